@@ -215,7 +215,7 @@ void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
 	if (r < 0)
 		text = NULL;
 	if (text)
-		log_info("%s", text);
+		log_kind(LOG_INFO, over ? "zoom over" : "zoom", "%s", text);
 	if (fields) {
 		(void)json_object_object_add(fields, "zoom", json_object_new_uint64(zoom->id));
 		(void)json_object_object_add(fields, "cgroup", json_object_new_string(about->cgroup));

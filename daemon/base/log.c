@@ -134,8 +134,9 @@ static void tell_left_out(bool at_end)
 	while (log_repeats_next(&repeats, now, at_end, &repeat)) {
 		char message[LOG_REPEAT_TEXT_MAX + 64];
 
-		(void)snprintf(message, sizeof(message), "%llu times more: %s",
-			       (unsigned long long)repeat.left_out, repeat.text);
+		(void)snprintf(message, sizeof(message), "%llu times more%s: %s",
+			       (unsigned long long)repeat.left_out, repeat.varies ? ", the last time" : "",
+			       repeat.text);
 		say(repeat.priority, 0, NULL, __FILE__, __LINE__, __func__, message);
 	}
 }
@@ -153,8 +154,8 @@ void log_close(void)
 /* Without memory for a long message its beginning is told: no memory is what it may be about. */
 #define SHORT_MAX 1024
 
-int log_write(int priority, int error, const struct log_field *fields, const char *file, int line,
-	      const char *function, const char *format, ...)
+int log_write(int priority, int error, const struct log_field *fields, const char *kind, const char *file,
+	      int line, const char *function, const char *format, ...)
 {
 	_cleanup_free_ char *whole = NULL;
 	char beginning[SHORT_MAX];
@@ -193,7 +194,7 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 	utf8_make_plain(whole ? whole : beginning);
 
 	/* What has fields of its own is an event that programs look for: each of them counts. */
-	if (fields || log_repeats_say(&repeats, priority, message, now_ns()))
+	if (fields || log_repeats_say(&repeats, priority, kind, message, now_ns()))
 		say(priority, error, fields, file, line, function, message);
 	return error;
 }

@@ -31,16 +31,20 @@ void log_close(void);
 
 /*
  * Writes one message. The same one again and again, without `fields`, is written a few times a minute and
- * counted after that. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
+ * counted after that. Messages of one `kind` count as the same; NULL: those with the same text do. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
  * ERRNO is set. Names of others may be in it: what could end the line or has no place in one is '?'
  * (utf8_make_plain()); the fields' values stand as they are. `fields` may be NULL. Returns `error`, so that
  * `return log_error(r, ...)` reads well.
  */
-int log_write(int priority, int error, const struct log_field *fields, const char *file, int line,
-	      const char *function, const char *format, ...) __attribute__((format(printf, 7, 8)));
+int log_write(int priority, int error, const struct log_field *fields, const char *kind, const char *file,
+	      int line, const char *function, const char *format, ...) __attribute__((format(printf, 8, 9)));
 
 #define log_full(priority, error, fields, ...) \
-	log_write(priority, error, fields, __FILE__, __LINE__, __func__, __VA_ARGS__)
+	log_write(priority, error, fields, NULL, __FILE__, __LINE__, __func__, __VA_ARGS__)
+
+/* For what a client can have written again and again with another text each time, such as a time or a number. */
+#define log_kind(priority, kind, ...) \
+	((void)log_write(priority, 0, NULL, kind, __FILE__, __LINE__, __func__, __VA_ARGS__))
 #define log_error(error, ...)   log_full(LOG_ERR, error, NULL, __VA_ARGS__)
 #define log_warning(error, ...) log_full(LOG_WARNING, error, NULL, __VA_ARGS__)
 #define log_notice(...)         ((void)log_full(LOG_NOTICE, 0, NULL, __VA_ARGS__))

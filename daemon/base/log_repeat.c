@@ -42,9 +42,10 @@ static struct log_repeat *take(struct log_repeats *repeats)
 	return oldest;
 }
 
-bool log_repeats_say(struct log_repeats *repeats, int priority, const char *text, u64 now_ns)
+bool log_repeats_say(struct log_repeats *repeats, int priority, const char *kind, const char *text,
+		     u64 now_ns)
 {
-	u64 hash = hash_of(text);
+	u64 hash = hash_of(kind ? kind : text);
 	struct log_repeat *repeat = find(repeats, hash);
 
 	if (!repeat || (repeat->left_out == 0 && over(repeat, now_ns))) {
@@ -56,6 +57,10 @@ bool log_repeats_say(struct log_repeats *repeats, int priority, const char *text
 			.hash = hash, .begun_ns = now_ns, .said = 1, .priority = priority};
 		strncpy(repeat->text, text, sizeof(repeat->text) - 1);
 		return true;
+	}
+	if (kind && strncmp(repeat->text, text, sizeof(repeat->text) - 1) != 0) {
+		repeat->varies = true;
+		strncpy(repeat->text, text, sizeof(repeat->text) - 1);
 	}
 	if (repeat->said < LOG_REPEAT_BURST) {
 		repeat->said++;

@@ -20,20 +20,25 @@
 #define LOG_REPEAT_TEXT_MAX 240
 
 struct log_repeat {
-	u64 hash;     /* of the whole message; 0: free */
+	u64 hash;     /* of the kind, or of the whole message; 0: free */
 	u64 begun_ns; /* its first in this stretch of time */
 	u32 said;
 	u64 left_out;
 	int priority;
-	char text[LOG_REPEAT_TEXT_MAX]; /* its beginning */
+	bool varies;                    /* messages of one kind differ */
+	char text[LOG_REPEAT_TEXT_MAX]; /* the last one's beginning */
 };
 
 struct log_repeats {
 	struct log_repeat list[LOG_REPEATS];
 };
 
-/* Whether to say this now. All zero, `repeats` remembers nothing. Time only grows. */
-bool log_repeats_say(struct log_repeats *repeats, int priority, const char *text, u64 now_ns);
+/*
+ * Whether to say this now. Messages of one kind count as the same, whatever they say; of no kind (NULL), those
+ * with the same text do. All zero, `repeats` remembers nothing. Time only grows.
+ */
+bool log_repeats_say(struct log_repeats *repeats, int priority, const char *kind, const char *text,
+		     u64 now_ns);
 
 /*
  * One whose stretch of time is over while some of it were left out, which are then counted as told; NULL:

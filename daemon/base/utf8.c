@@ -94,6 +94,16 @@ int utf8_show(const char *name, char **ret)
 	return 0;
 }
 
+size_t utf8_shown_length(const char *name)
+{
+	char next[SHOWN_MAX + 1];
+	size_t length = 0;
+
+	while (*name)
+		length += show_next(&name, next);
+	return length;
+}
+
 bool utf8_is_shown_as(const char *name, const char *shown)
 {
 	while (*name) {

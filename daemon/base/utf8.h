@@ -8,9 +8,13 @@
 #define PEBSD_UTF8_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The shown form of `name`. Returns 0 or -ENOMEM; the caller frees *ret. */
 int utf8_show(const char *name, char **ret);
+
+/* Bytes of the shown form of `name`, without its NUL. */
+size_t utf8_shown_length(const char *name);
 
 /* Whether `shown` is the shown form of `name`. */
 bool utf8_is_shown_as(const char *name, const char *shown);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/utf8.h"
+
 #define ID_TEXT_MAX sizeof("cgroup:18446744073709551615")
 
 /*
@@ -251,6 +253,16 @@ static const char *text_of(const struct name *name, char buffer[ID_TEXT_MAX])
 	return buffer;
 }
 
+static bool is_too_long(const struct name *name)
+{
+	char buffer[ID_TEXT_MAX];
+	size_t length = 0;
+
+	for (; name && length < PATH_MAX; name = name->parent)
+		length += utf8_shown_length(text_of(name, buffer)) + (name->parent ? 1 : 0);
+	return length >= PATH_MAX;
+}
+
 int names_path(const struct names *names, u64 id, char **ret)
 {
 	const struct name *name = find(names, id);
@@ -260,7 +272,7 @@ int names_path(const struct names *names, u64 id, char **ret)
 	size_t length = 0;
 	char *path;
 
-	if (!name)
+	if (!name || is_too_long(name))
 		name = &unknown;
 	for (const struct name *n = name; n; n = n->parent) {
 		length += strlen(text_of(n, buffer)) + (n->parent ? 1 : 0);

@@ -5,6 +5,10 @@
  *
  * What was never told is shown as "cgroup:ID": "/a/cgroup:7" where only the component is unknown, and
  * "cgroup:7/b" where the place is: a path that does not begin with "/" is not one below the root.
+ *
+ * A cgroup whose path takes PATH_MAX bytes or more as it is shown (utf8.h) is "cgroup:ID", too. The kernel names no
+ * path of that length (/proc/PID/cgroup), a chain of nested cgroups would take memory by the square of its length,
+ * and servers that limit labels to 4,096 bytes, as config/prometheus has it, would take no metric of this machine.
  */
 #ifndef PEBSD_CGROUP_NAMES_H
 #define PEBSD_CGROUP_NAMES_H
@@ -46,8 +50,8 @@ void names_remove(struct names *names, u64 id);
 
 /*
  * The whole path of `id`, "/" for the root, also while it is only kept for those below. Returns 1 where all
- * of it is known, 0 where "cgroup:ID" had to stand for a part of it or (not a name here) for all, or -ENOMEM.
- * `*ret` is the caller's to free.
+ * of it is known, 0 where "cgroup:ID" had to stand for a part of it or for all (not a name here, or a path
+ * that is too long), or -ENOMEM. `*ret` is the caller's to free.
  */
 int names_path(const struct names *names, u64 id, char **ret);
 

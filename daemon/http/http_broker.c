@@ -190,9 +190,7 @@ static int start(struct http_broker *broker)
 		    0 ||
 	    (r = sd_event_add_time_relative(settings->event, &broker->timer, CLOCK_MONOTONIC, 0,
 					    TIMER_ACCURACY_US, on_timer, broker)) < 0 ||
-	    (r = sd_event_source_set_enabled(broker->timer, SD_EVENT_OFF)) < 0 ||
-	    (r = sd_event_source_set_priority(broker->io,
-					      SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST)) < 0)
+	    (r = sd_event_source_set_enabled(broker->timer, SD_EVENT_OFF)) < 0)
 		return r;
 	(void)sd_event_source_set_description(broker->io, "http");
 	(void)sd_event_source_set_description(broker->timer, "http-rest");

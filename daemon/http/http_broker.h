@@ -15,8 +15,6 @@
 #define HTTP_QUESTIONS_A_SECOND 1000
 #define HTTP_QUESTIONS_AT_ONCE  100
 
-#define HTTP_PRIORITY_BELOW_REST 10 /* of event sources: a scrape can wait for a collection */
-
 struct http_broker_settings {
 	sd_event *event;
 	const struct http_source *source; /* outlives the broker, as `bodies` */

@@ -130,7 +130,8 @@ static const char *remedy(int error, const struct load_facts *facts)
 		       "has "
 		       "them all";
 	if (error == -ENOMEM || error == -E2BIG)
-		return "there is not enough memory for the slot table; lower [cgroups] max";
+		return "there is not enough memory for the slot table; lower [cgroups] max-memory, or max where "
+		       "it is a number, or give pebsd more memory (MemoryMax= of the unit)";
 	if (error == -ENOSYS)
 		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or "
 		       "later";

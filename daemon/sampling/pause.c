@@ -77,7 +77,7 @@ int pause_begin(struct pause *pause, const struct maybe_double *seconds)
 	pause->reason = TAKE_PTR(reason);
 	head->paused = true;
 	head->paused_until = until;
-	log_notice("%s; every counter is free for others", pause->reason);
+	log_kind(LOG_NOTICE, "pause", "%s; every counter is free for others", pause->reason);
 	pause->changed(pause->userdata);
 	return 0;
 }

@@ -416,7 +416,7 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate, ret,
 				ret_note, ret_message);
 	if (r == 0 && *ret_note)
-		log_notice("zoom on %s: %s", path, *ret_note);
+		log_kind(LOG_NOTICE, "zoom note", "zoom on %s: %s", path, *ret_note);
 	return r;
 }
 

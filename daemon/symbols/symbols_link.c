@@ -26,8 +26,8 @@
 /* Of failures one line in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
-/* An answer has gone before the time for it is looked at. */
-#define TIMER_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+/* An answer has gone before the time for it is looked at, which is not put off by whatever else has its turn. */
+#define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
 
 u64 symbols_link_now_ns(const struct symbols *symbols)
 {
@@ -441,7 +441,8 @@ static int start(struct symbols *symbols)
 	     (r = sd_event_add_io(symbols->event, &symbols->on_end, symbols->child.pidfd, EPOLLIN, on_end,
 				  symbols)) < 0) ||
 	    (r = sd_event_add_io(symbols->event, &symbols->on_socket, symbols->child.socket, EPOLLIN,
-				 on_socket, symbols)) < 0) {
+				 on_socket, symbols)) < 0 ||
+	    (r = sd_event_source_set_priority(symbols->on_socket, ANSWER_PRIORITY)) < 0) {
 		kill_child(symbols);
 		return r;
 	}
@@ -484,7 +485,6 @@ int symbols_link_open(struct symbols *symbols)
 	    (r = sd_event_add_time(symbols->event, &symbols->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
 				   symbols)) < 0 ||
 	    (r = sd_event_source_set_enabled(symbols->timer, SD_EVENT_OFF)) < 0 ||
-	    (r = sd_event_source_set_priority(symbols->timer, TIMER_PRIORITY)) < 0 ||
 	    (r = sd_event_add_time(symbols->event, &symbols->gathering, CLOCK_MONOTONIC, 0, 1, on_gathered,
 				   symbols)) < 0)
 		return r;

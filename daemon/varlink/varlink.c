@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/param.h>
 
+#include "base/event_turn.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "pebsd/types.h"
@@ -44,7 +45,6 @@ struct connection {
 	gid_t *groups; /* the peer's supplementary ones */
 	size_t n_groups;
 	sd_event_source *io;
-	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
 	sd_event_source *stall; /* on while something waits to be sent: the end of a period */
 	struct varlink_buffer in, out;
 	bool sending;    /* something waits to be sent */
@@ -52,7 +52,9 @@ struct connection {
 	u64 taken;       /* bytes of it that the client took since then */
 	u64 period_sent; /* bytes that the kernel took in this period */
 	u64 queued;      /* bytes that it held for the client when the period began */
-	bool needs_room; /* its call waits for memory */
+	bool waits;      /* it has a call that can be answered once there is memory */
+	bool needs_room; /* there was none for it */
+	u64 turn;        /* when it came, or its last call was answered, in calls of all connections */
 	bool input_ended;
 	bool closing; /* after what waits is sent */
 	bool subscribed;
@@ -63,12 +65,14 @@ struct varlink_server {
 	sd_event *event;
 	sd_event_source *listening;
 	sd_event_source *again; /* listens again */
+	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
 	sd_event_source *room;  /* on while a call waits for memory */
 	u64 accept_failed_us;   /* when it last did, which is told; 0: it has worked since */
 	int fd;
 	const struct varlink_service *service;
 	struct connection *connections;
 	size_t n_connections;
+	u64 turns; /* calls that were answered */
 };
 
 static void connection_free(struct connection *connection)
@@ -84,7 +88,6 @@ static void connection_free(struct connection *connection)
 	server->n_connections--;
 
 	sd_event_source_disable_unref(connection->io);
-	sd_event_source_disable_unref(connection->work);
 	sd_event_source_disable_unref(connection->stall);
 	varlink_buffer_done(&connection->in);
 	varlink_buffer_done(&connection->out);
@@ -261,7 +264,7 @@ static int begin_sending(struct connection *connection)
 static int settle(struct connection *connection, int error)
 {
 	bool input_full = connection->in.length > VARLINK_MESSAGE_MAX;
-	bool waiting, call, work;
+	bool waiting, call;
 	size_t length;
 	u32 events = 0;
 
@@ -280,10 +283,10 @@ static int settle(struct connection *connection, int error)
 	if (waiting)
 		events |= EPOLLOUT;
 	error = sd_event_source_set_io_events(connection->io, events);
-	work = call && has_room(connection, REPLY_BYTES);
-	connection->needs_room = call && !work;
-	if (error >= 0)
-		error = sd_event_source_set_enabled(connection->work, work ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	connection->waits = call;
+	connection->needs_room = call && !has_room(connection, REPLY_BYTES);
+	if (error >= 0 && call && !connection->needs_room)
+		error = sd_event_source_set_enabled(connection->server->work, SD_EVENT_ONESHOT);
 	if (error >= 0 && connection->needs_room &&
 	    sd_event_source_get_enabled(connection->server->room, NULL) == 0)
 		error = restart_room(connection->server, 0);
@@ -298,15 +301,44 @@ static int settle(struct connection *connection, int error)
 	return 0;
 }
 
-static int on_work(sd_event_source *source, void *userdata)
+/* The connection that had its last turn, or came, before the others whose call can be answered now; NULL: no call
+ * can. The first ones of the list came last. */
+static struct connection *who_is_next(const struct varlink_server *server)
 {
-	struct connection *connection = userdata;
+	struct connection *found = NULL;
+
+	for (struct connection *connection = server->connections; connection; connection = connection->next)
+		if (connection->waits && (!found || connection->turn <= found->turn) &&
+		    has_room(connection, REPLY_BYTES))
+			found = connection;
+	return found;
+}
+
+/* No call can be answered: those that there are wait for memory. */
+static void wait_for_room(struct varlink_server *server)
+{
+	bool any = false;
+
+	for (struct connection *connection = server->connections; connection; connection = connection->next)
+		any |= connection->needs_room = connection->waits;
+	if (any && sd_event_source_get_enabled(server->room, NULL) == 0)
+		(void)restart_room(server, 0);
+}
+
+static int on_work(sd_event_source *source, u64 now, void *userdata)
+{
+	struct varlink_server *server = userdata;
+	struct connection *connection = who_is_next(server);
 	size_t length;
 
-	(void)source;
-	/* Another call may have been answered since there was memory for this one. */
-	if (!has_call(connection, &length) || !has_room(connection, REPLY_BYTES))
-		return settle(connection, 0);
+	(void)now;
+	if (!connection || !has_call(connection, &length)) {
+		wait_for_room(server);
+		return 0;
+	}
+	/* There may be others. */
+	(void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	connection->turn = ++server->turns;
 	return settle(connection, answer(connection, length));
 }
 
@@ -424,6 +456,7 @@ static int connection_new(struct varlink_server *server, int fd, const struct uc
 	connection->fd = fd;
 	connection->peer = *peer;
 	connection->moved_us = event_now(server->event);
+	connection->turn = server->turns;
 	connection->next = server->connections;
 	if (connection->next)
 		connection->next->previous = connection;
@@ -432,10 +465,6 @@ static int connection_new(struct varlink_server *server, int fd, const struct uc
 
 	read_groups(connection);
 	r = sd_event_add_io(server->event, &connection->io, fd, EPOLLIN, on_io, connection);
-	if (r >= 0)
-		r = sd_event_add_defer(server->event, &connection->work, on_work, connection);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(connection->work, SD_EVENT_OFF);
 	if (r >= 0)
 		r = sd_event_add_time_relative(server->event, &connection->stall, CLOCK_MONOTONIC,
 					       VARLINK_PERIOD_SECONDS * 1000000ULL, 1000000, on_stall,
@@ -562,6 +591,8 @@ int varlink_server_new(sd_event *event, int fd, const struct varlink_service *se
 	if (r >= 0)
 		r = sd_event_source_set_ratelimit(server->listening, ACCEPT_INTERVAL_US, ACCEPT_BURST);
 	if (r >= 0)
+		r = event_turn_add(event, on_work, server, &server->work);
+	if (r >= 0)
 		r = sd_event_add_time_relative(event, &server->again, CLOCK_MONOTONIC, ACCEPT_AGAIN_US, 0,
 					       on_again, server);
 	if (r >= 0)
@@ -588,6 +619,7 @@ struct varlink_server *varlink_server_free(struct varlink_server *server)
 		connection_free(server->connections);
 	sd_event_source_disable_unref(server->listening);
 	sd_event_source_disable_unref(server->again);
+	sd_event_source_disable_unref(server->work);
 	sd_event_source_disable_unref(server->room);
 	sd_event_unref(server->event);
 	if (server->fd >= 0)

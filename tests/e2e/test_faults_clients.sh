@@ -3,7 +3,7 @@
 # Clients of the control socket that are slow, silent, too many or too loud take nothing down, and keep nobody out.
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
-need setpriv mkfifo
+need setpriv mkfifo socat curl
 crowd=$TOOLS/crowd
 
 status_call='{"method":"io.pebsd.GetStatus"}'
@@ -109,6 +109,33 @@ still_samples 'a client that does not read'
 finished
 given_back 'after a client that does not read'
 quiet 'a client that does not read' 1
+
+# Three who ask without an end, and read: whoever else there is has a turn, HTTP too. A scrape before, whose body is held.
+get /metrics >"$work/body"
+remember
+for _ in $(seq 500); do
+	printf '%s\0' "$status_call"
+done >"$work/calls"
+for _ in 1 2 3; do
+	while cat "$work/calls"; do
+		:
+	done 2>/dev/null | socat - "UNIX-CONNECT:$socket" >/dev/null 2>&1 &
+	others="${others:-} $!"
+done
+sleep 1
+for _ in 1 2 3 4 5; do
+	get /healthz --max-time 20 >"$work/body" || fail 'clients that ask without an end keep HTTP waiting'
+	expect 'health' ok "$(cat "$work/body")"
+	get /metrics --max-time 20 >"$work/body" || fail 'clients that ask without an end keep a scrape waiting'
+done
+still_samples 'beside clients that ask without an end'
+for pid in $others; do
+	kill "$pid" 2>/dev/null || :
+	wait "$pid" 2>/dev/null || :
+done
+others=''
+given_back 'after clients that ask without an end'
+quiet 'clients that ask without an end' 1
 
 # A storm of reloads: the log tells of the first ones, and how many more there were when the minute is over or pebsd
 # ends.

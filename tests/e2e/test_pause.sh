@@ -120,6 +120,14 @@ for line in 'pause .*paused until it is resumed' "pause .*paused until $(cat "$w
 done
 grep -q 'paused until' "$work/log" || fail 'the log does not tell of the pauses'
 
+# Pauses without an end to them, each until another time, are told of a few times and then counted.
+before=$(grep -c 'paused until' "$work/log")
+for i in $(seq 20); do
+	exits 'another pause' 0 ctl pause --for "${i}m"
+done
+exits 'resume' 0 ctl resume
+[ $(($(grep -c 'paused until' "$work/log") - before)) -le 3 ] || fail '20 pauses flood the log'
+
 exits 'for no time' 2 ctl pause --for 0s
 exits 'for more than a year' 2 ctl pause --for 366d
 exits 'for what is no time' 2 ctl pause --for ever

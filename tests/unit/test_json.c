@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "export/json/per_thousand.h"
+#include "varlink/varlink.h"
 
 /* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
 static void expect_json(json_object *got, const char *expected)
@@ -114,6 +116,31 @@ Test(json, cgroups_without_a_slot)
 	cr_assert(json_object_object_get_ex(status, "no_slot", &member));
 	cr_assert_eq(json_object_array_length(member), 2);
 	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(member, 1)), second);
+}
+
+Test(json, names_of_cgroups_do_not_make_status_too_large_for_a_reply)
+{
+	static char path[PATH_MAX];
+	static char *paths[100];
+	static const char *hot[65];
+	static const struct no_slot no_slot = {.paths = paths, .n = 100};
+	static const struct detail_figures detail = {.hot = hot, .hot_max = 64};
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	size_t length;
+
+	/* Six bytes each in JSON. */
+	memset(path, '\1', sizeof(path) - 1);
+	for (size_t i = 0; i < 100; i++)
+		paths[i] = path;
+	for (size_t i = 0; i < 64; i++)
+		hot[i] = path;
+	snapshot->no_slot = &no_slot;
+	snapshot->detail = &detail;
+	status = json_status(snapshot);
+	(void)json_object_to_json_string_length(
+		status, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+	cr_expect_lt(length, VARLINK_REPLY_MAX * 3 / 4);
 }
 
 Test(json, status_of_a_live_machine_in_full)

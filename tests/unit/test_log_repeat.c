@@ -13,7 +13,7 @@ static struct log_repeats repeats;
 
 static bool say(const char *text, u64 now_ns)
 {
-	return log_repeats_say(&repeats, 3, text, now_ns);
+	return log_repeats_say(&repeats, 3, NULL, text, now_ns);
 }
 
 Test(log_repeat, the_first_ones_are_said_and_no_more)
@@ -109,6 +109,24 @@ Test(log_repeat, of_a_long_message_the_beginning_is_told)
 	cr_expect(say(text, SECOND), "another end is another message");
 	cr_assert(log_repeats_next(&repeats, SECOND, true, &told));
 	cr_expect_eq(strlen(told.text), LOG_REPEAT_TEXT_MAX - 1U);
+}
+
+Test(log_repeat, messages_of_one_kind_are_the_same_whatever_they_say)
+{
+	struct log_repeat told;
+	unsigned said = 0;
+	char text[32];
+
+	for (unsigned i = 0; i < 1000; i++) {
+		(void)snprintf(text, sizeof(text), "paused until %u", i);
+		said += log_repeats_say(&repeats, 3, "pause", text, SECOND);
+	}
+	cr_expect_eq(said, LOG_REPEAT_BURST);
+	cr_expect(log_repeats_say(&repeats, 3, "zoom", text, SECOND), "another kind is another");
+	cr_assert(log_repeats_next(&repeats, SECOND, true, &told));
+	cr_expect_eq(told.left_out, 1000 - LOG_REPEAT_BURST);
+	cr_expect(told.varies);
+	cr_expect_str_eq(told.text, "paused until 999", "it tells of the last one");
 }
 
 static u64 add(struct log_sum *sum, u64 more, u64 at_ns)

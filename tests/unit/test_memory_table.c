@@ -2,6 +2,7 @@
 /* The table in MEMORY of pebsd(8): each bound is the program's, the sum is theirs, and the unit has room for it. */
 #include <criterion/criterion.h>
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +73,10 @@ static const struct row {
 	{"Trends", 1, TREND_BYTES, false},
 };
 
-/* The maps of cgroups as far as they grow, what the daemon counts of 10,000 of these with loads alone, the daemon, and what
- * is kept for the next one. */
-#define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB)
+/* The maps of cgroups as far as they grow, what the daemon counts of 10,000 of these with loads alone, and their paths
+ * (test_names.c), the daemon, and what is kept for the next one. */
+#define PATHS_BYTES   ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB)
+#define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB + PATHS_BYTES)
 #define DAEMON_BYTES  (10 * MIB)
 #define KEPT_BYTES    ((u64)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
 

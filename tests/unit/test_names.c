@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "cgroup/names.h"
 
 static void expect_path(const struct names *names, u64 id, const char *path, int known)
@@ -50,6 +52,40 @@ Test(names, ten_levels_of_two_hundred_bytes_are_whole)
 		cr_assert_eq(names_add(names, level + 2, level + 1, component), 0);
 	}
 	expect_path(names, 11, expected, 1);
+}
+
+Test(names, a_path_that_the_kernel_cannot_name_is_an_id)
+{
+	_cleanup_(names_freep) struct names *names = with_root(32);
+	char component[256] = "", expected[PATH_MAX] = "";
+	_cleanup_free_ char *path = NULL;
+
+	memset(component, 'x', 255);
+	for (u64 level = 2; level < 17; level++) {
+		cr_assert_eq(names_add(names, level, level - 1, component), 0);
+		strcat(strcat(expected, "/"), component);
+	}
+	component[254] = '\0';
+	cr_assert_eq(names_add(names, 17, 16, component), 0);
+	strcat(strcat(expected, "/"), component);
+	cr_assert_eq(strlen(expected), PATH_MAX - 1UL);
+	expect_path(names, 17, expected, 1);
+	strcpy(component, "x");
+	cr_assert_eq(names_add(names, 18, 17, component), 0);
+	cr_assert_eq(names_add(names, 19, 18, component), 0);
+	expect_path(names, 18, "cgroup:18", 0);
+	expect_path(names, 19, "cgroup:19", 0);
+
+	/* Five bytes each as it is shown: a label of Prometheus' that is longer ends the whole scrape. */
+	memset(component, '\xff', 204);
+	component[204] = '\0';
+	for (u64 level = 20; level < 24; level++)
+		cr_assert_eq(names_add(names, level, level == 20 ? 1 : level - 1, component), 0);
+	cr_assert_eq(names_add(names, 24, 23, "12345678901"), 0);
+	cr_assert_eq(names_add(names, 25, 23, "1234567890"), 0);
+	expect_path(names, 24, "cgroup:24", 0);
+	cr_expect_eq(names_path(names, 25, &path), 1);
+	cr_expect_eq(utf8_shown_length(path), PATH_MAX - 1);
 }
 
 Test(names, children_may_be_told_before_their_parents)

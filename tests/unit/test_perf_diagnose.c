@@ -260,9 +260,10 @@ Test(perf_diagnose, what_keeps_this_process_from_every_event)
 	expect_permission(-EACCES, &facts, "neither CAP_PERFMON");
 }
 
+/* Of a table that begins with two blocks of slots. */
 static void expect_descriptors(const struct perf_facts *facts, const char *words)
 {
-	const struct perf_wanted wanted = {.cpus = 200, .descriptors = 300, .before = 100};
+	const struct perf_wanted wanted = {.cpus = 200, .descriptors = 300, .before = 96, .blocks = 4};
 	_cleanup_free_ char *message = NULL;
 
 	cr_assert_eq(perf_diagnose_descriptors(facts, &wanted, &message), 0);
@@ -275,7 +276,7 @@ static void expect_descriptors(const struct perf_facts *facts, const char *words
 	cr_expect_not_null(strstr(message, words), "%s", message);
 }
 
-/* 300 wanted, 100 before, 128 spare, 10 used: 538. */
+/* 300 wanted, 96 before, 4 of blocks, 128 spare, 10 used: 538. */
 Test(perf_diagnose, too_few_descriptors)
 {
 	struct perf_facts facts = sound();

@@ -295,6 +295,22 @@ static void expect_text(const struct pmu_opening *opening, const char *words, co
 		cr_expect_null(strstr(text, never), "\"%s\" is in: %s", never, text);
 }
 
+Test(probe, descriptors_of_blocks_of_slots_are_named)
+{
+	struct probe_report report = report_of(&loads, NULL);
+	_cleanup_free_ char *fixed = print(&report, false);
+	_cleanup_free_ char *grows = NULL;
+
+	cr_expect_not_null(strstr(fixed, "keeps room for 128."), "%s", fixed);
+	/* 600 slots are three blocks. */
+	report.slots_by_cgroups = true;
+	grows = print(&report, false);
+	cr_expect_not_null(strstr(grows,
+				  "room for 128, and for up to four of each further block of 256 slots: "
+				  "8 at the start, and up to 1,020 if slots are added."),
+			   "%s", grows);
+}
+
 Test(probe, each_role_says_what_is_true_of_it)
 {
 	expect_text(&loads, "more than 30 cycles of instruction latency (ldlat)", NULL);

@@ -282,6 +282,59 @@ Test(varlink, calls_in_one_write_are_answered_in_order)
 	cr_expect_null(peer_receive(event, fd, NULL));
 }
 
+static int ran(sd_event_source *source, void *userdata)
+{
+	(void)source;
+	*(bool *)userdata = true;
+	return 0;
+}
+
+Test(varlink, calls_without_end_and_everything_else_take_turns)
+{
+	static const char call[] = ECHO("1");
+	int fds[VARLINK_CONNECTIONS_MAX];
+	sd_event_source *other = NULL;
+	unsigned rounds = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = peer_connect(socket_path);
+		for (int n = 0; n < 10; n++)
+			peer_send(event, fds[i], call, sizeof(call));
+	}
+	/* Each connection has calls. */
+	while (calls < (int)ARRAY_SIZE(fds) * 5)
+		cr_assert_gt(sd_event_run(event, 0), 0);
+	for (; calls < (int)ARRAY_SIZE(fds) * 9; rounds++) {
+		bool other_ran = false;
+		int before = calls;
+
+		cr_assert_geq(sd_event_add_defer(event, &other, ran, &other_ran), 0);
+		while (!other_ran)
+			cr_assert_gt(sd_event_run(event, 0), 0);
+		cr_assert_leq(calls - before, 1, "%d calls went before", calls - before);
+		other = sd_event_source_unref(other);
+	}
+	cr_expect_lt(rounds, 10000U);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		(void)close(fds[i]);
+}
+
+Test(varlink, connections_take_turns)
+{
+	static const char call[] = ECHO("1");
+	_cleanup_close_ int many = peer_connect(socket_path), one = peer_connect(socket_path);
+	char byte;
+
+	for (int n = 0; n < 100; n++)
+		peer_send(event, many, call, sizeof(call));
+	while (calls == 0)
+		cr_assert_gt(sd_event_run(event, 0), 0);
+	peer_send(event, one, call, sizeof(call));
+	while (recv(one, &byte, 1, MSG_PEEK) < 0)
+		cr_assert_gt(sd_event_run(event, 0), 0);
+	cr_expect_leq(calls, 5);
+}
+
 Test(varlink, answers_reach_who_shut_down_its_writing_end)
 {
 	static const char text[] = ECHO("1") "\0" ECHO("2");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "export/json/json.h"
@@ -168,18 +169,31 @@ json_object *json_config(const struct snapshot *snapshot)
 	return json_finish(&writer, object);
 }
 
-static json_object *detail_object(struct json_writer *writer, const struct detail_figures *detail)
+/* Names of status that other users choose: `page` bounds all lists of them together. */
+static void put_names(struct json_writer *writer, json_object *object, const char *key,
+		      const char *const *names, size_t n, struct json_page *page)
+{
+	json_object *list = json_checked(writer, json_object_new_array());
+
+	for (size_t i = 0; i < n && json_append_to_page(writer, list, json_name(names[i]), page, i); i++)
+		;
+	json_put(writer, object, key, list);
+}
+
+static json_object *detail_object(struct json_writer *writer, const struct detail_figures *detail,
+				  struct json_page *page)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
-	json_object *hot = json_checked(writer, json_object_new_array());
 	json_object *symbols = json_checked(writer, json_object_new_object());
 
+	size_t n_hot = 0;
+
+	while (detail->hot && detail->hot[n_hot])
+		n_hot++;
 	json_put_u64(writer, object, "zooms_running", detail->zooms_running);
 	json_put_u64(writer, object, "zooms_held", detail->zooms_held);
 	json_put_u64(writer, object, "zoom_bytes", detail->zoom_bytes);
-	for (const char *const *path = detail->hot; path && *path; path++)
-		json_append(writer, hot, json_name(*path));
-	json_put(writer, object, "hot", hot);
+	put_names(writer, object, "hot", detail->hot, n_hot, page);
 	json_put_u64(writer, object, "hot_max", detail->hot_max);
 	json_put_u64(writer, symbols, "asked", detail->symbols.asked);
 	json_put_u64(writer, symbols, "answered", detail->symbols.answered);
@@ -207,17 +221,17 @@ static json_object *memory_object(struct json_writer *writer, const struct snaps
 	return object;
 }
 
-#define NO_SLOT_NAMED 100
+#define NO_SLOT_NAMED 100UL
 
 /* How many, and the first of them by name. */
-static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
+static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+			struct json_page *page)
 {
-	json_object *list = json_checked(writer, json_object_new_array());
+	const struct no_slot *list = snapshot->no_slot;
 
 	json_put_u64(writer, object, "without_slot", snapshot->without_slot);
-	for (size_t i = 0; snapshot->no_slot && i < snapshot->no_slot->n && i < NO_SLOT_NAMED; i++)
-		json_append(writer, list, json_name(snapshot->no_slot->paths[i]));
-	json_put(writer, object, "no_slot", list);
+	put_names(writer, object, "no_slot", list ? (const char *const *)list->paths : NULL,
+		  list ? MIN(list->n, NO_SLOT_NAMED) : 0, page);
 }
 
 json_object *json_status(const struct snapshot *snapshot)
@@ -225,6 +239,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
 	json_object *events = json_checked(&writer, json_object_new_object());
+	struct json_page names = {0};
 
 	json_put_time(&writer, object, "taken", &snapshot->taken);
 	if (strcmp(snapshot->origin, "replay") == 0)
@@ -251,7 +266,7 @@ json_object *json_status(const struct snapshot *snapshot)
 		json_put_u64(&writer, object, "stripe_caches", snapshot->stripe_caches);
 	json_put_u64(&writer, object, "births_without_slot", snapshot->births_without_slot);
 	json_put(&writer, object, "slots_missing", json_object_new_boolean(snapshot->slots_missing));
-	put_no_slot(&writer, object, snapshot);
+	put_no_slot(&writer, object, snapshot, &names);
 	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
 	if (snapshot->map_bytes_max > 0)
 		json_put_u64(&writer, object, "map_bytes_max", snapshot->map_bytes_max);
@@ -259,7 +274,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);
 	json_put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);
 	if (snapshot->detail)
-		json_put(&writer, object, "detail", detail_object(&writer, snapshot->detail));
+		json_put(&writer, object, "detail", detail_object(&writer, snapshot->detail, &names));
 	json_put(&writer, object, "config", config_object(&writer, snapshot));
 	json_put(&writer, object, "notes", json_notes(&writer, snapshot));
 	return json_finish(&writer, object);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/event_turn.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "http/server/http_requests.h"
@@ -379,9 +380,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return run(userdata);
 }
 
-static int on_again(sd_event_source *source, void *userdata)
+static int on_again(sd_event_source *source, uint64_t now, void *userdata)
 {
 	(void)source;
+	(void)now;
 	return run(userdata);
 }
 
@@ -477,7 +479,7 @@ static int attach(struct http_server *server)
 		    0 ||
 	    (r = sd_event_add_time_relative(settings->event, &server->timer, CLOCK_MONOTONIC, 0,
 					    TIMER_ACCURACY_US, on_timer, server)) < 0 ||
-	    (r = sd_event_add_defer(settings->event, &server->again, on_again, server)) < 0)
+	    (r = event_turn_add(settings->event, on_again, server, &server->again)) < 0)
 		return r;
 	for (size_t i = 0; i < settings->n_listeners; i++) {
 		r = sd_event_add_io(settings->event, &server->accepting[i], settings->listeners[i], EPOLLIN,

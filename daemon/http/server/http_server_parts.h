@@ -53,7 +53,7 @@ struct http_server {
 	sd_event_source *io;
 	sd_event_source *line;
 	sd_event_source *timer;
-	sd_event_source *again; /* at once, which no timer is */
+	sd_event_source *again; /* in the next turn of the loop */
 };
 
 u64 http_server_now_ns(void);

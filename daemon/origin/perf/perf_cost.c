@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "kernel/map_size.h"
 #include "origin/perf/perf_map.h"
+#include "pebsd/records.h"
 
 /* As the daemon takes them (sampling_perf.c). */
 #define SLOTS_AUTO_MIN 512
@@ -150,6 +151,11 @@ size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS
 u64 perf_cost_reserved(const struct pmu_opening *opening)
 {
 	return 2 * cpu_list_count(&opening->cpus);
+}
+
+u64 perf_cost_block_descriptors(u32 slots)
+{
+	return slots > SLOT_BLOCK ? (u64)BLOCK_KINDS * ((slots - 1) / SLOT_BLOCK) : 0;
 }
 
 u32 perf_cost_slots(size_t cgroups)

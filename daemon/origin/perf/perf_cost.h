@@ -77,4 +77,8 @@ u32 perf_cost_cpus(const struct pmu_plan *plan);
 /* `max = auto`: slots for so many cgroups, twice as many, from 512 to KERNEL_SLOTS_MAX. */
 u32 perf_cost_slots(size_t cgroups);
 
+/* Descriptors of a table that begins with so many slots and grows, at most: those of its first block are among
+ * DESCRIPTORS_SPARE. */
+u64 perf_cost_block_descriptors(u32 slots);
+
 #endif

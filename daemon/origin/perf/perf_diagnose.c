@@ -316,18 +316,18 @@ int perf_diagnose_permission(int error, const struct perf_facts *facts, char **r
 
 int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_wanted *wanted, char **ret)
 {
-	u64 all = wanted->before + wanted->descriptors + DESCRIPTORS_SPARE;
+	u64 all = wanted->before + wanted->descriptors + wanted->blocks + DESCRIPTORS_SPARE;
 
 	*ret = NULL;
 	if (facts->descriptors_max && facts->descriptors_used + all > facts->descriptors_max) {
 		*ret = text(
 			"too few file descriptors: %u CPUs take up to %llu here (one each, and one for a "
-			"leader where the kernel demands it), beside %llu of other events, %d for all else "
+			"leader where the kernel demands it), beside %llu of other events, %llu for all else "
 			"and %llu in use, and the hard limit is %llu. Raise LimitNOFILE= of the unit "
 			"(elsewhere ulimit -Hn, or --ulimit nofile= of a container) to %llu, or sample "
 			"fewer events",
 			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before, DESCRIPTORS_SPARE,
+			(unsigned long long)wanted->before, wanted->blocks + DESCRIPTORS_SPARE,
 			(unsigned long long)facts->descriptors_used,
 			(unsigned long long)facts->descriptors_max,
 			(unsigned long long)facts->descriptors_used + all);
@@ -337,10 +337,10 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
 		*ret = text(
 			"too few open files on this system: %u CPUs take up to %llu here, beside %llu of "
-			"other events and %d for all else, and of fs.file-max (%llu) %llu are in use. Raise "
+			"other events and %llu for all else, and of fs.file-max (%llu) %llu are in use. Raise "
 			"it: sysctl fs.file-max=%llu",
 			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before, DESCRIPTORS_SPARE,
+			(unsigned long long)wanted->before, wanted->blocks + DESCRIPTORS_SPARE,
 			(unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
 			2ULL * (facts->files_used + all));
 		return *ret ? 0 : -ENOMEM;

@@ -35,6 +35,7 @@ struct perf_wanted {
 	u32 cpus;
 	u64 descriptors;
 	u64 before;
+	u64 blocks; /* descriptors of the table of slots, beyond those that are among DESCRIPTORS_SPARE */
 };
 
 /* That there are too few descriptors for it, before anything is opened; else as perf_diagnose_bpf(). */

@@ -232,7 +232,9 @@ static int fill_measured(const struct probe_report *report, struct json_object *
 	struct json_object *entry;
 
 	if (add(cost, "slots", number(measured->slots)) < 0 ||
-	    add(cost, "descriptors_spare", number(DESCRIPTORS_SPARE)) < 0)
+	    add(cost, "descriptors_spare", number(DESCRIPTORS_SPARE)) < 0 ||
+	    add(cost, "descriptors_blocks",
+		number(report->slots_by_cgroups ? perf_cost_block_descriptors(measured->slots) : 0)) < 0)
 		return -ENOMEM;
 	if (!measured->load_ns || !measured->event_ns)
 		return add_null(cost, "measured");

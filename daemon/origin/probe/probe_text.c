@@ -11,6 +11,7 @@
 #include "origin/pmu/perf_attr.h"
 #include "origin/probe/probe.h"
 #include "origin/probe/probe_words.h"
+#include "pebsd/records.h"
 
 #define COLUMNS 100
 #define LABEL   12
@@ -285,10 +286,12 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 {
 	const struct perf_cost_facts *measured = &report->measured;
 	_cleanup_free_ char *text = NULL;
-	char slots[TEXT_NUMBER_MAX], load[TEXT_NUMBER_MAX], event[NUMBER_TEXT_MAX];
+	char slots[TEXT_NUMBER_MAX], blocks[TEXT_NUMBER_MAX], load[TEXT_NUMBER_MAX], event[NUMBER_TEXT_MAX];
 	int r;
 
 	text_count(measured->slots, slots);
+	_Static_assert((SLOT_BLOCKS_MAX - 1) * BLOCK_KINDS == 1020, "as it is printed");
+	text_count(perf_cost_block_descriptors(measured->slots), blocks);
 	text_span((double)measured->load_ns / (double)NSEC_PER_SEC, load);
 	(void)duration_format(measured->event_ns, event);
 	if (measured->load_ns && measured->event_ns)
@@ -316,12 +319,17 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 		    &text,
 		    "BPF maps are for %s cgroup slots%s, without hot tables: a cgroup that has some, of %u at "
 		    "most, takes 15 KiB more for each event and CPU. Beside the descriptors of events pebsd "
-		    "keeps room for %d.",
+		    "keeps room for %d%s%s%s.",
 		    slots,
 		    report->slots_by_cgroups
 			    ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
 			    : "",
-		    measured->hot_max, DESCRIPTORS_SPARE) < 0) {
+		    measured->hot_max, DESCRIPTORS_SPARE,
+		    report->slots_by_cgroups ? ", and for up to four of each further block of 256 slots: "
+					     : "",
+		    report->slots_by_cgroups ? blocks : "",
+		    report->slots_by_cgroups ? " at the start, and up to 1,020 if slots are added" : "") <
+	    0) {
 		text = NULL;
 		return -ENOMEM;
 	}

@@ -156,7 +156,13 @@ static u64 opened_before(const struct probe_report *report, const u64 opened[EVE
 	return sum;
 }
 
-static int check_opening(struct pmu_plan *plan, const struct pmu_opening *opening, u64 before,
+/* A number of slots that was given is one block. */
+static u64 descriptors_of_blocks(const struct probe_report *report)
+{
+	return report->slots_by_cgroups ? perf_cost_block_descriptors(report->measured.slots) : 0;
+}
+
+static int check_opening(struct pmu_plan *plan, const struct pmu_opening *opening, u64 before, u64 blocks,
 			 const struct perf_facts *facts)
 {
 	_cleanup_free_ char *message = NULL;
@@ -164,6 +170,7 @@ static int check_opening(struct pmu_plan *plan, const struct pmu_opening *openin
 		.cpus = (u32)cpu_list_count(&opening->cpus),
 		.descriptors = perf_cost_reserved(opening),
 		.before = before,
+		.blocks = blocks,
 	};
 	int r = perf_diagnose_descriptors(facts, &wanted, &message);
 
@@ -172,10 +179,10 @@ static int check_opening(struct pmu_plan *plan, const struct pmu_opening *openin
 	return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role, "%s", message);
 }
 
-static int check_counters(struct pmu_plan *plan, u64 before, const struct perf_facts *facts)
+static int check_counters(struct pmu_plan *plan, u64 before, u64 blocks, const struct perf_facts *facts)
 {
 	_cleanup_free_ char *message = NULL;
-	struct perf_wanted wanted = {.before = before};
+	struct perf_wanted wanted = {.before = before, .blocks = blocks};
 	int r;
 
 	for (size_t i = 0; i < plan->n_counters; i++) {
@@ -194,13 +201,14 @@ static int check_counters(struct pmu_plan *plan, u64 before, const struct perf_f
 /* In the order in which they are opened: what fits is, what does not is refused. */
 static int check_descriptors(struct probe_report *report, const struct perf_facts *facts)
 {
+	const u64 blocks = descriptors_of_blocks(report);
 	struct pmu_plan *plan = &report->plan;
 	u64 opened[EVENT_ROLES] = {0};
 
 	for (size_t i = 0; i < plan->n_openings;) {
 		const struct pmu_opening *opening = &plan->openings[i];
 		enum event_role role = opening->event.role;
-		int r = check_opening(plan, opening, opened_before(report, opened, role), facts);
+		int r = check_opening(plan, opening, opened_before(report, opened, role), blocks, facts);
 
 		if (r < 0)
 			return r;
@@ -211,7 +219,7 @@ static int check_descriptors(struct probe_report *report, const struct perf_fact
 		opened[role] += cpu_list_count(&opening->cpus) * (opening->has_leader ? 2 : 1);
 		i++;
 	}
-	return check_counters(plan, opened_before(report, opened, EVENT_OFFCORE), facts);
+	return check_counters(plan, opened_before(report, opened, EVENT_OFFCORE), blocks, facts);
 }
 
 /* What stands in the way of every event, if anything does. */

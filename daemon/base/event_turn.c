@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/event_turn.h"
+
+#include <time.h>
+
+/* A time that is over comes at once, and anew each time that the source is enabled. The least accuracy keeps it
+ * from waiting for other timers. */
+int event_turn_add(sd_event *event, sd_event_time_handler_t handler, void *userdata, sd_event_source **ret)
+{
+	sd_event_source *source;
+	int r = sd_event_add_time(event, &source, CLOCK_MONOTONIC, 0, 1, handler, userdata);
+
+	if (r < 0)
+		return r;
+	r = sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	if (r < 0) {
+		sd_event_source_unref(source);
+		return r;
+	}
+	*ret = source;
+	return 0;
+}
