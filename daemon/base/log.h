@@ -31,8 +31,8 @@ void log_close(void);
 
 /*
  * Writes one message. The same one again and again, without `fields`, is written a few times a minute and
- * counted after that. Messages of one `kind` count as the same; NULL: those with the same text do. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
- * ERRNO is set. Names of others may be in it: what could end the line or has no place in one is '?'
+ * counted after that. Messages of one `kind` count as the same; NULL: those with the same text do. `error` is 0
+ * or -errno; where it is not 0, ": " and its text are appended and the field ERRNO is set. Names of others may be in it: what could end the line or has no place in one is '?'
  * (utf8_make_plain()); the fields' values stand as they are. `fields` may be NULL. Returns `error`, so that
  * `return log_error(r, ...)` reads well.
  */

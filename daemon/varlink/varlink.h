@@ -3,11 +3,11 @@
  * A Varlink service of one interface on a listening UNIX stream socket, in an sd-event loop.
  *
  * No client can block the loop or make it grow. Clients can send calls without an end, so one call of all
- * connections is answered in a turn of the loop, and everything else has its turn before the next. The calls of a connection are answered one at a time, and the
- * next one only after the reply is sent. Calls and replies have a largest size, and the connections are
- * limited. What one user and all users have not read yet is bounded (varlink_budget.h): a call waits for memory
- * before it is answered. A client that takes too few bytes is let go, at once if another one needs its
- * memory.
+ * connections is answered in a turn of the loop, and everything else has its turn before the next. The calls of
+ * a connection are answered one at a time, and the next one only after the reply is sent. Calls and replies have
+ * a largest size, and the connections are limited. What one user and all users have not read yet is bounded
+ * (varlink_budget.h): a call waits for memory before it is answered. A client that takes too few bytes is let go,
+ * at once if another one needs its memory.
  */
 #ifndef PEBSD_VARLINK_H
 #define PEBSD_VARLINK_H

@@ -327,7 +327,8 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 			"(elsewhere ulimit -Hn, or --ulimit nofile= of a container) to %llu, or sample "
 			"fewer events",
 			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before, wanted->blocks + DESCRIPTORS_SPARE,
+			(unsigned long long)wanted->before,
+			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
 			(unsigned long long)facts->descriptors_used,
 			(unsigned long long)facts->descriptors_max,
 			(unsigned long long)facts->descriptors_used + all);
@@ -340,7 +341,8 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 			"other events and %llu for all else, and of fs.file-max (%llu) %llu are in use. Raise "
 			"it: sysctl fs.file-max=%llu",
 			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before, wanted->blocks + DESCRIPTORS_SPARE,
+			(unsigned long long)wanted->before,
+			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
 			(unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
 			2ULL * (facts->files_used + all));
 		return *ret ? 0 : -ENOMEM;
