@@ -20,6 +20,7 @@
 
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
+#include "child_expect.h"
 #include "collect/adopt.h"
 #include "engine/engine.h"
 #include "engine/growth.h"
@@ -452,15 +453,6 @@ static void teardown_lives(void)
 {
 	notify_socket_stop(&manager);
 }
-
-#define EXPECT(condition)                                                                         \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
-			(void)fprintf(stderr, "line %d: not so: %s (%s)\n", __LINE__, #condition, \
-				      strerror(errno));                                           \
-			_exit(1);                                                                 \
-		}                                                                                 \
-	} while (0)
 
 static u64 all_samples(const struct kernel *kernel)
 {

@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "cgroup_fixture.h"
+#include "child_expect.h"
 #include "collect/adopt.h"
 #include "kernel/kernel.h"
 #include "notify_socket.h"
@@ -98,15 +99,6 @@ static void teardown(void)
 }
 
 TestSuite(kept, .init = setup, .fini = teardown);
-
-#define EXPECT(condition)                                                                         \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
-			(void)fprintf(stderr, "line %d: not so: %s (%s)\n", __LINE__, #condition, \
-				      strerror(errno));                                           \
-			_exit(1);                                                                 \
-		}                                                                                 \
-	} while (0)
 
 static const struct pmu_opening page_faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},

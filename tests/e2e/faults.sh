@@ -136,6 +136,14 @@ own_cgroup() {
 	trap end_with_cgroup EXIT
 }
 
+# In the cgroup N below that: a process that touches fresh memory.
+work_in() {
+	(
+		echo "$BASHPID" >"$cgroup/$1/cgroup.procs"
+		head -c 20000000 /dev/zero | tail -c 10000000 >/dev/null
+	)
+}
+
 # shellcheck disable=SC2317 # called by the trap
 end_with_cgroup() {
 	local status=$?

@@ -12,14 +12,6 @@ slots=$(($(find "${cgroup%/*}" -type d | wc -l) + 20))
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = %d\n' "$slots"
 	printf '[rule blind]\ncgroup = /%s/*\nmetric = rate\nabove = 1\nwindow = 5s\n' "${cgroup##*/}")
 
-# In cgroup N: a process that touches fresh memory.
-work_in() {
-	(
-		echo "$BASHPID" >"$cgroup/$1/cgroup.procs"
-		head -c 20000000 /dev/zero | tail -c 10000000 >/dev/null
-	)
-}
-
 status() {
 	ctl --json status | jq "$@"
 }

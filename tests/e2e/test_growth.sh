@@ -10,13 +10,6 @@ stand_in_pmu
 own_cgroup
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = auto\nmax-memory = 12M\n')
 
-work_in() {
-	(
-		echo "$BASHPID" >"$cgroup/$1/cgroup.procs"
-		head -c 20000000 /dev/zero | tail -c 10000000 >/dev/null
-	)
-}
-
 status() {
 	ctl --json status | jq "$@"
 }

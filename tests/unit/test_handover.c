@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 
+#include "child_expect.h"
 #include "notify_socket.h"
 #include "store/handover.h"
 
@@ -25,14 +26,6 @@ static void teardown(void)
 }
 
 TestSuite(handover, .init = setup, .fini = teardown);
-
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-			_exit(1);                                                             \
-		}                                                                             \
-	} while (0)
 
 struct pair {
 	u64 a, b;

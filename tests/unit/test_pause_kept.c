@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 
+#include "child_expect.h"
 #include "notify_socket.h"
 #include "sampling/pause_kept.h"
 
@@ -22,14 +23,6 @@ static void teardown(void)
 }
 
 TestSuite(pause_kept, .init = setup, .fini = teardown);
-
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-			_exit(1);                                                             \
-		}                                                                             \
-	} while (0)
 
 static void live(bool anew, void (*run)(struct handover *handover))
 {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child_expect.h"
 #include "notify_socket.h"
 #include "sampling/sampling_kept.h"
 #include "scarce_memory.h"
@@ -31,14 +32,6 @@ static void teardown(void)
 }
 
 TestSuite(sampling_kept, .init = setup, .fini = teardown);
-
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-			_exit(1);                                                             \
-		}                                                                             \
-	} while (0)
 
 /* Another process, which is passed what is stored. Returns what it returns. */
 static int live(int (*run)(struct store *store, size_t number), size_t number)

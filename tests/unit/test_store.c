@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 
+#include "child_expect.h"
 #include "notify_socket.h"
 #include "store/store.h"
 
@@ -124,14 +125,6 @@ static void in_child(void (*run)(void))
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %#x",
 		  (unsigned)status);
 }
-
-#define EXPECT(condition)                                                                     \
-	do {                                                                                  \
-		if (!(condition)) {                                                           \
-			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-			_exit(1);                                                             \
-		}                                                                             \
-	} while (0)
 
 static bool is_inode(int fd, const char *path)
 {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+/* For a child process of a test, where Criterion's assertions do not reach: it says what is not so, and ends. */
+#ifndef PEBSD_CHILD_EXPECT_H
+#define PEBSD_CHILD_EXPECT_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPECT(condition)                                                                         \
+	do {                                                                                      \
+		if (!(condition)) {                                                               \
+			(void)fprintf(stderr, "line %d: not so: %s (%s)\n", __LINE__, #condition, \
+				      strerror(errno));                                           \
+			_exit(1);                                                                 \
+		}                                                                                 \
+	} while (0)
+
+#endif
