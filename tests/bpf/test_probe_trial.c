@@ -252,6 +252,8 @@ Test(probe_trial, what_fits_is_opened)
 	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
 
+	/* Not by the cgroups of this machine, which decide how many descriptors the table of slots takes. */
+	report.measured.slots = 2;
 	/* Those that are there without `.`, `..` and the one that counts; then what the daemon keeps. */
 	limit_descriptors(count_descriptors() - 3 + 128 + 2 * cpu_list_count(&loads.cpus));
 	cr_assert_eq(probe_try(&report), 0);
