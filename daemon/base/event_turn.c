@@ -3,8 +3,8 @@
 
 #include <time.h>
 
-/* A time that is over comes at once, and anew each time that the source is enabled. The least accuracy keeps it
- * from waiting for other timers. */
+/* A time in the past elapses at once, whenever the source is enabled. The smallest accuracy keeps it from waiting
+ * for other timers. */
 int event_turn_add(sd_event *event, sd_event_time_handler_t handler, void *userdata, sd_event_source **ret)
 {
 	sd_event_source *source;
