@@ -206,6 +206,10 @@ int kernel_keep_maps(struct kernel *kernel)
 	if (!kernel->handover)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
+		if (!before && kernel->settings.adopt && handover_has_before(kernel->handover))
+			log_notice(
+				"the BPF maps of the previous process are those of another version and are not used: "
+				"its sums are kept, and samples since its last collection are not counted");
 		kernel->book->identity = identify(kernel);
 		return handover_anew(kernel->handover);
 	}

@@ -204,6 +204,11 @@ static int map_part(struct memory *memory, enum handover_part part)
 	return memory->parts[part] ? 0 : -ENOMEM;
 }
 
+bool handover_has_before(const struct handover *handover)
+{
+	return handover->before.header;
+}
+
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes)
 {
 	struct memory *before = (struct memory *)&handover->before;

@@ -44,6 +44,9 @@ void handover_confirm(struct handover *handover);
 struct handover *handover_free(struct handover *handover);
 DEFINE_CLEANUP(struct handover *, handover_free)
 
+/* Whether a process before left a memory, whatever its parts are. */
+bool handover_has_before(const struct handover *handover);
+
 /* A part as the process before left it, of exactly so many bytes; NULL: there is none. The books'. */
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes);
 

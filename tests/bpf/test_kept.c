@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -735,6 +736,47 @@ Test(kept, the_books_are_cut_off)
 	cr_assert_eq(ftruncate(fd, 100), 0);
 	put_in_place(stored_as("handover-"), fd);
 	expect_anew();
+}
+
+/* What the process writes to its log: the caller's to free. */
+static char *log_of(struct variation variation, struct found *ret)
+{
+	FILE *log = tmpfile();
+	int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	char *text = calloc(1, 4096);
+
+	cr_assert(log && own >= 0 && text);
+	cr_assert_eq(dup2(fileno(log), STDERR_FILENO), STDERR_FILENO);
+	*ret = live(variation);
+	cr_assert_eq(dup2(own, STDERR_FILENO), STDERR_FILENO);
+	(void)close(own);
+	rewind(log);
+	cr_assert(fread(text, 1, 4095, log) < 4095);
+	(void)fclose(log);
+	return text;
+}
+
+/* Each part of the memory has its offset and its size in the first page, after 16 bytes. */
+Test(kept, maps_of_another_version_are_replaced_and_reported)
+{
+	struct found now;
+	char *text;
+	u64 *page;
+
+	nothing_else();
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, stored_as("handover-")->fd, 0);
+	cr_assert_neq(page, MAP_FAILED);
+	page[2 + 2 * HANDOVER_KERNEL + 1] -= sizeof(u64);
+	text = log_of((struct variation){0}, &now);
+	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_not_null(strstr(text, "maps of the previous process are those of another version"), "%s",
+			   text);
+	free(text);
+	text = log_of((struct variation){0}, &now);
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_null(strstr(text, "another version"), "%s", text);
+	free(text);
+	(void)munmap(page, 4096);
 }
 
 Test(kept, a_foreign_event_under_the_name_of_ours)

@@ -76,7 +76,7 @@ profile() {
 seconds=10
 rule=('above = 20%' 'clear = 10%' 'window = 4s' 'for = 4s' 'min-samples = 100')
 if [ "$emulated" = sapphirerapids ]; then
-	seconds=40
+	seconds=25
 	rule=('above = 1%' 'clear = 0.2%' 'window = 20s' 'for = 4s' 'min-samples = 1500')
 fi
 
