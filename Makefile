@@ -360,6 +360,8 @@ run: ## build, then profile this machine, or show a model where it cannot be pro
 # FILE:PLACE below PREFIX. What is below sbin, bin and lib/pebsd is a program. The units name the programs by their place.
 SHARE_DOC = share/doc/pebsd
 SYSTEM = lib/systemd/system
+# Debian 12's own tools look for units elsewhere: units/packaging/debian/rules.
+UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/$(SYSTEM)
 # Where each shell looks for what others completed; Debian's zsh has a place of its own for it.
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 NAMES_PROGRAMS = units/pebsd.service:$(SYSTEM)/pebsd.service units/pebsd-opener.service:$(SYSTEM)/pebsd-opener.service \
@@ -375,8 +377,9 @@ INSTALLED = $(OUT)/pebsd:sbin/pebsd $(OUT)/pebsctl:bin/pebsctl $(OUT)/pebsd-open
 	$(foreach program,pebsd pebsctl,config/completion/$(program).bash:share/bash-completion/completions/$(program) \
 		config/completion/$(program).fish:share/fish/vendor_completions.d/$(program).fish)
 file_of = $(firstword $(subst :, ,$(1)))
-place_of = $(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(1)))
-mode_of = $(if $(filter sbin/% bin/% lib/pebsd/%,$(lastword $(subst :, ,$(1)))),755,644)
+below_prefix = $(lastword $(subst :, ,$(1)))
+place_of = $(patsubst $(DESTDIR)$(PREFIX)/$(SYSTEM)/%,$(UNIT_DIRECTORY)/%,$(DESTDIR)$(PREFIX)/$(below_prefix))
+mode_of = $(if $(filter sbin/% bin/% lib/pebsd/%,$(below_prefix)),755,644)
 CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
 # A packager gives an INSTALL of its own, without -D.
 INSTALL = install

@@ -144,9 +144,9 @@ static json_object *put_array(json_object *object, const char *key)
 	return array;
 }
 
-static bool put_libraries(json_object *bill, const struct loaded_list *loaded)
+static bool put_libraries(json_object *info, const struct loaded_list *loaded)
 {
-	json_object *array = put_array(bill, "libraries");
+	json_object *array = put_array(info, "libraries");
 
 	if (!array)
 		return false;
@@ -156,9 +156,9 @@ static bool put_libraries(json_object *bill, const struct loaded_list *loaded)
 	return true;
 }
 
-static bool put_objects(json_object *bill, const struct build_info_bpf *bpf, size_t n)
+static bool put_objects(json_object *info, const struct build_info_bpf *bpf, size_t n)
 {
-	json_object *array = n > 0 ? put_array(bill, "bpf_objects") : NULL;
+	json_object *array = n > 0 ? put_array(info, "bpf_objects") : NULL;
 
 	if (n > 0 && !array)
 		return false;
@@ -173,13 +173,13 @@ extern int cplus_demangle_v3_callback(const char *, int, void (*)(const char *, 
 	__attribute__((weak));
 
 /* It has no version of its own: Debian makes it of binutils' sources. */
-static bool put_static(json_object *bill)
+static bool put_static(json_object *info)
 {
 	json_object *array, *object;
 
 	if (!cplus_demangle_v3_callback)
 		return true;
-	array = put_array(bill, "static_libraries");
+	array = put_array(info, "static_libraries");
 	object = array ? put_object(array) : NULL;
 	return object && put(object, "name", "libiberty");
 }
@@ -187,21 +187,21 @@ static bool put_static(json_object *bill)
 int build_info_print(FILE *out, const char *program, const struct build_info_bpf *bpf, size_t n_bpf)
 {
 	_cleanup_(loaded_done) struct loaded_list loaded = {};
-	_cleanup_json_ json_object *bill = json_object_new_object();
+	_cleanup_json_ json_object *info = json_object_new_object();
 	struct utsname machine;
 	int r = loaded_find(&loaded);
 
 	if (r < 0)
 		return r;
-	if (!bill || uname(&machine) < 0)
+	if (!info || uname(&machine) < 0)
 		return -ENOMEM;
-	if (!put(bill, "name", program) || !put(bill, "version", PEBSD_VERSION) ||
-	    !put(bill, "build_id", loaded.list[0].build_id) || !put(bill, "licence", LICENCE) ||
-	    !put(bill, "architecture", machine.machine) || !put(bill, "compiler", COMPILER) ||
-	    !put_objects(bill, bpf, n_bpf) || !put_libraries(bill, &loaded) || !put_static(bill))
+	if (!put(info, "name", program) || !put(info, "version", PEBSD_VERSION) ||
+	    !put(info, "build_id", loaded.list[0].build_id) || !put(info, "licence", LICENCE) ||
+	    !put(info, "architecture", machine.machine) || !put(info, "compiler", COMPILER) ||
+	    !put_objects(info, bpf, n_bpf) || !put_libraries(info, &loaded) || !put_static(info))
 		return -ENOMEM;
 	if (fprintf(out, "%s\n",
-		    json_object_to_json_string_ext(bill, JSON_C_TO_STRING_PRETTY |
+		    json_object_to_json_string_ext(info, JSON_C_TO_STRING_PRETTY |
 								 JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
 		return -errno;
 	return 0;

@@ -15,7 +15,7 @@ struct build_info_bpf {
 	const char *sha256; /* of the object as it was compiled, hexadecimal */
 };
 
-/* Prints the bill of the process that runs, as `program`, in JSON. Returns 0 or -errno. */
+/* Prints the build info of the running process, as `program`, in JSON. Returns 0 or -errno. */
 int build_info_print(FILE *out, const char *program, const struct build_info_bpf *bpf, size_t n_bpf);
 
 /*

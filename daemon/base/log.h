@@ -30,11 +30,12 @@ void log_tell_left_out(void);
 void log_close(void);
 
 /*
- * Writes one message. The same one again and again, without `fields`, is written a few times a minute and
- * counted after that. Messages of one `kind` count as the same; NULL: those with the same text do. `error` is 0
- * or -errno; where it is not 0, ": " and its text are appended and the field ERRNO is set. Names of others may be in it: what could end the line or has no place in one is '?'
- * (utf8_make_plain()); the fields' values stand as they are. `fields` may be NULL. Returns `error`, so that
- * `return log_error(r, ...)` reads well.
+ * Writes one message. A message without `fields` that comes again and again is written a few times a minute and
+ * counted after that. Messages of one `kind` count as the same; without a kind (NULL), messages with the same
+ * text do. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field ERRNO is set.
+ * Names of others may be in it: what could end the line or has no place in one is '?' (utf8_make_plain()); the
+ * fields' values stand as they are. `fields` may be NULL. Returns `error`, so that `return log_error(r, ...)`
+ * reads well.
  */
 int log_write(int priority, int error, const struct log_field *fields, const char *kind, const char *file,
 	      int line, const char *function, const char *format, ...) __attribute__((format(printf, 8, 9)));
@@ -42,7 +43,7 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 #define log_full(priority, error, fields, ...) \
 	log_write(priority, error, fields, NULL, __FILE__, __LINE__, __func__, __VA_ARGS__)
 
-/* For what a client can have written again and again with another text each time, such as a time or a number. */
+/* For a message that a client can cause again and again, with another time or number in its text each time. */
 #define log_kind(priority, kind, ...) \
 	((void)log_write(priority, 0, NULL, kind, __FILE__, __LINE__, __func__, __VA_ARGS__))
 #define log_error(error, ...)   log_full(LOG_ERR, error, NULL, __VA_ARGS__)

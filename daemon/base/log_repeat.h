@@ -34,8 +34,8 @@ struct log_repeats {
 };
 
 /*
- * Whether to say this now. Messages of one kind count as the same, whatever they say; of no kind (NULL), those
- * with the same text do. All zero, `repeats` remembers nothing. Time only grows.
+ * Whether to say this now. Messages of one kind count as the same, whatever they say. Without a kind (NULL),
+ * messages with the same text do. All zero, `repeats` remembers nothing. Time only grows.
  */
 bool log_repeats_say(struct log_repeats *repeats, int priority, const char *kind, const char *text,
 		     u64 now_ns);

@@ -7,8 +7,9 @@
  * "cgroup:7/b" where the place is: a path that does not begin with "/" is not one below the root.
  *
  * A cgroup whose path takes PATH_MAX bytes or more as it is shown (utf8.h) is "cgroup:ID", too. The kernel names
- * no path of that length (/proc/PID/cgroup), a chain of nested cgroups would take memory by the square of its
- * length, and servers that limit labels to 4,096 bytes, as config/prometheus has it, would take no metric at all.
+ * no path of that length (/proc/PID/cgroup). The paths of a chain of nested cgroups would take memory by the
+ * square of its length. And servers that limit labels to 4,096 bytes, as config/prometheus does, would refuse
+ * all metrics.
  */
 #ifndef PEBSD_CGROUP_NAMES_H
 #define PEBSD_CGROUP_NAMES_H

@@ -210,9 +210,9 @@ void engine_adopting(struct engine *engine);
 void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot);
 
 /*
- * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs what it added, and once
- * that it can add no more. Returns the number of slots added. A failure is logged, returns 0, and is tried again
- * after ENGINE_GROW_PAUSE_NS.
+ * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs what it added, and
+ * once that it can add no more. Returns the number of slots added. A failure is logged, returns 0, and is tried
+ * again after ENGINE_GROW_PAUSE_NS.
  */
 #define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
 u32 engine_grow(struct engine *engine, u64 missing);

@@ -16,8 +16,8 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing);
 #define GROWTH_MEMORY_MOST (768ULL << 20)
 
 /*
- * The bytes of `max-memory = auto`: a 256th of the machine's memory, at least 64 MiB and at most GROWTH_MEMORY_MOST.
- * 64 MiB are enough for 5,000 cgroups on few CPUs.
+ * The bytes of `max-memory = auto`: a 256th of the machine's memory, at least 64 MiB and at most
+ * GROWTH_MEMORY_MOST. 64 MiB are enough for 5,000 cgroups on few CPUs.
  */
 u64 growth_memory(u64 machine_bytes);
 

@@ -26,7 +26,7 @@
 /* Of failures one line in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
-/* An answer has gone before the time for it is looked at, which is not put off by whatever else has its turn. */
+/* Answers that have come are read before the timer of the same turn decides that they are late. */
 #define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
 
 u64 symbols_link_now_ns(const struct symbols *symbols)

@@ -52,9 +52,9 @@ struct connection {
 	u64 taken;       /* bytes of it that the client took since then */
 	u64 period_sent; /* bytes that the kernel took in this period */
 	u64 queued;      /* bytes that it held for the client when the period began */
-	bool waits;      /* it has a call that can be answered once there is memory */
+	bool waits;      /* it has a call, which can be answered once there is memory */
 	bool needs_room; /* there was none for it */
-	u64 turn;        /* when it came, or its last call was answered, in calls of all connections */
+	u64 turn;        /* the server's `turns` when it came, or when its last call was answered */
 	bool input_ended;
 	bool closing; /* after what waits is sent */
 	bool subscribed;
@@ -301,8 +301,8 @@ static int settle(struct connection *connection, int error)
 	return 0;
 }
 
-/* The connection that had its last turn, or came, before the others whose call can be answered now; NULL: no call
- * can. The first ones of the list came last. */
+/* The connection that waited longest of those whose call can be answered now; NULL: there is none. The list begins
+ * with the newest connection, so the last one of several with the same turn is the oldest. */
 static struct connection *who_is_next(const struct varlink_server *server)
 {
 	struct connection *found = NULL;
@@ -314,7 +314,7 @@ static struct connection *who_is_next(const struct varlink_server *server)
 	return found;
 }
 
-/* No call can be answered: those that there are wait for memory. */
+/* No call can be answered now: every connection with a call waits for memory. */
 static void wait_for_room(struct varlink_server *server)
 {
 	bool any = false;
@@ -336,7 +336,7 @@ static int on_work(sd_event_source *source, u64 now, void *userdata)
 		wait_for_room(server);
 		return 0;
 	}
-	/* There may be others. */
+	/* Other calls may wait. */
 	(void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	connection->turn = ++server->turns;
 	return settle(connection, answer(connection, length));

@@ -71,6 +71,18 @@ kept=$("${install[@]}" uninstall)
 [ "$kept" = "kept: $root/etc/pebsd/pebsd.conf" ] || fail "uninstall says: $kept"
 [ "$(find "$root" -type f)" = "$root/etc/pebsd/pebsd.conf" ] || fail "uninstall left $(find "$root" -type f)"
 
+# Debian 12's own tools look for units in /lib.
+read -ra of_debian < <(sed -n '/dh_auto_install -- /,/[^\\]$/p' units/packaging/debian/rules | tr -d '\\\n' |
+	sed "s/.*dh_auto_install -- //; s,\$(CURDIR)/debian/pebsd,$root,g") || :
+[ ${#of_debian[@]} -ge 3 ] || fail "the package gives make install no settings: ${of_debian[*]}"
+"${install[@]}" "${of_debian[@]}" install
+found=$(find "$root" -path '*/systemd/system/*' -printf '%h\n' | sort | uniq -c)
+[ "$(tr -s ' ' <<<"$found")" = " 7 $root/lib/systemd/system" ] || fail "the package has its units in $found"
+[ -e "$root/usr/share/zsh/vendor-completions/_pebsctl" ] || fail 'the package has no completions of zsh'
+"${install[@]}" "${of_debian[@]}" uninstall >"$root/said"
+rm "$root/said"
+[ "$(find "$root" -type f)" = "$root/etc/pebsd/pebsd.conf" ] || fail "uninstall left $(find "$root" -type f)"
+
 "${install[@]}" PREFIX=/usr/local install
 unit=$root/usr/local/lib/systemd/system/pebsd.service
 started=$(grep -E '^Exec(Start|Reload)=' "$unit")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Cgroups that are born and removed by the thousand a second while the engine runs as the daemon runs it:
- * collections by a timer, room for new cgroups when slots run short (slot_reclaim.h). Every cgroup has samples that
- * are its own alone, by number and latency, handed over while it lives and once after it was removed, as of
+ * collections by a timer, room for new cgroups when slots run short (slot_reclaim.h). Every cgroup has samples
+ * that are its own alone, by number and latency, handed over while it lives and once after it was removed, as of
  * a task on its way out; each must be found under its cgroup's path, and nowhere else.
  *
  * Another thread makes and removes the cgroups and hands samples over. It waits where the engine's thread has

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table in MEMORY of pebsd(8): each bound is the program's, the sum is theirs, and the unit has room for it. */
+/* The table in MEMORY of pebsd(8): each bound is the program's, the sum is right, and the unit has room for it. */
 #include <criterion/criterion.h>
 
 #include <limits.h>
@@ -73,8 +73,8 @@ static const struct row {
 	{"Trends", 1, TREND_BYTES, false},
 };
 
-/* The maps of cgroups as far as they grow, what the daemon counts of 10,000 of these with loads alone, and their paths
- * (test_names.c), the daemon, and what is kept for the next one. */
+/* The maps of cgroups as far as they grow, with the daemon's counts and the paths of 10,000 cgroups that have
+ * loads alone (test_names.c); the daemon itself; what is kept for the next one. */
 #define PATHS_BYTES   ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB)
 #define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB + PATHS_BYTES)
 #define DAEMON_BYTES  (10 * MIB)

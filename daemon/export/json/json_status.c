@@ -169,7 +169,7 @@ json_object *json_config(const struct snapshot *snapshot)
 	return json_finish(&writer, object);
 }
 
-/* Names of status that other users choose: `page` bounds all lists of them together. */
+/* Names that other users choose. `page` bounds all lists of such names in a status together. */
 static void put_names(struct json_writer *writer, json_object *object, const char *key,
 		      const char *const *names, size_t n, struct json_page *page)
 {
@@ -185,7 +185,6 @@ static json_object *detail_object(struct json_writer *writer, const struct detai
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 	json_object *symbols = json_checked(writer, json_object_new_object());
-
 	size_t n_hot = 0;
 
 	while (detail->hot && detail->hot[n_hot])

@@ -10,9 +10,9 @@
 #define HTTP_CONFINE_FILES 384            /* descriptors: connections, bodies, and its own few */
 
 /*
- * Of the calling process, for good. It has no capability, opens no file and no socket, starts nothing, and
- * has limits; what it may do is take connections, keep them, read and write, and take in what pebsd passes. Sockets up
- * to the descriptor `last_listener` it shares with whoever comes after it, so that it may do nothing to them
+ * Of the calling process, for good. It has no capability, opens no file and no socket, starts nothing, and has
+ * limits; what it may do is take connections, keep them, read and write, and take in what pebsd passes. Sockets
+ * up to the descriptor `last_listener` it shares with whoever comes after it, so that it may do nothing to them
  * but accept(): not shut them down, nor set an option. Nor does it give descriptors away where `any_local`:
  * where one can connect by a UNIX socket. 0, or -errno where it is not confined so: then it must not serve.
  */

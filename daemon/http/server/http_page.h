@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page at /: daemon/http/server/page.html, which is a part of the program, and fetches JSON from where it came.
- */
+/* The page at /: page.html, which is part of the program and fetches JSON from the server that it came from. */
 #ifndef PEBSD_HTTP_PAGE_H
 #define PEBSD_HTTP_PAGE_H
 

@@ -3,10 +3,11 @@
  * The bodies of /metrics and of the page's JSON, as they are sent: descriptors that pebsd gave
  * (http_bodies.h), one for each form, shared by all connections; none of their bytes is in this process.
  *
- * Memory is bounded whatever clients do. A body lives while it is the one that is served, or while somebody
- * who takes his time is still being sent it. Where HTTP_SCRAPE_BODIES_MAX of a form live, or those that are served
- * no more take HTTP_SCRAPE_BYTES_MAX, no further one is asked for until one is let go: who asks meanwhile gets the last one. Nobody is refused for being slow, or
- * for others' being so; and as a connection has an end (HTTP_TIMEOUT_SECONDS), so has that.
+ * Memory is bounded whatever clients do. A body lives while it is the one that is served, or while somebody who
+ * takes his time is still being sent it. Where HTTP_SCRAPE_BODIES_MAX of a form live, or those that are served
+ * no more take HTTP_SCRAPE_BYTES_MAX, no further one is asked for until one is let go: who asks meanwhile gets
+ * the last one. Nobody is refused for being slow, or for others' being so; and as a connection has an end
+ * (HTTP_TIMEOUT_SECONDS), so has that.
  */
 #ifndef PEBSD_HTTP_SCRAPE_H
 #define PEBSD_HTTP_SCRAPE_H

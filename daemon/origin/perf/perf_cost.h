@@ -77,8 +77,8 @@ u32 perf_cost_cpus(const struct pmu_plan *plan);
 /* `max = auto`: slots for so many cgroups, twice as many, from 512 to KERNEL_SLOTS_MAX. */
 u32 perf_cost_slots(size_t cgroups);
 
-/* Descriptors of a table that begins with so many slots and grows, at most: those of its first block are among
- * DESCRIPTORS_SPARE. */
+/* The most descriptors that a growing table takes for the blocks of its first `slots`. DESCRIPTORS_SPARE has
+ * those of the first block. */
 u64 perf_cost_block_descriptors(u32 slots);
 
 #endif

@@ -156,7 +156,7 @@ static u64 opened_before(const struct probe_report *report, const u64 opened[EVE
 	return sum;
 }
 
-/* A number of slots that was given is one block. */
+/* 0 if the number of slots was given: the table is one block then. */
 static u64 descriptors_of_blocks(const struct probe_report *report)
 {
 	return report->slots_by_cgroups ? perf_cost_block_descriptors(report->measured.slots) : 0;

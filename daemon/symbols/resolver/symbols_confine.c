@@ -95,10 +95,10 @@ static const struct seccomp_permission for_fetching[] = {
 };
 
 /*
- * Permits the system calls that the resolver makes, for good. The resolver is root, as pebsd is, so that capabilities
- * alone keep it from little: it opens files, processes and settings of the kernel, and must not write to them. A call
- * that is not permitted fails with EPERM (clone3: ENOSYS). With `debuginfod` also what fetching a file and keeping it
- * takes. 0 or -errno; -EOPNOTSUPP: this processor's system calls are not known here.
+ * Permits the system calls that the resolver makes, for good. The resolver is root, as pebsd is, so that
+ * capabilities alone keep it from little: it opens files, processes and settings of the kernel, and must not
+ * write to them. A call that is not permitted fails with EPERM (clone3: ENOSYS). `debuginfod` permits also the
+ * calls that fetch and keep a file. 0 or -errno; -EOPNOTSUPP: this processor's system calls are not known here.
  */
 static int filter_calls(bool debuginfod)
 {
