@@ -610,7 +610,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 fuzz-long: ## the same for FUZZ_LONG_SECONDS=600, and what came of it: executions, coverage, corpus, findings (hours)
 	$(call fuzz,run-fuzzers-long)
 
-fuzz-minimize: ## what the fuzzers found beyond the seeds, the least of it, to build/fuzz/found: who likes takes seeds from it
+fuzz-minimize: ## what the fuzzers found beyond the seeds, the least of it, to build/fuzz/found, to take seeds from
 	$(call fuzz,minimize-found)
 
 run-fuzzers:
@@ -666,7 +666,7 @@ lint-manuals:
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 	@tests/tools/folders.py --write .github/CONTRIBUTING.md
 
-pictures: ## draw the README's pictures anew, of the model (needs root and chromium, a minute)
+pictures: ## draw the pictures of the README again, of the model (needs root and chromium, a minute)
 	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))
 	+@$(PARALLEL) all $(PICTURE_TOOL)
 	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
