@@ -2,8 +2,8 @@
 /*
  * Actions on transitions: the journal's entry, the facts of an alert in ID.env, starting pebsd-alert@ID.service,
  * a closer look at its cgroup. One that fails is reported and stops no other. None runs twice for one
- * transition, also across a restart: its intent is on disk before it begins (act/alert_store.h), and what was
- * begun is never begun again. (A closer look ends with the daemon: there is no intent of it to keep.)
+ * transition, also across a restart: its intent is on disk before it begins (act/alert_store.h), and an action
+ * that has begun is not begun again. (A closer look ends with the daemon, so its intent is not kept.)
  */
 #ifndef PEBSD_ACT_H
 #define PEBSD_ACT_H

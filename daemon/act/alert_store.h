@@ -66,8 +66,8 @@ int alert_store_format(const struct alert_store *store, char **ret, size_t *ret_
 int alert_store_parse(const char *text, size_t length, struct alert_store *ret, const char **ret_wrong);
 
 /*
- * Reads the file in the directory. What is no state of this version is moved aside as state.json.bad, which is
- * told in `*ret_message` (the caller frees; else NULL), and the state is that of alert_store_init(), but for the
+ * Reads the file in the directory. A file that does not hold a state of this version is moved aside as
+ * state.json.bad, `*ret_message` says so (the caller frees; else NULL), and the state is that of alert_store_init(), but for the
  * next number: CLOCK_REALTIME's seconds, above all that the lost state gave. 0, -ENOMEM, or -errno where there
  * is a file that can't be read.
  */

@@ -23,7 +23,7 @@ typedef u64 wides __attribute__((vector_size(16)));
 #define CELLS_MAX     CELLS(struct latency_record)
 #define PRESENT_WORDS ((CELLS_MAX + 63) / 64)
 
-/* A counter that came round: its sum is so many times 2^32 more, or, of 64 bits, past what it can hold. */
+/* A counter that wrapped: its sum is `times` * 2^32 higher. A sum of 64 bits is past its range. */
 struct wrap {
 	u32 word;
 	u32 times;

@@ -296,15 +296,15 @@ static int set_patterns(const struct config_key *key, void *field, const char *t
 		if (!*word)
 			continue;
 		if (!pattern_can_match(word))
-			return config_key_refuse(
+			return config_refuse(
 				ret_problem,
 				"%s: the pattern %s matches no cgroup: begin it with / or ** (or comm: or "
 				"cgroup: for a recording, model: for the model), with no empty name in it",
 				key->name, word);
 		if (strlen(word) > GLOB_PATTERN_MAX)
-			return config_key_refuse(ret_problem,
-						 "%s: a pattern has at most %d bytes; shorten it with **",
-						 key->name, GLOB_PATTERN_MAX);
+			return config_refuse(ret_problem,
+					     "%s: a pattern has at most %d bytes; shorten it with **",
+					     key->name, GLOB_PATTERN_MAX);
 		r = add_pattern(&patterns, word);
 		if (r < 0)
 			return r;
@@ -363,16 +363,16 @@ static int set_urls(const struct config_key *key, void *field, const char *text,
 	if (!words)
 		return -ENOMEM;
 	if (strlen(text) >= sizeof(urls))
-		return config_key_refuse(ret_problem, "%s: URLs take at most %d bytes; name fewer", key->name,
-					 CONFIG_LINE_MAX - 1);
+		return config_refuse(ret_problem, "%s: URLs take at most %d bytes; name fewer", key->name,
+				     CONFIG_LINE_MAX - 1);
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;
 		if (!is_url(word))
-			return config_key_refuse(ret_problem,
-						 "%s: %s is no URL of a debuginfod server: begin it with "
-						 "https:// or http://, without a user",
-						 key->name, word);
+			return config_refuse(ret_problem,
+					     "%s: %s is no URL of a debuginfod server: begin it with "
+					     "https:// or http://, without a user",
+					     key->name, word);
 		(void)snprintf(urls + strlen(urls), sizeof(urls) - strlen(urls), "%s%s", *urls ? " " : "",
 			       word);
 	}
@@ -392,14 +392,14 @@ static int set_hosts(const struct config_key *key, void *field, const char *text
 	if (!words)
 		return -ENOMEM;
 	if (strlen(text) >= sizeof(hosts))
-		return config_key_refuse(ret_problem, "%s: names take at most %d bytes; name fewer",
-					 key->name, CONFIG_LINE_MAX - 1);
+		return config_refuse(ret_problem, "%s: names take at most %d bytes; name fewer", key->name,
+				     CONFIG_LINE_MAX - 1);
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;
 		if (!http_host_is_name(word))
-			return config_key_refuse(ret_problem, "%s: %s is no host; give " HTTP_HOST_FORM,
-						 key->name, word);
+			return config_refuse(ret_problem, "%s: %s is no host; give " HTTP_HOST_FORM,
+					     key->name, word);
 		(void)snprintf(hosts + strlen(hosts), sizeof(hosts) - strlen(hosts), "%s%s",
 			       *hosts ? " " : "", word);
 	}

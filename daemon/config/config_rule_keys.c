@@ -85,11 +85,10 @@ static int set_event(const struct config_key *key, struct rule *rule, const char
 		}
 	}
 	if (strcmp(text, event_role_name(EVENT_OFFCORE)) == 0)
-		return config_key_refuse(
-			ret_problem,
-			"%s = %s: these are counted, not sampled, and a rule on them can never "
-			"fire; give loads, stores or instructions (%s)",
-			key->name, text, key->meaning);
+		return config_refuse(ret_problem,
+				     "%s = %s: these are counted, not sampled, and a rule on them can never "
+				     "fire; give loads, stores or instructions (%s)",
+				     key->name, text, key->meaning);
 	return config_words_refuse(key, text, words, ARRAY_SIZE(words), ret_problem);
 }
 
@@ -107,10 +106,10 @@ static int refuse_metric(const struct config_key *key, const char *text, char **
 	list = config_words_join(metric_words, n);
 	if (!list)
 		return -ENOMEM;
-	return config_key_refuse(
-		ret_problem, "%s = %s: unknown; %s%s%s%shere are %s, and ratio: before any of these (%s)",
-		key->name, text, near ? "did you mean " : "", near && word != text ? ratio : "",
-		near ? near : "", near ? "? T" : "t", list, key->meaning);
+	return config_refuse(ret_problem,
+			     "%s = %s: unknown; %s%s%s%shere are %s, and ratio: before any of these (%s)",
+			     key->name, text, near ? "did you mean " : "", near && word != text ? ratio : "",
+			     near ? near : "", near ? "? T" : "t", list, key->meaning);
 }
 
 static int set_metric(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
@@ -129,11 +128,10 @@ static int check_threshold(const struct config_key *key, const char *text, char 
 
 	if (!*text || decimal_parse(text, &value) == 0)
 		return 0;
-	return config_key_refuse(
-		ret_problem,
-		"%s = %s: give a number such as 900 or 0.3, or a percentage of a share such as "
-		"30%% (%s)",
-		key->name, text, key->meaning);
+	return config_refuse(ret_problem,
+			     "%s = %s: give a number such as 900 or 0.3, or a percentage of a share such as "
+			     "30%% (%s)",
+			     key->name, text, key->meaning);
 }
 
 static int set_confidence(const struct config_key *key, struct rule *rule, const char *text,
@@ -189,8 +187,8 @@ static int refuse_duration(const struct config_key *key, const struct action_wor
 {
 	char most[NUMBER_TEXT_MAX];
 
-	return config_key_refuse(ret_problem, "%s: %s wants a duration from 1s to %s: %s:30s (%s)", key->name,
-				 word->word, duration_format(word->max_ns, most), word->word, key->meaning);
+	return config_refuse(ret_problem, "%s: %s wants a duration from 1s to %s: %s:30s (%s)", key->name,
+			     word->word, duration_format(word->max_ns, most), word->word, key->meaning);
 }
 
 /* One word of the value: "log", "zoom:30s". */
@@ -210,8 +208,8 @@ static int add_action(const struct config_key *key, struct rule *rule, char *tex
 		return config_words_refuse(key, text, action_forms, ARRAY_SIZE(action_forms), ret_problem);
 	}
 	if (*actions & word->action)
-		return config_key_refuse(ret_problem, "%s: %s stands there twice; remove one (%s)", key->name,
-					 word->word, key->meaning);
+		return config_refuse(ret_problem, "%s: %s stands there twice; remove one (%s)", key->name,
+				     word->word, key->meaning);
 	if (word->max_ns && (!duration || duration_parse(duration, RULE_ZOOM_NS_MIN, word->max_ns, &ns) < 0))
 		return refuse_duration(key, word, ret_problem);
 	*actions |= word->action;

@@ -8,7 +8,7 @@
 
 #include "base/suggest.h"
 
-int config_key_refuse(char **ret_problem, const char *format, ...)
+int config_refuse(char **ret_problem, const char *format, ...)
 {
 	va_list arguments;
 	int length;
@@ -22,8 +22,7 @@ int config_key_refuse(char **ret_problem, const char *format, ...)
 int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
 			    char **ret_problem)
 {
-	return config_key_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted,
-				 key->meaning);
+	return config_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted, key->meaning);
 }
 
 char *config_words_join(const char *const *words, size_t n)

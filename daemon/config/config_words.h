@@ -5,8 +5,8 @@
 
 #include "config/config_keys.h"
 
-/* A value that is refused. Returns -EINVAL with the text, or -ENOMEM. */
-int config_key_refuse(char **ret_problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A value or an option that is refused. Returns -EINVAL with the text, or -ENOMEM. */
+int config_refuse(char **ret_problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
 			    char **ret_problem);
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
@@ -12,6 +11,7 @@
 #include "base/number.h"
 #include "base/suggest.h"
 #include "config/config_keys.h"
+#include "config/config_words.h"
 
 #define ONCE_NS_MIN (100 * NSEC_PER_MSEC)
 #define ONCE_NS_MAX (7ULL * 86400 * NSEC_PER_SEC)
@@ -95,18 +95,6 @@ static const struct {
 	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
 };
 
-/* Returns -EINVAL with the text, or -ENOMEM. */
-__attribute__((format(printf, 2, 3))) static int refuse(char **ret_problem, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vasprintf(ret_problem, format, arguments);
-	va_end(arguments);
-	return length < 0 ? -ENOMEM : -EINVAL;
-}
-
 static int refuse_unknown(const char *argument, char **ret_problem)
 {
 	const char *names[OPTIONS_COUNT];
@@ -115,7 +103,7 @@ static int refuse_unknown(const char *argument, char **ret_problem)
 	size_t n = 0;
 
 	if (strncmp(argument, "--", 2) != 0)
-		return refuse(ret_problem, "unknown option %s; see pebsd --help", argument);
+		return config_refuse(ret_problem, "unknown option %s; see pebsd --help", argument);
 	name = strndup(argument + 2, strcspn(argument + 2, "="));
 	if (!name)
 		return -ENOMEM;
@@ -124,8 +112,8 @@ static int refuse_unknown(const char *argument, char **ret_problem)
 			names[n++] = table[i].name;
 	near = suggest_nearest(name, names, n);
 	if (near)
-		return refuse(ret_problem, "unknown option --%s; did you mean --%s?", name, near);
-	return refuse(ret_problem, "unknown option --%s; see pebsd --help", name);
+		return config_refuse(ret_problem, "unknown option --%s; did you mean --%s?", name, near);
+	return config_refuse(ret_problem, "unknown option --%s; see pebsd --help", name);
 }
 
 static int add_recording(struct options *options, const char *file, char **ret_problem)
@@ -134,8 +122,8 @@ static int add_recording(struct options *options, const char *file, char **ret_p
 
 	for (size_t i = 0; i < options->n_recordings; i++)
 		if (strcmp(file, "-") == 0 && strcmp(options->recordings[i], "-") == 0)
-			return refuse(ret_problem,
-				      "--replay - is given twice; standard input can be read once");
+			return config_refuse(ret_problem,
+					     "--replay - is given twice; standard input can be read once");
 	recordings = reallocarray(options->recordings, options->n_recordings + 1, sizeof(*recordings));
 	if (!recordings)
 		return -ENOMEM;
@@ -153,7 +141,7 @@ static int take_origin(struct options *options, const char *name, char **ret_pro
 
 	r = config_key_set(config_key_find("sampling", "origin"), &config, name, &problem);
 	if (r == -EINVAL)
-		return refuse(ret_problem, "--%s", problem);
+		return config_refuse(ret_problem, "--%s", problem);
 	if (r < 0)
 		return r;
 	options->has_origin = true;
@@ -164,7 +152,8 @@ static int take_origin(struct options *options, const char *name, char **ret_pro
 static int take_option(struct options *options, enum option_id id, const char *value, char **ret_problem)
 {
 	if (table[id].argument && (!value || !*value))
-		return refuse(ret_problem, "--%s has no value; give %s", table[id].name, table[id].argument);
+		return config_refuse(ret_problem, "--%s has no value; give %s", table[id].name,
+				     table[id].argument);
 	switch (id) {
 	case OPTION_CONFIG:
 		options->config = value;
@@ -178,7 +167,7 @@ static int take_option(struct options *options, enum option_id id, const char *v
 		return 0;
 	case OPTION_FOR:
 		if (duration_parse(value, ONCE_NS_MIN, ONCE_NS_MAX, &options->test_ns) < 0)
-			return refuse(
+			return config_refuse(
 				ret_problem,
 				"--for %s: give a time from 100ms to 7d, a whole number with ms, s, m, h or "
 				"d",
@@ -190,14 +179,14 @@ static int take_option(struct options *options, enum option_id id, const char *v
 		return 0;
 	case OPTION_SOCKET:
 		if (strlen(value) >= sizeof((struct sockaddr_un){0}.sun_path))
-			return refuse(ret_problem,
-				      "--socket %s: a socket's path has at most %zu bytes; shorten it", value,
-				      sizeof((struct sockaddr_un){0}.sun_path) - 1);
+			return config_refuse(ret_problem,
+					     "--socket %s: a socket's path has at most %zu bytes; shorten it",
+					     value, sizeof((struct sockaddr_un){0}.sun_path) - 1);
 		options->socket = value;
 		return 0;
 	case OPTION_LISTEN:
 		if (listen_address_parse(value, &options->listen) < 0)
-			return refuse(ret_problem, "--listen %s: give " LISTEN_ADDRESS_FORM, value);
+			return config_refuse(ret_problem, "--listen %s: give " LISTEN_ADDRESS_FORM, value);
 		options->has_listen = true;
 		return 0;
 	case OPTION_SYSFS_ROOT:
@@ -253,24 +242,27 @@ static int check_together(const struct options *options, unsigned int given, cha
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
 			if ((given & BIT(actions[i])) && (given & BIT(actions[j])))
-				return refuse(ret_problem,
-					      "--%s and --%s exclude each other; run one after the other",
-					      table[actions[i]].name, table[actions[j]].name);
+				return config_refuse(
+					ret_problem,
+					"--%s and --%s exclude each other; run one after the other",
+					table[actions[i]].name, table[actions[j]].name);
 	for (unsigned int id = 0; id < OPTIONS_COUNT; id++)
 		if ((given & BIT(id)) && !(table[id].goes_with & BIT(options->action)))
-			return refuse(ret_problem, "--%s has no meaning %s; leave it out", table[id].name,
-				      modes[options->action]);
+			return config_refuse(ret_problem, "--%s has no meaning %s; leave it out",
+					     table[id].name, modes[options->action]);
 	if (options->n_recordings > 0 && options->has_origin && options->origin != CONFIG_ORIGIN_REPLAY)
-		return refuse(
+		return config_refuse(
 			ret_problem,
 			"--replay reads recordings, --origin asks for another origin; leave one of them out");
 	if ((given & BIT(OPTION_FOR)) && !options->once && options->action != OPTIONS_TEST_RULES)
-		return refuse(ret_problem, "--for has no meaning without --once; add --once or leave it out");
+		return config_refuse(ret_problem,
+				     "--for has no meaning without --once; add --once or leave it out");
 	if ((given & BIT(OPTION_FOR)) && options->n_recordings > 0)
-		return refuse(ret_problem,
-			      "--for has no meaning with --replay: a recording is read whole; leave it out");
+		return config_refuse(
+			ret_problem,
+			"--for has no meaning with --replay: a recording is read whole; leave it out");
 	if (options->json && !options->once && options->action == OPTIONS_RUN)
-		return refuse(
+		return config_refuse(
 			ret_problem,
 			"--json has no meaning without --once, --probe, --test-rules or --version; add one "
 			"of them");
@@ -301,11 +293,11 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 		if (c == -1)
 			break;
 		if (c == ':')
-			return refuse(ret_problem, "--%s has no value; give %s", list[optopt - 256].name,
-				      table[optopt - 256].argument);
+			return config_refuse(ret_problem, "--%s has no value; give %s",
+					     list[optopt - 256].name, table[optopt - 256].argument);
 		if (c == '?' && optopt >= 256)
-			return refuse(ret_problem, "--%s takes no value; leave it out",
-				      list[optopt - 256].name);
+			return config_refuse(ret_problem, "--%s takes no value; leave it out",
+					     list[optopt - 256].name);
 		if (c == '?')
 			return refuse_unknown(argv[at], ret_problem);
 		r = take_option(options, (enum option_id)(c - 256), optarg, ret_problem);
@@ -317,8 +309,9 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 		given |= BIT((unsigned int)(c - 256));
 	}
 	if (optind < argc)
-		return refuse(ret_problem, "%s is no option; pebsd takes options alone, see pebsd --help",
-			      argv[optind]);
+		return config_refuse(ret_problem,
+				     "%s is no option; pebsd takes options alone, see pebsd --help",
+				     argv[optind]);
 	return check_together(options, given, ret_problem);
 }
 
@@ -355,11 +348,12 @@ int options_override(const struct options *options, struct config *config, char 
 
 	if (options->action == OPTIONS_TEST_RULES && options->n_recordings == 0 &&
 	    origin != CONFIG_ORIGIN_MODEL)
-		return refuse(ret_problem, "--test-rules tests rules on recordings or on the model; add "
-					   "--replay FILE or --origin model");
+		return config_refuse(ret_problem,
+				     "--test-rules tests rules on recordings or on the model; add "
+				     "--replay FILE or --origin model");
 	if (options->action == OPTIONS_RUN && origin == CONFIG_ORIGIN_REPLAY && options->n_recordings == 0)
-		return refuse(ret_problem,
-			      "the origin is replay, and no recording is named; add --replay FILE");
+		return config_refuse(ret_problem,
+				     "the origin is replay, and no recording is named; add --replay FILE");
 	config->origin = origin;
 	if (options->has_listen)
 		config->listen = options->listen;

@@ -14,8 +14,8 @@ bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
 	return again_ns && now_ns < short_ns + SLOT_RECLAIM_CALM_NS;
 }
 
-/* Leads slots back, and comes again when the next of them can be; but not for each birth while the table is
- * full of cgroups that live: what it is told of until then, it hears of later. */
+/* Reclaims slots, and comes again when the next slot can be reclaimed. While the table is full of cgroups that
+ * live, it does not run for each birth: births of that time are handled later. */
 static int make_room(struct slot_reclaim *reclaim, bool told)
 {
 	u64 again_ns;

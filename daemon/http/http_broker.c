@@ -79,7 +79,7 @@ static void answer_body(struct http_broker *broker, const struct http_message *q
 	int r = http_bodies_get(broker->settings.bodies, question->form, &body);
 
 	if (r < 0) {
-		(void)log_warning(r, "Cannot render %s for HTTP; the next one is tried anew",
+		(void)log_warning(r, "Cannot render %s for HTTP; the next one is tried again",
 				  document_names[http_form_document(question->form)]);
 		answer.type = HTTP_TELL_FAILED;
 		answer.error = (u32)-r;

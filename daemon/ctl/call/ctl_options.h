@@ -32,7 +32,7 @@ struct ctl_options {
 	bool folded, latency, perf_data;
 };
 
-/* Of sums. No path has so many names. */
+/* The largest depth of sums. No path has more names. */
 #define OPTIONS_DEPTH_MAX 99
 
 /* The most that the daemon takes (zooms.h, snapshot_view.h). */

@@ -57,7 +57,7 @@ enum top_action {
 	TOP_QUIT,
 };
 
-/* Takes a key (ctl/top/screen.h). What is told of the shown is of the page that the state is on. */
+/* Takes a key (ctl/top/screen.h). `shown` describes the page that the state is on. */
 enum top_action top_state_key(struct top_state *state, u32 key, const struct top_shown *shown);
 
 /* Finds the marked row again in a table that is new, and keeps it on the screen. */
