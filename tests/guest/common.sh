@@ -10,7 +10,11 @@ case $BUILD in
 *) BUILD=$PWD/$BUILD ;;
 esac
 export BUILD
+# shellcheck disable=SC2034 # for the scripts beside it
 guest=$BUILD/guest
+# What comes from Debian is kept outside of the checkout, for all checkouts.
+: "${GUEST_CACHE:=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pebsd-guests}"
+export GUEST_CACHE
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # What cannot be had here is skipped, as tests/run.sh understands it.
@@ -88,7 +92,7 @@ make_root() {
 	return $status
 }
 
-# hash_of FILE... -- WORD...: of names, contents and words.
+# hash_of FILE... -- WORD...: of contents and words.
 hash_of() {
 	local -a files=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -96,23 +100,22 @@ hash_of() {
 		shift
 	done
 	{
-		[ ${#files[@]} = 0 ] || sha256sum "${files[@]}"
+		[ ${#files[@]} = 0 ] || cat "${files[@]}"
 		printf '%s\n' "$@"
 	} | sha256sum | cut -d ' ' -f 1
 }
 
-# made THING HASH: THING is there and was made from what has this hash. remember THING HASH: it is from now on.
-made() {
-	[ -e "$1" ] && [ "$(cat "$1.made-from" 2>/dev/null)" = "$2" ]
-}
-
-remember() {
-	printf '%s\n' "$2" >"$1.made-from"
+# cached NAME [WORD]: where the cache has what NAME.sh makes, for a series or release WORD. Its name has the hash of the
+# script, so that checkouts with different scripts do not take each other's.
+cached() {
+	local scripts=${BASH_SOURCE[0]%/*} hash
+	hash=$(hash_of "$scripts/$1.sh" "$scripts/common.sh" -- "${2:-}")
+	echo "$GUEST_CACHE/$1${2:+-$2}-${hash:0:12}"
 }
 
 # lock THING: nobody else makes it while this shell and what it started live.
 lock() {
-	mkdir -p "$guest"
+	mkdir -p "$GUEST_CACHE"
 	exec {lock_fd}>"$1.lock"
 	flock "$lock_fd"
 }

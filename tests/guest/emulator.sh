@@ -3,30 +3,27 @@
 # Gets QEMU from Debian's backports, unpacked into a root of its own and run by the loader and the libraries of that root,
 # so that this system's do not matter. The emulated PMU needs version 7 of QEMU's plugin interface, which trixie-backports
 # has (QEMU 11.1) and trixie (10.0) does not have.
-# Leaves $BUILD/guest/emulator, and emulator.run beside it, which runs it. Needs root. 77: it cannot be had.
+# Leaves $(cached emulator), in which `qemu` runs it. Needs root. 77: it cannot be had.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
 release=trixie
-root=$guest/emulator
-run=$root.run
+root=$(cached emulator)
 
 lock "$root"
-hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$root")
-! made "$run" "$hash" || exit 0
+[ ! -e "$root" ] || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
-rm -rf --one-file-system "$root"
+rm -rf --one-file-system "$root.new"
 from=$release-backports
-make_root "$root" "$release $from" --variant=extract --aptopt='APT::Install-Recommends "false"' \
+make_root "$root.new" "$release $from" --variant=extract --aptopt='APT::Install-Recommends "false"' \
 	--include="qemu-system-x86/$from,qemu-system-common/$from,qemu-system-data/$from,seabios/$from" ||
 	skip "Debian's suite $from cannot be had from the mirror that apt uses here"
 libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
-cat >"$run.new" <<END
+cat >"$root.new/qemu" <<END
 #!/bin/sh
 exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$libraries" "$root/usr/bin/qemu-system-x86_64" \\
 	-L "$root/usr/share/qemu" -L "$root/usr/share/seabios" "\$@"
 END
-chmod +x "$run.new"
-mv "$run.new" "$run"
-remember "$run" "$hash"
+chmod +x "$root.new/qemu"
+mv -T "$root.new" "$root"

@@ -94,8 +94,8 @@ if [ "$cpus" = 2 ]; then
 	done
 	pmu+=,node-bytes=$((memory << 19))
 fi
-machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m "$memory"
-	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinux" -initrd "$root"
+machine=("${GUEST_EMULATOR:-$(cached emulator)/qemu}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m "$memory"
+	-nodefaults -no-user-config -no-reboot -display none -kernel "$(cached kernel "$series")/vmlinux" -initrd "$root"
 	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
 # GUEST_LOG: where the emulated PMU leaves a line for each record.
 machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")

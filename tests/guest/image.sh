@@ -13,6 +13,7 @@ series=$1
 set -o pipefail
 here=${0%/*}
 release=$(release_of "$series")
+kernel=$(cached kernel "$series")
 output=$guest/$series
 mkdir -p "$output"
 "$here/emulator.sh"
@@ -34,11 +35,11 @@ install "$here"/../hardware/{run.sh,perf_script.awk,figures.jq,judge.jq} "$BUILD
 install -m 644 "$here"/inside/*.jq "$here"/../bench/sample_price.txt "$BUILD"/tests/guest/*.so "$place/"
 # What `make deb` leaves, where it was made.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
-cp "$guest/kernel-$series.release" "$place/release"
+cp "$kernel/release" "$place/release"
 # A virtual machine in the virtual machine: for whoever has one, pebsd says so.
 mkdir "$place/kvm"
 for name in irqbypass kvm kvm-amd; do
-	file=$(find "$guest/kernel-$series/usr/lib/modules" -name "$name.ko*" -print -quit)
+	file=$(find "$kernel/usr/lib/modules" -name "$name.ko*" -print -quit)
 	case $file in
 	*.xz) xz -dc "$file" >"$place/kvm/$name.ko" ;;
 	*.ko) cp "$file" "$place/kvm/" ;;
@@ -53,7 +54,7 @@ chmod 755 "$tree"
 # without perf, apt and what these need but where a test asks for the whole: to copy ten megabytes takes a guest a second.
 whole=$(mktemp -d "$output/whole.XXXXXX")
 trap 'rm -rf "$tree" "$whole"' EXIT
-zstd -q -d -c "$guest/root-$release.cpio.zst" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
+zstd -q -d -c "$(cached root "$release")" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
 cp -a "$tree/." "$whole/"
 NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libsqlite3[^/]*|libdb-[^/]*'
 NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
@@ -64,14 +65,13 @@ archive() {
 		cpio --null --create --format=newc --reproducible --quiet)
 }
 # Without address randomization the kernel has everything where it always has it.
-layout=$guest/kernel-$series.layout
-hash=$(hash_of "$BUILD/tests/guest/pmu" "$guest/kernel-$series.vmlinux" --)
-if ! made "$layout" "$hash"; then
+hash=$(hash_of "$BUILD/tests/guest/pmu" "$kernel/vmlinux" --)
+layout=$output/layout-${hash:0:12}
+if [ ! -e "$layout" ]; then
 	archive -v "/($NAMES)(/|\$)" >"$output/initrd"
 	"$here/guest.sh" --layout "$series" >"$layout.new"
 	grep -q '^per_cpu_offset=' "$layout.new" || fail "the guest could not tell its kernel's layout: $output/serial-layout.log"
 	mv "$layout.new" "$layout"
-	remember "$layout" "$hash"
 fi
 cp "$layout" "$whole/usr/lib/pebsd-tests/layout"
 archive -v "/($NAMES)(/|\$)" >"$output/initrd.new"

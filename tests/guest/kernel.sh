@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Gets Debian's kernel of a series for virtual machines, with its modules, unpacked.
 #   kernel.sh SERIES
-# Leaves $BUILD/guest/kernel-SERIES: its files; beside it the kernel itself, which a guest need not decompress, as
-# kernel-SERIES.vmlinux, and the release in kernel-SERIES.release. Needs root. 77: this series cannot be had.
+# Leaves $(cached kernel SERIES): its files, the kernel itself, which a guest need not decompress, as `vmlinux`, and its
+# release in `release`. Needs root. 77: this series cannot be had.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -11,7 +11,7 @@
 series=$1
 release=$(release_of "$series")
 suite=$(suite_of "$series")
-root=$guest/kernel-$series
+root=$(cached kernel "$series")
 
 # decompress FILE: prints the kernel in it. Documentation/arch/x86/boot.rst has the fields: the setup sectors and payload_offset
 # bytes are followed by payload_length bytes. The last four of these are the kernel's size.
@@ -30,22 +30,22 @@ decompress() {
 }
 
 lock "$root"
-hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$series")
-! made "$root" "$hash" || exit 0
+[ ! -e "$root" ] || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
 from=$release
 [ "$suite" = "$release" ] || from="$release $suite"
-rm -rf --one-file-system "$root"
-make_root "$root" "$from" --variant=extract --aptopt='APT::Install-Recommends "false"' --include=linux-image-cloud-amd64 ||
+tree=$root.new
+rm -rf --one-file-system "$tree"
+make_root "$tree" "$from" --variant=extract --aptopt='APT::Install-Recommends "false"' --include=linux-image-cloud-amd64 ||
 	skip "Debian's suite $suite cannot be had from the mirror that apt uses here"
-found=$(basename "$root"/usr/lib/modules/*-cloud-amd64)
+found=$(basename "$tree"/usr/lib/modules/*-cloud-amd64)
 case $found in
 "$series".*-cloud-amd64) ;;
 *) skip "Debian's suite $suite has kernel $found and none of the series $series" ;;
 esac
-for image in "$root/boot/vmlinuz-$found" "$root/usr/lib/modules/$found/vmlinuz"; do
-	[ ! -e "$image" ] || decompress "$image" >"$root.vmlinux"
+for image in "$tree/boot/vmlinuz-$found" "$tree/usr/lib/modules/$found/vmlinuz"; do
+	[ ! -e "$image" ] || decompress "$image" >"$tree/vmlinux"
 done
-printf '%s\n' "$found" >"$root.release"
-remember "$root" "$hash"
+printf '%s\n' "$found" >"$tree/release"
+mv -T "$tree" "$root"

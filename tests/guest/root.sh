@@ -3,14 +3,14 @@
 # Makes the root that guests boot from: a minimal Debian with systemd and the libraries that pebsd takes, as an archive
 # for the kernel to unpack at boot. Nothing of this project is in it.
 #   root.sh RELEASE
-# Leaves $BUILD/guest/root-RELEASE.cpio.zst. Needs root.
+# Leaves $(cached root RELEASE). Needs root.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 set -o pipefail
 
 [ $# = 1 ] || fail "usage: root.sh RELEASE"
 release=$1
-archive=$guest/root-$release.cpio.zst
+archive=$(cached root "$release")
 packages=apt,attr,bpftool,curl,dbus,jq,kmod,polkitd,procps,systemd,systemd-sysv
 case $release in
 bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
@@ -21,11 +21,10 @@ packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsystemd0,libzstd1,r-mat
 packages+=,linux-perf
 
 lock "$archive"
-hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$release")
-! made "$archive" "$hash" || exit 0
+[ ! -e "$archive" ] || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
-tree=$(mktemp -d "$guest/root.XXXXXX")
+tree=$(mktemp -d "$archive.XXXXXX")
 trap 'rm -rf --one-file-system "$tree"' EXIT
 make_root "$tree" "$release" --variant=essential --include="$packages" \
 	--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
@@ -40,4 +39,3 @@ echo guest >"$tree/etc/hostname"
 : >"$tree/etc/fstab"
 (cd "$tree" && find . -xdev -print0 | cpio --null --create --format=newc --quiet) | zstd -q -T0 -9 >"$archive.new"
 mv "$archive.new" "$archive"
-remember "$archive" "$hash"
