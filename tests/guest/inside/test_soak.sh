@@ -89,7 +89,7 @@ mkdir -p "${drop_in%/*}"
 printf '%s\n' '[Unit]' 'StartLimitIntervalSec=0' '[Service]' 'RestartSec=100ms' >"$drop_in"
 systemctl daemon-reload
 mkdir -p "$churn"
-rules 30
+rules 32
 load pointer-chase chase.service -- --threads 2 --rest 5
 load mix mix.service -- --rest 5
 load streaming turn.service -- --rest 10
@@ -116,7 +116,7 @@ while [ $((SECONDS - begin)) -lt "$seconds" ]; do
 		count questions
 	done
 	# Its p50 is over the one and below the other: the rule fires and resolves.
-	rules $((round % 2 == 0 ? 30 : 20000))
+	rules $((round % 2 == 0 ? 32 : 20000))
 	systemctl reload pebsd.service
 	count reloads
 	case $((round % 3)) in
