@@ -118,6 +118,11 @@ static inline u64 account_weight(const struct sample *sample)
 	return account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
+/* Few samples have one: both functions leave before, by DATA_SOURCE_FLAG_BITS. */
+#define ACCOUNT_FLAG(name, ...)              \
+	if (data_source_##name(data_source)) \
+		ACCOUNT_ADD(atomic, record->name, 1);
+
 static inline __attribute__((always_inline)) void account_plain(struct plain_record *record,
 								const struct sample *sample, bool atomic)
 {
@@ -129,12 +134,9 @@ static inline __attribute__((always_inline)) void account_plain(struct plain_rec
 	ACCOUNT_ADD(atomic, record->samples[source], 1);
 	ACCOUNT_ADD(atomic, record->snoop[result & (SNOOP_SLOTS - 1)], 1);
 	ACCOUNT_ADD(atomic, record->tlb[result >> 4 & (TLB_SLOTS - 1)], 1);
-	if (__builtin_expect(!(data_source & DECODE_SELDOM_BITS), 1))
+	if (__builtin_expect(!(data_source & DATA_SOURCE_FLAG_BITS), 1))
 		return;
-	if (data_source_locked(data_source))
-		ACCOUNT_ADD(atomic, record->locked, 1);
-	if (data_source_blocked(data_source))
-		ACCOUNT_ADD(atomic, record->blocked, 1);
+	ACCESS_FLAGS(ACCOUNT_FLAG)
 }
 
 static inline __attribute__((always_inline)) void account_latency(struct latency_record *record,
@@ -170,12 +172,9 @@ static inline __attribute__((always_inline)) void account_latency(struct latency
 			ACCOUNT_ADD(atomic, record->instruction_latency[coarse], 1);
 		}
 	}
-	if (__builtin_expect(!(data_source & DECODE_SELDOM_BITS), 1))
+	if (__builtin_expect(!(data_source & DATA_SOURCE_FLAG_BITS), 1))
 		return;
-	if (data_source_locked(data_source))
-		ACCOUNT_ADD(atomic, record->locked, 1);
-	if (data_source_blocked(data_source))
-		ACCOUNT_ADD(atomic, record->blocked, 1);
+	ACCESS_FLAGS(ACCOUNT_FLAG)
 }
 
 #endif

@@ -42,8 +42,7 @@ void figures_of_plain(const struct plain_record *record, struct figures *ret)
 	widen(ret->samples, record->samples, SOURCE_SLOTS);
 	widen(ret->snoop, record->snoop, SNOOP_SLOTS);
 	widen(ret->tlb, record->tlb, TLB_SLOTS);
-	ret->locked = record->locked;
-	ret->blocked = record->blocked;
+	widen(ret->flags, record->flags, FLAG_COUNT);
 }
 
 void figures_of_latency(const struct latency_record *record, struct figures *ret)
@@ -57,8 +56,7 @@ void figures_of_latency(const struct latency_record *record, struct figures *ret
 	}
 	widen(ret->snoop, record->snoop, SNOOP_SLOTS);
 	widen(ret->tlb, record->tlb, TLB_SLOTS);
-	ret->locked = record->locked;
-	ret->blocked = record->blocked;
+	widen(ret->flags, record->flags, FLAG_COUNT);
 	ret->instruction_latency_sum = record->instruction_latency_sum;
 	widen(ret->latency, record->latency, FINE_BUCKETS);
 	widen(ret->instruction_latency, record->instruction_latency, COARSE_BUCKETS);

@@ -11,6 +11,8 @@
 
 #include "pebsd/records.h"
 
+#define FIGURES_FLAG_(name, ...) u64 name;
+
 struct figures {
 	u64 samples[SOURCE_SLOTS];
 	u64 weight[SOURCE_SLOTS];           /* sum of periods */
@@ -18,8 +20,12 @@ struct figures {
 	u64 weighted_latency[SOURCE_SLOTS]; /* cycles x period; stays at 2^64 - 1 once there */
 	u64 snoop[SNOOP_SLOTS];
 	u64 tlb[TLB_SLOTS];
-	u64 locked;
-	u64 blocked;
+	union {
+		struct {
+			ACCESS_FLAGS(FIGURES_FLAG_)
+		};
+		u64 flags[FLAG_COUNT];
+	};
 	u64 instruction_latency_sum; /* cycles */
 	u64 latency[FINE_BUCKETS];
 	u64 source_latency[SOURCE_SLOTS][OCTAVE_BUCKETS];

@@ -18,9 +18,12 @@ typedef u32 words __attribute__((vector_size(16)));
 typedef u64 wides __attribute__((vector_size(16)));
 
 /* A record as cells, vectors of `words`: those of 64-bit counters first. */
-#define LANES         4 /* words of a cell */
+#define LANES         4  /* words of a cell */
+#define CHUNK_CELLS   8U /* cells that nonzero_words() takes at once */
 #define CELLS(type)   (sizeof(type) / sizeof(words))
-#define CELLS_MAX     CELLS(struct latency_record)
+#define CHUNKS(type)  ((CELLS(type) + CHUNK_CELLS - 1) / CHUNK_CELLS)
+#define CHUNKS_MAX    CHUNKS(struct latency_record)
+#define CELLS_MAX     (CHUNKS_MAX * CHUNK_CELLS)
 #define PRESENT_WORDS ((CELLS_MAX + 63) / 64)
 
 /* A counter that wrapped: its sum is `times` * 2^32 higher. A sum of 64 bits is past its range. */
@@ -61,14 +64,11 @@ static inline size_t held_bytes_for(size_t n_cells)
 
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
 #define FIGURE(member)     (unsigned)(offsetof(struct figures, member) / sizeof(u64))
-#define CHUNK_CELLS        8U  /* cells that nonzero_words() takes at once */
-#define CHUNK_WORDS        32U /* in those */
+#define CHUNK_WORDS        32U /* in a chunk */
 #define WORDS_MAX          (CELLS_MAX * LANES)
-#define CHUNKS_MAX         (WORDS_MAX / CHUNK_WORDS)
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
 
 _Static_assert(CHUNK_WORDS == CHUNK_CELLS * LANES, "a bit of an u32 each");
-_Static_assert(WORDS_MAX % CHUNK_WORDS == 0, "chunks fill the longest record");
 _Static_assert(INSTRUCTION_SUM % LANES == 0, "it is the first half of its cell");
 
 struct shape {
@@ -82,7 +82,7 @@ struct shape {
 
 static const struct shape latency_shape = {
 	.cells = CELLS(struct latency_record),
-	.chunks = CHUNKS_MAX,
+	.chunks = CHUNKS(struct latency_record),
 	.wide = WORD(struct latency_record, snoop) / LANES,
 	.mixed = INSTRUCTION_SUM / LANES,
 	.samples = WORD(struct latency_record, source_latency) / LANES,
@@ -91,7 +91,7 @@ static const struct shape latency_shape = {
 
 static const struct shape plain_shape = {
 	.cells = CELLS(struct plain_record),
-	.chunks = (CELLS(struct plain_record) + CHUNK_CELLS - 1) / CHUNK_CELLS,
+	.chunks = CHUNKS(struct plain_record),
 	.wide = WORD(struct plain_record, samples) / LANES,
 	.samples = WORD(struct plain_record, samples) / LANES,
 	.samples_end = WORD(struct plain_record, snoop) / LANES,
@@ -461,7 +461,7 @@ static void put_latency(struct pairs_writer *writer, const struct reading *readi
 	put_sums(writer, &came->sums[0].weighted_latency, apart, FIGURE(weighted_latency));
 	put_words(writer, reading, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS,
 		  FIGURE(snoop));
-	put_words(writer, reading, WORD(struct latency_record, locked), 2, FIGURE(locked));
+	put_words(writer, reading, WORD(struct latency_record, flags), FLAG_COUNT, FIGURE(flags));
 	if (came->instruction_latency_sum)
 		pairs_put(writer, FIGURE(instruction_latency_sum), came->instruction_latency_sum);
 	put_words(writer, reading, WORD(struct latency_record, latency), FINE_BUCKETS, FIGURE(latency));
@@ -478,7 +478,7 @@ static void put_plain(struct pairs_writer *writer, const struct reading *reading
 	put_words(writer, reading, WORD(struct plain_record, samples), SOURCE_SLOTS, FIGURE(samples));
 	put_sums(writer, came->weight, 1, FIGURE(weight));
 	put_words(writer, reading, WORD(struct plain_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
-	put_words(writer, reading, WORD(struct plain_record, locked), 2, FIGURE(locked));
+	put_words(writer, reading, WORD(struct plain_record, flags), FLAG_COUNT, FIGURE(flags));
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `pairs`. */
@@ -600,8 +600,8 @@ void held_free(struct held *held)
 	free(held);
 }
 
-/* Words of the longest record: none has come round twice in two places. */
-#define WRAPS_MAX (CELLS_MAX * LANES)
+/* Each word has one place in the list. */
+#define WRAPS_MAX WORDS_MAX
 
 _Static_assert(sizeof(struct held) + CELLS_MAX * sizeof(words) + WRAPS_MAX * sizeof(struct wrap) <=
 		       HELD_STATE_MAX,

@@ -12,14 +12,17 @@
 /* Where else: l1, and unknown where that was missed. */
 #define OTHER_SOURCES 2
 
-/* enum of the counters that are a series each. */
-enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, LOCKED, BLOCKED };
+/* Bits of the counters that are a series each; the flags are from FIRST_FLAG on. */
+enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, FIRST_FLAG, COUNTERS = FIRST_FLAG + FLAG_COUNT };
+
+#define KNOWN_(name, bits, known, ...) +((known) == FLAG_KNOWN_WITH_TLB)
+#define FLAGS_NOT_OF_LOADS             (0 ACCESS_FLAGS(KNOWN_))
 
 void series_width_expect(struct series_width *width, unsigned event, const struct event *what)
 {
 	size_t sources = what->role == EVENT_LOADS ? LOAD_SOURCES : OTHER_SOURCES;
-	/* All six of a load; of what else there is, no HITM, and nothing is blocked. */
-	size_t expected = what->role == EVENT_LOADS ? 6 : 4;
+	/* Only loads have HITM. */
+	size_t expected = what->role == EVENT_LOADS ? COUNTERS : FIRST_FLAG - 1 + FLAGS_NOT_OF_LOADS;
 
 	if (what->settings.has_source)
 		expected += sources;
@@ -48,12 +51,12 @@ static void see_event(struct series_width *width, size_t event, const struct fig
 
 	width->events[event].samples |= samples;
 	width->events[event].latencies |= latencies;
-	width->events[event].counters |=
-		(u32)(bits_of(figures->weight, SOURCE_SLOTS) != 0) << WEIGHT |
-		(u32)(bits_of(figures->weighted_latency, SOURCE_SLOTS) != 0) << WEIGHTED_LATENCY |
-		(u32)(figures->snoop[SNOOP_HITM] != 0) << HITM |
-		(u32)(figures_tlb_walk(figures) != 0) << TLB_WALKS | (u32)(figures->locked != 0) << LOCKED |
-		(u32)(figures->blocked != 0) << BLOCKED;
+	width->events[event].counters |= (u32)(bits_of(figures->weight, SOURCE_SLOTS) != 0) << WEIGHT |
+					 (u32)(bits_of(figures->weighted_latency, SOURCE_SLOTS) != 0)
+						 << WEIGHTED_LATENCY |
+					 (u32)(figures->snoop[SNOOP_HITM] != 0) << HITM |
+					 (u32)(figures_tlb_walk(figures) != 0) << TLB_WALKS |
+					 bits_of(figures->flags, FLAG_COUNT) << FIRST_FLAG;
 	if (!width->events[event].latency)
 		width->events[event].latency = latencies || figures_latency_samples(figures);
 	if (!width->events[event].instruction_latency)

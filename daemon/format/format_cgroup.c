@@ -7,6 +7,7 @@
 #include "format/format_event.h"
 #include "format/format_offcore.h"
 #include "format/trend_line.h"
+#include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
 
 /* Fine buckets are shown as they are up to that many lines; else octaves. */
@@ -185,8 +186,9 @@ static void put_results(FILE *out, const struct format_style *style, const char 
 
 static void put_flags(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
-	static const char *const names[] = {"locked", "blocked"};
-	char text[2 * (TEXT_NUMBER_MAX + 40)] = "";
+#define FLAG_NAME(name, ...) #name,
+	static const char *const names[] = {ACCESS_FLAGS(FLAG_NAME)};
+	char text[FLAG_COUNT * (TEXT_NUMBER_MAX + 40)] = "";
 	size_t length = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

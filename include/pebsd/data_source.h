@@ -50,6 +50,32 @@
 	X(FAULT, "fault")   \
 	X(MISS, "miss")
 
+/*
+ * Properties of an access, each with a counter of its own. This table is their only list: records, sums, JSON,
+ * `pebsctl show` and Prometheus all use it.
+ *
+ *   name          of the counter in records, of its key in JSON, and of data_source_NAME(), which tests a value
+ *   bits          of the value; an access with any of them has the property
+ *   known         for which events a count of 0 means that no access had the property
+ *   family, help  of the Prometheus metric
+ */
+#define ACCESS_FLAGS(X)                                                                                    \
+	X(locked, (u64)LOCK_BIT_LOCKED << 24, FLAG_KNOWN_WITH_TLB, "pebsd_locked_samples",                 \
+	  "Samples of locked accesses.")                                                                   \
+	X(blocked, (u64)(BLK_BIT_DATA | BLK_BIT_ADDR) << 40, FLAG_KNOWN_OF_LOADS, "pebsd_blocked_samples", \
+	  "Samples of loads blocked by a store whose data or address was not ready.")
+
+enum flag_known {
+	/* The drivers fill in both or neither (arch/x86/events/intel/ds.c, Linux 6.1: Nehalem's loads and the
+	 * stores of Haswell to Ice Lake have neither). */
+	FLAG_KNOWN_WITH_TLB,
+	FLAG_KNOWN_OF_LOADS, /* no hardware reports it of a store */
+};
+
+#define FLAG_COUNT_(...) +1
+enum { FLAG_COUNT = ACCESS_FLAGS(FLAG_COUNT_) };
+#undef FLAG_COUNT_
+
 #define DATA_SOURCE_ENUM_(name, word) SOURCE_##name,
 enum source { SOURCES(DATA_SOURCE_ENUM_) SOURCE_COUNT };
 #undef DATA_SOURCE_ENUM_
@@ -73,12 +99,10 @@ _Static_assert(SNOOP_COUNT <= SNOOP_SLOTS && TLB_COUNT <= TLB_SLOTS, "snoop and 
 #define DATA_SOURCE_OP(value)                 DATA_SOURCE_FIELD(value, 0, 5)
 #define DATA_SOURCE_LVL(value)                DATA_SOURCE_FIELD(value, 5, 14)
 #define DATA_SOURCE_SNOOP(value)              DATA_SOURCE_FIELD(value, 19, 5)
-#define DATA_SOURCE_LOCK(value)               DATA_SOURCE_FIELD(value, 24, 2)
 #define DATA_SOURCE_DTLB(value)               DATA_SOURCE_FIELD(value, 26, 7)
 #define DATA_SOURCE_LVL_NUM(value)            DATA_SOURCE_FIELD(value, 33, 4)
 #define DATA_SOURCE_REMOTE(value)             DATA_SOURCE_FIELD(value, 37, 1)
 #define DATA_SOURCE_SNOOPX(value)             DATA_SOURCE_FIELD(value, 38, 2)
-#define DATA_SOURCE_BLK(value)                DATA_SOURCE_FIELD(value, 40, 3)
 #define DATA_SOURCE_HOPS(value)               DATA_SOURCE_FIELD(value, 43, 3)
 
 /* PERF_MEM_OP_*: what the sampled operation was. */
@@ -258,15 +282,15 @@ static inline enum tlb data_source_tlb(u64 value)
 	return levels || (dtlb & TLB_BIT_HIT) ? TLB_HIT : TLB_NA;
 }
 
-static inline u32 data_source_locked(u64 value)
-{
-	return (DATA_SOURCE_LOCK(value) & LOCK_BIT_LOCKED) != 0;
-}
+#define DATA_SOURCE_FLAG_(name, bits, ...)              \
+	static inline u32 data_source_##name(u64 value) \
+	{                                               \
+		return (value & (bits)) != 0;           \
+	}
+ACCESS_FLAGS(DATA_SOURCE_FLAG_)
+#undef DATA_SOURCE_FLAG_
 
-/* Blocked by data that was not forwarded, or by an address conflict (Alder Lake and later). */
-static inline u32 data_source_blocked(u64 value)
-{
-	return (DATA_SOURCE_BLK(value) & (BLK_BIT_DATA | BLK_BIT_ADDR)) != 0;
-}
+#define DATA_SOURCE_FLAG_BITS_(name, bits, ...) | (bits)
+#define DATA_SOURCE_FLAG_BITS                   (0ULL ACCESS_FLAGS(DATA_SOURCE_FLAG_BITS_))
 
 #endif

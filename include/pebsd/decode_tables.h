@@ -29,9 +29,6 @@
 #define DECODE_LEVEL_SHIFT 8
 #define DECODE_LEVELS      (1U << 11)
 
-/* Locked, and blocked by data or by an address: seldom. */
-#define DECODE_SELDOM_BITS (1ULL << 25 | 3ULL << 41)
-
 #define DECODE_BY_LEVEL SOURCE_SLOTS /* no source: the older level bits tell */
 
 struct decode_tables {

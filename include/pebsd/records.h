@@ -15,14 +15,23 @@
 #include "hot.h"
 #include "sample.h"
 
+/* A counter for each of the access flags: by its name, or by its place in their table. */
+#define RECORD_FLAG_(name, ...) u32 name;
+#define RECORD_FLAGS                               \
+	union {                                    \
+		struct {                           \
+			ACCESS_FLAGS(RECORD_FLAG_) \
+		};                                 \
+		u32 flags[FLAG_COUNT];             \
+	}
+
 /* One slot, stripe and event without latency. */
 struct plain_record {
 	u64 weight[SOURCE_SLOTS];  /* sum of periods, by source */
 	u32 samples[SOURCE_SLOTS]; /* by source */
 	u32 snoop[SNOOP_SLOTS];
 	u32 tlb[TLB_SLOTS];
-	u32 locked;
-	u32 blocked;
+	RECORD_FLAGS;
 } __attribute__((aligned(64)));
 
 /* What is added up of one source's samples. */
@@ -45,8 +54,7 @@ struct latency_record {
 	u32 without_latency[SOURCE_SLOTS];
 	u64 instruction_latency_sum; /* cycles */
 	u32 latency[FINE_BUCKETS];
-	u32 locked;
-	u32 blocked;
+	RECORD_FLAGS;
 	u32 instruction_latency[COARSE_BUCKETS];
 } __attribute__((aligned(64)));
 

@@ -103,8 +103,8 @@ Test(map_memory, is_what_the_formula_says)
 	/* What a slot, stripe and event with latency takes: 2.5 KiB and a mark, by either. */
 	one = take(2048, &many, 1, 0, 0, 0);
 	two = take(2048, &many, 2, 0, 0, 0);
-	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (2560 + 1));
-	cr_expect_eq(two.kernel - one.kernel, 2048ULL * 16 * (2560 + 1));
+	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
+	cr_expect_eq(two.kernel - one.kernel, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 
 	/* And all of it together, within pages. */
 	one = take(4096, &many, 1, 1, 0, 0);

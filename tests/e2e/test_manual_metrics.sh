@@ -5,12 +5,20 @@ set -eu
 
 cd "$(dirname "$0")/../.."
 
-# A family stands in one string before its kind, which says what its series' names end in.
+# A family stands in one string before its kind, which says what its series' names end in. Those of access flags are
+# counters, and stand in their table.
 served() {
+	{
+		kinds_of_families
+		sed -n '/^#define ACCESS_FLAGS/,/^$/p' include/pebsd/data_source.h | grep -o 'pebsd_[a-z_]*' | sed 's/$/_total/'
+	} | sort -u
+}
+
+kinds_of_families() {
 	cat daemon/export/prometheus/prometheus*.c | tr -s '[:space:]' ' ' |
 		grep -o '"\(pebsd\|process\)_[a-z_]*", FAMILY_[A-Z]*' |
 		sed -e 's/^"\(.*\)", FAMILY_COUNTER$/\1_total/' -e 's/^"\(.*\)", FAMILY_INFO$/\1_info/' \
-			-e 's/^"\(.*\)", FAMILY_[A-Z]*$/\1/' | sort -u
+			-e 's/^"\(.*\)", FAMILY_[A-Z]*$/\1/'
 }
 
 told() {

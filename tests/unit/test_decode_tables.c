@@ -21,7 +21,7 @@ static void same(u64 value)
 		     (unsigned long long)value);
 	cr_assert_eq(result & 0xf, (u32)data_source_snoop(value), "%#llx", (unsigned long long)value);
 	cr_assert_eq(result >> 4, (u32)data_source_tlb(value), "%#llx", (unsigned long long)value);
-	cr_assert_eq((value & DECODE_SELDOM_BITS) != 0,
+	cr_assert_eq((value & DATA_SOURCE_FLAG_BITS) != 0,
 		     data_source_locked(value) || data_source_blocked(value), "%#llx",
 		     (unsigned long long)value);
 }

@@ -31,21 +31,24 @@ Test(map_size, grows_with_what_it_is_said_to)
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
 		struct map_size_case maps = machine(slots[i], 16, 256);
 		u64 none = map_size(&maps), one, two, plain;
+		/* A record and its mark. */
+		const u64 with_latency = sizeof(struct latency_record) + 1;
+		const u64 without = sizeof(struct plain_record) + 1;
 
 		cr_expect_leq(none, slots[i] * (320 + 1 + 64 + 16ULL) + 128 * KIB);
 		maps.with_latency = 1;
 		one = map_size(&maps);
 		maps.with_latency = 2;
 		two = map_size(&maps);
-		cr_expect_eq(two - one, slots[i] * 16ULL * (2560 + 1));
-		cr_expect_leq(one - none, slots[i] * 16ULL * (2560 + 1) + 4096);
+		cr_expect_eq(two - one, slots[i] * 16ULL * with_latency);
+		cr_expect_leq(one - none, slots[i] * 16ULL * with_latency + 4096);
 		maps.without = 2;
 		plain = map_size(&maps);
 		maps.without = 1;
-		cr_expect_eq(plain - map_size(&maps), slots[i] * 16ULL * (320 + 1));
+		cr_expect_eq(plain - map_size(&maps), slots[i] * 16ULL * without);
 		maps.stripes = 8;
 		cr_expect_eq(plain - map_size(&maps),
-			     slots[i] * (8ULL * (2 * (2560 + 1) + 320 + 1) + 16ULL * (320 + 1)));
+			     slots[i] * (8 * (2 * with_latency + without) + 16 * without));
 	}
 }
 

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "origin/perf/perf_cost.h"
+#include "pebsd/records.h"
 
 #define MIB (1024ULL * 1024)
 
@@ -45,12 +46,13 @@ Test(perf_cost, of_200_cpus)
 	/* Counters have no rings. */
 	cr_expect_eq(cost.ring_bytes, 1200 * 4096ULL);
 	cr_expect_eq(cost.ring_bytes_max, 10200 * 4096ULL);
-	/* 512 slots x 16 stripes of 2,560 and 320 bytes; 512 owners of 320; 1,024 samples of 56; 233 rows of
+	/* 512 slots x 16 stripes of a record of each kind; 512 owners of 320; 1,024 samples of 56; 233 rows of
 	 * 512 marks; 201 states of 64; the index; 512 slots x 200 CPUs of 192 bytes, and 200 times 320: each
 	 * in whole pages. */
-	cr_expect_eq(cost.map_bytes, 20 * MIB + 2560 * 1024ULL + 160 * 1024ULL + 56 * 1024ULL +
-					     120 * 1024ULL + 16 * 1024ULL + 712 * 64ULL + 512 * 16ULL +
-					     512ULL * 200 * 192 + 64 * 1024ULL);
+	cr_expect_eq(cost.map_bytes,
+		     512 * 16 * (sizeof(struct latency_record) + sizeof(struct plain_record)) +
+			     160 * 1024ULL + 56 * 1024ULL + 120 * 1024ULL + 16 * 1024ULL + 712 * 64ULL +
+			     512 * 16ULL + 512ULL * 200 * 192 + 64 * 1024ULL);
 	cr_expect_eq(cost.event_bytes, 0, "nobody told");
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
@@ -82,8 +84,8 @@ Test(perf_cost, small_machines_have_fewer_stripes)
 
 	perf_cost(&machine, &facts, &cost);
 	/* A map without records has one entry, which takes a page. */
-	cr_expect_eq(cost.map_bytes, 1024 * 2560ULL + 4096 + 160 * 1024ULL + 56 * 1024ULL + 4096 + 4096 +
-					     514 * 64ULL + 512 * 16ULL);
+	cr_expect_eq(cost.map_bytes, 512 * 2 * sizeof(struct latency_record) + 4096 + 160 * 1024ULL +
+					     56 * 1024ULL + 4096 + 4096 + 514 * 64ULL + 512 * 16ULL);
 }
 
 Test(perf_cost, times_only_where_all_of_them_were_measured)

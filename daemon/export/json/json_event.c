@@ -129,23 +129,34 @@ static void put_weighted(struct json_writer *writer, json_object *object, const 
 	json_put(writer, object, "weighted", weighted);
 }
 
-/*
- * Locked is known where the translation is: the drivers fill in both or neither (arch/x86/events/intel/ds.c,
- * Linux 6.1: Nehalem's loads and the stores of Haswell to Ice Lake have neither). No hardware tells it of a
- * store that it was blocked.
- */
+static void put_flags(struct json_writer *writer, json_object *object, const struct snapshot_event *event,
+		      const struct figures *figures)
+{
+	static const struct {
+		const char *key;
+		enum flag_known known;
+	} flags[] = {
+#define FLAG(name, bits, known, ...) {#name, known},
+		ACCESS_FLAGS(FLAG)
+#undef FLAG
+	};
+	const bool known[] = {
+		[FLAG_KNOWN_WITH_TLB] = figures_samples(figures) > figures->tlb[TLB_NA],
+		[FLAG_KNOWN_OF_LOADS] = event->event.role != EVENT_STORES,
+	};
+
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		if (known[flags[i].known] || figures->flags[i])
+			json_put_u64(writer, object, flags[i].key, figures->flags[i]);
+}
+
 static void put_memory(struct json_writer *writer, json_object *object, const struct snapshot_event *event,
 		       const struct figures *figures, bool detailed)
 {
-	bool translated = figures_samples(figures) > figures->tlb[TLB_NA];
-
 	put_sources(writer, object, figures, detailed);
 	json_put_counts(writer, object, "snoop", figures->snoop, snoop_names, SNOOP_SLOTS);
 	json_put_counts(writer, object, "tlb", figures->tlb, tlb_names, TLB_SLOTS);
-	if (translated || figures->locked)
-		json_put_u64(writer, object, "locked", figures->locked);
-	if (event->event.role != EVENT_STORES || figures->blocked)
-		json_put_u64(writer, object, "blocked", figures->blocked);
+	put_flags(writer, object, event, figures);
 }
 
 static json_object *event_object(struct json_writer *writer, const struct snapshot *snapshot, size_t index,

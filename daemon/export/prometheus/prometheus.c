@@ -236,15 +236,12 @@ static u64 hitm_of(const struct figures *figures)
 	return figures->snoop[SNOOP_HITM];
 }
 
-static u64 locked_of(const struct figures *figures)
-{
-	return figures->locked;
-}
-
-static u64 blocked_of(const struct figures *figures)
-{
-	return figures->blocked;
-}
+#define FLAG_OF(name, ...)                                  \
+	static u64 name##_of(const struct figures *figures) \
+	{                                                   \
+		return figures->name;                       \
+	}
+ACCESS_FLAGS(FLAG_OF)
 
 static void write_counters(struct rendering *rendering, bool detail)
 {
@@ -274,11 +271,8 @@ static void write_counters(struct rendering *rendering, bool detail)
 		  "Samples whose address translation took a page walk: TLB results walk, miss (all that "
 		  "Intel tells) and fault."},
 		 figures_tlb_walk},
-		{{"pebsd_locked_samples", FAMILY_COUNTER, "Samples of locked accesses."}, locked_of},
-		{{"pebsd_blocked_samples", FAMILY_COUNTER,
-		  "Samples of loads blocked by a store whose data or address was not ready."},
-		 blocked_of},
-	};
+#define FLAG_FAMILY(name, bits, known, family, help) {{family, FAMILY_COUNTER, help}, name##_of},
+		ACCESS_FLAGS(FLAG_FAMILY)};
 
 	write_words(rendering, &source_samples, source_labels, ARRAY_SIZE(source_labels), samples_of);
 	write_words(rendering, &source_latency, source_labels, ARRAY_SIZE(source_labels), latency_sum_of);
