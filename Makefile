@@ -119,6 +119,7 @@ GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$
 	$(wildcard tests/guest/preload/*.c))
 HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
+SEED_PROGRAMS = $(FUZZERS:$(OUT)/tests/fuzz/%=$(OUT)/tests/seeds/%)
 BENCHES = $(call programs,bench/*.c)
 TOOL_LIBRARY_SOURCES += $(wildcard tests/lib/bench_*.c)
 
@@ -318,10 +319,15 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
 
+# The same without libFuzzer, over files.
+$(OUT)/tests/seeds/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/obj/tests/fuzz/run_seeds.o $(OUT)/libtools.a $(OUT)/libpebsd.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(link_test)
+
 $(PICTURE_TOOL): $(OUT)/obj/tests/lib/terminal.o
 $(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
 
-$(OUT)/tests/unit/test_collect $(OUT)/tests/fuzz/fuzz_state: $(OUT)/obj/tests/lib/fake_kernel.o
+$(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/fuzz_state): $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests in which one allocation fails: tests/lib/scarce_memory.h.
@@ -674,7 +680,7 @@ pictures: ## draw the pictures of the README again, of the model (needs root and
 # What others are made of.
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
-e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
+e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(SEED_PROGRAMS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 outside-tests: all $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
 guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS) $(PMU_PLUGIN)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * run_seeds FILE...: gives each file to the fuzzer that it is linked with, without libFuzzer, so that what fuzzing
+ * once found is tried in every test run (tests/e2e/test_fuzz_seeds.sh). A fuzzer aborts when it finds something.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/regular_file.h"
+
+#define SEED_MAX ((size_t)64 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int run_seed(const char *name)
+{
+	_cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *data = NULL;
+	size_t size;
+	int r = fd < 0 ? -errno : regular_file_read(fd, SEED_MAX, &data, &size);
+
+	if (r < 0) {
+		(void)fprintf(stderr, "cannot read %s: %s\n", name, strerror(-r));
+		return r;
+	}
+	/* Its name comes last in the output if the fuzzer aborts. */
+	printf("%s\n", name);
+	(void)fflush(stdout);
+	(void)LLVMFuzzerTestOneInput((const uint8_t *)data, size);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	/* What libFuzzer begins with. */
+	(void)LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+	for (int i = 1; i < argc; i++)
+		if (run_seed(argv[i]) < 0)
+			return 1;
+	return 0;
+}
