@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs the README's two commands as they are printed, each in a minimal Debian 12 root of its own that holds nothing
-# but the last commit: no make, no compiler, no package lists. Needs root, mmdebstrap and some minutes.
+# Runs the README's two commands as they are printed, one after the other, in a minimal Debian 12 root that holds nothing
+# but the last commit: no make, no compiler, no package lists. The second installs all that the first one does (deps-test
+# in the Makefile), so a root of its own would show no more. Needs root, mmdebstrap and some minutes.
 # The mirror is the one in this system's own apt configuration.
 # shellcheck source=tests/tools/roots.sh
 . "${0%/*}/roots.sh"
@@ -17,13 +18,6 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# The last commit, in a root of its own.
-make_checkout() {
-	make_root "$1"
-	mkdir "$work/$1/pebsd"
-	git archive HEAD | tar -C "$work/$1/pebsd" -x
-}
-
 command_for() {
 	local line
 	line=$(grep -x ".*&& make $1" README.md || :)
@@ -31,11 +25,13 @@ command_for() {
 	echo "$line"
 }
 
-make_checkout run
+make_root debian
+mkdir "$work/debian/pebsd"
+git archive HEAD | tar -C "$work/debian/pebsd" -x
 command=$(command_for run)
 # A process group of its own, as a terminal gives it, for the Ctrl-C.
 set -m
-inside run "cd /pebsd && $command" >"$work/run.log" 2>&1 &
+inside debian "cd /pebsd && $command" >"$work/run.log" 2>&1 &
 job=$!
 set +m
 until grep -q '^ *curl http' "$work/run.log"; do
@@ -49,7 +45,7 @@ grep -q 'NO MEASUREMENT' "$work/run.log" || [ -e /sys/bus/event_source/devices/c
 sleep 3 # some collections
 sed -n 's/^ *\(.*\(pebsctl --socket\|curl http\).*\)/\1/p' "$work/run.log" >"$work/printed"
 while read -r line; do
-	inside run "cd /pebsd && $line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
+	inside debian "cd /pebsd && $line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
 	[ -s "$work/output" ] || fail "\"$line\", as printed, prints nothing"
 done <"$work/printed"
 grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$work/output" ||
@@ -58,19 +54,18 @@ kill -INT -- "-$job"
 status=0
 wait "$job" || status=$?
 job=''
-left=$(find "$work/run/tmp" -mindepth 1 -name '*pebsd*')
+left=$(find "$work/debian/tmp" -mindepth 1 -name '*pebsd*')
 [ -z "$left" ] || fail "make run left behind: $left"
-[ ! -e "$work/run/usr/sbin/policy-rc.d" ] || fail "make deps left its policy-rc.d behind"
+[ ! -e "$work/debian/usr/sbin/policy-rc.d" ] || fail "make deps left its policy-rc.d behind"
 case $status in
 0 | 130) ;; # make ends by the signal, whatever its recipe made of it
 *) fail "make run ended with status $status after an interrupt: $(cat "$work/run.log")" ;;
 esac
 say_time "make run ended by an interrupt, status $status"
 
-make_checkout test
 command=$(command_for test)
 status=0
-inside test "cd /pebsd && $command" >"$work/test.log" 2>&1 || status=$?
+inside debian "cd /pebsd && $command" >"$work/test.log" 2>&1 || status=$?
 [ "$status" = 0 ] || cat "$work/test.log"
 say_time "make test ended with status $status"
 tail -n 1 "$work/test.log"
