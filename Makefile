@@ -210,7 +210,17 @@ $(OUT)/obj/daemon/export/control/control_interface.o: $(OUT)/interface.h
 
 SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
 
-$(OUT)/obj/%.o: %.c Makefile | $(SKELETON_HEADERS) $(OUT)/pprof.pb-c.h
+# Objects are compiled again when the given flags change, or a line of this file that sets some; not with each edit of it.
+# At once, as objects have flags of their own, which their prerequisites would inherit.
+GIVEN_FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS)
+FLAG_LINES = FLAGS|WARNINGS|OPTIMIZE|CONTROL_FLOW|FORTIFY|SAME_ANYWHERE|SKELETONS|VERSION
+$(OUT)/flags: FORCE
+	@mkdir -p $(@D)
+	@{ printf '%s\n' '$(subst ','\'',$(GIVEN_FLAGS))' && grep -E '$(FLAG_LINES)' Makefile; } >$@.$$$$ && \
+		if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
+FORCE:
+
+$(OUT)/obj/%.o: %.c $(OUT)/flags | $(SKELETON_HEADERS) $(OUT)/pprof.pb-c.h
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
@@ -258,7 +268,7 @@ $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpeb
 SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_keep kernel_open kernel_offcore skeleton)
 
 $(OUT)/obj/synthetic/%.o: SKELETONS = -isystem $(OUT)/synthetic
-$(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h \
+$(OUT)/obj/synthetic/%.o: daemon/kernel/%.c $(OUT)/flags | $(OUT)/synthetic/pebsd.skel.h \
 		$(OUT)/synthetic/older_pebsd.skel.h $(SKELETON_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
@@ -293,7 +303,7 @@ $(PMU_PLUGIN): $(PMU_OBJECTS)
 	$(call say,LINK)$(CC) $(CFLAGS) -flto $(LDFLAGS) -shared -o $@ $^
 
 $(OUT)/obj/plugin/%.o: HARDEN_CFLAGS = -fPIC -fvisibility=hidden -flto
-$(OUT)/obj/plugin/%.o: %.c Makefile
+$(OUT)/obj/plugin/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
@@ -646,10 +656,22 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	@printf '%s\n' $(wildcard bpf/*.bpf.c tests/bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/bpf_digests.h $(OUT)/interface.h $(OUT)/page.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
-		$(OUT)/pprof.pb-c.h
-	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
-		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
+GENERATED_HEADERS = $(OUT)/bpf_digests.h $(OUT)/interface.h $(OUT)/page.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h \
+	$(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h $(OUT)/pprof.pb-c.h
+TIDY = xargs -P $(shell nproc) -I FILE \
+	tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
+
+lint-tidy-daemon: $(GENERATED_HEADERS)
+	@printf '%s\n' $(TIDY_SOURCES) | $(TIDY)
+
+# At most as many files as a change may hold up: those that changed themselves come first.
+SINCE ?= HEAD~1
+CHANGED_MAX ?= 60
+
+lint-changed: $(GENERATED_HEADERS) ## clang-tidy for what changed since SINCE=HEAD~1 and what includes it, CHANGED_MAX=60 files
+	@tests/tools/changed.sh $(SINCE) $(OUT)/obj | grep -F -x $(TIDY_SOURCES:%=-e %) >$(OUT)/changed || :
+	@echo "clang-tidy: the first $(CHANGED_MAX) of $$(wc -l <$(OUT)/changed) files that changed since $(SINCE)"
+	@head -n $(CHANGED_MAX) $(OUT)/changed | $(TIDY)
 
 # The tests are clang-tidy's alone: Criterion's macros are more than cppcheck can read.
 lint-cppcheck:
