@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pebsctl: what is asked for, from tables that parsing, checking and help have in common. */
+/* pebsctl: the command line. The same tables serve for parsing, checking and --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
@@ -16,10 +16,10 @@
 #include "ctl/call/call_failure.h"
 #include "ctl/verbs.h"
 
-/* A window reaches no further than a daemon runs. */
+/* A year: no daemon runs for longer. */
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
-/* The daemon takes no longer pause (export/control/control.h). */
+/* The daemon's maximum (export/control/control.h). */
 #define PAUSE_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 enum option_id {
@@ -48,7 +48,7 @@ struct option_spec {
 	char letter; /* 0: none */
 	const char *argument;
 	const char *help;
-	int (*set)(struct ctl_options *options, const char *value); /* NULL: ends the program at once */
+	int (*set)(struct ctl_options *options, const char *value); /* NULL: print the help and exit */
 };
 
 static int set_socket(struct ctl_options *options, const char *value)
@@ -57,7 +57,7 @@ static int set_socket(struct ctl_options *options, const char *value)
 	return 0;
 }
 
-/* That it was given is all. */
+/* main() only needs to know that the option was given. */
 static int set_nothing(struct ctl_options *options, const char *value)
 {
 	(void)options;
@@ -72,7 +72,7 @@ static int set_json(struct ctl_options *options, const char *value)
 	return 0;
 }
 
-/* A whole number from 1 on. */
+/* Parses a whole number of at least 1. */
 static int parse_count(const char *value, u64 most, u64 *ret)
 {
 	u64 count;
@@ -161,7 +161,7 @@ static int set_filter(struct ctl_options *options, const char *value)
 static int set_depth(struct ctl_options *options, const char *value)
 {
 	options->has_depth = true;
-	/* Of the root alone. */
+	/* Depth 0 is the sum at the root. */
 	if (strcmp(value, "0") == 0)
 		return 0;
 	return parse_count(value, OPTIONS_DEPTH_MAX, &options->depth);
@@ -225,9 +225,9 @@ static const struct option_spec option_specs[] = {
 
 struct verb {
 	const char *name;
-	const char *arguments; /* with blanks between them; NULL: takes none */
+	const char *arguments; /* separated by blanks; NULL: none */
 	const char *help;
-	unsigned int options; /* those it heeds; others are refused */
+	unsigned int options; /* options that it accepts; others are refused */
 	verb_function run;
 };
 
@@ -316,7 +316,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Returns whether all went well; else `ret_result` says how to end. */
+/* Returns true if all options are valid; otherwise `ret_result` is the exit code. */
 static bool parse_options(int argc, char **argv, struct ctl_options *options, unsigned int *ret_used,
 			  enum ctl_exit *ret_result)
 {

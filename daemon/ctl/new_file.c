@@ -8,10 +8,10 @@
 
 struct new_file {
 	int fd;
-	char *path, *beside; /* beside: NULL: it is written to as it is */
+	char *path, *beside; /* beside: the temporary file; NULL: the path is written directly */
 };
 
-/* A name beside the path, for mkstemp(3). */
+/* Returns a template for mkstemp(3) in the same directory. */
 static char *name_beside(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -74,7 +74,7 @@ void progress_show(struct progress *progress, const char *text)
 		return;
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0)
 		size = (struct winsize){0};
-	/* One column is left free: with the last one taken some terminals go to the next line. */
+	/* Leave one column free: some terminals start a new line when the last column is written. */
 	(void)fprintf(stderr, ERASE "%.*s",
 		      (int)(size.ws_col > 1 ? text_cut(text, size.ws_col - 1U) : strlen(text)), text);
 	progress->drawn = true;
@@ -87,6 +87,6 @@ bool progress_wait(struct progress *progress, int milliseconds)
 
 	if (poll(&fd, 1, milliseconds) <= 0)
 		return false;
-	/* Taken, or it would end the program where the signals are let through again. */
+	/* Consume the signal: otherwise it ends the program as soon as signals are unblocked. */
 	return read(progress->signals, &info, sizeof(info)) == (ssize_t)sizeof(info);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What takes its time, in one line on standard error where that is a terminal, drawn over again and gone in
- * the end. SIGINT, SIGTERM and SIGHUP arrive here meanwhile.
+ * Shows the progress of a long operation in one line on standard error, if that is a terminal. The line is
+ * redrawn each time and erased at the end. Meanwhile SIGINT, SIGTERM and SIGHUP are blocked, and
+ * progress_wait() reports them.
  */
 #ifndef PEBSD_CTL_PROGRESS_H
 #define PEBSD_CTL_PROGRESS_H
@@ -12,18 +13,18 @@
 
 struct progress;
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int progress_open(struct progress **ret);
 struct progress *progress_close(struct progress *progress);
 DEFINE_CLEANUP(struct progress *, progress_close)
 
-/* A text made visible, cut to the terminal's width. */
+/* Shows `text`, which must be safe to print, cut to the terminal's width. */
 void progress_show(struct progress *progress, const char *text);
 
-/* Takes the line away, so that something else can be said. */
+/* Erases the line, so that something else can be printed. */
 void progress_clear(struct progress *progress);
 
-/* Returns whether it is time to end: a signal came. */
+/* Waits. Returns true if a signal asked the program to end. */
 bool progress_wait(struct progress *progress, int milliseconds);
 
 #endif

@@ -15,7 +15,7 @@
 #include "format/output.h"
 #include "format/style.h"
 
-/* The trend that `show` tells: a cell a minute. */
+/* The trend of `show`: one cell per minute. */
 #define TREND_CELLS   60
 #define TREND_SECONDS 3600
 
@@ -68,7 +68,7 @@ enum ctl_exit verb_status(const struct ctl_options *options, char *const *argume
 	return call_print_text(stream, &text, &length);
 }
 
-/* Status and top in one text, which the caller frees. */
+/* Makes the text of status and top, which the caller frees. */
 static enum ctl_exit top_page(const struct ctl_options *options, struct client *client, char **ret_text,
 			      size_t *ret_length)
 {
@@ -91,7 +91,10 @@ static enum ctl_exit top_page(const struct ctl_options *options, struct client *
 	return fclose(stream) == 0 ? CTL_DONE : failure_of_memory();
 }
 
-/* What would be refused is refused before the screen is taken over. -ENODEV: there is no such screen. */
+/*
+ * Makes one call before the screen is taken over, so that errors appear on the normal screen. Returns -ENODEV
+ * if the terminal cannot show a live screen.
+ */
 static int live_top(const struct ctl_options *options, struct client **client, enum ctl_exit *ret)
 {
 	_cleanup_json_ json_object *parameters = top_request_parameters(&(struct top_request){
@@ -203,7 +206,7 @@ static enum ctl_exit print_item(const struct ctl_options *options, json_object *
 	return failure_of_output(output_write(text, length));
 }
 
-/* Until it is interrupted, the reader of its output goes away, or the daemon ends. */
+/* Runs until it is interrupted, the reader of its output closes it, or the daemon ends. */
 enum ctl_exit verb_watch(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;

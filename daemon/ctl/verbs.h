@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What pebsctl can be asked to do. */
+/* The verbs of pebsctl. */
 #ifndef PEBSD_CTL_VERBS_H
 #define PEBSD_CTL_VERBS_H
 
 #include "ctl/call/ctl_options.h"
 #include "ctl/call/exit.h"
 
-/* Each takes its arguments, as many as it wants and NULL after them, and reports its own failures. */
+/*
+ * Each gets its arguments, as many as main.c lists for it, followed by NULL. Each reports its own failures.
+ */
 typedef enum ctl_exit (*verb_function)(const struct ctl_options *options, char *const *arguments);
 
 enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments);

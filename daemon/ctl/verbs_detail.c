@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The verbs that look closer at one cgroup: where in the code, and which data. */
+/* The verbs that look closer at one cgroup: zoom and hot. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -16,10 +16,10 @@
 
 #define DEFAULT_ROWS        20
 #define DEFAULT_HOT_SECONDS 10
-/* The daemon keeps what was asked for so long; for more it is to be told. */
+/* How long the daemon keeps hot tables by default. A longer time has to be requested. */
 #define HOT_KEPT_SECONDS 600
 #define HOT_SECONDS_MAX  86400
-/* Names are under way for some tenths of a second, seldom longer. */
+/* Symbols usually arrive within some tenths of a second. */
 #define NAMES_TRIES 8
 #define POLL_MS     250
 
@@ -67,7 +67,7 @@ static enum ctl_exit tell_begun(const struct ctl_options *options, json_object *
 	return call_print_text(stream, &text, &length);
 }
 
-/* Ends the cgroup's newest where it runs; then it is reported as any other. */
+/* Ends the newest zoom of the cgroup if it is running, and prints its report. */
 static enum ctl_exit stop(const struct ctl_options *options, struct client *client, const char *cgroup)
 {
 	_cleanup_json_ json_object *report = NULL, *reply = NULL, *zoom = NULL;
@@ -153,7 +153,7 @@ static enum ctl_exit get_hot(const struct ctl_options *options, struct client *c
 	return call(options, client, "io.pebsd.GetHot", parameters, ret);
 }
 
-/* How long it must still be tabled, in seconds, before it is shown. */
+/* Returns for how many more seconds the tables must be filled before they are shown. */
 static double still_to_wait(const struct ctl_options *options, json_object *hot)
 {
 	json_object *chosen = json_get_object(hot, "chosen");
@@ -166,7 +166,10 @@ static double still_to_wait(const struct ctl_options *options, json_object *hot)
 	return wanted - has;
 }
 
-/* Asks until it was tabled for long enough, and its places are named as far as that goes. */
+/*
+ * Polls until the tables have been filled for long enough, and their addresses are named or some tries are
+ * over.
+ */
 static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct client *client,
 				  const char *cgroup, json_object **ret)
 {

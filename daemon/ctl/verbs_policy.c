@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The verbs that ask for rules and what they made of the figures. */
+/* The verbs about rules, alerts and neighbours. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -75,7 +75,10 @@ enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *argume
 	return call_print_text(stream, &text, &length);
 }
 
-/* The rules after another call failed; NULL where they can't be had: what failed is told without. */
+/*
+ * Gets the rules after another call failed. NULL if that fails, too: the message then goes without a
+ * suggestion.
+ */
 static json_object *rules_for_advice(struct client *client)
 {
 	struct client_reply reply = {0};
@@ -134,7 +137,7 @@ static bool was_sampled(struct client *client, const char *path)
 	return sampled;
 }
 
-/* The rule is there: either it does not match the cgroup, or nothing was sampled of that. */
+/* The rule exists. Either it does not match the cgroup, or the cgroup has no samples. */
 static enum ctl_exit not_judged(const struct ctl_options *options, struct client *client,
 				const struct client_reply *reply, char *const *arguments)
 {

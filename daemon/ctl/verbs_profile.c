@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The verb that takes a zoom away as a file for other tools. */
+/* The verb that saves a zoom as a file for other tools. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -59,7 +59,7 @@ static enum ctl_exit failure_of_file(const char *path, int error)
 	return CTL_FAILED;
 }
 
-/* What comes does not fit what came before, or is no reply of that kind. */
+/* A piece does not fit the previous ones, or the reply is malformed. */
 static enum ctl_exit torn(const struct ctl_options *options)
 {
 	(void)fprintf(
@@ -69,11 +69,11 @@ static enum ctl_exit torn(const struct ctl_options *options)
 	return CTL_FAILED;
 }
 
-/* A profile on its way. */
+/* A profile that is being fetched. */
 struct transfer {
 	const struct ctl_options *options;
 	struct client *client;
-	const char *cgroup; /* where `zoom` is not known yet */
+	const char *cgroup; /* if `zoom` is not known yet */
 	u64 zoom, offset, size;
 	bool more;
 };
@@ -140,7 +140,7 @@ static enum ctl_exit take_away(struct transfer *transfer, struct new_file *file)
 	return result;
 }
 
-/* What to do with it. */
+/* Commands that read the file. */
 static const char *advice(const struct ctl_options *options)
 {
 	if (options->perf_data)
@@ -150,8 +150,10 @@ static const char *advice(const struct ctl_options *options)
 	return "`go tool pprof FILE`";
 }
 
-/* Of the zoom it is of: how many samples, and what they are worth. To standard error where the profile itself
- * is on standard output. */
+/*
+ * Prints the sample counts of the zoom and how complete its stacks are. Prints to standard error if the
+ * profile itself went to standard output.
+ */
 static enum ctl_exit tell(const struct ctl_options *options, const struct transfer *transfer,
 			  json_object *zoom)
 {
@@ -203,7 +205,7 @@ enum ctl_exit verb_profile(const struct ctl_options *options, char *const *argum
 		result = call_open(options, &client);
 	if (result != CTL_DONE)
 		return result;
-	/* Before the time is spent: whether it can be written. */
+	/* Open the file first, so that no time is wasted if it cannot be written. */
 	r = new_file_open(options->output, &file);
 	if (r < 0)
 		return failure_of_file(options->output, r);

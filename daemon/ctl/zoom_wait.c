@@ -47,7 +47,7 @@ enum ctl_exit zoom_get(const struct ctl_options *options, struct client *client,
 	return call(options, client, "io.pebsd.GetZoom", parameters, ret);
 }
 
-/* The zoom of that number among those that are held, or NULL. Borrowed. */
+/* Returns the kept zoom with that number, borrowed, or NULL. */
 static json_object *find_zoom(json_object *zooms, u64 id)
 {
 	json_object *list = json_get_array(zooms, "zooms");
@@ -118,7 +118,7 @@ enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client
 		json_object *zoom;
 		const char *state;
 
-		/* A failure has its line for itself. */
+		/* A failure is printed on a line of its own. */
 		progress_clear(progress);
 		result = call(options, client, "io.pebsd.GetZooms", NULL, &zooms);
 		zoom = find_zoom(zooms, id);

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms as verbs ask for them. All report what fails. */
+/* Requests for zooms that several verbs share. All functions report failures on standard error. */
 #ifndef PEBSD_CTL_ZOOM_WAIT_H
 #define PEBSD_CTL_ZOOM_WAIT_H
 
 #include "ctl/call/call.h"
 
-/* Begins one of the cgroup, or prolongs it, as the options say. `ret` is the reply of Zoom. */
+/* Begins a zoom of the cgroup, as the options say, or prolongs a running one. `ret` is the reply of Zoom. */
 enum ctl_exit zoom_begin(const struct ctl_options *options, struct client *client, const char *cgroup,
 			 json_object **ret);
 
 /*
- * Waits until it is over and its addresses are named, and tells meanwhile how far it is. CTL_FAILED, after it
- * is told what goes on, where a signal asked to end. `ret` is the zoom as it then is.
+ * Waits until the zoom is over and its addresses are named, and shows the progress. If a signal interrupts
+ * it, it prints that the zoom goes on and returns CTL_FAILED. `ret` is the final state of the zoom.
  */
 enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 			json_object **ret);
 
-/* GetZoom by number, or where that is 0 the newest of a cgroup. `limit` 0: as many as there are. */
+/*
+ * Calls GetZoom by number, or if `id` is 0, for the newest zoom of a cgroup. `limit` 0: the daemon's default.
+ */
 enum ctl_exit zoom_get(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 		       u64 limit, json_object **ret);
 

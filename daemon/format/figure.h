@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The figures in an event of a reply (type Event of the interface). Pure; all return whether it is there. */
+/*
+ * The values of one event of a reply (type Event of the interface). Pure functions. Each one that has `ret`
+ * returns true if the value is there.
+ */
 #ifndef PEBSD_FORMAT_FIGURE_H
 #define PEBSD_FORMAT_FIGURE_H
 
@@ -12,53 +15,64 @@ struct figure_quantile {
 	double value; /* cycles */
 	u64 low;      /* exclusive */
 	u64 high;     /* inclusive */
-	bool over;    /* in the overflow: only that it is above `low` is known */
+	bool over;    /* in the overflow bucket: all that is known is that it is above `low` */
 };
 
 bool figure_samples(const json_object *event, u64 *ret);
 bool figure_mean(const json_object *event, double *ret);
 bool figure_quantile(const json_object *event, const char *name, struct figure_quantile *ret);
 
-/* The latency sum to compare cgroups by: the weighted one, or the plain one where no weight is known. */
+/*
+ * The latency sum by which cgroups are compared: the weighted one, or the plain one if weights are not known.
+ */
 bool figure_latency_sum(const json_object *event, double *ret);
 bool figure_is_weighted(const json_object *event);
 
-/* What to compare cgroups by where there is no latency: weighted samples, or samples where no weight is
- * known. */
+/*
+ * The value by which cgroups are compared if there is no latency: weighted samples, or samples if weights are
+ * not known.
+ */
 bool figure_weight(const json_object *event, double *ret);
 
-/* Samples of one result in "snoop" or "tlb": 0 where these were measured and the result did not occur.
- * Results that are all "na" were not measured. */
+/*
+ * Samples with one result of "snoop" or "tlb": 0 if results were measured and this one did not occur. If all
+ * results are "na", they were not measured.
+ */
 bool figure_result(const json_object *event, const char *kind, const char *result, u64 *ret);
 
-/* Whether results ("snoop", "tlb") were measured at all: they were not where all are "na". */
+/* Returns true if results ("snoop", "tlb") were measured. They were not if all are "na". */
 bool figure_is_measured(json_object *results);
 
-/* Samples whose translation took a page walk: results walk, miss (Intel's only word for it) and fault. */
+/*
+ * Samples whose address translation took a page walk: results walk, miss (the only one that Intel reports)
+ * and fault.
+ */
 bool figure_walks(const json_object *event, u64 *ret);
 
-/* Whether a sample of the event has what `what` says ("latency", "source", ...): by its entry in GetStatus;
- * true where that does not tell. */
+/*
+ * Returns true if samples of the event have `what` ("latency", "source", ...). `described` is the event's
+ * entry in GetStatus; if that has no "measures", the result is true.
+ */
 bool figure_measures(const json_object *described, const char *what);
 
-/* The groups of sources that a narrow table shows. They partition the samples. */
+/* The groups of data sources that a narrow table shows. Each sample is in exactly one. */
 enum figure_group {
 	FIGURE_L1,
 	FIGURE_LFB,
 	FIGURE_L2,
 	FIGURE_L3,
-	FIGURE_LOCAL,  /* this node's memory */
-	FIGURE_REMOTE, /* another node's cache or memory */
+	FIGURE_LOCAL,  /* memory of this node */
+	FIGURE_REMOTE, /* cache or memory of another node */
 	FIGURE_OTHER,
 	FIGURE_GROUPS,
 };
 
 bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS]);
 
-/* The same of an object of samples by source, as a zoom has them. */
+/* The same for an object of samples by source, as in the report of a zoom. */
 bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS]);
 
-/* The groups as letters of a bar, and what they mean. */
+/* The letters of the groups in a bar, and the legend that explains them. */
 extern const char figure_letters[FIGURE_GROUPS];
 extern const char figure_legend[];
 

@@ -7,13 +7,15 @@
 #include "format/rule_text.h"
 #include "format/verdict.h"
 
-/* From here on an alert is one row; below, its rule and cgroup are on the next line. */
+/*
+ * From this width on each alert is one row. On narrower terminals its rule and cgroup are on the next line.
+ */
 #define WIDTH_OF_ROWS   140
 #define CGROUP_MIN      40
 #define CGROUP_INDENT   4
 #define RULE_INDENT     2
 #define GAP             2
-#define RESOLVED_SHOWN  10 /* on a terminal: who looks for what fires must not scroll over an hour's */
+#define RESOLVED_SHOWN  10 /* on a terminal: keeps resolved alerts from scrolling firing ones away */
 #define RULE_WIDTH_MAX  63
 #define LIMIT_WIDTH_MAX 48
 
@@ -53,7 +55,7 @@ DEFINE_CLEANUP(struct table *, table_done)
 
 static const char *const ranks[] = {"firing", "pending", "resolved"};
 
-/* What needs a person first: by the state that counts, also where it is unknown now. */
+/* Firing alerts come first. If an alert is unknown, the state that it holds counts. */
 static int rank_of(const json_object *alert)
 {
 	const char *held = verdict_state_held(alert);
@@ -86,7 +88,7 @@ static char *limit_of(const json_object *alert)
 	char *text;
 
 	verdict_limit(alert, VERDICT_SHORT, limit);
-	/* The alert's rule is not known any more: one that is so called now may be another. */
+	/* The alert's rule is not known any more; a rule that has this name now may be another one. */
 	if (!word)
 		return strdup(limit);
 	return asprintf(&text, "%s %s", line_visible(word, &metric), limit) < 0 ? NULL : text;
@@ -123,7 +125,7 @@ static const char *cell_of(const struct row *row, enum cell cell)
 	return row->cell[cell] ? row->cell[cell] : "?";
 }
 
-/* Those that fire first; among them in the daemon's order, which is by since. */
+/* Sorts by rank. Within a rank, the daemon's order stays, which is by `since`. */
 static bool fill_table(struct table *table, json_object *list, time_t now)
 {
 	size_t n = json_object_array_length(list);
@@ -167,12 +169,12 @@ static void choose_widths(struct table *table, const struct format_style *style)
 		table->width[CGROUP] = style->width - fixed;
 }
 
-/* A place on a line: what has no room there goes to the next. */
+/* A position in the output. A cell that does not fit on the line goes to the next one. */
 struct place {
 	FILE *out;
-	size_t limit;  /* 0: none */
-	size_t column; /* so far */
-	size_t blanks; /* that the one before leaves free */
+	size_t limit;  /* columns; 0: unlimited */
+	size_t column; /* columns used so far */
+	size_t blanks; /* padding of the last cell that is not printed yet */
 };
 
 static void put(struct place *place, const char *text, size_t width, bool right)
@@ -209,7 +211,7 @@ static void put_cells(FILE *out, const struct table *table, const struct format_
 	}
 }
 
-/* "(page, alert 17, stores)": what is not said is left out. */
+/* "(page, alert 17, stores)": absent parts are left out. */
 static char *qualities_of(const struct row *row)
 {
 	_cleanup_free_ char *event = visible_member(row->alert, "event");
@@ -332,7 +334,9 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 	line_put(out, style, "Alerts", "%s", text);
 }
 
-/* No alert is no proof that all is well: not where there is no rule, and where much is unknown. */
+/*
+ * Silence does not prove that all is well: prints if there is no rule, and how many cgroups cannot be judged.
+ */
 static void put_silence(FILE *out, const struct format_style *style, json_object *rules)
 {
 	json_object *list = json_get_array(rules, "rules");

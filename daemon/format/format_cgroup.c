@@ -10,10 +10,10 @@
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
 
-/* Fine buckets are shown as they are up to that many lines; else octaves. */
+/* Fine buckets are shown if they take at most this many lines, otherwise octaves. */
 #define ROWS_MAX    24
 #define BAR_DEFAULT 40
-#define BAR_LEFT    36 /* columns of a table left of its bar */
+#define BAR_LEFT    36 /* columns of a table to the left of its bar */
 
 struct rows {
 	u64 samples[FINE_BUCKETS];
@@ -46,7 +46,10 @@ static u32 octave_lower(u32 index)
 	return index ? histogram_octave_upper(index - 1) : 0;
 }
 
-/* The buckets from the first to the last that has samples; the empty ones between them show gaps. */
+/*
+ * Takes the buckets from the first to the last that has samples. Empty ones between them are kept, to show
+ * gaps.
+ */
 static void choose_rows(const u64 fine[FINE_BUCKETS], struct rows *ret)
 {
 	u32 first = 0, last = FINE_OVERFLOW;
@@ -205,7 +208,7 @@ static void put_flags(FILE *out, const struct format_style *style, const json_ob
 		line_put(out, style, "Flags", "%s", text);
 }
 
-/* Against the instructions of the same PMU. */
+/* Sampled accesses per thousand instructions of the same PMU. */
 static void put_per_thousand(FILE *out, const struct format_style *style, json_object *described,
 			     const json_object *event)
 {
@@ -222,7 +225,7 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 						       : "");
 }
 
-/* Not every sample may have a latency. `all`: the samples of the event. */
+/* `all`: the samples of the event, some of which may have no latency. */
 static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
 	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
@@ -276,7 +279,7 @@ static void put_trend(FILE *out, const struct format_style *style, const json_ob
 		 100 * (now - before) / before);
 }
 
-/* Collection by collection, or as near as cells are for. */
+/* Prints one cell per collection, or per several collections if there are too many. */
 static void put_trend_line(FILE *out, const struct format_style *style, const json_object *event,
 			   bool has_latency)
 {
@@ -324,7 +327,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	put_histogram(out, style, event);
 }
 
-/* What is known of it beside its path. */
+/* The names of the container. */
 static void format_labels(FILE *out, const struct format_style *style, json_object *cgroup)
 {
 	json_object *labels = json_get_object(cgroup, "labels");

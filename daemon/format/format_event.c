@@ -29,7 +29,7 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 		 line_time(json_get_text(reply, "since"), since), window);
 }
 
-/* What the hardware's number counts; the words of interfaces.md for people. */
+/* Says what the latency of the hardware counts. */
 static const char *kind_in_words(const char *kind)
 {
 	if (kind && strcmp(kind, "use") == 0)
@@ -41,7 +41,7 @@ static const char *kind_in_words(const char *kind)
 	return "latency of a kind that is not known";
 }
 
-/* What a latency of the event is, and of which accesses. */
+/* Says what a latency of the event is, and of which accesses. */
 static void describe_latency(json_object *event, const char *role, const char *accesses, char *ret,
 			     size_t size)
 {
@@ -49,14 +49,16 @@ static void describe_latency(json_object *event, const char *role, const char *a
 	char condition[96] = "; which threshold it passed is not known";
 	u64 value;
 
-	/* From Alder Lake and Sapphire Rapids on the threshold is on another latency than the one reported.
+	/*
+	 * Since Alder Lake and Sapphire Rapids the threshold applies to another latency than the one that is
+	 * reported.
 	 */
 	if (json_get_u64(event, "ldlat", &value))
 		(void)snprintf(condition, sizeof(condition), " above %llu cycles%s",
 			       (unsigned long long)value,
 			       kind && strcmp(kind, "cache") == 0 ? " of instruction latency" : "");
 	else if (kind &&
-		 strcmp(kind, "dc_miss") == 0) /* no threshold needed: AMD has none but on the latest */
+		 strcmp(kind, "dc_miss") == 0) /* no threshold needed: on AMD only the latest CPUs have one */
 		(void)snprintf(condition, sizeof(condition), " that missed L1");
 	else if (role && strcmp(role, "loads") != 0)
 		condition[0] = '\0';

@@ -9,15 +9,15 @@
 
 #define SCALE_MAX 60
 #define SCALE_MIN 10
-#define MARGIN    0.08 /* of the scale on both sides */
+#define MARGIN    0.08 /* share of the scale that is left free on each side */
 
-/* The limits and the measurement on one scale of values. */
+/* The limits and the measurement on a common scale. */
 struct scale {
 	bool below;
 	double threshold, clear, value;
 	bool has_low, has_high;
 	double low, high;
-	double first, last; /* what the outermost cells stand for */
+	double first, last; /* values of the outermost cells */
 	size_t cells;
 };
 
@@ -29,7 +29,7 @@ static void widen(struct scale *scale, double value)
 		scale->last = value;
 }
 
-/* Returns whether there is anything to draw. */
+/* Returns true if there is anything to draw. */
 static bool read_scale(const json_object *alert, size_t width, struct scale *scale)
 {
 	double margin;
@@ -51,7 +51,7 @@ static bool read_scale(const json_object *alert, size_t width, struct scale *sca
 	if (scale->has_high)
 		widen(scale, scale->high);
 	margin = MARGIN * (scale->last - scale->first);
-	/* Also where doubles have no digits left, or the span is none. */
+	/* True also if the values differ by less than a double can express, or not at all. */
 	if (!(margin > 0 && margin < 1e300))
 		return false;
 	scale->first -= margin;
@@ -84,8 +84,10 @@ static void draw_limits(const struct scale *scale, char *ret)
 	ret[scale->cells] = '\0';
 }
 
-/* Where a bound is short of a limit in the same cell it is drawn beside it: what is not proven must not look
- * so. */
+/*
+ * If a bound is short of a limit in the same cell, it is drawn in the next cell: a breach that is not proven
+ * must not look like one.
+ */
 static size_t cell_beside(const struct scale *scale, double value, bool is_low)
 {
 	size_t cell = cell_of(scale, value);
@@ -100,7 +102,7 @@ static size_t cell_beside(const struct scale *scale, double value, bool is_low)
 	return cell;
 }
 
-/* "[==o===]"; an end without a bound is open. */
+/* Draws "[==o===]"; an end without a bound is open. */
 static void draw_measured(const struct scale *scale, char *ret)
 {
 	size_t low = scale->has_low ? cell_beside(scale, scale->low, true) : 0;
@@ -128,7 +130,7 @@ static void put_scale(FILE *out, const struct format_style *style, const json_ob
 
 	if (!read_scale(alert, width, &scale))
 		return;
-	/* Not by line_put(): a scale's blanks are none between words. */
+	/* line_put() would treat the blanks of a scale as spaces between words. */
 	draw_limits(&scale, line);
 	(void)fprintf(out, "%*s: %s\n", LINE_LABEL, "Limits", line);
 	draw_measured(&scale, line);
@@ -178,7 +180,7 @@ static void put_why(FILE *out, const struct format_style *style, const json_obje
 		line_put(out, style, "Ended", "%s", verdict_end(json_get_text(alert, "end"), &end));
 }
 
-/* "breach proven 06:00:00 UTC ..., fired ..., resolved ...": what is not said did not happen. */
+/* Prints when the breach was proven, when the alert fired and when it resolved, as far as that happened. */
 static void put_history(FILE *out, const struct format_style *style, const json_object *alert)
 {
 	static const struct {
@@ -254,7 +256,7 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 	line_put(out, style, "Samples", "%s%s%s%s%s", number, independent, window, base, least);
 }
 
-/* Returns whether there is any. */
+/* Returns true if there were any. */
 static bool put_sentences(FILE *out, const struct format_style *style, json_object *sentences)
 {
 	size_t told = 0;
@@ -281,7 +283,7 @@ static void put_judged(FILE *out, const struct format_style *style, const json_o
 	put_state(out, style, alert, now);
 	put_value(out, style, rule, alert);
 	put_scale(out, style, alert);
-	/* The sentences have all that follows, in better words. */
+	/* The sentences contain everything that follows, in better words. */
 	if (put_sentences(out, style, json_get_array(alert, "sentences")))
 		return;
 	put_why(out, style, alert);

@@ -7,7 +7,7 @@
 #include "format/format_event.h"
 #include "format/location.h"
 
-#define SHARE_WIDTH  13 /* "100.0 - 100.0%" is no bound that is told apart */
+#define SHARE_WIDTH  13 /* "99.9 - 100.0%" is the longest */
 #define SAMPLE_WIDTH 13
 #define CODE_LEFT    (SHARE_WIDTH + 1 + SAMPLE_WIDTH + 1)
 #define LINE_LEFT    (CODE_LEFT - 1 + 6 + 9)
@@ -54,7 +54,10 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 	(void)fputc('\n', out);
 }
 
-/* What is not shown: no table had room for it, or there are more rows than were asked for. */
+/*
+ * Says how much each item that is not shown can have at most: it is not in the table, or beyond the requested
+ * rows.
+ */
 static void put_absent(FILE *out, const struct format_style *style, const json_object *event,
 		       const json_object *absent)
 {

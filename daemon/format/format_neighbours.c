@@ -8,7 +8,7 @@
 #include "format/verdict.h"
 
 #define WIDTH_OF_NAMES 12
-#define ROWS_MAX       20 /* who is named is shown in any case */
+#define ROWS_MAX       20 /* named ones are shown in any case */
 
 static const char head_right[] = " NAMED STRENGTH NEEDED    LAG  BINS  SLOW/s  FAST/s";
 
@@ -32,7 +32,7 @@ static void put_strength(const json_object *object, const char *key, char ret[TE
 {
 	double value;
 
-	/* Correlations are from -1 to 1. */
+	/* Correlations are between -1 and 1. */
 	if (verdict_member(object, key, &value) && fabs(value) <= 1)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.2f", value);
 	else
@@ -154,7 +154,7 @@ static void put_row(FILE *out, const struct format_style *style, const json_obje
 	double seconds;
 	u64 n;
 
-	/* Who is named is to be found again: a line of its own rather than a cut one. */
+	/* A named cgroup must be identifiable: give its name a line of its own instead of cutting it. */
 	if (is_named(neighbour) && visible && text_width(visible) > width) {
 		_cleanup_free_ char *line = text_tail(visible, style->width, style->utf8);
 

@@ -7,7 +7,10 @@
 #include "base/json_get.h"
 #include "format/figure.h"
 
-/* What served a read, counted and sampled. The counter of remote reads takes memory and caches together. */
+/*
+ * What served a read, counted and sampled. The counter of remote reads includes remote memory and remote
+ * caches.
+ */
 static const struct {
 	const char *name;
 	const char *counted;
@@ -20,7 +23,7 @@ static const struct {
 
 #define ROWS ARRAY_SIZE(rows)
 
-/* The sampled loads of that PMU; NULL: none are in the reply. */
+/* Returns the sampled loads of that PMU; NULL: the reply has none. */
 static json_object *loads_of(json_object *cgroup, const char *pmu)
 {
 	json_object *events = json_get_object(cgroup, "events");
@@ -36,7 +39,7 @@ static json_object *loads_of(json_object *cgroup, const char *pmu)
 	return NULL;
 }
 
-/* Which rows are counted on that PMU at all. */
+/* Finds out which rows are counted on that PMU. */
 static void read_kinds(json_object *status, const char *pmu, bool ret[ROWS])
 {
 	json_object *pmus = json_get_object(json_get_object(status, "offcore"), "pmus");
@@ -74,7 +77,7 @@ static bool read_sampled(const json_object *loads, const bool counted[ROWS], dou
 	return *ret_sum > 0;
 }
 
-/* Shares are of what all of them served: where one is not known there are none. */
+/* Shares relate to the sum of all shown rows: if one of them is not known, there are no shares. */
 static void put_table(FILE *out, const struct format_style *style, const bool shown[ROWS],
 		      json_object *figures, const json_object *loads)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was counted of off-core responses: a table beside the sampled shares, and how the counting does. Pure.
+/*
+ * The counts of off-core responses: a table next to the sampled shares, and the state of the counting. Pure
+ * functions.
  */
 #ifndef PEBSD_FORMAT_OFFCORE_H
 #define PEBSD_FORMAT_OFFCORE_H
@@ -7,12 +9,16 @@
 #include "format/line.h"
 
 /*
- * Of the replies of GetStatus and GetCgroup: for each PMU what was counted, and the shares of its sampled
- * loads beside it. Both shares are of what the rows have; what the PMU does not count has none.
+ * For each PMU prints the counts, and the shares of its sampled loads next to them, from the replies of
+ * GetStatus and GetCgroup. Both kinds of shares relate to the rows of the table only. A source that the PMU
+ * does not count has no row.
  */
 void format_offcore(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup);
 
-/* Of a reply of GetStatus: how much is read, what it costs, or why nothing is counted. */
+/*
+ * Prints how often counters are read and what that costs, or why nothing is counted, from a reply of
+ * GetStatus.
+ */
 void format_offcore_status(FILE *out, const struct format_style *style, json_object *status);
 
 #endif

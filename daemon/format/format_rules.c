@@ -8,11 +8,14 @@
 #include "format/verdict.h"
 
 #define NAME_WIDTH_MIN 12
-#define NAME_WIDTH_MAX 64 /* longer ones have a line of their own */
+#define NAME_WIDTH_MAX 64 /* a longer name gets a line of its own */
 
-/* How many cgroups (of several core PMUs: each once for each) a rule has in each state. */
+/*
+ * The columns: on how many cgroups a rule is in each state. With several core PMUs a cgroup counts once for
+ * each.
+ */
 static const struct {
-	const char *key; /* NULL: all that is unknown */
+	const char *key; /* NULL: the sum of all that is unknown */
 	const char *head;
 } counts[] = {
 	{"firing", "FIRING"},     {"pending", "PENDING"}, {"resolved", "RESOLVED"},

@@ -7,10 +7,10 @@
 #include "format/format_event.h"
 #include "format/format_offcore.h"
 
-/* Cgroups without a slot that are named. */
+/* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10
 
-/* CPUs of an event that are not as the others, in one line; the notes say what to do. */
+/* Prints CPUs of an event that are in error or throttled, as lists of CPUs. The notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
 {
 	_cleanup_free_ char *in_error = NULL;
@@ -38,7 +38,7 @@ static void put_deviating(FILE *out, const struct format_style *style, json_obje
 		line_put(out, style, "", "throttled since the start: CPUs %s", throttled);
 }
 
-/* "taking turns with stores"; the caller frees, NULL for none. */
+/* Returns ", taking turns with stores"; the caller frees it. NULL: none, or no memory. */
 static char *turns_of(json_object *event)
 {
 	json_object *others = json_get_array(event, "takes_turns_with");
@@ -62,7 +62,7 @@ static char *turns_of(json_object *event)
 	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
 }
 
-/* What the lines on all samples can't tell where there are several events. */
+/* Prints the losses of each event, if there are several: the lines on all samples have only their sum. */
 static void put_event_samples(FILE *out, const struct format_style *style, json_object *samples)
 {
 	_cleanup_free_ char *lost = format_counts(json_get_object(samples, "lost"), "not known");
@@ -79,7 +79,7 @@ static void put_event_samples(FILE *out, const struct format_style *style, json_
 	line_put(out, style, "", "%s seen%s; lost: %s", number, filtered, lost ? lost : "?");
 }
 
-/* "0.41%", of shares that are far below one as a rule. */
+/* "0.41%": two decimals, because these shares are usually far below one percent. */
 static void put_share(double share, char ret[static TEXT_NUMBER_MAX])
 {
 	(void)snprintf(ret, TEXT_NUMBER_MAX, share > 0 && share < 0.00005 ? "<0.01%%" : "%.2f%%",
@@ -91,7 +91,7 @@ static void put_rounded(double value, char ret[static TEXT_NUMBER_MAX])
 	text_count(value > 0 ? (u64)(value + 0.5) : 0, ret);
 }
 
-/* The two rates at which interrupts were timed. */
+/* Prints the cost of an interrupt at the two rates at which it was timed. */
 static void put_timed_interrupts(FILE *out, const struct format_style *style, json_object *cost)
 {
 	json_object *dense = json_get_object(cost, "dense_interrupt");
@@ -233,7 +233,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	if (format_no_slot(out, style, status) || !json_get_u64(status, "births_without_slot", &without) ||
 	    without == 0)
 		return;
-	/* An older pebsd does not say. */
+	/* An older pebsd does not report this. */
 	if (json_get_bool(status, "slots_missing", &missing) && !missing)
 		line_put(out, style, "",
 			 "%llu cgroups found no slot when they were born; every cgroup has one now",
@@ -270,7 +270,7 @@ static void put_memory(FILE *out, const struct format_style *style, json_object 
 	}
 }
 
-/* What is looked at closely, and what that has cost of memory and names. */
+/* Prints the zooms and hot tables, and the memory and symbols that they use. */
 static void put_detail(FILE *out, const struct format_style *style, json_object *detail)
 {
 	json_object *hot = json_get_array(detail, "hot"), *symbols = json_get_object(detail, "symbols");
@@ -312,7 +312,7 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 	}
 }
 
-/* The first is the one that the others are drop-ins of. */
+/* The first file is the main one; the others are its drop-ins. */
 static void put_files(FILE *out, const struct format_style *style, json_object *files)
 {
 	size_t n = files ? json_object_array_length(files) : 0;

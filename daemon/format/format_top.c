@@ -7,7 +7,7 @@
 #include "format/format_event.h"
 #include "format/verdict.h"
 
-/* From here on the shares of sources fit as numbers; below, as a bar of letters. */
+/* From this width on shares of sources are numbers. On narrower terminals they are a bar of letters. */
 #define WIDTH_OF_SHARES 100
 #define WIDTH_OF_NAMES  12
 #define BAR_CELLS       12
@@ -15,7 +15,7 @@
 #define GUEST_MARK      "*"
 #define SUM_MARK        "+"
 
-/* Whole percents: "0" is none at all, "<1" some. */
+/* Prints whole percents: "0" means none, "<1" means some. */
 static void put_share(FILE *out, int width, bool known, u64 part, u64 whole)
 {
 	char text[TEXT_NUMBER_MAX] = "-";
@@ -41,7 +41,7 @@ static void put_quantile(FILE *out, const json_object *event, const char *name)
 	(void)fprintf(out, " %6s", text);
 }
 
-/* Of a virtual machine's cgroup the figures are the host's side alone: its name is marked. */
+/* The name of a virtual machine's cgroup is marked: its samples are only those of the host's side. */
 static bool is_guest(const json_object *cgroup)
 {
 	bool guest;
@@ -72,14 +72,14 @@ static void put_name(FILE *out, const struct format_style *style, const json_obj
 	(void)fprintf(out, "%s%s%*s", text, mark, (int)(columns < width ? width - columns : 0), "");
 }
 
-/* Which columns an event's table has: of what was not measured there is none. */
+/* The columns of an event's table. Values that were not measured have no column. */
 struct columns {
 	bool latency;
 	bool sources;
-	bool wide; /* sources as numbers, else as a bar of letters */
+	bool wide; /* sources as numbers, otherwise as a bar of letters */
 	size_t name_width;
-	bool shown[FIGURE_GROUPS]; /* of sources as numbers */
-	double all;                /* that the shares in the first column are of */
+	bool shown[FIGURE_GROUPS]; /* groups that have a column, if `wide` */
+	double all;                /* the sum that the shares in the first column relate to */
 };
 
 static const struct {
@@ -196,7 +196,7 @@ static size_t widest_name(json_object *cgroups, const char *key)
 	return widest;
 }
 
-/* The head right of the name. */
+/* Writes the heads to the right of the name. */
 static void choose_head(const struct columns *columns, char ret[HEAD_MAX])
 {
 	size_t length = (size_t)snprintf(ret, HEAD_MAX, " SAMPLES%s",
@@ -213,7 +213,10 @@ static void choose_head(const struct columns *columns, char ret[HEAD_MAX])
 	(void)snprintf(ret + length, HEAD_MAX - length, "%s", columns->latency ? " HITM%" : " WALK% LOCK%");
 }
 
-/* Stores without latency tell the first level from all else: what never comes gets no column. */
+/*
+ * Stores without latency distinguish only the first level from all others. Groups that never occur get no
+ * column.
+ */
 static void choose_groups(const json_object *total, struct columns *columns)
 {
 	u64 groups[FIGURE_GROUPS] = {0};

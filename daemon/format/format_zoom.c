@@ -8,12 +8,12 @@
 #include "format/location.h"
 #include "format/verdict.h"
 
-/* Columns left of the names in the tables. */
+/* Columns to the left of the names in the tables. */
 #define FUNCTION_LEFT (6 + 7 + 8 + 1 + LOCATION_BAR + 1)
 #define OBJECT_LEFT   (6 + 8 + 6 + 1 + LOCATION_BAR + 1)
 #define NAME_LEAST    12
 
-/* How much of a stack's samples may end early before it is said to be a fault of the build. */
+/* If a larger share of the stacks ends early, the text blames missing frame pointers. */
 #define EARLY_MUCH 0.1
 
 static bool is_state(const json_object *zoom, const char *state)
@@ -57,7 +57,7 @@ static void put_events(FILE *out, const struct format_style *style, json_object 
 	}
 }
 
-/* ", 12 over the limit" where there is any. */
+/* Prints ", 12 over the limit" if the count is above 0. */
 static void put_part(FILE *out, json_object *samples, const char *key, const char *what)
 {
 	char number[TEXT_NUMBER_MAX];
@@ -291,7 +291,7 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 	json_object *list = json_get_array(zooms, "zooms");
 	const char *name = json_get_text(cgroup, "cgroup");
 
-	/* Newest first. */
+	/* The list is ordered newest first. */
 	for (size_t i = 0; name && list && i < json_object_array_length(list); i++) {
 		json_object *zoom = json_object_array_get_idx(list, i);
 		const char *of = json_get_text(zoom, "cgroup");

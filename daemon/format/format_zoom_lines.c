@@ -89,7 +89,7 @@ static void put_line(FILE *out, const struct format_style *style, const struct z
 	}
 }
 
-/* Lines that nobody fights over are in the tables of data already: of them there are none here. */
+/* Prints only contended lines: the others are part of the table of data. */
 void format_zoom_lines(FILE *out, const struct format_style *style, json_object *lines,
 		       const struct zoom_weight *weight)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cache lines of a zoom that CPUs fight over, as perf c2c shows them. Pure. */
+/* Cache lines of a zoom for which CPUs contend, as perf c2c shows them. Pure functions. */
 #ifndef PEBSD_FORMAT_ZOOM_LINES_H
 #define PEBSD_FORMAT_ZOOM_LINES_H
 
 #include "format/figure.h"
 #include "format/line.h"
 
-/* What shares are of. */
+/* The quantity of which shares are printed. */
 struct zoom_weight {
 	bool latency;
-	const char *key; /* of an item: "latency" or "samples" */
+	const char *key; /* key of an item: "latency" or "samples" */
 	double all;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-/* Bytes of the next line of `text` in `width` columns: whole words, at least one. */
+/* Returns the bytes of `text` that fit in `width` columns: whole words, at least one. */
 static size_t words_that_fit(const char *text, size_t width)
 {
 	size_t fits = text_cut(text, width);

@@ -8,7 +8,7 @@
 #include "base/json_get.h"
 #include "format/figure.h"
 
-#define ROUNDING 1e-6 /* of what is a whole number of tenths of a percent but for its representation */
+#define ROUNDING 1e-6 /* tolerates the binary representation of tenths of a percent */
 
 void location_put_share(FILE *out, bool known, double part, double whole)
 {
@@ -37,7 +37,7 @@ void location_share_bounds(const json_object *bounds, char ret[LOCATION_BOUNDS_M
 	if (!json_get_double(bounds, "low", &low) || !json_get_double(bounds, "high", &high) || !(low >= 0) ||
 	    !(high >= low) || high > 1e6)
 		return;
-	/* Outwards, so that what is printed is a bound, too. */
+	/* Round outwards, so that the printed values are bounds, too. */
 	low = floor(1000 * low + ROUNDING) / 10;
 	high = ceil(1000 * high - ROUNDING) / 10;
 	if (low >= high)
@@ -84,8 +84,10 @@ static const char *last_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "rows.c:120 postgres 0x5621d09f1138", the first `parts` of these; the paths whole where the terminal has no
- * end. NULL: no memory. */
+/*
+ * Returns the first `parts` of "rows.c:120 postgres 0x5621d09f1138". Paths are complete if the width is
+ * unlimited. NULL: no memory.
+ */
 static char *origin_of(const json_object *function, const struct format_style *style, unsigned int parts)
 {
 	const char *name = json_get_text(function, "name"), *file = json_get_text(function, "file");
@@ -96,7 +98,7 @@ static char *origin_of(const json_object *function, const struct format_style *s
 	size_t length;
 	u64 number;
 
-	/* "[unknown] libz.so.1+0x41f0" says its module itself. */
+	/* A name such as "[unknown] libz.so.1+0x41f0" contains the module already. */
 	if (name && *name == '[')
 		texts[1] = NULL;
 	out = open_memstream(&text, &length);
@@ -134,7 +136,7 @@ void location_put_function(FILE *out, const struct format_style *style, const js
 	size_t columns;
 	u64 number;
 
-	/* The name of what has none says its offset itself. */
+	/* The text for an unknown name contains the offset already. */
 	if (place && json_get_u64(function, "offset", &number) && *text != '[')
 		(void)snprintf(offset, sizeof(offset), "+0x%llx", (unsigned long long)number);
 	if (asprintf(&whole, "%s%s", text, offset) < 0)

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether standard output is a terminal with more to it than lines. */
+/* Returns true if standard output is a terminal that can do more than print lines. */
 bool output_is_screen(void);
 
-/* Its columns and rows; 0 of both where it is no terminal or does not tell. */
+/* Its columns and rows; both 0 if it is not a terminal or does not report its size. */
 void output_size(size_t *ret_columns, size_t *ret_rows);
 
-/* Writes all bytes to standard output. Returns 0 or -errno; -EPIPE: nobody reads it any more. */
+/* Writes all bytes to standard output. Returns 0 or -errno; -EPIPE: its reader has closed it. */
 int output_write(const char *bytes, size_t length);
 
 #endif

@@ -19,7 +19,7 @@ char *rule_text_metric(const json_object *rule)
 	return r < 0 ? NULL : text;
 }
 
-/* A list of texts; NULL: no memory. */
+/* Joins a list of texts; NULL: no memory. */
 static char *list_of(json_object *list, const char *separator)
 {
 	_cleanup_fclose_ FILE *out = NULL;
@@ -88,7 +88,7 @@ static bool is_set(const json_object *rule, const char *key)
 	return json_get_bool(rule, key, &value) && value;
 }
 
-/* " (900 in the configuration)" where deciding is at the edge of a bucket beside it. */
+/* Writes " (configured: 900)" if the rule is judged at the edge of a bucket near the configured value. */
 static void configured(const json_object *rule, const char *key, double judged, char ret[VERDICT_TEXT_MAX])
 {
 	char number[VERDICT_TEXT_MAX];

@@ -4,7 +4,10 @@
 
 #include "format/format.h"
 
-/* How text is best shown on standard output: a terminal's width and the locale. Wants setlocale(3) before. */
+/*
+ * Returns the style that suits standard output: the terminal's width and the locale. Call setlocale(3)
+ * before.
+ */
 struct format_style style_of_output(void);
 
 #endif

@@ -28,7 +28,7 @@ bool trend_line_read(const json_object *event, bool latency, struct trend_line *
 		if (known && !latency)
 			ret->values[i] /= ret->bin_seconds;
 	}
-	/* The last bin is still under way: its samples are not all there. */
+	/* The last bin has not ended yet, so its samples are incomplete. */
 	if (!latency)
 		ret->values[n - 1] = NAN;
 	return true;

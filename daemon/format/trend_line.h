@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How a figure went over time, in a row of cells. Pure. */
+/* A value over time, as a row of cells. Pure functions. */
 #ifndef PEBSD_FORMAT_TREND_LINE_H
 #define PEBSD_FORMAT_TREND_LINE_H
 
@@ -12,21 +12,21 @@
 struct trend_line {
 	size_t n;                      /* at most TREND_LINE_MAX, oldest first */
 	double values[TREND_LINE_MAX]; /* NAN: not known */
-	bool latency;                  /* mean cycles; else samples a second */
+	bool latency;                  /* true: mean cycles; false: samples per second */
 	double bin_seconds;
 };
 
-/* Of an event of a reply; false: there is none. */
+/* Reads the trend of an event of a reply. Returns false if there is none. */
 bool trend_line_read(const json_object *event, bool latency, struct trend_line *ret);
 
 /*
- * The last `cells` of them, blanks before where there are fewer. The highest cell is the highest value, but
- * what stays within a quarter of their mean stays in the middle: noise is no trend. What is not known is
- * blank.
+ * Prints the last `cells` values, with blanks before them if there are fewer. The highest value gets the
+ * highest cell. But the scale always covers a quarter of the mean above and below it, so that noise does not
+ * look like a trend. Values that are not known are blank.
  */
 void trend_line_put(FILE *out, const struct trend_line *line, size_t cells, bool utf8);
 
-/* Of those that are known; false: none is. */
+/* The least and the greatest known value; returns false if none is known. */
 bool trend_line_bounds(const struct trend_line *line, double *ret_low, double *ret_high);
 
 #endif

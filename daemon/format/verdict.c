@@ -10,7 +10,7 @@
 #include "format/line.h"
 #include "policy/decide.h"
 
-/* Above it a double is no whole number for people any more. */
+/* From here on digits of a double mean nothing to people. */
 #define DIGITS_END 1e15
 
 bool verdict_member(const json_object *object, const char *key, double *ret)
@@ -70,7 +70,7 @@ void verdict_bounds(const json_object *alert, enum verdict_width width, char ret
 	if (has_low && has_high) {
 		size_t length = strlen(low_text);
 
-		/* "27.1 - 56.4%" */
+		/* "27.1 - 56.4%": only one percent sign. */
 		if (low_text[length - 1] == '%')
 			low_text[length - 1] = '\0';
 		(void)snprintf(ret, VERDICT_TEXT_MAX, "%.40s - %.40s", low_text, high_text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What rules and alerts of a reply (R and A of the interface) say, in words and numbers for people. Pure.
- * What is absent or of another type is "-".
+ * Rules and alerts of a reply (types R and A of the interface) in words and numbers for people. Pure
+ * functions. A value that is absent or of another type is shown as "-".
  */
 #ifndef PEBSD_FORMAT_VERDICT_H
 #define PEBSD_FORMAT_VERDICT_H
@@ -16,43 +16,62 @@
 
 enum verdict_width {
 	VERDICT_FULL,
-	VERDICT_SHORT, /* for columns: "1.23M" from a million on */
+	VERDICT_SHORT, /* for columns: "1.23M" from a million up */
 };
 
-/* A finite number: 1e999 in a reply is none. */
+/* Returns true if the member is a finite number; 1e999 in a reply is not. */
 bool verdict_member(const json_object *object, const char *key, double *ret);
 
-/* The unit's word of the interface: "cycles", "per_second", "share", "ratio"; others and NULL have none.
- * Without the unit "912", "1,200", "12.34%", with it "912 cycles", "1,200/s", "12.34%", "1.5 times". */
+/*
+ * `unit` is the interface's word: "cycles", "per_second", "share" or "ratio"; any other one and NULL mean
+ * that there is no unit. The first function prints no unit: "912", "1,200", "12.34%". The second one does:
+ * "912 cycles", "1,200/s", "12.34%", "1.5 times".
+ */
 void verdict_number(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);
 void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);
 
-/* "898 - 930", "from 898", "to 930", of an alert. */
+/* Writes the bounds of an alert: "898 - 930", "from 898", "to 930". */
 void verdict_bounds(const json_object *alert, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);
 
-/* "above 896 cycles", as judged; of a rule or an alert. */
+/* Writes the limit of a rule or an alert, as it is judged: "above 896 cycles". */
 void verdict_limit(const json_object *object, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);
 
-/* "too few samples" of "samples", ...; a word that is not known as it is, in `kept`, which the caller frees.
+/*
+ * Returns the text for a word of the interface: "too few samples" for "samples", and so on. An unknown word
+ * is returned as it is, in `kept`, which the caller frees.
  */
 const char *verdict_reason(const char *word, char **kept);
 const char *verdict_end(const char *word, char **kept);
 
-/* What the cgroup's directory says and what became of it, in sentences after each other; NULL: nothing is
- * said. The caller frees. */
+/*
+ * Returns which attributes the cgroup's directory has and their effect, as sentences in one text. NULL: none,
+ * or no memory. The caller frees it.
+ */
 char *verdict_preference(const json_object *alert);
 
-/* How long ago a member's time was: "12min 5s"; "-" where it is none or lies ahead. */
+/*
+ * Writes how long ago the time of a member was: "12min 5s"; "-" if the member is not a time or lies in the
+ * future.
+ */
 void verdict_age(const json_object *object, const char *key, time_t now, char ret[TEXT_NUMBER_MAX]);
 
-/* "firing", "unknown (firing)" where that one is held. The caller frees; NULL: no memory. */
+/*
+ * Returns "firing", or "unknown (firing)" if the alert is unknown and holds that state. The caller frees it;
+ * NULL: no memory.
+ */
 char *verdict_state(const json_object *alert);
 
-/* The state that counts: where it is unknown the one held. "" where that is not said. Borrowed. */
+/*
+ * Returns the state; if it is unknown, the state that the alert holds. "" if neither is in the reply.
+ * Borrowed.
+ */
 const char *verdict_state_held(const json_object *alert);
 bool verdict_is_unknown(const json_object *alert);
 
-/* An alert's transition of Watch in words; NULL: it is none, or no memory. The caller frees. */
+/*
+ * Returns an item of Watch in words if it is the transition of an alert. NULL: it is not, or no memory. The
+ * caller frees it.
+ */
 char *verdict_transition(json_object *item);
 
 #endif

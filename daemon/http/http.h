@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The HTTP endpoint, as the daemon has it: a process without rights speaks HTTP (http_server.h) on sockets
- * that it is given, and asks here what to answer (http_broker.h). Where it ends it is started again: at once,
- * then after twice the time before, and that is told once until it has run for HTTP_STEADY_SECONDS.
+ * The HTTP endpoint, from the daemon's side. A process without privileges speaks HTTP (http_server.h) on
+ * sockets that it is given, and asks the daemon for the contents of its answers (http_broker.h). If that
+ * process ends, it is started again, first soon and then after twice the previous time. The failure is logged
+ * once, and again only after the process has run for HTTP_STEADY_SECONDS.
  */
 #ifndef PEBSD_HTTP_H
 #define PEBSD_HTTP_H
@@ -19,31 +20,37 @@
 
 struct http_settings {
 	sd_event *event;
-	const char *hosts;   /* configured names, with blanks between them */
-	const char *program; /* that is run with --http; NULL: this one */
+	const char *hosts;   /* configured names, separated by blanks */
+	const char *program; /* the program to run with --http; NULL: this one */
 };
 
 struct http;
 
-/* Serves on `sockets`, which are taken over in any case. `source` is copied. Returns 0; or -errno, and
- * *ret_message (the caller frees it; NULL without memory) says what failed and what to do. */
+/*
+ * Serves on `sockets`, which it takes over also if it fails. `source` is copied. Returns 0, or -errno; on
+ * error *ret_message (the caller frees it; NULL: no memory) says what failed and what to do.
+ */
 int http_new(const struct http_settings *settings, struct http_sockets *sockets,
 	     const struct http_source *source, struct http **ret, char **ret_message);
 struct http *http_free(struct http *http);
 
 /*
- * Lets nobody in any more: who comes waits for the next that serves on these sockets. Calls back once, from
- * the loop, when all who were in are answered, or after HTTP_STOP_MS. 0 or -errno, and then it is not called.
+ * Accepts no more connections: new clients wait for the next process that serves on these sockets. Calls
+ * `stopped` once, from the event loop, when all current clients have their answers, or after HTTP_STOP_MS.
+ * Returns 0 or -errno; on error `stopped` is not called.
  */
 int http_stop(struct http *http, void (*stopped)(void *userdata), void *userdata);
 
-/* The configuration has changed: these names, and what the source says. 0 or -ENOMEM. */
+/*
+ * Applies a changed configuration: these host names, and the current state of the source. Returns 0 or
+ * -ENOMEM.
+ */
 int http_configure(struct http *http, const char *hosts);
 
-/* How often its process was started again. `http` may be NULL. */
+/* How often the process that speaks HTTP was started again. `http` may be NULL. */
 u64 http_restarts(const struct http *http);
 
-/* Its process, -1: none runs. */
+/* The process that speaks HTTP; -1: none runs. */
 pid_t http_pid(const struct http *http);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bodies of /metrics and of the page's JSON, as pebsd makes them: once a collection, when they are first
- * asked for (each document plain and compressed), each in sealed memory that the process which speaks HTTP is
- * given to send, and cannot change. Of one collection at a time: older ones are that process's to keep.
+ * The bodies of /metrics and of the page's JSON, as pebsd makes them. Each is made at most once per
+ * collection, when it is first requested, plain and compressed. It is in sealed memory: the process that
+ * speaks HTTP gets the descriptor and can send the memory, but not change it. Only the bodies of one
+ * collection are kept here. That process may keep older ones.
  */
 #ifndef PEBSD_HTTP_BODIES_H
 #define PEBSD_HTTP_BODIES_H
@@ -11,9 +12,9 @@
 #include "http/shared/http_wire.h"
 
 struct http_body_made {
-	u64 generation; /* of this body, unlike any other's; 0: there is none */
+	u64 generation; /* unique to this body; 0: there is none */
 	u64 size;       /* bytes */
-	int fd;         /* the bodies' */
+	int fd;         /* owned by the bodies */
 };
 
 struct http_bodies {
@@ -26,14 +27,19 @@ struct http_bodies {
 void http_bodies_init(struct http_bodies *bodies, const struct http_source *source);
 void http_bodies_done(struct http_bodies *bodies);
 
-/* The body of the source's sequence in that form, made where it is not yet. 0; *ret is valid until the next
- * call; or -errno. */
+/*
+ * Returns the body of the source's current sequence in that form, and makes it if needed. Returns 0, and *ret
+ * is valid until the next call; or -errno.
+ */
 int http_bodies_get(struct http_bodies *bodies, u32 form, struct http_body_made *ret);
 
-/* `size` bytes in memory that nobody can change any more. 0, and the caller closes *ret_fd; or -errno. */
+/*
+ * Copies `size` bytes to sealed memory, which nobody can change. Returns 0, and the caller closes *ret_fd; or
+ * -errno.
+ */
 int http_bodies_seal(const void *data, size_t size, int *ret_fd);
 
-/* `length` bytes in the gzip format (RFC 1952). Returns 0 or -errno; the caller frees *ret. */
+/* Compresses `length` bytes to the gzip format (RFC 1952). Returns 0 or -errno; the caller frees *ret. */
 int http_bodies_compress(const void *plain, size_t length, void **ret, size_t *ret_length);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where pebsd answers the process that speaks HTTP for it. That process may have been taken over by who
- * speaks with it: what it can get is what is served over HTTP anyway; what it asks past
- * HTTP_QUESTIONS_A_SECOND waits; who sends what is no question, or does not take its answers, is done with.
+ * Answers the requests of the process that speaks HTTP. An attacker may control that process. All it can get
+ * is what HTTP serves anyway. If it sends more than HTTP_QUESTIONS_A_SECOND, its requests wait. If it sends
+ * an invalid message or does not read its answers, `failed` is called.
  */
 #ifndef PEBSD_HTTP_BROKER_H
 #define PEBSD_HTTP_BROKER_H
@@ -17,11 +17,13 @@
 
 struct http_broker_settings {
 	sd_event *event;
-	const struct http_source *source; /* outlives the broker, as `bodies` */
+	const struct http_source *source; /* outlives the broker, like `bodies` */
 	struct http_bodies *bodies;
-	int socket; /* the caller's; does not block */
+	int socket; /* non-blocking; the caller owns it */
 
-	/* It is done with, for that reason; the broker is not asked again, and is to be freed. */
+	/*
+	 * The other process must be ended, for the reason `why`. The broker reads no more requests; free it.
+	 */
 	void (*failed)(void *userdata, const char *why);
 	void *userdata;
 };
@@ -31,10 +33,13 @@ struct http_broker;
 int http_broker_new(const struct http_broker_settings *settings, struct http_broker **ret);
 struct http_broker *http_broker_free(struct http_broker *broker);
 
-/* Tells the other side what is served, and for which hosts besides its own address. */
+/* Sends the settings: which contents are served, and for which hosts besides its own address. */
 void http_broker_configure(struct http_broker *broker, const char *hosts);
 
-/* Tells it to let nobody in any more, and to end once all who are in are answered. */
+/*
+ * Tells the other process to accept no more connections, and to end when all current clients have their
+ * answers.
+ */
 void http_broker_close(struct http_broker *broker);
 
 #endif

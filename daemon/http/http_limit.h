@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How often something may be, with some of it at once: a bucket of tokens. Pure. */
+/* A rate limit that permits bursts: a token bucket. Pure. */
 #ifndef PEBSD_HTTP_LIMIT_H
 #define PEBSD_HTTP_LIMIT_H
 
 #include "pebsd/types.h"
 
 struct http_limit {
-	u64 every_ns; /* a token comes back so often */
-	u64 burst;    /* as many are there at most, and at first */
-	u64 full_ns;  /* when all will be back; 0 at first */
+	u64 every_ns; /* interval at which one token returns */
+	u64 burst;    /* maximum number of tokens, also at the start */
+	u64 full_ns;  /* when all tokens will be back; 0 at the start */
 };
 
-/* Takes a token: 0. None is there: takes none, and returns the ns until one is. `now_ns` never goes back. */
+/*
+ * Takes a token and returns 0. If there is none, takes none and returns the nanoseconds until the next one.
+ * `now_ns` never goes back.
+ */
 u64 http_limit_take(struct http_limit *limit, u64 now_ns);
 
 #endif

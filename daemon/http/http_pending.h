@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Profiles that the process which speaks HTTP waits for, as pebsd keeps them: few at a time, and few begun a
- * second, whatever that process asks.
+ * The profiles for which the process that speaks HTTP waits, as pebsd keeps them. Few can be pending at a
+ * time and few can be begun per second, whatever that process requests.
  */
 #ifndef PEBSD_HTTP_PENDING_H
 #define PEBSD_HTTP_PENDING_H
@@ -11,26 +11,28 @@
 #include "http/http_source.h"
 #include "http/shared/http_wire.h"
 
-/* That may be begun: each opens events on all CPUs. */
+/* Limits of profiles that may be begun: each one opens events on all CPUs. */
 #define HTTP_PENDING_A_SECOND 4
 #define HTTP_PENDING_AT_ONCE  8
 
 struct http_pending;
 
-/* An answer; `passed` stays the caller's, -1: none. */
+/* Sends an answer. The caller still owns `passed`; -1: no descriptor. */
 typedef void (*http_pending_tell)(void *userdata, const struct http_message *message, int passed);
 
-/* `profiles` outlives them. 0 or -errno. */
+/* `profiles` outlives them. Returns 0 or -errno. */
 int http_pending_new(sd_event *event, const struct http_profiles *profiles, http_pending_tell tell,
 		     void *userdata, struct http_pending **ret);
 
-/* Nobody waits any more. */
+/* Frees all pending profiles. */
 struct http_pending *http_pending_free(struct http_pending *pending);
 
-/* HTTP_ASK_PROFILE: it is answered at once where it cannot be, else once it is ready. */
+/*
+ * Handles HTTP_ASK_PROFILE: answers at once if the request is refused, otherwise when the profile is ready.
+ */
 void http_pending_ask(struct http_pending *pending, const struct http_message *question);
 
-/* HTTP_LEAVE_PROFILE; of a number that nobody waits with it does nothing. */
+/* Handles HTTP_LEAVE_PROFILE; ignores a number that is not pending. */
 void http_pending_leave(struct http_pending *pending, u32 number);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where what is served over HTTP comes from. All callbacks are called on pebsd's event loop. */
+/* The contents that are served over HTTP. All callbacks are called on pebsd's event loop. */
 #ifndef PEBSD_HTTP_SOURCE_H
 #define PEBSD_HTTP_SOURCE_H
 
@@ -11,27 +11,27 @@
 enum http_profile_state {
 	HTTP_PROFILE_UNDER_WAY,
 	HTTP_PROFILE_READY,
-	HTTP_PROFILE_GONE, /* it is held no more */
+	HTTP_PROFILE_GONE, /* it is not kept any more */
 };
 
 struct http_profiles {
 	void *userdata;
 
-	/* Whether they are served at all. NULL: no. */
+	/* Returns true if profiles are served at all. NULL: they are not. */
 	bool (*enabled)(void *userdata);
 
 	/*
-	 * Begins one of the cgroup of a path, or joins one that was begun here. 0 and its id; -ENOENT: no
-	 * such cgroup; -EBUSY, -EOPNOTSUPP, -errno: it cannot be now. `ret_message`, the caller's, may say
-	 * why.
+	 * Begins a profile of the cgroup of a path, or joins one that was begun over HTTP. Returns 0 and its
+	 * id; -ENOENT: no such cgroup; -EBUSY, -EOPNOTSUPP or another -errno: not possible now.
+	 * `ret_message`, which the caller frees, may say why.
 	 */
 	int (*begin)(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message);
 	enum http_profile_state (*state)(void *userdata, u64 id);
 
-	/* A gzipped profile of one that is ready; the caller frees. 0 or -errno. */
+	/* Returns a finished profile, gzipped; the caller frees it. Returns 0 or -errno. */
 	int (*write)(void *userdata, u64 id, u8 **ret, size_t *ret_size);
 
-	/* Nobody here waits for it any more: it is served, or they left. */
+	/* No HTTP client waits for it any more: it was sent, or the clients left. */
 	void (*leave)(void *userdata, u64 id);
 };
 
@@ -39,21 +39,25 @@ struct http_source {
 	void *userdata;
 	const char *origin; /* "perf", "replay", "model"; must outlive the endpoint */
 
-	/* Changes whenever what follows would say something new: the snapshot's sequence. */
+	/*
+	 * Changes whenever the following callbacks would return something new: the sequence of the snapshot.
+	 */
 	u64 (*sequence)(void *userdata);
 
-	/* As prometheus_render(): 0 and a malloced text, which becomes the endpoint's; or -errno. */
+	/* Like prometheus_render(): returns 0 and a malloc'ed text, which the endpoint frees; or -errno. */
 	int (*metrics)(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length);
 
-	/* The same of figures and alerts as JSON (export/json/json_public.h). NULL: there are none. */
+	/* The same for cgroups and alerts as JSON (export/json/json_public.h). NULL: not served. */
 	int (*top)(void *userdata, char **ret_text, size_t *ret_length);
 	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
 
-	/* 0 while sampling or serving a replay; else negative, and *ret_reason, the source's own, says why.
+	/*
+	 * Returns 0 while pebsd samples or serves a replay. Otherwise returns a negative value, and
+	 * *ret_reason says why; the source owns it.
 	 */
 	int (*health)(void *userdata, const char **ret_reason);
 
-	/* Zeroed: there are none. */
+	/* Zeroed: profiles are not served. */
 	struct http_profiles profiles;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The socket that a server listens on. */
+/* Listening sockets. */
 #ifndef PEBSD_LISTEN_H
 #define PEBSD_LISTEN_H
 
@@ -7,16 +7,16 @@
 #include "base/local_socket.h"
 
 /*
- * Opens a non-blocking listening socket there. Returns 0, and the caller closes *ret_fd; or -errno, and
- * *ret_message (the caller frees it; NULL without memory) says what failed and what to do.
+ * Opens a non-blocking listening socket at that address. Returns 0, and the caller closes *ret_fd; or -errno,
+ * and *ret_message (the caller frees it; NULL: no memory) says what failed and what to do.
  */
 int listen_open(const struct listen_address *address, int *ret_fd, char **ret_message);
 
-/* The same with a UNIX socket, which `group` may connect to; local_socket_remove() removes its file. */
+/* The same for a UNIX socket, to which `group` may connect. local_socket_remove() removes its file. */
 int listen_open_local(const struct listen_address *address, const char *group, struct local_socket *ret,
 		      int *ret_fd, char **ret_message);
 
-/* The port that `fd` is bound to, or -errno. */
+/* Returns the port to which `fd` is bound, or -errno. */
 int listen_port(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms for those who ask over HTTP: what an endpoint is given as its source of profiles. */
+/* Zooms that are requested over HTTP: the source of profiles of the endpoint. */
 #ifndef PEBSD_ZOOM_SCRAPE_H
 #define PEBSD_ZOOM_SCRAPE_H
 
@@ -9,14 +9,14 @@
 
 struct zoom_scrape {
 	struct zooms *zooms; /* not owned */
-	const bool *enabled; /* `profiles` of [export] now; the caller's */
+	const bool *enabled; /* `profiles` of [export], which can change; the caller owns it */
 	struct {
-		u64 id;         /* 0: free */
-		double seconds; /* of the zoom, as this one left it */
+		u64 id;         /* 0: unused entry */
+		double seconds; /* of the zoom, when it was last begun or joined here */
 	} begun[HTTP_PROFILES_MAX];
 };
 
-/* `scrape` is the caller's and outlives the endpoint. */
+/* Returns the callbacks. The caller owns `scrape`, which must outlive the endpoint. */
 struct http_profiles zoom_scrape_profiles(struct zoom_scrape *scrape);
 
 #endif

@@ -17,9 +17,9 @@
 
 struct client {
 	int fd;
-	char *bytes; /* received, not yet taken */
+	char *bytes; /* received and not yet parsed */
 	size_t length, capacity;
-	client_wait wait; /* NULL: the socket's own patience */
+	client_wait wait; /* NULL: the socket's own timeout */
 	void *userdata;
 };
 

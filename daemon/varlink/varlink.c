@@ -17,24 +17,29 @@
 #include "varlink/varlink_call.h"
 #include "varlink/varlink_limits.h"
 
-/* A flood of connections must not take the whole loop. */
+/* Limits the rate of new connections, so that a flood of them does not occupy the loop. */
 #define ACCEPT_INTERVAL_US 1000000
 #define ACCEPT_BURST       256
 
-/* Without a descriptor or memory for a connection it stays in the queue, and the queue stays readable: it is
- * left alone for so long. */
+/*
+ * If there is no descriptor or memory for a connection, it stays in the listen queue and the socket stays
+ * readable. The socket is therefore ignored for this long.
+ */
 #define ACCEPT_AGAIN_US 1000000
 
-/* The kernel doubles it (socket(7)) and goes over it by a message of half as much: VARLINK_KERNEL_BYTES. */
+/*
+ * The kernel doubles this value (socket(7)) and exceeds it by up to half of one message: see
+ * VARLINK_KERNEL_BYTES.
+ */
 #define SENDING_BYTES (64 * 1024)
 
-/* Sent at a time: so much of it the kernel lets go at a time as the client takes it. */
+/* Bytes of one send(2). The kernel frees its memory in units of this size as the client reads. */
 #define SENDING_PIECE 16384U
 
-/* While a call waits for memory, it is looked after so often. */
+/* Interval of checks for free memory while a call waits for it. */
 #define ROOM_AGAIN_US 100000
 
-/* What a reply may come to hold. */
+/* Largest possible memory of one reply. */
 #define REPLY_BYTES ((size_t)VARLINK_REPLY_MAX + VARLINK_BUFFER_STEP)
 
 struct connection {
@@ -45,34 +50,34 @@ struct connection {
 	gid_t *groups; /* the peer's supplementary ones */
 	size_t n_groups;
 	sd_event_source *io;
-	sd_event_source *stall; /* on while something waits to be sent: the end of a period */
+	sd_event_source *stall; /* ends a period; enabled while something waits to be sent */
 	struct varlink_buffer in, out;
 	bool sending;    /* something waits to be sent */
-	u64 since_us;    /* it has waited since then */
-	u64 taken;       /* bytes of it that the client took since then */
-	u64 period_sent; /* bytes that the kernel took in this period */
-	u64 queued;      /* bytes that it held for the client when the period began */
-	bool waits;      /* it has a call, which can be answered once there is memory */
-	bool needs_room; /* there was none for it */
-	u64 turn;        /* the server's `turns` when it came, or when its last call was answered */
+	u64 since_us;    /* since when */
+	u64 taken;       /* bytes that the client has read since then */
+	u64 period_sent; /* bytes that the kernel accepted in this period */
+	u64 queued;      /* bytes that the kernel held when the period began */
+	bool waits;      /* it has a call that is not answered yet */
+	bool needs_room; /* that call waits for memory */
+	u64 turn;        /* the server's `turns` at connection or at its last answer */
 	bool input_ended;
-	bool closing; /* after what waits is sent */
+	bool closing; /* close it when its output has been sent */
 	bool subscribed;
-	u64 moved_us; /* when a byte came or went */
+	u64 moved_us; /* when a byte was last sent or received */
 };
 
 struct varlink_server {
 	sd_event *event;
 	sd_event_source *listening;
-	sd_event_source *again; /* listens again */
-	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
+	sd_event_source *again; /* resumes accepting connections */
+	sd_event_source *work;  /* answers the next call; enabled while one can be answered */
 	sd_event_source *room;  /* on while a call waits for memory */
-	u64 accept_failed_us;   /* when it last did, which is told; 0: it has worked since */
+	u64 accept_failed_us;   /* when accepting last failed; logged; 0: it works */
 	int fd;
 	const struct varlink_service *service;
 	struct connection *connections;
 	size_t n_connections;
-	u64 turns; /* calls that were answered */
+	u64 turns; /* calls answered so far */
 };
 
 static void connection_free(struct connection *connection)
@@ -96,7 +101,10 @@ static void connection_free(struct connection *connection)
 	free(connection);
 }
 
-/* What cannot be read as a call says nothing of what follows it either: the connection ends. */
+/*
+ * Messages have no length field, so nothing after an unreadable message can be trusted. Closes the
+ * connection.
+ */
 static int refuse(struct connection *connection, const char *what)
 {
 	struct varlink_call call = {.peer = &connection->peer, .out = &connection->out};
@@ -107,7 +115,7 @@ static int refuse(struct connection *connection, const char *what)
 	return varlink_invalid_parameter(&call, "message");
 }
 
-/* Returns 0, or -errno where the connection must go at once. */
+/* Returns 0, or -errno if the connection must be closed immediately. */
 static int answer(struct connection *connection, size_t length)
 {
 	struct varlink_message message = {0};
@@ -185,7 +193,7 @@ static bool has_room(const struct connection *connection, size_t bytes)
 	return varlink_budget_for(loads, n, connection->peer.uid, bytes);
 }
 
-/* The connection whose memory `connection` gets; NULL: there is none yet. */
+/* Returns the connection to close so that `connection` gets its memory; NULL: none yet. */
 static struct connection *who_yields(const struct connection *connection, size_t bytes, u64 patience_us)
 {
 	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
@@ -210,7 +218,7 @@ static int restart_room(struct varlink_server *server, u64 wait_us)
 	return r < 0 ? r : sd_event_source_set_enabled(server->room, SD_EVENT_ONESHOT);
 }
 
-/* What the kernel holds for the client, with its bookkeeping (unix(7), SIOCOUTQ). */
+/* Bytes that the kernel holds for the client, including its bookkeeping (unix(7), SIOCOUTQ). */
 static u64 count_queued(const struct connection *connection)
 {
 	int queued = 0;
@@ -225,7 +233,7 @@ static int restart_stall(struct connection *connection)
 	return sd_event_source_set_time_relative(connection->stall, VARLINK_PERIOD_SECONDS * 1000000ULL);
 }
 
-/* Sends what can be sent. Returns 0 or -errno where nobody will ever read it. */
+/* Sends what can be sent without blocking. Returns 0, or -errno if the connection is broken. */
 static int flush(struct connection *connection)
 {
 	struct varlink_buffer *out = &connection->out;
@@ -246,7 +254,7 @@ static int flush(struct connection *connection)
 	return 0;
 }
 
-/* Something waits to be sent, from now on or still. */
+/* Something waits to be sent: starts the clock of the connection unless it runs already. */
 static int begin_sending(struct connection *connection)
 {
 	if (connection->sending)
@@ -258,8 +266,8 @@ static int begin_sending(struct connection *connection)
 }
 
 /*
- * Sets what to wait for after anything happened. Frees the connection where it has come to its end. Returns
- * 0: an event source of one client never stops the loop.
+ * Updates the event sources of a connection after any event, and frees it if it is finished or on `error`.
+ * Always returns 0, so that the event source of one client never stops the loop.
  */
 static int settle(struct connection *connection, int error)
 {
@@ -301,8 +309,10 @@ static int settle(struct connection *connection, int error)
 	return 0;
 }
 
-/* The connection that waited longest of those whose call can be answered now; NULL: there is none. The list begins
- * with the newest connection, so the last one of several with the same turn is the oldest. */
+/*
+ * Returns the connection that has waited longest of those whose call can be answered now, or NULL. The list
+ * begins with the newest connection, so the last one of several with the same turn is the oldest.
+ */
 static struct connection *who_is_next(const struct varlink_server *server)
 {
 	struct connection *found = NULL;
@@ -314,7 +324,7 @@ static struct connection *who_is_next(const struct varlink_server *server)
 	return found;
 }
 
-/* No call can be answered now: every connection with a call waits for memory. */
+/* No call can be answered now: marks every connection with a call as waiting for memory. */
 static void wait_for_room(struct varlink_server *server)
 {
 	bool any = false;
@@ -336,13 +346,16 @@ static int on_work(sd_event_source *source, u64 now, void *userdata)
 		wait_for_room(server);
 		return 0;
 	}
-	/* Other calls may wait. */
+	/* Run again, for other calls may wait. */
 	(void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	connection->turn = ++server->turns;
 	return settle(connection, answer(connection, length));
 }
 
-/* Calls that wait for memory are answered when there is some, which may take another connection's end. */
+/*
+ * Answers calls for which there is memory by now. If calls still wait, closes a connection to free memory, if
+ * one qualifies.
+ */
 static int on_room(sd_event_source *source, u64 now, void *userdata)
 {
 	struct varlink_server *server = userdata;
@@ -372,12 +385,15 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 {
 	struct connection *connection = userdata;
 	u64 had = connection->queued + connection->period_sent, has = count_queued(connection);
-	/* The kernel tells when it has room for much only: what the client took out of it counts as well. */
+	/*
+	 * The kernel reports free space only when there is much of it (EPOLLOUT). So bytes that the client
+	 * has read from the kernel's buffer count as well.
+	 */
 	u64 taken = had - MIN(had, has);
 
 	(void)source;
 	(void)now;
-	/* The piece that the client is in the midst of is there still. */
+	/* The kernel still counts the piece of which the client has read only a part. */
 	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
 		return settle(connection, restart_stall(connection));
 	log_debug("control socket: dropping pid %d: it took %llu bytes in %d s", connection->peer.pid,
@@ -386,7 +402,7 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 	return 0;
 }
 
-/* Returns 0 or -errno where the connection must go at once. */
+/* Returns 0, or -errno if the connection must be closed immediately. */
 static int receive(struct connection *connection)
 {
 	struct varlink_buffer *in = &connection->in;
@@ -427,12 +443,12 @@ static int on_io(sd_event_source *source, int fd, u32 events, void *userdata)
 	return settle(connection, r);
 }
 
-/* Without them (Linux before 4.13, no memory) the peer is in its first group alone. */
+/* If this fails (Linux before 4.13, no memory), only the peer's primary group is known. */
 static void read_groups(struct connection *connection)
 {
 	socklen_t bytes = 0;
 
-	/* Asked for less than there is, the kernel says how much that is. */
+	/* With a buffer that is too small, the kernel sets `bytes` to the size needed. */
 	if (getsockopt(connection->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE)
 		return;
 	connection->groups = malloc(bytes);
@@ -476,7 +492,7 @@ static int connection_new(struct varlink_server *server, int fd, const struct uc
 	return r;
 }
 
-/* Returns whether there is a place for another connection of this user, which may take another's. */
+/* Returns true if there is room for another connection of this user; may close a connection to make it. */
 static bool make_place(struct varlink_server *server, uid_t user)
 {
 	struct varlink_seat seats[VARLINK_CONNECTIONS_MAX];
@@ -502,8 +518,9 @@ static bool make_place(struct varlink_server *server, uid_t user)
 	return true;
 }
 
-/* Told once, until it has worked for a while: where there is a descriptor now and then, it fails and works by
- * turns.
+/*
+ * Logs a failure once, and logs the recovery only after accepting has worked for two seconds. If descriptors
+ * are only sometimes free, accepting alternates between failure and success.
  */
 static void tell_accept(struct varlink_server *server, int error)
 {
@@ -521,7 +538,7 @@ static void tell_accept(struct varlink_server *server, int error)
 	}
 }
 
-/* Where even that is not to be had, the rate limit keeps the loop from turning for nothing else. */
+/* If the timer cannot be set, the socket stays enabled, and its rate limit keeps the loop from spinning. */
 static void listen_later(struct varlink_server *server)
 {
 	if (sd_event_source_set_time_relative(server->again, ACCEPT_AGAIN_US) < 0 ||
@@ -639,7 +656,7 @@ void varlink_server_publish(struct varlink_server *server, json_object *paramete
 		next = connection->next;
 		if (!connection->subscribed)
 			continue;
-		/* A client that misses an item must know: the stream ends. */
+		/* A client must notice that it missed an item, so its stream ends. */
 		if (connection->out.length > VARLINK_QUEUE_MAX) {
 			log_debug("control socket: dropping pid %d: it does not read", connection->peer.pid);
 			r = -ENOBUFS;

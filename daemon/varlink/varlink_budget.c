@@ -44,7 +44,7 @@ static uid_t who_pays(const struct varlink_load *loads, size_t n, uid_t user, si
 	return payer;
 }
 
-/* By bytes a second, without a division. */
+/* Compares bytes per second, without a division. */
 static bool is_slower(const struct varlink_load *load, const struct varlink_load *other, u64 now_us)
 {
 	return load->taken * (now_us - other->since_us) < other->taken * (now_us - load->since_us);

@@ -18,8 +18,10 @@ int varlink_buffer_reserve(struct varlink_buffer *buffer, size_t more)
 	}
 	if (needed <= buffer->capacity - buffer->start)
 		return 0;
-	/* In steps, so that a long stream of small messages does not copy all for each of them, and what is
-	 * held is at most a step more than what is in it. */
+	/*
+	 * Grows in steps, so that a long stream of small messages does not copy everything for each of them.
+	 * The unused memory is at most one step.
+	 */
 	capacity = buffer->capacity < VARLINK_BUFFER_STEP ? 2 * buffer->capacity
 							  : buffer->capacity + VARLINK_BUFFER_STEP;
 	if (capacity < needed)

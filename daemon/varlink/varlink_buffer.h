@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bytes in a queue: appended at the end, consumed at the start. A zeroed one is empty. */
+/* A queue of bytes: appended at the end, consumed at the start. A zeroed one is empty. */
 #ifndef PEBSD_VARLINK_BUFFER_H
 #define PEBSD_VARLINK_BUFFER_H
 
 #include <stddef.h>
 
-/* A buffer has at most so much more memory than it needs. */
+/* Bytes. The unused memory at the end of a buffer is at most this, except after varlink_buffer_reserve(). */
 #define VARLINK_BUFFER_STEP 65536
 
 struct varlink_buffer {
 	char *bytes;
 	size_t capacity;
-	size_t start; /* consumed bytes before the first */
+	size_t start; /* consumed bytes before the first one */
 	size_t length;
 };
 
-/* Makes room for `more` bytes at varlink_buffer_end(); add what was written there to `length`. */
+/* Ensures that `more` bytes can be written at varlink_buffer_end(); add the number written to `length`. */
 int varlink_buffer_reserve(struct varlink_buffer *buffer, size_t more);
 
-/* Both return 0 or -ENOMEM, which leaves the buffer as it was. */
+/* Both return 0 or -ENOMEM; on error the buffer is unchanged. */
 int varlink_buffer_append(struct varlink_buffer *buffer, const void *bytes, size_t length);
 
-/* `length` is at most the buffer's. An empty buffer gives its memory back. */
+/* `length` is at most the buffer's. A buffer that becomes empty frees its memory. */
 void varlink_buffer_consume(struct varlink_buffer *buffer, size_t length);
 
 void varlink_buffer_done(struct varlink_buffer *buffer);

@@ -10,7 +10,9 @@
 
 #define SERVICE_INTERFACE "org.varlink.service"
 
-/* Appends one message and its NUL; takes `message`. -EMSGSIZE: it is larger than a reply may be. */
+/*
+ * Appends one message and its NUL; takes `message`. Returns -EMSGSIZE if it is larger than VARLINK_REPLY_MAX.
+ */
 static int queue(struct varlink_buffer *out, json_object *message)
 {
 	_cleanup_json_ json_object *owned = message;
@@ -24,7 +26,7 @@ static int queue(struct varlink_buffer *out, json_object *message)
 	return length < VARLINK_REPLY_MAX ? varlink_buffer_append(out, text, length + 1) : -EMSGSIZE;
 }
 
-/* {"KEY": VALUE}; takes `value`. NULL where memory is short. */
+/* Returns {"KEY": VALUE}; takes `value`. NULL: no memory. */
 static json_object *object_of(const char *key, json_object *value)
 {
 	json_object *object = json_object_new_object();
@@ -45,7 +47,10 @@ int varlink_encode_item(json_object *parameters, struct varlink_buffer *ret)
 	return queue(ret, TAKE_PTR(message));
 }
 
-/* Of the interface that was called. A client sees it where a method has no pages for what became large. */
+/*
+ * Sends the error ReplyTooLarge of the interface that was called. A client sees it if a large result cannot
+ * be requested in pages.
+ */
 static int reply_too_large(struct varlink_call *call)
 {
 	_cleanup_free_ char *error = NULL;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One call on its way through a service: who called, what, and where the answer goes. Knows no socket. */
+/*
+ * One call of a client while a service handles it: who called, which method, and the buffer for the answer.
+ * Does not use the socket.
+ */
 #ifndef PEBSD_VARLINK_CALL_H
 #define PEBSD_VARLINK_CALL_H
 
@@ -8,20 +11,20 @@
 #include "varlink/varlink_message.h"
 
 struct varlink_call {
-	const struct varlink_message *message; /* NULL for what could not be read as a call */
+	const struct varlink_message *message; /* NULL if the message could not be parsed as a call */
 	const struct ucred *peer;
 	const gid_t *groups; /* the peer's supplementary ones */
 	size_t n_groups;
-	struct varlink_buffer *out; /* gets the answer */
-	bool answered;              /* out */
-	bool subscribed;            /* out */
-	size_t begin;               /* where varlink_reply_begin() put the reply in `out` */
-	bool too_large;             /* the reply that was begun is larger than VARLINK_REPLY_MAX */
+	struct varlink_buffer *out; /* the answer is appended here */
+	bool answered;              /* set when the call has been answered */
+	bool subscribed;            /* set by varlink_subscribe() */
+	size_t begin;               /* offset in `out` of the reply that varlink_reply_begin() began */
+	bool too_large;             /* the reply in parts exceeds VARLINK_REPLY_MAX */
 };
 
 /*
- * Runs the method that the message names, or answers with the error of org.varlink.service that says why not.
- * Returns 0, or -errno of the method or -ENOMEM.
+ * Runs the method that the message names, or answers with an error of org.varlink.service. Returns 0,
+ * -ENOMEM, or the -errno of the method.
  */
 int varlink_call_dispatch(struct varlink_call *call, const struct varlink_service *service);
 

@@ -10,7 +10,7 @@ static size_t count(const struct varlink_seat *seats, size_t n, uid_t user)
 	return has;
 }
 
-/* The user with the most; of several the first found. */
+/* Returns the user with the most connections; the first such user if there are several. */
 static uid_t greediest(const struct varlink_seat *seats, size_t n, size_t *ret_has)
 {
 	uid_t user = seats[0].user;
@@ -43,7 +43,7 @@ int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user,
 	if (n == 0)
 		return -1;
 	victim = greediest(seats, n, &most);
-	/* Where this one would have as many itself, it is as greedy. */
+	/* With the new connection, `user` would have as many. */
 	if (victim != user && most <= count(seats, n, user) + 1)
 		victim = user;
 	for (size_t i = 0; i < n; i++) {

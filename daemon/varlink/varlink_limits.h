@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The control socket has so many connections and no more. Which of them goes where all are taken and another
- * comes, so that who says nothing, or one user's crowd, keeps nobody out. Pure.
+ * Limits the number of connections of the control socket. When all are in use and another client connects,
+ * decides which connection to close, so that neither idle clients nor the many connections of one user keep
+ * others out. Pure functions.
  */
 #ifndef PEBSD_VARLINK_LIMITS_H
 #define PEBSD_VARLINK_LIMITS_H
@@ -12,21 +13,25 @@
 
 #include "pebsd/types.h"
 
-/* Who sent or took something since then is not sent away for another connection of the same user, or of a
- * user who has as many: there the one that comes is. */
+/*
+ * A connection on which a byte moved within this time is not closed for another connection of its own user.
+ * The new connection is refused instead.
+ */
 #define VARLINK_SEAT_US 1000000ULL
 
 struct varlink_seat {
-	u64 moved_us; /* when it last sent or took a byte, or was let in */
+	u64 moved_us; /* when it last sent or read a byte, or connected */
 	uid_t user;
-	bool subscribed; /* it is quiet for good reason */
+	bool subscribed; /* a subscriber is idle by design */
 };
 
 /*
- * Of `n` connections, all that may be, the one that goes for another of `user`. -1: none, the new one does.
+ * `n` connections exist, which is the maximum, and `user` opens another. Returns the index of the connection
+ * to close, or -1 to refuse the new one.
  *
- * It is one of the user's who has the most, the one on which nothing has moved for longest, those subscribed
- * last. Another user's goes at once; one's own only after VARLINK_SEAT_US, and never while it is subscribed.
+ * It is a connection of the user who has the most, the one that has been idle for longest, subscribed ones
+ * last. A connection of another user can be closed at any time. A connection of `user` can be closed only
+ * after VARLINK_SEAT_US without traffic, and never while it is subscribed.
  */
 int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us);
 

@@ -34,10 +34,16 @@ enum ctl_exit call(const struct ctl_options *options, struct client *client, con
 	return result;
 }
 
-/* Pages of different moments do not fit: what moved up in a list between two of them would be missing. */
+/*
+ * Pages of different moments cannot be joined: an item that moved up between two pages would be missing. This
+ * is the maximum number of attempts to get all pages of one moment.
+ */
 #define PAGES_TRIES 8
 
-/* `parameters` for the page that `reply` says is next, and `limit` of what is left; NULL: no memory. */
+/*
+ * Returns `parameters` for the page at `next`, with `limit` reduced by the items received so far; NULL: no
+ * memory.
+ */
 static json_object *next_parameters(const json_object *parameters, u64 next, u64 had)
 {
 	_cleanup_json_ json_object *copy = NULL;
@@ -55,7 +61,7 @@ static json_object *next_parameters(const json_object *parameters, u64 next, u64
 	return TAKE_PTR(copy);
 }
 
-/* Whether the pages are of one moment. */
+/* Returns true if both pages are of the same moment. */
 static bool is_of(const json_object *page, const json_object *first)
 {
 	const char *taken = json_get_text(page, "taken");
@@ -74,7 +80,7 @@ static bool append_all(json_object *list, json_object *more)
 	return true;
 }
 
-/* Adds the further pages to the first, `all`. `ret_torn`: they were not all of its moment. */
+/* Appends the further pages to the first one, `all`. `ret_torn`: some were of another moment. */
 static enum ctl_exit add_pages(const struct ctl_options *options, struct client *client, const char *method,
 			       const json_object *parameters, const char *list, json_object *all,
 			       bool *ret_torn)
@@ -142,8 +148,10 @@ bool call_add_name(json_object *parameters, const char *key, const char *name)
 {
 	_cleanup_free_ char *shown = NULL;
 
-	/* What is valid was copied from what pebsctl shows; a shell's file name may be the cgroup's own
-	 * bytes. */
+	/*
+	 * Valid UTF-8 is taken as the shown form, copied from the output of pebsctl. Other bytes are the
+	 * cgroup's own name, for example from a shell's file name completion.
+	 */
 	if (!utf8_is_valid(name) && utf8_show(name, &shown) < 0)
 		shown = NULL;
 	else if (!shown)

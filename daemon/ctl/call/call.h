@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What verbs have in common: a call, and its reply on standard output. All report what fails. */
+/*
+ * What the verbs share: calls, and printing their replies on standard output. All functions report failures.
+ */
 #ifndef PEBSD_CTL_CALL_H
 #define PEBSD_CTL_CALL_H
 
@@ -15,25 +17,33 @@ DEFINE_CLEANUP(struct client *, client_close)
 
 enum ctl_exit call_open(const struct ctl_options *options, struct client **ret);
 
-/* Calls `method` with `parameters` (taken; NULL for none) and takes the reply's, which the caller puts. */
+/*
+ * Calls `method` with `parameters` (takes them; NULL means none). `ret` gets the parameters of the reply; the
+ * caller puts them.
+ */
 enum ctl_exit call(const struct ctl_options *options, struct client *client, const char *method,
 		   json_object *parameters, json_object **ret);
 
-/* The same of a reply whose member `list` comes in pages: all of them as one reply. */
+/* The same for a reply whose member `list` comes in pages: returns one reply with the items of all pages. */
 enum ctl_exit call_pages(const struct ctl_options *options, struct client *client, const char *method,
 			 json_object *parameters, const char *list, json_object **ret);
 
-/* The same, but an error that the daemon answers with (not permitted, unknown to it) is no reply: NULL. */
+/*
+ * The same, but if the daemon answers with an error (access denied, unknown method), the call succeeds and
+ * `ret` is NULL.
+ */
 enum ctl_exit call_if_possible(const struct ctl_options *options, struct client *client, const char *method,
 			       json_object *parameters, json_object **ret);
 
-/* Adds a name as people give it: as pebsctl shows it, or in its own bytes. false where memory is short. */
+/*
+ * Adds a name that a person typed: as pebsctl shows it, or as raw bytes. Returns false if there is no memory.
+ */
 bool call_add_name(json_object *parameters, const char *key, const char *name);
 
-/* On a terminal spread over lines, else on one. */
+/* Prints over several lines on a terminal, otherwise in one line. */
 enum ctl_exit call_print_json(json_object *object);
 
-/* Closes `stream`, open_memstream()'s of `text` and `length`, and prints what it holds. */
+/* Closes `stream`, which open_memstream() made of `text` and `length`, and prints the text. */
 enum ctl_exit call_print_text(FILE *stream, char *const *text, const size_t *length);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the command line of pebsctl says, with the bounds of its values. */
+/* The parsed command line of pebsctl, and the bounds of its values. */
 #ifndef PEBSD_CTL_OPTIONS_H
 #define PEBSD_CTL_OPTIONS_H
 
@@ -10,7 +10,7 @@
 #define OPTIONS_SOCKET "/run/pebsd/control.sock"
 
 enum window_kind {
-	WINDOW_DEFAULT, /* text: 10 s, of a replay all; JSON: all */
+	WINDOW_DEFAULT, /* text: 10 s, in a replay everything; JSON: everything */
 	WINDOW_ALL,
 	WINDOW_SECONDS,
 };
@@ -18,11 +18,11 @@ enum window_kind {
 struct ctl_options {
 	const char *socket;
 	const char *sort;   /* NULL: the daemon's default */
-	const char *output; /* NULL: not said */
+	const char *output; /* NULL: not given */
 	const char *filter; /* NULL: none */
 	u64 depth;
 	u64 limit;
-	u64 rate; /* samples a second */
+	u64 rate; /* samples per second */
 	double window_seconds;
 	double for_seconds;
 	enum window_kind window;
@@ -32,10 +32,10 @@ struct ctl_options {
 	bool folded, latency, perf_data;
 };
 
-/* The largest depth of sums. No path has more names. */
+/* The largest depth of sums. No path has more components. */
 #define OPTIONS_DEPTH_MAX 99
 
-/* The most that the daemon takes (zooms.h, snapshot_view.h). */
+/* The daemon's maxima (zooms.h, snapshot_view.h). */
 #define OPTIONS_FILTER_MAX       247
 #define OPTIONS_RATE_MAX         20000
 #define OPTIONS_ZOOM_SECONDS_MAX 3600

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How pebsctl ends: a contract with scripts. */
+/* The exit codes of pebsctl, on which scripts rely. */
 #ifndef PEBSD_CTL_EXIT_H
 #define PEBSD_CTL_EXIT_H
 

@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
-/* Its functions with characters of any width. */
+/* Selects the wide-character functions of ncurses. */
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
@@ -17,8 +17,8 @@
 #include "ctl/top/terminal_known.h"
 #include "format/output.h"
 
-#define ESCAPE_MS   25  /* that a key's sequence may take to come whole, over ssh too */
-#define PATIENCE_MS 500 /* with what is silent while a key waits */
+#define ESCAPE_MS   25  /* maximum time for the bytes of a key's escape sequence, also over ssh */
+#define PATIENCE_MS 500 /* how long to wait for a silent descriptor while a key is pending */
 #define KEYS_MAX    64
 #define COLOURS     8
 
@@ -30,11 +30,11 @@ struct screen {
 	bool colour;
 	bool ended;
 	bool resized;
-	u32 keys[KEYS_MAX]; /* that came while something else was waited for */
+	u32 keys[KEYS_MAX]; /* pressed during screen_wait_for() */
 	size_t n_keys;
 };
 
-/* The terminal's size, where it tells one; else that of its description. */
+/* Uses the size that the terminal reports, otherwise that of its terminfo entry. */
 static void take_size(void)
 {
 	size_t columns, rows;
@@ -50,7 +50,7 @@ static void begin_colours(struct screen *screen)
 		has_colors() && start_color() == OK && COLORS >= COLOURS && COLOR_PAIRS > 2 * COLOURS;
 	if (!screen->colour)
 		return;
-	/* Over whatever stands behind the letters now. */
+	/* Keeps the terminal's own background. */
 	(void)use_default_colors();
 	for (short colour = 0; colour < COLOURS; colour++) {
 		(void)init_pair((short)(1 + colour), colour, -1);
@@ -58,7 +58,7 @@ static void begin_colours(struct screen *screen)
 	}
 }
 
-/* What terminals send that were not told of the keypad's other mode, or do not heed it. */
+/* Sequences of terminals that ignore the keypad mode or were not put into it. */
 static void define_keys(void)
 {
 	static const struct {
@@ -119,7 +119,10 @@ int screen_open(struct screen **ret)
 
 	if (!screen)
 		return -ENOMEM;
-	/* Before ncurses takes the terminal: from here on no signal leaves it as it is. */
+	/*
+	 * Before ncurses changes the terminal: from here on no signal can end the program without restoring
+	 * it.
+	 */
 	r = block_signals(screen);
 	if (r < 0) {
 		free(screen);
@@ -131,7 +134,7 @@ int screen_open(struct screen **ret)
 		screen_close(screen);
 		return r;
 	}
-	/* What is said meanwhile would vanish with the alternate screen. */
+	/* Anything printed now would vanish with the alternate screen, so buffer it. */
 	(void)setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
 	*ret = screen;
 	return 0;
@@ -168,7 +171,7 @@ bool screen_has_colour(const struct screen *screen)
 	return screen->colour;
 }
 
-/* One "\033[Nm". */
+/* Applies one "\033[Nm". */
 static void obey_mark(const struct screen *screen, unsigned long mark)
 {
 	if (mark == 0)
@@ -228,7 +231,7 @@ void screen_draw(struct screen *screen, const char *text)
 	(void)refresh();
 }
 
-/* Stops as Ctrl-Z asks, on the screen that was before, and comes back when continued. */
+/* Stops the program for Ctrl-Z with the terminal restored, and redraws everything when continued. */
 static void stop(void)
 {
 	(void)endwin();
@@ -289,7 +292,7 @@ static void take_keys(struct screen *screen, short events)
 		if (kind != KEY_CODE_YES || key != KEY_RESIZE)
 			screen->keys[screen->n_keys++] = key_of(kind, key);
 	}
-	/* Readable without a key: it is at its end. */
+	/* Readable without a key means end of input. */
 	if (!any && (events & (POLLHUP | POLLERR)))
 		screen->ended = true;
 	else if (!any && screen->n_keys < KEYS_MAX)
@@ -304,7 +307,7 @@ static long long now_ms(void)
 	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Whether `fd` is readable, after at most `milliseconds`; takes what else comes. */
+/* Waits for at most `milliseconds` and handles signals and keys. Returns true if `fd` is readable. */
 static bool poll_once(struct screen *screen, int fd, long long milliseconds)
 {
 	struct pollfd fds[] = {

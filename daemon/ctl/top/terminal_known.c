@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* By itself: term.h makes macros of words such as columns and lines. */
+/* A file of its own, because term.h defines macros for words such as columns and lines. */
 #include "ctl/top/terminal_known.h"
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <curses.h>
 #include <term.h>
 
-/* Asked before newterm(), which leaves memory behind where nothing is known of it (ncurses 6.4). */
+/* Called before newterm(), which leaks memory if the terminal is unknown (ncurses 6.4). */
 bool terminal_known(void)
 {
 	int found;

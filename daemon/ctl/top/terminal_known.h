@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether terminfo knows the terminal that standard output is, by its name in TERM. */
+/* Returns true if terminfo knows the terminal of standard output, by its name in TERM. */
 bool terminal_known(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-#define LINES_OVER_ROWS 4 /* of the table: three and the columns' heads */
+#define LINES_OVER_ROWS 4 /* of the table: three lines and the column heads */
 #define LINES_OVER_PAGE 1
 #define LINES_UNDER     1
 #define NAME_MIN        16
@@ -14,14 +14,14 @@
 #define BAR_MAX         64
 #define TREND_MIN       9
 #define TREND_MAX       60
-#define MARKS           1 /* left of the name: the marked row */
+#define MARKS           1 /* left of the name: the mark of the row */
 
 #define BOLD    "\033[1m"
 #define DIM     "\033[2m"
 #define REVERSE "\033[7m"
 #define NORMAL  "\033[0m"
 
-/* What is far is warm. */
+/* The farther the source, the warmer the colour. */
 static const char *const group_colours[FIGURE_GROUPS] = {
 	[FIGURE_L1] = "\033[42m",    [FIGURE_LFB] = "\033[46m",   [FIGURE_L2] = "\033[42m",
 	[FIGURE_L3] = "\033[44m",    [FIGURE_LOCAL] = "\033[43m", [FIGURE_REMOTE] = "\033[41m",
@@ -63,7 +63,7 @@ static bool has_trend(const struct top_table *table)
 	return false;
 }
 
-/* Takes `columns` of those left, where there are so many. */
+/* Takes `columns` from those left if there are enough. */
 static bool take(size_t *left, size_t columns)
 {
 	if (*left < columns)
@@ -78,7 +78,7 @@ struct top_layout top_layout_of(const struct top_table *table, size_t width)
 	struct top_layout layout = {.name = NAME_MIN};
 	size_t more;
 
-	/* The most telling first. */
+	/* The most informative columns come first. */
 	layout.p99 = table->latency && take(&left, NUMBER + 1);
 	layout.samples = take(&left, NUMBER);
 	layout.mean = table->latency && take(&left, NUMBER);
@@ -121,7 +121,7 @@ static void put_number(FILE *out, size_t width, const struct top_number *number,
 	(void)fprintf(out, "%*s", (int)width, text);
 }
 
-/* A rate below ten is worth a digit more. */
+/* A rate below ten gets a decimal. */
 static void put_rate(FILE *out, const struct top_table *table, const struct top_number *rate)
 {
 	bool small = table->per_second && rate->known && rate->value > 0 && rate->value < 9.95;
@@ -162,7 +162,7 @@ static void put_name(FILE *out, const struct top_row *row, size_t width, const s
 static void put_row(FILE *out, const struct top_table *table, const struct top_row *row,
 		    const struct top_layout *layout, bool marked, const struct format_style *style)
 {
-	/* Colours of a bar end what stands out before: a marked row has none. */
+	/* The end of a colour also ends reverse video, so the bar of a marked row has no colours. */
 	(void)fprintf(out, "%s%c", marked ? REVERSE : "", marked ? '>' : ' ');
 	put_name(out, row, layout->name, style);
 	if (layout->samples)
@@ -189,7 +189,7 @@ static void put_row(FILE *out, const struct top_table *table, const struct top_r
 	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
 }
 
-/* The column that it is sorted by has a mark before its head. */
+/* Marks the column by which the table is sorted. */
 static void put_head_of(FILE *out, size_t width, const char *head, const char *sort, const char *sorted_by)
 {
 	bool sorted = strncmp(sort, sorted_by, strlen(sorted_by)) == 0;
@@ -229,7 +229,7 @@ static void put_heads(FILE *out, const struct top_state *state, const struct top
 	(void)fputs(NORMAL "\n", out);
 }
 
-/* Parts of a line with blanks between them, as many as fit; the first always does. */
+/* Parts of a line, separated by blanks: as many as fit, but always the first one. */
 struct line {
 	FILE *out;
 	size_t left;

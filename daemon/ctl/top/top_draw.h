@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pages of the live top as text that ctl/top/screen.h draws. Pure. */
+/* The pages of the live top, as text for ctl/top/screen.h. Pure functions. */
 #ifndef PEBSD_CTL_TOP_DRAW_H
 #define PEBSD_CTL_TOP_DRAW_H
 
@@ -9,7 +9,7 @@
 #include "ctl/top/top_table.h"
 #include "format/format.h"
 
-/* Which columns a table has at a width, and how wide those are that vary. */
+/* The columns of a table at a given width, and the sizes of those that vary. */
 struct top_layout {
 	bool samples, share, mean, p50, p99, hitm;
 	size_t name;  /* columns */
@@ -19,21 +19,21 @@ struct top_layout {
 
 struct top_layout top_layout_of(const struct top_table *table, size_t width);
 
-/* Cells of a trend at a width: so many bins are worth asking for. */
+/* The cells of a trend at this width, which is the number of bins to request. */
 size_t top_trend_cells(size_t width);
 
-/* Rows of the table, or lines of a page, that fit on a screen of so many rows. */
+/* Rows of the table, or lines of a page, that fit on a screen of `rows` rows. */
 size_t top_room(enum top_page page, size_t rows);
 
-/* `clock`: "20:15:03"; `trouble`: why the figures are old, NULL where they are not. */
+/* `clock`: "20:15:03"; `trouble`: why the table is old, or NULL if it is not. */
 void top_draw_table(FILE *out, const struct top_state *state, const struct top_table *table,
 		    const char *clock, const char *trouble, size_t rows, const struct format_style *style);
 
-/* A page of `text`, scrolled: `title` over it. Returns the lines that there are. */
+/* Draws the visible part of `text` with `title` above it. Returns the number of lines of the whole text. */
 size_t top_draw_page(FILE *out, const struct top_state *state, const char *title, const char *text,
 		     const char *trouble, size_t rows, const struct format_style *style);
 
-/* All keys. */
+/* The text of the help page. */
 const char *top_help(void);
 
 #endif

@@ -16,25 +16,25 @@
 
 #define REFRESH_MS    1000
 #define HOT_ROWS      8
-#define HOT_SECONDS   60.0 /* of a table for the cgroup that is open: asked for again and again */
+#define HOT_SECONDS   60.0 /* for the cgroup that is open; prolonged by each refresh */
 #define TROUBLE_MAX   160
-#define CLOCK_LENGTH  8 /* "20:15:03" of an RFC 3339 time */
+#define CLOCK_LENGTH  8 /* of "20:15:03" in an RFC 3339 time */
 #define CLOCK_AT      11
-#define LABEL_COLUMNS 13 /* left of a page's trend */
+#define LABEL_COLUMNS 13 /* to the left of a page's trend */
 
 DEFINE_CLEANUP(struct screen *, screen_close)
 
 struct live {
 	const struct ctl_options *options;
 	struct screen *screen;
-	struct client *client; /* NULL: nobody answered the last time */
+	struct client *client; /* NULL: not connected */
 	struct top_state state;
-	struct top_table table; /* as of the last answer */
+	struct top_table table; /* from the last reply */
 	char clock[CLOCK_LENGTH + 8];
-	char *page; /* text of the cgroup that is open; NULL: not yet */
+	char *page; /* text of the cgroup that is open; NULL: not fetched yet */
 	size_t page_lines;
-	char trouble[TROUBLE_MAX]; /* why what is shown is old; "": it is not */
-	time_t gone;               /* since when nobody answers; 0: somebody does */
+	char trouble[TROUBLE_MAX]; /* why the display is old; "": it is not */
+	time_t gone;               /* since when no daemon answers; 0: one does */
 };
 
 static int wait_for_answer(int fd, void *userdata)
@@ -49,7 +49,7 @@ static void hang_up(struct live *live)
 	live->client = client_close(live->client);
 }
 
-/* Nobody answers: it is told since when. */
+/* Says on the screen since when no daemon answers. */
 static void tell_gone(struct live *live, int error)
 {
 	char since[TEXT_TIME_MAX];
@@ -78,7 +78,7 @@ static int reconnect(struct live *live)
 	return 0;
 }
 
-/* What the daemon refused, in words. */
+/* Writes why the daemon refused a call. */
 static void tell_refused(const struct client_reply *reply, char *ret, size_t size)
 {
 	const char *permitted = json_get_text(reply->parameters, "permitted");
@@ -94,8 +94,8 @@ static void tell_refused(const struct client_reply *reply, char *ret, size_t siz
 }
 
 /*
- * 0 with `ret`, which the caller puts; -EREMOTEIO: the daemon refused, `refused` says why; else there is no
- * connection any more.
+ * Returns 0 with `ret`, which the caller puts. Returns -EREMOTEIO if the daemon refused the call; `refused`
+ * then says why. Returns -ENOMEM if `parameters` is NULL. After any other error the connection is closed.
  */
 static int ask(struct live *live, const char *method, json_object *parameters, json_object **ret,
 	       char refused[TROUBLE_MAX])
@@ -113,7 +113,7 @@ static int ask(struct live *live, const char *method, json_object *parameters, j
 		*ret = json_object_get(reply.parameters);
 	} else {
 		hang_up(live);
-		/* A key that would not wait is no fault of the daemon's. */
+		/* The user's key cancelled the wait: the daemon is not at fault. */
 		if (r != -ECANCELED)
 			tell_gone(live, r);
 	}
@@ -181,7 +181,7 @@ static struct top_shown shown_of(const struct live *live)
 	return shown;
 }
 
-/* The page of rows that is seen, and those before and after it. */
+/* Requests the visible rows, and a screenful before and after them. */
 static json_object *top_parameters(const struct live *live, json_object *status)
 {
 	const struct top_state *state = &live->state;
@@ -211,7 +211,7 @@ static void take_clock(struct live *live, json_object *status)
 	const char *taken = json_get_text(status, "taken");
 	time_t seconds;
 
-	/* Only what has that form has the place that is taken from. */
+	/* The time of day is at a fixed position only in text of this form. */
 	if (taken && text_parse_time(taken, &seconds) == 0)
 		(void)snprintf(live->clock, sizeof(live->clock), "%.*s UTC", CLOCK_LENGTH, taken + CLOCK_AT);
 }
@@ -260,7 +260,7 @@ static json_object *hot_parameters(const struct live *live)
 	return TAKE_PTR(parameters);
 }
 
-/* Which code it is: of one cgroup, for those who may ask. */
+/* Appends the hottest code and cache lines. Sums of cgroups have none, and not every user may read them. */
 static int put_hottest(struct live *live, FILE *out, json_object *status, const struct format_style *style)
 {
 	_cleanup_json_ json_object *hot = NULL;
@@ -305,7 +305,7 @@ static int fetch_page(struct live *live, json_object *status)
 	return 0;
 }
 
-/* What the page that is on shows, anew. What fails is told on the screen. */
+/* Fetches the data of the current page again. Failures are shown on the screen. */
 static void fetch(struct live *live)
 {
 	_cleanup_json_ json_object *status = NULL;
@@ -368,7 +368,7 @@ static long long now_ms(void)
 	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* false: it is left. */
+/* Returns false if the user quits. */
 static bool obey(struct live *live, u32 key)
 {
 	struct top_shown shown = shown_of(live);
@@ -380,7 +380,7 @@ static bool obey(struct live *live, u32 key)
 		live->page = NULL;
 		live->page_lines = 0;
 	}
-	/* The table that was frozen is still there. */
+	/* While frozen, the table on the screen is kept. */
 	if (action == TOP_FETCH && !(live->state.frozen && live->state.page != TOP_CGROUP))
 		fetch(live);
 	if (action != TOP_NOTHING)
@@ -420,7 +420,7 @@ static void run(struct live *live)
 			break;
 		case SCREEN_READY:
 		case SCREEN_TIME:
-			/* The help has nothing that grows old. */
+			/* The help page does not change. */
 			if (!live->state.frozen && live->state.page != TOP_HELP) {
 				fetch(live);
 				draw(live);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The live top: asks, draws and obeys keys until it is left. */
+/* The live top: requests data, draws it and handles keys until the user quits. */
 #ifndef PEBSD_CTL_TOP_LIVE_H
 #define PEBSD_CTL_TOP_LIVE_H
 
@@ -8,9 +8,9 @@
 #include "varlink/client.h"
 
 /*
- * Takes over the terminal, and `*client`, which has answered GetTop with these options. A daemon that goes
- * away is told on the screen, and asked again each second. Returns -ENODEV, with nothing done, where nothing
- * is known of the terminal; else 0, and how it ended in `ret`.
+ * Takes over the terminal, and `*client`, which has answered GetTop with these options. If the daemon goes
+ * away, the screen says so, and the connection is retried each second. Returns -ENODEV without doing anything
+ * if the terminal is not known, otherwise 0, with the exit code in `ret`.
  */
 int top_live(const struct ctl_options *options, struct client **client, enum ctl_exit *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What GetTop is asked for. */
+/* The parameters of GetTop. */
 #ifndef PEBSD_CTL_TOP_REQUEST_H
 #define PEBSD_CTL_TOP_REQUEST_H
 
@@ -10,28 +10,28 @@
 #include "ctl/call/ctl_options.h"
 
 struct top_request {
-	double window_seconds; /* 0: all the time */
+	double window_seconds; /* 0: the whole time */
 	const char *sort;      /* NULL: the daemon's default */
 	bool has_limit;
 	u64 limit, offset;
 	const char *filter; /* NULL or "": none */
 	bool sums;
 	u64 depth;
-	const char *event; /* NULL: all */
+	const char *event; /* NULL: all events */
 	size_t trend;      /* bins; 0: none */
 	double trend_seconds;
 };
 
-/* The parameters; NULL where memory is short. */
+/* Returns the parameters; NULL: no memory. */
 json_object *top_request_parameters(const struct top_request *request);
 
-/* {"window_s", ...} alone. */
+/* Returns {"window_s": seconds}, or {} if `seconds` is 0; NULL: no memory. */
 json_object *top_window_parameters(double seconds);
 
-/* Adds "trend" and "trend_s". false where memory is short. */
+/* Adds "trend" and "trend_s". Returns false if there is no memory. */
 bool top_add_trend(json_object *parameters, size_t bins, double seconds);
 
-/* The window in seconds, 0 for all: what was asked for, or the default for people. */
+/* The window in seconds, 0 for the whole time: from the options, or the default for text and for JSON. */
 double top_text_window(const struct ctl_options *options, const json_object *status);
 double top_json_window(const struct ctl_options *options);
 

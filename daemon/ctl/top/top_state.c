@@ -74,7 +74,7 @@ static void mark(struct top_state *state, size_t row, const struct top_shown *sh
 	state->row = row;
 }
 
-/* The first row stays the first, whoever that is. */
+/* The mark stays on the first row, even when another cgroup moves there. */
 static void mark_first(struct top_state *state)
 {
 	free(state->selected);
@@ -101,7 +101,7 @@ void top_state_settle(struct top_state *state, const struct top_shown *shown)
 	for (size_t row = shown->first; state->selected && row < shown->first + shown->n; row++)
 		if (strcmp(shown->name(shown->table, row, &sum), state->selected) == 0)
 			state->row = row;
-	/* One that is gone leaves the mark to the one in its place. */
+	/* If the marked row is gone, the mark moves to the row at its position. */
 	if (state->row >= shown->rows)
 		state->row = shown->rows ? shown->rows - 1 : 0;
 	if (state->row > 0 && !state->selected && is_known(shown, state->row))
@@ -109,7 +109,7 @@ void top_state_settle(struct top_state *state, const struct top_shown *shown)
 	keep_in_sight(state, shown);
 }
 
-/* Rows that are to be drawn and not known are to be fetched. */
+/* Fetches if rows on the screen are not fetched yet. */
 static enum top_action draw_or_fetch(const struct top_state *state, const struct top_shown *shown)
 {
 	size_t end = state->first + shown->room < shown->rows ? state->first + shown->room : shown->rows;
@@ -185,7 +185,7 @@ static bool is_movement(u32 key)
 	       key == SCREEN_FIRST || key == SCREEN_LAST;
 }
 
-/* The last character goes: of UTF-8 all its bytes. */
+/* Removes the last character, which may be several bytes of UTF-8. */
 static void shorten(char *text)
 {
 	size_t length = strlen(text);
@@ -225,7 +225,7 @@ static enum top_action type_filter(struct top_state *state, u32 key)
 	case SCREEN_BACKSPACE:
 		shorten(state->typed);
 		return TOP_DRAW;
-	case 'U' - '@': /* Ctrl-U: as a shell does */
+	case 'U' - '@': /* Ctrl-U: delete the line, as in a shell */
 		state->typed[0] = '\0';
 		return TOP_DRAW;
 	default:
@@ -241,7 +241,7 @@ static enum top_action leave_page(struct top_state *state)
 	return TOP_FETCH;
 }
 
-/* What makes another table: not of figures that are kept as they are. */
+/* Keys that need a new table from the daemon. */
 static enum top_action change(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	switch (key) {

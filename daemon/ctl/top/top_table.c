@@ -46,7 +46,9 @@ const char *top_event_key(json_object *status, size_t event_index)
 	return last;
 }
 
-/* How long the window is, in seconds; not known: all of a replay, whose time is not ours. */
+/*
+ * The window in seconds. It is not known for the whole of a replay, whose time is not that of this machine.
+ */
 static struct top_number seconds_covered(json_object *status, json_object *top)
 {
 	const char *origin = json_get_text(top, "origin");
@@ -78,7 +80,7 @@ static struct top_number cost_of(json_object *status)
 	return cost;
 }
 
-/* Losses that there are, by name; NULL: none. */
+/* Reads the losses that are not 0, by name; `ret` NULL: none. */
 static int read_lost(json_object *lost, char **ret)
 {
 	_cleanup_json_ json_object *some = json_object_new_object();

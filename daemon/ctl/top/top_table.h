@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the live top shows, out of the daemon's replies, as plain figures. Pure. */
+/* The daemon's replies as the plain values that the live top shows. Pure functions. */
 #ifndef PEBSD_CTL_TOP_TABLE_H
 #define PEBSD_CTL_TOP_TABLE_H
 
@@ -13,17 +13,17 @@
 
 struct top_number {
 	bool known;
-	bool over; /* only that it is above `value` is known */
+	bool over; /* all that is known is that it is above `value` */
 	double value;
 };
 
 struct top_row {
-	char *name;                /* as the daemon tells it: may hold what must not go to a terminal */
-	char *visible;             /* the same as it can */
-	u64 members;               /* it is a sum of so many cgroups; 0: its own figures */
-	bool guest;                /* a virtual machine: the host's side alone */
-	struct top_number samples; /* a second, or all (top_table.per_second) */
-	struct top_number share;   /* percent of weighted latency, or of weighted samples */
+	char *name;                /* from the daemon: may contain bytes that are unsafe on a terminal */
+	char *visible;             /* the same in a form that is safe to print */
+	u64 members;               /* the number of cgroups that it is the sum of; 0: a single cgroup */
+	bool guest;                /* a virtual machine: only the host's side is sampled */
+	struct top_number samples; /* per second, or the total (top_table.per_second) */
+	struct top_number share;   /* percent of the weighted latency, or of weighted samples */
 	struct top_number mean, p50, p99;
 	struct top_number hitm; /* percent */
 	bool has_sources;
@@ -33,33 +33,33 @@ struct top_row {
 };
 
 struct top_table {
-	char *event; /* visible key of the event that all is of; NULL: there is none */
+	char *event; /* key of the event of this table, safe to print; NULL: there is none */
 	size_t event_index, n_events;
 	char *about;           /* what its samples are, in words */
-	bool latency, sources; /* that a sample of it has */
+	bool latency, sources; /* its samples have a latency, a data source */
 	bool per_second;
 	char *origin;
 	bool paused;
-	struct top_number window;       /* seconds; not known: all the time */
-	struct top_number rate;         /* samples a second, all events */
-	struct top_number cost;         /* percent of a CPU's time, the busiest */
+	struct top_number window;       /* seconds; not known: the whole time */
+	struct top_number rate;         /* samples per second, of all events */
+	struct top_number cost;         /* percent of the busiest CPU's time */
 	struct top_number unattributed; /* samples */
 	u64 without_slot;               /* cgroups */
 	u64 firing;                     /* alerts */
 	char *lost;
-	u64 matching; /* cgroups that there are, of which `n` from `first` on are here */
+	u64 matching; /* all cgroups; `n` of them, from `first` on, are in `rows` */
 	size_t first, n;
 	struct top_row *rows;
 };
 
 /*
- * Of the replies of GetStatus and GetTop, the `event_index`-th of whose events it is; further on than there
- * are is the last. 0 or -ENOMEM; free with top_table_done().
+ * Makes the table of one event from the replies of GetStatus and GetTop. If `event_index` is too large, the
+ * last event is taken. Returns 0 or -ENOMEM; free with top_table_done().
  */
 int top_table_read(json_object *status, json_object *top, size_t event_index, struct top_table *ret);
 void top_table_done(struct top_table *table);
 
-/* The key of an event as the daemon knows it; NULL: it has none. Borrowed. */
+/* Returns the daemon's key of an event, borrowed; NULL: there is none. */
 const char *top_event_key(json_object *status, size_t event_index);
 
 #endif

@@ -13,7 +13,7 @@
 #include "export/control/control_detail.h"
 #include "export/control/control_methods.h"
 
-/* Who watches stays: the other places are for those who ask. */
+/* Watchers keep their connection. The other connections stay free for clients that make single calls. */
 #define CONTROL_WATCHERS_MAX (VARLINK_CONNECTIONS_MAX * 3 / 4)
 
 static int watch(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -28,8 +28,10 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 	return varlink_subscribe(call);
 }
 
-/* Addresses, names of functions and profiles are data of others than who asks, and so are for those alone
- * whom the configuration names; as is what changes something. */
+/*
+ * Addresses, function names and profiles are data of other users. Only the users that the configuration names
+ * may read them, or change something.
+ */
 const struct varlink_method control_methods[] = {
 	{.name = "GetStatus", .rights = PERMISSION_ASK, .handle = control_get_status},
 	{.name = "GetTop", .rights = PERMISSION_ASK, .handle = control_get_top},
@@ -116,7 +118,7 @@ struct control *control_free(struct control *control)
 	return NULL;
 }
 
-/* The texts in `item` are names, or have names in them. */
+/* Replaces all texts of `item` by their shown form: they are names or contain names. */
 static int show_names(json_object *item)
 {
 	json_object_object_foreach (item, key, value) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The control socket: status and figures for pebsctl and for anything that speaks Varlink
- * (io.pebsd.varlink). Who may call is decided by the socket's mode; what does more than to tell, by
- * control_permit(); Reload is for root alone.
+ * The control socket: status and counters for pebsctl and for any client that speaks Varlink
+ * (io.pebsd.varlink). The mode of the socket decides who may connect. control_permit() names who may call the
+ * methods that change something or look closer. Only root may call Reload.
  */
 #ifndef PEBSD_CONTROL_H
 #define PEBSD_CONTROL_H
@@ -18,78 +18,91 @@
 
 struct control_backend {
 	/*
-	 * The books over the last `window_seconds` (not known: all since the start), as near as they are
-	 * kept. `ret` is the backend's and is used only until the next call. Returns 0, or -ENODATA where
-	 * nothing was collected yet.
+	 * The sums over the last `window_seconds`; not known: over the whole time since the start. The window
+	 * is the nearest one for which sums are kept. The backend owns `ret`, which is used only until the
+	 * next call. Returns 0, or -ENODATA if nothing has been collected yet.
 	 */
 	int (*snapshot)(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret);
 
-	/* It was answered: what is in memory for the last snapshot alone can go. NULL: nothing is. */
+	/*
+	 * Called when the reply has been made: the backend may free memory that only the last snapshot needs.
+	 * NULL: there is none.
+	 */
 	void (*release)(void *userdata);
 
 	/*
-	 * Reads the configuration again. Returns 0, with remarks on what could be taken over only in part; or
-	 * -EINVAL with the mistakes, or another -errno, and then the old configuration stays. `ret_lines` is
-	 * a NULL-terminated list of texts, or NULL; it and they are malloc'ed and the caller frees them.
+	 * Reads the configuration again. Returns 0, with remarks on settings that could be applied only in
+	 * part. Returns -EINVAL with the mistakes, or another -errno; the old configuration then stays in
+	 * force. `ret_lines` is a NULL-terminated list of texts, or NULL. The list and its texts are
+	 * malloc'ed, and the caller frees them.
 	 */
 	int (*reload)(void *userdata, char ***ret_lines);
 
 	/*
-	 * Frees every counter for others, for so many seconds (above 0, at most CONTROL_PAUSE_SECONDS_MAX;
-	 * not known: until `resume`), in the place of a pause under way: the snapshot then says until when.
-	 * Returns 0, -EOPNOTSUPP where there is no counter, or another -errno.
+	 * Frees every counter for other tools, for `seconds` (above 0, at most CONTROL_PAUSE_SECONDS_MAX; not
+	 * known: until `resume`). It replaces a pause that is in force. The snapshot then says until when.
+	 * Returns 0, -EOPNOTSUPP if there is no counter to free, or another -errno.
 	 */
 	int (*pause)(void *userdata, const struct maybe_double *seconds);
 
-	/* Returns whether it was paused. */
+	/* Returns true if it was paused. */
 	bool (*resume)(void *userdata);
 
-	/* The policy, the backend's, as of the last collection; never NULL: it may have no rule. */
+	/* The policy as of the last collection, owned by the backend. Never NULL, but it may have no rule. */
 	const struct policy *(*policy)(void *userdata);
 
-	/* Who rose when the cgroup of a path slowed: as neighbours_report(). */
+	/*
+	 * Which other cgroups' traffic rose when the cgroup of a path slowed down: see neighbours_report().
+	 */
 	int (*neighbours)(void *userdata, const char *path, struct neighbours_report **ret);
 
 	/*
-	 * Tables of hot code and data: engine_hot_choose() for so many seconds from now, engine_hot_choice(),
-	 * engine_hot_places(), which say what is returned.
+	 * Hot tables (code and data): engine_hot_choose() for this many seconds from now, engine_hot_choice()
+	 * and engine_hot_places(). Errors are described there.
 	 */
 	int (*hot_choose)(void *userdata, const char *path, double seconds);
 	bool (*hot_choice)(void *userdata, const char *path, struct hot_choice *ret);
 	int (*hot_places)(void *userdata, const char *path, unsigned event, enum hot_kind kind,
 			  struct hot_places *ret);
 
-	/* The zooms and the names of addresses, the backend's; never NULL. */
+	/* The zooms and the symbols, owned by the backend; never NULL. */
 	struct zooms *(*zooms)(void *userdata);
 	struct symbols *(*symbols)(void *userdata);
 
-	/* Of an address of no process: as sampling_name(). NULL: nobody has names for them. */
+	/*
+	 * The name of an address that belongs to no process: see sampling_name(). NULL: there are no such
+	 * names.
+	 */
 	const struct symbol *(*name)(void *userdata, const struct symbol_query *query);
 
 	void *userdata;
 };
 
-/* A year: what is paused by a slip of the keyboard is not so for good. */
+/* A year: a typing mistake does not pause sampling forever. */
 #define CONTROL_PAUSE_SECONDS_MAX (365.0 * 86400)
 
 struct control;
 
 /*
- * Listens on `socket_path`, whose directory is made (0755) where it is missing. A socket that nobody answers
- * on is replaced. The mode is 0660 with `group`; 0600, and a warning, where there is no such group or it
- * cannot be given; 0600 where `group` is NULL. Two that start in the same moment may both find nobody
- * answering; who binds last has the path then, or the other fails. Returns 0, -EADDRINUSE where another
- * daemon answers, or another -errno; on failure `ret_message`, which the caller frees, says what to do.
+ * Listens on `socket_path`, and creates its directory (0755) if it is missing. Replaces a socket on which
+ * nobody answers. The mode is 0660 with `group`. It is 0600, with a warning, if there is no such group or the
+ * socket cannot be given to it, and 0600 if `group` is NULL.
+ *
+ * If two daemons start at the same moment, both may find that nobody answers: then the one that binds last
+ * gets the path, or the other one fails. Returns 0, -EADDRINUSE if another daemon answers, or another -errno.
+ * On failure `ret_message`, which the caller frees, says what to do.
  */
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message);
 
-/* Names who, beside root, may call what takes PERMISSION_DETAIL (export/control/permission.h): a user, a group, or
- * both where both have the name. Until it is called, nobody. */
+/*
+ * Names who may, in addition to root, call methods of PERMISSION_DETAIL (export/control/permission.h): a
+ * user, a group, or both if both have this name. Until this is called, only root may.
+ */
 void control_permit(struct control *control, const char *name);
 
-/* Closes all connections, and removes the socket where it is still this one's. */
+/* Closes all connections, and removes the socket if it still is the one that this process made. */
 struct control *control_free(struct control *control);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the methods of the control socket share: who may call, and how they answer. */
+/* What the methods of the control socket share: permissions, snapshots, replies and errors. */
 #ifndef PEBSD_CONTROL_CALL_H
 #define PEBSD_CONTROL_CALL_H
 
@@ -12,7 +12,7 @@
 
 #define CONTROL_ERROR(name) CONTROL_INTERFACE "." name
 
-/* The memory's nodes, once somebody asked for a zoom's report. */
+/* The NUMA nodes, read when the first report of a zoom is requested. */
 struct control_nodes {
 	bool read;
 	struct node_range *ranges;
@@ -32,10 +32,10 @@ struct control {
 	struct control_nodes nodes;
 };
 
-/* Takes `parameters`; NULL: there was no memory for them. */
+/* Replies with `parameters` and takes them. NULL: no memory for them, returns -ENOMEM. */
 int control_reply(struct varlink_call *call, json_object *parameters);
 
-/* NotMeasured, and why; the second says it of what a snapshot's error means. */
+/* Both answer with NotMeasured and the reason; the second derives the reason from the error of a snapshot. */
 int control_not_measured_why(struct varlink_call *call, const char *what, const char *reason);
 int control_not_measured(struct varlink_call *call, int error);
 
@@ -44,25 +44,27 @@ int control_no_such_cgroup(struct varlink_call *call, const char *shown);
 bool control_permitted(const struct varlink_call *call, const struct control *control,
 		       enum permission_level level);
 
-/* Tells who may. */
+/* Answers with PermissionDenied, and says who may call. */
 int control_deny(struct varlink_call *call, const struct control *control, enum permission_level level);
 
-/* Adds how many alerts fire to GetStatus' reply, which it takes and returns; NULL: no memory. In
- * control_policy.c. */
+/*
+ * Adds the number of firing alerts to the reply of GetStatus, which it takes and returns. NULL: no memory. In
+ * control_policy.c.
+ */
 json_object *control_add_alerts(const struct control *control, json_object *status);
 
-/* The control's; none where they are not known. In control_nodes.c. */
+/* The NUMA nodes, owned by `control`; empty if they could not be read. In control_nodes.c. */
 const struct control_nodes *control_read_nodes(struct control *control);
 void control_forget_nodes(struct control *control);
 
-/* As the backend's. */
+/* See control_backend.snapshot. */
 int control_snapshot(const struct control *control, const struct maybe_double *window,
 		     const struct snapshot **ret);
 
-/* The snapshot is not needed any more. */
+/* The last snapshot is not needed any more. */
 void control_release(const struct control *control);
 
-/* By the form of its path that the replies show; NULL: there is none. */
+/* Finds a cgroup by the shown form of its path, as replies have it; NULL: none. */
 const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown);
 
 #endif

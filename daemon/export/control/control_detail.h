@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the methods that look closer share: which cgroup and which zoom is meant, and the memory's nodes. */
+/*
+ * What the methods for zooms, profiles and hot tables share: finding the requested cgroup or zoom, and common
+ * errors.
+ */
 #ifndef PEBSD_CONTROL_DETAIL_H
 #define PEBSD_CONTROL_DETAIL_H
 
@@ -7,24 +10,28 @@
 #include "export/control/control_call.h"
 
 /*
- * The path of the cgroup that is shown so: the snapshot's, or the text itself where it could be the path of a
- * cgroup that was not sampled so far. 0, the caller frees; -ENOENT, -ENOMEM.
+ * Returns the path of the cgroup whose shown form is `shown`. If the snapshot has no such cgroup, the text
+ * itself is the path, provided it could be one: the cgroup may not have been sampled yet. Returns 0, and the
+ * caller frees `ret`; -ENOENT, -ENOMEM.
  */
 int control_cgroup_path(const struct control *control, const char *shown, char **ret);
 
-/* A zoom by number, or the newest of a cgroup. */
+/* A request for one zoom: by number, or the newest zoom of a cgroup. */
 struct control_zoom_asked {
 	const char *shown; /* NULL: by `id` */
 	u64 id;
 };
 
-/* Exactly one of `cgroup` and `zoom`. NULL, or the parameter that is not as it has to be. */
+/*
+ * Reads `cgroup` or `zoom`, of which exactly one must be given. Returns NULL, or the name of the invalid
+ * parameter.
+ */
 const char *control_zoom_asked(const json_object *parameters, struct control_zoom_asked *ret);
 
-/* NULL: none is held. The zooms'. */
+/* Returns the zoom, which the zooms own; NULL: it is not kept. */
 const struct zoom *control_find_zoom(const struct control *control, const struct control_zoom_asked *asked);
 
-/* Answers that none is held, or that there is no such cgroup. */
+/* Answers that no such zoom is kept, or that there is no such cgroup. */
 int control_no_zoom(struct varlink_call *call, const struct control *control,
 		    const struct control_zoom_asked *asked);
 

@@ -12,7 +12,7 @@
 #include "snapshot/snapshot_view.h"
 #include "window/trend.h"
 
-/* Absent and null mean all the time. */
+/* Absent and null mean the whole time. */
 static int get_window(const json_object *parameters, struct maybe_double *ret)
 {
 	struct maybe_double window = {0};
@@ -45,17 +45,20 @@ static int reply_text(const char *text, size_t length, void *userdata)
 	return varlink_reply_text(userdata, text, length);
 }
 
-/* What GetTop is asked for. */
+/* The parameters of GetTop. */
 struct top_request {
 	struct maybe_double window;
 	struct order order;
 	u64 limit, offset;
 	struct view_request view;
-	const char *event; /* NULL: all */
+	const char *event; /* NULL: all events */
 	struct json_more more;
 };
 
-/* Bins, and of how long; none: there is no such parameter. false: it is not one. */
+/*
+ * Reads the number of bins and their length. `ret` is unchanged if there are no such parameters. Returns
+ * false if one is invalid.
+ */
 static bool get_trend(const json_object *parameters, struct json_trend *ret)
 {
 	double seconds = (double)TREND_SPAN_NS / (double)NSEC_PER_SEC;
@@ -74,7 +77,7 @@ static bool get_trend(const json_object *parameters, struct json_trend *ret)
 	return true;
 }
 
-/* What is wrong with `parameters`; NULL: nothing. */
+/* Returns the name of the invalid parameter, or NULL. */
 static const char *get_view(const json_object *parameters, struct top_request *request)
 {
 	struct view_request *view = &request->view;
@@ -124,7 +127,7 @@ static const char *get_top_request(json_object *parameters, struct top_request *
 	return get_view(parameters, request);
 }
 
-/* The number of the event that is shown by this key. */
+/* Finds the event whose key has this shown form. */
 static bool find_event(const struct snapshot *snapshot, const char *shown, unsigned *ret)
 {
 	for (unsigned event = 0; event < snapshot->n_events; event++)
@@ -214,7 +217,7 @@ static const char *get_cgroup_request(json_object *parameters, struct cgroup_req
 	return get_trend(parameters, &request->trend) ? NULL : "trend";
 }
 
-/* The one cgroup, or the sum of what is at and below it, as a snapshot of its own. */
+/* Returns a snapshot whose only cgroup is the sum of `shown` and the cgroups below it. */
 static int view_subtree(const struct snapshot *snapshot, const char *shown, struct snapshot_view **ret)
 {
 	return snapshot_view_new(snapshot, &(struct view_request){.subtree = shown}, ret);
@@ -267,7 +270,10 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 	json_object *reply;
 	int r;
 
-	/* A cgroup that was quiet in the window is still known from the time before. */
+	/*
+	 * Look in the snapshot of the whole time first: it has the cgroup even if it had no sample in the
+	 * window.
+	 */
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
@@ -279,7 +285,7 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 			       : control_no_such_cgroup(call, request->shown);
 	}
 	if (request->window.known) {
-		path = strdup(cgroup->path); /* the next snapshot ends this one */
+		path = strdup(cgroup->path); /* the next snapshot invalidates this one */
 		if (!path)
 			return -ENOMEM;
 		id = cgroup->id;

@@ -19,7 +19,9 @@ struct asked {
 	u64 limit;
 };
 
-/* An address of no process is the origin's own: the symbolizer, which looks at this machine's, is not asked.
+/*
+ * Only the origin can name an address that belongs to no process. The symbolizer knows only processes of this
+ * machine.
  */
 static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
 {
@@ -32,7 +34,7 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 
 #define NAMED_MAX 8
 
-/* All tables are taken: by whom. The caller frees; NULL: no memory. */
+/* Says that all hot tables are in use, and by which cgroups. The caller frees it; NULL: no memory. */
 static char *text_of_full(const char *const *hot)
 {
 	char *text = NULL;
@@ -84,7 +86,7 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 	}
 }
 
-/* What an event has no addresses for stays NULL. */
+/* The place stays NULL if the event has no addresses of that kind. */
 static int take_places(const struct control *control, size_t n_events, const char *path,
 		       struct hot_places places[EVENTS_MAX][HOT_KINDS], struct json_hot_event *events)
 {
@@ -143,7 +145,7 @@ static int reply_hot(struct varlink_call *call, const struct control *control, c
 	return r;
 }
 
-/* Nothing comes any more that tables could hold. */
+/* The recording has been read to its end: new tables would stay empty. */
 static bool is_read(const struct control *control)
 {
 	const struct snapshot *snapshot;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The control socket's interface in Varlink's own language: what GetInterfaceDescription returns. */
+/*
+ * The interface of the control socket in the Varlink interface definition language, which
+ * GetInterfaceDescription returns.
+ */
 #ifndef PEBSD_CONTROL_INTERFACE_H
 #define PEBSD_CONTROL_INTERFACE_H
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The methods of the control socket (varlink_handler); io.pebsd.varlink says what each does. `userdata` is
- * the struct control. */
+/*
+ * The methods of the control socket (varlink_handler), described in io.pebsd.varlink. `userdata` is the
+ * struct control.
+ */
 #ifndef PEBSD_CONTROL_METHODS_H
 #define PEBSD_CONTROL_METHODS_H
 
 #include "varlink/varlink.h"
 
-/* All of them. */
 extern const struct varlink_method control_methods[];
 extern const size_t control_n_methods;
 
@@ -15,13 +16,13 @@ int control_get_status(struct varlink_call *call, json_object *parameters, void 
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata);
 
-/* control_policy.c: what was made of it. */
+/* control_policy.c: rules, alerts and neighbours. */
 int control_get_rules(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata);
 
-/* control_detail.c: looking closer. */
+/* control_detail.c: zooms. */
 int control_zoom(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_end_zoom(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_zoom(struct varlink_call *call, json_object *parameters, void *userdata);
@@ -33,7 +34,7 @@ int control_get_hot(struct varlink_call *call, json_object *parameters, void *us
 /* control_profile.c */
 int control_get_profile(struct varlink_call *call, json_object *parameters, void *userdata);
 
-/* control_sampling.c: what changes something. */
+/* control_sampling.c: methods that change something. */
 int control_pause(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_resume(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_reload(struct varlink_call *call, json_object *parameters, void *userdata);

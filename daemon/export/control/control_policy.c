@@ -37,7 +37,7 @@ json_object *control_add_alerts(const struct control *control, json_object *stat
 	return NULL;
 }
 
-/* The page that is asked for. false: `offset` is not one. */
+/* Reads which page is requested. Returns false if `offset` is invalid. */
 static bool get_page(const json_object *parameters, struct json_page *ret)
 {
 	*ret = (struct json_page){0};
@@ -103,7 +103,9 @@ static int no_such_rule(struct varlink_call *call, const char *name)
 	return varlink_error(call, CONTROL_ERROR("NoSuchRule"), TAKE_PTR(error));
 }
 
-/* A rule with `subtree` judges cgroups that have no sample of their own, too; one without a slot is known as that.
+/*
+ * Besides the cgroups of the snapshot, there are those that a rule with `subtree` judges without samples of
+ * their own, and those without a slot.
  */
 static const char *find_path(const struct snapshot *snapshot, const struct policy *policy, const char *shown)
 {
@@ -183,7 +185,7 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	cgroup = control_find_cgroup(snapshot, shown);
 	if (!cgroup)
 		return control_no_such_cgroup(call, shown);
-	origin = snapshot->origin; /* a constant; what else is the snapshot's may end with the next call */
+	origin = snapshot->origin; /* a constant; the rest of the snapshot may be freed by the next call */
 	path = strdup(cgroup->path);
 	if (!path)
 		return -ENOMEM;

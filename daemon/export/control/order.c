@@ -39,7 +39,7 @@ int order_parse(const char *text, struct order *ret)
 	return -EINVAL;
 }
 
-/* The figure of one event to order by; returns whether it has one. */
+/* Gets the value of one event by which cgroups are ordered. Returns false if the event has none. */
 static bool figure_of(const struct figures *figures, bool has_source, const struct order *order, double *ret)
 {
 	u64 samples = figures_samples(figures);
@@ -75,11 +75,11 @@ static bool figure_of(const struct figures *figures, bool has_source, const stru
 }
 
 struct ranked {
-	double value; /* -1: has none; no figure is negative */
+	double value; /* -1: none; real values are never negative */
 	size_t index;
 };
 
-/* Whose samples are compared: an instruction is no load. */
+/* Returns the role whose samples are compared, as samples of instructions and of loads cannot be added. */
 static enum event_role first_role(const struct snapshot *snapshot)
 {
 	enum event_role first = EVENT_ROLES;
@@ -129,7 +129,7 @@ int order_cgroups(const struct snapshot *snapshot, const struct order *order, si
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		ranked[i].index = i;
-		/* The snapshot's own order is the one by latency. */
+		/* The snapshot is ordered by latency already. */
 		if (order->by != ORDER_LATENCY)
 			ranked[i].value = rank(snapshot, &snapshot->cgroups[i], order, figures);
 	}

@@ -14,7 +14,7 @@ void permission_resolve(const char *name, struct permission *ret)
 	const struct group *group;
 
 	*ret = (struct permission){0};
-	/* The group of that name is no way to be root. */
+	/* Only the user root counts, not a group of that name. */
 	if (strcmp(name, "root") == 0)
 		return;
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);

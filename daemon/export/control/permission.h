@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may have more done than to be told figures. Who may connect at all is decided by the socket's mode, and
- * comes before this.
+ * Who may call methods that do more than read counters. The mode of the socket decides before this who may
+ * connect at all.
  */
 #ifndef PEBSD_PERMISSION_H
 #define PEBSD_PERMISSION_H
@@ -11,39 +11,41 @@
 #include <sys/socket.h>
 
 enum permission_level {
-	PERMISSION_ROOT,   /* root alone: reload. What names no other level has this one */
-	PERMISSION_DETAIL, /* root, and whom `detail` in [control] names: pause, resume, what looks closer */
-	PERMISSION_ASK,    /* whoever could connect: figures of cgroups, rules and alerts */
+	PERMISSION_ROOT,   /* only root: Reload; also the level of a method that sets none */
+	PERMISSION_DETAIL, /* root, and whom `detail` in [control] names: pause, resume, zooms, hot tables */
+	PERMISSION_ASK,    /* every client that could connect: counters, rules and alerts */
 };
 
-/* Whom `detail` names. All zero: nobody. */
+/* The user and the group that `detail` names. All zero: neither. */
 struct permission {
-	bool has_user; /* there is a user of the name */
+	bool has_user; /* there is a user of this name */
 	bool has_group;
 	uid_t user;
 	gid_t group;
 	char name[256];
 };
 
-/* Who calls, as the kernel vouches for it: as of the connection. */
+/* The caller's credentials, recorded by the kernel at connect(2). */
 struct permission_peer {
 	const struct ucred *credentials;
-	const gid_t *groups; /* supplementary ones */
+	const gid_t *groups; /* supplementary groups */
 	size_t n_groups;
 };
 
 /*
- * Finds out who has the name: a user, a group or both, which may then both. "root" is the user alone. A
- * warning is told where there is neither; then, as with "root", nobody is named.
+ * Looks up the user and the group of this name; if both exist, both are permitted. "root" means the user
+ * only. Logs a warning if there is neither. In that case, and for "root", `ret` names nobody.
  */
 void permission_resolve(const char *name, struct permission *ret);
 
-/* Pure. */
+/* Returns true if the caller has the level. Pure. */
 bool permission_grants(const struct permission *permission, enum permission_level level,
 		       const struct permission_peer *peer);
 
-/* "root alone", "root and the group NAME" and so on, to stand after "permits this to". Pure. The caller
- * frees; NULL: no memory. */
+/*
+ * Says who has the level: "root alone", "root and the group NAME" and so on, to follow "permits this to".
+ * Pure. The caller frees it; NULL: no memory.
+ */
 char *permission_text(const struct permission *permission, enum permission_level level);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The words of data sources, snoop and TLB results, by their numbers in data_source.h. */
+/* Names of data sources, snoop results and TLB results, by their numbers in data_source.h. */
 #ifndef PEBSD_DATA_SOURCE_NAMES_H
 #define PEBSD_DATA_SOURCE_NAMES_H
 

@@ -30,14 +30,14 @@ static json_object *total_object(struct json_writer *writer, const struct snapsh
 	return object;
 }
 
-/* Absent where the cgroup's own accesses are all that there is. */
+/* Added only if the cgroup holds a virtual machine whose guest accesses are not sampled. */
 static void put_guest(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
 {
 	if (cgroup->guest_not_sampled)
 		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
 }
 
-/* Absent where nothing is known but the path. */
+/* Added only if more than the path is known. */
 static void put_labels(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		       const char *path)
 {
@@ -54,7 +54,7 @@ static void put_labels(struct json_writer *writer, json_object *object, const st
 	json_put(writer, object, "labels", labels);
 }
 
-/* Absent where the figures are the cgroup's own alone. */
+/* Added only if the counters are the sum of several cgroups. */
 static void put_subtree(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
 {
 	if (cgroup->n_members > 0)
@@ -69,7 +69,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 
 	snapshot_figures(snapshot, cgroup, figures);
 	json_put_text(writer, object, "cgroup", cgroup->path);
-	/* What is public has no more than the metrics have as they are installed. */
+	/* Public data has nothing beyond the metrics of the default configuration. */
 	if (!more || !more->public) {
 		json_put_u64(writer, object, "id", cgroup->id);
 		put_labels(writer, object, snapshot, cgroup->path);
@@ -81,7 +81,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	return object;
 }
 
-/* What stands before the cgroups. */
+/* Everything before the list of cgroups. */
 static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot)
 {
 	json_object *object = json_start(writer, snapshot);
@@ -130,7 +130,7 @@ struct text_sink {
 	void *userdata;
 };
 
-/* Takes `object`; without its last `cut` bytes. */
+/* Takes `object`; writes it without its last `cut` bytes. */
 static int put_object(const struct text_sink *sink, struct json_writer *writer, json_object *object,
 		      size_t cut)
 {
@@ -162,14 +162,14 @@ static json_object *cgroup_with(struct json_writer *writer, const struct snapsho
 	return object;
 }
 
-/* For who asks again and again. */
+/* For clients that request it again and again. */
 static void put_time(struct json_writer *writer, json_object *head, const struct snapshot *snapshot)
 {
 	json_put_time(writer, head, "taken", &snapshot->taken);
 	json_put_seconds(writer, head, "interval_s", snapshot->interval_seconds);
 }
 
-/* Takes `object`, NULL: there was no memory for it. */
+/* Takes `object`; NULL: there was no memory for it. */
 static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 index, bool follows,
 		      json_object *object)
 {
@@ -186,7 +186,7 @@ static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 
 	return r;
 }
 
-/* The members of json_put_page(), after others. */
+/* Writes the members of json_put_page() after others. */
 static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page)
 {
 	json_object *members = json_checked(writer, json_object_new_object());
@@ -240,7 +240,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	return r == 0 ? put_literal(&text, "}") : r;
 }
 
-/* Its figures, where it has any, are of a time when it, or another of that path, had one. */
+/* If the cgroup has counters, they are from when it, or another cgroup of that path, had a slot. */
 static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			const char *path)
 {

@@ -123,7 +123,7 @@ static void put_weighted(struct json_writer *writer, json_object *object, const 
 		return;
 	weighted = json_checked(writer, json_object_new_object());
 	json_put_u64(writer, weighted, "samples", samples);
-	/* A sum that stayed at its end is no longer known. */
+	/* A sum that reached the largest u64 stays there: its value is not known. */
 	if (figures_latency_samples(figures) && latency != ~0ULL)
 		json_put_u64(writer, weighted, "latency_sum", latency);
 	json_put(writer, object, "weighted", weighted);
@@ -224,7 +224,7 @@ json_object *json_samples(struct json_writer *writer, const struct snapshot *sna
 		throttled.value += events[i].throttled_seconds.value;
 		paused.known = paused.known && events[i].paused_seconds.known;
 		paused.value += events[i].paused_seconds.value;
-		/* Those of the events that filter, be there others or not. */
+		/* The sum of the events that filter samples, also if other events do not. */
 		filtered.known = filtered.known || events[i].filtered.known;
 		filtered.value += events[i].filtered.known ? events[i].filtered.value : 0;
 	}

@@ -8,7 +8,7 @@
 
 #define MILLION 1000000
 
-/* What writes one event. `total` is what its shares are of. */
+/* The state while one event is written. `total` is 100% of its shares. */
 struct hot_writer {
 	struct json_writer *writer;
 	const struct json_hot *hot;
@@ -28,7 +28,7 @@ static void put_bounds(struct json_writer *writer, json_object *object, const ch
 	json_put(writer, object, key, bounds);
 }
 
-/* Rounded outwards, so that the true share lies between the printed ones. */
+/* Rounds outwards, so that the true share lies between the printed bounds. */
 static void put_share(const struct hot_writer *event, json_object *object, const struct hot_place *place)
 {
 	const unsigned __int128 low = place->weight - MIN(place->weight_error, place->weight);
@@ -61,7 +61,10 @@ static void put_address(struct json_writer *writer, json_object *object, u64 add
 	json_put_text(writer, object, "address", text);
 }
 
-/* Of an address of no process (the model's, a recording's) the name is there at once or never. */
+/*
+ * The name of an address that belongs to no process (of the model or a recording) exists now or never, so it
+ * does not count as unnamed.
+ */
 static const struct symbol *find(struct hot_writer *event, const struct hot_place *place,
 				 enum symbol_kind kind)
 {
@@ -76,7 +79,7 @@ static const struct symbol *find(struct hot_writer *event, const struct hot_plac
 	return symbol;
 }
 
-/* The kernel's is hidden from the caller. */
+/* True if the caller must not see this address of the kernel. */
 static bool is_hidden(const struct hot_writer *event, const struct hot_place *place)
 {
 	return !event->hot->kernel_addresses && SYMBOL_IS_KERNEL(place->address);
@@ -107,7 +110,7 @@ static void put_function(struct json_writer *writer, json_object *object, const 
 	if (symbol->n_frames == 0)
 		return;
 	frame = &symbol->frames[0];
-	/* The start of an inlined function is nowhere. */
+	/* An inlined function has no start address. */
 	if (!frame->inlined)
 		json_put_u64(writer, object, "offset", frame->offset);
 	if (frame->file)
@@ -138,7 +141,7 @@ static json_object *code_object(struct hot_writer *event, const struct hot_place
 	return object;
 }
 
-/* Of how many CPUs is told where samples tell. */
+/* Adds the numbers of CPUs only if samples contain them. */
 static void put_sharing(const struct hot_writer *event, json_object *object, const struct hot_place *place)
 {
 	json_put_u64(event->writer, object, "hitm", place->hitm);
@@ -165,7 +168,7 @@ static json_object *line_object(struct hot_writer *event, const struct hot_place
 	return object;
 }
 
-/* What is shown of the kernel's addresses that have no name that could stand for them. */
+/* The sum of the hidden kernel addresses that have no name. */
 static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, const struct hot_place *sum)
 {
 	struct json_writer *writer = event->writer;
@@ -178,7 +181,7 @@ static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, 
 	return object;
 }
 
-/* Of CPUs only that they are at least as many as of one of the places is known. */
+/* The sum has at least as many CPUs as any of its places; more is not known. */
 static void add_place(struct hot_place *sum, const struct hot_place *place)
 {
 	sum->weight += place->weight;
@@ -199,18 +202,18 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 	for (size_t i = 0; i < places->n; i++)
 		if (is_hidden(event, &places->places[i]) && !has_name(find(event, &places->places[i], kind)))
 			add_place(&sum, &places->places[i]);
-	event->unnamed = unnamed; /* each is counted where it is shown */
+	event->unnamed = unnamed; /* each is counted again when it is shown */
 	return sum;
 }
 
-/* What is not listed may have as much as what the limit left out. */
+/* Places that the limit left out raise the maximum of what is not listed. */
 static void leave_out(struct hot_place *most, const struct hot_place *place)
 {
 	most->weight = MAX(most->weight, place->weight);
 	most->samples = MAX(most->samples, place->samples);
 }
 
-/* `ret_most`: what each that is not listed has at most. */
+/* `ret_most` gets the maximum that any place that is not listed can have. */
 static json_object *places_array(struct hot_writer *event, const struct hot_places *places,
 				 struct hot_place *ret_most)
 {
@@ -259,7 +262,10 @@ static json_object *absent_object(struct json_writer *writer, const struct hot_p
 	return object;
 }
 
-/* Samples of an event may have a code address and no data address, or the other way round. */
+/*
+ * The totals are maxima: samples of an event may have a code address and no data address, or the other way
+ * round.
+ */
 static json_object *event_object(struct json_writer *writer, const struct json_hot *hot,
 				 const struct snapshot_event *event, const struct json_hot_event *found,
 				 u64 *unnamed)
@@ -299,7 +305,7 @@ static json_object *event_object(struct json_writer *writer, const struct json_h
 	return object;
 }
 
-/* The time of day of a monotonic one. */
+/* Converts a CLOCK_MONOTONIC time to CLOCK_REALTIME. */
 static struct timespec time_at(const struct json_hot *hot, u64 at_ns)
 {
 	s64 ns = (s64)hot->now.tv_sec * (s64)NSEC_PER_SEC + hot->now.tv_nsec + (s64)(at_ns - hot->now_ns);

@@ -11,26 +11,28 @@
 #include "profile/profile.h"
 #include "snapshot/snapshot.h"
 
-/* What one event found. NULL: it has no such addresses. */
+/* What the tables have of one event. NULL: the event has no such addresses. */
 struct json_hot_event {
 	const struct hot_places *places[HOT_KINDS];
 };
 
 struct json_hot {
 	const char *path;
-	u64 id; /* of the cgroup; 0: none is known */
+	u64 id; /* of the cgroup; 0: not known */
 	struct hot_choice choice;
-	const struct json_hot_event *events; /* by the snapshot's */
-	struct profile_names names;          /* asked for what is shown */
-	u64 limit;                           /* at most that many items of an event and kind */
-	/* Else items of the kernel's half have their name alone, and those without one are one item,
-	 * "[kernel]". */
+	const struct json_hot_event *events; /* in the order of the snapshot's events */
+	struct profile_names names;          /* called for the items that are shown */
+	u64 limit;                           /* maximum number of items of an event and kind */
+	/*
+	 * If false, items in the kernel's half of the address space show only their name, and all items
+	 * without a name are merged into one, "[kernel]".
+	 */
 	bool kernel_addresses;
-	u64 now_ns; /* CLOCK_MONOTONIC, as the choice's times */
+	u64 now_ns; /* CLOCK_MONOTONIC, as the times of `choice` */
 	struct timespec now;
 };
 
-/* A new object that the caller owns, NULL where memory is short. */
+/* Returns a new object that the caller owns; NULL: no memory. */
 json_object *json_hot(const struct snapshot *snapshot, const struct json_hot *hot);
 
 #endif

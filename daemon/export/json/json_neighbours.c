@@ -23,7 +23,7 @@ const char *json_neighbours_verdict(enum neighbours_verdict verdict)
 	return "steady";
 }
 
-/* Nothing where it is not known. */
+/* Adds nothing if the value is not known. */
 static void put_known(struct json_writer *writer, json_object *object, const char *key, double value,
 		      int decimals)
 {
@@ -31,7 +31,7 @@ static void put_known(struct json_writer *writer, json_object *object, const cha
 		json_put_number(writer, object, key, value, decimals);
 }
 
-/* In the slowest bins, and in the fastest; absent where neither is known. */
+/* Adds a value in the slowest and in the fastest bins; nothing if neither is known. */
 static void put_slow_fast(struct json_writer *writer, json_object *object, const char *key, double slow,
 			  double fast, int decimals)
 {
@@ -77,7 +77,7 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	json_put_number(&writer, object, "window_s", report->covered_seconds, 3);
 	json_put_u64(&writer, object, "bins", ranking->bins);
 	json_put_text(&writer, object, "verdict", json_neighbours_verdict(ranking->verdict));
-	/* Of too few bins nothing of this was worked out. */
+	/* With too few bins these were not computed. */
 	if (judged) {
 		put_known(&writer, object, "self_strength", ranking->self_strength, 3);
 		put_slow_fast(&writer, object, "latency", ranking->latency_slow, ranking->latency_fast, 1);

@@ -25,7 +25,7 @@ static bool put_double(json_object *object, const char *key, double value, int d
 
 static bool put_kinds(json_object *object, const struct offcore_figure figures[OFFCORE_KINDS])
 {
-	/* The two others are there for the mean. */
+	/* The other two kinds are counted only for the mean latency. */
 	static const enum offcore_kind shown[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
 
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
@@ -38,7 +38,7 @@ static bool put_kinds(json_object *object, const struct offcore_figure figures[O
 	return true;
 }
 
-/* Kinds with a failed reading; nothing where there is none. */
+/* Adds the kinds with failed readings; nothing if there are none. */
 static bool put_failed(json_object *object, const u64 errors[OFFCORE_KINDS])
 {
 	json_object *failed = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was counted of off-core responses, as JSON; see json.h, whose objects it is a part of. */
+/* The counts of off-core responses as JSON, to be part of the objects of json.h. */
 #ifndef PEBSD_EXPORT_JSON_OFFCORE_H
 #define PEBSD_EXPORT_JSON_OFFCORE_H
 
@@ -7,10 +7,10 @@
 
 #include "snapshot/snapshot.h"
 
-/* Figures by PMU; a kind that is not known is absent. The caller's; NULL where memory is short. */
+/* Counts by PMU; a kind that is not known is absent. The caller owns the object; NULL: no memory. */
 json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_figures *figures);
 
-/* How the counting does, or why there is none. As above. */
+/* The state of the counting, or why nothing is counted. Returned as above. */
 json_object *json_offcore_status(const struct snapshot *snapshot);
 
 #endif

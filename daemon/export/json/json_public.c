@@ -19,7 +19,10 @@ static int compare_paths(const void *first, const void *second)
 	return strcmp(*(const char *const *)first, *(const char *const *)second);
 }
 
-/* Indexes of the snapshot's cgroups whose path is one of the sorted `paths`. Returns how many. */
+/*
+ * Finds the snapshot's cgroups whose path is one of the sorted `paths`. Returns the number of indexes in
+ * `ret`.
+ */
 static size_t choose(const struct snapshot *snapshot, const char *const *paths, size_t n_paths, size_t *ret)
 {
 	size_t n = 0;

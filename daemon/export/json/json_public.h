@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the page at / shows, as JSON for everybody who can connect to HTTP: of the cgroups and alerts that
- * /metrics names, and no others. The shape is that of json.h and json_rules.h; what those have beyond
- * /metrics (ids of cgroups, notes on the machine, limits of rules and values judged by them) is left out.
- * Pure. Both return 0 or -ENOMEM; the caller frees *ret_text, which is NUL-terminated behind its *ret_length
- * bytes.
+ * The data of the page at /, as JSON for everybody who can connect to HTTP. It names only cgroups and alerts
+ * that /metrics names. The format is that of json.h and json_rules.h, without anything that /metrics does not
+ * show: ids of cgroups, notes on the machine, limits of rules and the values judged by them. Pure functions.
+ * Both return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after them.
  */
 #ifndef PEBSD_EXPORT_JSON_PUBLIC_H
 #define PEBSD_EXPORT_JSON_PUBLIC_H
@@ -13,18 +12,20 @@
 #include "policy/alert.h"
 #include "snapshot/snapshot.h"
 
-/* What the figures cover, but of a replay: of one all. */
+/* Seconds that the counters cover, except in a replay, where they cover everything. */
 #define JSON_PUBLIC_WINDOW_SECONDS 10
 
-/* Points of the last hour's trend. */
+/* Points of the trend over the last hour. */
 #define JSON_PUBLIC_TREND_BINS 60
 
-/* The table with each cgroup's histograms and trend: of those that have a series of their own, ordered as
- * the snapshot is. */
+/*
+ * The table, with the histograms and the trend of each cgroup. It has the cgroups with a series of their own,
+ * in the order of the snapshot.
+ */
 int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
 		    char **ret_text, size_t *ret_length);
 
-/* Alerts that pebsd_alert is there for, by rule and cgroup; `unlisted`: how many there are beyond those. */
+/* The alerts that have a pebsd_alert series, by rule and cgroup; `unlisted` is the number of further ones. */
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n, char **ret_text,
 		       size_t *ret_length);
 

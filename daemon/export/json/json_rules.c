@@ -11,7 +11,7 @@
 #include "export/json/json_writer.h"
 #include "policy/explain.h"
 
-/* What was configured, as short as it can be and still be read back exactly. */
+/* Adds a configured value, as the shortest text that is read back exactly. */
 static void put_exact(struct json_writer *writer, json_object *object, const char *key, double value)
 {
 	char text[40];
@@ -34,7 +34,6 @@ static void put_bool(struct json_writer *writer, json_object *object, const char
 	json_put(writer, object, key, json_object_new_boolean(value));
 }
 
-/* What was measured, in the metric's unit; nothing where it is not known. */
 void json_put_metric(struct json_writer *writer, json_object *object, const char *key,
 		     const struct metric *metric, double value)
 {
@@ -57,12 +56,12 @@ static void put_patterns(struct json_writer *writer, json_object *object, const 
 	json_put(writer, object, "cgroup", patterns);
 }
 
-/* As the configuration has it: "zoom:30s". */
+/* Appends an action as the configuration writes it: "zoom:30s". */
 static void append_for(struct json_writer *writer, json_object *actions, const char *word, u64 ns)
 {
 	char duration[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX + 16];
 
-	/* "1m 30s" could not be written so. */
+	/* "1m 30s" is not valid in an action: write seconds instead. */
 	if (strchr(duration_format(ns, duration), ' '))
 		(void)snprintf(duration, sizeof(duration), "%llus", (unsigned long long)(ns / NSEC_PER_SEC));
 	(void)snprintf(text, sizeof(text), "%s:%s", word, duration);
@@ -130,7 +129,7 @@ static json_object *rule_object(struct json_writer *writer, const struct rule *r
 	return object;
 }
 
-/* Without those that are 0, but for what is asked first: whether anything fires. */
+/* Leaves out states that are 0, except pending and firing, which readers look for first. */
 static json_object *counts_object(struct json_writer *writer, const struct policy_counts *counts)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
@@ -179,7 +178,7 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 	return json_finish(&writer, object);
 }
 
-/* An alert that ended by other means than by being judged is no longer judged: it is not unknown. */
+/* An alert that ended other than by clearing is not judged any more, so it is not unknown. */
 static bool is_unknown(const struct alert *alert)
 {
 	const struct decision *decision = &alert->decision;
@@ -201,8 +200,10 @@ static void put_state(struct json_writer *writer, json_object *object, const str
 	json_put_text(writer, object, "unknown", unknown_reason_word(alert->decision.unknown));
 }
 
-/* It resolved before a restart, or after it without having been judged again: its value and bounds are known,
- * and not what they rested on. */
+/*
+ * True if the alert resolved before a restart, or after it without being judged again. Its value and bounds
+ * are known, but not the samples and the window behind them.
+ */
 static bool recalled(const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
@@ -225,7 +226,10 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 	if (estimate->known) {
 		json_put_metric(writer, object, "value", metric, estimate->value);
 		json_put_metric(writer, object, "low", metric, estimate->bounds.low);
-		/* Of a mean it is that of latencies cut at a cap: below the value it bounds nothing. */
+		/*
+		 * The upper bound of a mean is that of latencies cut at a cap. If it is below the value, it
+		 * is not a bound.
+		 */
 		if (!(estimate->bounds.high < estimate->value))
 			json_put_metric(writer, object, "high", metric, estimate->bounds.high);
 	}
@@ -272,14 +276,16 @@ static void put_preference(struct json_writer *writer, json_object *object, cons
 	json_put(writer, object, "preference", preference);
 }
 
-/* Of a rule that changed or went while the daemon was not there only the name is left; each other has a
- * window. */
+/*
+ * Every rule has a window. Without one, the rule was changed or removed while the daemon was stopped, and
+ * only its name is known.
+ */
 static bool rule_is_known(const struct alert *alert)
 {
 	return alert->rule->window_ns > 0;
 }
 
-/* `name`: how the texts that may hold any byte become strings. */
+/* `name` converts texts that may contain any byte to strings. */
 static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
 		       const char *event, json_object *(*name)(const char *))
 {
@@ -359,7 +365,7 @@ json_object *json_transition(const struct transition *transition)
 	json_object *object = json_checked(&writer, json_object_new_object());
 	struct alert alert = transition->alert;
 
-	/* A transition tells what became of it, also where it is an end that nothing was judged for. */
+	/* A transition shows the new state, also if the alert ended without being judged. */
 	alert.decision.state = transition->to;
 	alert.decision.unknown = UNKNOWN_NOT;
 	json_put_text(&writer, object, "from", alert_state_word(transition->from));

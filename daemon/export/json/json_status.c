@@ -40,7 +40,7 @@ static void put_per_cpu(struct json_writer *writer, json_object *object, const s
 	json_put(writer, object, "per_cpu", list);
 }
 
-/* What of a sample is measured, in the words of struct event_settings. */
+/* What is measured of each sample, named like the members of struct event_settings. */
 static json_object *measures_array(struct json_writer *writer, const struct event_settings *settings)
 {
 	const struct {
@@ -59,7 +59,7 @@ static json_object *measures_array(struct json_writer *writer, const struct even
 	return array;
 }
 
-/* The events that this one shares a counter with, by key; nothing for one that has its own. */
+/* Adds the keys of the events that share a counter with this one; nothing if it has its own counter. */
 static void put_turns(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		      const struct snapshot_event *event)
 {
@@ -90,7 +90,7 @@ static void put_interrupt(struct json_writer *writer, json_object *object, const
 	json_put(writer, object, key, figures);
 }
 
-/* Nothing where nothing is known: a replay, the model. */
+/* Adds nothing if nothing is known, as in a replay or with the model. */
 static void put_cost(struct json_writer *writer, json_object *object, const struct snapshot_cost *cost)
 {
 	json_object *figures;
@@ -169,7 +169,7 @@ json_object *json_config(const struct snapshot *snapshot)
 	return json_finish(&writer, object);
 }
 
-/* Names that other users choose. `page` bounds all lists of such names in a status together. */
+/* Adds a list of names that other users choose. `page` limits all such lists of one status together. */
 static void put_names(struct json_writer *writer, json_object *object, const char *key,
 		      const char *const *names, size_t n, struct json_page *page)
 {
@@ -222,7 +222,7 @@ static json_object *memory_object(struct json_writer *writer, const struct snaps
 
 #define NO_SLOT_NAMED 100UL
 
-/* How many, and the first of them by name. */
+/* Adds the number of cgroups without a slot, and the names of the first ones. */
 static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			struct json_page *page)
 {

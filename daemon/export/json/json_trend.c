@@ -16,7 +16,7 @@ static void add_members(const struct snapshot *snapshot, const struct snapshot_c
 		trend_add(snapshot->trend, cgroup->members[i]->entry, event, bins);
 }
 
-/* null where nothing is known: no collection, or no sample that has a latency. */
+/* A bin is null if nothing is known: no collection for `samples`, no sample with a latency for `mean`. */
 static json_object *trend_object(struct json_writer *writer, const struct trend_bins *bins)
 {
 	json_object *object = json_checked(writer, json_object_new_object());

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How a cgroup's events went in the last hour, as JSON. */
+/* The trend of a cgroup's events over the last hour, as JSON. */
 #ifndef PEBSD_EXPORT_JSON_TREND_H
 #define PEBSD_EXPORT_JSON_TREND_H
 
 #include "export/json/json_writer.h"
 
 struct json_trend {
-	size_t bins; /* 1 to TREND_BINS_MAX; 0: not wanted */
+	size_t bins; /* 1 to TREND_BINS_MAX; 0: no trend */
 	u64 bin_ns;
 };
 
-/* Adds "trend" to each event of a cgroup's "events", where a trend is kept: of a sum of subtrees, their
- * sum. */
+/*
+ * Adds "trend" to each event of a cgroup's "events" if trends are kept. For a sum of a subtree it adds the
+ * sum of the trends.
+ */
 void json_put_trends(struct json_writer *writer, json_object *cgroup_object, const struct snapshot *snapshot,
 		     const struct snapshot_cgroup *cgroup, const struct json_trend *wanted);
 

@@ -62,7 +62,10 @@ static json_object *samples_object(struct json_writer *writer, const struct json
 	json_put_u64(writer, object, "seen", about->counts.seen);
 	json_put_u64(writer, object, "limited", about->counts.limited);
 	json_put_u64(writer, object, "lost", about->counts.lost);
-	/* Left out of the recording or of the tables: mostly the same samples. */
+	/*
+	 * The recording and the tables mostly leave out the same samples, so the larger number is a better
+	 * sum than their total.
+	 */
 	json_put_u64(writer, object, "dropped", MAX(about->dropped, zoom->totals.dropped));
 	json_put_u64(writer, object, "malformed", about->counts.malformed);
 	return object;
@@ -185,7 +188,10 @@ static json_object *access_object(struct json_writer *writer, const struct repor
 	return object;
 }
 
-/* "name+0xOFFSET" without the offset, which tells where the kernel's line lies in what it is of. */
+/*
+ * Adds the name. If `hidden`, removes the offset of "name+0xOFFSET", which says where in its object the
+ * kernel's cache line lies.
+ */
 static void put_object_name(struct json_writer *writer, json_object *object, const char *name, bool hidden)
 {
 	_cleanup_free_ char *text = strdup(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A zoom, and what it found, as JSON. Pure. */
+/* A zoom and its report as JSON. Pure functions. */
 #ifndef PEBSD_EXPORT_JSON_ZOOM_H
 #define PEBSD_EXPORT_JSON_ZOOM_H
 
@@ -9,12 +9,12 @@
 #include "detail/zooms.h"
 #include "profile/profile_report.h"
 
-/* A zoom with what its recording and its profile say of themselves. */
+/* A zoom, with the metadata of its recording and the totals of its profile. */
 struct json_zoom {
 	const struct zoom *zoom;
 	const struct zoom_about *about;
 	struct profile_totals totals;
-	u64 bytes;  /* of recording and profile */
+	u64 bytes;  /* memory of recording and profile */
 	u64 now_ns; /* CLOCK_MONOTONIC */
 	bool kernel_addresses;
 };
@@ -22,16 +22,16 @@ struct json_zoom {
 /* "running", "naming", "done". */
 const char *json_zoom_state(enum zoom_state state);
 
-/* When a running one ends; CLOCK_REALTIME. */
+/* When a running zoom will end; CLOCK_REALTIME. */
 struct timespec json_zoom_until(const struct zoom *zoom, const struct zoom_about *about);
 
-/* Whether any of its events has a latency. */
+/* Returns true if any of its events has a latency. */
 bool json_zoom_has_latency(const struct zoom_about *about);
 
 /*
- * Both return a new object that the caller owns, NULL where memory is short: the state of a zoom; the reply
- * of GetZoom. Cache lines of the kernel's half have no address without `kernel_addresses`; functions have the
- * names that the report was made with.
+ * The state of a zoom, and the reply of GetZoom. Both return a new object that the caller owns, or NULL if
+ * there is no memory. Without `kernel_addresses` cache lines in the kernel's half of the address space have
+ * no address. Functions have the names that were used to make the report.
  */
 json_object *json_zoom(const struct json_zoom *zoom);
 json_object *json_zoom_report(const struct json_zoom *zoom, const struct profile_report *report);

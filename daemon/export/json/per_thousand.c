@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Running ratios that differ by no more are taken for equal. */
+/* Running ratios that differ by at most this count as equal. */
 #define SAME_TIME 0.01
 
 static bool is_denominator(const struct snapshot_event *event, const struct snapshot_event *of)

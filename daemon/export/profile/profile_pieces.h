@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files made of zooms, kept while they are fetched in pieces: a zoom that is over does not change, so whoever
- * asks for the same gets the same bytes. Few, and only for a minute after the last piece was fetched.
+ * Profile files of finished zooms, cached while clients fetch them in pieces. A finished zoom does not
+ * change, so the same request always gets the same bytes. At most PROFILE_PIECES_KEPT files are cached, until
+ * PROFILE_PIECES_KEPT_S seconds after a piece was last fetched.
  */
 #ifndef PEBSD_PROFILE_PIECES_H
 #define PEBSD_PROFILE_PIECES_H
@@ -13,32 +14,33 @@
 #define PROFILE_PIECES_KEPT   4
 #define PROFILE_PIECES_KEPT_S 60
 
-/* Bytes that are kept, beside the file that was made last. */
+/* Limit of cached bytes, not counting the file that was made last. */
 #define PROFILE_PIECES_BYTES (64U << 20)
 
-/* Of one piece. */
+/* Size of one piece. */
 #define PROFILE_PIECE_BYTES (512U << 10)
 
 struct profile_pieces_file {
-	u64 zoom; /* 0: none */
+	u64 zoom; /* 0: unused entry */
 	enum zoom_format format;
 	bool kernel_addresses;
 	u8 *data;
 	size_t size;
-	u64 turn; /* of its last use */
+	u64 turn; /* turn of the last use */
 };
 
-/* All zero: none. */
+/* All zero: empty. */
 struct profile_pieces {
 	struct profile_pieces_file files[PROFILE_PIECES_KEPT];
-	sd_event_source *timer; /* while there are files */
+	sd_event_source *timer; /* runs while there are files */
 	u64 turn;
 };
 
 /*
- * The file, made where it is not kept and `from` is 0. `event` NULL: it is kept until another takes its
- * place. `ret` is the pieces', until control returns to the event loop. 0; -ESTALE: it is kept no more, and
- * has to be fetched anew from its beginning; as zoom_output().
+ * Returns the file, and makes it if it is not cached and `from` is 0. If `event` is NULL, the file is kept
+ * until another one replaces it. The cache owns `ret`, which is valid until control returns to the event
+ * loop. Returns 0; -ESTALE if the file is no longer cached and has to be fetched again from its beginning; or
+ * the errors of zoom_output().
  */
 int profile_pieces_get(struct profile_pieces *pieces, sd_event *event, const struct zoom *zoom,
 		       enum zoom_format format, bool kernel_addresses, u64 from,

@@ -22,7 +22,7 @@ static int compare_series(const struct alert *a, const struct alert *b)
 	return order ? order : strcmp(a->cgroup, b->cgroup);
 }
 
-/* By series, and of one series the firing one first. */
+/* By series, and within one series the firing alert first. */
 static int by_series(const void *first, const void *second)
 {
 	const struct alert *a = *(const struct alert *const *)first;
@@ -32,7 +32,7 @@ static int by_series(const void *first, const void *second)
 	return order ? order : (int)fires(b) - (int)fires(a);
 }
 
-/* In the order in which they get a series of their own. */
+/* The order of preference for a series. */
 static int by_urgency(const void *first, const void *second)
 {
 	const struct alert *a = *(const struct alert *const *)first;
@@ -47,7 +47,7 @@ static int by_urgency(const void *first, const void *second)
 	return compare_series(a, b);
 }
 
-/* One alert for each series. Returns how many. */
+/* Keeps one alert of each series. Returns the number kept. */
 static size_t merge(const struct alert **sorted, size_t n)
 {
 	size_t kept = 0;

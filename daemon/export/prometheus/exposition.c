@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/param.h>
 
-/* A first guess: a host without many cgroups. It doubles from there. */
+/* Enough for a host with few cgroups. Doubles when needed. */
 #define TEXT_SIZE_MIN (64UL * 1024)
 
-/* Integers below are written as such by %.15g, too. */
+/* %.15g would write smaller integers as integers, too. */
 #define INTEGER_MAX 1e15
 
 /* Digits of the largest u64. */
@@ -23,7 +23,7 @@ void exposition_begin(struct exposition *out, bool openmetrics)
 	*out = (struct exposition){.openmetrics = openmetrics};
 }
 
-/* Where `n` more bytes and a NUL find room; NULL: they don't. */
+/* Returns where to write `n` bytes and a NUL; NULL: no memory. */
 static char *room_for(struct exposition *out, size_t n)
 {
 	size_t size = MAX(out->size, TEXT_SIZE_MIN);
@@ -45,7 +45,7 @@ static char *room_for(struct exposition *out, size_t n)
 	return out->text + out->length;
 }
 
-/* What was written ends at `end`. */
+/* Accepts what was written up to `end`. */
 static void take(struct exposition *out, const char *end)
 {
 	out->length = (size_t)(end - out->text);
@@ -62,7 +62,7 @@ static char *put_text(char *to, const char *text)
 	return stpcpy(to, text);
 }
 
-/* Two digits at a time; a scrape has some thousand numbers. */
+/* Writes two digits at a time: a scrape has some thousand numbers. */
 static char *put_u64(char *to, u64 value)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -94,7 +94,10 @@ int exposition_end(struct exposition *out, char **ret_text, size_t *ret_length)
 		to = put_text(to, end);
 	*to++ = '\0';
 	take(out, to);
-	/* It may be kept for as long as a slow client takes. A shorter piece is no reason to fail. */
+	/*
+	 * The text may be kept for as long as a slow client reads it, so free the rest. If realloc() fails,
+	 * keep the larger block.
+	 */
 	*ret_text = realloc(out->text, out->length);
 	if (!*ret_text)
 		*ret_text = out->text;
@@ -140,7 +143,9 @@ static void begin_family(struct exposition *out, const struct family *family)
 	take(out, put_text(put_text(to, type), "\n"));
 }
 
-/* A sample up to its value, which has room for `value_size` bytes and a newline. NULL: no memory. */
+/*
+ * Writes a sample up to its value, and reserves `value_size` bytes and a newline for that. NULL: no memory.
+ */
 static char *begin_sample(struct exposition *out, const struct family *family, const char *suffix,
 			  const char *labels, const char *more, size_t value_size)
 {
@@ -199,7 +204,7 @@ void exposition_maybe_double(struct exposition *out, const struct family *family
 		exposition_u64(out, family, suffix, labels, more, (u64)value.value);
 		return;
 	}
-	/* As short as it can be and still be read back exactly. */
+	/* The shortest text that is read back exactly. */
 	for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
 		(void)snprintf(number, sizeof(number), "%.*g", digits, value.value);
 		if (strtod(number, NULL) == value.value)

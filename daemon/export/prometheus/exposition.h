@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes metrics in the text format 0.0.4 or in OpenMetrics 1.0, which differ in the names of families, in
- * the type `info` and in the end. All samples of a family are to be written in a row; its HELP and TYPE
- * precede the first, and a family without samples leaves no trace.
+ * Writes metrics in the text format 0.0.4 or in OpenMetrics 1.0. These differ in the names of families, in
+ * the type `info` and in the last line. Write all samples of a family in a row: its HELP and TYPE lines
+ * precede the first one. A family without samples does not appear at all.
  */
 #ifndef PEBSD_EXPOSITION_H
 #define PEBSD_EXPOSITION_H
@@ -15,9 +15,9 @@
 enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_HISTOGRAM, FAMILY_SUMMARY, FAMILY_INFO };
 
 struct family {
-	const char *name; /* without a counter's _total and an info's _info */
+	const char *name; /* without the _total of a counter or the _info of an info */
 	enum family_type type;
-	const char *help; /* without newline, backslash and quote */
+	const char *help; /* contains no newline, backslash or quote */
 };
 
 struct exposition {
@@ -26,24 +26,26 @@ struct exposition {
 	const struct family *current;
 	char *text;
 	size_t length;
-	size_t size; /* of `text` */
+	size_t size; /* allocated bytes of `text` */
 };
 
-/* exposition_end() must follow. */
+/* exposition_end() must follow, to free the memory. */
 void exposition_begin(struct exposition *out, bool openmetrics);
 
-/* Returns 0, and then the caller frees *ret_text, NUL-terminated and no larger than it needs to be; or
- * -ENOMEM. */
+/*
+ * Returns 0, or -ENOMEM. On success the caller frees *ret_text, which is NUL-terminated and not larger than
+ * needed.
+ */
 int exposition_end(struct exposition *out, char **ret_text, size_t *ret_length);
 
 /*
- * One sample. `suffix` is what its name has beyond the family's: "_total" for a counter, "_info" for an info,
- * "" for a gauge. `labels` and `more`, escaped and without braces, may be NULL.
+ * Writes one sample. `suffix` is the part of its name after the family's name: "_total" for a counter,
+ * "_info" for an info, "" for a gauge. `labels` and `more`, escaped and without braces, may be NULL.
  */
 void exposition_u64(struct exposition *out, const struct family *family, const char *suffix,
 		    const char *labels, const char *more, u64 value);
 
-/* The same where the value is known; one that is no finite number is not. */
+/* The same, but write nothing if the value is not known. A value that is not finite counts as not known. */
 void exposition_maybe_u64(struct exposition *out, const struct family *family, const char *suffix,
 			  const char *labels, const char *more, struct maybe_u64 value);
 void exposition_maybe_double(struct exposition *out, const struct family *family, const char *suffix,

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
-/* What most names are: each byte stands as it is. */
+/* True for most names: no byte has to be changed. */
 static bool is_plain(const char *value)
 {
 	unsigned char odd = 0;

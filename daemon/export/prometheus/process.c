@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-#define STAT_START_FIELD 22 /* proc(5); the command's name is field 2 */
+#define STAT_START_FIELD 22 /* proc(5); the command name is field 2 */
 
 static inline void cleanup_closedir(DIR *const *directory)
 {
@@ -35,7 +35,7 @@ int process_start_ticks(const char *stat, u64 *ret)
 
 static struct maybe_double read_start(void)
 {
-	static const char key[] = "btime "; /* when the system was started, in seconds since the epoch */
+	static const char key[] = "btime "; /* boot time in seconds since the epoch */
 	_cleanup_fclose_ FILE *self = fopen("/proc/self/stat", "re");
 	_cleanup_fclose_ FILE *system = fopen("/proc/stat", "re");
 	_cleanup_free_ char *line = NULL;
@@ -72,7 +72,7 @@ static struct maybe_u64 read_resident(void)
 
 	if (!file || !fgets(text, sizeof(text), file))
 		return (struct maybe_u64){0};
-	pages = strchr(text, ' '); /* its second number is what is resident, in pages (proc(5)) */
+	pages = strchr(text, ' '); /* the second number is the resident size in pages (proc(5)) */
 	if (!pages)
 		return (struct maybe_u64){0};
 	return (struct maybe_u64){true, strtoull(pages, NULL, 10) * (u64)sysconf(_SC_PAGESIZE)};
@@ -89,7 +89,7 @@ static struct maybe_u64 count_fds(void)
 	while ((entry = readdir(directory)))
 		if (entry->d_name[0] != '.')
 			n++;
-	/* One of them is the directory's own. */
+	/* One of them is that of the directory itself. */
 	return (struct maybe_u64){n > 0, n - 1};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel says of this process: the process_* metrics that every exporter has. */
+/* The kernel's data on this process, for the process_* metrics that every exporter has. */
 #ifndef PEBSD_PROCESS_H
 #define PEBSD_PROCESS_H
 
@@ -13,14 +13,14 @@ struct process_figures {
 };
 
 /*
- * Reads them from /proc/self. What cannot be read is not known; the start, which cannot change, is read only
- * where `figures` does not have it yet: pass the same struct, zeroed at first, each time.
+ * Reads them from /proc/self. A value that cannot be read is not known. The start time cannot change and is
+ * read only once, so pass the same struct each time, zeroed before the first call.
  */
 void process_read(struct process_figures *figures);
 
 /*
- * The start time in a /proc/PID/stat (field 22, proc(5)), in clock ticks since boot. The command's name in it
- * may hold anything, parentheses and spaces included. Returns 0 or -EBADMSG.
+ * Finds the start time in the text of /proc/PID/stat (field 22, proc(5)), in clock ticks since boot. The
+ * command name in it may contain any character, also parentheses and spaces. Returns 0 or -EBADMSG.
  */
 int process_start_ticks(const char *stat, u64 *ret);
 

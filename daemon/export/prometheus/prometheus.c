@@ -26,7 +26,7 @@ static const char *const snoop_labels[] = {SNOOPS(SNOOP_LABEL_)};
 static const char *const tlb_labels[] = {TLBS(TLB_LABEL_)};
 #undef TLB_LABEL_
 
-/* The figures of one series and event, under their labels. */
+/* The counters of one series and one event, and their labels. */
 struct cell {
 	const struct figures *figures;
 	struct event_settings settings;
@@ -52,7 +52,7 @@ static void rendering_done(struct rendering *rendering)
 	free(rendering->cells);
 }
 
-/* How many events before this one would have the same labels. */
+/* Returns how many earlier events have the same role and PMU, and so would have the same labels. */
 static unsigned int count_twins(const struct snapshot *snapshot, size_t index)
 {
 	const struct event *event = &snapshot->events[index].event;
@@ -135,14 +135,14 @@ static int label_all(struct rendering *rendering, const struct series *const *se
 	return 0;
 }
 
-/* What a histogram of figures is made of: how many values each bucket has, and where it ends. */
+/* The input of a histogram: how many values each bucket has, and where the bucket ends. */
 struct buckets {
 	const u64 *counts;
 	u32 n;
 	u32 (*upper)(u32 index); /* inclusive, cycles */
 };
 
-/* One histogram over the octaves 16 to 8192, whose edges are edges of `buckets`. */
+/* Writes one histogram over the octaves 16 to 8192, whose edges are also edges of `buckets`. */
 static void write_histogram(const struct rendering *rendering, const struct family *family,
 			    const char *labels, const struct buckets *buckets, u64 sum, u64 count)
 {
@@ -194,7 +194,7 @@ static void write_histograms(struct rendering *rendering)
 	}
 }
 
-/* Counters that are an array of figures, each under a label of its own. */
+/* Writes counters that are an array, each under its own label. */
 static void write_words(struct rendering *rendering, const struct family *family,
 			const char *const *word_labels, size_t n_words,
 			const u64 *(*counters_of)(const struct figures *))
@@ -203,7 +203,7 @@ static void write_words(struct rendering *rendering, const struct family *family
 		const struct cell *cell = &rendering->cells[i];
 		const u64 *counters = counters_of(cell->figures);
 
-		/* Of an event without a source, all are "unknown" in the books. */
+		/* If an event has no data source, all its samples are counted as "unknown". */
 		for (size_t word = 0; cell->settings.has_source && word < n_words; word++)
 			if (counters[word])
 				exposition_u64(rendering->out, family, "_total", cell->labels,
@@ -363,7 +363,7 @@ static struct maybe_double seconds_of(const struct timespec *time)
 	return (struct maybe_double){time->tv_sec != 0, seconds};
 }
 
-/* The daemon itself: its books, its configuration, its process. */
+/* Metrics of the daemon itself: slots, configuration, process. */
 static void write_daemon(struct rendering *rendering, const struct process_figures *process)
 {
 	static const struct family paused = {
@@ -438,7 +438,7 @@ static int write_guest(struct rendering *rendering, const char *cgroup)
 	return 0;
 }
 
-/* Of cgroups that have series, or their names would be told where they are not wanted. */
+/* Only for cgroups that have series: the names of other cgroups may be unwanted in the metrics. */
 static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
 {
 	const struct snapshot *snapshot = rendering->snapshot;
@@ -463,7 +463,7 @@ static int write_guests(struct rendering *rendering, const struct series *const 
 	return 0;
 }
 
-/* Whether an event before this one says the same of its PMU, or another says more. */
+/* Returns true if an earlier event says the same about its PMU, or any other event says more. */
 static bool sampler_is_told(const struct snapshot *snapshot, size_t index)
 {
 	const struct event *event = &snapshot->events[index].event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What policy says, as metrics: a part of prometheus_render(). Pure. */
+/* Alerts and actions as metrics: a part of prometheus_render(). Pure. */
 #ifndef PEBSD_PROMETHEUS_ALERTS_H
 #define PEBSD_PROMETHEUS_ALERTS_H
 
@@ -9,22 +9,24 @@
 #include "policy/alert.h"
 
 /*
- * Series of pebsd_alert in one scrape. Alerts are bounded by rules times cgroups, which may be half a
- * million: of more than this many the firing ones go before the pending ones, and the earlier before the
- * later, so that a series that is there stays as long as its alert. How many have none is a metric of its
- * own.
+ * Maximum number of pebsd_alert series in one scrape. The number of alerts is bounded by rules times cgroups,
+ * which may be half a million. If there are more than this, firing ones are preferred to pending ones, and
+ * earlier ones to later ones, so that a series stays as long as its alert. Another metric says how many
+ * alerts have no series.
  */
 #define PROMETHEUS_ALERTS_MAX 1000
 
 struct prometheus_alerts {
-	const struct alert *list; /* policy_alerts(), in any order */
+	const struct alert *list; /* from policy_alerts(), in any order */
 	size_t n;
 	u64 n_rules;
 	u64 actions[ACT_KINDS][ACT_RESULTS]; /* since the start */
 };
 
-/* Dry runs are left out. Of one rule's alerts on a cgroup's several events the firing one counts. 0 or
- * -ENOMEM. */
+/*
+ * Leaves out dry runs, and merges the alerts of one rule on one cgroup as alerts_told() does. Returns 0 or
+ * -ENOMEM.
+ */
 int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
 		      const struct cgroup_label_wish *wish);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What sampling costs, and what the governor does about it, as metrics. Pure. */
+/* The cost of sampling, and the governor's changes of the period, as metrics. Pure. */
 #ifndef PEBSD_PROMETHEUS_COST_H
 #define PEBSD_PROMETHEUS_COST_H
 
 #include "export/prometheus/exposition.h"
 
-/* `labels`: of each event of the snapshot. Writes nothing of what is not known. */
+/* `labels` has one text for each event of the snapshot. Values that are not known are not written. */
 void prometheus_cost(struct exposition *out, const struct snapshot *snapshot, char *const *labels);
 
 #endif

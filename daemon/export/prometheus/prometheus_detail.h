@@ -5,7 +5,7 @@
 
 #include "export/prometheus/exposition.h"
 
-/* `detail` may be NULL: there is none. */
+/* `detail` may be NULL: nothing is written. */
 void prometheus_detail(struct exposition *out, const struct detail_figures *detail);
 
 #endif

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the process that speaks HTTP gives up before it lets anybody in. */
+/* The privileges that the process that speaks HTTP drops before it accepts connections. */
 #ifndef PEBSD_HTTP_CONFINE_H
 #define PEBSD_HTTP_CONFINE_H
 
 #include <stdbool.h>
 
-#define HTTP_CONFINE_DATA  (32ULL << 20)  /* bytes of memory of its own (RLIMIT_DATA) */
-#define HTTP_CONFINE_SPACE (512ULL << 20) /* of addresses (RLIMIT_AS) */
-#define HTTP_CONFINE_FILES 384            /* descriptors: connections, bodies, and its own few */
+#define HTTP_CONFINE_DATA  (32ULL << 20)  /* bytes of private memory (RLIMIT_DATA) */
+#define HTTP_CONFINE_SPACE (512ULL << 20) /* bytes of address space (RLIMIT_AS) */
+#define HTTP_CONFINE_FILES 384            /* descriptors: connections, bodies, and a few of its own */
 
 /*
- * Of the calling process, for good. It has no capability, opens no file and no socket, starts nothing, and has
- * limits; what it may do is take connections, keep them, read and write, and take in what pebsd passes. Sockets
- * up to the descriptor `last_listener` it shares with whoever comes after it, so that it may do nothing to them
- * but accept(): not shut them down, nor set an option. Nor does it give descriptors away where `any_local`:
- * where one can connect by a UNIX socket. 0, or -errno where it is not confined so: then it must not serve.
+ * Confines the calling process for good. It then has no capabilities, cannot open files or sockets, cannot
+ * start programs, and has resource limits. It can accept connections, read and write them, and receive what
+ * pebsd passes to it.
+ *
+ * Descriptors up to `last_listener` are shared with later processes, so accept() is all that it can do with
+ * them: it cannot shut them down or set options. If `any_local` is true, clients can connect by a UNIX
+ * socket, and it cannot send descriptors to them. Returns 0, or -errno if a restriction failed: then it must
+ * not serve.
  */
 int http_confine(int last_listener, bool any_local);
 

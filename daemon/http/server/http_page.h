@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page at /: page.html, which is part of the program and fetches JSON from the server that it came from. */
+/* The page at /: page.html, which is compiled into the program and fetches JSON from this server. */
 #ifndef PEBSD_HTTP_PAGE_H
 #define PEBSD_HTTP_PAGE_H
 
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* `origin` of the samples; `profiles`: it says where they are. */
+/* `origin` of the samples; `profiles`: profiles are served, and the page says where. */
 enum MHD_Result http_page_send(struct MHD_Connection *connection, const char *origin, bool profiles);
 
 #endif

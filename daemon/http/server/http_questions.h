@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that wait for an answer of pebsd's: each question is on its way once, and answers all whose
- * request came before it was asked. Pure but for the line.
+ * Requests that wait for an answer from pebsd. Each kind of question is asked only once at a time. Its answer
+ * serves all requests that came before the question was sent. Pure, except for sending on `line`.
  */
 #ifndef PEBSD_HTTP_QUESTIONS_H
 #define PEBSD_HTTP_QUESTIONS_H
@@ -11,7 +11,7 @@
 
 #include "http/shared/http_wire.h"
 
-/* A form by its number, and the health. */
+/* The number of a form, or the health. */
 #define HTTP_QUESTION_HEALTH HTTP_FORMS
 #define HTTP_QUESTION_KINDS  (HTTP_FORMS + 1)
 
@@ -19,7 +19,7 @@ struct http_requester {
 	TAILQ_ENTRY(http_requester) entry;
 	u32 kind;
 	u64 since_ns;
-	bool covered; /* the question that is under way was asked after its request */
+	bool covered; /* its question was sent after the request came */
 };
 
 TAILQ_HEAD(http_requesters, http_requester);
@@ -27,21 +27,25 @@ TAILQ_HEAD(http_requesters, http_requester);
 struct http_questions {
 	int line;
 	bool under_way[HTTP_QUESTION_KINDS];
-	struct http_requesters requesters; /* the oldest first */
+	struct http_requesters requesters; /* oldest first */
 };
 
 void http_questions_init(struct http_questions *questions, int line);
 
-/* `requester` is the caller's, zeroed but for its place. `had`: the generation that is had of a form. 0 or
- * -errno, and then it does not wait. */
+/*
+ * Asks a question for `requester`, which the caller owns, zeroed before. `had`: the generation of the body
+ * that is here already. Returns 0 or -errno; on error the requester does not wait.
+ */
 int http_questions_ask(struct http_questions *questions, struct http_requester *requester, u32 kind, u64 had,
 		       u64 now_ns);
 
-/* It waits no more. */
+/* Removes a requester that waits. */
 void http_questions_drop(struct http_questions *questions, struct http_requester *requester);
 
-/* The answer of a kind came: takes those whom it answers out, into `ret`. Whoever came since is asked for
- * anew: -errno where that fails. -EBADMSG: nothing of the kind was asked. */
+/*
+ * The answer of a kind came: moves the requesters that it serves to `ret`. If others came after the question,
+ * asks again: -errno if that fails. Returns -EBADMSG if no such question was asked.
+ */
 int http_questions_answered(struct http_questions *questions, u32 kind, u64 had, struct http_requesters *ret);
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a request is answered with: which pages there are, under which names of hosts, and what has to be
- * asked of pebsd first. Callbacks of libmicrohttpd; their `userdata` is the server. */
+/*
+ * Answers requests: which pages exist, which host names are accepted, and which contents must be requested
+ * from pebsd first. Callbacks of libmicrohttpd; `userdata` is the server.
+ */
 #ifndef PEBSD_HTTP_REQUESTS_H
 #define PEBSD_HTTP_REQUESTS_H
 
 #include <microhttpd.h>
 
-/* An MHD_AccessHandlerCallback, called anew where the answer had to be waited for. */
+/* An MHD_AccessHandlerCallback, called again when the answer from pebsd has come. */
 enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *target,
 				     const char *method, const char *version, const char *upload,
 				     size_t *upload_length, void **state);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * HTTP itself, in the process that speaks it: /metrics, /healthz, profiles where they are enabled, and a page
- * at / that shows /top.json and /alerts.json. What it answers it asks of pebsd, the same question once
- * however many want it. No client can hold it up: each connection serves one request, and none lasts longer
- * than HTTP_TIMEOUT_SECONDS, however busy it keeps itself, beside the time that it waits for a profile. Every
- * client is taken in; a slow one goes if there is no place left (http_places.h). By TCP a connection has its place
- * until the client's kernel has taken the whole answer.
+ * The HTTP server, in the process that speaks HTTP: /metrics, /healthz, profiles if they are enabled, and a
+ * page at / that shows /top.json and /alerts.json. It requests the contents from pebsd, each only once even
+ * if many clients wait for it.
+ *
+ * No client can block it. Each connection serves one request and lasts at most HTTP_TIMEOUT_SECONDS, even if
+ * it is active, not counting the time that it waits for a profile. Every client is accepted; if no place is
+ * left, a slow one is disconnected (http_places.h). A TCP connection occupies its place until the client's
+ * kernel has acknowledged the whole answer.
  */
 #ifndef PEBSD_HTTP_SERVER_H
 #define PEBSD_HTTP_SERVER_H
@@ -16,27 +18,30 @@
 
 #include "pebsd/types.h"
 
-#define HTTP_TIMEOUT_SECONDS  10          /* of a connection, from its first moment to its last */
-#define HTTP_ANSWER_SECONDS   5           /* that pebsd has for an answer */
-#define HTTP_CONNECTION_BYTES (16 * 1024) /* a request's head must fit in less */
+#define HTTP_TIMEOUT_SECONDS  10          /* of a connection, from accept() to its end */
+#define HTTP_ANSWER_SECONDS   5           /* within which pebsd must answer */
+#define HTTP_CONNECTION_BYTES (16 * 1024) /* the head of a request must be smaller */
 
 #define HTTP_LISTENERS_MAX 8
 
 struct http_server_settings {
 	sd_event *event;
-	const int *listeners; /* listening sockets that do not block; the caller's */
+	const int *listeners; /* non-blocking listening sockets; the caller owns them */
 	size_t n_listeners;
-	int line;  /* to pebsd (http_channel.h); the caller's */
-	int users; /* http_owner.h: to know users by; the caller's; -1: none */
+	int line;  /* socket to pebsd (http_channel.h); the caller owns it */
+	int users; /* to look up users (http_owner.h); the caller owns it; -1: none */
 
-	/* pebsd is gone (0), or what it says cannot be understood: nothing is served any more. */
+	/* pebsd is gone (0), or sent something invalid (-errno): nothing is served any more. */
 	void (*ended)(void *userdata, int error);
 	void *userdata;
 };
 
 struct http_server;
 
-/* Serves once pebsd has told its settings (HTTP_TELL_SETTINGS). The process ignores SIGPIPE. 0 or -errno. */
+/*
+ * Serves as soon as pebsd has sent its settings (HTTP_TELL_SETTINGS). The process must ignore SIGPIPE.
+ * Returns 0 or -errno.
+ */
 int http_server_new(const struct http_server_settings *settings, struct http_server **ret);
 struct http_server *http_server_free(struct http_server *server);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the server (http_server.c), one connection (http_connection.c), answers to requests (http_requests.c) and
- * what pebsd says (http_told.c) share. */
+/*
+ * Shared by the server (http_server.c), its connections (http_connection.c), the answers to requests
+ * (http_requests.c) and the messages from pebsd (http_told.c).
+ */
 #ifndef PEBSD_HTTP_SERVER_PARTS_H
 #define PEBSD_HTTP_SERVER_PARTS_H
 
@@ -16,66 +18,69 @@
 struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;
 	struct MHD_Connection *library;
-	int fd;       /* the library's; its own if it lingers */
-	bool lingers; /* all is sent, and its client has not taken all; the library is done with it */
+	int fd;       /* owned by the library, or by this if it lingers */
+	bool lingers; /* all is sent but not all acknowledged; the library has closed it */
 	struct http_owner owner;
 	struct http_pace pace;
 	u64 deadline_ns;
 	bool hung_up;
-	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
+	struct http_waiting *waiting; /* not NULL: waits for a profile, without a deadline */
 
-	bool asks; /* it is among those who wait for an answer, and suspended */
+	bool asks; /* waits for an answer from pebsd, and is suspended */
 	struct http_requester requester;
-	bool answered; /* with `error`, an errno; 0: there is what it asked for */
+	bool answered; /* the answer came; `error` is an errno, 0: success */
 	int error;
 };
 
 struct http_server {
 	struct http_server_settings settings;
-	TAILQ_HEAD(, http_connection) connections; /* the oldest first */
+	TAILQ_HEAD(, http_connection) connections; /* oldest first */
 	unsigned int n_connections;
-	unsigned int n_lingering; /* of them */
-	u64 look_ns;              /* when it is looked again who is slow */
-	bool was_crowd;           /* and what its clients took was not given back yet */
-	bool crowded;             /* nobody is taken in: all that are in wait for pebsd */
+	unsigned int n_lingering; /* number of lingering ones among them */
+	u64 look_ns;              /* when to look for slow clients next */
+	bool was_crowd;           /* the memory of many connections has not been freed yet */
+	bool crowded;             /* no client is accepted: all places are full and wait for pebsd */
 	struct MHD_Daemon *daemon;
 	struct http_scrape scrape;
 	struct http_questions questions;
 	struct http_profile *profile;
 	bool configured;
-	bool last; /* who is in is answered, and nobody let in */
+	bool last; /* answer current clients, accept no new ones */
 	bool ended;
 	char *origin;
 	char *hosts;
-	int unhealthy; /* as pebsd said last: an errno, 0: healthy */
+	int unhealthy; /* last state from pebsd: an errno; 0: healthy */
 	char *health;
 	sd_event_source *accepting[HTTP_LISTENERS_MAX];
 	sd_event_source *io;
 	sd_event_source *line;
 	sd_event_source *timer;
-	sd_event_source *again; /* in the next turn of the loop */
+	sd_event_source *again; /* runs once more in the next iteration of the loop */
 };
 
 u64 http_server_now_ns(void);
 
-/* The client's time begins, or begins again. */
+/* Starts the client's deadline, or starts it again. */
 void http_server_begin(struct http_connection *connection);
 
-/* Bytes that the client's kernel has taken; 0 on a UNIX socket, whose bytes the kernel does not count. */
+/* Bytes that the client's kernel has acknowledged; 0 on a UNIX socket, for which the kernel has no count. */
 u64 http_connection_taken(const struct http_connection *connection);
 
-/* Whether something that was sent is still here. */
+/* Returns true if sent bytes are not acknowledged yet. */
 bool http_connection_is_untaken(const struct http_connection *connection);
 
 struct http_connection *http_connection_of_requester(struct http_requester *requester);
 
-/* Nothing is served any more: `error` of http_server_settings.ended. */
+/* Stops serving; `error` is passed to http_server_settings.ended. */
 void http_server_end(struct http_server *server, int error);
 
-/* Whether who comes is let in; nobody is once pebsd said that it ends. */
+/* Starts or stops accepting connections. Never starts after pebsd has announced its end. */
 void http_server_let_in(struct http_server *server, bool open);
 
-/* Has the request that waits for an answer go on: there is one, or `error`, an errno. It is no requester then. */
+/*
+ * Resumes the request of a requester: the answer is there, or `error`, an errno. The caller has removed the
+ * requester from the questions.
+ */
 void http_server_resume(struct http_requester *requester, int error);
 
 #endif

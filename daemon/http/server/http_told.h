@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What pebsd says to the process that speaks HTTP: figures, health, settings, that it ends. */
+/*
+ * Handles the messages that pebsd sends to the process that speaks HTTP: bodies, health, settings and its
+ * end.
+ */
 #ifndef PEBSD_HTTP_TOLD_H
 #define PEBSD_HTTP_TOLD_H
 
@@ -8,8 +11,9 @@
 struct http_server;
 
 /*
- * Takes in one message, and the descriptor that came with it (-1: none); requests that waited for it go on.
- * 0; -EBADMSG: it is none that pebsd sends; -errno: nothing can be served any more.
+ * Handles one message, and takes the descriptor that came with it (-1: none). Requests that waited for it are
+ * resumed. Returns 0; -EBADMSG if pebsd never sends such a message; or another -errno if nothing can be
+ * served any more.
  */
 int http_told(struct http_server *server, const struct http_message *message, int fd);
 
