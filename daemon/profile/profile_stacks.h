@@ -30,10 +30,7 @@
  */
 #define PROFILE_STACK_FULL 127
 
-/*
- * Returns whether programs or threads start in a function of this name: _start, main, clone3, runtime.goexit,
- * ...
- */
+/* Returns whether programs or threads start in a function of this name, such as _start or clone3. */
 bool profile_is_start(const char *name);
 
 #endif
