@@ -18,7 +18,7 @@
 
 #define SELF "/proc/self/exe"
 
-/* Everything else is close-on-exec here, but a library's descriptor may not be. */
+/* Descriptors of pebsd are close-on-exec, but those of a library may not be. */
 static int make_files(posix_spawn_file_actions_t *files, int socket, const int *passed, size_t n_passed)
 {
 	int r;
@@ -71,8 +71,10 @@ static int spawn(const struct child_wish *wish, int socket, const int *passed, p
 	return r;
 }
 
-/* A copy where none of the child's is put: dup2() onto itself would leave it close-on-exec, and onto another
- * one would take its place. */
+/*
+ * Duplicates the descriptor to a number above those of the child. dup2() onto the same number would leave it
+ * close-on-exec, and dup2() onto another passed descriptor would replace that one.
+ */
 static int move_up(int fd, int *ret)
 {
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_PASSED_FIRST + CHILD_PASSED_MAX);

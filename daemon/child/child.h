@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A process of pebsd's own, which does with fewer rights what others' data is read for: the symbolizer, and
- * the one that speaks HTTP. As pebsd sees it. */
+/*
+ * A process that pebsd runs with fewer privileges to read data of others: the symbolizer and the HTTP server.
+ * This is pebsd's side of it.
+ */
 #ifndef PEBSD_CHILD_H
 #define PEBSD_CHILD_H
 
@@ -10,56 +12,67 @@
 
 #include "pebsd/types.h"
 
-/* Descriptors that the child is given beside its socket, standard input: these numbers and the next. */
+/*
+ * Numbers of the descriptors that the child gets besides its socket, which is standard input: from
+ * CHILD_PASSED_FIRST on.
+ */
 #define CHILD_PASSED_FIRST 3
 #define CHILD_PASSED_MAX   16
 
 struct child {
-	pid_t pid;  /* 0: not known, as of another unit's before its first answer */
-	int pidfd;  /* readable once it has ended; -1: there is none, or it is another unit's */
-	int socket; /* does not block; -1: closed */
+	pid_t pid;  /* 0: not known (process of another unit before its first answer) */
+	int pidfd;  /* readable when it has ended; -1: none, or of another unit */
+	int socket; /* non-blocking; -1: closed */
 };
 
 #define CHILD_NONE ((struct child){.pidfd = -1, .socket = -1})
 
 struct child_wish {
-	const char *program;      /* NULL: this one */
-	const char *argument;     /* its only one */
-	char *const *environment; /* all of it, to a NULL; NULL: none */
-	const int *passed;        /* the caller's; their copies are the child's */
-	size_t n_passed;          /* CHILD_PASSED_MAX at most */
+	const char *program;      /* NULL: this program */
+	const char *argument;     /* the only one */
+	char *const *environment; /* complete, terminated by NULL; NULL: empty */
+	const int *passed;        /* owned by the caller; the child gets copies */
+	size_t n_passed;          /* at most CHILD_PASSED_MAX */
 };
 
 /*
- * Runs the program with a socket that keeps the bounds of messages (SOCK_SEQPACKET) as standard input,
- * standard error, what is passed, and no other descriptor; with no signal blocked or handled. 0 or -errno.
+ * Runs the program with a SOCK_SEQPACKET socket as standard input. The child also gets standard error,
+ * standard output to /dev/null, the passed descriptors, and no others. No signal is blocked or handled in it.
+ * Returns 0 or -errno.
  */
 int child_start(const struct child_wish *wish, struct child *ret);
 
-/* The same with a socket that is there: `socket` stays the caller's, and that of `ret` is closed. */
+/* Same with an existing socket. `socket` stays the caller's, and the socket in `ret` is closed. */
 int child_run(const struct child_wish *wish, int socket, struct child *ret);
 
-/* In the child: whether a descriptor is such a socket, as nobody's standard input is who starts it by hand.
+/*
+ * For the child: returns whether the descriptor is such a socket. If somebody starts the program by hand, it
+ * is not.
  */
 bool child_is_ours(int fd);
 
 /*
- * Whether it runs or waits for a CPU, and in `cpu_ns` the CPU time that it has taken so far; else it sleeps,
- * or is gone. (State R of /proc/PID/stat, proc(5).) Where that is hidden, as another user's is from a unit
- * with ProtectProc=invisible: whether it has taken more CPU time than `cpu_ns` said before.
+ * Returns whether the child runs or waits for a CPU (state R in /proc/PID/stat, proc(5)). Otherwise it sleeps
+ * or has ended. Sets `cpu_ns` to its CPU time so far. A unit with ProtectProc=invisible cannot read the state
+ * of another unit's process. In that case, returns whether the CPU time is higher than the previous value in
+ * `cpu_ns`.
  */
 bool child_is_busy(const struct child *child, u64 *cpu_ns);
 
-/* Kills it and closes the socket. It has not ended before its pidfd is readable. Where there is no pidfd the
- * socket is closed alone. */
+/*
+ * Kills the child and closes the socket. The child has ended when its pidfd is readable. Without a pidfd,
+ * only closes the socket.
+ */
 void child_kill(struct child *child);
 
-/* Takes note of its end: 1 with how it ended in words, 0 where it has not, -errno. Closes the pidfd where it
- * has ended or can't be waited for. */
+/*
+ * Collects the child's exit status. Returns 1 and a text that says how it ended, 0 if it has not ended, or
+ * -errno. Closes the pidfd unless it returns 0.
+ */
 #define CHILD_END_MAX 64
 int child_reap(struct child *child, char ret_how[static CHILD_END_MAX]);
 
-/* The same for a killed one, which is given a second to end. */
+/* Same for a killed child, but first waits for at most a second. */
 int child_wait(struct child *child, char ret_how[static CHILD_END_MAX]);
 
 #endif

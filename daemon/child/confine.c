@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 
-/* What the kernel takes first where memory is short; pebsd itself is what is wanted then. */
+/* If memory is short, the kernel should kill the child before pebsd. */
 #define OOM_SCORE "500"
 
 #define NOBODY 65534
@@ -29,7 +29,7 @@ static void set_oom_score(void)
 		(void)!write(fd, OOM_SCORE, strlen(OOM_SCORE));
 }
 
-/* A terminal's and the service manager's are for pebsd, with which it ends. */
+/* Signals of the terminal and the service manager are for pebsd. The child ends with pebsd. */
 static void ignore_signals(void)
 {
 	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ};
@@ -57,7 +57,7 @@ void confine_limit(int resource, u64 most)
 		limit.rlim_max = most;
 	if (limit.rlim_cur > limit.rlim_max)
 		limit.rlim_cur = limit.rlim_max;
-	/* Descriptors: as many as it may have, whatever the usual number is. */
+	/* Raise the soft limit of descriptors, whose default is usually lower. */
 	if (resource == RLIMIT_NOFILE)
 		limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit((__rlimit_resource_t)resource, &limit);
@@ -70,7 +70,7 @@ void confine_begin(void)
 	(void)umask(077);
 	(void)!chdir("/");
 	yield_to_others();
-	/* Nobody but root may look into it, nor does the kernel write what it holds to a file. */
+	/* Prevents ptrace by other users than root, and core dumps. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
@@ -79,14 +79,17 @@ int confine_capabilities(u64 kept)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 
-	/* Ends with the first number that is no capability; without CAP_SETPCAP with the first of all. */
+	/*
+	 * Stops at the first number that is not a capability. Without CAP_SETPCAP, the first call fails
+	 * already.
+	 */
 	for (unsigned int i = 0; i < 64; i++)
 		if (!(kept & CONFINE_BIT(i)) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
 			break;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data) < 0)
 		return -errno;
-	/* A unit's own filter of system calls may have none to change what needs no change. */
+	/* If nothing changes, do not call capset(2): the system call filter of a unit may not permit it. */
 	if (!((data[0].permitted | data[0].inheritable) & ~(u32)kept) &&
 	    !((data[1].permitted | data[1].inheritable) & ~(u32)(kept >> 32)) &&
 	    data[0].effective == data[0].permitted && data[1].effective == data[1].permitted)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a child gives up before it reads anything: the steps that all of them take, for good. What the system
- * refuses is left out, unless a step says otherwise: less is better than nothing. */
+/*
+ * The steps by which every child gives up privileges, permanently, before it reads anything. A step that the
+ * system refuses is skipped unless stated otherwise, because fewer privileges are better than all of them.
+ */
 #ifndef PEBSD_CONFINE_H
 #define PEBSD_CONFINE_H
 
@@ -9,21 +11,25 @@
 #define CONFINE_BIT(capability) (1ULL << (capability))
 
 /*
- * It ends with its parent and at no signal of a terminal's or of the service manager's; stands in no
- * directory of anybody's; yields to others in CPU time and in a shortage of memory; and is not looked into.
+ * The process ends with its parent, and ignores signals of the terminal and the service manager. Its working
+ * directory is the root. It yields to others in CPU time and when memory is short. Other processes cannot
+ * inspect it.
  */
 void confine_begin(void);
 
-/* RLIMIT_*, both: at most so much, and no more than it was. Of descriptors as many as it may have. */
+/*
+ * Limits a resource (RLIMIT_*), soft and hard, to at most `most` and at most the current limit. For
+ * RLIMIT_NOFILE, raises the soft limit to the hard one.
+ */
 void confine_limit(int resource, u64 most);
 
 /*
- * It reads files as nobody, so that root's are not open to it for writing. Its other ids stay, by which pebsd
- * may kill it without CAP_KILL.
+ * Accesses files as nobody, so that the process cannot open root's files for writing. Its other ids stay, so
+ * that pebsd can kill it without CAP_KILL.
  */
 void confine_files_as_nobody(void);
 
-/* Of the capabilities it has, those in `kept` stay. Returns 0, or -errno where others cannot be given up. */
+/* Keeps only the capabilities in `kept`. Returns 0, or -errno if the others cannot be dropped. */
 int confine_capabilities(u64 kept);
 
 #endif

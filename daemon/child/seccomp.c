@@ -24,7 +24,7 @@
 
 #ifdef ARCHITECTURE
 static const struct seccomp_permission of_any[] = {
-	/* Its socket to pebsd; what else is sent needs a descriptor that it was let have. */
+	/* For the socket to pebsd. Any other socket would have to be a passed descriptor. */
 	{.call = SYS_recvfrom},
 	{.call = SYS_sendto},
 	{.call = SYS_read},
@@ -34,7 +34,7 @@ static const struct seccomp_permission of_any[] = {
 	{SYS_write, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
 	{SYS_writev, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
 	{.call = SYS_brk},
-	/* A shared mapping would be written to behind write(); code is not made. */
+	/* A shared mapping would allow writing to a file without write(). No code is generated. */
 	{SYS_mmap, {{2, SECCOMP_WITHOUT, PROT_EXEC}, {3, SECCOMP_WITHOUT, MAP_SHARED}}},
 	{SYS_mprotect, {{2, SECCOMP_WITHOUT, PROT_EXEC}}},
 	{.call = SYS_munmap},
@@ -51,7 +51,7 @@ static const struct seccomp_permission of_any[] = {
 	{.call = SYS_gettid},
 	{.call = SYS_exit},
 	{.call = SYS_exit_group},
-/* What the sanitizers' own code calls. */
+/* Calls made by the sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 	{.call = SYS_write},
 	{.call = SYS_mmap},
@@ -66,7 +66,7 @@ static const struct seccomp_permission of_any[] = {
 #endif
 };
 
-/* Of a permission, and of all else. */
+/* Maximum statements of one permission, and of the rest of the program. */
 #define STATEMENTS_EACH   (3 + 2 * SECCOMP_CHECKS_MAX)
 #define STATEMENTS_AROUND 16
 
@@ -80,7 +80,7 @@ static void statement(struct program *program, u16 code, u32 value)
 	program->list[program->n++] = (struct sock_filter){.code = code, .k = value};
 }
 
-/* `yes`, `no`: statements to skip. */
+/* `yes` and `no` are the number of statements to skip. */
 static void branch(struct program *program, u16 comparison, u32 value, u8 yes, u8 no)
 {
 	program->list[program->n++] = (struct sock_filter){
@@ -94,7 +94,7 @@ static void load(struct program *program, size_t offset)
 
 static void check(struct program *program, const struct seccomp_check *check, u8 to_refusal)
 {
-	/* Both architectures are little-endian: the lower half comes first. */
+	/* Both architectures are little-endian: the lower half is at the lower address. */
 	load(program, offsetof(struct seccomp_data, args) + check->argument * sizeof(u64));
 	switch ((enum seccomp_condition)check->condition) {
 	case SECCOMP_NOTHING:
@@ -110,7 +110,7 @@ static void check(struct program *program, const struct seccomp_check *check, u8
 	}
 }
 
-/* The call's number is what is loaded, before and after. */
+/* Before and after these statements, the accumulator holds the number of the call. */
 static void permit(struct program *program, const struct seccomp_permission *permission)
 {
 	u8 n = 0;
@@ -158,7 +158,7 @@ int seccomp_allow(const struct seccomp_list *lists, size_t n)
 	for (size_t i = 0; i < n; i++)
 		permit_all(&program, lists[i].permissions, lists[i].n);
 	permit_all(&program, of_any, ARRAY_SIZE(of_any));
-	/* The C library takes another call then. */
+	/* With ENOSYS, the C library falls back to another call. */
 	branch(&program, BPF_JEQ, SYS_clone3, 0, 1);
 	refuse(&program, ENOSYS);
 	refuse(&program, EPERM);

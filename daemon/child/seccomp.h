@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* System calls that a process leaves itself (seccomp(2)). */
+/* Restricts a process to a list of system calls (seccomp(2)). */
 #ifndef PEBSD_SECCOMP_H
 #define PEBSD_SECCOMP_H
 
@@ -7,7 +7,7 @@
 
 #include "pebsd/types.h"
 
-/* What must hold of an argument; of its lower half, as these calls take no more of it. */
+/* A condition for an argument. It checks the lower 32 bits, which is all that these calls use. */
 enum seccomp_condition {
 	SECCOMP_NOTHING,
 	SECCOMP_EQUAL,   /* argument == value */
@@ -26,18 +26,18 @@ struct seccomp_permission {
 	} checks[SECCOMP_CHECKS_MAX];
 };
 
-/* Several for a call: one of them must hold. */
+/* A call may have several permissions. One of them must match. */
 struct seccomp_list {
 	const struct seccomp_permission *permissions;
 	size_t n;
 };
 
 /*
- * Of the calling process, for good; it needs no_new_privs. Beside what the lists have it may do what any such
- * process needs: read and look at what it has open, exchange messages over a connected socket, write to
- * standard error, have memory that is neither code nor shared, wait, handle signals, tell the time and
- * itself, and end; built with AddressSanitizer also what that calls itself. Any other call fails with EPERM,
- * clone3() with ENOSYS. Returns 0 or -errno: -EOPNOTSUPP on an architecture that it does not know.
+ * Restricts the calling process permanently. It needs no_new_privs. Besides the lists, it permits what every
+ * such process needs: reading and examining open descriptors, messages over a connected socket, writing to
+ * standard error, private memory that is not executable, waiting, signals, the time, its own ids, and
+ * exiting. A build with AddressSanitizer also permits the sanitizer's calls. Any other call fails with EPERM,
+ * clone3() with ENOSYS. Returns 0 or -errno. -EOPNOTSUPP: not implemented for this architecture.
  */
 int seccomp_allow(const struct seccomp_list *lists, size_t n);
 

@@ -11,34 +11,39 @@
 #include "origin/replay/number_map.h"
 #include "zoom/zoom_reader.h"
 
-/* Rings are read so often: one of ZOOM_RING_BYTES_MIN holds that of a CPU's samples with long stacks. */
+/*
+ * How often the rings are drained. ZOOM_RING_BYTES_MIN holds the samples that one CPU takes in this time,
+ * even if their stacks are long.
+ */
 #define DRAIN_EVERY_NS (200 * NSEC_PER_MSEC)
 
-/* For so long in one turn it is taken over what processes have mapped; the others have theirs in the next
- * ones. */
+/*
+ * Maximum time that one timer event spends on adding the mappings of processes. The rest is done in later
+ * events.
+ */
 #define READ_NS (20 * NSEC_PER_MSEC)
 
-/* Names that have not come by then are told as unknown. */
+/* Names that have not arrived by then are reported as unknown. */
 #define NAMING_NS (20 * NSEC_PER_SEC)
 
 #define DRAIN_ACCURACY_USEC 10000
 
 struct held_zoom {
-	struct zoom zoom;            /* first: what others are shown */
-	struct zoom_events *events;  /* while it runs */
-	struct number_map processes; /* pids that are known to the symbolizer */
-	size_t n_asked, n_read;      /* processes; of so many the recording knows what they have mapped */
-	u64 until_ns; /* RUNNING: the end of it; NAMING: of the waiting; DONE: of the keeping */
+	struct zoom zoom;            /* must be first: what callers get */
+	struct zoom_events *events;  /* NULL after the end */
+	struct number_map processes; /* pids whose names the symbolizer was asked to know */
+	size_t n_asked, n_read;      /* processes requested from the reader, and those that it returned */
+	u64 until_ns; /* RUNNING: end of the zoom; NAMING: end of the wait for names; DONE: when it is dropped */
 };
 
 struct zooms {
 	struct zooms_settings settings;
 	sd_event_source *timer;
-	struct zoom_reader *reader; /* from the first zoom on */
+	struct zoom_reader *reader; /* created with the first zoom */
 	u64 next_id;
 	struct held_zoom *held[ZOOMS_KEPT_MAX]; /* newest first */
 	size_t n;
-	struct zoom_figures figures; /* of zooms that are held no more */
+	struct zoom_figures figures; /* sums over the zooms that were dropped */
 };
 
 static u64 clock_ns(clockid_t clock)
@@ -64,7 +69,7 @@ static int enter_process(void *userdata, const struct zoom_record *record)
 	return profile_name(zoom->profile, record->pid, record->tid, record->named.name);
 }
 
-/* A process that was not met so far. */
+/* Called for each sample's process. A new process is announced to the symbolizer and read. */
 static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 {
 	u64 known;
@@ -89,7 +94,10 @@ static struct held_zoom *find_held(const struct zooms *zooms, u64 id)
 	return NULL;
 }
 
-/* What processes have mapped, for perf.data, and their names. A cgroup may have hundreds of large ones. */
+/*
+ * Adds the names and mappings of processes to their recordings, for perf.data. A cgroup may have hundreds of
+ * large processes.
+ */
 static void enter_processes(struct zooms *zooms)
 {
 	const u64 end_ns = clock_ns(CLOCK_MONOTONIC) + READ_NS;
@@ -165,7 +173,7 @@ static int take(void *userdata, const struct zoom_record *record)
 	return r < 0 ? r : zoom_recording_add(held->zoom.recording, record);
 }
 
-/* Returns how many addresses have no answer yet. */
+/* Returns the number of addresses without an answer. */
 static size_t resolve(struct zooms *zooms, struct held_zoom *held)
 {
 	size_t unnamed = profile_resolve(held->zoom.profile, &held->zoom.names);
@@ -174,7 +182,7 @@ static size_t resolve(struct zooms *zooms, struct held_zoom *held)
 	return unnamed;
 }
 
-/* The same, of what has come meanwhile too. */
+/* Takes new samples from the rings and resolves their names. Returns the same as resolve(). */
 static size_t drain(struct zooms *zooms, struct held_zoom *held)
 {
 	struct drain drain = {.zooms = zooms, .held = held};
@@ -192,7 +200,7 @@ static void tell(struct zooms *zooms, const struct held_zoom *held, bool over)
 		zooms->settings.changed(zooms->settings.userdata, &held->zoom, over);
 }
 
-/* No more samples; the last ones are taken. */
+/* Stops the events, takes the last samples, and starts to wait for names. */
 static void end(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 {
 	zoom_events_stop(held->events);
@@ -204,7 +212,7 @@ static void end(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 	tell(zooms, held, true);
 }
 
-/* Its cgroup was removed. */
+/* Ends a zoom whose cgroup was removed. */
 static void end_gone(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 {
 	char *note = NULL;
@@ -251,7 +259,7 @@ static void drop(struct zooms *zooms, size_t index)
 	memmove(&zooms->held[index], &zooms->held[index + 1], (zooms->n - index) * sizeof(*zooms->held));
 }
 
-/* What has to be done at `now_ns`. Returns when there is more to do; 0: never. */
+/* Does all work that is due at `now_ns`. Returns when there is more to do; 0: never. */
 static u64 turn(struct zooms *zooms, u64 now_ns)
 {
 	u64 next_ns = 0;
@@ -348,7 +356,9 @@ static size_t running(const struct zooms *zooms)
 	return n;
 }
 
-/* The oldest that runs no more gives way; ZOOMS_RUNNING_MAX is below ZOOMS_KEPT_MAX. */
+/*
+ * Drops the oldest zoom that is no longer running. There is one: ZOOMS_RUNNING_MAX is below ZOOMS_KEPT_MAX.
+ */
 static void make_room(struct zooms *zooms)
 {
 	if (zooms->n < ZOOMS_KEPT_MAX)
@@ -368,7 +378,7 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 	return symbols_find(userdata, query);
 }
 
-/* Takes over the events. */
+/* Takes ownership of `events` and `note`. */
 static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_events *events, char *note,
 		struct held_zoom **ret)
 {
@@ -441,7 +451,7 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	return 0;
 }
 
-/* Returns `error`, with `ret_message`, which is NULL where memory is short. */
+/* Returns `error` and sets `ret_message`, or NULL if memory is short. */
 __attribute__((format(printf, 3, 4))) static int refuse(int error, char **ret_message, const char *format,
 							...)
 {
@@ -478,7 +488,7 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 
 		if (held->zoom.state != ZOOM_RUNNING || strcmp(about_of(held)->cgroup, wish->path) != 0)
 			continue;
-		/* One that has the path of it now is another. */
+		/* A cgroup that has this path now is a different one. */
 		if (zoom_events_gone(held->events)) {
 			end_gone(zooms, held, now_ns);
 			continue;
@@ -521,7 +531,7 @@ void zooms_end_all(struct zooms *zooms)
 	for (size_t i = zooms->n; i-- > 0;)
 		if (zooms->held[i]->zoom.state == ZOOM_RUNNING)
 			end(zooms, zooms->held[i], now_ns);
-	/* Last: it drops those whose time is over, wherever they are. */
+	/* Must be last: turn() drops expired zooms at any index. */
 	arm(zooms, turn(zooms, now_ns));
 }
 

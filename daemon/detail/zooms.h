@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The zooms of a running daemon: who is looked at closely now, until when, and what came of those that are
- * over. In the event loop. A zoom ends by itself; what it took is kept for ZOOM_KEPT_NS, or until it has to
- * make room: at most ZOOMS_KEPT_MAX times ZOOM_RECORDING_BYTES and PROFILE_BYTES_MAX of memory.
+ * The zooms of a running daemon: which cgroups are sampled in detail, until when, and the results of zooms
+ * that have ended. Runs in the event loop. A zoom ends by itself. Its results are kept for ZOOM_KEPT_NS, or
+ * until a new zoom needs the place. Memory is bounded by ZOOMS_KEPT_MAX * (ZOOM_RECORDING_BYTES +
+ * PROFILE_BYTES_MAX).
  */
 #ifndef PEBSD_ZOOMS_H
 #define PEBSD_ZOOMS_H
@@ -25,44 +26,48 @@
 
 enum zoom_state { ZOOM_RUNNING, ZOOM_NAMING, ZOOM_DONE };
 
-/* One zoom. The zooms', valid until control returns to the event loop. */
+/* One zoom. The zooms own it. It is valid until control returns to the event loop. */
 struct zoom {
 	u64 id;                /* from 1 on */
-	enum zoom_state state; /* NAMING: no more samples, and symbols are under way (some seconds at most) */
-	double seconds;        /* asked for */
+	enum zoom_state state; /* NAMING: sampling ended, names are still being resolved (some seconds) */
+	double seconds;        /* requested duration */
 	char *reason;          /* "asked for by uid 0", "rule NAME, alert 17", "HTTP" */
-	char *note; /* what is odd, to be shown: "the always-on event loads of cpu is paused for it", "the
-		     * cgroup was removed, which ended it"; NULL */
+	/*
+	 * What is unusual, for display: "the always-on event loads of cpu is paused for it", "the cgroup was
+	 * removed, which ended it". NULL: nothing.
+	 */
+	char *note;
 	struct zoom_recording *recording;
 	struct profile *profile;
 	struct profile_names names;
-	u64 period;       /* of its event, in force when it began; 0: not known */
+	u64 period;       /* of its event when it began; 0: not known */
 	u64 kernel_start; /* address of _text; 0: not known */
 };
 
 struct zooms;
 
-/* Where the samples come from. */
+/* The source of the samples. */
 struct zooms_origin {
 	const char *name; /* "perf": a constant */
 	/*
-	 * Opens the events of a zoom of the cgroup of a path. 0 with the events, the caller's, and in
-	 * `ret_note` (the caller's; NULL: nothing) what is to be known of it; -ENOENT, -EOPNOTSUPP, -errno
-	 * with `ret_message`. NULL in the place of the functions: this origin has no tasks to look at.
+	 * Opens the events of a zoom for the cgroup at `path`. Returns 0 and the events, which the caller
+	 * owns. `ret_note` is then a note to display, or NULL, and the caller frees it. Returns -ENOENT,
+	 * -EOPNOTSUPP or another -errno with `ret_message` set. If `open` and `close` are NULL, this origin
+	 * has no tasks to look at.
 	 */
 	int (*open)(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 		    char **ret_message);
-	/* Frees them, and puts back what was paused for them. */
+	/* Frees the events, and resumes the always-on events that were paused for them. */
 	void (*close)(void *userdata, struct zoom_events *events);
 	void *userdata;
 };
 
 struct zooms_settings {
-	sd_event *event; /* not owned, nor are the symbols */
+	sd_event *event; /* not owned; neither are the symbols */
 	struct zooms_origin origin;
 	struct symbols *symbols;
-	const char *socket; /* as that of the symbols; outlives them all */
-	/* Told when one begins or is over. May be NULL. */
+	const char *socket; /* same as in symbols_settings; outlives the zooms */
+	/* Called when a zoom begins, and with `over` set when it ends. May be NULL. */
 	void (*changed)(void *userdata, const struct zoom *zoom, bool over);
 	void *userdata;
 };
@@ -79,28 +84,31 @@ struct zoom_wish {
 };
 
 /*
- * Begins a zoom, or makes the one of this cgroup that is running go on for so long from now; one whose cgroup
- * was removed ends, and another is begun of the cgroup that has its path now. Returns 0 and
- * its id; -ENOENT: no such cgroup; -EBUSY: ZOOMS_RUNNING_MAX run; -EOPNOTSUPP: this origin (or kernel) can
- * not; -errno. `ret_message` then says what and why, the caller's.
+ * Begins a zoom. If a zoom of this cgroup is running, extends it instead, to `seconds` from now. If the
+ * cgroup of the running zoom was removed, that zoom ends and a new one begins for the cgroup that has its
+ * path now.
+ *
+ * Returns 0 and the zoom's id. -ENOENT: no such cgroup. -EBUSY: ZOOMS_RUNNING_MAX zooms are running.
+ * -EOPNOTSUPP: this origin or kernel cannot zoom. -EINVAL: `seconds` or `rate` is out of range. Other -errno.
+ * `ret_message` then says what failed and why, or is NULL. The caller frees it.
  */
 int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message);
 
-/* Ends a running one now. Whether it ran. */
+/* Ends a running zoom now. Returns whether it was running. */
 bool zooms_end(struct zooms *zooms, u64 id);
 
-/* The newest of a cgroup that holds something; NULL. By its id; NULL. */
+/* Finds the newest zoom of a cgroup, or a zoom by its id. Returns NULL if there is none. */
 const struct zoom *zooms_find(struct zooms *zooms, const char *path);
 const struct zoom *zooms_get(struct zooms *zooms, u64 id);
 
-/* All that are held, newest first: `i` from 0; NULL at the end. */
+/* Iterates over all zooms, newest first: `i` counts from 0. Returns NULL at the end. */
 const struct zoom *zooms_nth(struct zooms *zooms, size_t i);
 
-/* All that run end now: their counters are wanted for something else. */
+/* Ends all running zooms now, because their counters are needed for something else. */
 void zooms_end_all(struct zooms *zooms);
 
 struct zoom_figures {
-	size_t running, held;              /* held: those that run among them */
+	size_t running, held;              /* `held` includes `running` */
 	u64 bytes;                         /* recordings, profiles, rings */
 	u64 taken, limited, lost, dropped; /* samples since the start */
 };

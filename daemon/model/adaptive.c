@@ -3,15 +3,20 @@
 
 #include "layout.h"
 
-/* The first word: format in bits 31:0, size in bits 63:48. Later CPUs have a retire latency between them
- * (struct pebs_basic, Linux 6.12). */
+/*
+ * The first word has the format in bits 31:0 and the size in bits 63:48. On later CPUs, bits 47:32 are the
+ * retire latency (struct pebs_basic, Linux 6.12).
+ */
 #define WORD_FORMAT       0xffffffffULL
 #define WORD_RETIRE_SHIFT 32
 #define WORD_RETIRE       0xffffULL
 #define WORD_SIZE_SHIFT   48
 #define WORD_SIZE         8
 
-/* The IP of the basic group is the eventing one; the registers' is that of the next instruction. */
+/*
+ * The IP of the basic group is the eventing IP. The IP of the registers group is that of the next
+ * instruction.
+ */
 static const struct place_of_field basic[] = {
 	{RECORD_EVENTING_IP, 8, 0x08},
 	{RECORD_GLOBAL_STATUS, 8, 0x10}, /* applicable counters */
@@ -25,7 +30,7 @@ static const struct place_of_field memory[] = {
 	{RECORD_TSX, 8, 0x18},
 };
 
-/* Another order than in the older formats. */
+/* The order differs from the older formats. */
 static const struct place_of_field registers[] = {
 	{RECORD_FLAGS, 8, 0x00}, {RECORD_IP, 8, 0x08},  {RECORD_AX, 8, 0x10},  {RECORD_CX, 8, 0x18},
 	{RECORD_DX, 8, 0x20},    {RECORD_BX, 8, 0x28},  {RECORD_SP, 8, 0x30},  {RECORD_BP, 8, 0x38},
@@ -43,13 +48,13 @@ enum {
 };
 
 struct group {
-	u64 chosen; /* bits of MSR_PEBS_DATA_CFG, 0: always there */
+	u64 chosen; /* bits of MSR_PEBS_DATA_CFG; 0: always present */
 	const struct place_of_field *places;
 	u16 count;
-	u16 bytes; /* of branches: each */
+	u16 bytes; /* size; for branches: of each entry */
 };
 
-/* In the order in which they stand in a record. */
+/* In the order in which a record has them. */
 static const struct group groups[] = {
 	{0, basic, sizeof(basic) / sizeof(basic[0]), BASIC_BYTES},
 	{DATA_CFG_MEMORY, memory, sizeof(memory) / sizeof(memory[0]), MEMORY_BYTES},
@@ -74,7 +79,7 @@ u32 adaptive_branches(u64 data_cfg)
 	return entries < DATA_CFG_BRANCHES_MAX ? entries : DATA_CFG_BRANCHES_MAX;
 }
 
-/* 0 where the group was not chosen. */
+/* Returns 0 if the group is not selected. */
 static u32 group_size(const struct group *group, u64 data_cfg)
 {
 	if (group->chosen == DATA_CFG_BRANCHES)
@@ -91,8 +96,7 @@ u32 adaptive_size(u64 data_cfg)
 	return size;
 }
 
-/* Says what the record has: the choice, with what the model makes of too many branch entries, and the size.
- */
+/* Returns the first word: the selection, with at most 32 branch entries, and the size. */
 static u64 first_word(u64 data_cfg)
 {
 	u64 word = data_cfg & DATA_CFG_GROUPS;
@@ -103,7 +107,7 @@ static u64 first_word(u64 data_cfg)
 	return word | (u64)adaptive_size(data_cfg) << WORD_SIZE_SHIFT;
 }
 
-/* Whether a first word's choice is one of this format, and its size that of the choice. */
+/* Returns whether the first word has a valid selection and the size that belongs to it. */
 static bool is_record(u64 word)
 {
 	u64 format = word & WORD_FORMAT;
@@ -124,7 +128,7 @@ void adaptive_write(u64 data_cfg, const struct record *record, u8 *bytes)
 		const struct group *group = &groups[i];
 		u32 size = group_size(group, data_cfg);
 
-		if (size && !group->places) /* the model has no vectors and no branches */
+		if (size && !group->places) /* the model has no vectors or branches */
 			for (u32 at = 0; at < size; at++)
 				bytes[offset + at] = 0;
 		else if (size)

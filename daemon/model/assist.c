@@ -7,14 +7,14 @@
 #include "precise_store.h"
 #include "program.h"
 
-/* IF and the bit that is always set: the flags of a program that runs undisturbed. */
+/* IF and the bit that is always set: typical flags of a running program. */
 #define RECORD_EFLAGS 0x202
 
 #define STORE_L1D_HIT 1ULL
 
 #define RETIRE_LATENCY_HIGHEST 0xffffULL
 
-/* The kinds of the events that triggered, as a set of enum machine_event_kind. */
+/* Returns the kinds of the events that triggered, as a set of enum machine_event_kind. */
 static u64 kinds_of(struct pebs_unit *unit, u64 counters)
 {
 	u64 kinds = 0;
@@ -31,16 +31,18 @@ static void put_access(struct record *record, u64 address, u64 source, u64 laten
 	record->values[RECORD_LATENCY] = latency;
 }
 
-/* Bytes AFH:98H: what the record says of a memory access (18.8.1.2). */
+/* Fills bytes AFH:98H, which describe a memory access (18.8.1.2). */
 static void record_access(struct pebs_unit *unit, const struct retired *retired, u64 kinds,
 			  struct record *record)
 {
 	const struct machine *machine = unit->machine;
-	bool own = machine->format >=
-		   RECORD_HASWELL; /* any memory event's access, not the facilities' alone (18.11.3) */
+	bool own = machine->format >= RECORD_HASWELL; /* any memory event, not only facilities (18.11.3) */
 
-	/* The record's IP is that of the next instruction: the previous one is this one (18.7.1.1). The other
-	 * two fields are reserved there. */
+	/*
+	 * According to the manual, the address is that of the previous instruction's access. The record's IP
+	 * is that of the next instruction, so the previous one is this one (18.7.1.1). The other two fields
+	 * are reserved.
+	 */
 	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY)
 		put_access(record, retired->address, 0, 0);
 	else if (kinds & MODEL_BIT(MACHINE_EVENT_PRECISE_STORE))
@@ -92,8 +94,8 @@ static void record_fill(struct pebs_unit *unit, const struct retired *retired, u
 
 struct covered {
 	u64 counters;
-	u64 due;     /* of these, those whose overflow interrupt waits */
-	bool chosen; /* at least one asks for adaptive records */
+	u64 due;     /* those of `counters` whose overflow interrupt waits */
+	bool chosen; /* at least one requests adaptive records */
 };
 
 static struct covered find_covered(struct pebs_unit *unit)
@@ -115,8 +117,10 @@ static struct covered find_covered(struct pebs_unit *unit)
 	return covered;
 }
 
-/* The counters' overflows are dealt with. The status bits of those that interrupt stay for their handler.
- * `area`: they are reloaded from there. */
+/*
+ * Ends the overflow of the counters. Reloads them from `area` unless that is NULL. The status bits of
+ * counters that interrupt stay set for the interrupt handler.
+ */
 static void settle(struct pebs_unit *unit, const struct covered *covered, const struct ds_area *area)
 {
 	for (u64 left = covered->counters; left; left &= left - 1) {
@@ -154,20 +158,25 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 		settle(unit, &covered, NULL);
 		return covered.due;
 	}
-	/* 18.7.1.3: told like a full buffer, the counters' bits cleared, the counters not reloaded. */
+	/*
+	 * 18.7.1.3: signalled like a full buffer. The status bits of the counters are cleared, and the
+	 * counters are not reloaded.
+	 */
 	if (machine->mechanisms & MECHANISM_OUT_OF_BOUNDS &&
 	    (area.index < area.base || area.index > area.maximum)) {
 		unit->not_written++;
 		settle(unit, &covered, NULL);
-		unit->global_status &= ~covered.counters; /* whether they interrupt or not */
+		unit->global_status &= ~covered.counters; /* also of counters that interrupt */
 		raise_buffer(unit, older);
 		return covered.due;
 	}
 	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
 	record_write(machine->format, data_cfg, &record, bytes);
-	/* The buffer is full, or the memory cannot be written: there is no record and no interrupt, and the
-	 * counters stay armed, so that sampling continues once software has moved the index back ("PEBS
-	 * Absolute Maximum"). A record counts once the index is past it. */
+	/*
+	 * If the buffer is full or not writable, there is no record and no interrupt. The counters stay
+	 * armed, so that sampling continues when software has moved the index back ("PEBS Absolute Maximum").
+	 * A record counts only if the index was moved past it.
+	 */
 	if (ds_area_put(&unit->memory, &area, bytes, size) ||
 	    ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index + size)) {
 		unit->not_written++;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PEBS assist (manual 18.8.1.1): one record, the counters reloaded, the index held against the threshold.
+/*
+ * The PEBS assist (manual 18.8.1.1): writes one record, reloads the counters, and compares the index with the
+ * threshold.
  */
 #ifndef PEBSD_MODEL_ASSIST_H
 #define PEBSD_MODEL_ASSIST_H
@@ -7,10 +9,10 @@
 #include "pebs.h"
 
 /*
- * Makes the assist at an instruction, triggered by `triggered` counters (bits of the status registers). All
- * counters that are armed share its record and are reloaded, also those that waited for their own: such a
- * record stands for several, and before 0011b a driver cannot tell whose it is. Returns the counters whose
- * overflow interrupt waited for this.
+ * Performs the assist at an instruction. `triggered` are the counters that triggered it, as bits of the
+ * status registers. All armed counters share its record and are reloaded, including those that waited for
+ * their own assist. Such a record stands for several counters, and before 0011b a driver cannot tell which.
+ * `older`: see interrupt_raise(). Returns the counters whose overflow interrupt waited for this assist.
  */
 u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered, u8 older);
 

@@ -15,7 +15,7 @@ bool counter_add(const struct machine *machine, u64 *count, u64 events)
 	return overflowed;
 }
 
-/* Whether the counter mask's condition holds in a cycle with so many occurrences. */
+/* Returns whether the condition of the counter mask holds in a cycle with this number of occurrences. */
 static bool condition(const struct counter_program *program, u64 occurrences)
 {
 	if (!program->mask)
@@ -34,7 +34,7 @@ u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrence
 	if (!program->mask && !program->edge)
 		return occurrences;
 
-	/* An event that is cycles occurs in each of them, and none is idle. */
+	/* A cycles event occurs in every cycle, so no cycle is idle. */
 	if (program->event.kind == MACHINE_EVENT_CYCLES) {
 		idle = occurrences > 1 ? occurrences - 1 : 0;
 		idly = condition(program, 1);

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a counter makes of its event's occurrences: privilege, counter mask, inversion, edge detection (manual
- * 18.2.1.1), and its width.
+ * How a counter counts the occurrences of its event: privilege, counter mask, inversion, edge detection
+ * (manual 18.2.1.1), and counter width.
  */
 #ifndef PEBSD_MODEL_COUNTER_H
 #define PEBSD_MODEL_COUNTER_H
 
 #include "machine_event.h"
 
-/* A counter as programmed, worked out when a register is written. */
+/* A counter's configuration, computed when a register is written. */
 struct counter_program {
 	struct machine_event event;
 	bool counts;     /* enabled here and in IA32_PERF_GLOBAL_CTRL, available, defined */
-	bool pebs;       /* enabled for PEBS, and the event is precise */
+	bool pebs;       /* enabled for PEBS, with a precise event */
 	bool no_skid;    /* PDIR or reduced skid */
 	bool interrupts; /* on overflow */
 	bool os, user;
 	bool inverted, edge;
-	u8 mask; /* 0: none */
+	u8 mask; /* 0: no mask */
 };
 
-/* Highest value of a counter of the machine. */
+/* Returns the highest value of a counter of the machine. */
 u64 counter_highest(const struct machine *machine);
 
-/* Adds; true: it went from its highest value to zero or past it. */
+/* Adds `events`. Returns true if the counter overflowed to zero or past it. */
 bool counter_add(const struct machine *machine, u64 *count, u64 events);
 
 /*
- * What is added to the counter for `occurrences` in the cycle in which an instruction at `ip` retires,
- * `cycles` after the last one; in the cycles between the two nothing occurs. The privilege level is read from
- * the address: the upper half is the kernel's. A counter mask turns occurrences into cycles (at least so many
- * in one; with inversion fewer); edge detection counts the condition's beginnings. Inversion without a mask
- * does nothing. `asserted` is the counter's own.
+ * Returns what to add to the counter for `occurrences` of its event. They happen in the cycle in which an
+ * instruction at `ip` retires, `cycles` after the previous one. In between, the event does not occur. The
+ * privilege level is derived from the address: the upper half is the kernel's.
+ *
+ * A counter mask counts cycles with at least that many occurrences, or with fewer of them if inverted. Edge
+ * detection counts how often the condition begins. Inversion without a mask has no effect. `asserted` is the
+ * counter's state of edge detection.
  */
 u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrences, u64 cycles,
 		   bool *asserted);

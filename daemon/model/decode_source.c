@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The third side of load_source.h: an encoding in pebsd's words, from the manual's tables (data source
- * encodings of 18.8.1.2, bits of 18.9.4, what Skylake server, Golden Cove and the E-cores changed) and not
- * from the driver's. Where the driver says less than the manual, its words are meant; the comments name those
+ * Decodes the encodings of load_source.h into pebsd's classes. The tables are from the manual (data source
+ * encodings of 18.8.1.2, bits of 18.9.4, changes of Skylake server, Golden Cove and E-cores), not from the
+ * driver. If the driver reports less than the manual, the tables follow the driver. Comments mark these
  * places.
  */
 #include "load_source.h"
@@ -15,16 +15,16 @@ struct words {
 #define CODES 16
 
 static const struct words nehalem[CODES] = {
-	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA}, /* not in L3, and not known where */
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA}, /* not in L3; place not known */
 	[0x1] = {SOURCE_L1, SNOOP_NONE},
-	[0x2] = {SOURCE_LFB, SNOOP_NONE}, /* a miss of the line was under way */
+	[0x2] = {SOURCE_LFB, SNOOP_NONE}, /* a miss of the line was in flight */
 	[0x3] = {SOURCE_L2, SNOOP_NONE},
 	[0x4] = {SOURCE_L3, SNOOP_NONE}, /* no coherency action */
 	[0x5] = {SOURCE_L3, SNOOP_HIT},  /* another core had it, clean */
 	[0x6] = {SOURCE_L3, SNOOP_HITM}, /* another core had it modified */
-	[0x7] = {SOURCE_L3, SNOOP_HITM}, /* reserved; the driver takes it for 6 */
+	[0x7] = {SOURCE_L3, SNOOP_HITM}, /* reserved; the driver treats it as 6 */
 	[0x8] = {SOURCE_REMOTE_CACHE, SNOOP_HIT},
-	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM}, /* reserved; the driver takes it for Sandy Bridge's */
+	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM}, /* reserved; the driver treats it as on Sandy Bridge */
 	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},    /* to shared state */
 	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_HIT},
 	[0xc] = {SOURCE_LOCAL_DRAM, SNOOP_MISS}, /* to exclusive state */
@@ -55,7 +55,7 @@ static const struct words skylake[CODES] = {
 	[0x7] = {SOURCE_L3, SNOOP_HITM},
 	[0x8] = {SOURCE_L4, SNOOP_HIT},           /* embedded DRAM */
 	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HIT}, /* another socket's embedded DRAM: no part has one */
-	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   /* whatever state it comes in */
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   /* in any state */
 	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
 	[0xc] = {SOURCE_REMOTE_CACHE, SNOOP_FWD},
 	[0xd] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
@@ -98,7 +98,10 @@ static const struct words crestmont[CODES] = {
 	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
 	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_NONE},
 	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
-	/* Another socket's cache, as its snoop says; the driver's level is memory, and that is meant. */
+	/*
+	 * The snoop says that it is another socket's cache. The driver reports memory, which is followed
+	 * here.
+	 */
 	[0xc] = {SOURCE_REMOTE_DRAM, SNOOP_FWD},
 	[0xd] = {SOURCE_REMOTE_DRAM, SNOOP_HITM},
 	[0xe] = {SOURCE_IO, SNOOP_NONE},
@@ -130,7 +133,7 @@ static const struct words *words_of(const struct machine *machine)
 	}
 }
 
-/* The places of what is told beside the source: bits from 0, as a P-core of any generation has them. */
+/* Decodes the flags after the source. Their bits are the same for P-cores of all generations. */
 static void decode_flags(enum source_encoding encoding, u64 encoded, struct load_source *ret)
 {
 	static const u8 locked[] = {[ENCODING_GRACEMONT] = 4, [ENCODING_CRESTMONT] = 5};
@@ -139,7 +142,7 @@ static void decode_flags(enum source_encoding encoding, u64 encoded, struct load
 	bool efficient = encoding == ENCODING_GRACEMONT || encoding == ENCODING_CRESTMONT;
 	bool tells_blocks = encoding == ENCODING_GOLDEN_COVE || encoding == ENCODING_GOLDEN_COVE_CLIENT;
 
-	/* The bit tells the second level's miss from a hit in either level. */
+	/* The bit only tells a miss in the second level from a hit in either level. */
 	ret->tlb = encoded >> (efficient ? missed[encoding] : 4) & 1 ? TLB_MISS : TLB_HIT;
 	ret->locked = encoded >> (efficient ? locked[encoding] : 5) & 1;
 	ret->blocked = efficient ? encoded >> blocked[encoding] & 1 : tells_blocks && (encoded >> 6 & 3);
@@ -155,7 +158,7 @@ void load_source_decode(const struct machine *machine, u64 encoded, struct load_
 	ret->source = (enum source)words[encoded % CODES].source;
 	ret->snoop = (enum snoop)words[encoded % CODES].snoop;
 	if (machine->encoding == ENCODING_NEHALEM)
-		return; /* no TLB, no lock: bits 63:4 are reserved */
+		return; /* no TLB and no lock: bits 63:4 are reserved */
 	decode_flags(machine->encoding, encoded, ret);
 }
 
@@ -166,11 +169,11 @@ void store_source_decode(const struct machine *machine, u64 encoded, struct load
 		return;
 	if (machine->mechanisms & MECHANISM_STORE_LATENCY && words_of(machine)) {
 		load_source_decode(machine, encoded, ret);
-		/* An E-core's stores have the bit of its loads. */
+		/* On E-cores, stores have the same block bit as loads. */
 		ret->blocked = machine_is_efficient(machine) && ret->blocked;
 		return;
 	}
-	/* A store that missed L1D: where it went is not told. */
+	/* For a store that missed L1D, the place is not reported. */
 	ret->source = encoded & 1 ? SOURCE_L1 : SOURCE_UNKNOWN;
 	if (machine->mechanisms & MECHANISM_PRECISE_STORE) {
 		ret->tlb = encoded >> 4 & 1 ? TLB_MISS : TLB_L2_HIT;

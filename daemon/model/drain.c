@@ -7,8 +7,10 @@
 _Static_assert(GENERAL_COUNTERS >> DRAIN_COUNTERS == 0 && FIXED_COUNTERS >> DRAIN_COUNTERS == 0,
 	       "each counter has its place");
 
-/* Counters that can be named by a record. Fixed ones do PEBS from the adaptive format on; before it the bits
- * from 32 on enable load latency. */
+/*
+ * Returns the counters that a record can name. Fixed counters have PEBS only in the adaptive format. In older
+ * formats, the bits from 32 on enable load latency.
+ */
 static u64 nameable(enum record_format format)
 {
 	return format == RECORD_ADAPTIVE ? GENERAL_COUNTERS | FIXED_COUNTERS : GENERAL_COUNTERS;
@@ -20,8 +22,9 @@ static bool one_bit(u64 bits)
 }
 
 /*
- * The enabled counters that a record names. Before 0011b a status of none is taken for that of the one bit of
- * IA32_PEBS_ENABLE, where there is but one: the status can be cleared between the overflow and the record.
+ * Returns the enabled counters that a record names. The status can be cleared between the overflow and the
+ * record. Before 0011b, a record with an empty status therefore belongs to the only counter in
+ * IA32_PEBS_ENABLE, if exactly one bit is set there.
  */
 static u64 named(const struct drain *drain, const struct record *record)
 {
@@ -35,13 +38,15 @@ static u64 named(const struct drain *drain, const struct record *record)
 	return counters;
 }
 
-/* Before 0011b a record that names several is nobody's: which events it stands for cannot be told. */
+/*
+ * Before 0011b, a record that names several counters is dropped: it does not say which events it stands for.
+ */
 static bool collides(const struct drain *drain, u64 counters)
 {
 	return drain->format < RECORD_SKYLAKE && counters && !one_bit(counters);
 }
 
-/* The record at the offset, which is moved behind it. False: none, or none that can be read. */
+/* Reads the record at the offset and moves the offset past it. Returns false if there is no valid record. */
 static bool next_record(const struct drain *drain, u64 *offset, struct record *ret)
 {
 	u64 left = drain->size - *offset;

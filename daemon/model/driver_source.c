@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The driver's side of load_source.h: what Linux makes of an encoding. The tables are pebs_data_source of
- * arch/x86/events/intel/ds.c and its patches for Nehalem (_nhm) and Skylake (_skl, with and without
- * persistent memory), Gracemont (_grt) and Crestmont (_cmt, 6.12), the flags those of grt_latency_data(),
+ * The driver's side of load_source.h: how Linux translates an encoding. The tables are pebs_data_source of
+ * arch/x86/events/intel/ds.c with its changes for Nehalem (_nhm), Skylake (_skl, with and without persistent
+ * memory), Gracemont (_grt) and Crestmont (_cmt, 6.12). The flags are those of grt_latency_data(),
  * cmt_latency_data() and load_latency_data() (6.12), store_latency_data(), precise_store_data() and
  * precise_datala_hsw().
  */
 #include "load_source.h"
 
-/* A value's parts, each at its place. */
+/* The fields of a value. */
 #define OP_LOAD        0x2ULL
 #define OP_STORE       0x4ULL
 #define OP_BITS        0x1fULL
@@ -26,7 +26,7 @@
 #define BLK(bits)      ((u64)(bits) << 40)
 #define BLK_ABSENT     BLK(1)
 
-/* PERF_MEM_NA. The level number joined it after 6.1; pebsd reads both alike. */
+/* PERF_MEM_NA. The level number was added to it after 6.1, but pebsd treats both values alike. */
 #define ALL_ABSENT (0x1ULL | LVL_ABSENT | SNOOP_ABSENT | LOCK_ABSENT | TLB_ABSENT | NUMBER(LVL_NUM_NA))
 
 #define LOAD_HIT       (OP_LOAD | LVL(LVL_HIT))
@@ -38,7 +38,7 @@
 #define CODES 16
 #define CODE  0xfULL
 
-/* Where all generations agree. */
+/* The codes on which all generations agree. */
 #define COMMON                                                                         \
 	[0x0] = OP_LOAD | LVL(LVL_MISS) | NUMBER(LVL_NUM_L3) | SNOOP_ABSENT,           \
 	[0x1] = LOAD_HIT | LVL(LVL_L1) | NUMBER(LVL_NUM_L1) | SNOOP(SNOOP_BIT_NONE),   \
@@ -57,7 +57,7 @@
 	[0x5] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_MISS), \
 	[0x6] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HIT)
 
-/* Beyond L3, Nehalem to Broadwell. 0xb is remote DRAM with a level number of L3. */
+/* Beyond L3, Nehalem to Broadwell. 0xb is remote DRAM, although its level number is L3. */
 #define TO_BROADWELL                                                                             \
 	[0x8] = LOAD_HIT | REMOTE_CACHE_1 | REMOTE | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HIT),  \
 	[0x9] = LOAD_HIT | REMOTE_CACHE_1 | REMOTE | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HITM), \
@@ -66,7 +66,7 @@
 	[0xc] = LOAD_HIT | LVL(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS,          \
 	[0xd] = LOAD_HIT | REMOTE_RAM_1 | REMOTE | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS
 
-/* Beyond L3, Skylake and later. But for 0xa the level numbers alone say where. */
+/* Beyond L3, Skylake and later. Except for 0xa, only the level numbers say where. */
 #define FROM_SKYLAKE(second_memory)                                                       \
 	[0x8] = LOAD_HIT | NUMBER(second_memory) | SNOOP(SNOOP_BIT_HIT),                  \
 	[0x9] = LOAD_HIT | NUMBER(second_memory) | REMOTE | SNOOP(SNOOP_BIT_HIT),         \
@@ -75,7 +75,10 @@
 	[0xc] = LOAD_HIT | NUMBER(LVL_NUM_ANY_CACHE) | REMOTE | FORWARD,                  \
 	[0xd] = LOAD_HIT | NUMBER(LVL_NUM_ANY_CACHE) | REMOTE | SNOOP(SNOOP_BIT_HITM)
 
-/* E-cores patch the table of Sandy Bridge: Gracemont knows no snoop that missed, and has forwarding in 8. */
+/*
+ * E-cores modify Sandy Bridge's table. Gracemont has no code for a snoop that missed, and uses 8 for
+ * forwarding.
+ */
 #define GRACEMONT                                                                                \
 	[0x5] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HIT),              \
 	[0x6] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HITM),             \
@@ -92,7 +95,7 @@ static const u64 skylake[CODES] = {COMMON, LATER_L3, FROM_SKYLAKE(LVL_NUM_L4)};
 static const u64 skylake_server[CODES] = {COMMON, LATER_L3, FROM_SKYLAKE(LVL_NUM_PMEM)};
 
 static const u64 gracemont[CODES] = {COMMON, GRACEMONT};
-/* What is remote, caches too, has the level number of memory. */
+/* All remote sources, including caches, have the level number of memory. */
 static const u64 crestmont[CODES] = {
 	[0x0] = OP_LOAD | LVL(LVL_MISS) | NUMBER(LVL_NUM_L3) | SNOOP_ABSENT,
 	[0x1] = LOAD_HIT | LVL(LVL_L1) | NUMBER(LVL_NUM_L1) | SNOOP(SNOOP_BIT_NONE),
@@ -142,7 +145,7 @@ static u64 tlb_and_lock(u64 missed, u64 locked)
 	return locked ? value | LOCK(LOCK_BIT_LOCKED) : value;
 }
 
-/* __grt_latency_data(): loads and stores alike. */
+/* __grt_latency_data(), for loads and stores. */
 static u64 efficient_data_src(const struct machine *machine, u64 encoded)
 {
 	bool crestmont_bits = machine->encoding == ENCODING_CRESTMONT;
@@ -180,7 +183,7 @@ u64 store_status_data_src(u64 encoded)
 	       (encoded & MODEL_BIT(5) ? LOCK(LOCK_BIT_LOCKED) : 0);
 }
 
-/* Haswell and later without store latency: all but operation and level stays unknown. */
+/* Haswell and later without store latency: everything except operation and level is unknown. */
 static u64 store_hit_data_src(u64 encoded)
 {
 	return (ALL_ABSENT & ~(OP_BITS | LVL_ABSENT)) | OP_STORE | LVL(LVL_L1) |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines on their way to a core: those that its own misses wait for, one in each fill buffer, and those that
- * its prefetcher asked for. Inline, for every access looks here.
+ * Lines in flight to a core: those of its own misses, one in each fill buffer, and those that its prefetcher
+ * requested. Inline, because every access searches here.
  */
 #ifndef PEBSD_MODEL_FLIGHTS_H
 #define PEBSD_MODEL_FLIGHTS_H
@@ -18,9 +18,9 @@ struct flight {
 };
 
 struct flights {
-	u32 buffers; /* fill buffers, at most FLIGHTS_BUFFERS_MAX; 0 counts as 1 */
+	u32 buffers; /* number of fill buffers, at most FLIGHTS_BUFFERS_MAX; 0 counts as 1 */
 	u32 count;
-	u32 prefetches; /* of them */
+	u32 prefetches; /* number of prefetches in `list` */
 	struct flight list[FLIGHTS_BUFFERS_MAX + FLIGHTS_PREFETCHES_MAX];
 };
 
@@ -30,12 +30,12 @@ static inline void flights_land(struct flights *flights, u32 index)
 	flights->list[index] = flights->list[--flights->count];
 }
 
-/* The flight of the line, NULL where it is not on its way; those that have landed by now are gone. */
+/* Returns the flight of the line, or NULL. Removes flights that have landed by now. */
 static inline const struct flight *flights_find(struct flights *flights, u64 line, u64 now)
 {
 	u32 found = FLIGHTS_BUFFERS_MAX + FLIGHTS_PREFETCHES_MAX;
 
-	/* Downwards: where one lands, the last one takes its place, which has been looked at. */
+	/* Downwards: when a flight lands, the last one takes its place, and that one was already checked. */
 	for (u32 i = flights->count; i-- > 0;) {
 		if (flights->list[i].ready <= now) {
 			flights_land(flights, i);
@@ -48,7 +48,9 @@ static inline const struct flight *flights_find(struct flights *flights, u64 lin
 	return found < flights->count ? &flights->list[found] : NULL;
 }
 
-/* Cycles until a fill buffer is free for a miss: then it is. To be called after flights_find(), as of `now`.
+/*
+ * Returns the cycles until a fill buffer is free for a miss, and frees it. Call flights_find() with the same
+ * `now` first.
  */
 static inline u32 flights_wait(struct flights *flights, u64 now)
 {
@@ -66,15 +68,17 @@ static inline u32 flights_wait(struct flights *flights, u64 now)
 	return wait;
 }
 
-/* A miss's line, after flights_wait(), or a prefetched one, where there are fewer than
- * FLIGHTS_PREFETCHES_MAX. */
+/*
+ * Adds the line of a miss, after flights_wait(), or a prefetched line, if there are fewer than
+ * FLIGHTS_PREFETCHES_MAX.
+ */
 static inline void flights_add(struct flights *flights, u64 line, u64 ready, bool prefetch)
 {
 	flights->list[flights->count++] = (struct flight){line, ready, prefetch};
 	flights->prefetches += prefetch;
 }
 
-/* The line will not come: another core took it. */
+/* Removes the flight of a line that another core took. */
 static inline void flights_forget(struct flights *flights, u64 line)
 {
 	for (u32 i = flights->count; i-- > 0;)

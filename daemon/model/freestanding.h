@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the model may use of its surroundings: integer types, bool, error numbers. It is built into the daemon
- * and into the tests' emulator (tests/guest/pmu/), so no libc, no floating point, no allocation, no global state.
+ * What the model may use of its environment: integer types, bool, error numbers. The model is built into the
+ * daemon and into the tests' emulator (tests/guest/pmu/). It has no libc, floating point, allocation or
+ * global state.
  */
 #ifndef PEBSD_MODEL_FREESTANDING_H
 #define PEBSD_MODEL_FREESTANDING_H

@@ -9,9 +9,9 @@
 #define KB(n) ((n) << 10)
 
 /*
- * CPUID 8000001BH as such machines' kernels print it ("AMD IBS detected"): 3ffh up to Zen 3, bffh on Zen 4,
- * and Zen 5 has bit 12 too. Caches: AMD's software optimization guides for families 19h and 1ah; latencies of
- * their order.
+ * CPUID 8000001BH as kernels print it on such machines ("AMD IBS detected"): 3ffh up to Zen 3, bffh on Zen 4,
+ * and also bit 12 on Zen 5. Caches: AMD's software optimization guides for families 19h and 1ah. Latencies
+ * are of that order.
  */
 const struct ibs_machine ibs_machines[] = {
 	{
@@ -81,7 +81,7 @@ const struct ibs_machine *ibs_machine_find(const char *name)
 void ibs_open(struct ibs_unit *unit, const struct ibs_machine *machine, u64 seed)
 {
 	*unit = (struct ibs_unit){.machine = machine};
-	random_seed(&unit->random, seed, 0x696273); /* a stream of its own: "ibs" */
+	random_seed(&unit->random, seed, 0x696273); /* its own random stream: "ibs" */
 }
 
 /* -- registers -- */
@@ -145,7 +145,7 @@ u64 ibs_left(const struct ibs_unit *unit)
 	u64 control = REGISTER(unit, IBS_OP_CTL);
 	u64 maximum = maximum_of(control);
 
-	/* While a sample is told of, nothing else is tagged. */
+	/* Until software has handled a sample, nothing else is tagged. */
 	if (!(control & IBS_CTL_ENABLE) || control & IBS_CTL_VALID || !maximum)
 		return 0;
 	return count_of(control) < maximum ? maximum - count_of(control) : 1;
@@ -165,7 +165,7 @@ u64 ibs_pass(struct ibs_unit *unit, u64 count)
 
 /* -- a tagged operation -- */
 
-/* Not in this core complex's caches. */
+/* Returns whether the line was not in the caches of this core complex. */
 static bool missed_l3(const struct retired *access)
 {
 	switch (access->place) {
@@ -173,7 +173,7 @@ static bool missed_l3(const struct retired *access)
 	case PLACE_L2:
 	case PLACE_FILL_BUFFER:
 		return false;
-	case PLACE_L3: /* another core complex's, where it was one that had the line */
+	case PLACE_L3: /* a hit in another core complex, if one had the line */
 		return access->asked == ASKED_HIT || access->asked == ASKED_MODIFIED;
 	default:
 		return true;
@@ -185,7 +185,7 @@ static u64 cycles_field(u32 cycles)
 	return cycles < FIELD_HIGHEST ? cycles : FIELD_HIGHEST;
 }
 
-/* From the miss in the first level on. */
+/* Returns the cycles from the miss in the first level. */
 static u32 miss_latency(const struct ibs_unit *unit, const struct retired *access)
 {
 	u32 hit = unit->machine->memory.l1_cycles;
@@ -198,7 +198,10 @@ static bool is_load(const struct retired *operation)
 	return operation->operation == OPERATION_LOAD;
 }
 
-/* What filters leave. With a threshold only loads are: those whose latency exceeds it. */
+/*
+ * Returns whether the filters let the sample pass. With a threshold, only loads whose latency exceeds it
+ * pass.
+ */
 static bool passes(const struct ibs_unit *unit, const struct retired *operation)
 {
 	u64 control = REGISTER(unit, IBS_OP_CTL);
@@ -216,7 +219,7 @@ static bool passes(const struct ibs_unit *unit, const struct retired *operation)
 static u64 source_before_zen4(const struct retired *load)
 {
 	switch (load->place) {
-	case PLACE_L3: /* or another core's of this node */
+	case PLACE_L3: /* includes other cores of this node */
 		return IBS_SOURCE_LOCAL_CACHE;
 	case PLACE_REMOTE_CACHE:
 		return IBS_SOURCE_REMOTE_CACHE;
@@ -227,7 +230,7 @@ static u64 source_before_zen4(const struct retired *load)
 		return IBS_SOURCE_DRAM | IBS_DATA2_REMOTE;
 	case PLACE_IO:
 		return IBS_SOURCE_IO;
-	default: /* L1 and L2 are not sources; of a miss under way it is not known */
+	default: /* L1 and L2 are not sources; a miss in flight has no known source */
 		return IBS_SOURCE_NONE;
 	}
 }
@@ -249,7 +252,7 @@ static u64 data2_of(const struct ibs_machine *machine, const struct retired *loa
 	u64 value = machine->capabilities & IBS_CAPABILITY_ZEN4 ? source_since_zen4(load)
 								: source_before_zen4(load);
 
-	/* Clean lines come from L3 as owned ones do: only M is another word. */
+	/* Clean lines from L3 are reported like owned ones. Only a modified line is reported differently. */
 	if ((load->place == PLACE_L3 || load->place == PLACE_REMOTE_CACHE) && load->asked != ASKED_MODIFIED)
 		value |= IBS_DATA2_OWNED;
 	return value;
@@ -259,7 +262,7 @@ static u64 data3_of(const struct ibs_unit *unit, const struct retired *access)
 {
 	u64 value = IBS_DATA3_LINEAR_VALID | IBS_DATA3_PHYSICAL_VALID;
 
-	/* A locked one reads, changes and writes. */
+	/* A locked operation both loads and stores. */
 	if (is_load(access))
 		value |= IBS_DATA3_LOAD;
 	if (!is_load(access) || access->locked)
@@ -289,7 +292,7 @@ static void tell(struct ibs_unit *unit, const struct retired *operation)
 	u32 tag_to_retire = operation->instruction_latency;
 	u32 done = is_load(operation) ? operation->latency : 1;
 
-	if (tag_to_retire <= done) /* a store or another operation waits for its elders alone */
+	if (tag_to_retire <= done) /* a store or other operation only waits for older ones */
 		tag_to_retire = done + 1 + random_below(&unit->random, 64);
 	REGISTER(unit, IBS_OP_RIP) = operation->ip;
 	REGISTER(unit, IBS_OP_DATA) = cycles_field(tag_to_retire - done) |
@@ -305,7 +308,7 @@ static void tell(struct ibs_unit *unit, const struct retired *operation)
 	unit->samples++;
 }
 
-/* The instruction's operation of that number, from 0, as if it were one by itself. */
+/* Returns operation `number` (from 0) of the instruction, as if it were a separate instruction. */
 static struct retired operation_of(const struct retired *instruction, u64 number)
 {
 	if (number == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ibs_source.h"
 
-/* A value's parts, each at its place. */
+/* The fields of a value. */
 #define LVL(bits)      ((u64)(bits) << 5)
 #define LVL_ABSENT     LVL(1)
 #define SNOOP_ABSENT   (1ULL << 19)
@@ -23,10 +23,12 @@
 
 #define LEVEL_BITS LVL(0x3fff)
 
-#define ANY_SOURCE 0x1fU /* a data source of either kind */
+#define ANY_SOURCE 0x1fU /* a data source, before or since Zen 4 */
 
-/* Zen 3's first models: of a prefetch and of a miss under way, neither the source nor L2's miss is to be
- * believed. */
+/*
+ * Zen 3's first models: for a prefetch, and for a miss in flight, neither the data source nor the L2 miss bit
+ * is reliable.
+ */
 static bool is_erratum_1293(const struct ibs_machine *machine, u64 data3)
 {
 	return machine->family == 0x19 && machine->model <= 0x0f &&
@@ -38,7 +40,7 @@ static bool is_zen4(const struct ibs_machine *machine)
 	return machine->capabilities & IBS_CAPABILITY_ZEN4;
 }
 
-/* Zen 3 and 3+ do not tell a cache line's state. */
+/* Zen 3 and 3+ do not report the state of a cache line. */
 static bool tells_state(const struct ibs_machine *machine)
 {
 	return !(machine->family == 0x19 &&
@@ -67,15 +69,15 @@ bool ibs_miss_latency(u64 data3, u32 *ret)
 	return true;
 }
 
-/* -- the driver's words -- */
+/* -- as the driver encodes it -- */
 
-/* What a load's data source says; 0: nothing. */
+/* Returns the level for a load's data source; 0: none. */
 static u64 level_of_source(const struct ibs_machine *machine, u64 data2)
 {
 	bool remote = data2 & IBS_DATA2_REMOTE;
 	u64 source = source_field(machine, data2);
 
-	/* The same on all. */
+	/* The same on all machines. */
 	if (source == IBS_SOURCE_DRAM)
 		return remote ? HIT(REMOTE_MEMORY) | NUMBER(LVL_NUM_RAM) | OTHER_NODE
 			      : HIT(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM);
@@ -123,7 +125,10 @@ static u64 level_of(const struct ibs_machine *machine, u64 data2, u64 data3)
 	return LVL_ABSENT | NUMBER(LVL_NUM_NA);
 }
 
-/* 6.1: level bits alone, but where there are none, and I/O's number as well; hops and remote with those. */
+/*
+ * Linux 6.1 sets only level bits. If there is none, it sets the level number, hops and the remote bit. For
+ * I/O, it sets the level bit and the number.
+ */
 static u64 level_of_6_1(u64 level)
 {
 	u64 number = DATA_SOURCE_LVL_NUM(level);
@@ -173,9 +178,9 @@ u64 ibs_data_src(const struct ibs_machine *machine, u64 data2, u64 data3, enum i
 	       (data3 & IBS_DATA3_LOCKED ? LOCK_LOCKED : LOCK_ABSENT);
 }
 
-/* -- pebsd's words -- */
+/* -- pebsd's classes -- */
 
-/* By data source. A reserved one, and 0, is none. */
+/* By data source: enum source plus 1. 0: no source, or a reserved one. */
 static const u8 sources[ANY_SOURCE + 1] = {
 	[IBS_SOURCE_LOCAL_CACHE] = SOURCE_LOCAL_CACHE + 1,
 	[IBS_SOURCE_DRAM] = SOURCE_LOCAL_DRAM + 1,
@@ -235,7 +240,7 @@ void ibs_source_decode(const struct ibs_machine *machine, u64 data2, u64 data3, 
 		case IBS_SOURCE_ZEN4_FAR_CACHE:
 			ret->snoop = is_zen4(machine) ? SNOOP_HITM : SNOOP_NA;
 			break;
-		case IBS_SOURCE_LOCAL_CACHE: /* from Zen 4 on the near cache's number */
+		case IBS_SOURCE_LOCAL_CACHE: /* since Zen 4, this is the number of the near cache */
 			ret->snoop = SNOOP_HITM;
 			break;
 		default:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Performance monitoring interrupts on their way to software (manual 18.8.1.1, "Performance Counter
- * Prioritization"): in order, the ones of a cause that is already waiting with it, as the local APIC holds
- * them.
+ * Performance monitoring interrupts that software has not taken yet (manual 18.8.1.1, "Performance Counter
+ * Prioritization"). They are kept in order. Interrupts of a cause that is already pending are merged with it,
+ * as in the local APIC.
  */
 #ifndef PEBSD_MODEL_INTERRUPTS_H
 #define PEBSD_MODEL_INTERRUPTS_H
@@ -10,14 +10,16 @@
 #include "pebs.h"
 
 /*
- * One more. It goes with the last one where that has the same cause, and with one of the same cause that
- * waited already before the instruction (`older`: pending_count at its start): what one instruction raises on
- * both sides of another cause stays apart.
+ * Adds an interrupt. It is merged with the last pending one if that has the same cause. It is also merged
+ * with one of the same cause that was pending before the instruction (`older`: pending_count at its start).
+ * If one instruction raises two interrupts of a cause, with another cause in between, they stay separate.
  */
 void interrupt_raise(struct pebs_unit *unit, u8 older, enum interrupt_cause cause, u64 status);
 
-/* Whether the machine has an uncore that posts interrupts (18.8.2): from Nehalem on, whose registers stand
- * here for those of any later one. */
+/*
+ * Returns whether the machine has an uncore that posts interrupts (18.8.2), which is since Nehalem. The model
+ * uses Nehalem's registers for all later machines.
+ */
 bool interrupt_has_uncore(const struct machine *machine);
 
 #endif

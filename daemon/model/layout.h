@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where a record's fields are: tables of places, which writing and reading both follow. */
+/* Positions of a record's fields, in tables that both writing and reading use. */
 #ifndef PEBSD_MODEL_LAYOUT_H
 #define PEBSD_MODEL_LAYOUT_H
 
@@ -8,7 +8,7 @@
 struct place_of_field {
 	u8 field;   /* enum record_field */
 	u8 width;   /* in bytes: 4 or 8 */
-	u16 offset; /* in bytes, from where the table's part of the record starts */
+	u16 offset; /* in bytes, from the start of this part of the record */
 };
 
 /* Little-endian words, at any alignment. */
@@ -27,10 +27,10 @@ static inline void layout_put(u8 *bytes, u32 width, u64 value)
 		bytes[i] = (u8)(value >> (8 * i));
 }
 
-/* Writes the places' fields; those that the record does not have are 0. */
+/* Writes the fields of the table. Fields that the record does not have become 0. */
 void layout_write(const struct place_of_field *places, size_t count, const struct record *record, u8 *bytes);
 
-/* Adds the places' fields to what the record has. */
+/* Adds the fields of the table to the record. */
 void layout_read(const struct place_of_field *places, size_t count, const u8 *bytes, struct record *record);
 
 #endif

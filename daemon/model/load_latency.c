@@ -35,8 +35,11 @@ u64 load_latency_field(const struct machine *machine, const struct retired *acce
 	return field_of(access->latency) << CACHE_LATENCY_SHIFT | field_of(access->instruction_latency);
 }
 
-/* Whether the load is tagged. A distance in loads is drawn, evenly round the interval; when it is over the
- * next load that was not dispatched before the last tagged one retired is taken. */
+/*
+ * Decides whether the load is tagged. The distance in loads is random, uniformly distributed around the
+ * interval. After that distance, the next load is tagged that was not dispatched before the last tagged one
+ * retired.
+ */
 static bool take_tag(struct pebs_unit *unit, const struct retired *load)
 {
 	u32 interval = unit->tag_interval;
@@ -64,7 +67,7 @@ bool load_latency_retire(struct pebs_unit *unit, const struct retired *load)
 
 	if (!take_tag(unit, load) || !load_latency_exceeds(machine, unit->threshold, load))
 		return false;
-	/* Where the auxiliary event has to count too and does not, nobody says where the data was. */
+	/* If the machine needs an auxiliary event and that does not count, there is no data source. */
 	unit->tagged = (struct pebs_tagged){
 		.valid = true,
 		.address = load->address,

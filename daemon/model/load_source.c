@@ -7,26 +7,26 @@ enum {
 	CODE_L1 = 0x1,
 	CODE_FILL_BUFFER = 0x2,
 	CODE_L2 = 0x3,
-	CODE_L3 = 0x4, /* nobody was asked */
-	/* Nehalem: another core had it clean, another core had it modified; 7 is reserved. */
+	CODE_L3 = 0x4, /* without a snoop */
+	/* Nehalem: another core had it clean, or modified. 7 is reserved. */
 	CODE_NEHALEM_L3_HIT = 0x5,
 	CODE_NEHALEM_L3_MODIFIED = 0x6,
 	/* Sandy Bridge and later. */
 	CODE_L3_SNOOP_MISS = 0x5,
 	CODE_L3_SNOOP_HIT = 0x6,
 	CODE_L3_SNOOP_MODIFIED = 0x7,
-	/* Nehalem to Broadwell; Nehalem has no word for a line that the other socket has modified. */
+	/* Nehalem to Broadwell. Nehalem has no code for a line that the other socket has modified. */
 	CODE_REMOTE_CACHE = 0x8,
 	CODE_REMOTE_CACHE_MODIFIED = 0x9,
 	CODE_LOCAL_DRAM_SHARED = 0xa,
 	CODE_REMOTE_DRAM_SHARED = 0xb,
 	CODE_LOCAL_DRAM_EXCLUSIVE = 0xc,
 	CODE_REMOTE_DRAM_EXCLUSIVE = 0xd,
-	/* E-cores: nobody asked in vain is told; 7 and 8 are swapped from Gracemont to Crestmont. */
+	/* E-cores: Gracemont has no code for a snoop that missed. Crestmont swaps the meanings of 7 and 8. */
 	CODE_GRACEMONT_L3_HIT = 0x5,
 	CODE_GRACEMONT_L3_MODIFIED = 0x6,
 	CODE_CRESTMONT_L3_MODIFIED = 0x8,
-	/* Skylake and later; 8 and 9 are memory beside DRAM, which the model does not have. */
+	/* Skylake and later. 8 and 9 are memory other than DRAM, which the model does not have. */
 	CODE_SKYLAKE_LOCAL_DRAM = 0xa,
 	CODE_SKYLAKE_REMOTE_DRAM = 0xb,
 	CODE_SKYLAKE_REMOTE_FORWARD = 0xc,
@@ -42,7 +42,7 @@ enum {
 #define BIT_ADDRESS_BLOCK MODEL_BIT(7)
 #define BIT_STORE_L1D_HIT MODEL_BIT(0)
 
-/* Of each encoding, where it tells something else than its place; 0: it does not. */
+/* The bits by which each encoding reports more than the place; 0: it does not report that. */
 struct flag_bits {
 	u64 stlb_miss, locked, data_blocked, address_blocked;
 };
@@ -82,7 +82,7 @@ static u64 nehalem_l3(u8 asked)
 		return CODE_NEHALEM_L3_HIT;
 	case ASKED_MODIFIED:
 		return CODE_NEHALEM_L3_MODIFIED;
-	default: /* L3 served it, asked in vain or not */
+	default: /* served by L3, with or without a snoop that missed */
 		return CODE_L3;
 	}
 }
@@ -127,14 +127,17 @@ static u64 l3_of(enum source_encoding encoding, u8 asked)
 	}
 }
 
-/* Past L3, Nehalem to Broadwell: a line that others have too comes in shared, else exclusive. */
+/*
+ * Beyond L3, Nehalem to Broadwell: a line that other caches have too arrives in shared state, otherwise
+ * exclusive.
+ */
 static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retired *access)
 {
 	bool shared = access->asked == ASKED_HIT || access->asked == ASKED_MODIFIED;
 
 	switch (access->place) {
 	case PLACE_REMOTE_CACHE:
-		if (access->asked != ASKED_MODIFIED) /* 8 is of this socket on Gracemont */
+		if (access->asked != ASKED_MODIFIED) /* on Gracemont, 8 means this socket */
 			return encoding == ENCODING_GRACEMONT ? CODE_UNKNOWN : CODE_REMOTE_CACHE;
 		return encoding == ENCODING_NEHALEM ? CODE_UNKNOWN : CODE_REMOTE_CACHE_MODIFIED;
 	case PLACE_LOCAL_DRAM:

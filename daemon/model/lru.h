@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Set-associative storage with true LRU: what a cache, a TLB and a directory have in common. A set is kept in
- * the order of its use, so that its last entry is the one to go. Inline, for it is most of the work.
+ * Set-associative storage with true LRU replacement, for caches, TLBs and a directory. A set is sorted by
+ * last use, so its last entry is replaced next. Inline, because the model spends most of its time here.
  */
 #ifndef PEBSD_MODEL_LRU_H
 #define PEBSD_MODEL_LRU_H
 
 #include "freestanding.h"
 
-/* Two bits of an entry are its owner's; the rest is its key. A key is not 0: that is an empty place. */
+/* Two bits of an entry are for its owner, the rest is its key. Key 0 marks an empty place. */
 #define LRU_KEY     (~0ULL >> 2)
 #define LRU_FLAG(n) (1ULL << (62 + (n)))
 
 struct lru {
-	u64 *entries; /* set by set; the caller's */
+	u64 *entries; /* set after set; owned by the caller */
 	u64 multiplier;
 	u32 mask; /* sets - 1 */
 	u32 ways; /* 0: holds nothing */
@@ -27,7 +27,10 @@ static inline u64 *lru_set(const struct lru *lru, u64 key)
 	return &lru->entries[set * lru->ways];
 }
 
-/* The entry of `key`, now the most recently used one; NULL where there is none. Good until the next call. */
+/*
+ * Returns the entry of `key` and makes it the most recently used one, or returns NULL. Valid until the next
+ * call.
+ */
 static inline u64 *lru_find(const struct lru *lru, u64 key)
 {
 	u64 *set = lru_set(lru, key);
@@ -45,7 +48,7 @@ static inline u64 *lru_find(const struct lru *lru, u64 key)
 	return NULL;
 }
 
-/* Puts in an entry that is not there; the least recently used one of its set goes. */
+/* Adds an entry that is not present. Replaces the least recently used entry of its set. */
 static inline void lru_put(const struct lru *lru, u64 entry)
 {
 	u64 *set = lru_set(lru, entry & LRU_KEY);
@@ -57,7 +60,7 @@ static inline void lru_put(const struct lru *lru, u64 entry)
 	set[0] = entry;
 }
 
-/* Takes the entry of `key` out, where there is one. */
+/* Removes the entry of `key` if there is one. */
 static inline void lru_remove(const struct lru *lru, u64 key)
 {
 	u64 *set = lru_find(lru, key);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the facts are from. Mechanisms and record formats: the manual's volume 3B, 18.7 (Goldmont), 18.8
- * (Nehalem), 18.9 (Sandy Bridge), 18.18 (NetBurst), and chapter 18's parts on the later ones. Event codes and
- * the counters that they may use: pebs_constraints of arch/x86/events/intel/ds.c, Linux 6.1. Texts of sysfs,
- * names and smallest periods: EVENT_ATTR_STR, intel_pmu_init() and *_limit_period() of
- * arch/x86/events/intel/core.c, Linux 6.1. It does not know Granite Rapids and Sierra Forest: of these the
- * same places of Linux 6.12.
+ * Sources of the facts. Mechanisms and record formats: the manual's volume 3B, 18.7 (Goldmont), 18.8
+ * (Nehalem), 18.9 (Sandy Bridge), 18.18 (NetBurst), and the parts of chapter 18 on later machines. Event
+ * codes and the counters that they may use: pebs_constraints of arch/x86/events/intel/ds.c, Linux 6.1. Texts
+ * of sysfs, names and smallest periods: EVENT_ATTR_STR, intel_pmu_init() and *_limit_period() of
+ * arch/x86/events/intel/core.c, Linux 6.1. Linux 6.1 does not know Granite Rapids and Sierra Forest: their
+ * facts are from the same places of Linux 6.12.
  */
 #include "machine.h"
 
 #define EVENT(select, umask) ((select) | (umask) << 8)
 
-/* MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD, later MEM_TRANS_RETIRED.LOAD_LATENCY. Section 18.8.1.2 prints the
- * former as 100H: a slip of the page, for the event is 0BH with unit mask 10H. */
+/*
+ * MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD, later MEM_TRANS_RETIRED.LOAD_LATENCY. Section 18.8.1.2 prints the
+ * former as 100H, which is a typing error: the event is 0BH with unit mask 10H.
+ */
 #define LATENCY_ABOVE_THRESHOLD EVENT(0x0b, 0x10)
 #define LOAD_LATENCY            EVENT(0xcd, 0x01)
 #define PRECISE_STORE           EVENT(0xcd, 0x02)
@@ -33,12 +35,12 @@
 #define KB(n) ((n) << 10)
 
 #define FOUR_COUNTERS .counters = 4, .fixed_counters = 3, .counter_bits = 48, .pebs_counters = 0xf
-/* With adaptive PEBS ("extended PEBS") the fixed ones sample too. */
+/* With adaptive PEBS ("extended PEBS"), fixed counters sample too. */
 #define TWELVE_COUNTERS \
 	.counters = 8, .fixed_counters = 4, .counter_bits = 48, .pebs_counters = 0xf000000ffULL
 #define FIXED_0 (1ULL << 32)
 
-/* Kilobytes, ways, cycles; pages of the first and the second TLB, cycles of a walk. */
+/* Kilobytes, ways, cycles. TLB: pages of the first and second level, cycles of a walk. */
 #define L1(size, ways, cycles)   .l1_bytes = KB(size), .l1_ways = (ways), .l1_cycles = (cycles)
 #define L2(size, ways, cycles)   .l2_bytes = KB(size), .l2_ways = (ways), .l2_cycles = (cycles)
 #define L3(size, ways, cycles)   .l3_bytes = KB(size), .l3_ways = (ways), .l3_cycles = (cycles)
@@ -49,21 +51,21 @@
 #define DRAM(local, remote) .local_dram_cycles = (local), .remote_dram_cycles = (remote)
 #define LOCKED(cycles)      .locked_cycles = (cycles)
 
-/* Off-core response: the bits of both registers. */
+/* Valid bits of both off-core response registers. */
 #define OFFCORE(first, second) .offcore_bits = {(first), (second)}
 #define OFFCORE_TWICE(bits)    OFFCORE(bits, bits), .offcore_events = {EVENT(0xb7, 0x01), EVENT(0xbb, 0x01)}
 
 #define SANDY_BRIDGE_MECHANISMS \
 	(MECHANISM_LOAD_LATENCY | MECHANISM_PRECISE_STORE | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
-/* Stores are sampled by the data linear address that any memory event has from Haswell on. */
+/* Since Haswell, any memory event has a data linear address. Stores are sampled with it. */
 #define HASWELL_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
-/* PDIR went to fixed counter 0, another mechanism ("PDist"). */
+/* PDIR was replaced by another mechanism on fixed counter 0 ("PDist"). */
 #define ICE_LAKE_MECHANISMS    (MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE)
 #define GOLDEN_COVE_MECHANISMS (ICE_LAKE_MECHANISMS | MECHANISM_STORE_LATENCY | MECHANISM_LATENCY_SPLIT)
 /*
- * Golden Cove and its successor in Granite Rapids (intel_pmu_init_glc() in core.c, 6.12): PDist on fixed
- * counter 0 for instructions, on counter 0 for all else (glc_get_event_constraints()), loads on counters 1 to
- * 7, stores on 0 (intel_glc_pebs_event_constraints in ds.c; 6.1 calls both spr).
+ * Golden Cove and its successor in Granite Rapids (intel_pmu_init_glc() in core.c, 6.12). PDist is on fixed
+ * counter 0 for instructions, and on counter 0 for all other events (glc_get_event_constraints()). Loads are
+ * on counters 1 to 7, stores on 0 (intel_glc_pebs_event_constraints in ds.c; 6.1 calls both spr).
  */
 #define GOLDEN_COVE_EVENTS                                                                            \
 	.format = RECORD_ADAPTIVE, TWELVE_COUNTERS, OFFCORE(0x3fffffffff, 0x3fffffffff),              \
@@ -71,7 +73,7 @@
 	.load_latency_counters = 0xfe, .store_event = PRECISE_STORE, .store_counters = 0x1,           \
 	.distributed_counters = FIXED_0 | 0x1, .max_precise = 3, .loads_string = LOADS_SANDY_BRIDGE,  \
 	.stores_string = STORES_SANDY_BRIDGE,                                                         \
-	.smallest_period = 1 /* spr_limit_period(): 128 with precise_ip 3, which loads cannot have */
+	.smallest_period = 1 /* spr_limit_period(): 128 with precise_ip 3, which loads cannot use */
 /* E-cores: no fixed counter 3, load latency on counters 0 and 1 (intel_grt_pebs_event_constraints in ds.c).
  */
 #define EFFICIENT_EVENTS                                                                          \
@@ -83,7 +85,9 @@
 
 const struct machine machines[] = {
 	{
-		/* Northwood, without 64-bit extensions. Linux' driver of it has no PEBS for sampling. */
+		/*
+		 * Northwood, without 64-bit extensions. Linux's driver for it does not use PEBS for sampling.
+		 */
 		.name = "netburst",
 		.title = "NetBurst",
 		.family = 0x0f,
@@ -93,7 +97,7 @@ const struct machine machines[] = {
 		.mechanisms = MECHANISM_AT_RETIREMENT,
 		.counters = 18,
 		.counter_bits = 40,
-		.pebs_counters = MODEL_BIT(16), /* MSR_IQ_COUNTER4, the 17th of the eighteen, alone */
+		.pebs_counters = MODEL_BIT(16), /* only MSR_IQ_COUNTER4, the 17th of eighteen */
 		.smallest_period = 1,
 		.memory = {L1(8, 4, 2), L2(512, 8, 18), L3(0, 0, 18), TLB(64, 0, 55), BUFFERS(8),
 			   OTHER_CORES(250, 300, 330), DRAM(280, 420), LOCKED(80)},
@@ -212,7 +216,7 @@ const struct machine machines[] = {
 		FOUR_COUNTERS,
 		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
-		/* As Linux schedules it; Intel's event table of the part names counter 3 alone. */
+		/* As Linux schedules it. Intel's event table of the part only names counter 3. */
 		.load_latency_counters = 0xf,
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
@@ -312,7 +316,7 @@ const struct machine machines[] = {
 		.kernel_name = "goldmont",
 		.max_precise = 3,
 		.smallest_period = 1,
-		/* L1: the part has 24 KB in six ways */
+		/* L1: the real part has 24 KB in six ways */
 		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(0, 0, 17), TLB(32, 512, 32), BUFFERS(8),
 			   OTHER_CORES(60, 80, 260), DRAM(210, 340), LOCKED(17)},
 	},
@@ -379,7 +383,7 @@ const struct machine machines[] = {
 			   OTHER_CORES(34, 60, 360), DRAM(280, 460), LOCKED(18)},
 	},
 	{
-		/* Its P-core; the E-cores are Gracemont's, and of the same socket, memory and driver. */
+		/* Its P-core. The E-cores are Gracemont's, with the same socket, memory and driver. */
 		.name = "alderlake",
 		.title = "Alder Lake",
 		.family = 0x06,
@@ -393,12 +397,12 @@ const struct machine machines[] = {
 		.pmu = "cpu_core",
 		.companion = "gracemont",
 		.companion_pmu = "cpu_atom",
-		/* L1: 48 KB; L2: 1.25 MB in ten ways of twice the lines */
+		/* L1: 48 KB; L2: 1.25 MB in ten ways with twice the lines */
 		.memory = {L1(48, 12, 5), L2(1280, 20, 15), L3(6144, 12, 65), TLB(96, 2048, 29), BUFFERS(16),
 			   OTHER_CORES(30, 54, 350), DRAM(270, 440), LOCKED(18)},
 	},
 	{
-		/* Alder Lake-N: nothing but E-cores. */
+		/* Alder Lake-N, which has only E-cores. */
 		.name = "gracemont",
 		.title = "Gracemont",
 		.family = 0x06,
@@ -411,13 +415,15 @@ const struct machine machines[] = {
 		.distributed_counters = FIXED_0 | 0x1, /* tnt_get_event_constraints() */
 		OFFCORE(0x3fffffffff, 0x3fffffffff),   /* intel_grt_extra_regs */
 		.kernel_name = "gracemont",
-		/* L2: 2 MB for four cores, of which one may well have half */
+		/* L2: 2 MB for four cores; one core may well use half of it */
 		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(6144, 12, 62), TLB(64, 2048, 30), BUFFERS(8),
 			   OTHER_CORES(32, 56, 350), DRAM(270, 440), LOCKED(18)},
 	},
 	{
-		/* Crestmont cores. The driver's bits of off-core response (intel_cmt_extra_regs) go on beyond
-		 * those that offcore.h knows. */
+		/*
+		 * Crestmont cores. The driver's off-core response bits (intel_cmt_extra_regs) include more
+		 * than those in offcore.h.
+		 */
 		.name = "sierraforest",
 		.title = "Sierra Forest",
 		.family = 0x06,
@@ -430,7 +436,7 @@ const struct machine machines[] = {
 		.distributed_counters = FIXED_0 | 0x3, /* cmt_get_event_constraints() */
 		OFFCORE(0x800ff3ffffffffff, 0xff3ffffffffff),
 		.kernel_name = "crestmont",
-		/* L2: a core's part of 4 MB */
+		/* L2: one core's share of 4 MB */
 		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(6144, 12, 78), TLB(64, 2048, 30), BUFFERS(16),
 			   OTHER_CORES(36, 64, 370), DRAM(290, 470), LOCKED(18)},
 	},

@@ -47,8 +47,11 @@
 		.kind = MACHINE_EVENT_NONE \
 	}
 
-/* 19.6 (Core): INST_RETIRED, its loads and stores, which are not precise (intel_core2_pebs_event_constraints
- * in ds.c, Linux 6.1); MEM_LOAD_RETIRED names what was missed. */
+/*
+ * 19.6 (Core): INST_RETIRED, and its loads and stores, which are not precise
+ * (intel_core2_pebs_event_constraints in ds.c, Linux 6.1). MEM_LOAD_RETIRED is named after the level that was
+ * missed.
+ */
 static const struct machine_event core_events[] = {
 	PRECISE(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
 	COUNTED_ALL(0x01c0, LOADS),
@@ -85,8 +88,8 @@ static const struct machine_event nehalem_events[] = {
 };
 
 /*
- * Tables 18-32 and 18-56: MEM_UOPS_RETIRED (later MEM_INST_RETIRED), MEM_LOAD_UOPS_RETIRED and their kin.
- * Where an access fits two rows with the same code, the later generation's meaning stands here.
+ * Tables 18-32 and 18-56: MEM_UOPS_RETIRED (later MEM_INST_RETIRED), MEM_LOAD_UOPS_RETIRED and similar
+ * events. If an access fits two rows with the same code, the later generation's meaning is used.
  */
 static const struct machine_event sandy_bridge_events[] = {
 	COUNTED(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
@@ -116,7 +119,7 @@ static const struct machine_event sandy_bridge_events[] = {
 	END,
 };
 
-/* Table 19-24. No L3: what misses L2 is in another module's cache or in memory. */
+/* Table 19-24. Without an L3, a line that misses L2 is in another module's cache or in memory. */
 static const struct machine_event goldmont_events[] = {
 	PRECISE(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
 	PRECISE(0x00c2, MACHINE_EVENT_UOPS),
@@ -165,8 +168,10 @@ static const struct machine_event *events_of(const struct machine *machine)
 	return machine->encoding == ENCODING_NEHALEM ? nehalem_events : sandy_bridge_events;
 }
 
-/* Facilities with an event code of their own, which the machine's description names, and its counters: the
- * last one alone on Sandy Bridge (18.9.4.2, 18.9.4.3). */
+/*
+ * Finds the event of a facility. The machine's description has its code and counters. On Sandy Bridge, only
+ * the last counter can count it (18.9.4.2, 18.9.4.3).
+ */
 static bool find_facility(const struct machine *machine, u16 code, struct machine_event *ret)
 {
 	u32 mechanisms = machine->mechanisms;
@@ -193,8 +198,10 @@ static bool find_facility(const struct machine *machine, u16 code, struct machin
 	return false;
 }
 
-/* Off-core response, tables 18-14 (Goldmont, 18.7.2), 18-25 (Nehalem) and 18-35 (18.9.5): each register has
- * an event. */
+/*
+ * Off-core response, tables 18-14 (Goldmont, 18.7.2), 18-25 (Nehalem) and 18-35 (18.9.5). Each register has
+ * an event of its own.
+ */
 static bool find_offcore(const struct machine *machine, u16 code, struct machine_event *ret)
 {
 	for (u8 which = 0; which < 2; which++) {
@@ -225,10 +232,10 @@ void machine_event_find(const struct machine *machine, u16 code, struct machine_
 				*ret = *event;
 		}
 	}
-	/* PDIR's INST_RETIRED is to be had on counter 1 alone (18.9.4.4). */
+	/* PDIR's INST_RETIRED is only available on counter 1 (18.9.4.4). */
 	if (code == 0x01c0 && machine->mechanisms & MECHANISM_PDIR && machine->format != RECORD_ADAPTIVE)
 		ret->counters = MODEL_BIT(1);
-	/* Ice Lake's PEBS takes any event. */
+	/* On Ice Lake, every event can use PEBS. */
 	if (ret->kind != MACHINE_EVENT_NONE && machine->format == RECORD_ADAPTIVE)
 		ret->precise = true;
 }
@@ -255,7 +262,7 @@ u64 machine_event_occurrences(const struct machine *machine, const struct machin
 	case MACHINE_EVENT_CYCLES:
 		return cycles;
 	case MACHINE_EVENT_SLOTS:
-		/* Golden Cove issues six a cycle, Sunny Cove five. */
+		/* Golden Cove issues six slots a cycle, Sunny Cove five. */
 		return cycles * (machine->mechanisms & MECHANISM_STORE_LATENCY ? 6 : 5);
 	case MACHINE_EVENT_ACCESS:
 		return (event->operations >> retired->operation & 1) &&

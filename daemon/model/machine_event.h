@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the events of IA32_PERFEVTSELx count of a retired instruction, per microarchitecture: event select and
- * unit mask to sets of places, snoop results and translations. Sources: manual 18.8.1.1 and 18.9.4 (precise
- * events of Nehalem and Sandy Bridge), 18.13.1.2 (Skylake), chapter 19 (event lists), 18.7 (Goldmont).
+ * What the events of IA32_PERFEVTSELx count for a retired instruction, by microarchitecture. The tables map
+ * event select and unit mask to sets of places, snoop results and translations. Sources: manual 18.8.1.1 and
+ * 18.9.4 (precise events of Nehalem and Sandy Bridge), 18.13.1.2 (Skylake), chapter 19 (event lists), 18.7
+ * (Goldmont).
  */
 #ifndef PEBSD_MODEL_MACHINE_EVENT_H
 #define PEBSD_MODEL_MACHINE_EVENT_H
@@ -11,41 +12,47 @@
 #include "retired.h"
 
 enum machine_event_kind {
-	MACHINE_EVENT_NONE, /* the machine has no such event, or the model does not know it: it counts nothing
-			     */
+	MACHINE_EVENT_NONE, /* no such event, or not modelled: it counts nothing */
 	MACHINE_EVENT_INSTRUCTIONS,
 	MACHINE_EVENT_UOPS,
 	MACHINE_EVENT_CYCLES,
 	MACHINE_EVENT_SLOTS,  /* issue slots: fixed counter 3 of Ice Lake and later */
-	MACHINE_EVENT_ACCESS, /* instructions whose memory access is in all of the sets below */
+	MACHINE_EVENT_ACCESS, /* instructions whose memory access matches all sets below */
 	MACHINE_EVENT_LOAD_LATENCY,
 	MACHINE_EVENT_PRECISE_STORE,
 	MACHINE_EVENT_STORE_LATENCY,
-	MACHINE_EVENT_OFFCORE, /* off-core response; `offcore` says of which register */
+	MACHINE_EVENT_OFFCORE, /* off-core response; `offcore` is the register */
 };
 
 struct machine_event {
 	u16 code; /* event select | unit mask << 8 */
 	u8 kind;  /* enum machine_event_kind */
 	bool precise;
-	bool auxiliary;       /* the load latency event's */
-	bool locked;          /* locked accesses alone */
-	u8 operations, asked; /* sets: bits of enum operation, enum asked */
+	bool auxiliary;       /* auxiliary of the load latency event */
+	bool locked;          /* only locked accesses */
+	u8 operations, asked; /* sets: bits of enum operation and enum asked */
 	u16 places;           /* of enum place */
 	u8 translated;        /* of enum translated */
 	u8 offcore;           /* MSR_OFFCORE_RSP_0 or _1 */
 	u32 counters;         /* general-purpose counters that can count it */
 };
 
-/* The event of a code on a general-purpose counter. `ret` has kind MACHINE_EVENT_NONE where there is none. */
+/*
+ * Finds the event of a code on a general-purpose counter. Sets the kind to MACHINE_EVENT_NONE if there is
+ * none.
+ */
 void machine_event_find(const struct machine *machine, u16 code, struct machine_event *ret);
 
-/* What fixed counter 0 to 3 counts: instructions, core cycles, reference cycles (the model's clock does not
- * change its rate, so these are core cycles), slots. */
+/*
+ * Finds what fixed counter 0 to 3 counts: instructions, core cycles, reference cycles, slots. Reference
+ * cycles equal core cycles, since the model's clock rate does not change.
+ */
 void machine_event_find_fixed(const struct machine *machine, u32 counter, struct machine_event *ret);
 
-/* How often an event other than the facilities' (load latency, precise store, off-core response) occurs with
- * the instruction. `cycles` since the last one. */
+/*
+ * Returns how often an event occurs with the instruction. Not for the events of facilities (load latency,
+ * precise store, off-core response). `cycles` is the time since the previous instruction.
+ */
 u64 machine_event_occurrences(const struct machine *machine, const struct machine_event *event,
 			      const struct retired *retired, u64 cycles);
 

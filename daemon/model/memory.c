@@ -10,14 +10,16 @@
 
 #define FIRST_TLB_SETS  16
 #define SECOND_TLB_SETS 128
-/* A hit in the second TLB costs about 7 cycles more than one in the first (Intel's optimization manual, Sandy
- * Bridge). */
+/*
+ * A hit in the second TLB costs about 7 cycles more than one in the first (Intel's optimization manual, Sandy
+ * Bridge).
+ */
 #define SECOND_TLB_CYCLES 7
 
-/* A clean copy in another core's cache may have been dropped there without a word: one in so many. */
+/* Chance (1 of this number) that another core has silently dropped its clean copy. */
 #define SILENT_DROP 8
 
-/* Lines that other cores have, as far as it is remembered. */
+/* The directory of lines that other cores have, of limited size. */
 #define OTHERS_SETS     256
 #define OTHERS_WAYS     4
 #define OTHERS_MODIFIED LRU_FLAG(0)
@@ -36,13 +38,13 @@ struct memory {
 	struct flights flights;
 };
 
-/* What became of one access, but for its translation. */
+/* The result of an access, except for its translation. */
 struct outcome {
 	enum place place;
 	enum asked asked;
-	u32 cycles;  /* unloaded */
-	u32 scale;   /* of what queueing adds */
-	u32 doubles; /* how often that can double */
+	u32 cycles;  /* without queueing */
+	u32 scale;   /* scale of the queueing delay */
+	u32 doubles; /* how often that delay can double */
 };
 
 /* -- layout -- */
@@ -56,7 +58,7 @@ static u32 power_of_two_below(u32 number)
 	return power;
 }
 
-/* Takes the table's room off the storage at `*used`; only counts it where there is no storage. */
+/* Takes the table's space from the storage at `*used`. If `storage` is NULL, only counts it. */
 static void lay_out(struct lru *lru, void *storage, size_t *used, u32 sets, u32 ways)
 {
 	if (storage) {
@@ -88,7 +90,7 @@ static void lay_out_tlb(struct lru *lru, void *storage, size_t *used, u32 pages,
 	lay_out(lru, storage, used, sets ? sets : 1, sets ? pages / sets : 0);
 }
 
-/* Bytes used; `storage` NULL: just that. */
+/* Returns the bytes used. If `storage` is NULL, only computes them. */
 static size_t lay_out_all(struct tables *tables, void *storage, const struct memory_shape *shape)
 {
 	size_t used = (sizeof(struct memory) + 63) & ~(size_t)63;
@@ -116,9 +118,12 @@ struct memory *memory_open(void *storage, const struct memory_shape *shape, u64 
 	*memory = (struct memory){.shape = *shape};
 	memory->flights.buffers =
 		shape->fill_buffers < FLIGHTS_BUFFERS_MAX ? shape->fill_buffers : FLIGHTS_BUFFERS_MAX;
-	random_seed(&memory->random, seed, 0x6d656d6f7279); /* a stream of its own: "memory" */
+	random_seed(&memory->random, seed, 0x6d656d6f7279); /* its own random stream: "memory" */
 	lay_out_all(&memory->tables, storage, shape);
-	/* The first level is indexed by the address as it is; the others by a hash, as pages lie anywhere. */
+	/*
+	 * L1 is indexed by the plain address. The other levels use a hash, because physical pages are
+	 * scattered.
+	 */
 	memory->tables.l1.multiplier = 1;
 	memory->tables.l1.shift = 0;
 	return memory;
@@ -127,15 +132,17 @@ struct memory *memory_open(void *storage, const struct memory_shape *shape, u64 
 /* -- latency -- */
 
 /*
- * What queueing adds: 0 to `scale` cycles in half of the cases, to twice as many in a quarter, and so on, at
- * most `doubles` times. Skewed to the right as measured latencies are; its mean is scale * (doubles + 2) / 4.
- * Wants a number with 32 even bits.
+ * Returns the queueing delay: 0 to `scale` cycles in half of the cases, up to twice as many in a quarter, and
+ * so on, doubling at most `doubles` times. This is skewed to the right, as measured latencies are. The mean
+ * is scale * (doubles + 2) / 4. `number` must have 32 uniformly random bits.
  */
 static u32 queueing(u32 number, u32 scale, u32 doubles)
 {
 	u32 doubled = (u32)__builtin_ctz(number | 1U << doubles);
 
-	/* The lowest bits say how often; those above how far. */
+	/*
+	 * The lowest bits decide how often the delay doubles, the bits above them its position in the range.
+	 */
 	return (u32)((u64)(number >> 8) * ((u64)scale << doubled) >> 24);
 }
 
@@ -146,7 +153,7 @@ static u64 page_key(const struct access *access)
 	return (access->address >> PAGE_SHIFT_SMALL) * 2 + 2;
 }
 
-/* Translates the address. Returns the cycles that it takes beyond a hit in the first TLB. */
+/* Translates the address. Returns the extra cycles compared to a hit in the first TLB. */
 static u32 translate(struct memory *memory, const struct access *access, u8 *ret_translated)
 {
 	u64 key = page_key(access);
@@ -203,7 +210,7 @@ static struct outcome in_dram(const struct memory *memory, bool remote)
 {
 	u32 cycles = remote ? memory->shape.remote_dram_cycles : memory->shape.local_dram_cycles;
 
-	/* Nobody has it: that is known because they were asked. */
+	/* No cache has the line, which is only known because the others were snooped. */
 	return (struct outcome){remote ? PLACE_REMOTE_DRAM : PLACE_LOCAL_DRAM, ASKED_MISS, cycles, cycles / 6,
 				6};
 }
@@ -214,8 +221,8 @@ static struct outcome in_another_cache(const struct memory *memory, u64 entry, e
 }
 
 /*
- * Another core has the line, as `entry` tells. One that stores takes it away from all; one that loads leaves
- * clean copies.
+ * Another core has the line: `entry` is its directory entry. A store invalidates all other copies. A load
+ * leaves clean copies.
  */
 static struct outcome ask_others(struct memory *memory, u64 *entry, const struct access *access, bool own)
 {
@@ -236,7 +243,7 @@ static struct outcome ask_others(struct memory *memory, u64 *entry, const struct
 	return in_another_cache(memory, was, ASKED_HIT);
 }
 
-/* Finds the line, and has it in the caches as afterwards. */
+/* Finds the line, and updates the caches. */
 static struct outcome find_line(struct memory *memory, u64 line, const struct access *access)
 {
 	bool demand = access->kind != ACCESS_PREFETCH;
@@ -246,7 +253,7 @@ static struct outcome find_line(struct memory *memory, u64 line, const struct ac
 	bool hit3 = false;
 	struct outcome outcome;
 
-	/* Own copies are good for loads; a store has to ask who else has one. */
+	/* A load can use the core's own copy. A store must also ask who else has one. */
 	if (!(hit1 || hit2) || access->kind == ACCESS_STORE)
 		others = lru_find(&memory->tables.others, line);
 	if (others) {
@@ -279,7 +286,7 @@ static void answer(struct memory *memory, const struct access *access, const str
 	ret->asked = (u8)outcome->asked;
 	ret->locked = access->locked;
 	ret->latency = latency + (access->locked ? memory->shape.locked_cycles : 0);
-	/* It waits for what it needs before it can start, and for its elders before it can retire. */
+	/* It waits for its operands before it starts, and for older instructions before it retires. */
 	ret->instruction_latency = ret->latency + 2 + queueing((u32)random_next(&memory->random), 4, 6);
 }
 
@@ -301,7 +308,7 @@ static void access_uncached(struct memory *memory, const struct access *access, 
 	answer(memory, access, &outcome, outcome_latency(memory, &outcome), ret);
 }
 
-/* A prefetch goes to L2, and is dropped where there is no room. It is nobody's load: nothing waits for it. */
+/* A prefetch goes to L2 and is dropped if no slot is free. It is not a load, and nothing waits for it. */
 static void prefetch(struct memory *memory, const struct access *access, struct retired *ret)
 {
 	u64 line = line_of(access->address);
@@ -343,7 +350,7 @@ void memory_access(struct memory *memory, const struct access *access, struct re
 		latency += memory->shape.l1_cycles;
 		latency = latency > remaining ? latency : remaining;
 		if (!lru_find(&memory->tables.l1, line))
-			lru_put(&memory->tables.l1, line); /* a prefetch brings it to L2 alone */
+			lru_put(&memory->tables.l1, line); /* a prefetch only brings it to L2 */
 	} else {
 		outcome = find_line(memory, line, access);
 		if (outcome.place != PLACE_L1)
@@ -367,7 +374,7 @@ void memory_warm(struct memory *memory, u64 address, u64 bytes)
 	}
 }
 
-/* Notes who else has the line. */
+/* Records who else has the line. */
 static void note_other(struct memory *memory, u64 line, u64 flags)
 {
 	lru_remove(&memory->tables.others, line);

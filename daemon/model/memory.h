@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory system that a core sees: caches with their lines, TLBs, line fill buffers, the other cores and
- * the other socket, with latencies that vary. One a workload; deterministic from its seed.
+ * The memory system of a core: caches with their lines, TLBs, line fill buffers, the other cores and the
+ * other socket, with varying latencies. Each workload has one. Deterministic for a seed.
  */
 #ifndef PEBSD_MODEL_MEMORY_H
 #define PEBSD_MODEL_MEMORY_H
@@ -12,38 +12,44 @@
 
 struct memory;
 
-/* Bytes that memory_open() wants for this shape, 64-byte aligned. */
+/* Returns the bytes that memory_open() needs for this shape, aligned to 64 bytes. */
 size_t memory_size(const struct memory_shape *shape);
 
-/* Lays out an empty memory system in `storage`, the caller's, zeroed or not. Never fails. */
+/* Sets up an empty memory system in the caller's `storage`, which need not be zeroed. Never fails. */
 struct memory *memory_open(void *storage, const struct memory_shape *shape, u64 seed);
 
 enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_PREFETCH };
 
 struct access {
 	u64 address; /* data linear address */
-	u64 tsc;     /* core clock cycles at dispatch; never goes back */
+	u64 tsc;     /* core clock cycles at dispatch; never decreases */
 	u8 kind;     /* enum access_kind */
-	bool remote; /* the page's home is the other socket */
+	bool remote; /* the page is in memory of the other socket */
 	bool locked;
-	bool large_page; /* the page is one of 2 MB */
-	bool uncached;   /* PLACE_UNCACHED; with `io` PLACE_IO */
+	bool large_page; /* the page is 2 MB */
+	bool uncached;   /* results in PLACE_UNCACHED, or with `io` in PLACE_IO */
 	bool io;
 };
 
-/* Does the access; sets place, asked, translated, latency, instruction_latency, locked and address of `ret`.
+/*
+ * Performs the access. Sets place, asked, translated, latency, instruction_latency, locked and address of
+ * `ret`.
  */
 void memory_access(struct memory *memory, const struct access *access, struct retired *ret);
 
-/* The lines of this range were read long ago: they are in L3, as far as it has room, the last ones in L2 too.
- * Costs no time. */
+/*
+ * Marks this range as read long ago: its lines are in L3 as far as they fit, and the last ones also in L2.
+ * Takes no simulated time.
+ */
 void memory_warm(struct memory *memory, u64 address, u64 bytes);
 
-/* Another core stores to the line: it is gone from this core's caches and modified there, on this socket or
- * the other one. */
+/*
+ * Another core stores to the line. It is removed from this core's caches and modified in the other core's
+ * cache, on this socket or the other one.
+ */
 void memory_other_writes(struct memory *memory, u64 address, bool other_socket);
 
-/* Another core loads the line: it is in its cache, clean. */
+/* Another core loads the line, and has it clean in its cache. */
 void memory_other_reads(struct memory *memory, u64 address, bool other_socket);
 
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Model-specific registers that the model has, by the manual's names. Volume 4 and 3B chapter 18. */
+/*
+ * Model-specific registers that the model implements, with the manual's names. Volume 4, and volume 3B
+ * chapter 18.
+ */
 #ifndef PEBSD_MODEL_MSR_H
 #define PEBSD_MODEL_MSR_H
 
-/* Without a tag: the kernel has a struct of the name. */
+/* No enum tag, because the kernel has a struct with that name. */
 enum {
 	MSR_IA32_PMC0 = 0xc1,    /* + counter; writes are sign-extended from bit 31 */
 	MSR_IA32_A_PMC0 = 0x4c1, /* + counter; full width */
@@ -35,12 +38,14 @@ enum {
 #define EVTSEL_ENABLE (1ULL << 22)
 #define EVTSEL_INV    (1ULL << 23)
 #define EVTSEL_CMASK  (0xffULL << 24)
-/* Adaptive PEBS: the counter's records have MSR_PEBS_DATA_CFG's groups; else the basic group alone. The same
- * for fixed counter n is bit 32 + 4 n of IA32_FIXED_CTR_CTRL. */
+/*
+ * Adaptive PEBS: the counter's records have the groups of MSR_PEBS_DATA_CFG, otherwise only the basic group.
+ * For fixed counter n, this is bit 32 + 4 n of IA32_FIXED_CTR_CTRL.
+ */
 #define EVTSEL_ADAPTIVE        (1ULL << 34)
 #define FIXED_CTRL_ADAPTIVE(n) (1ULL << (32 + 4 * (n)))
 
-/* IA32_FIXED_CTR_CTRL: four bits a counter. */
+/* IA32_FIXED_CTR_CTRL: four bits for each counter. */
 #define FIXED_CTRL_OS  (1ULL << 0)
 #define FIXED_CTRL_USR (1ULL << 1)
 #define FIXED_CTRL_ANY (1ULL << 2)

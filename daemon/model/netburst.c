@@ -11,7 +11,7 @@
 #define ALL_BITS        (~0ULL)
 #define ADDRESS_BITS_32 0xffffffffULL
 
-/* Index of the ESCR that a counter may select. */
+/* Returns the index of the ESCR that a counter may select. */
 static u32 escr_of(u32 counter)
 {
 	return counter == 2 || counter == 3 || counter == 5;
@@ -22,7 +22,7 @@ void netburst_open(struct netburst *netburst, const struct machine *machine, str
 	*netburst = (struct netburst){.machine = machine, .memory = memory};
 }
 
-/* A register's place and the bits that it takes; NULL: no such register. */
+/* Returns a register's storage and its valid bits, or NULL if there is no such register. */
 static u64 *register_at(struct netburst *netburst, u32 msr, u64 *ret_bits)
 {
 	*ret_bits = ESCR_BITS;
@@ -94,7 +94,9 @@ static void fill(struct record *record, const struct netburst_uop *uop)
 
 _Static_assert(RECORD_R15 - RECORD_AX + 1 == RETIRED_REGISTERS, "a uop's registers are a record's");
 
-/* The PEBS counter overflowed: the record, then the reload. Without an area there is nothing to reload from.
+/*
+ * The PEBS counter overflowed: writes the record, then reloads the counter. Without an area, there is no
+ * value to reload.
  */
 static void assist(struct netburst *netburst, const struct netburst_uop *uop)
 {
@@ -138,7 +140,7 @@ static void count(struct netburst *netburst, u32 counter, const struct netburst_
 	if (netburst->counts[counter] && !(*cccr & CCCR_FORCE_OVF))
 		return;
 	*cccr |= CCCR_OVF;
-	/* What was cancelled has left no state to record. */
+	/* A cancelled micro-operation has no state to record. */
 	if (counter == NETBURST_PEBS_COUNTER && netburst->tagging.pebs_enable & NETBURST_ENABLE_PEBS &&
 	    !uop->bogus)
 		assist(netburst, uop);

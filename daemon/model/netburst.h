@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NetBurst's precise event-based sampling (manual 18.18.8) on its at-retirement events (netburst_tags.h): the
- * six counters of the instruction queue with their CCCRs, of which MSR_IQ_COUNTER4 alone does PEBS.
+ * NetBurst's precise event-based sampling (manual 18.18.8) with its at-retirement events (netburst_tags.h).
+ * The model has the six counters of the instruction queue with their CCCRs. Only MSR_IQ_COUNTER4 has PEBS.
  *
- * When that counter overflows, the state behind the micro-operation is written to the DS area's PEBS buffer
- * and the counter reloaded from the area's reset field. At the interrupt threshold an interrupt is raised.
- * The buffer is not circular: where no room is left nothing is written until software sets the index back.
+ * When that counter overflows, the state after the micro-operation is written to the PEBS buffer of the DS
+ * area, and the counter is reloaded from the area's reset field. An interrupt is raised at the interrupt
+ * threshold. The buffer is not circular: when it is full, nothing is written until software sets the index
+ * back.
  */
 #ifndef PEBSD_MODEL_NETBURST_H
 #define PEBSD_MODEL_NETBURST_H
@@ -21,22 +22,22 @@ enum netburst_msr {
 	MSR_IQ_CCCR4 = 0x370,
 	MSR_FIRM_ESCR0 = 0x3a4,
 	MSR_RAT_ESCR0 = 0x3bc,
-	MSR_CRU_ESCR2 = 0x3cc, /* of counters 0, 1 and 4 */
-	MSR_CRU_ESCR3 = 0x3cd, /* of counters 2, 3 and 5 */
+	MSR_CRU_ESCR2 = 0x3cc, /* for counters 0, 1 and 4 */
+	MSR_CRU_ESCR3 = 0x3cd, /* for counters 2, 3 and 5 */
 	MSR_NETBURST_PEBS_ENABLE = 0x3f1,
 	MSR_NETBURST_PEBS_MATRIX_VERT = 0x3f2,
 	MSR_NETBURST_DS_AREA = 0x600,
 };
 
-/* CCCRs. Comparison, edges and cascading are not modelled: such a value is refused. */
+/* CCCRs. Comparison, edge detection and cascading are not modelled: such values are rejected. */
 #define CCCR_ENABLE         (1ULL << 12)
 #define CCCR_ESCR_SELECT(n) ((u64)(n) << 13)
 #define CCCR_THREAD_ANY     (3ULL << 16) /* both bits must be set without hyper-threading */
-#define CCCR_FORCE_OVF      (1ULL << 25) /* each count overflows */
+#define CCCR_FORCE_OVF      (1ULL << 25) /* every count overflows */
 #define CCCR_OVF_PMI        (1ULL << 26)
-#define CCCR_OVF            (1ULL << 31) /* stays until software clears it */
+#define CCCR_OVF            (1ULL << 31) /* stays set until software clears it */
 
-/* The CCCR's ESCR select that means MSR_CRU_ESCR2 or 3. */
+/* The ESCR select value of the CCCR that selects MSR_CRU_ESCR2 or 3. */
 #define NETBURST_SELECT_CRU 5
 
 #define NETBURST_COUNTERS     6
@@ -56,23 +57,29 @@ struct netburst {
 	u64 ds_area;
 	u8 pending;      /* enum netburst_interrupt */
 	u64 records;     /* written */
-	u64 not_written; /* overflows that found no room or no area */
+	u64 not_written; /* overflows without a record: no space, or no area */
 };
 
-/* All registers 0. The machine's format is RECORD_NETBURST_32 or RECORD_CORE; it stays the caller's, and so
- * do the memory's bytes. */
+/*
+ * Sets all registers to 0. The machine's format must be RECORD_NETBURST_32 or RECORD_CORE. The caller keeps
+ * the machine and the memory's bytes.
+ */
 void netburst_open(struct netburst *netburst, const struct machine *machine, struct linear_memory memory);
 
-/* WRMSR, RDMSR. -EINVAL: no such register, or bits set that are reserved or not modelled. Counters keep their
- * 40 bits. */
+/*
+ * WRMSR and RDMSR. Return -EINVAL for an unknown register, or for bits that are reserved or not modelled.
+ * Counters keep 40 bits.
+ */
 int netburst_write(struct netburst *netburst, u32 msr, u64 value);
 int netburst_read(const struct netburst *netburst, u32 msr, u64 *ret);
 
-/* One micro-operation comes to retirement. Whether interrupts are pending. */
+/* Retires one micro-operation. Returns whether interrupts are pending. */
 bool netburst_retire(struct netburst *netburst, const struct netburst_uop *uop);
 
-/* The next pending interrupt; 0: none. Software finds its cause in the CCCRs' OVF flags and the DS area's
- * index. */
+/*
+ * Returns the next pending interrupt; 0: none. Software finds its cause in the OVF flags of the CCCRs and in
+ * the index of the DS area.
+ */
 u8 netburst_take_interrupt(struct netburst *netburst);
 
 #endif

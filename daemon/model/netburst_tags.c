@@ -21,7 +21,7 @@ static bool escr_sees(u64 escr, const struct netburst_uop *uop)
 	return escr & (uop->kernel ? ESCR_T0_OS : ESCR_T0_USR);
 }
 
-/* Tags of several upstream ESCRs add up; a tag value of several bits sets each. */
+/* Tags of several upstream ESCRs are combined. A tag value with several bits sets each of these tags. */
 static u8 execution_tags(const struct netburst_tagging *tagging, const struct netburst_uop *uop)
 {
 	u8 tags = 0;
@@ -52,14 +52,14 @@ static bool front_end_tag(const struct netburst_tagging *tagging, const struct n
 	return false;
 }
 
-/* Whether it is of a kind that the vertical matrix chose. */
+/* Returns whether the vertical matrix selects this kind of micro-operation. */
 static bool may_replay(u64 matrix_vert, const struct retired *retired)
 {
 	return (retired->operation == OPERATION_LOAD && matrix_vert & VERT_LOADS) ||
 	       (retired->operation == OPERATION_STORE && matrix_vert & VERT_STORES);
 }
 
-/* Whether something of what the metrics name made it replay. The cache metrics are of loads. */
+/* Returns whether one of the metrics applies. The cache metrics only apply to loads. */
 static bool replayed(u64 metrics, const struct retired *retired)
 {
 	bool load = retired->operation == OPERATION_LOAD;
@@ -72,8 +72,8 @@ static bool replayed(u64 metrics, const struct retired *retired)
 }
 
 /*
- * The UOP_Tag bit enables replay tagging. Normal sampling may use the tags with neither it nor the bit that
- * enables PEBS (18.18.7.4): PEBS without the bit is what has no tags.
+ * The UOP_Tag bit enables replay tagging. Without PEBS, normal sampling may use the tags even if the bit is
+ * clear (18.18.7.4). Only PEBS without the bit has no tags.
  */
 static bool replay_enabled(u64 pebs_enable)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NetBurst's at-retirement counting (manual 18.18.7): a micro-operation is tagged on its way, upstream, and
- * counted as it retires, downstream, if it bears the tag. Three mechanisms: execution tagging (18.18.7.3),
- * front end tagging (18.18.7.2), replay tagging (18.18.7.4). Event numbers and metrics: tables A-10 and A-14,
- * and arch/x86/include/asm/perf_event_p4.h, arch/x86/events/intel/p4.c, Linux 6.1.
+ * NetBurst's at-retirement counting (manual 18.18.7). A micro-operation is tagged upstream. When it retires,
+ * it is counted downstream if it has the tag. There are three mechanisms: execution tagging (18.18.7.3),
+ * front end tagging (18.18.7.2) and replay tagging (18.18.7.4). Event numbers and metrics: tables A-10 and
+ * A-14, and arch/x86/include/asm/perf_event_p4.h, arch/x86/events/intel/p4.c, Linux 6.1.
  */
 #ifndef PEBSD_MODEL_NETBURST_TAGS_H
 #define PEBSD_MODEL_NETBURST_TAGS_H
@@ -14,11 +14,11 @@
 #define ESCR_T0_USR       (1ULL << 2)
 #define ESCR_T0_OS        (1ULL << 3)
 #define ESCR_TAG_ENABLE   (1ULL << 4)
-#define ESCR_TAG_VALUE(n) ((u64)(n) << 5) /* bits 8:5: each one is a tag of its own */
+#define ESCR_TAG_VALUE(n) ((u64)(n) << 5) /* bits 8:5: each bit is a separate tag */
 #define ESCR_MASK(bits)   ((u64)(bits) << 9)
 #define ESCR_EVENT(n)     ((u64)(n) << 25)
 
-/* Event select and event mask bits of what is counted downstream. */
+/* Event select and event mask bits of the downstream events. */
 enum {
 	EVENT_FRONT_END = 0x08,
 	EVENT_REPLAY = 0x09,
@@ -29,7 +29,7 @@ enum {
 #define MASK_EXECUTION_NBOGUS 0x0f /* NBOGUS0 to NBOGUS3 */
 #define MASK_EXECUTION_BOGUS  0xf0 /* BOGUS0 to BOGUS3 */
 
-/* Upstream: what kind of execution an ESCR of the FIRM pair tags, each with event mask bit 15 (ALL). */
+/* Upstream: the kind of execution that an ESCR of the FIRM pair tags. Each needs event mask bit 15 (ALL). */
 enum execution {
 	EXECUTION_NONE = 0,
 	EXECUTION_MMX_64 = 0x02,
@@ -47,15 +47,15 @@ enum execution {
 #define MASK_TAG_LOADS  (1 << 1)
 #define MASK_TAG_STORES (1 << 2)
 
-/* IA32_PEBS_ENABLE: metrics of replay tagging in bits 12:0 (and 16:15, mispredicted branches). */
+/* IA32_PEBS_ENABLE: metrics of replay tagging in bits 12:0, and 16:15 for mispredicted branches. */
 #define METRIC_FIRST_LEVEL_MISS  (1ULL << 0)
 #define METRIC_SECOND_LEVEL_MISS (1ULL << 1)
 #define METRIC_DTLB_MISS         (1ULL << 2)
 #define METRICS                  0x19fffULL
 #define NETBURST_UOP_TAG         (1ULL << 24)
-#define NETBURST_ENABLE_PEBS     (1ULL << 25) /* of this logical processor */
+#define NETBURST_ENABLE_PEBS     (1ULL << 25) /* for this logical processor */
 
-/* MSR_PEBS_MATRIX_VERT: which micro-operations may experience the replay. */
+/* MSR_PEBS_MATRIX_VERT: the micro-operations that can be tagged for replay. */
 #define VERT_LOADS    (1ULL << 0)
 #define VERT_STORES   (1ULL << 1)
 #define VERT_BRANCHES (1ULL << 4)
@@ -66,7 +66,7 @@ struct netburst_uop {
 	u64 flags;                        /* EFLAGS */
 	u64 registers[RETIRED_REGISTERS]; /* AX BX CX DX SI DI BP SP R8 to R15 */
 	u8 execution;                     /* enum execution */
-	bool bogus;                       /* cancelled: on a mispredicted path */
+	bool bogus;                       /* cancelled, because it is on a mispredicted path */
 	bool kernel;                      /* CPL 0 */
 };
 
@@ -82,12 +82,14 @@ struct netburst_tags {
 	bool replay;
 };
 
-/* Which tags it bears. The model has no branches, no split and no blocked accesses: their metrics tag none.
+/*
+ * Determines the tags of the micro-operation. The model has no branches, split accesses or blocked accesses:
+ * their metrics never tag.
  */
 void netburst_tag(const struct netburst_tagging *tagging, const struct netburst_uop *uop,
 		  struct netburst_tags *ret);
 
-/* Whether a downstream ESCR counts it. */
+/* Returns whether a downstream ESCR counts the micro-operation. */
 bool netburst_counts(u64 escr, const struct netburst_tags *tags, const struct netburst_uop *uop);
 
 #endif

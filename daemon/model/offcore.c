@@ -18,8 +18,10 @@ static bool is_goldmont(const struct machine *machine)
 	return machine->mechanisms & MECHANISM_OFFCORE_AVERAGE;
 }
 
-/* The request type of an access that leaves the core; 0: it does not. Goldmont's L2 is outside of its cores.
- * A line that is on its way already is asked for once. */
+/*
+ * Returns the request type of an access that leaves the core, or 0. Goldmont's L2 is outside its cores. A
+ * line in flight is requested only once.
+ */
 static u64 request_of(const struct machine *machine, const struct retired *retired)
 {
 	bool store = retired->operation == OPERATION_STORE;
@@ -64,7 +66,7 @@ static u64 nehalem_response(const struct retired *retired)
 	}
 }
 
-/* Any of these bits asks for the place. Table 18-37. */
+/* Any of these bits selects the place. Table 18-37. */
 static u64 suppliers_of(const struct retired *retired)
 {
 	switch (retired->place) {
@@ -98,7 +100,7 @@ static u64 snoops_of(const struct retired *retired)
 	}
 }
 
-/* Whether the response is one that `config` asks for. */
+/* Returns whether `config` selects the response. */
 static bool responds(const struct machine *machine, u64 config, const struct retired *retired)
 {
 	u64 snoops = snoops_of(retired);
@@ -108,8 +110,10 @@ static bool responds(const struct machine *machine, u64 config, const struct ret
 	if (config & OFFCORE_ANY_RESPONSE)
 		return true;
 	if (is_goldmont(machine)) {
-		/* Tables 18-16 and 18-22: L2 is the one supplier, past it the snoop response tells. Bit 33
-		 * is "missed, or no snoop needed", and bits 31, 32 and 35 are reserved. */
+		/*
+		 * Tables 18-16 and 18-22: L2 is the only supplier. Beyond it, the snoop response decides. Bit
+		 * 33 means "missed, or no snoop needed". Bits 31, 32 and 35 are reserved.
+		 */
 		if (retired->place == PLACE_L2)
 			return config & OFFCORE_GOLDMONT_L2_HIT;
 		if (snoops & (OFFCORE_SNOOP_NONE | OFFCORE_SNOOP_NOT_NEEDED))

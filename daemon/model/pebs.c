@@ -28,12 +28,12 @@ const char *pebs_undefined(const struct pebs_unit *unit)
 	return unit->undefined;
 }
 
-/* An instruction on its way through the counters. */
+/* The effect of an instruction on the counters. */
 struct passing {
 	const struct retired *retired;
-	u64 cycles;     /* since the last one */
+	u64 cycles;     /* since the previous one */
 	bool tagged;    /* a load that the load latency event counts */
-	u64 overflowed; /* counters whose overflow interrupt this is */
+	u64 overflowed; /* counters whose overflow interrupt is raised now */
 	u64 triggered;  /* counters that trigger the assist */
 };
 
@@ -95,10 +95,10 @@ static u64 lowest(u64 bits)
 }
 
 /*
- * Assists and overflow interrupts of one instruction. The counter of the lowest index decides which comes
- * first; bits of fixed counters are above those of general-purpose ones. Counters that overflowed together
- * make one interrupt. The interrupt of a counter that has its PEBS assist here too comes after it, and after
- * the threshold's interrupt that the assist may have raised.
+ * Handles the assists and overflow interrupts of one instruction. The counter with the lowest index decides
+ * which comes first. Fixed counters have higher bits than general-purpose ones. Counters that overflow
+ * together raise one interrupt. If a counter also has its PEBS assist here, its interrupt comes after the
+ * assist, and after a threshold interrupt that the assist may raise.
  */
 static void serve(struct pebs_unit *unit, const struct passing *passing)
 {

@@ -10,21 +10,21 @@
 #define DATA_CFG_BITS      0xff00000fULL
 #define FIXED_CTRL_WIDTH   4
 #define FIXED_CTRL_COUNTER 0xfULL
-#define CTRL_METRICS       (1ULL << 48) /* IA32_PERF_GLOBAL_CTRL: the metrics counter of Ice Lake */
-/* Trace buffer, frozen LBRs and counters, SGX: bits that later status registers have. */
+#define CTRL_METRICS       (1ULL << 48) /* IA32_PERF_GLOBAL_CTRL: Ice Lake's metrics counter */
+/* Bits of later status registers: trace buffer, frozen LBRs and counters, SGX. */
 #define STATUS_LATER  (1ULL << 55 | 7ULL << 58)
 #define UNCORE_STATUS (0xffULL | 1ULL << 32 | UNCORE_STATUS_PMI | UNCORE_STATUS_CHANGED)
 
 #define SIGN_32 (1ULL << 31)
 
-/* Registers that come in rows, one a counter. */
+/* Registers that exist once for each counter. */
 static bool in_row(u32 msr, u32 first, u64 counters, u32 *ret)
 {
 	*ret = msr - first;
 	return msr >= first && *ret < PEBS_GENERAL && counters >> *ret & 1;
 }
 
-/* Full-width writes of counters came with Sandy Bridge (IA32_PERF_CAPABILITIES.FW_WRITE). */
+/* Sandy Bridge introduced full-width writes of counters (IA32_PERF_CAPABILITIES.FW_WRITE). */
 static bool has_full_width(const struct machine *machine)
 {
 	return machine->format >= RECORD_HASWELL || machine->encoding >= ENCODING_SANDY_BRIDGE;
@@ -35,7 +35,7 @@ static u64 select_bits(const struct machine *machine)
 	u64 bits = 0xffffffffULL;
 
 	if (machine->format < RECORD_NEHALEM)
-		bits &= ~EVTSEL_ANY; /* architectural version 3 brought it */
+		bits &= ~EVTSEL_ANY; /* added by architectural version 3 */
 	if (machine->format >= RECORD_HASWELL && !(machine->mechanisms & MECHANISM_ADDRESS_ONLY))
 		bits |= EVTSEL_HLE;
 	if (machine->format == RECORD_ADAPTIVE)
@@ -66,13 +66,16 @@ static u64 fixed_bits(const struct machine *machine)
 	return bits;
 }
 
-/* Bits 63:47 all the same: what a 64-bit linear address must be. */
+/* Bits 63:47 must be equal in a 64-bit linear address. */
 static bool is_canonical(u64 address)
 {
 	return address >> 47 == 0 || address >> 47 == 0x1ffff;
 }
 
-/* The register behind a number, where writing one is storing it; `valid` its bits. NULL: none such. */
+/*
+ * Returns the storage of a register that has no side effect when written, and its valid bits. NULL: no such
+ * one.
+ */
 static u64 *plain_register(struct pebs_unit *unit, u32 msr, u64 *valid)
 {
 	const struct machine *machine = unit->machine;
@@ -102,8 +105,10 @@ static u64 *plain_register(struct pebs_unit *unit, u32 msr, u64 *valid)
 	}
 }
 
-/* The overflow of a count that is replaced is forgotten. PEBS or the counter off and on again does not do it:
- * Linux switches both without writing the counter anew (intel_pmu_disable_all() in core.c, 6.1). */
+/*
+ * Writing a counter discards its overflow. Switching PEBS or the counter off and on does not: Linux does that
+ * without writing the counter (intel_pmu_disable_all() in core.c, 6.1).
+ */
 static void store_count(struct pebs_unit *unit, u32 index, u64 value)
 {
 	struct pebs_counter *counter = program_counter(unit, index);
@@ -148,7 +153,7 @@ static u64 read_fixed_control(const struct pebs_unit *unit)
 	return value;
 }
 
-/* Registers of counters. -EINVAL: it is none, or the value is not for it. */
+/* Writes a register of a counter. Returns -EINVAL if it is not one, or if the value is invalid. */
 static int write_counter(struct pebs_unit *unit, u32 msr, u64 value)
 {
 	const struct machine *machine = unit->machine;
@@ -177,7 +182,7 @@ static int write_counter(struct pebs_unit *unit, u32 msr, u64 value)
 	return 0;
 }
 
-/* Registers of which writing is more than storing. */
+/* Writes a register that has side effects. */
 static int write_special(struct pebs_unit *unit, u32 msr, u64 value)
 {
 	const struct machine *machine = unit->machine;
@@ -231,7 +236,7 @@ int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret)
 {
 	const struct machine *machine = unit->machine;
 	u64 counters = program_counters(machine);
-	struct pebs_unit *same = (struct pebs_unit *)unit; /* plain_register() only finds */
+	struct pebs_unit *same = (struct pebs_unit *)unit; /* plain_register() changes nothing */
 	u64 valid;
 	const u64 *plain;
 	u32 i;

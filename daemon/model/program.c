@@ -22,7 +22,7 @@ struct pebs_counter *program_counter(struct pebs_unit *unit, u32 counter)
 	return counter < PEBS_FIXED_0 ? &unit->general[counter] : &unit->fixed[counter - PEBS_FIXED_0];
 }
 
-/* Whether the facility that the event belongs to is on for the counter. */
+/* Returns whether the facility of the event is on for the counter. */
 static bool facility_on(const struct pebs_unit *unit, const struct machine_event *event, u32 counter)
 {
 	switch (event->kind) {
@@ -35,8 +35,11 @@ static bool facility_on(const struct pebs_unit *unit, const struct machine_event
 	}
 }
 
-/* INST_RETIRED.TOTAL_CYCLES_PS: Skylake's tables do not have INST_RETIRED as precise, but so programmed it is Linux'
- * cycles:p there (intel_skl_pebs_event_constraints[] in arch/x86/events/intel/ds.c, 6.12). */
+/*
+ * INST_RETIRED.TOTAL_CYCLES_PS. Skylake's tables do not list INST_RETIRED as precise. With this configuration
+ * it is, and Linux uses it for cycles:p (intel_skl_pebs_event_constraints[] in arch/x86/events/intel/ds.c,
+ * 6.12).
+ */
 static bool is_total_cycles(const struct machine *machine, u64 select)
 {
 	return machine->format == RECORD_SKYLAKE && (select & (EVTSEL_EVENT | EVTSEL_UMASK)) == 0x00c0 &&
@@ -90,7 +93,7 @@ static void program_fixed(struct pebs_unit *unit, u32 i)
 	program->no_skid = skid_distributed(unit->machine, PEBS_FIXED_0 + i, unit->pebs_enable);
 }
 
-/* 18.9.4.4: on 06_2A and 06_2D nothing else may count in a general-purpose counter beside PDIR. */
+/* 18.9.4.4: on 06_2A and 06_2D, no other general-purpose counter may count while PDIR is in use. */
 static void program_pdir(struct pebs_unit *unit)
 {
 	struct pebs_counter *pdir = &unit->general[PDIR_COUNTER];

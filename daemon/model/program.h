@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the registers as they stand come to (manual 18.2.2): which counters count what, and what of it is
- * undefined. */
+/*
+ * Evaluates the current register values (manual 18.2.2): which counters count which event, and what is
+ * undefined.
+ */
 #ifndef PEBSD_MODEL_PROGRAM_H
 #define PEBSD_MODEL_PROGRAM_H
 
 #include "pebs.h"
 
-/* Counters that the unit has, as bits of the status registers. None on a NetBurst machine: netburst.h. */
+/*
+ * Returns the counters that the unit has, as bits of the status registers. A NetBurst machine has none here,
+ * see netburst.h.
+ */
 u64 program_counters(const struct machine *machine);
 
-/* By index as in the status registers; NULL where the machine has none such. */
+/* Returns the counter with this index in the status registers, or NULL. */
 struct pebs_counter *program_counter(struct pebs_unit *unit, u32 counter);
 
-/* Works it out anew; after each write. */
+/* Evaluates all registers again. Called after each write. */
 void program_unit(struct pebs_unit *unit);
 
 #endif

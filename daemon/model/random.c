@@ -3,7 +3,7 @@
 
 /*
  * xoshiro256** seeded by SplitMix64, both by Blackman and Vigna ("Scrambled linear pseudorandom number
- * generators", ACM TOMS 47, 2021), who recommend the one for seeding the other.
+ * generators", ACM TOMS 47, 2021). They recommend SplitMix64 for seeding xoshiro256**.
  */
 #define SPLITMIX_STEP 0x9e3779b97f4a7c15ULL
 
@@ -23,8 +23,7 @@ static u64 rotate_left(u64 value, unsigned bits)
 
 void random_seed(struct random *random, u64 seed, u64 stream)
 {
-	/* Each of both goes through the mixer before they meet: neighbouring seeds and streams share nothing.
-	 */
+	/* Mix seed and stream separately first, so that neighbouring seeds or streams are unrelated. */
 	u64 state = splitmix(&seed);
 
 	state ^= rotate_left(splitmix(&stream), 32);
@@ -53,8 +52,10 @@ u32 random_below(struct random *random, u32 bound)
 
 	if (!bound)
 		return 0;
-	/* The upper half of a product is even but for the lowest 2^32 mod bound values of the lower half:
-	 * those are drawn again (Lemire, "Fast random integer generation in an interval", 2019). */
+	/*
+	 * The upper half of a product is uniformly distributed if the lowest 2^32 mod bound values of the
+	 * lower half are drawn again (Lemire, "Fast random integer generation in an interval", 2019).
+	 */
 	do
 		product = (random_next(random) >> 32) * bound;
 	while ((u32)product < bound && (u32)product < (0 - bound) % bound);

@@ -3,8 +3,8 @@
 #include "layout.h"
 
 /*
- * The formats with 64-bit fields: each later one has the fields of the one before it, and more of them after
- * those. Offsets: manual table 18-23 (to A8H), 18.11.2, table 18-44 (B0H, B8H), 18.7.1 (C0H).
+ * The formats with 64-bit fields. Each later one has the fields of the previous one, and more fields after
+ * them. Offsets: manual table 18-23 (up to A8H), 18.11.2 with table 18-44 (B0H, B8H), 18.7.1 (C0H).
  */
 #define PLACES_64(X)              \
 	X(FLAGS, 0x00, 8)         \
@@ -33,7 +33,7 @@
 	X(TSX, 0xb8, 8)           \
 	X(TSC, 0xc0, 8)
 
-/* NetBurst, 32-bit: the DS save area's figure of 18.18.5. */
+/* NetBurst, 32-bit: figure of the DS save area in 18.18.5. */
 #define PLACES_32(X)      \
 	X(FLAGS, 0x00, 4) \
 	X(IP, 0x04, 4)    \
@@ -79,7 +79,7 @@ static const struct layout layouts[RECORD_FORMATS] = {
 	[RECORD_SKYLAKE] = {places_64, INDEX_64_TSC + 1, END_64_TSC},
 };
 
-/* NULL for the adaptive format and for what is no format. */
+/* Returns NULL for the adaptive format and for an unknown format. */
 static const struct layout *layout_of(enum record_format format)
 {
 	return (u32)format < RECORD_ADAPTIVE ? &layouts[format] : NULL;

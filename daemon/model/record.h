@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PEBS records (manual 18.8.1.1). A format's layout stands in one table (record.c), from which records are
- * written and read; the adaptive format's is worked out from MSR_PEBS_DATA_CFG (adaptive.h). Manual tables
- * 18-23 (Nehalem), 18-34 (precise store, 18.9.4.3), 18.7.1 (Skylake, Goldmont), 18.11.2 (Haswell), chapter
- * 18's adaptive PEBS (Ice Lake).
+ * PEBS records (manual 18.8.1.1). One table (record.c) has the layout of each format, for writing and
+ * reading. The adaptive format's layout is computed from MSR_PEBS_DATA_CFG (adaptive.h). Manual tables 18-23
+ * (Nehalem), 18-34 (precise store, 18.9.4.3), 18.7.1 (Skylake, Goldmont), 18.11.2 (Haswell), and the part of
+ * chapter 18 on adaptive PEBS (Ice Lake).
  */
 #ifndef PEBSD_MODEL_RECORD_H
 #define PEBSD_MODEL_RECORD_H
@@ -12,9 +12,13 @@
 #include "retired.h"
 
 /*
- * GLOBAL_STATUS is at 90H, from 0011b on the applicable counters; ADDRESS (98H) the data linear address;
- * SOURCE (A0H) the data source encoding, or a store's status; LATENCY (A8H) in core clock cycles; EVENTING_IP
- * at B0H, TSX at B8H, TSC at C0H. RETIRE_LATENCY stands in an adaptive record's first word.
+ * Offsets and meanings:
+ * - GLOBAL_STATUS (90H): since 0011b, the applicable counters.
+ * - ADDRESS (98H): data linear address.
+ * - SOURCE (A0H): data source encoding, or a store's status.
+ * - LATENCY (A8H): core clock cycles.
+ * - EVENTING_IP (B0H), TSX (B8H), TSC (C0H).
+ * - RETIRE_LATENCY: in the first word of an adaptive record.
  */
 #define RECORD_FIELDS(X) \
 	X(FLAGS)         \
@@ -53,19 +57,25 @@ struct record {
 	u64 values[RECORD_FIELD_COUNT];
 };
 
-/* Adaptive records are no longer than this: all groups with 32 branch entries. */
+/* Maximum size of an adaptive record: all groups with 32 branch entries. */
 #define RECORD_SIZE_MAX 1280
 
-/* Bytes of a record. `data_cfg` is MSR_PEBS_DATA_CFG, of the adaptive format alone; more branch entries than
- * 32 count as 32. */
+/*
+ * Returns the bytes of a record. `data_cfg` is MSR_PEBS_DATA_CFG and only used for the adaptive format. More
+ * than 32 branch entries count as 32.
+ */
 u32 record_size(enum record_format format, u64 data_cfg);
 
-/* Writes record_size() bytes: fields that the format does not have are left out, those not present are 0. */
+/*
+ * Writes record_size() bytes. Leaves out fields that the format does not have. Fields that are not present
+ * become 0.
+ */
 void record_write(enum record_format format, u64 data_cfg, const struct record *record, void *bytes);
 
 /*
- * Reads a record of at most `size` bytes; an adaptive one tells its own format and size. Sets `ret_size`, 0
- * on failure. Returns 0, or -EINVAL where it is longer than `size` or, adaptive, not a record.
+ * Reads a record of at most `size` bytes. An adaptive record contains its own layout and size. Sets
+ * `ret_size`, to 0 on failure. Returns 0, or -EINVAL if the record is longer than `size` or is not a valid
+ * adaptive record.
  */
 int record_read(enum record_format format, const void *bytes, u32 size, struct record *ret, u32 *ret_size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One instruction that retired, with what it did to memory: what the world tells the PMU. */
+/* One retired instruction and its memory access: the input of the PMU model. */
 #ifndef PEBSD_MODEL_RETIRED_H
 #define PEBSD_MODEL_RETIRED_H
 
@@ -7,10 +7,10 @@
 
 enum operation { OPERATION_NONE, OPERATION_LOAD, OPERATION_STORE };
 
-/* Where the line was found: the truth, of which a data source encoding tells what it can. */
+/* Where the line really was. A data source encoding expresses this only in part. */
 enum place {
 	PLACE_L1,
-	PLACE_FILL_BUFFER, /* a miss of the same line was on its way */
+	PLACE_FILL_BUFFER, /* a miss of the same line was in flight */
 	PLACE_L2,
 	PLACE_L3,           /* this socket's */
 	PLACE_REMOTE_CACHE, /* another socket's */
@@ -21,9 +21,9 @@ enum place {
 	PLACE_COUNT,
 };
 
-/* What asking the other cores found. */
+/* The result of snooping the other cores. */
 enum asked {
-	ASKED_NONE, /* nobody had to be asked */
+	ASKED_NONE, /* no snoop was needed */
 	ASKED_MISS,
 	ASKED_HIT,
 	ASKED_MODIFIED,
@@ -40,13 +40,13 @@ struct retired_registers {
 };
 
 struct retired {
-	u64 ip;         /* its own address */
-	u64 next_ip;    /* of the instruction that retires after it */
-	u64 address;    /* data linear address; 0 without an access */
-	u64 physical;   /* of the same data; 0: as the linear address */
+	u64 ip;         /* address of the instruction */
+	u64 next_ip;    /* address of the instruction that retires next */
+	u64 address;    /* data linear address; 0: no access */
+	u64 physical;   /* physical address of the data; 0: same as `address` */
 	u64 tsc;        /* when it retired, core clock cycles since the start */
-	u64 time_stamp; /* the time-stamp counter then, which a record tells; 0: as `tsc` */
-	const struct retired_registers *registers; /* as it left them; NULL: a record has none */
+	u64 time_stamp; /* the time-stamp counter at that time, for the record; 0: same as `tsc` */
+	const struct retired_registers *registers; /* as the instruction left them; NULL: records have none */
 	u32 latency; /* core clock cycles from first dispatch to the data, 18.8.1.2; loads and stores */
 	u32 instruction_latency; /* core clock cycles from dispatch to retirement; not below `latency` */
 	u8 operation;            /* enum operation */
@@ -54,9 +54,9 @@ struct retired {
 	u8 asked;                /* enum asked */
 	u8 translated;           /* enum translated */
 	bool locked;
-	bool data_blocked;    /* waited for a store's data (Golden Cove's block bits) */
+	bool data_blocked;    /* waited for a store's data (a block bit of Golden Cove) */
 	bool address_blocked; /* waited for a store's address */
-	u8 uops;              /* 1 where 0 */
+	u8 uops;              /* 0 counts as 1 */
 };
 
 #endif

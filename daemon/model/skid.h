@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Skid: a finite delay between a counter's overflow and PEBS being ready, in which instructions pass, and the
- * two mechanisms that take it away (manual 18.9.4.4, 18.7.1.2).
+ * Skid is a finite delay between a counter's overflow and PEBS being ready, during which instructions retire.
+ * Two mechanisms avoid it (manual 18.9.4.4, 18.7.1.2).
  *
- * Without skid the assist is made at the very instruction that overflowed the counter; else at the first one
- * that counts once PEBS is ready.
+ * Without skid, the assist happens at the instruction that overflowed the counter. With skid, it happens at
+ * the first instruction that counts after PEBS is ready.
  */
 #ifndef PEBSD_MODEL_SKID_H
 #define PEBSD_MODEL_SKID_H
@@ -12,26 +12,30 @@
 #include "pebs.h"
 
 #define PDIR_COUNTER 1
-#define PDIR_EVENT   0x01c0 /* INST_RETIRED.ALL, on Sandy Bridge and later PREC_DIST */
+#define PDIR_EVENT   0x01c0 /* INST_RETIRED.ALL, called PREC_DIST since Sandy Bridge */
 
-/* PDIR: INST_RETIRED.ALL, and nothing made of it, on counter 1 that is enabled for PEBS. */
+/*
+ * Returns whether PDIR is in use: INST_RETIRED.ALL without modifiers on counter 1, which is enabled for PEBS.
+ */
 bool skid_pdir(const struct machine *machine, u32 counter, u64 select, u64 pebs_enable);
 
-/* Goldmont's reduced skid: any precise event, but for a counter with INV, ANY, E or CMASK set. */
+/* Returns whether Goldmont's reduced skid applies: any precise event, unless INV, ANY, E or CMASK is set. */
 bool skid_reduced(const struct machine *machine, u64 select);
 
 /*
- * A counter or its configuration is written to. Where PEBS is on for it (in IA32_PEBS_ENABLE and in
- * IA32_PERF_GLOBAL_CTRL), reduced skid does not work before the counter is reloaded by an assist, or written
- * to with PEBS off.
+ * Call this when a counter or its configuration is written. If PEBS is on for it (in IA32_PEBS_ENABLE and
+ * IA32_PERF_GLOBAL_CTRL), reduced skid stops working. It works again after an assist has reloaded the
+ * counter, or after a write with PEBS off.
  */
 void skid_written(const struct pebs_unit *unit, u32 counter, struct pebs_counter *written);
 
-/* PDist and the reduced skid of E-cores: whatever precise event is on one of the machine's counters for it.
- * `counter`: fixed ones from PEBS_FIXED_0. */
+/*
+ * Returns whether PDist, or the reduced skid of E-cores, applies: any precise event on one of the machine's
+ * counters for it. `counter`: fixed ones from PEBS_FIXED_0.
+ */
 bool skid_distributed(const struct machine *machine, u32 counter, u64 pebs_enable);
 
-/* Whether the counter's overflow itself makes the assist. */
+/* Returns whether the counter's overflow itself triggers the assist. */
 bool skid_none(const struct machine *machine, const struct pebs_counter *counter);
 
 #endif

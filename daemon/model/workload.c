@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A workload is a loop; a table has its body. What its instructions access is in workload_data.c.
+ * A workload is a loop, whose body is in a table. workload_data.c defines the data that its instructions
+ * access.
  *
- * Time is that of a core which dispatches an instruction a cycle, ahead of retirement as far as its reorder
- * buffer goes, so that loads that need not wait for each other are under way together.
+ * The model's core dispatches one instruction a cycle, ahead of retirement by as much as its reorder buffer
+ * holds. Loads that do not depend on each other are therefore in flight together.
  */
 #include "workload.h"
 
 #include "workload_data.h"
 
-/* Cycles that dispatch can be ahead of retirement. */
+/* Maximum cycles by which dispatch is ahead of retirement. */
 #define WINDOW_CYCLES 128
 
-/* A load that comes soon after a store may have to wait for that store's data (Golden Cove's block bits): one
- * in so many, for so many cycles. */
+/*
+ * A load shortly after a store may have to wait for that store's data (Golden Cove's block bits): 1 in
+ * BLOCKED_ONE_IN, for BLOCKED_CYCLES.
+ */
 #define BLOCKED_ONE_IN 64
 #define BLOCKED_CYCLES 12
 
@@ -21,8 +24,8 @@
 
 enum flavour {
 	FLAVOUR_PLAIN,
-	FLAVOUR_CHAINED,     /* what follows needs its data */
-	FLAVOUR_LOCKED,      /* read, modify and write, locked: counted among the loads; chained */
+	FLAVOUR_CHAINED,     /* later instructions depend on its data */
+	FLAVOUR_LOCKED,      /* locked read-modify-write: counted as a load; chained */
 	FLAVOUR_AFTER_STORE, /* a load that may be blocked by a store */
 };
 
@@ -57,12 +60,12 @@ struct slot {
 		OPERATION_STORE, DATA_##data, FLAVOUR_PLAIN \
 	}
 
-#define SLOT_BYTES 4 /* of an instruction */
+#define SLOT_BYTES 4 /* size of an instruction */
 #define SLOTS_MAX  16
 
 #define FUNCTIONS_MAX 3
 
-/* The function that begins with a slot, up to the next one's. All of them run one after the other. */
+/* A function starts at slot `first` and ends before the next one. They all run in sequence. */
 struct function {
 	const char *name;
 	u32 first;
@@ -71,7 +74,7 @@ struct function {
 struct body {
 	u32 count;
 	struct slot slots[SLOTS_MAX];
-	struct function functions[FUNCTIONS_MAX]; /* from slot 0 on; NULL ends them */
+	struct function functions[FUNCTIONS_MAX]; /* from slot 0 on; terminated by a NULL name */
 };
 
 static const struct body bodies[WORKLOAD_COUNT] = {
@@ -156,7 +159,7 @@ void workload_open(struct workload *workload, enum workload_kind kind, const str
 	workload_data_warm(workload);
 }
 
-/* Does a slot's access as of now. Returns whether what follows has to wait for it. */
+/* Performs a slot's access at the current time. Returns whether later instructions must wait for it. */
 static bool access_memory(struct workload *workload, const struct slot *slot, struct retired *ret)
 {
 	struct access access = {.tsc = workload->tsc};
@@ -191,7 +194,7 @@ void workload_step(struct workload *workload, struct retired *ret)
 	if (slot->operation != OPERATION_NONE) {
 		bool chained = access_memory(workload, slot, ret);
 
-		/* A store retires when it can be done, not when it is. */
+		/* A store retires when it can be performed, not when it has been. */
 		if (ret->operation == OPERATION_LOAD)
 			done = workload->tsc + ret->instruction_latency;
 		if (chained)

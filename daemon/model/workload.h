@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs that the model runs: streams of retired instructions, each with a memory behaviour of a name.
+ * Programs that the model runs: streams of retired instructions, each with a characteristic memory behaviour.
  *
- * By mean latency of the loads above 30 cycles, on every machine that has load latency: remote-numa, then
- * pointer-chase, then false-sharing, locked-counters and mix, then streaming, then tlb-thrash. What shows
- * each: streaming is in fill buffers, pointer-chase in local DRAM (three of four) and L3, remote-numa in
- * remote DRAM with some of the other socket's caches, false-sharing HITM, a quarter of it remote, tlb-thrash
- * page walks, locked-counters locked.
+ * The order by mean latency of the loads above 30 cycles, highest first, is the same on every machine with
+ * load latency: remote-numa, pointer-chase, false-sharing with locked-counters and mix, streaming,
+ * tlb-thrash. Typical of each:
+ * - streaming: fill buffers
+ * - pointer-chase: local DRAM (three of four) and L3
+ * - remote-numa: remote DRAM, and some in the other socket's caches
+ * - false-sharing: HITM, a quarter of it remote
+ * - tlb-thrash: page walks
+ * - locked-counters: locked accesses
  */
 #ifndef PEBSD_MODEL_WORKLOAD_H
 #define PEBSD_MODEL_WORKLOAD_H
@@ -29,27 +33,30 @@ enum workload_kind { WORKLOADS(WORKLOAD_ENUM_) WORKLOAD_COUNT };
 extern const char *const workload_names[WORKLOAD_COUNT];
 extern const char *const workload_texts[WORKLOAD_COUNT];
 
-/* By name; -EINVAL. */
+/* Returns the workload with this name, or -EINVAL. */
 int workload_find(const char *name);
 
 /*
- * Plain data but for its memory, which stays the caller's. Instructions have addresses of their own in
- * WORKLOAD_TEXT, data in WORKLOAD_DATA, both by kind.
+ * Plain data, except for its memory, which the caller owns. Each kind has its own instruction addresses in
+ * WORKLOAD_TEXT and data addresses in WORKLOAD_DATA.
  */
 #define WORKLOAD_TEXT      0x401000ULL
 #define WORKLOAD_TEXT_SIZE 0x1000ULL
 #define WORKLOAD_DATA      0x7f0000000000ULL
 #define WORKLOAD_DATA_SIZE 0x1000000000ULL
 
-/* What a debugger would call an address of a workload's: a function (`code`), a variable, or its stack. */
+/*
+ * The name that a debugger would show for an address of a workload: a function (`code`), a variable or the
+ * stack.
+ */
 struct workload_name {
 	enum workload_kind kind;
 	bool code;
 	const char *name; /* a constant; NULL: the stack */
-	u64 offset;       /* from the start of it, bytes */
+	u64 offset;       /* from its start, bytes */
 };
 
-/* False, with `ret` as it was: no workload has anything there. */
+/* Returns false and does not change `ret` if no workload uses the address. */
 bool workload_name_of(u64 address, struct workload_name *ret);
 
 struct workload {
@@ -59,19 +66,21 @@ struct workload {
 	struct random random;
 	u64 tsc;         /* when the next instruction is dispatched, core clock cycles */
 	u64 retired;     /* when the last one retired */
-	u64 position[4]; /* the kind's own */
-	u32 phase;       /* in the loop's body */
+	u64 position[4]; /* for use by the kind */
+	u32 phase;       /* position in the loop's body */
 };
 
-/* Starts with the caches warm, as if it had run for long: its shares are the same from the first load on.
- * Sets each field. */
+/*
+ * Initializes every field. The caches start warm, as after a long run, so that the shares do not change over
+ * time.
+ */
 void workload_open(struct workload *workload, enum workload_kind kind, const struct memory_shape *shape,
 		   struct memory *memory, u64 seed);
 
-/* The next instruction. Believable: roughly every third to fourth accesses memory. */
+/* Executes the next instruction. As in real programs, about every third or fourth accesses memory. */
 void workload_step(struct workload *workload, struct retired *ret);
 
-/* The next load, and all instructions before it: the loads of workload_step(), one after the other. */
+/* Executes instructions up to and including the next load, and returns that load. */
 void workload_next_load(struct workload *workload, struct retired *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The figures are the design: tests/unit/test_model_workload.c holds what comes out against them. */
+/* These figures define the workloads. tests/unit/test_model_workload.c checks the resulting shares. */
 #include "workload_data.h"
 
 #define WORD 8UL
@@ -9,25 +9,33 @@
 #define STACK_BYTES 1024UL
 #define HOT_BYTES   (16UL << 10)
 
-/* Sizes in largest caches. A quarter of the chase's nodes is in L3, an eighth of the remote ones. */
+/*
+ * Sizes in units of the largest cache. Of the pointer-chase nodes, a quarter is in L3. Of the remote ones, an
+ * eighth is.
+ */
 #define ARRAY_CACHES  8U
 #define CHASE_CACHES  4U
 #define REMOTE_CACHES 8U
 #define COLD_CACHES   8U
 
-/* The array's prefetcher: so many lines ahead in the same page, so many for each line that is read. */
+/*
+ * The array's prefetcher: how many lines it may run ahead within a page, and how many it fetches for each
+ * line read.
+ */
 #define PREFETCH_LINES   16UL
 #define PREFETCH_AT_ONCE 2U
 
-/* TLB thrash: pages for each entry of the second TLB. One in four is then found there. */
+/* TLB thrash: pages for each entry of the second TLB. A quarter of the accesses hit it. */
 #define THRASH_TLBS 4U
 
 #define OWN_COUNTERS    16UL
 #define SHARED_COUNTERS 4UL
 #define SHARED_LINES    8UL
 
-/* Chances in sixty. Remote nodes that the other socket's caches have, modified and clean; shared lines and
- * counters that another core has written since, and of these on the other socket. */
+/*
+ * Chances in sixty: remote nodes that the other socket's caches have modified or clean; shared lines and
+ * counters that another core has written since, and how many of these writes come from the other socket.
+ */
 #define CHANCES         60U
 #define REMOTE_MODIFIED 2U
 #define REMOTE_CLEAN    4U
@@ -36,7 +44,7 @@
 #define COUNTER_WRITTEN 30U
 #define COUNTER_REMOTE  12U
 
-/* What DATA_ANY is, in 64 cases; the rest are lines that another core writes. */
+/* The mix of DATA_ANY, in 64 cases. The remaining cases are lines that another core writes. */
 #define ANY_CASES  64U
 #define ANY_HOT    44U
 #define ANY_SECOND 9U
@@ -44,7 +52,7 @@
 #define ANY_COLD   3U
 #define ANY_REMOTE 1U
 
-/* Each workload has these ranges in its room. */
+/* The data ranges of each workload. */
 enum range {
 	RANGE_MAIN,
 	RANGE_STACK,
@@ -58,7 +66,7 @@ enum range {
 
 #define RANGE_BYTES (WORKLOAD_DATA_SIZE / RANGE_COUNT / PAGE * PAGE)
 
-/* As variables of a program; the stack has no name, nor what a workload does not use. */
+/* Names as of a program's variables. The stack and unused ranges have no name. */
 static const char *const range_names[WORKLOAD_COUNT][RANGE_COUNT] = {
 	[WORKLOAD_STREAMING] = {[RANGE_MAIN] = "array"},
 	[WORKLOAD_POINTER_CHASE] = {[RANGE_MAIN] = "nodes"},
@@ -93,7 +101,7 @@ bool workload_data_name(u64 address, struct workload_name *ret)
 	return true;
 }
 
-/* A word at random in the range's first `bytes`. */
+/* Returns a random word in the first `bytes` of the range. */
 static u64 word_in(struct workload *workload, enum range range, u64 bytes)
 {
 	return range_base(workload, range) + random_below(&workload->random, (u32)(bytes / WORD)) * WORD;
@@ -114,7 +122,7 @@ static u32 thrash_pages(const struct memory_shape *shape)
 	return (shape->l2_tlb_pages ? shape->l2_tlb_pages : shape->l1_tlb_pages) * THRASH_TLBS;
 }
 
-/* Not the same line in all pages: they must not be rivals for one set of the first level. */
+/* Uses a different line in each page, so that they do not all compete for one set of L1. */
 static u64 thrash_address(const struct workload *workload, u32 page)
 {
 	return range_base(workload, RANGE_MAIN) + page * PAGE + page % (PAGE / LINE) * LINE;
@@ -168,7 +176,7 @@ static u64 next_remote_node(struct workload *workload)
 	return address;
 }
 
-/* One of `lines` lines, which in so many of sixty cases another core has written meanwhile. */
+/* Returns one of `lines` lines. In `written` of sixty cases, another core has written it meanwhile. */
 static u64 next_shared(struct workload *workload, u64 lines, u32 written, u32 remote)
 {
 	u64 address = line_in(workload, RANGE_SHARED, lines);
@@ -258,7 +266,7 @@ void workload_data_warm(struct workload *workload)
 	switch (workload->kind) {
 	case WORKLOAD_POINTER_CHASE:
 	case WORKLOAD_REMOTE_NUMA:
-		/* More than L3 holds, so that each of its sets is full. */
+		/* More than L3 holds, so that all its sets are full. */
 		memory_warm(workload->memory, main, largest + largest / 2);
 		break;
 	case WORKLOAD_FALSE_SHARING:
@@ -278,7 +286,7 @@ void workload_data_warm(struct workload *workload)
 			    workload->shape->l2_bytes / 2);
 		memory_warm(workload->memory, main, HOT_BYTES);
 		break;
-	case WORKLOAD_STREAMING: /* what it reads it has not read for long */
+	case WORKLOAD_STREAMING: /* the data that it reads was last read long ago */
 	case WORKLOAD_COUNT:
 		break;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a workload's loads and stores access, and what other cores do to it meanwhile. */
+/* The data that a workload's loads and stores access, and what other cores do to it meanwhile. */
 #ifndef PEBSD_MODEL_WORKLOAD_DATA_H
 #define PEBSD_MODEL_WORKLOAD_DATA_H
 
@@ -9,25 +9,25 @@ enum data {
 	DATA_NONE,
 	DATA_STACK,
 	DATA_ARRAY,       /* the next word of a large array; its prefetcher runs ahead */
-	DATA_NODE,        /* anywhere: where the pointer says */
-	DATA_REMOTE_NODE, /* in memory of the other socket, whose cores use it too */
-	DATA_PAYLOAD,     /* of the node */
+	DATA_NODE,        /* a random place, as if from a pointer */
+	DATA_REMOTE_NODE, /* same, in memory of the other socket, whose cores use it too */
+	DATA_PAYLOAD,     /* in the current node */
 	DATA_SHARED,      /* in a line that another core writes */
 	DATA_SHARED_AGAIN,
 	DATA_PAGE, /* one line in one of many pages */
 	DATA_OWN_COUNTER,
 	DATA_SHARED_COUNTER,
-	DATA_HOT, /* what the first level cache holds */
-	DATA_ANY, /* of each a bit */
+	DATA_HOT, /* fits into the first-level cache */
+	DATA_ANY, /* a mix of these */
 };
 
-/* The data is in the caches as after a long run. */
+/* Fills the caches with the data as after a long run. */
 void workload_data_warm(struct workload *workload);
 
-/* As workload_name_of(), of an address in WORKLOAD_DATA. */
+/* Same as workload_name_of(), for an address in WORKLOAD_DATA. */
 bool workload_data_name(u64 address, struct workload_name *ret);
 
-/* The next access to it: sets `address`, `remote` and `large_page`. */
+/* Chooses the next access to `data`: sets `address`, `remote` and `large_page`. */
 void workload_data_locate(struct workload *workload, enum data data, struct access *access);
 
 #endif

@@ -7,7 +7,7 @@
 #include "profile/profile_walk.h"
 #include "profile/report_parts.h"
 
-/* What is written is refused above this many bytes of stacks' text. */
+/* Writing fails if the text of all stacks takes more bytes than this. */
 #define TEXT_BYTES_MAX (512U << 20)
 
 struct line {
@@ -17,13 +17,13 @@ struct line {
 
 struct folded {
 	const struct profile *profile;
-	char **shown; /* by string: as it is written; NULL: not made yet */
+	char **shown; /* by string: as it is written; NULL: not converted yet */
 	struct budget budget;
 	struct growing text;
 	struct growing lines;
 };
 
-/* A `;` would part a name in two, and a line's end a line. */
+/* Replaces `;`, which separates names, and control characters such as the newline, which ends a line. */
 static int show(struct folded *folded, u32 string, const char **ret)
 {
 	if (!folded->shown[string]) {
@@ -92,7 +92,7 @@ static int add_line(struct folded *folded, u32 node, bool kernel_names, struct g
 	return r < 0 ? r : append(folded, "", 1);
 }
 
-/* Cells of one stack stand together. */
+/* Adds one line for each stack. Cells of the same stack are adjacent. */
 static int add_lines(struct folded *folded, bool kernel_names, bool latency)
 {
 	_cleanup_free_ struct cell *cells = NULL;
@@ -120,7 +120,7 @@ static int by_text(const void *a, const void *b, void *userdata)
 	return strcmp(text + ((const struct line *)a)->start, text + ((const struct line *)b)->start);
 }
 
-/* Different addresses of one function are one stack here. */
+/* Sums lines with the same text: stacks that differ only in addresses within the same functions. */
 static int write_lines(struct folded *folded, char **ret, size_t *ret_size)
 {
 	struct line *lines = folded->lines.list;

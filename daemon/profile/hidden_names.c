@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "profile/hidden_names.h"
 
-/* Nobody writes to a text of a symbol that is shown to them as const. */
+/* Not const, because struct symbol_frame has char *. A symbol handed out as const is never written to. */
 static char kernel_name[] = HIDDEN_KERNEL;
 
 static const struct symbol *find(void *userdata, const struct symbol_query *query)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names for those who may not see where the kernel lies: its functions and variables by their names alone,
- * without addresses, offsets and lines, and what has no name as "[kernel]". All else as it is.
+ * Hides kernel addresses from clients that may not see them. Kernel functions and variables are shown by name
+ * only, without addresses, offsets and lines. Kernel addresses without a name are shown as "[kernel]". All
+ * other names are unchanged.
  */
 #ifndef PEBSD_HIDDEN_NAMES_H
 #define PEBSD_HIDDEN_NAMES_H
@@ -12,11 +13,14 @@
 
 struct hidden_names {
 	struct profile_names of;
-	struct symbol symbol; /* the one that was found last; borrows its texts */
+	struct symbol symbol; /* the last result; borrows its strings */
 	struct symbol_frame frame;
 };
 
-/* `hidden` is the caller's and outlives what is returned; nothing in it is to be freed. */
+/*
+ * Wraps `of`. `hidden` is provided by the caller and must outlive the result. Nothing in it needs to be
+ * freed.
+ */
 struct profile_names hidden_names(struct hidden_names *hidden, const struct profile_names *of);
 
 #endif

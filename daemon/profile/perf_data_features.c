@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Numbers of the sections (enum in tools/perf/util/header.h, Linux 6.1), in whose order they stand. */
+/* Section numbers (enum in tools/perf/util/header.h, Linux 6.1). The sections are in this order. */
 enum {
 	HOSTNAME = 3,
 	RELEASE = 4,
@@ -37,7 +37,7 @@ static void put_cpus(struct perf_data_bytes *out, const struct perf_data_host *h
 	perf_data_put_u32(out, host->cpus_online);
 }
 
-/* One argument: perf shows them joined with blanks. */
+/* A single argument: perf joins the arguments with blanks when it shows them. */
 static void put_command(struct perf_data_bytes *out, const struct perf_data_host *host)
 {
 	if (!host->command)
@@ -71,7 +71,7 @@ static void put_nodes(struct perf_data_bytes *out, const struct perf_data_host *
 	}
 }
 
-/* Whether an event before it has the same type. */
+/* Returns whether the PMU needs no entry: an earlier event has the same type, or the event has no PMU. */
 static bool is_told(const struct perf_data_about *about, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -105,7 +105,7 @@ static void put_sample_time(struct perf_data_bytes *out, const struct perf_data_
 	perf_data_put_u64(out, about->last_ns);
 }
 
-/* One moment on both clocks. */
+/* The same moment on both clocks, from which perf converts times. */
 static void put_clock(struct perf_data_bytes *out, const struct perf_data_about *about)
 {
 	if (!about->zoom->began_real_ns)

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a perf.data file says of the machine and of its events: sections behind the data. Pure. */
+/*
+ * The features of a perf.data file: sections after the data that describe the machine and the events. Pure.
+ */
 #ifndef PEBSD_PERF_DATA_FEATURES_H
 #define PEBSD_PERF_DATA_FEATURES_H
 
 #include "profile/perf_data_bytes.h"
 #include "profile/perf_data_write.h"
 
-/* An event as the file has it. Its only sample id is its index + 1. */
+/* An event as the file describes it. Its only sample id is its index plus 1. */
 struct perf_data_attr {
 	struct perf_event_attr attr;
 	char name[EVENT_PMU_MAX + 48];
 	const char *pmu;
 };
 
-/* What the features tell of the records. */
+/* Facts about the records that the features include. */
 struct perf_data_about {
 	const struct zoom_about *zoom;
-	const struct perf_data_attr *attrs; /* zoom->n_events of them */
-	u64 first_ns, last_ns;              /* of the samples; 0: there is none */
+	const struct perf_data_attr *attrs; /* zoom->n_events entries */
+	u64 first_ns, last_ns;              /* times of the first and last sample; 0: no samples */
 };
 
 /*
- * Writes the table of sections and they themselves behind what is in `out`, which will be the file up to
- * there. Returns the bits of those that were written, by their numbers, all below 64.
+ * Appends the section table and the sections to `out`, which must hold the file up to that point. Returns a
+ * mask of the sections written, by their numbers, which are all below 64.
  */
 u64 perf_data_features(struct perf_data_bytes *out, const struct perf_data_about *about,
 		       const struct perf_data_host *host);

@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 512
 
-/* The first value of "KEY\t: VALUE" in /proc/cpuinfo; all CPUs have the same there. */
+/* Takes the first value of "KEY\t: VALUE" in /proc/cpuinfo. These keys have the same value for all CPUs. */
 static void take_value(const char *line, const char *key, char *ret, size_t size)
 {
 	size_t length = strlen(key);
@@ -25,7 +25,7 @@ static void take_value(const char *line, const char *key, char *ret, size_t size
 	(void)snprintf(ret, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* As perf spells it on x86: "GenuineIntel,6,143,8". */
+/* Formats the CPU as perf does on x86: "GenuineIntel,6,143,8". */
 static int read_cpuid(const char *proc_root, char **ret)
 {
 	char vendor[32] = "", family[16] = "", model[16] = "", stepping[16] = "";
@@ -53,7 +53,7 @@ static int read_cpuid(const char *proc_root, char **ret)
 	return 0;
 }
 
-/* Address of _text, 0 where it is hidden (kernel.kptr_restrict) or not there. */
+/* Reads the address of _text. It is 0 if hidden (kernel.kptr_restrict) or missing. */
 static int read_kernel_start(const char *proc_root, u64 *ret)
 {
 	_cleanup_free_ char *path = NULL;

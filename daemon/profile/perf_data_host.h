@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a perf.data file says of this machine, read from it. */
+/* Reads what a perf.data file says about this machine. */
 #ifndef PEBSD_PERF_DATA_HOST_H
 #define PEBSD_PERF_DATA_HOST_H
 
@@ -11,15 +11,15 @@
 #define PERF_DATA_NODES_MAX 256
 
 struct perf_data_machine {
-	struct perf_data_host host; /* points to the rest */
+	struct perf_data_host host; /* points into the other members */
 	struct utsname names;
 	char *cpuid;
 	struct perf_data_node nodes[PERF_DATA_NODES_MAX];
 };
 
 /*
- * Reads `proc_root` ("/proc") and `sysfs_root` ("/sys"). What cannot be read is left out. `command` is kept
- * as it is, not copied. 0 or -ENOMEM; the caller frees with perf_data_machine_free().
+ * Reads `proc_root` ("/proc") and `sysfs_root` ("/sys"). Facts that cannot be read are left out. `command` is
+ * borrowed, not copied. Returns 0 or -ENOMEM. The caller frees `ret` with perf_data_machine_free().
  */
 int perf_data_machine_new(const char *proc_root, const char *sysfs_root, const char *command,
 			  struct perf_data_machine **ret);

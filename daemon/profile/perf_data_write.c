@@ -12,22 +12,22 @@
 
 #define HEADER_BYTES  104 /* struct perf_file_header */
 #define UNKNOWN_CPU   0xffffffffU
-#define HOST_KERNEL   0xffffffffU /* the pid of the kernel's mapping (HOST_KERNEL_ID) */
+#define HOST_KERNEL   0xffffffffU /* pid of the kernel's mapping (HOST_KERNEL_ID) */
 #define KERNEL_NAME   "[kernel.kallsyms]_text"
 #define PATH_BYTES    4096
 #define BUILD_ID_ROOM 20
 
-/* What each sample has. */
+/* Fields that every sample has. */
 #define SAMPLE_ALWAYS                                                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
-/* PERF_MEM_NA of the kernel: nothing is known of the access. */
+/* The kernel's PERF_MEM_NA: nothing is known about the access. */
 #define NO_DATA_SOURCE                                                                             \
 	(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
 	 PERF_MEM_S(TLB, NA))
 
-/* A record that is in the bytes, to be put in order. */
+/* Position of a record in `records`, for sorting. */
 struct place {
 	u64 time_ns;
 	size_t at, number;
@@ -44,7 +44,10 @@ struct writing {
 
 static void name_event(const struct event *event, struct perf_data_attr *ret)
 {
-	/* What perf calls them: it, and readers like pebsd's own replay, tell loads from stores by that. */
+	/*
+	 * The names that perf uses. perf and other readers, such as pebsd's replay, use them to tell loads
+	 * from stores.
+	 */
 	static const char *const names[EVENT_ROLES] = {
 		[EVENT_LOADS] = "mem-loads",
 		[EVENT_STORES] = "mem-stores",
@@ -63,7 +66,7 @@ static void name_event(const struct event *event, struct perf_data_attr *ret)
 	ret->pmu = event->pmu;
 }
 
-/* What was asked of the kernel, with the layout in which the samples are written here. */
+/* Fills in the attributes with which the event was opened, but with the sample layout of this file. */
 static void describe(const struct zoom_about *zoom, size_t index, struct perf_data_attr *ret)
 {
 	const struct perf_event_attr *opened = &zoom->attrs[index];
@@ -141,7 +144,7 @@ static void end(struct perf_data_bytes *out, size_t at)
 		memcpy(out->bytes + at + offsetof(struct perf_event_header, size), &size, sizeof(size));
 }
 
-/* What each record that is no sample ends with (sample_id_all). */
+/* Writes the trailer of records other than samples (sample_id_all). */
 static void put_trailer(struct perf_data_bytes *out, u32 pid, u32 tid, u64 time_ns)
 {
 	perf_data_put_u32(out, pid);
@@ -232,7 +235,7 @@ static void put_mapped(struct perf_data_bytes *out, const struct zoom_record *re
 
 	if (strlen(record->mapped.path) >= PATH_BYTES)
 		return;
-	/* As the kernel marks them: what cannot be run is data (perf_event_mmap_event()). */
+	/* Same as the kernel: a mapping that is not executable is data (perf_event_mmap_event()). */
 	at = begin(out, PERF_RECORD_MMAP2,
 		   (u16)(PERF_RECORD_MISC_USER |
 			 (record->mapped.protection & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA) |
@@ -249,7 +252,7 @@ static void put_mapped(struct perf_data_bytes *out, const struct zoom_record *re
 		perf_data_put_u32(out, record->mapped.major);
 		perf_data_put_u32(out, record->mapped.minor);
 		perf_data_put_u64(out, record->mapped.inode);
-		perf_data_put_u64(out, 0); /* the inode's generation */
+		perf_data_put_u64(out, 0); /* inode generation */
 	}
 	perf_data_put_u32(out, record->mapped.protection);
 	perf_data_put_u32(out, MAP_PRIVATE);
@@ -318,7 +321,9 @@ static int put_record(void *userdata, const struct zoom_record *record)
 			 record->kind == ZOOM_RECORD_SAMPLE ? record->sample.time_ns : record->time_ns, at);
 }
 
-/* From its start to the end of the kernel's half: perf puts the modules, which it finds for itself, over it.
+/*
+ * The mapping extends from the start of the kernel to the end of the address space. perf finds the modules by
+ * itself and maps them on top.
  */
 static void put_kernel(struct perf_data_bytes *out, u64 start)
 {
@@ -328,7 +333,7 @@ static void put_kernel(struct perf_data_bytes *out, u64 start)
 	perf_data_put_u32(out, 0);
 	perf_data_put_u64(out, start);
 	perf_data_put_u64(out, ~0ULL - start);
-	perf_data_put_u64(out, start); /* the address of the symbol in its name */
+	perf_data_put_u64(out, start); /* the address of the symbol in the name */
 	perf_data_put_padded(out, KERNEL_NAME, sizeof(u64));
 	put_trailer(out, 0, 0, 0);
 	end(out, at);
@@ -344,7 +349,7 @@ static void put_cgroup(struct perf_data_bytes *out, const struct zoom_about *zoo
 	end(out, at);
 }
 
-/* What found no room in a ring, at the end, for it is not known when that was. */
+/* Records lost in the rings. Written last, because it is not known when they were lost. */
 static void put_lost(struct perf_data_bytes *out, const struct writing *writing)
 {
 	size_t at = begin(out, PERF_RECORD_LOST, 0);
@@ -355,7 +360,7 @@ static void put_lost(struct perf_data_bytes *out, const struct writing *writing)
 	end(out, at);
 }
 
-/* What has no time was there before the first that has one. */
+/* Records without a time come first: they describe the state before the first record. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *one = a, *other = b;
@@ -398,7 +403,9 @@ static void put_head(struct perf_data_bytes *out, const struct writing *writing)
 	perf_data_put_u64(out, attrs_at);
 	perf_data_put_u64(out, n * attr_size);
 	perf_data_put_u64(out, attrs_at + n * attr_size);
-	/* The data's size, the event types that no perf of today has, the features: set when they are known.
+	/*
+	 * Placeholders for the data size, the event types, which current perf versions do not use, and the
+	 * features. put_file() fills them in.
 	 */
 	for (size_t i = 0; i < 7; i++)
 		perf_data_put_u64(out, 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A zoom's recording as perf.data, which `perf report --mem-mode`, `perf script` and `perf c2c report` open:
- * file header, attributes with ids, COMM and MMAP2 of the processes as they were, the kernel's own mapping,
- * the samples, and the features that perf asks for (host, release, arch, CPUs, NUMA nodes, event names).
+ * Writes a zoom's recording as perf.data, for `perf report --mem-mode`, `perf script` and `perf c2c report`.
+ * The file has the header, attributes with ids, COMM and MMAP2 records of the processes, the kernel's
+ * mapping, the samples, and the features that perf needs (host, release, architecture, CPUs, NUMA nodes,
+ * event names).
  *
- * Samples are written in a layout of this file's own, which the attributes written describe, and all records
- * in the order of their times. The layouts are those of
- * tools/perf/Documentation/perf.data-file-format.txt, and of perf_output_sample() in kernel/events/core.c
- * (Linux 6.1).
+ * Samples are written in a layout of this file, which the written attributes describe. All records are sorted
+ * by time. The layouts follow tools/perf/Documentation/perf.data-file-format.txt and perf_output_sample() in
+ * kernel/events/core.c (Linux 6.1).
  */
 #ifndef PEBSD_PERF_DATA_WRITE_H
 #define PEBSD_PERF_DATA_WRITE_H
@@ -17,7 +17,7 @@
 struct perf_data_node {
 	u32 number;
 	u64 total_kib, free_kib; /* of memory */
-	const char *cpus;        /* "0-3,8"; "" where it has none */
+	const char *cpus;        /* "0-3,8"; "" if it has none */
 };
 
 struct perf_data_host {
@@ -26,15 +26,15 @@ struct perf_data_host {
 	u64 kernel_start;    /* address of _text (_stext); 0: not known, no kernel mapping */
 	const char *command; /* shown as cmdline */
 	const char *cpuid;   /* "GenuineIntel,6,143,8", as perf spells it; NULL: left out */
-	/* None: left out, and perf c2c, which wants to know them, does not open the file. */
+	/* If there are none, they are left out. perf c2c needs them and then refuses the file. */
 	const struct perf_data_node *nodes;
 	size_t n_nodes;
 };
 
-/* Bytes of a file at most: above what a recording of ZOOM_RECORDING_BYTES comes to. */
+/* Maximum bytes of a file. A recording of ZOOM_RECORDING_BYTES needs less. */
 #define PERF_DATA_BYTES_MAX (1ULL << 30)
 
-/* The caller frees `*ret`. 0, -ENOMEM, -E2BIG. */
+/* Returns 0, -ENOMEM or -E2BIG. The caller frees `*ret`. */
 int perf_data_write(const struct zoom_recording *recording, const struct perf_data_host *host, u8 **ret,
 		    size_t *ret_size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "profile/pprof.h"
 
-#define ZLIB_CONST /* what is read is const */
+#define ZLIB_CONST /* makes next_in a pointer to const */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include "profile/profile_walk.h"
 #include "profile/report_parts.h"
 
-/* What a location is told from others by. */
+/* The key of a location. */
 struct pprof_location {
-	u32 module; /* NONE: none */
+	u32 module; /* NONE: no module */
 	u64 address;
 	const u32 *frames;
 	size_t n;
@@ -26,19 +26,19 @@ struct pprof {
 	const struct profile *profile;
 	const struct profile_about *about;
 	struct arena arena;
-	struct budget budget; /* none: what is made is bounded by the profile */
+	struct budget budget; /* unlimited: the profile bounds what is allocated */
 	struct hash_key key;
 	struct growing strings;         /* char * */
-	u32 *location_of_node;          /* by node: its location, 0 for none yet */
-	u32 *string_of_book;            /* by string of the book: its number here, 0 for none yet */
+	u32 *location_of_node;          /* by node: its location, 0: not added yet */
+	u32 *string_of_book;            /* by string of the book: its number here, 0: not added yet */
 	struct growing functions;       /* Pebsd__Pprof__Function * */
-	struct growing function_frames; /* u32: a frame of each */
+	struct growing function_frames; /* u32: one frame of each function */
 	struct hash_index function_index;
 	struct growing locations;     /* Pebsd__Pprof__Location * */
 	struct growing location_keys; /* struct pprof_location */
 	struct hash_index location_index;
 	struct growing mappings;             /* Pebsd__Pprof__Mapping * */
-	u32 *mapping_of_module;              /* by module: its number here, from 1 on; 0: none yet */
+	u32 *mapping_of_module;              /* by module: its number here, from 1 on; 0: not added yet */
 	struct growing samples;              /* Pebsd__Pprof__Sample * */
 	Pebsd__Pprof__Label **thread_labels; /* by string of the book */
 	Pebsd__Pprof__Label *source_labels[SOURCE_SLOTS];
@@ -54,7 +54,7 @@ static int append(struct pprof *pprof, struct growing *array, void *message)
 	return 0;
 }
 
-/* Not looked for among those that are there. Protobuf has valid UTF-8 alone. */
+/* Does not look for an equal string. Replaces invalid UTF-8, which protobuf does not allow. */
 static int add_string(struct pprof *pprof, const char *text, s64 *ret)
 {
 	_cleanup_free_ char *shown = NULL;
@@ -141,8 +141,10 @@ static int build_id_of(struct pprof *pprof, const struct module *module, s64 *re
 	return *text ? add_string(pprof, text, ret) : 0;
 }
 
-/* Addresses are those of the module: it begins at 0. That its functions have names is said of each, so that
- * no reader looks for other ones. */
+/*
+ * Adds the module as a mapping that begins at 0, since addresses are relative to the module. Declares that
+ * all names and lines are present, so that pprof does not look for symbols itself.
+ */
 static int mapping_of(struct pprof *pprof, u32 i, u64 address, u64 *ret_id)
 {
 	const struct module *module = module_of(pprof->profile->book, i);
@@ -225,7 +227,10 @@ static int add_location(struct pprof *pprof, const struct pprof_location *key, u
 	return 0;
 }
 
-/* Addresses are the module's own or none: no process' and not the kernel's. */
+/*
+ * Finds or adds the location of a node. Its address is relative to the module or 0. Addresses of processes or
+ * of the kernel are not disclosed.
+ */
 static int find_location(struct pprof *pprof, const struct node *node, const u32 *frames, size_t n,
 			 u64 *ret_id)
 {
@@ -273,7 +278,7 @@ static Pebsd__Pprof__Label *label_new(struct pprof *pprof, s64 key, s64 text)
 	return label;
 }
 
-/* Numbers of strings that are there from the beginning, in this order. */
+/* Numbers of the fixed strings, in this order. */
 enum { TEXT_NONE, TEXT_SAMPLES, TEXT_COUNT, TEXT_LATENCY, TEXT_CYCLES, TEXT_THREAD, TEXT_SOURCE };
 static const char *const first_texts[] = {"", "samples", "count", "latency", "cycles", "thread", "source"};
 
@@ -342,7 +347,7 @@ static int add_labels(struct pprof *pprof, const struct cell *cell, Pebsd__Pprof
 	return 0;
 }
 
-/* Most nodes are in many stacks. */
+/* Caches the location of each node, since most nodes are in many stacks. */
 static int location_of(struct pprof *pprof, const struct node *node, const u32 *frames, size_t n, u64 *ret_id)
 {
 	u32 *known = node ? &pprof->location_of_node[node - node_of(pprof->profile, 0)] : NULL;
@@ -468,7 +473,7 @@ static int gzip(const u8 *bytes, size_t size, u8 **ret, size_t *ret_size)
 
 	if (size > UINT_MAX / 2)
 		return -ENOMEM;
-	/* 16: with gzip's head and end; it has no time in it. */
+	/* 16 adds a gzip header and trailer. The header contains no time. */
 	if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, MAX_MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;

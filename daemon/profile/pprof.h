@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A profile as pprof reads it (github.com/google/pprof, proto/profile.proto): gzipped protobuf, sample types
- * samples/count and latency/cycles (the default), locations with the module's own addresses, not those of the
- * process; labels thread (name), source, and of the profile: comment with cgroup, origin, limit and losses.
+ * Writes a profile for pprof (github.com/google/pprof, proto/profile.proto) as gzipped protobuf. The sample
+ * types are samples/count and latency/cycles, which is the default. Locations have addresses relative to the
+ * module, not those of the process. The labels are thread (its name) and source. The comments of the profile
+ * give the cgroup, origin, limit and losses.
  */
 #ifndef PEBSD_PPROF_H
 #define PEBSD_PPROF_H
@@ -15,16 +16,18 @@ struct profile_about {
 	u64 began_real_ns, duration_ns;
 	u64 period;                  /* of the event; 0: not known */
 	const char *event;           /* "loads" */
-	const char *const *comments; /* more lines; ends with NULL; may be NULL */
-	bool kernel_names;           /* else frames of the kernel are one: [kernel] */
+	const char *const *comments; /* additional lines; terminated by NULL; may be NULL */
+	bool kernel_names;           /* if false, all kernel frames become one: [kernel] */
 };
 
-/* The caller frees `*ret`. 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. The caller frees `*ret`. */
 int pprof_write(const struct profile *profile, const struct profile_names *names,
 		const struct profile_about *about, u8 **ret, size_t *ret_size);
 
-/* Folded stacks, outermost first: "main;work;load_row 1234" a line; `latency`: the number is cycles, else
- * samples. In folded.c. */
+/*
+ * Writes folded stacks, outermost frame first, one a line: "main;work;load_row 1234". If `latency` is set,
+ * the number is cycles, otherwise samples. Returns the same as pprof_write(). Implemented in folded.c.
+ */
 int folded_write(const struct profile *profile, const struct profile_names *names,
 		 const struct profile_about *about, bool latency, char **ret, size_t *ret_size);
 

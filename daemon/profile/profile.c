@@ -40,7 +40,7 @@ struct profile *profile_free(struct profile *profile)
 	return NULL;
 }
 
-/* Room for one more entry of a table. */
+/* Makes room for one more entry of a table. */
 static int reserve(struct profile *profile, struct growing *array, size_t size, struct hash_index *index)
 {
 	int r = growing_reserve(array, size, 1, &profile->budget);
@@ -81,7 +81,7 @@ static int enter_node(struct profile *profile, const struct node_wanted *wanted,
 	return 0;
 }
 
-/* Finds or enters what `*at` calls, and puts it in its place. */
+/* Finds or adds the node with this address that `*at` calls, and sets `*at` to it. */
 static int step(struct profile *profile, u64 address, bool kernel, bool exact, u32 *at)
 {
 	struct node_wanted wanted = {profile,
@@ -111,9 +111,9 @@ static int step(struct profile *profile, u64 address, bool kernel, bool exact, u
 }
 
 /*
- * From the process to the sampled instruction. The user address that a sample of the kernel came from is that
- * of the next instruction, which is as good as the instruction itself; all others that are not the sampled
- * one are return addresses.
+ * Enters the stack from the process down to the sampled instruction. For a sample in the kernel, the
+ * innermost user address is that of the next instruction to run. It is entered as exact, like the sampled
+ * instruction. All other addresses are return addresses.
  */
 static int enter_stack(struct profile *profile, const struct zoom_sample *sample, u32 pid, u32 *ret)
 {
@@ -276,7 +276,7 @@ u32 cell_thread_string(const struct profile *profile, const struct cell *cell)
 	thread = thread_of(profile, cell->thread & ~CELL_THREAD);
 	if (thread->first != NONE)
 		return thread->first;
-	/* A thread that never took a name has that of who made it: most often its process'. */
+	/* A thread that never set a name inherits that of its creator, usually its process' first thread. */
 	leader = find_thread(profile, thread->pid, thread->pid);
 	return leader == NONE ? NONE : thread_of(profile, leader)->first;
 }
@@ -303,7 +303,7 @@ static struct access access_from(const struct zoom_sample *sample, u32 pid)
 	};
 }
 
-/* A sample is in all tables or in none, so that what is made of any of them comes to the same. */
+/* Counts a sample in all tables or in none, so that evaluations of different tables have the same total. */
 static int enter(struct profile *profile, const struct zoom_sample *sample, u64 latency)
 {
 	struct access from;
@@ -343,7 +343,7 @@ void profile_executed(struct profile *profile, u32 pid)
 	u32 leader = find_thread(profile, pid, pid);
 	struct thread *thread;
 
-	/* Nothing came of it. */
+	/* No sample or name of this process so far. */
 	if (leader == NONE)
 		return;
 	thread = thread_of(profile, leader);

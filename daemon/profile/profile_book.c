@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The names of a profile's addresses: each string, module and frame once. */
+/* The names of a profile's addresses. Each distinct string, module and frame is stored once. */
 #include <errno.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ int book_string(struct book *book, const char *text, u32 *ret)
 	return 0;
 }
 
-/* A string that may be missing. */
+/* Accepts NULL, which becomes NONE. */
 static int string_or_none(struct book *book, const char *text, u32 *ret)
 {
 	*ret = NONE;
@@ -235,7 +235,7 @@ static int add_place_frame(struct book *book, struct place *place, const struct 
 	return 0;
 }
 
-/* Code without a name has one frame that says where it is. */
+/* Code without a name gets one frame that says where the code is. */
 static int add_unnamed(struct book *book, struct place *place, const struct symbol *symbol, u32 path)
 {
 	_cleanup_free_ char *text = symbol_text(symbol);
@@ -253,7 +253,7 @@ static int add_frames(struct book *book, struct place *place, const struct symbo
 
 	if (n == 0)
 		return place->kind == SYMBOL_CODE ? add_unnamed(book, place, symbol, path) : 0;
-	/* Of a variable the name alone counts. */
+	/* A variable has one name, without file and line. */
 	for (size_t i = 0; i < (place->kind == SYMBOL_DATA ? 1 : n) && r == 0; i++) {
 		struct frame frame = {.module = path, .file = NONE};
 
@@ -275,7 +275,7 @@ static bool same_all_over(enum symbol_region region)
 	       region == SYMBOL_SHARED;
 }
 
-/* The number of ranges that begin before the address or at it. */
+/* Returns the number of ranges that begin at or before the address. */
 static size_t ranges_before(const struct book *book, u32 pid, u64 address)
 {
 	const struct range *list = book->ranges.list;
@@ -293,7 +293,7 @@ static size_t ranges_before(const struct book *book, u32 pid, u64 address)
 	return low;
 }
 
-/* The last word on the memory there: what it overlaps is no longer so. */
+/* Stores the range of the latest answer, and removes the ranges that it overlaps, which are out of date. */
 static void remember_range(struct book *book, const struct place *place, const struct symbol *symbol)
 {
 	struct range range = {.pid = place->pid,

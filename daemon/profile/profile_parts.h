@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The inside of a profile, for what is made of it. Stacks are a tree: a node is an address and its caller, so
- * that stacks share what they have in common; a sample's stack is named by its innermost node. What is in the
- * tables refers to the rest by number; numbers stay what they are.
+ * The internals of a profile, for the functions that evaluate it. The stacks form a tree. A node is an
+ * address and its caller, so that stacks share their common part. A sample's stack is identified by its
+ * innermost node. Tables refer to each other by number, and numbers never change.
  */
 #ifndef PEBSD_PROFILE_PARTS_H
 #define PEBSD_PROFILE_PARTS_H
@@ -11,20 +11,22 @@
 #include "profile/profile.h"
 #include "profile/profile_table.h"
 
-/* Of PROFILE_BYTES_MAX: what names may take, and samples. */
+/* The parts of PROFILE_BYTES_MAX that names and samples may take. */
 #define PROFILE_NAMES_BYTES_MAX   (16U << 20)
 #define PROFILE_SAMPLES_BYTES_MAX (PROFILE_BYTES_MAX - PROFILE_NAMES_BYTES_MAX)
 
-/* Names of threads that are told apart, so that labels stay few; more are called PROFILE_OTHER_THREADS. */
+/*
+ * Maximum distinct thread names, which bounds the labels. Further threads are called PROFILE_OTHER_THREADS.
+ */
 #define PROFILE_THREAD_NAMES_MAX 512
 #define PROFILE_OTHER_THREADS    "[other threads]"
 
 #define NONE HASH_INDEX_NONE
 
 /*
- * A process that executes another program is another from then on, for its addresses are others: in the
- * tables `pid` is which one it is, above the process' number, which the kernel keeps below (PID_MAX_LIMIT,
- * include/linux/threads.h).
+ * A process that executes another program counts as a new process, because its addresses change. Therefore
+ * `pid` in the tables has a counter of the programs executed (the life) above the process' number. The kernel
+ * keeps that number below 1 << PROFILE_PID_BITS (PID_MAX_LIMIT, include/linux/threads.h).
  */
 #define PROFILE_PID_BITS 22
 #define PROFILE_LIVES    (1U << (32 - PROFILE_PID_BITS))
@@ -34,34 +36,34 @@ static inline u32 pid_number(u32 pid)
 	return pid & ((1U << PROFILE_PID_BITS) - 1);
 }
 
-/* A frame of the tree. Roots are processes: their `address` is the pid, and their caller NONE. */
+/* A frame of the tree. Roots are processes: their `address` is the pid and their caller is NONE. */
 struct node {
 	u64 address;
 	u32 caller;
 	u32 pid;   /* of its root */
-	u32 place; /* NONE: not entered yet */
-	u32 last;  /* what it called when it was last seen: a guess that saves a search; NONE */
-	u8 kernel; /* of the kernel's half of the stack */
-	u8 exact;  /* an instruction, not a return address */
+	u32 place; /* NONE: not looked up yet */
+	u32 last;  /* the callee seen last, a guess that avoids a search; NONE */
+	u8 kernel; /* in the kernel part of the stack */
+	u8 exact;  /* a sampled instruction, not a return address */
 	u8 root;
-	u8 early; /* as last counted: of a user frame, its outermost user frame is no start */
+	u8 early; /* when last counted: the user stack up to here has no start (profile_stacks.h) */
 };
 
-/* Samples of one stack, thread name and source. */
+/* The samples of one stack, thread name and source. */
 struct cell {
 	u32 node;
-	u32 thread; /* number of a string; or of a thread that had no name yet, with CELL_THREAD */
+	u32 thread; /* a string; with CELL_THREAD, a thread that had no name yet */
 	u8 source;
 	u64 samples, latency;
 };
 
 #define CELL_THREAD 0x80000000U
 
-/* What accessed what, from where. */
+/* The samples of one kind of access: data address, code address, CPU, source. */
 struct access {
 	u64 address, code, physical; /* physical 0: not known */
 	u64 latency;
-	u32 pid; /* 0 where code and data are the kernel's */
+	u32 pid; /* 0 if code and data are the kernel's */
 	u32 cpu;
 	u32 samples;
 	u32 data_place, code_place;
@@ -72,19 +74,19 @@ struct access {
 struct thread {
 	u32 pid, tid;
 	u32 first, now; /* names: strings; NONE */
-	u32 life;       /* of the first thread: how often the process has executed another program */
+	u32 life;       /* of a process' first thread: programs that the process executed */
 };
 
-/* A function at a line of a file, in a module: strings. `file` NONE: not known. */
+/* A function at a line of a file in a module. All but `line` are strings. `file` NONE: not known. */
 struct frame {
 	u32 name, module, file, line;
-	bool unnamed; /* `name` is no name, but says where it is */
+	bool unnamed; /* `name` is not a function's name but says where the code is */
 };
 
-/* Frames that are always there. */
+/* Frames that every book has. */
 enum { FRAME_UNKNOWN, FRAME_KERNEL, FRAMES_FIXED };
 
-/* A file that is mapped. `path` is a string. */
+/* A mapped file. `path` is a string. */
 struct module {
 	u32 path;
 	u8 build_id[SYMBOL_BUILD_ID_MAX];
@@ -93,35 +95,35 @@ struct module {
 
 enum place_state { PLACE_OPEN, PLACE_ANSWERED, PLACE_NO_ROOM };
 
-/* An address that is to be named, of a process (0: of the kernel). */
+/* An address to be named, in process `pid` (0: the kernel). */
 struct place {
 	u64 address;
-	u64 at; /* in the module, bytes (symbol.h); of a named variable: in the variable */
+	u64 at; /* offset in the module in bytes (symbol.h); in a named variable: in the variable */
 	u32 pid;
-	u32 module; /* NONE: none */
-	u32 first;  /* of its frames in place_frames */
-	u8 n;       /* how many; code has at least one once it is answered */
+	u32 module; /* NONE: no module */
+	u32 first;  /* index of its first frame in place_frames */
+	u8 n;       /* number of its frames; code with an answer has at least one */
 	u8 kind, region, state;
-	u8 start; /* its outermost function is one that threads or programs start in */
+	u8 start; /* programs or threads start in its outermost function */
 };
 
-/* Memory of which all addresses have the same name: [heap], [stack], [anon]. */
+/* Memory in which all addresses have the same name: [heap], [stack], [anon]. */
 struct range {
 	u32 pid;
 	u64 start, end;
-	u64 at; /* of `start`, in what struct place has as `at` */
+	u64 at; /* of `start`, in the units of `at` in struct place */
 	u8 region;
 	u32 module;
 };
 
 #define PROFILE_RANGES_MAX 4096
 
-/* Names, in a struct of their own: they are filled in while the profile is only looked at. */
+/* The names. A separate struct, because they are also filled in through a const profile. */
 struct book {
 	struct budget budget;
 	struct hash_key key;
-	struct growing characters; /* char: strings, each ended by 0 */
-	struct growing strings;    /* u32: where each begins */
+	struct growing characters; /* char: strings, each terminated by 0 */
+	struct growing strings;    /* u32: where each string begins in `characters` */
 	struct hash_index string_index;
 	struct growing modules;
 	struct hash_index module_index;
@@ -131,11 +133,11 @@ struct book {
 	struct growing places;
 	struct hash_index place_index;
 	struct growing open;   /* u32: places without an answer */
-	struct growing ranges; /* by pid, start */
+	struct growing ranges; /* sorted by pid and start */
 	size_t nodes_seen, accesses_seen;
-	size_t asks; /* that the next resolve may make for data */
+	size_t asks; /* data addresses that the next resolve may request */
 	u64 early;
-	bool early_counted; /* since the last resolve */
+	bool early_counted; /* `early` is current: counted since the last resolve */
 };
 
 struct profile {
@@ -190,7 +192,7 @@ static inline struct module *module_of(const struct book *book, u32 i)
 	return &((struct module *)book->modules.list)[i];
 }
 
-/* NULL for NONE. Valid until another string is entered. */
+/* Returns NULL for NONE. Valid until another string is added. */
 static inline const char *string_of(const struct book *book, u32 i)
 {
 	return i == NONE ? NULL : (const char *)book->characters.list + ((const u32 *)book->strings.list)[i];
@@ -200,32 +202,37 @@ int book_new(struct book **ret);
 struct book *book_free(struct book *book);
 u64 book_bytes(const struct book *book);
 
-/* 0, -ENOSPC, -ENOMEM. */
+/* Finds or adds a string. Returns 0, -ENOSPC or -ENOMEM. */
 int book_string(struct book *book, const char *text, u32 *ret);
 
-/* The place of an address, entered as open where it is not there. As above. */
+/*
+ * Finds the place of an address, or adds it without an answer (PLACE_OPEN). Returns the same as
+ * book_string().
+ */
 int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
 
-/* What a place is, now that it is known. As above; the place is then PLACE_NO_ROOM. */
+/* Stores the answer for a place. Returns the same as book_string(). On failure the place is PLACE_NO_ROOM. */
 int book_answer(struct book *book, u32 i, const struct symbol *symbol);
 
-/* Answers the places of a process that have no answer: nobody can tell any more what they were. */
+/* Marks all unanswered places of a process as unknown: their names can no longer be found out. */
 void book_give_up(struct book *book, u32 pid);
 
-/* Answers a place of data by what is known of the memory around it. Whether it could. */
+/* Answers a data place from the known range around it. Returns whether there is such a range. */
 bool book_answer_by_range(struct book *book, u32 i);
 
-/* The frames of a node, innermost first: never none. Valid until the book changes. */
+/* Returns the frames of a node, innermost first: always at least one. Valid until the book changes. */
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret);
 
-/* profile_resolve() of a profile that is only looked at: names are kept in its book. */
+/* Same as profile_resolve(), for a const profile: names are stored in its book. */
 size_t profile_resolve_held(const struct profile *profile, const struct profile_names *names);
 
-/* The name of a cell's thread, a string; NONE: none is known. */
+/* Returns the name of a cell's thread as a string, or NONE if it has no known name. */
 u32 cell_thread_string(const struct profile *profile, const struct cell *cell);
 
-/* Samples whose user stack ends early, as of the last resolve. Walks over the whole tree where they were not
- * counted since. */
+/*
+ * Counts the samples whose user stack ends early, as of the last resolve. Walks the whole tree if they were
+ * not counted since then.
+ */
 u64 count_early(const struct profile *profile);
 
 #endif

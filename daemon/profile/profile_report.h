@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A profile for people: the functions that cost most, what they accessed, cache lines that CPUs fight over,
- * pages by NUMA node. Pure.
+ * A report of a profile for people: the most expensive functions, the objects that were accessed, cache lines
+ * that several CPUs contend for, and pages by NUMA node. Pure.
  */
 #ifndef PEBSD_PROFILE_REPORT_H
 #define PEBSD_PROFILE_REPORT_H
@@ -9,18 +9,20 @@
 #include "base/memory_nodes.h"
 #include "profile/profile.h"
 
-/* By code: a function in a module (innermost, inlined ones by themselves), or an unnamed place. */
+/*
+ * A row by code: a function in a module, or a place without a name. Inlined functions have rows of their own.
+ */
 struct report_function {
 	char *name;   /* symbol_text() */
-	char *module; /* NULL: none */
-	char *file;   /* source of its hottest line; NULL */
+	char *module; /* NULL: no module */
+	char *file;   /* source file of its hottest line; NULL: not known */
 	u32 line;
-	u64 samples, latency;             /* itself */
-	u64 total_samples, total_latency; /* with what it called: each sample once */
-	u64 sources[SOURCE_SLOTS];        /* samples by source, itself */
+	u64 samples, latency;             /* of the function itself */
+	u64 total_samples, total_latency; /* including callees: each sample once */
+	u64 sources[SOURCE_SLOTS];        /* samples of the function itself, by source */
 };
 
-/* By data: heap, stack, a named variable, a mapping. */
+/* A row by data: heap, stack, a named variable or a mapping. */
 struct report_object {
 	char *name; /* "[heap]", "counters (in /usr/bin/x)", "[anon]", "/dev/shm/q" */
 	enum symbol_region region;
@@ -28,38 +30,38 @@ struct report_object {
 	u64 sources[SOURCE_SLOTS];
 };
 
-/* An access to a line: from where, at which offset. */
+/* Accesses to one line: from which code, at which offset. */
 struct report_access {
 	u32 offset; /* in the line */
 	char *function, *file;
 	u32 line;
 	u64 samples, hitm, latency, stores;
-	u32 cpus; /* how many */
+	u32 cpus; /* number of CPUs */
 };
 
 struct report_line {
 	u64 address;  /* of the line in the process */
-	u32 pid;      /* the process it is of; 0: several share it */
-	char *object; /* as report_object's name, with "+0xOFFSET" */
+	u32 pid;      /* its process; 0: several processes share it */
+	char *object; /* same as report_object's name, with "+0xOFFSET" */
 	u64 samples, latency, hitm;
-	u32 cpus, hitm_cpus; /* CPUs that accessed it, and that met HITM on it */
-	bool false_sharing;  /* HITM from two or more CPUs, and CPUs at different offsets: a candidate */
+	u32 cpus, hitm_cpus; /* CPUs that accessed it, and CPUs with HITM on it */
+	bool false_sharing;  /* a candidate: HITM on 2 or more CPUs, and CPUs at different offsets */
 	size_t n_accesses;
-	struct report_access *accesses; /* most HITM first, then latency */
+	struct report_access *accesses; /* sorted by HITM, then latency, descending */
 };
 
 struct report_node {
-	int node; /* of the data's physical address; -1: not in any that is known */
+	int node; /* of the data's physical address; -1: in no known node */
 	u64 samples, latency;
 	u64 remote; /* samples from CPUs of other nodes */
 	u64 pages;  /* distinct 4 KiB pages */
 };
 
 struct report_settings {
-	size_t functions, objects, lines, accesses; /* at most so many */
-	const struct node_range *ranges;            /* none: nodes are not known */
+	size_t functions, objects, lines, accesses; /* maximum rows */
+	const struct node_range *ranges;            /* memory of the nodes; none: nodes are not known */
 	size_t n_ranges;
-	const int *node_of_cpu; /* by CPU number, -1 unknown */
+	const int *node_of_cpu; /* by CPU number; -1: not known */
 	size_t n_cpus;
 };
 
@@ -67,14 +69,14 @@ struct profile_report {
 	struct profile_totals totals;
 	size_t n_functions, n_objects, n_lines, n_nodes;
 	struct report_function
-		*functions; /* by latency of their own (samples where there is none), descending */
+		*functions; /* sorted by own latency (own samples if there is none), descending */
 	struct report_object *objects;
-	struct report_line *lines; /* false sharing first, by HITM, then by latency */
-	struct report_node *nodes; /* by number; none where physical addresses are not known */
+	struct report_line *lines; /* false sharing first, then by HITM, then by latency */
+	struct report_node *nodes; /* by number; none if physical addresses are not known */
 	size_t unnamed;            /* addresses without an answer yet */
 };
 
-/* The caller frees with profile_report_done(). 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. The caller frees `ret` with profile_report_done(). */
 int profile_report(const struct profile *profile, const struct profile_names *names,
 		   const struct report_settings *settings, struct profile_report *ret);
 void profile_report_done(struct profile_report *report);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names for the addresses of a profile, and what they tell of its stacks. */
+/* Finds names for the addresses of a profile, and derives from them which stacks end early. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,16 +7,17 @@
 #include "profile/profile_stacks.h"
 
 /*
- * Data addresses can be as many as samples, and most lie in a few mappings of no names: an answer is one for
- * the whole mapping. So few are asked for at first, and more each time.
+ * There can be as many data addresses as samples, but most lie in a few mappings without variable names,
+ * where one answer covers the whole mapping. Therefore the first resolve requests few addresses, and later
+ * ones more.
  */
 #define ASKS_FIRST 256
 #define ASKS_TIMES 4
 #define ASKS_MAX   (1U << 24)
 
 /*
- * A user's stack, and what user code tried to read, can hold any number: kernel addresses among them are not
- * looked up, which would tell whoever put them there what is where in the kernel.
+ * A user stack may contain arbitrary numbers, and user code may try to read any address. Kernel addresses
+ * from there are not looked up: the names would tell the user's process where things are in the kernel.
  */
 static void enter_node(const struct profile *profile, u32 i)
 {
@@ -44,7 +45,9 @@ static void enter_access(const struct profile *profile, size_t i)
 		access->data_place = NONE;
 }
 
-/* Whether the place has its answer. `ret_asked`: it was asked for, in vain. */
+/*
+ * Returns whether the place has an answer. Sets `ret_asked` if the name was requested and is not known yet.
+ */
 static bool resolve_place(struct book *book, u32 i, const struct profile_names *names, bool may_ask,
 			  bool *ret_asked)
 {
@@ -61,7 +64,7 @@ static bool resolve_place(struct book *book, u32 i, const struct profile_names *
 	symbol = names->find(names->userdata, &query);
 	*ret_asked = !symbol;
 	if (symbol)
-		(void)book_answer(book, i, symbol); /* without room for it it goes without a name */
+		(void)book_answer(book, i, symbol); /* without memory for it, the place has no name */
 	return symbol;
 }
 
@@ -99,7 +102,10 @@ static bool is_start(const struct profile *profile, const struct node *node)
 	return node->place != NONE && place_of(profile->book, node->place)->start;
 }
 
-/* Whether no frame from the outermost one to this one is a start. What calls main() may have no name. */
+/*
+ * Returns whether no user frame from the outermost one to this one is a start. The caller of main() may have
+ * no name.
+ */
 static bool is_early(const struct profile *profile, const struct node *node)
 {
 	const struct node *caller = node_of(profile, node->caller);
@@ -109,7 +115,10 @@ static bool is_early(const struct profile *profile, const struct node *node)
 	return (caller->root || caller->early) && !is_start(profile, node);
 }
 
-/* Callers stand before what they call. What came after the last resolve waits for the next one. */
+/*
+ * Callers have lower numbers than their callees, so one pass suffices. Nodes added after the last resolve are
+ * not counted until the next one.
+ */
 u64 count_early(const struct profile *profile)
 {
 	struct book *book = profile->book;

@@ -7,10 +7,12 @@
 #include "base/cleanup.h"
 
 /*
- * glibc: sysdeps/x86_64/start.S, csu/libc-start.c, sysdeps/nptl/libc_start_call_main.h,
- * nptl/pthread_create.c, clone.S; musl: crt/crt1.c, src/env/__libc_start_main.c, src/thread/pthread_create.c
- * (start, start_c11); Go: src/runtime/asm_amd64.s, rt0_linux_amd64.s; a dynamic linker's own start:
- * sysdeps/x86_64/dl-machine.h.
+ * Sources of the names:
+ * - glibc: sysdeps/x86_64/start.S, csu/libc-start.c, sysdeps/nptl/libc_start_call_main.h,
+ *   nptl/pthread_create.c, clone.S
+ * - musl: crt/crt1.c, src/env/__libc_start_main.c, src/thread/pthread_create.c (start, start_c11)
+ * - Go: src/runtime/asm_amd64.s, rt0_linux_amd64.s
+ * - the start of a dynamic linker itself: sysdeps/x86_64/dl-machine.h
  */
 static const char *const names[] = {
 	"_start",
@@ -39,7 +41,10 @@ static const char *const names[] = {
 	"libc_start_main_stage2",
 };
 
-/* With whatever follows: "__libc_start_main@@GLIBC_2.34", "__clone3", Rust's mangling of its hash. */
+/*
+ * Prefixes. A symbol version ("__libc_start_main@@GLIBC_2.34"), a suffix or the hash of Rust's name mangling
+ * may follow.
+ */
 static const char *const beginnings[] = {
 	"__libc_start_main",
 	"__libc_start_call_main",

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which user stacks end early. A stack is followed by frame pointers (or by the CPU's own record of calls):
- * where code was built without them, or the record is full, it ends before where the program or the thread
- * began, and what called the function that costs is not known from there on.
+ * Defines which user stacks end early. The kernel unwinds a stack by frame pointers, or the CPU records the
+ * calls. If code was built without frame pointers, or the CPU's record is full, the stack ends before the
+ * start of the program or thread. The outer callers of the expensive function are then unknown.
  *
- * A stack of user frames ends early where none of them is a place at which a program or a thread starts, by
- * the name of the function, see profile_is_start() (what calls main() in a C library has often no name), and
- * it is not long enough to have been cut at the kernel's limit (PROFILE_STACK_FULL), which is not the
- * program's doing. So
- *   - a stack without such a name counts as early: it may have gone on, and nothing says that it did not;
- *   - a stack by the LBR of which all 32 (or 16) entries are taken counts as early: what came before is not
- *     there;
- *   - a sample of user code with no more than its own address counts as early, unless it is in such a
- *     function itself;
- *   - a stack of the kernel alone (a kernel thread, an interrupt whose user half was not followed) is no user
- *     stack and is not counted at all.
- * Names come later than samples: struct profile_totals has `early` as of the last profile_resolve(), and of
- * frames that are not named yet as above. `user_stacks` and `early` are of the samples in the tables, those
- * that are `dropped` are in neither.
+ * A stack of user frames ends early if none of its functions is one in which a program or a thread starts.
+ * Names decide this, see profile_is_start(). The function that calls main() in a C library often has no name.
+ * A stack long enough to have been cut at the kernel's limit (PROFILE_STACK_FULL) does not count as early,
+ * because that is not the program's fault. In particular:
+ * - A stack without such a name counts as early. It may be complete, but nothing shows that it is.
+ * - A stack from an LBR whose 32 (or 16) entries are all in use counts as early: older calls are missing.
+ * - A sample of user code with only its own address counts as early, unless it is in such a function itself.
+ * - A stack of kernel frames only is not a user stack and is not counted. Examples are a kernel thread, or an
+ *   interrupt whose user part was not unwound.
+ *
+ * Names arrive later than samples. `early` of struct profile_totals is as of the last profile_resolve(), and
+ * frames without a name yet are no start. `user_stacks` and `early` count only samples in the tables, not
+ * `dropped` ones.
  */
 #ifndef PEBSD_PROFILE_STACKS_H
 #define PEBSD_PROFILE_STACKS_H
@@ -25,13 +24,13 @@
 #include <stdbool.h>
 
 /*
- * Frames of a sample, those of the kernel and the sampled instruction included, from which on it may have
- * been cut by the kernel: kernel.perf_event_max_stack as it is by default, which counts both halves together
+ * From this number of frames on, the kernel may have cut the stack. Kernel frames and the sampled instruction
+ * count too. It is the default of kernel.perf_event_max_stack, which limits kernel and user frames together
  * (perf_callchain_store(), kernel/events/callchain.c, include/linux/perf_event.h, Linux 6.1).
  */
 #define PROFILE_STACK_FULL 127
 
-/* Whether programs or threads start in a function of this name: _start, main, clone3, runtime.goexit, ... */
+/* Returns whether programs or threads start in a function of this name, such as _start or clone3. */
 bool profile_is_start(const char *name);
 
 #endif

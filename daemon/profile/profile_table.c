@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #define ROOM_FIRST  64
-#define STEP_MAX    (1U << 20) /* bytes that an array grows by, at most */
+#define STEP_MAX    (1U << 20) /* maximum bytes by which an array grows */
 #define SLOTS_FIRST 64
 
-/* Puts one account right: `before` bytes become `after`. */
+/* Changes an allocation in the budget from `before` to `after` bytes. */
 static int take(struct budget *budget, u64 before, u64 after)
 {
 	if (after > budget->max || budget->used - before > budget->max - after)
@@ -44,7 +44,7 @@ int growing_reserve(struct growing *array, size_t size, size_t more, struct budg
 	return 0;
 }
 
-/* The hash's upper half, which a slot keeps, decides where it stands. */
+/* The upper half of the hash, which each slot stores, determines the position. */
 static size_t slot_of(const u64 *slots, size_t room, u64 hash, bool (*same)(const void *userdata, u32 place),
 		      const void *userdata)
 {
@@ -59,7 +59,7 @@ static size_t slot_of(const u64 *slots, size_t room, u64 hash, bool (*same)(cons
 u32 hash_index_find(const struct hash_index *index, u64 hash, bool (*same)(const void *userdata, u32 place),
 		    const void *userdata)
 {
-	/* An empty slot has place -1 of its own accord: HASH_INDEX_NONE. */
+	/* For a free slot (0) the result is -1, which is HASH_INDEX_NONE. */
 	return index->room ? (u32)index->slots[slot_of(index->slots, index->room, hash, same, userdata)] - 1
 			   : HASH_INDEX_NONE;
 }

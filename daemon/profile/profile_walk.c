@@ -40,7 +40,7 @@ bool walk_next(struct walk *walk, const struct node **ret_node, const u32 **ret_
 	return true;
 }
 
-/* By their frames from the root on; a caller comes before what it calls. */
+/* Compares stacks frame by frame from the root. A caller sorts before its callees. */
 static int compare_nodes(const struct profile *profile, u32 a, u32 b, size_t depth_a, size_t depth_b)
 {
 	int deeper = compare_numbers(depth_a, depth_b);
@@ -91,7 +91,10 @@ static int by_stack(const void *a, const void *b, void *userdata)
 	return c ? c : compare_numbers(one->cell.source, other->cell.source);
 }
 
-/* Threads that had no name at first, and others that had it from the beginning, have come to the same one. */
+/*
+ * Merges adjacent cells that are equal now. Some threads had no name at first and later got one that another
+ * thread had from the start.
+ */
 static size_t merge(const struct profile *profile, const struct item *items, size_t n, struct cell *ret)
 {
 	size_t n_cells = 0;

@@ -4,21 +4,21 @@
 
 #include "profile/report_parts.h"
 
-/* What a frame (a function at a line) comes to. */
+/* The sums of a frame (a function at a line). */
 struct frame_sums {
 	u64 samples, latency;
 	u64 total_samples, total_latency;
 	u32 function;
-	u32 seen; /* number of the stack that was last counted in its totals, + 1 */
+	u32 seen; /* 1 + the cell last counted in its totals */
 };
 
-/* A function: frames of one name and module. */
+/* The sums of a function: all frames with one name and module. */
 struct function_sums {
 	u32 name, module;
 	u64 samples, latency;
 	u64 total_samples, total_latency;
 	u64 sources[SOURCE_SLOTS];
-	u32 hottest; /* frame */
+	u32 hottest; /* a frame */
 	u32 seen;
 };
 
@@ -29,7 +29,7 @@ struct work {
 	size_t n_functions;
 };
 
-/* Frames by their function. */
+/* Sorts frames by their function. */
 static int by_function(const void *a, const void *b, void *userdata)
 {
 	const struct book *book = *(const struct book **)userdata;
@@ -64,7 +64,7 @@ static int find_functions(struct work *work)
 	return 0;
 }
 
-/* Recursion counts once, in the function and in its lines. */
+/* A recursive function, and each of its lines, counts once in a stack. */
 static void add_totals(struct work *work, const struct cell *cell, u32 stamp)
 {
 	for (u32 i = cell->node; !node_of(work->profile, i)->root; i = node_of(work->profile, i)->caller) {
@@ -106,7 +106,7 @@ static void add_cell(struct work *work, const struct cell *cell, u32 stamp)
 	function->samples += cell->samples;
 	function->latency += cell->latency;
 	function->sources[cell->source] += cell->samples;
-	if (node->root) { /* a sample that says nothing of where it is from */
+	if (node->root) { /* a sample without a code address or stack */
 		function->total_samples += cell->samples;
 		function->total_latency += cell->latency;
 	}
@@ -144,7 +144,7 @@ static void find_hottest(struct work *work)
 	}
 }
 
-/* The hottest first. */
+/* The most expensive function first. */
 static int by_cost(const void *a, const void *b, void *userdata)
 {
 	const struct function_sums *one = a, *other = b;

@@ -5,15 +5,15 @@
 #include "profile/report_lines_join.h"
 #include "profile/report_parts.h"
 
-/* A line of the report in the making: its accesses are items[first] to below items[first + n]. */
+/* The sums of one line. Its accesses are items[first] to items[first + n - 1]. */
 struct sums {
 	size_t first, n;
 	u64 samples, latency, hitm;
-	u64 offsets; /* a bit for each that was accessed */
+	u64 offsets; /* one bit for each accessed offset */
 	u32 cpus, hitm_cpus;
 	bool shared; /* by several processes */
 	bool false_sharing;
-	u32 hottest; /* access */
+	u32 hottest; /* an access */
 };
 
 static int by_line_and_cpu(const void *a, const void *b, void *userdata)
@@ -56,7 +56,7 @@ static int by_line_and_code(const void *a, const void *b, void *userdata)
 	return compare_numbers(x->cpu, y->cpu);
 }
 
-/* Which of the accesses tells what the line belongs to. */
+/* Returns whether `one` is the better access to name the line's object after. */
 static bool is_hotter(const struct access *one, const struct access *other)
 {
 	u64 hitm = one->hitm ? one->samples : 0, other_hitm = other->hitm ? other->samples : 0;
@@ -74,8 +74,11 @@ static bool is_hotter(const struct access *one, const struct access *other)
 }
 
 /*
- * One line, of items by CPU. HITM on two CPUs, and at least two offsets: then there are two CPUs that access
- * it at different ones, for of two CPUs with one offset each either they differ, or a third access does.
+ * Sums one line. Its items are sorted by CPU.
+ *
+ * False sharing requires HITM on 2 CPUs and at least 2 offsets. Then some 2 CPUs access different offsets: if
+ * every CPU has only one offset, 2 offsets mean 2 CPUs. If a CPU has several, one of them differs from the
+ * offset of another CPU.
  */
 static void sum_line(const struct profile *profile, const struct line_item *items, struct sums *ret)
 {
@@ -154,7 +157,7 @@ static int begin_access(const struct profile *profile, const struct access *acce
 	return !ret->function || (frame->file != NONE && !ret->file) ? -ENOMEM : 0;
 }
 
-/* From items by offset, code and CPU: one access for each offset and code. */
+/* Makes one access for each offset and code. The items are sorted by offset, code and CPU. */
 static int write_accesses(const struct profile *profile, const struct line_item *items, size_t n,
 			  size_t limit, struct report_line *ret)
 {
@@ -200,14 +203,14 @@ static int write_line(const struct profile *profile, const struct line_item *ite
 				    .cpus = sums->cpus,
 				    .hitm_cpus = sums->hitm_cpus,
 				    .false_sharing = sums->false_sharing};
-	/* What begins in the line has no offset to tell. */
+	/* An object that begins inside the line has no offset at the line's start. */
 	ret->object = object_name(profile, hottest->data_place, at >= offset_of(hottest) ? &begin : NULL);
 	if (!ret->object)
 		return -ENOMEM;
 	return write_accesses(profile, &items[sums->first], sums->n, limit, ret);
 }
 
-/* Sums of each line, of items that stand together. */
+/* Sums each line. The items of a line are adjacent. */
 static size_t sum_lines(const struct profile *profile, const struct line_item *items, size_t n,
 			struct sums *ret)
 {
@@ -239,7 +242,7 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 	if (!lines)
 		return -ENOMEM;
 	n_lines = sum_lines(profile, items, n, lines);
-	/* Each line's items stay where they are, in another order. */
+	/* The items of each line keep their position as a group, but are sorted by code within it. */
 	qsort_r(items, n, sizeof(*items), by_line_and_code, &profile);
 	qsort_r(lines, n_lines, sizeof(*lines), by_importance, &profile);
 	if (n_lines > settings->lines)

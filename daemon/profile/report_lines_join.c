@@ -6,10 +6,10 @@
 
 #include "profile/report_parts.h"
 
-/* Lines of which this is the same are one. */
+/* Lines with equal marks (except `line`) are the same line. */
 struct mark {
-	u64 what;  /* the physical line, or the number of a name: told apart in the last bits */
-	u64 where; /* address or offset of the line, where it matters */
+	u64 what;  /* physical line or number of a name; the lowest bits say which */
+	u64 where; /* address or offset of the line, or 0 if it does not matter */
 	u32 region;
 	u32 line;
 };
@@ -41,7 +41,7 @@ static int by_mark(const void *a, const void *b)
 	return c;
 }
 
-/* Names of shared memory that are one in the system, as far as its processes see one system. */
+/* Returns whether the path names shared memory that is unique in the system, apart from namespaces. */
 static bool is_name_of_shared(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", strlen("/dev/shm/")) == 0)
@@ -68,7 +68,7 @@ static bool mark_of(const struct profile *profile, const struct line_item *item,
 	if (has_physical || !is_shared)
 		return false;
 	place = place_of(profile->book, access->data_place);
-	/* `at` is an offset in the file where no variable has a name. */
+	/* `at` is an offset in the file only if the place is not a named variable. */
 	if (place->n || place->module == NONE)
 		return false;
 	if (!is_name_of_shared(string_of(profile->book, module_of(profile->book, place->module)->path)))
@@ -87,7 +87,7 @@ static u32 representative(u32 *lines, u32 i)
 	return i;
 }
 
-/* The lower number stands for both. */
+/* The lower number represents both. */
 static void unite(u32 *lines, u32 a, u32 b)
 {
 	a = representative(lines, a);

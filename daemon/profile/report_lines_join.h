@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which accesses are of one cache line. Those of one process (or of the kernel) at addresses of one line are;
- * and of several processes, where it can be told that they share the memory:
- *   - files and shared memory that are mapped, where the physical line is the same;
- *   - heap, stack and other memory of the process alone (shared after a fork), where the physical line and
- *     the address are the same: all pages that were never written to are one physical page;
- *   - POSIX and System V shared memory of one name, at the same offset, where no physical addresses are
- * known.
+ * Decides which accesses belong to the same cache line. In one process (or the kernel), the address decides.
+ * Accesses of several processes belong together if these are known to share the memory:
+ * - For mapped files and shared memory, the physical line must be the same.
+ * - For heap, stack and other private memory (shared after a fork), the physical line and the address must be
+ *   the same. The address matters because all pages that were never written are the same physical page.
+ * - For POSIX and System V shared memory without physical addresses, the name and the offset must be the
+ *   same.
  */
 #ifndef PEBSD_REPORT_LINES_JOIN_H
 #define PEBSD_REPORT_LINES_JOIN_H
@@ -22,7 +22,7 @@ struct line_item {
 	u32 line; /* number of the line */
 };
 
-/* An item for each access that has samples; the caller frees. 0 or -ENOMEM. */
+/* Makes an item for each access with samples. The caller frees `*ret`. Returns 0 or -ENOMEM. */
 int line_items(const struct profile *profile, struct line_item **ret, size_t *ret_n);
 
 #endif

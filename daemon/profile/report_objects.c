@@ -19,7 +19,7 @@ static const char *path_of(const struct book *book, const struct place *place)
 	return place->module == NONE ? NULL : string_of(book, module_of(book, place->module)->path);
 }
 
-/* What memory without a variable's name is called. */
+/* Returns the name of memory that is not a named variable. */
 static const char *plain_name(enum symbol_region region, const char *path)
 {
 	switch (region) {
@@ -57,7 +57,7 @@ char *object_name(const struct profile *profile, u32 i, const u64 *offset)
 	char *text;
 	int r;
 
-	/* Where in the kernel something is tells too much. */
+	/* An offset would disclose kernel addresses. */
 	if (offset && region != SYMBOL_KERNEL && region != SYMBOL_UNKNOWN)
 		(void)snprintf(shift, sizeof(shift), "+0x%llx", (unsigned long long)*offset);
 	if (variable && region == SYMBOL_KERNEL && (!path || strcmp(path, "[kernel]") == 0))
@@ -73,14 +73,14 @@ char *object_name(const struct profile *profile, u32 i, const u64 *offset)
 	return r < 0 ? NULL : text;
 }
 
-/* What an object is told from others by. */
+/* The key of an object. */
 struct key {
 	u32 region, name, path;
 };
 
 struct sums {
 	struct key key;
-	u32 place; /* one of it */
+	u32 place; /* any place of the object */
 	u64 samples, latency, hitm;
 	u64 sources[SOURCE_SLOTS];
 	char *text;
@@ -121,7 +121,7 @@ static int by_key(const void *a, const void *b)
 	return compare_keys(&((const struct item *)a)->key, &((const struct item *)b)->key);
 }
 
-/* One sum a key, in `ret`, which has room for as many as there are items. */
+/* Makes one sum for each key. `ret` has room for n. */
 static size_t sum_items(const struct profile *profile, const struct item *items, size_t n, struct sums *ret)
 {
 	size_t n_sums = 0;

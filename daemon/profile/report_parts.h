@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parts of a report; each leaves its own members in `ret`, or -ENOMEM and nothing to free but by
- * profile_report_done(). */
+/*
+ * The parts of a report. Each sets its own members of `ret`. Returns 0 or -ENOMEM. In both cases the caller
+ * frees `ret` with profile_report_done().
+ */
 #ifndef PEBSD_REPORT_PARTS_H
 #define PEBSD_REPORT_PARTS_H
 
@@ -17,21 +19,21 @@ int report_nodes(const struct profile *profile, const struct report_settings *se
 		 struct profile_report *ret);
 
 /*
- * What place `i`, of an access, is called. With `offset`, of the variable or the mapping where that tells
- * something, "+0xOFFSET" in it. NULL: no memory.
+ * Returns the name of the data at place `i`. If `offset` is not NULL, the name includes "+0xOFFSET", the
+ * offset in the variable or mapping, except for the kernel and unknown memory. NULL: no memory.
  */
 char *object_name(const struct profile *profile, u32 i, const u64 *offset);
 
-/* The region of a place; SYMBOL_UNKNOWN where it is not known (yet). */
+/* Returns the region of a place, or SYMBOL_UNKNOWN if it is not known (yet). */
 enum symbol_region object_region(const struct profile *profile, u32 place);
 
-/* -1, 0, 1: `a` comes before, with, behind `b`. */
+/* Returns -1, 0 or 1 if `a` is less than, equal to or greater than `b`. */
 static inline int compare_numbers(u64 a, u64 b)
 {
 	return (a > b) - (a < b);
 }
 
-/* NULL comes first. */
+/* NULL sorts first. */
 static inline int compare_texts(const char *a, const char *b)
 {
 	if (!a || !b)

@@ -47,7 +47,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	if (symbols->cache) {
 		const struct symbols_asked *asked;
 
-		/* Dropped ones are nobody else's. */
+		/* Dropped entries belong to the queue only. This frees them. */
 		while ((asked = symbols_queue_first(&symbols->queue))) {
 			if (asked->entry)
 				symbols_cache_answer(symbols->cache, asked->entry, NULL, 1);
@@ -77,7 +77,10 @@ static int add(struct symbols *symbols, struct symbols_wire_request *request, u3
 	return 0;
 }
 
-/* Nothing is told where nobody listens: who starts then looks for itself. */
+/*
+ * Passes an event on if a symbolizer runs or requests wait. Otherwise the next symbolizer will read the state
+ * itself.
+ */
 static int tell(struct symbols *symbols, struct symbols_wire_request *request, u32 pid)
 {
 	symbols_link_soon(symbols);
@@ -116,10 +119,10 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FORKED, .pid = pid, .parent = parent};
 
-	/* A thread. */
+	/* A new thread, not a process. */
 	if (pid == parent)
 		return 0;
-	/* Its number was another's before. */
+	/* The pid may have belonged to another process before. */
 	symbols_cache_drop(symbols->cache, pid);
 	return tell(symbols, &request, pid);
 }
@@ -147,7 +150,7 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 	symbols->figures.lost++;
 	symbols_link_soon(symbols);
 	if (!said) {
-		/* Too much is under way. Nothing is kept of it, so that it can be asked the next time. */
+		/* Too many requests are in flight. Keep no answer, so that the next call tries again. */
 		symbols_cache_discard(symbols->cache, entry);
 		return NULL;
 	}

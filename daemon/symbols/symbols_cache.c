@@ -9,14 +9,16 @@
 #define BUCKETS          131072U
 #define PROCESS_BUCKETS  4096U
 #define FILTER_BITS      512U
-#define FILTER_SHIFT     21U /* 2 MiB of addresses a bit */
-#define ALLOCATION_BYTES 16  /* that malloc() adds, about */
+#define FILTER_SHIFT     21U /* one bit for 2 MiB of addresses */
+#define ALLOCATION_BYTES 16  /* overhead of malloc(), approximate */
 
 LIST_HEAD(bucket, symbols_entry);
 TAILQ_HEAD(order, symbols_entry);
 
-/* What is kept of a process. `filter` tells most new mappings, which lie where nothing was asked for, without
- * a walk over its entries; bits of what has gone stay set. */
+/*
+ * The entries of a process. Most new mappings lie where no address was queried. `filter` recognizes that
+ * without a walk over the entries. The bits of removed entries stay set.
+ */
 struct symbols_of_process {
 	u32 pid;
 	struct bucket entries;
@@ -28,10 +30,10 @@ LIST_HEAD(process_bucket, symbols_of_process);
 
 struct symbols_cache {
 	struct symbols_cache_limits limits;
-	u64 seed[2]; /* nobody can aim at a bucket */
+	u64 seed[2]; /* makes bucket collisions unpredictable */
 	size_t count;
 	u64 bytes;
-	struct order by_use; /* answered ones, the least recently used first */
+	struct order by_use; /* answered entries, the least recently used first */
 	struct order grave;
 	struct process_bucket processes[PROCESS_BUCKETS];
 	struct bucket buckets[BUCKETS];
@@ -145,7 +147,10 @@ static u64 entry_bytes(const struct symbols_entry *entry)
 	return sizeof(*entry) + ALLOCATION_BYTES + (entry->block ? entry->bytes + ALLOCATION_BYTES : 0);
 }
 
-/* Out of all lists but the grave, which an answered one enters; a pending one is still another's. */
+/*
+ * Removes an entry from all lists. An answered entry goes to the grave. A pending one still belongs to the
+ * queue and is marked as dropped.
+ */
 static void forget(struct symbols_cache *cache, struct symbols_entry *entry)
 {
 	struct symbols_of_process *process = entry->process;
@@ -168,7 +173,7 @@ static void forget(struct symbols_cache *cache, struct symbols_entry *entry)
 	TAILQ_INSERT_TAIL(&cache->grave, entry, in_order);
 }
 
-/* Room for one more. Only what was answered can go; the others are bounded by who asks. */
+/* Removes answered entries while a limit is exceeded. The sender bounds the number of pending ones. */
 static void make_room(struct symbols_cache *cache, const struct symbols_entry *stays)
 {
 	struct symbols_entry *oldest;
@@ -236,7 +241,7 @@ void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *ent
 		return;
 	}
 	cache->bytes -= entry_bytes(entry);
-	/* Pending entries are not handed out, so that nobody looks at the former symbol. */
+	/* Pending entries are not handed out, so nobody uses the previous symbol. */
 	free(entry->block);
 	entry->block = answer ? answer->block : NULL;
 	entry->bytes = answer ? answer->bytes : 0;
@@ -254,7 +259,7 @@ void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *ent
 
 void symbols_cache_discard(struct symbols_cache *cache, struct symbols_entry *entry)
 {
-	/* Its former symbol may be in somebody's hands. */
+	/* A caller may still use the previous symbol. */
 	entry->pending = false;
 	TAILQ_INSERT_TAIL(&cache->by_use, entry, in_order);
 	forget(cache, entry);
@@ -275,7 +280,7 @@ void symbols_cache_drop_range(struct symbols_cache *cache, u32 pid, u64 start, u
 		touched = process->filter[filter_bit(chunk) / 64] >> (filter_bit(chunk) % 64) & 1;
 	if (!touched)
 		return;
-	/* The process is freed with its last entry, after which `next` is NULL. */
+	/* The last entry's removal also frees the process. `next` is NULL then. */
 	for (entry = LIST_FIRST(&process->entries); entry; entry = next) {
 		next = LIST_NEXT(entry, in_process);
 		if (entry->query.address - start < size)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers that are kept, and the questions that wait for theirs. Bounded in number and bytes: what was asked
- * for least recently makes room. Nothing that was handed out is freed before symbols_cache_sweep().
+ * Keeps answers, and the entries that wait for one (pending). Bounded in number and bytes: the least recently
+ * used answers are removed first. A removed entry that was handed out stays valid until
+ * symbols_cache_sweep().
  */
 #ifndef PEBSD_SYMBOLS_CACHE_H
 #define PEBSD_SYMBOLS_CACHE_H
@@ -14,21 +15,21 @@
 struct symbols_of_process;
 
 struct symbols_entry {
-	struct symbol_query query; /* of the kernel's half with pid 0 */
-	struct symbol symbol;      /* SYMBOL_UNKNOWN while there has been no answer */
+	struct symbol_query query; /* kernel addresses have pid 0 */
+	struct symbol symbol;      /* SYMBOL_UNKNOWN until the first answer */
 	u64 answered_ns;
-	u8 answers;   /* that were SYMBOL_UNKNOWN, one after the other; no more than 255 */
-	bool barred;  /* the symbolizer failed of it: not to be asked again */
-	bool pending; /* asked, not answered */
-	bool dropped; /* of a process that has become another one meanwhile; found no more */
+	u8 answers;   /* consecutive answers SYMBOL_UNKNOWN, at most 255 */
+	bool barred;  /* the symbolizer failed on it: do not ask again */
+	bool pending; /* sent, not answered */
+	bool dropped; /* not found any more: pending when its process changed */
 
-	/* The cache's own. */
+	/* Private to the cache. */
 	void *block;
 	size_t bytes;
 	struct symbols_of_process *process;
 	LIST_ENTRY(symbols_entry) in_bucket;
 	LIST_ENTRY(symbols_entry) in_process;
-	TAILQ_ENTRY(symbols_entry) in_order; /* by use where answered; in the grave where dead */
+	TAILQ_ENTRY(symbols_entry) in_order; /* by use if answered; in the grave if removed */
 };
 
 struct symbols_cache_limits {
@@ -38,42 +39,45 @@ struct symbols_cache_limits {
 
 struct symbols_cache;
 
-/* 0 or -errno. Of the entries that are still pending, those which are not dropped are freed with it. */
+/*
+ * Returns 0 or -errno. symbols_cache_free() also frees pending entries, except dropped ones, which
+ * symbols_cache_answer() frees.
+ */
 int symbols_cache_new(const struct symbols_cache_limits *limits, struct symbols_cache **ret);
 struct symbols_cache *symbols_cache_free(struct symbols_cache *cache);
 DEFINE_CLEANUP(struct symbols_cache *, symbols_cache_free)
 
-/* As the cache's keys are: an address of the kernel is the same in all processes. */
+/* Returns the cache key of a query: a kernel address is the same in all processes. */
 struct symbol_query symbols_cache_key(const struct symbol_query *query);
 
-/* Of a key; NULL: there is none. An answered one is the last to go then. */
+/* Finds the entry of a key, or returns NULL. If it is answered, it becomes the most recently used. */
 struct symbols_entry *symbols_cache_get(struct symbols_cache *cache, const struct symbol_query *key);
 
-/* A pending one for a key that has none. Another may go for it. 0 or -ENOMEM. */
+/* Adds a pending entry for a key that has none. May remove another entry. Returns 0 or -ENOMEM. */
 int symbols_cache_add(struct symbols_cache *cache, const struct symbol_query *key,
 		      struct symbols_entry **ret);
 
-/* An answered one is pending again; it keeps its symbol till the answer. */
+/* Makes an answered entry pending again. It keeps its symbol until the new answer. */
 void symbols_cache_ask_again(struct symbols_cache *cache, struct symbols_entry *entry);
 
 /*
- * What a pending entry waited for. Takes the answer's block; `answer` NULL: nothing is known. A dropped entry
- * is freed. Others may go for it.
+ * Stores the answer of a pending entry. Takes ownership of the answer's block. `answer` NULL means that no
+ * answer came, and gives SYMBOL_UNKNOWN. A dropped entry is freed. May remove other entries.
  */
 void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *entry,
 			  const struct symbols_wire_answer *answer, u64 now_ns);
 
-/* A pending entry that was not asked after all goes. */
+/* Removes a pending entry whose query could not be sent. */
 void symbols_cache_discard(struct symbols_cache *cache, struct symbols_entry *entry);
 
-/* Forgets what is known of the process, or of its `size` addresses from `start`. */
+/* Drop all answers of a process, or those in `size` bytes from `start`. */
 void symbols_cache_drop(struct symbols_cache *cache, u32 pid);
 void symbols_cache_drop_range(struct symbols_cache *cache, u32 pid, u64 start, u64 size);
 
-/* Frees what has gone. Returns whether there was anything. */
+/* Frees the removed entries. Returns whether there were any. */
 bool symbols_cache_sweep(struct symbols_cache *cache);
 
 size_t symbols_cache_count(const struct symbols_cache *cache);
-u64 symbols_cache_bytes(const struct symbols_cache *cache); /* without what has gone, about */
+u64 symbols_cache_bytes(const struct symbols_cache *cache); /* without removed entries, approximate */
 
 #endif

@@ -13,20 +13,22 @@
 #include "symbols/symbols_parts.h"
 #include "symbols/symbols_socket.h"
 
-/* While more is to come, answers are let to gather, as each would wake pebsd otherwise: five times the cost.
+/*
+ * If more answers are to come, wait this long and read several at once. Waking pebsd for each answer costs
+ * five times as much.
  */
 #define GATHER_US 2000
 
-/* A killed process that does not end: it waits for a file system that does not answer. */
+/* How long a killed process may take to end. It may be waiting for a file system that does not respond. */
 #define END_NS (10 * NSEC_PER_SEC)
 
-/* A request may take so many times SYMBOLS_QUESTION_S more. */
+/* How often the time limit of a request may be extended by another SYMBOLS_QUESTION_S. */
 #define PROLONGED_MAX 6
 
-/* Of failures one line in this time. */
+/* Failures are logged at most once in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
-/* Answers that have come are read before the timer of the same turn decides that they are late. */
+/* Received answers are read before the timer of the same iteration finds that they are late. */
 #define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
 
 u64 symbols_link_now_ns(const struct symbols *symbols)
@@ -42,7 +44,10 @@ bool symbols_link_runs(const struct symbols *symbols)
 	return symbols->child.socket >= 0;
 }
 
-/* It runs, or was killed and has not ended. That of the unit is none of pebsd's once its socket is closed. */
+/*
+ * It runs, or was killed and has not ended. pebsd is not responsible for the unit's process once the socket
+ * is closed.
+ */
 static bool exists(const struct symbols *symbols)
 {
 	return symbols->child.pidfd >= 0 || symbols_link_runs(symbols);
@@ -90,7 +95,7 @@ static bool is_of_kernel(const struct symbols_entry *entry)
 	return entry && SYMBOL_IS_KERNEL(entry->query.address);
 }
 
-/* Once for a question. */
+/* Called once for each late query. */
 static void note_late(struct symbols *symbols, bool of_kernel)
 {
 	u64 now = symbols_link_now_ns(symbols);
@@ -119,7 +124,7 @@ static void say(struct symbols *symbols, int error, const char *what, const char
 			  what, consequence);
 }
 
-/* Nothing will come of what is under way. */
+/* Gives up all requests in flight. */
 static void give_up(struct symbols *symbols)
 {
 	const struct symbols_asked *asked;
@@ -146,7 +151,10 @@ static void kill_child(struct symbols *symbols)
 		symbols_link_soon(symbols);
 }
 
-/* It is of no more use: what it was at is unknown, and the rest is for the next one. */
+/*
+ * The symbolizer has failed. The request that it worked on is given up, and the others are left for the next
+ * symbolizer. If it failed before it was ready, all are given up.
+ */
 static void blame_first(struct symbols *symbols)
 {
 	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
@@ -161,7 +169,7 @@ static void blame_first(struct symbols *symbols)
 	if (first->pid)
 		symbols_backoff_add(&symbols->backoff, first->pid, symbols_link_now_ns(symbols));
 	if (entry) {
-		/* The kernel's symbols are no file that somebody made. */
+		/* Do not bar kernel addresses: nobody can craft kallsyms, unlike a file. */
 		entry->barred = !is_of_kernel(entry);
 		symbols_cache_answer(symbols->cache, entry, NULL, symbols_link_now_ns(symbols));
 		symbols->figures.lost++;
@@ -179,13 +187,15 @@ void symbols_link_fail(struct symbols *symbols, const char *what)
 	kill_child(symbols);
 }
 
-/* Answers that are taken in before other work has its turn. */
+/* Maximum answers that are handled before other event sources get their turn. */
 #define ANSWERS_AT_ONCE 256
 
-/* _text is at least so aligned on x86 and arm64. */
+/* Alignment of _text: at least this on x86 and arm64. */
 #define KERNEL_ALIGNED (64ULL << 10)
 
-/* Where _text is hidden the answer's place is in its function instead, which begins at no page but by chance.
+/*
+ * If the address of _text is hidden, the answer has the offset in the function instead. The start of a
+ * function is aligned like _text only by chance.
  */
 static void learn_kernel_start(struct symbols *symbols, const struct symbol_query *query,
 			       const struct symbol *symbol)
@@ -197,7 +207,7 @@ static void learn_kernel_start(struct symbols *symbols, const struct symbol_quer
 		symbols->kernel_start = start;
 }
 
-/* Takes in an answer. Returns 0, or -EBADMSG where it is none to the oldest request. */
+/* Handles one answer. Returns 0, or -EBADMSG if it does not answer the oldest request. */
 static int take_answer(struct symbols *symbols, size_t size)
 {
 	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
@@ -244,8 +254,10 @@ static ssize_t receive_packet(struct symbols *symbols)
 		    MSG_DONTWAIT | MSG_TRUNC);
 }
 
-/* Takes in the answers that have come. Returns whether it is as it should be: else it has ended, or was ended
- * for what it said. */
+/*
+ * Handles the answers that have arrived. Returns false if the symbolizer ended, or was killed for an invalid
+ * answer.
+ */
 static bool receive(struct symbols *symbols)
 {
 	for (unsigned int i = 0; i < ANSWERS_AT_ONCE && symbols_link_runs(symbols); i++) {
@@ -256,7 +268,7 @@ static bool receive(struct symbols *symbols)
 		if (n < 0 && errno == EAGAIN)
 			return true;
 		if (n <= 0) {
-			/* It has ended, or is about to: its pidfd tells how. */
+			/* It ended or is about to. Its pidfd tells how. */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 			if (symbols->child.pidfd < 0)
 				symbols_link_fail(
@@ -271,7 +283,7 @@ static bool receive(struct symbols *symbols)
 	return true;
 }
 
-/* Sends what was not sent, as far as there is room for it now; the rest once there is. */
+/* Sends as much as the socket takes now. The rest follows when it is writable. */
 static void send_unsent(struct symbols *symbols)
 {
 	const u8 *packet;
@@ -334,13 +346,16 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	(void)source;
 	(void)fd;
 	(void)events;
-	/* What it answered before is an answer; whoever has its end of the socket now sends none. */
+	/*
+	 * Answers sent before its end are valid. Read only while answers arrive: another process may hold the
+	 * other end of the socket open.
+	 */
 	do {
 		before = symbols->queue.n;
 	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
 	if (child_reap(&symbols->child, how) == 0) {
-		/* Readable and not ended: cannot be. It is not waited for. */
+		/* A pidfd that is readable although the process runs cannot happen. Do not wait for it. */
 		(void)close(symbols->child.pidfd);
 		symbols->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");
@@ -355,17 +370,17 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 }
 
 /*
- * Where others take the CPUs, it gets little of them (it is nice) and is late without being at fault: as long
- * as it wants to run and had less than half of the time, it is given that once more. So it is while it reads
- * the kernel's symbols, as it does for the first address of the kernel: that takes as long as the machine is
- * slow, and another one would have to begin anew.
+ * The symbolizer is nice, so on busy CPUs it is late through no fault of its own. It gets an extension while
+ * it wants to run and has had less than half of the time on a CPU. It also gets one while it reads the
+ * kernel's symbols, which it does for the first kernel address. That takes long on a slow machine, and a new
+ * symbolizer would have to start over.
  */
 static bool prolong(struct symbols *symbols)
 {
 	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
 	bool of_kernel = is_of_kernel(first ? first->entry : NULL);
 	u64 before_ns = symbols->cpu_ns;
-	/* The service manager is at it, of whose time nothing is known here. */
+	/* The service manager is starting the unit. How long that takes is not known here. */
 	bool starts = !symbols->ready && symbols->child.pidfd < 0;
 
 	if (symbols->prolonged == PROLONGED_MAX ||
@@ -387,7 +402,7 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	(void)source;
 	(void)usec;
 	if (symbols->on_socket && !receive(symbols)) {
-		/* It may have closed its socket, and not end. */
+		/* It may have closed its socket without ending. */
 		symbols_link_arm(symbols);
 		return 0;
 	}
@@ -407,7 +422,7 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	return 0;
 }
 
-/* Asks the unit, where there is one. */
+/* Connects to the unit if there is one, otherwise starts a child. */
 static int open_child(struct symbols *symbols)
 {
 	int r;

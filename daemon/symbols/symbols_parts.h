@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What asking (symbols.c) and the connection to the resolver (symbols_link.c) share. */
+/* The struct that the query functions (symbols.c) and the connection (symbols_link.c) share. */
 #ifndef PEBSD_SYMBOLS_PARTS_H
 #define PEBSD_SYMBOLS_PARTS_H
 
@@ -14,21 +14,21 @@ struct symbols {
 	char *debuginfod;
 	char *program;
 	char *socket;
-	bool said_alone; /* that the unit is not there */
+	bool said_alone; /* logged that the unit is not available */
 	u64 question_ns;
 	u64 idle_ns;
 	struct symbols_cache *cache;
 	struct symbols_queue queue;
 	struct symbols_backoff backoff;
-	struct child child;     /* its socket closed: it was killed, and has not ended yet */
-	bool ready;             /* it has begun */
-	bool stuck;             /* it was killed, and does not end */
-	unsigned int prolonged; /* how often the oldest request was given its time once more */
-	u64 cpu_ns;             /* that it had taken then */
-	u64 since_ns;           /* the oldest request is so, or there is none, or it was killed */
+	struct child child;     /* socket closed but pidfd open: killed, not ended yet */
+	bool ready;             /* it has sent SYMBOLS_WIRE_READY */
+	bool stuck;             /* it was killed and does not end */
+	unsigned int prolonged; /* extensions of the oldest request */
+	u64 cpu_ns;             /* its CPU time at the last extension */
+	u64 since_ns;           /* start of the oldest request, of idleness, or of the kill */
 	u64 said_ns;
 	u64 said_late_ns;
-	u64 held; /* bytes, by the symbolizer */
+	u64 held; /* bytes held by the symbolizer */
 	u64 kernel_start;
 	struct symbols_figures figures;
 	sd_event_source *on_socket;

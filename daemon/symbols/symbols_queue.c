@@ -7,7 +7,7 @@
 #define RING_MIN   256
 #define UNSENT_MIN 16384
 
-/* Every question that is under way can be sent anew. */
+/* All queries in flight can be sent again. */
 _Static_assert(SYMBOLS_QUEUE_MAX * 32 <= SYMBOLS_QUEUE_BYTES_MAX, "all questions fit");
 
 void symbols_queue_clear(struct symbols_queue *queue)
@@ -46,8 +46,10 @@ static int grow_unsent(struct symbols_queue *queue, size_t room)
 		return 0;
 	if (waiting + room > SYMBOLS_QUEUE_BYTES_MAX)
 		return -ENOBUFS;
-	/* What was sent gives its place where that is half of it at least, so that bytes are not moved for
-	 * ever. */
+	/*
+	 * Reuse the space of sent bytes only if it is at least half of the buffer. This bounds how often
+	 * bytes are moved.
+	 */
 	if (queue->unsent_begin >= waiting + room) {
 		memmove(queue->unsent, queue->unsent + queue->unsent_begin, waiting);
 		queue->unsent_begin = 0;
@@ -136,7 +138,10 @@ void symbols_queue_begin_anew(struct symbols_queue *queue)
 
 	queue->unsent_begin = queue->unsent_end = 0;
 	queue->n = queue->questions = 0;
-	/* None is overtaken by those that are appended: the ring never holds more than it did. */
+	/*
+	 * Appending never overwrites an entry that is still to be read: the ring never holds more than
+	 * before.
+	 */
 	for (size_t i = 0; i < n; i++) {
 		struct symbols_asked asked = queue->ring[(queue->first + i) & (queue->size - 1)];
 		struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND};
@@ -145,7 +150,10 @@ void symbols_queue_begin_anew(struct symbols_queue *queue)
 			continue;
 		request.query = asked.entry->query;
 		if (symbols_queue_add(queue, &request, asked.pid, asked.entry) < 0) {
-			/* Memory is short: it stays under way, unsent, and is given up with its time. */
+			/*
+			 * Memory is short. The query stays in flight, unsent, and is given up when its time
+			 * is over.
+			 */
 			queue->ring[(queue->first + queue->n++) & (queue->size - 1)] = asked;
 			queue->questions++;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symbolizer as a unit of its own, pebsd-symbols.service, asked through its socket: reading what other
- * processes have mapped takes rights that pebsd itself then does without. The unit's side is symbols_unit.h.
+ * Connects to the symbolizer if it is a unit of its own, pebsd-symbols.service. Reading the mappings of other
+ * processes needs privileges, which pebsd itself then does not need. The unit's side is symbols_unit.h.
  */
 #ifndef PEBSD_SYMBOLS_SOCKET_H
 #define PEBSD_SYMBOLS_SOCKET_H
@@ -10,27 +10,34 @@
 
 #include "child/child.h"
 
-/* pebsd-symbols.socket. Its directory is root's, so that nobody else puts a socket there. */
+/*
+ * The socket of pebsd-symbols.socket. Its directory is root's, so that no other user can put a socket there.
+ */
 #define SYMBOLS_SOCKET "/run/pebsd-symbols/socket"
 
 /*
- * Connects, without waiting. 0; -ENOENT, -ECONNREFUSED: nobody listens there; -EACCES: this user may not;
- * -EAGAIN: too many wait; -EPERM: it was not root who listened there first (SO_PEERCRED, unix(7)), so that it
- * is not the unit; or another -errno.
+ * Connects without waiting. Returns 0 or -errno:
+ * - -ENOENT, -ECONNREFUSED: nobody listens.
+ * - -EACCES: this user may not connect.
+ * - -EAGAIN: too many connections wait.
+ * - -EPERM: another user than root listened there first (SO_PEERCRED, unix(7)), so it is not the unit.
  */
 int symbols_socket_connect(const char *path, struct child *ret);
 
-/* Whether this process has not the rights itself that the unit has: names of its own user's programs alone
- * are to be had without it. */
+/*
+ * Returns whether this process lacks the unit's privileges. Without the unit, it can then name addresses only
+ * in programs of its own user.
+ */
 bool symbols_socket_is_needed(void);
 
-/* recv(2), and takes note of who sent it: to be called until `child->pid` is known. */
+/* recv(2), which also stores the sender's pid. Call it instead of recv() until `child->pid` is known. */
 ssize_t symbols_socket_receive(struct child *child, void *packet, size_t size);
 
 /*
- * What a process executes from (process_code.h), asked over a connection of its own: `connection` is opened
- * where it is closed, and closed where it fails. Waits: for the unit to start a minute at most, then for the
- * answer SYMBOLS_QUESTION_S. `ret_text` is the caller's. 0 or -errno; -ETIMEDOUT.
+ * Asks the unit for name and executable mappings of a process (process_code.h), over a separate connection.
+ * Opens `connection` if it is closed, and closes it on failure. Blocks: at most a minute for the unit to
+ * start, then at most SYMBOLS_QUESTION_S for the answer. The caller frees `ret_text`. Returns 0 or -errno,
+ * such as -ETIMEDOUT.
  */
 int symbols_socket_code(const char *path, struct child *connection, u32 pid, char **ret_text);
 

@@ -7,7 +7,7 @@
 
 #include "origin/pmu/perf_attr.h"
 
-/* What records of every kind tell of themselves. */
+/* Fields that records of every kind carry. */
 #define OF_ALL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 #define COUNTS (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
@@ -22,7 +22,8 @@ void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, 
 		ret->sample_type |= PERF_SAMPLE_PHYS_ADDR;
 	if (ways->lbr) {
 		ret->sample_type |= PERF_SAMPLE_BRANCH_STACK;
-		/* Without flags and cycles, which a call stack has no use for and which cost time to decode.
+		/*
+		 * Leaves out flags and cycles: a call stack does not need them, and decoding them costs time.
 		 */
 		ret->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 					  PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
@@ -30,7 +31,7 @@ void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, 
 	ret->read_format = COUNTS;
 	ret->sample_id_all = 1;
 	ret->wakeup_events = INT_MAX;
-	/* A cgroup's events come and go with its tasks; the always-on ones have the first choice. */
+	/* A cgroup's events are scheduled with its tasks. The always-on events take precedence. */
 	ret->pinned = 0;
 	if (!tells_tasks)
 		return;
@@ -43,7 +44,10 @@ void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, 
 void zoom_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret)
 {
 	perf_attr_leader(opening, ret);
-	/* From 6.16 on throttling is logged for the leader alone; the ring is to tell whose record it is. */
+	/*
+	 * From Linux 6.16 on, throttling is logged for the leader only. The record in the ring must identify
+	 * the event.
+	 */
 	ret->sample_type = OF_ALL;
 	ret->read_format = COUNTS;
 	ret->sample_id_all = 1;

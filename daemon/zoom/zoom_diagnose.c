@@ -12,7 +12,7 @@
 #include "base/text_file.h"
 #include "cgroup/mount.h"
 
-/* ID:CONTROLLER[,CONTROLLER...]:PATH; the default hierarchy's has none. */
+/* A line is ID:CONTROLLER[,CONTROLLER...]:PATH. The line of the default hierarchy names no controller. */
 static bool line_has_perf_event(char *line)
 {
 	char *rest = line;
@@ -54,7 +54,7 @@ static bool has_word(const char *words, const char *word)
 void zoom_facts_enable(const char *mount, const char *controllers, const char *enabled,
 		       char ret[static ZOOM_ENABLE_MAX])
 {
-	/* What costs tasks least. */
+	/* Prefer pids, the controller that costs tasks least. */
 	const char *controller = has_word(controllers, "pids") ? "pids" : controllers;
 	int n;
 
@@ -167,7 +167,7 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 		n = asprintf(ret_message, "cannot open %s%s%s on CPU %d for the cgroup: %s; %s%s%s", role,
 			     *event->pmu ? " of PMU " : "", event->pmu, cpu, strerror(-error),
 			     advice(error, event), opener ? "; " : "", opener ? facts->opener : "");
-		/* That is the kernel's, and no cgroup that is not there. */
+		/* Here -ENOENT means that the kernel lacks support. The cgroup itself exists. */
 		if (error == -ENOENT)
 			error = -EOPNOTSUPP;
 	}

@@ -17,31 +17,31 @@
 #include "zoom/zoom_parse.h"
 #include "zoom/zoom_ring.h"
 
-/* More than a CPU can fill between two drains at any rate that is allowed, for all but the deepest stacks. */
+/* At all permitted rates, a CPU cannot fill this between two drains, except with the deepest stacks. */
 #define RING_BYTES_MAX (512U << 10)
 
-/* Counts of events that run are read on their CPUs: not more often than that. */
+/* Reading the count of a running event interrupts its CPU. Counts are therefore read at most this often. */
 #define COUNTS_NS NSEC_PER_SEC
 
-/* One opening on one CPU. */
+/* One event on one CPU. */
 struct member {
-	u32 event; /* index of its opening */
+	u32 event; /* index in `events` */
 	int fd;
-	int leader_fd; /* -1: none */
+	int leader_fd; /* -1: no leader */
 	u64 id;
 	u64 leader_id;
 };
 
 struct zoom_cpu {
 	int cpu;
-	struct zoom_ring ring; /* of its first member; the others write there too */
+	struct zoom_ring ring; /* mapped by the first member; the others write there too */
 	size_t n;
 	struct member members[ZOOM_EVENTS_MAX];
 };
 
 struct opened {
 	struct pmu_opening opening;
-	struct zoom_ways ways; /* as the kernel took them, once it was opened anywhere */
+	struct zoom_ways ways; /* what the kernel accepted, once opened on any CPU */
 	bool settled;
 	struct perf_event_attr attr;
 };
@@ -57,7 +57,7 @@ struct zoom_events {
 	bool stopped;
 	u64 counted_ns; /* when `counts` was last read from the events; 0: never */
 	struct zoom_counts counts;
-	u64 lost_told; /* by records */
+	u64 lost_told; /* sum of the LOST records */
 	struct zoom_stacks stacks;
 };
 
@@ -78,7 +78,7 @@ static void member_close(struct member *member)
 	cleanup_close(&member->leader_fd);
 }
 
-/* As `ways` has it, no weaker. */
+/* Opens the event exactly as `ways` says, without giving up a feature. */
 static int open_as(const struct zoom_events *events, const struct pmu_opening *opening,
 		   const struct zoom_ways *ways, const struct zoom_cpu *cpu, struct member *ret)
 {
@@ -92,7 +92,7 @@ static int open_as(const struct zoom_events *events, const struct pmu_opening *o
 		if (leader_fd < 0)
 			return leader_fd;
 	}
-	/* One event of a CPU tells of tasks: each would write the same. */
+	/* Only one event of a CPU logs tasks: the others would log the same. */
 	zoom_attr(opening, ways, cpu->n == 0, &attr);
 	fd = event_open(events, &attr, cpu->cpu, leader_fd);
 	if (fd < 0)
@@ -101,7 +101,7 @@ static int open_as(const struct zoom_events *events, const struct pmu_opening *o
 	return 0;
 }
 
-/* The first refusal is the error: the weaker ways were tried in vain. */
+/* If every attempt fails, returns the error of the first one: giving up features did not help. */
 static int open_weaker(const struct zoom_events *events, struct opened *opened, const struct zoom_cpu *cpu,
 		       struct member *ret)
 {
@@ -128,7 +128,7 @@ static int set_output(int fd, int ring_fd)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) < 0 ? -errno : 0;
 }
 
-/* What the event and its leader log goes into the ring of the CPU's first. */
+/* Directs the output of the event and its leader to the ring of the CPU's first event. */
 static int join_ring(struct zoom_cpu *cpu, struct member *member, size_t ring_bytes)
 {
 	int r;
@@ -162,7 +162,7 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 	int r;
 
 	r = open_weaker(events, opened, cpu, &member);
-	if (r == -ENODEV) /* offline since the list was read: it is left out */
+	if (r == -ENODEV) /* went offline after the list was read: leave it out */
 		return 0;
 	if (r < 0) {
 		zoom_facts_gather(events->cgroup_fd, &facts);
@@ -185,7 +185,7 @@ static bool is_on(const struct opened *opened, int cpu)
 	return !opened->opening.has_members || cpu_list_has(&opened->opening.members, cpu);
 }
 
-/* Online CPUs that an event is for. */
+/* The online CPUs on which at least one event is to be opened. */
 static int list_cpus(const struct zoom_events *events, struct cpu_list *ret, char **ret_message)
 {
 	struct cpu_list online;
@@ -258,7 +258,7 @@ static void control(struct zoom_events *events, unsigned long request)
 		for (size_t j = 0; j < events->cpus[i].n; j++) {
 			const struct member *member = &events->cpus[i].members[j];
 
-			/* Of a CPU that went away it fails, and nothing comes from there. */
+			/* This fails if the CPU went offline. No samples come from it either. */
 			(void)ioctl(member->leader_fd >= 0 ? member->leader_fd : member->fd, request,
 				    PERF_IOC_FLAG_GROUP);
 		}
@@ -273,7 +273,7 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 	if (settings->n_openings == 0 || settings->n_openings > ZOOM_EVENTS_MAX || settings->rate == 0)
 		return -EINVAL;
 	events->cgroup_fd = fcntl(settings->cgroup_fd, F_DUPFD_CLOEXEC, 0);
-	/* The number of a cgroup's directory is that of the cgroup (kernfs_id_ino(), Linux 6.1). */
+	/* The inode number of a cgroup's directory is the cgroup's id (kernfs_id_ino(), Linux 6.1). */
 	if (events->cgroup_fd < 0 || fstat(events->cgroup_fd, &directory) < 0)
 		return -errno;
 	events->cgroup_id = directory.st_ino;
@@ -287,7 +287,10 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 				 .physical = settings->physical && opening->event.settings.has_address,
 				 .build_ids = true},
 		};
-		/* IBS alone has them, and a machine with IBS no other events: they are the same for all. */
+		/*
+		 * Only IBS events select operations, and a machine with IBS has no other events. All are
+		 * therefore the same.
+		 */
 		if (i > 0 && limit.operations != opening->event.settings.operations)
 			return -EINVAL;
 		limit.operations = opening->event.settings.operations;
@@ -444,7 +447,7 @@ void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
 		events->counted_ns = now;
 	}
 	zoom_limit_counts(events->limit, &events->counts.seen, &events->counts.limited);
-	/* A ring tells of what it lost only with the next record that has room. */
+	/* The kernel logs lost records only with the next record that has room. Use the larger count. */
 	if (events->lost_told > events->counts.lost)
 		events->counts.lost = events->lost_told;
 	*ret = events->counts;

@@ -14,9 +14,9 @@
 
 struct zoom_limit {
 	struct zoom_bpf *skeleton;
-	int fd; /* of the program; the skeleton's */
+	int fd; /* of the program; the skeleton owns it */
 	size_t n_cpus;
-	struct zoom_tally *tallies; /* mapped */
+	struct zoom_tally *tallies; /* mapped, one for each CPU */
 };
 
 u64 zoom_limit_spacing(u32 rate)
@@ -55,7 +55,10 @@ static int load(struct zoom_limit *limit, const struct zoom_limit_settings *sett
 	skeleton->rodata->operations = settings->operations;
 	*ret_step = "load the BPF program that limits a zoom";
 	r = bpf_map__set_max_entries(skeleton->maps.tallies, (u32)limit->n_cpus);
-	/* One of them: that which reads a sample takes rights that the other does not. */
+	/*
+	 * Load only one of the two: zoom_selected, which reads the sample, needs privileges that zoom_all
+	 * does not.
+	 */
 	if (r == 0)
 		r = bpf_program__set_autoload(skeleton->progs.zoom_all, !settings->operations);
 	if (r == 0)
@@ -112,7 +115,7 @@ int zoom_limit_fd(const struct zoom_limit *limit)
 	return limit->fd;
 }
 
-/* `limited` is read before `seen`: it is then never the larger one. */
+/* Reads `limited` before `seen`, so that `limited` never exceeds `seen`. */
 void zoom_limit_counts(const struct zoom_limit *limit, u64 *ret_seen, u64 *ret_limited)
 {
 	*ret_seen = *ret_limited = 0;

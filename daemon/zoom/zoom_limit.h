@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The limiter of a zoom, loaded: bpf/zoom.bpf.c. */
+/* Loads the limiter of a zoom, bpf/zoom.bpf.c. */
 #ifndef PEBSD_ZOOM_LIMIT_H
 #define PEBSD_ZOOM_LIMIT_H
 
@@ -9,25 +9,27 @@
 struct zoom_limit;
 
 struct zoom_limit_settings {
-	u32 rate;      /* samples a second on all CPUs together, above 0 */
-	u8 operations; /* PERF_MEM_OP_* of which a sample must have one; 0: all are taken */
+	u32 rate;      /* maximum samples a second on all CPUs together, above 0 */
+	u8 operations; /* PERF_MEM_OP_*: a sample must have one of them; 0: no restriction */
 };
 
 /*
- * Nanoseconds from one sample to the next that make it no more than `rate` in any one second, although a
- * burst may run ZOOM_BURST_NS ahead: n samples take at least (n - 1) of them less the burst. Pure.
+ * Returns the spacing of samples in nanoseconds that allows at most `rate` samples in any one second. A burst
+ * may run ZOOM_BURST_NS ahead: n samples take at least (n - 1) spacings minus that burst. Pure.
  */
 u64 zoom_limit_spacing(u32 rate);
 
-/* Loads. 0, or -errno with `ret_message`, the caller's (NULL: no memory). */
+/*
+ * Loads the program. Returns 0, or -errno with `ret_message` set, which the caller frees (NULL: no memory).
+ */
 int zoom_limit_open(const struct zoom_limit_settings *settings, struct zoom_limit **ret, char **ret_message);
 struct zoom_limit *zoom_limit_free(struct zoom_limit *limit);
 DEFINE_CLEANUP(struct zoom_limit *, zoom_limit_free)
 
-/* The program to attach. The limit's. */
+/* The program to attach. `limit` owns the descriptor. */
 int zoom_limit_fd(const struct zoom_limit *limit);
 
-/* Summed over all CPUs, from mapped memory: no system call. */
+/* Sums the counters of all CPUs from mapped memory, without a system call. */
 void zoom_limit_counts(const struct zoom_limit *limit, u64 *ret_seen, u64 *ret_limited);
 
 /* Bytes of its maps. */

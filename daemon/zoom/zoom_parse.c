@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The layouts are those of perf_output_sample(), __perf_event__output_id_sample(), perf_event_mmap_output()
- * and their like in kernel/events/core.c, and of the comments in include/uapi/linux/perf_event.h, Linux 6.1,
- * 6.12 and 7.3.
+ * The layouts follow perf_output_sample(), __perf_event__output_id_sample(), perf_event_mmap_output() and
+ * similar functions in kernel/events/core.c, and the comments in include/uapi/linux/perf_event.h (Linux 6.1,
+ * 6.12 and 7.3).
  */
 #include "zoom/zoom_parse.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What is left of a record. */
+/* The part of a record that is not parsed yet. */
 struct cursor {
 	const u8 *at;
 	const u8 *end;
-	bool short_of; /* it was not as long as it must be */
+	bool short_of; /* the record ended before all its fields */
 };
 
-/* PERF_MEM_NA: no driver filled it in (perf_sample_data_init(), perf_prepare_sample()). */
+/* PERF_MEM_NA: no driver filled in the data source (perf_sample_data_init(), perf_prepare_sample()). */
 #define SOURCE_NA                                                                                  \
 	(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
 	 PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA))
@@ -35,7 +35,7 @@ static u64 take_u64(struct cursor *cursor)
 	return value;
 }
 
-/* The first and the second of two halves, as memory has them. */
+/* The first and the second 32-bit half, in memory order. */
 static void take_u32s(struct cursor *cursor, u32 *ret_first, u32 *ret_second)
 {
 	u64 both = take_u64(cursor);
@@ -46,7 +46,7 @@ static void take_u32s(struct cursor *cursor, u32 *ret_first, u32 *ret_second)
 	*ret_second = halves[1];
 }
 
-/* `n` words: where they are; NULL where the record has not so many. */
+/* Returns where the next `n` words of `word` bytes are, or NULL if the record has fewer. */
 static const u8 *take_words(struct cursor *cursor, u64 n, size_t word)
 {
 	const u8 *words = cursor->at;
@@ -76,10 +76,13 @@ static bool of_kernel(const struct perf_event_header *header, u64 address)
 }
 
 /*
- * The chain is of the interrupt's registers, and the sampled instruction of PEBS's own: mostly the same, but
- * the interrupt comes a little later. Its first entry stands for the sampled instruction. Where the
- * interrupt came in the other half, after a system call or a return from one, the kernel's frames are none
- * of a sample in user mode, and no entry stands for one in the kernel.
+ * Splits the chain into kernel and user frames. The kernel unwinds from the registers of the interrupt. PEBS
+ * itself reports the sampled instruction. Both are mostly the same, but the interrupt comes a little later.
+ * The first entry of the chain stands for the sampled instruction and is skipped.
+ *
+ * The interrupt may hit the other mode, after a system call or a return from one. For a sample in user mode,
+ * the kernel frames are then dropped. For a sample in the kernel, no entry stands for the sampled
+ * instruction.
  */
 static void split_chain(const u8 *chain, u64 n, bool in_kernel, struct zoom_stacks *stacks,
 			struct zoom_sample *sample)
@@ -118,12 +121,12 @@ bool zoom_parse_lbr(const struct perf_branch_entry *entries, size_t n, bool in_k
 	size_t kept = in_kernel && *n_user > 0 ? 1 : 0;
 	size_t calls = 0;
 
-	/* An unused slot reads as nothing; what lies beyond is older. */
+	/* An unused entry reads as 0. Entries after it are older. */
 	while (calls < n && entries[calls].from)
 		calls++;
 	if (calls > ZOOM_STACK_MAX - kept)
 		calls = ZOOM_STACK_MAX - kept;
-	/* In the kernel without a place of entry there is none whom the calls belong to. */
+	/* In the kernel, without a known place of entry, the calls belong to no known frame. */
 	if ((in_kernel && !kept) || kept + calls <= *n_user)
 		return false;
 	for (size_t i = 0; i < calls; i++)
@@ -150,7 +153,7 @@ static void take_branches(const struct perf_event_attr *attr, struct cursor *cur
 	sample->user_of_lbr = zoom_parse_lbr(entries, n, in_kernel, stacks->user, &sample->n_user);
 }
 
-/* As bpf/read_sample.h has it. What no driver filled in is in a ring 0, or PERF_MEM_NA. */
+/* Same as in bpf/read_sample.h. In a ring, a field that no driver filled in is 0 or PERF_MEM_NA. */
 static void select_fields(const struct event_settings *event, u64 weight, u64 source, u64 address,
 			  struct sample *ret)
 {
@@ -176,7 +179,7 @@ static void select_fields(const struct event_settings *event, u64 weight, u64 so
 		ret->fields |= SAMPLE_CODE_ADDRESS;
 }
 
-/* Of these alone the length is known without more of the attributes. */
+/* The parser knows the length of these fields only. */
 #define KNOWN                                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |   \
 	 PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |                     \
@@ -237,7 +240,7 @@ static void parse_sample(const struct perf_event_attr *attr, const struct event 
 	sample->tid = ret->tid;
 }
 
-/* A trailer that sample_id_all asks for; the record then ends before it. */
+/* Parses the trailer that sample_id_all requests, and ends the record before it. */
 static void take_trailer(const struct perf_event_attr *attr, struct cursor *cursor, struct zoom_record *ret)
 {
 	const u64 type = attr->sample_type;
@@ -260,7 +263,7 @@ static void take_trailer(const struct perf_event_attr *attr, struct cursor *curs
 		ret->time_ns = take_u64(&trailer);
 }
 
-/* The rest of the record; NULL where no byte of it ends the text. */
+/* Returns the rest of the record as a string, or NULL if it is not terminated. */
 static const char *take_text(struct cursor *cursor)
 {
 	const u8 *text = cursor->at;

@@ -38,7 +38,7 @@ static int tell_mapping(const struct reading *reading, const struct maps_line *l
 	return reading->callback(reading->userdata, &record);
 }
 
-/* The last line may be cut: it is left out. */
+/* Leaves out text after the last newline, which may be an incomplete line. */
 static int tell_mappings(const struct reading *reading, char *text)
 {
 	size_t n = 0;

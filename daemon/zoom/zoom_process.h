@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A process that was there before its zoom: its name and what it executes from, as the records that the
- * kernel would have written. */
+/*
+ * Describes a process that was already running when its zoom began. Its name and executable mappings are
+ * returned as the records that the kernel would have written.
+ */
 #ifndef PEBSD_ZOOM_PROCESS_H
 #define PEBSD_ZOOM_PROCESS_H
 
 #include "child/child.h"
 #include "zoom/zoom_sample.h"
 
-/* Executable mappings that are taken over, at most. */
+/* Maximum executable mappings that are read from one process. */
 #define ZOOM_PROCESS_MAPPINGS_MAX 512
 
 struct zoom_process {
 	u32 pid;
-	char *text; /* of process_code.h; NULL: not known, or no memory */
+	char *text; /* format of process_code.h; NULL: not known, or no memory */
 };
 
-/* Who is asked of a process that pebsd itself may not look into. */
+/* The symbolizer, which reads processes that pebsd itself may not look into. */
 struct zoom_process_socket {
-	const char *path;        /* SYMBOLS_SOCKET; NULL: nobody */
-	struct child connection; /* closed at first, and at last */
-	bool failed;             /* it is not asked again, until that is taken back */
+	const char *path;        /* SYMBOLS_SOCKET; NULL: no symbolizer */
+	struct child connection; /* opened on demand; closed initially and at the end */
+	bool failed;             /* not asked again until the owner resets this */
 };
 
-/* Reads it; waits where the process makes it wait. What can't be read is not known. */
+/*
+ * Reads name and mappings of the process. May block for as long as the process makes it wait (zoom_reader.h).
+ * If they cannot be read, `text` is NULL.
+ */
 void zoom_process_read(u32 pid, struct zoom_process_socket *socket, struct zoom_process *ret);
 void zoom_process_done(struct zoom_process *process);
 
 /*
- * Calls back with a ZOOM_RECORD_NAMED and one ZOOM_RECORD_MAPPED for each mapping; stops where `callback`
- * does not return 0, and returns that; 0. Pure, but that it cuts the text of the maps in lines.
+ * Calls `callback` with one ZOOM_RECORD_NAMED and one ZOOM_RECORD_MAPPED for each mapping. Stops when
+ * `callback` returns a value other than 0, and returns that value. Returns 0 otherwise. Makes no system call,
+ * but cuts the process' text into lines in place.
  */
 int zoom_process_tell(struct zoom_process *process,
 		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata);

@@ -9,10 +9,10 @@
 struct look {
 	struct look *next;
 	u64 zoom;
-	struct zoom_process process; /* `pid` is what is asked for */
+	struct zoom_process process; /* `pid` is the requested process */
 };
 
-/* In the order of asking. */
+/* First in, first out. */
 struct queue {
 	struct look *first, *last;
 };
@@ -21,9 +21,9 @@ struct zoom_reader {
 	pthread_mutex_t lock;
 	pthread_cond_t asked;
 	struct queue questions, answers;
-	size_t n;                          /* asked for and not fetched */
-	struct zoom_process_socket socket; /* the thread's */
-	unsigned int held;                 /* by the owner and by the thread: the last one frees */
+	size_t n;                          /* requested and not fetched */
+	struct zoom_process_socket socket; /* used by the thread only */
+	unsigned int held;                 /* references of the owner and the thread; the last one frees */
 	bool closing;
 };
 
@@ -56,7 +56,7 @@ static void clear(struct queue *queue)
 	}
 }
 
-/* With the lock held, which it gives back. */
+/* Drops a reference. The caller holds the lock, and this function unlocks it. */
 static void leave(struct zoom_reader *reader)
 {
 	bool last = --reader->held == 0;
@@ -95,7 +95,7 @@ static void *read_on(void *argument)
 	return NULL;
 }
 
-/* Signals are the event loop's. */
+/* Starts the thread with all signals blocked: the event loop handles them. */
 static int start(struct zoom_reader *reader)
 {
 	pthread_attr_t attributes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records are rows of numbers of variable length, one after another; times stand as differences from the
- * record before, and stacks as numbers of a store that has each once.
+ * A record is a row of numbers of variable length. A time is stored as the difference from the previous
+ * record. A stack is stored as a number in a store that holds each distinct stack once.
  */
 #include "zoom/zoom_recording.h"
 
@@ -11,7 +11,7 @@
 #include "base/varint.h"
 #include "zoom/zoom_recording_store.h"
 
-/* The numbers of the largest row, and the text that may follow. */
+/* The largest row, in numbers, and the longest text that may follow it. */
 #define NUMBERS_MAX 24
 #define TEXT_MAX    4096
 
@@ -66,7 +66,7 @@ const struct zoom_about *zoom_recording_about_const(const struct zoom_recording 
 	return &recording->about;
 }
 
-/* Small ones of either sign become small ones. */
+/* Maps differences close to 0, of either sign, to small numbers (zigzag encoding). */
 static u64 fold(u64 difference)
 {
 	return difference << 1 ^ (u64)((s64)difference >> 63);
@@ -89,7 +89,7 @@ static void row_put(struct row *row, u64 number)
 	row->numbers[row->n++] = number;
 }
 
-/* As stack_store_put(). */
+/* Returns the same as stack_store_put(). */
 static int row_put_stack(struct zoom_recording *recording, const u64 *stack, size_t n, struct row *row)
 {
 	u32 number;
@@ -222,7 +222,7 @@ int zoom_recording_add(struct zoom_recording *recording, const struct zoom_recor
 	return 0;
 }
 
-/* Where the reading is, and room for what a record points to. */
+/* Read position, and storage for the text that a record points to. */
 struct reading {
 	const u8 *at;
 	u64 last_ns;

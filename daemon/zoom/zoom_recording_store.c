@@ -9,7 +9,7 @@
 
 #define BLOCK_BYTES 65536
 
-/* Whether the budget has room for more, which is then taken from it. */
+/* Takes `bytes` from the budget. Returns false if the budget has less left. */
 static bool budget_take(struct store_budget *budget, u64 bytes)
 {
 	if (bytes > budget->most - budget->bytes)
@@ -80,7 +80,7 @@ static size_t find_place(const struct stack_store *store, const u64 *addresses, 
 	return at;
 }
 
-/* Twice the room, for at most half as many stacks. As byte_store_take(). */
+/* Doubles the table, which holds at most half as many stacks. Returns the same as byte_store_take(). */
 static int grow_table(struct stack_store *store)
 {
 	const size_t size = store->table_size ? store->table_size * 2 : 1024;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bytes one after another in blocks, within a budget that several stores share; and stacks, each once. Pure.
- */
+/* Two stores that share one budget: bytes in blocks, and stacks, each distinct one once. Pure. */
 #ifndef PEBSD_ZOOM_RECORDING_STORE_H
 #define PEBSD_ZOOM_RECORDING_STORE_H
 
@@ -10,9 +9,9 @@
 #include "base/keyed_hash.h"
 #include "pebsd/types.h"
 
-/* In the storage of whoever has it. */
+/* The owner of the stores provides the storage. */
 struct store_budget {
-	u64 bytes; /* taken */
+	u64 bytes; /* in use */
 	u64 most;
 };
 
@@ -27,26 +26,31 @@ struct byte_store {
 	struct store_block *blocks;
 };
 
-/* Room for `size` bytes in one piece, aligned to 8 where each size is a multiple of 8. Returns 1 and where,
- * which stays there; 0 where the budget has none; -ENOMEM. */
+/*
+ * Allocates `size` contiguous bytes, aligned to 8 if all sizes are multiples of 8. Returns 1 and the address,
+ * which does not change. Returns 0 if the budget is exhausted, or -ENOMEM.
+ */
 int byte_store_take(struct byte_store *store, size_t size, u8 **ret);
 
-/* Gives back the last `size` bytes of the piece taken last. */
+/* Gives back the last `size` bytes of the most recent allocation. */
 void byte_store_give_back(struct byte_store *store, size_t size);
 
 void byte_store_done(struct byte_store *store);
 
-/* Stacks by their number, from 1 on; 0 is the empty one. */
+/* Numbers stacks from 1. Number 0 is the empty stack. */
 struct stack_store {
-	struct hash_key key;         /* the process chooses its addresses, and not where they go */
-	struct byte_store addresses; /* each: how many, then they */
+	struct hash_key key;         /* keyed: a process chooses its addresses, but not their buckets */
+	struct byte_store addresses; /* for each stack: the number of addresses, then the addresses */
 	size_t n;
-	const u64 **stacks; /* by number less 1 */
-	u32 *table;         /* open addressing: numbers, 0: free */
-	size_t table_size;  /* a power of two; 0: none yet */
+	const u64 **stacks; /* by number minus 1 */
+	u32 *table;         /* open addressing: stack numbers, 0: free */
+	size_t table_size;  /* a power of two; 0: not allocated yet */
 };
 
-/* The number of a stack, which is kept if it is new. As byte_store_take(). */
+/*
+ * Sets `ret` to the number of the stack, and stores the stack if it is new. Returns the same as
+ * byte_store_take().
+ */
 int stack_store_put(struct stack_store *store, const u64 *addresses, size_t n, u32 *ret);
 
 const u64 *stack_store_get(const struct stack_store *store, u32 number, size_t *ret_n);

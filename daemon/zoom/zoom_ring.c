@@ -25,12 +25,14 @@ int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
 {
 	*ret = (struct zoom_ring){0};
 	for (; size >= page_size(); size /= 2) {
-		/* Writable: else the kernel writes over what was not read. */
+		/* Writable: with a read-only mapping, the kernel overwrites unread records. */
 		void *page = mmap(NULL, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (page == MAP_FAILED) {
-			/* More than RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb allow (perf_mmap()), or
-			 * than there is. */
+			/*
+			 * More than RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb allow (perf_mmap()), or
+			 * more than the memory that is available.
+			 */
 			if (errno == EPERM || errno == ENOMEM)
 				continue;
 			return -errno;

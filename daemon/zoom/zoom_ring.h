@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The mapped ring that the kernel writes the records of a CPU's events into. */
+/* The mapped ring into which the kernel writes the records of one CPU's events. */
 #ifndef PEBSD_ZOOM_RING_H
 #define PEBSD_ZOOM_RING_H
 
@@ -13,36 +13,37 @@ struct zoom_ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const u8 *data;
 	size_t size; /* of the data, a power of two */
-	u64 tail;    /* read up to here, as the kernel counts */
-	u8 *whole;   /* room for a record that goes over the end: ZOOM_RECORD_BYTES_MAX */
+	u64 tail;    /* read up to here, in the units of data_head */
+	u8 *whole;   /* copy of a record that wraps around; ZOOM_RECORD_BYTES_MAX bytes */
 };
 
 #define ZOOM_RECORD_BYTES_MAX 65536 /* a header's `size` has 16 bits */
 
 /*
- * Bytes of each ring where `n` share `all` bytes, a power of two: `least` where that is more, for all the
- * sum, and no more than `most`. Pure.
+ * Returns the bytes of each ring if `n` rings share `all` bytes. The size is `least`, a power of two, doubled
+ * as long as all rings fit into `all` and one ring is at most `most`. Never returns less than `least`, even
+ * if the rings then need more than `all`. Pure.
  */
 size_t zoom_ring_size(size_t n, size_t all, size_t least, size_t most);
 
 /*
- * Maps that of the event `fd` with `size` bytes, or fewer where the kernel gives this user no more locked
- * memory. 0 or -errno.
+ * Maps the ring of the event `fd` with `size` bytes, or with fewer if this user may not lock so much memory.
+ * Returns 0 or -errno.
  */
 int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret);
 void zoom_ring_close(struct zoom_ring *ring);
 
-/* Up to where there are records now. */
+/* Returns the position up to which records are available now. */
 u64 zoom_ring_head(const struct zoom_ring *ring);
 
 /*
- * The next record before `head`. Returns 1 and the record, valid until zoom_ring_free_up(); 0: there is
- * none; -EBADMSG: what is there is no record, and nothing is known of where the next one begins: all is
- * passed over.
+ * Reads the next record before `head`. Returns 1 and the record, which is valid until zoom_ring_free_up().
+ * Returns 0 if there is none. Returns -EBADMSG if the data is not a valid record. The start of the next
+ * record is then unknown, so everything up to `head` is skipped.
  */
 int zoom_ring_next(struct zoom_ring *ring, u64 head, const u8 **ret_record, size_t *ret_size);
 
-/* The kernel may write over what was read. */
+/* Lets the kernel overwrite the records that were read. */
 void zoom_ring_free_up(struct zoom_ring *ring);
 
 #endif

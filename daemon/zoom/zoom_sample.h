@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A sample with all that there is of it, and what else an event's ring tells. */
+/* A complete sample, and the other records of an event's ring. */
 #ifndef PEBSD_ZOOM_SAMPLE_H
 #define PEBSD_ZOOM_SAMPLE_H
 
@@ -8,7 +8,10 @@
 
 #include "pebsd/sample.h"
 
-/* Frames of a stack at most, kernel.perf_event_max_stack (127) of each half. */
+/*
+ * Maximum frames that are kept of each half of a stack, kernel and user. By default the kernel stores fewer:
+ * kernel.perf_event_max_stack is 127 for both halves together.
+ */
 #define ZOOM_STACK_MAX 256
 
 struct zoom_sample {
@@ -16,12 +19,12 @@ struct zoom_sample {
 	u32 pid, tid;
 	u32 cpu;
 	u32 event;        /* index among the zoom's events */
-	struct sample of; /* `cgroup_id` 0 where the kernel does not tell it (before 5.7) */
+	struct sample of; /* `cgroup_id` is 0 if the kernel does not report it (before 5.7) */
 	u64 physical;     /* physical address of the data; 0: not known */
 	/*
-	 * Return addresses, the innermost first, without the sampled instruction itself (of.code_address),
-	 * without PERF_CONTEXT_* marks. `user` is by frame pointers, or by the LBR's call stack where that
-	 * goes further.
+	 * Return addresses, the innermost first, without PERF_CONTEXT_* marks. The sampled instruction itself
+	 * is not included (see of.code_address). `user` comes from frame pointers, or from the LBR's call
+	 * stack if that is deeper.
 	 */
 	const u64 *kernel;
 	size_t n_kernel;
@@ -33,15 +36,15 @@ struct zoom_sample {
 enum zoom_record_kind {
 	ZOOM_RECORD_SAMPLE,
 	ZOOM_RECORD_MAPPED, /* PERF_RECORD_MMAP2 */
-	ZOOM_RECORD_NAMED,  /* PERF_RECORD_COMM; `executed` where it came with an exec */
+	ZOOM_RECORD_NAMED,  /* PERF_RECORD_COMM; `executed` if an exec caused it */
 	ZOOM_RECORD_FORKED,
 	ZOOM_RECORD_EXITED,
-	ZOOM_RECORD_LOST, /* records that found no room */
+	ZOOM_RECORD_LOST, /* records for which the ring had no room */
 	ZOOM_RECORD_THROTTLED,
 	ZOOM_RECORD_OTHER,
 };
 
-/* What it points to is valid until the next one is read. */
+/* Pointers are valid until the next record is read. */
 struct zoom_record {
 	enum zoom_record_kind kind;
 	u64 time_ns; /* 0: not known */
@@ -54,7 +57,7 @@ struct zoom_record {
 			u64 inode;
 			u32 protection;
 			u8 build_id[20];
-			u8 build_id_size; /* 0: the record has major, minor, inode in its place */
+			u8 build_id_size; /* 0: major, minor and inode are set instead */
 			const char *path; /* terminated */
 		} mapped;
 		struct {

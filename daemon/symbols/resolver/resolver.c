@@ -10,16 +10,21 @@
 #include "symbols/resolver/resolver_name.h"
 #include "symbols/resolver/resolver_state.h"
 
-/* How long before what a process has mapped is read again, although an address was found in it. */
+/* After this time, the mappings of a process are read again even if an address was found in them. */
 #define FRESH_NS (5 * NSEC_PER_SEC)
 
-/* What has very many mappings takes long to be read: no more than this part of the time is spent on one
- * process, whatever is asked of it, for all others wait meanwhile. */
+/*
+ * Reading a process with very many mappings takes long, and all other requests wait meanwhile. At most
+ * 1/READ_PART of the time is spent on reading one process, whatever is asked about it.
+ */
 #define READ_PART 50
 
 #define VDSO_BYTES_MAX (64UL * 1024)
 
-/* This process' vdso, which is every one's of its kind, for as long as its bytes are the same. */
+/*
+ * Copies the vdso of this process. All processes of the same kind have the same vdso, which is checked by its
+ * bytes.
+ */
 static int copy_vdso(struct resolver *resolver)
 {
 	_cleanup_(maps_unrefp) struct maps *maps = NULL;
@@ -117,7 +122,7 @@ static void forget(struct resolver *resolver, struct process *process)
 	resolver_process_free(process);
 }
 
-/* The least recently used processes make room, but for `kept`. */
+/* Removes the least recently used processes, except `kept`, while a limit is exceeded. */
 static void make_room(struct resolver *resolver, const struct process *kept)
 {
 	for (;;) {
@@ -173,7 +178,10 @@ static void open_jit(struct resolver *resolver, struct process *process)
 		resolver->n_jit_files++;
 }
 
-/* Reads the process' maps and opens what it has. -ESRCH: it is gone, and what was known of it stays. */
+/*
+ * Reads the mappings of the process and opens its files. -ESRCH means that it has ended. What is known of it
+ * is kept.
+ */
 static int look_at(struct resolver *resolver, struct process *process)
 {
 	u64 began = now_ns();
@@ -195,7 +203,7 @@ static bool may_look_again(const struct process *process, u64 after_ns)
 	return since >= after_ns && since / READ_PART >= process->took;
 }
 
-/* Whether the pid is still that of the process which is known; where it is another's by now, that one is. */
+/* Detects pid reuse. On reuse, resets the entry to the new process. */
 static int check(struct resolver *resolver, struct process *process)
 {
 	u64 start_time;
@@ -275,7 +283,7 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent)
 	r = enter(resolver, pid, &process);
 	if (r < 0)
 		return r;
-	/* It may have had to make room. */
+	/* The parent may have been removed to make room. */
 	from = known(resolver, parent);
 	if (from)
 		process_set_maps(process, maps_ref(from->maps));
@@ -284,7 +292,7 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent)
 	return 0;
 }
 
-/* How long before kallsyms is read again for an address that is not in it. */
+/* Time after which kallsyms is read again for an address that it does not have. */
 #define KERNEL_AGAIN_NS (60 * NSEC_PER_SEC)
 
 static int set_name(const char *name, u64 offset, struct symbol *ret)
@@ -344,7 +352,7 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 	int r;
 
 	ret->region = SYMBOL_KERNEL;
-	/* Modules and BPF programs come and go. */
+	/* Modules and BPF programs may have been loaded since. */
 	if (!symbol && (!resolver->kernel_read || now_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
 		r = read_kernel(resolver);
 		if (r < 0)
@@ -395,7 +403,10 @@ static bool follows(const struct mapping *mapping, const struct mapping *before)
 
 #define MAPPINGS_OF_FILE 16
 
-/* How far from its own addresses the file is loaded, by the first of its mappings that stand together. */
+/*
+ * Returns the load bias of the file: the distance between its addresses in the process and in the file. Uses
+ * the first of its adjacent mappings.
+ */
 static u64 bias_of(const struct maps *maps, const struct mapping *mapping, const struct elf_file *elf)
 {
 	const struct mapping *first = mapping;
@@ -420,7 +431,7 @@ static int set_module(const struct process *process, const struct mapped_file *f
 	return resolver_printable(process_path(process, file->path), &ret->module);
 }
 
-/* Names of a module that was asked, at its own address. */
+/* Adds the names at an address of the module. If that loads symbols, other modules may be shed. */
 static int find_in_module(struct resolver *resolver, struct module *module, u64 address, u32 kind,
 			  struct symbol *ret)
 {
@@ -452,12 +463,12 @@ static int find_file(struct resolver *resolver, const struct process *process, c
 	return find_in_module(resolver, module, address, query->kind, ret);
 }
 
-/* How many mappings of no file may stand between a file's last one and the end of its .bss. */
+/* Maximum mappings without a file between a file's last mapping and the end of its .bss. */
 #define BSS_MAPPINGS 4
 
 /*
- * Variables that a file has no bytes for lie in memory of no file, right behind its last mapping. 0 with
- * SYMBOL_FILE in ret->region where it is one.
+ * Variables without bytes in the file (.bss) are in anonymous memory directly after the file's last mapping.
+ * Sets ret->region to SYMBOL_FILE if the address is such a variable. Returns 0 or -errno.
  */
 static int find_bss(struct resolver *resolver, const struct process *process, const struct mapping *mapping,
 		    const struct symbol_query *query, struct symbol *ret)
@@ -513,7 +524,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* The NAME of "[anon:NAME]". */
+/* Sets the module to the NAME in "[anon:NAME]". */
 static int set_given_name(const char *path, struct symbol *ret)
 {
 	const char *colon = strchr(path, ':');
@@ -535,14 +546,14 @@ static bool is_shared_memory(const struct mapped_file *file)
 	       begins_with(file->path, "/SYSV") || begins_with(file->path, "[anon_shmem:");
 }
 
-/* What the mapping is, before names are looked for. */
+/* Classifies the mapping by its name. */
 static enum symbol_region region_of(const struct mapping *mapping)
 {
 	const struct mapped_file *file = mapping->file;
 
 	if (!file)
 		return mapping->shared ? SYMBOL_SHARED : SYMBOL_ANONYMOUS;
-	/* A program that runs from memory is a file like others. */
+	/* A memfd with an executable mapping may be a program that runs from memory. Treat it as a file. */
 	if (is_shared_memory(file))
 		return file->code && begins_with(file->path, "/memfd:") ? SYMBOL_FILE : SYMBOL_SHARED;
 	if (strcmp(file->path, "[heap]") == 0)
@@ -566,7 +577,7 @@ static int find_mapped(struct resolver *resolver, struct process *process, const
 	ret->end = mapping->end;
 	ret->address = query->address - mapping->start;
 	ret->region = region_of(mapping);
-	/* Names of code that is made as the program runs; a file has its own. */
+	/* Code without a file may have names in a JIT map. Files have symbols of their own. */
 	if (is_code && (!resolver_is_file(mapping->file) || is_shared_memory(mapping->file)))
 		r = find_jit(resolver, process, query->address, ret);
 	if (r < 0 || ret->region == SYMBOL_JIT)
@@ -593,7 +604,7 @@ static int find_mapped(struct resolver *resolver, struct process *process, const
 	}
 }
 
-/* The process, read as it is now where it is time to. NULL in `ret` where it was never seen and is gone. */
+/* Returns the process, and reads it again if that is due. NULL in `ret`: it was never seen and has ended. */
 static int process_for(struct resolver *resolver, u32 pid, struct process **ret)
 {
 	struct process *process = known(resolver, pid);

@@ -9,15 +9,15 @@
 
 #include "symbols/resolver/resolver_name.h"
 
-/* How deep namespaces and types stand in each other, and blocks and inlined functions in a function. */
+/* Maximum depth of nested namespaces and types, and of blocks and inlined functions in a function. */
 #define SCOPES_MAX 16
 #define BLOCKS_MAX 128
 
-/* A unit or a function covers it. */
+/* An address range of a unit or a function. */
 struct range {
 	u64 low, high;
 	Dwarf_Off die;
-	size_t unit; /* of a unit's ranges: which */
+	size_t unit; /* of a unit's range: the number of the unit */
 };
 
 struct ranges {
@@ -35,10 +35,10 @@ struct dwarf_file {
 	const Elf_Data *line_programs;
 	const Elf_Data *info, *supplementary_info; /* .debug_info */
 	struct ranges units;
-	struct unit *functions; /* of units, by their number */
+	struct unit *functions; /* by number of the unit */
 	size_t n_units;
 	u64 bytes;
-	u64 until; /* CPU time of this thread, ns */
+	u64 until; /* limit of this thread's CPU time, ns */
 	unsigned int steps;
 };
 
@@ -56,7 +56,7 @@ static void allow(struct dwarf_file *file, u64 ns)
 	file->steps = 0;
 }
 
-/* Whether there is time for another step. */
+/* Returns whether the CPU time allows another step. Looks at the clock at every 64th step. */
 static bool may_go_on(struct dwarf_file *file)
 {
 	return ++file->steps % 64 || cpu_ns() < file->until;
@@ -77,7 +77,7 @@ static int add_range(struct ranges *ranges, const struct range *range)
 	return 0;
 }
 
-/* All that a unit or a function covers. 0, -ENOMEM, -E2BIG, -ETIME. */
+/* Adds all ranges of a unit or a function. Returns 0, -ENOMEM, -E2BIG or -ETIME. */
 static int add_ranges(struct dwarf_file *file, Dwarf_Die *die, size_t unit, struct ranges *ranges)
 {
 	struct range range = {.die = dwarf_dieoffset(die), .unit = unit};
@@ -89,7 +89,7 @@ static int add_ranges(struct dwarf_file *file, Dwarf_Die *die, size_t unit, stru
 
 		if (!may_go_on(file))
 			return -ETIME;
-		/* What the linker threw away begins at 0 (or 1). */
+		/* Code that the linker discarded has ranges that start at 0 (or 1). */
 		if (low >= high || low <= 1)
 			continue;
 		if (ranges->n >= DWARF_FUNCTIONS_MAX)
@@ -109,7 +109,7 @@ static int compare(const void *a, const void *b)
 
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
-	/* The smaller one last: it is looked at first. */
+	/* The smaller range sorts last, because the search looks at it first. */
 	return x->high > y->high ? -1 : x->high < y->high;
 }
 
@@ -140,7 +140,7 @@ static const struct range *find(const struct ranges *ranges, u64 address)
 	return NULL;
 }
 
-/* Units are counted by their headers before any is made much of. 0, -ENODATA, -E2BIG. */
+/* Counts the units by their headers before any of them is parsed. Returns 0, -ENODATA or -E2BIG. */
 static int count_units(struct dwarf_file *file)
 {
 	Dwarf_Off at = 0, next;
@@ -185,8 +185,10 @@ static int read_units(struct dwarf_file *file)
 	return file->units.n ? 0 : -ENODATA;
 }
 
-/* Whether the strings of the section end within it, as they have to: libdw (0.188) does not look in all
- * cases. */
+/*
+ * Returns whether the strings of the section are terminated within it. They must be, but libdw (0.188) does
+ * not always check.
+ */
 static bool has_ends(const struct elf_file *file, size_t section)
 {
 	const Elf_Data *data = section ? elf_rawdata(elf_getscn(file->elf, section), NULL) : NULL;
@@ -201,7 +203,10 @@ static bool has_sound_strings(const struct elf_file *file)
 	return has_ends(file, file->string_section) && has_ends(file, file->line_string_section);
 }
 
-/* Whether the supplementary file that this one refers to is there, or none is referred to. */
+/*
+ * Attaches the supplementary file if the file needs one. Returns 0, or -ENODATA if it is missing or does not
+ * match.
+ */
 static int supply(struct dwarf_file *file, const struct elf_file *main, struct elf_file *supplementary)
 {
 	const u8 *build_id;
@@ -239,7 +244,7 @@ int dwarf_file_new(struct elf_file *file, struct elf_file *supplementary, struct
 	r = supply(dwarf, file, supplementary);
 	if (r < 0)
 		return r;
-	/* libdw has decompressed it by now where it was. */
+	/* By now libdw has decompressed compressed sections. */
 	dwarf->info = elf_rawdata(elf_getscn(file->elf, file->info_section), NULL);
 	if (dwarf->supplementary)
 		dwarf->supplementary_info =
@@ -274,7 +279,10 @@ u64 dwarf_file_bytes(const struct dwarf_file *dwarf)
 	return dwarf->bytes + dwarf->units.room * sizeof(struct range) + dwarf->n_units * sizeof(struct unit);
 }
 
-/* The next sibling, which has to stand behind: a file that says otherwise would lead in circles. */
+/*
+ * Moves to the next sibling. It must come after the current one: otherwise a malformed file could cause an
+ * endless loop.
+ */
 static bool next_sibling(Dwarf_Die *die)
 {
 	Dwarf_Off at = dwarf_dieoffset(die);
@@ -297,7 +305,7 @@ static bool has_functions(int tag)
 	}
 }
 
-/* The functions of a unit, wherever in its namespaces and types they stand. */
+/* Reads the functions of a unit, also those nested in namespaces and types. */
 static int read_functions(struct dwarf_file *file, Dwarf_Off unit, struct ranges *functions)
 {
 	Dwarf_Die stack[SCOPES_MAX];
@@ -343,7 +351,7 @@ static const struct ranges *functions_of(struct dwarf_file *file, const struct r
 	return &read->functions;
 }
 
-/* The block or inlined function in `die` that has the address, into `die`. */
+/* If a block or inlined function in `die` contains the address, sets `die` to it and returns true. */
 static bool step_in(struct dwarf_file *file, Dwarf_Die *die, u64 address)
 {
 	Dwarf_Die child;
@@ -364,7 +372,7 @@ static bool step_in(struct dwarf_file *file, Dwarf_Die *die, u64 address)
 	return false;
 }
 
-/* Inlined functions at the address, outermost first. */
+/* Finds the inlined functions at the address, outermost first. */
 static size_t inlined_at(struct dwarf_file *file, const Dwarf_Die *function, u64 address,
 			 Dwarf_Die ret[BLOCKS_MAX])
 {
@@ -386,7 +394,7 @@ static bool ends_within(const Elf_Data *data, const char *text)
 	       memchr(text, 0, data->d_size - (size_t)(text - first));
 }
 
-/* A string that stands in .debug_info itself is given out by libdw (0.188) whether or not it ends there. */
+/* libdw (0.188) does not check that a string inside .debug_info is terminated. */
 static const char *text_of(const struct dwarf_file *file, Dwarf_Attribute *attribute)
 {
 	const char *text = dwarf_formstring(attribute);
@@ -410,7 +418,7 @@ static const char *name_of(const struct dwarf_file *file, Dwarf_Die *die)
 	return name && *name ? name : NULL;
 }
 
-/* Whether the unit's line program is there and not larger than is read. */
+/* Returns whether the unit has a line program that is not too large. */
 static bool has_lines(struct dwarf_file *file, Dwarf_Die *unit)
 {
 	const Elf_Data *data = file->line_programs;
@@ -418,14 +426,14 @@ static bool has_lines(struct dwarf_file *file, Dwarf_Die *unit)
 	Dwarf_Word offset;
 	u32 size;
 
-	/* libdw puts the directory before the files' names. */
+	/* libdw prepends the directory to the file names, so it must be a valid string. */
 	if (dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute) && !text_of(file, &attribute))
 		return false;
 	if (!data || !data->d_buf || !dwarf_attr(unit, DW_AT_stmt_list, &attribute) ||
 	    dwarf_formudata(&attribute, &offset) != 0 || offset >= data->d_size ||
 	    data->d_size - offset < sizeof(size))
 		return false;
-	/* The length is its first word; 64-bit DWARF has 0xffffffff there. */
+	/* The length is in the first word. 64-bit DWARF has 0xffffffff there and is rejected. */
 	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
 	return size <= DWARF_LINE_BYTES_MAX;
 }
@@ -448,7 +456,7 @@ static int set_place_of_address(Dwarf_Die *unit, u64 address, struct symbol_fram
 	return set_place(frame, dwarf_linesrc(line, NULL, NULL), number);
 }
 
-/* Where an inlined function is called from. */
+/* Sets the place that the inlined function is called from. */
 static int set_place_of_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_frame *frame)
 {
 	Dwarf_Attribute attribute;
@@ -463,12 +471,12 @@ static int set_place_of_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_
 	return set_place(frame, dwarf_filesrc(files, file, NULL, NULL), (int)line);
 }
 
-/* `inlined`: outermost first. */
+/* `inlined` is sorted outermost first. */
 static int set_frames(struct dwarf_file *file, Dwarf_Die *unit, Dwarf_Die *inlined, size_t n_inlined,
 		      u64 address, const char *name, u64 offset, struct symbol *ret)
 {
 	bool lines = has_lines(file, unit);
-	/* Of very many the outer ones are left out, and the function itself is not. */
+	/* If there are too many, the outer inlined functions are left out, but not the function itself. */
 	size_t left_out = n_inlined < SYMBOL_FRAMES_MAX ? 0 : n_inlined - (SYMBOL_FRAMES_MAX - 1);
 	size_t n = n_inlined - left_out + 1;
 

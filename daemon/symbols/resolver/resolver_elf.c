@@ -11,10 +11,10 @@
 #define PAGE_BYTES    4096ULL
 #define NAME_COMPARED 256
 
-/* Sections, times the bytes of their names. */
+/* Maximum of the number of sections times the bytes of their names. */
 #define NAMES_WORK_MAX (1ULL << 32)
 
-/* What sections may say of themselves at most, decompressed. */
+/* Maximum size of DWARF sections, decompressed, as their headers state it. */
 #define DEBUG_BYTES_MAX (2ULL << 30)
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -68,7 +68,7 @@ static void read_build_id(struct elf_file *file)
 	file->build_id_size = (u8)size;
 }
 
-/* The table's data where its last byte is NUL, so that each name ends within it. */
+/* Returns the string table's data if its last byte is NUL. Each name then ends within the table. */
 static const Elf_Data *names_of(Elf *elf, size_t index)
 {
 	Elf_Scn *scn = elf_getscn(elf, index);
@@ -114,7 +114,7 @@ static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data
 		file->line_string_section = elf_ndxscn(section);
 	if (strcmp(name, ".debug_line") == 0)
 		file->line_section = elf_ndxscn(section);
-	/* The old form, .zdebug_, has its size within; it is no more written since 2015. */
+	/* The old form .zdebug_ has its size inside. It has not been written since 2015. */
 	if (name[1] == 'z')
 		file->debug_bytes = UINT64_MAX;
 	size = header.sh_size;
@@ -137,7 +137,7 @@ static void read_sections(struct elf_file *file)
 	names = names_of(file->elf, index);
 	if (!names)
 		return;
-	/* libdw looks for the end of each section's name anew. */
+	/* libdw searches for the end of each section's name again. */
 	if (elf_getshdrnum(file->elf, &n) < 0 || (n && names->d_size > NAMES_WORK_MAX / n))
 		file->debug_bytes = UINT64_MAX;
 	n = 0;
@@ -200,7 +200,7 @@ void elf_file_forget(struct elf_file *file)
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 }
 
-/* The name that a section begins with, and what follows it. */
+/* Returns the name at the start of a section, and the bytes that follow it. */
 static const char *link_of(const struct elf_file *file, size_t index, const u8 **ret_rest, size_t *ret_size)
 {
 	const Elf_Data *data;
@@ -226,7 +226,7 @@ const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc)
 	const u8 *rest;
 	size_t size;
 	const char *name = link_of(file, file->debug_link_section, &rest, &size);
-	/* At the next multiple of four. */
+	/* The CRC is at the next multiple of 4 bytes. */
 	size_t padding = name ? (4 - (strlen(name) + 1) % 4) % 4 : 0;
 
 	if (!name || size < padding + sizeof(*ret_crc))
@@ -240,7 +240,7 @@ const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_bui
 	return link_of(file, file->alternative_section, ret_build_id, ret_size);
 }
 
-/* Whether the segment, which is mapped in whole pages, has the byte of the file. */
+/* Returns whether the segment, which is mapped in whole pages, includes the byte of the file. */
 static bool is_mapped_by(const struct elf_segment *segment, u64 offset)
 {
 	u64 first = segment->offset & ~(PAGE_BYTES - 1);
@@ -264,7 +264,10 @@ bool elf_file_address(const struct elf_file *file, u64 mapping_offset, u32 prote
 
 		if (!is_mapped_by(segment, mapping_offset) || !is_mapped_by(segment, offset))
 			continue;
-		/* What is read only once it is relocated was writable: only PROT_EXEC stays what it was. */
+		/*
+		 * A segment that is read-only after relocation was writable before. Only PROT_EXEC is
+		 * reliable, so it counts most.
+		 */
 		if ((segment->protection & PROT_EXEC) == (protection & PROT_EXEC))
 			fit += 4;
 		if (own == bias)
@@ -293,7 +296,7 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, u64 addr
 	return NULL;
 }
 
-/* Which of several names of one place is the one that people know it by. */
+/* Ranks names of the same address: people know it best by the name with the highest rank. */
 static u32 rank_of(const char *name, const GElf_Sym *symbol)
 {
 	size_t underscores = strspn(name, "_");
@@ -310,7 +313,7 @@ static u32 rank_of(const char *name, const GElf_Sym *symbol)
 	return rank + (u32)(underscores > 7 ? 0 : 7 - underscores);
 }
 
-/* Where sections begin and end, for symbols that tell no size of theirs. */
+/* Start and end of the sections, for symbols without a size. */
 struct sections {
 	struct section {
 		u64 start, end;
@@ -354,7 +357,7 @@ static bool is_of_kind(const GElf_Sym *symbol, const char *name, enum symbol_kin
 		return (type == STT_OBJECT || type == STT_COMMON) && symbol->st_size;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return true;
-	/* Labels of assembly; "$x" and its like say what the bytes are. */
+	/* Labels in assembly. Mapping symbols such as "$x" only tell code from data. */
 	return type == STT_NOTYPE && section && section->code && name[0] != '$' && name[0] != '.';
 }
 
@@ -364,7 +367,9 @@ static int add(struct elf_symbols *symbols, const GElf_Sym *symbol, const char *
 	struct elf_symbol *added;
 	u64 end = symbol->st_value + symbol->st_size;
 
-	/* The end of one without a size is found when all are known: for now the section's. */
+	/*
+	 * The end of a symbol without a size is set when all are known. Until then it is that of the section.
+	 */
 	if (!symbol->st_size)
 		end = section ? section->end : symbol->st_value + 1;
 	if (end <= symbol->st_value)
@@ -432,7 +437,7 @@ int elf_file_symbols(const struct elf_file *file, enum symbol_kind kind, struct 
 	size_t tables = 0;
 	int r = file->elf ? sections_of(file->elf, &sections) : -ENODATA;
 
-	/* A file has one of each kind. */
+	/* A file has at most one symbol table of each kind. */
 	for (size_t i = 0; r == 0 && i < ELF_SECTIONS_MAX && tables < 2; i++) {
 		GElf_Shdr header;
 
@@ -457,7 +462,7 @@ static int compare(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	/* Not all of what a hostile file has for a name. */
+	/* Compare only a part: a hostile file may have very long names. */
 	return -strncmp(x->name, y->name, NAME_COMPARED);
 }
 
@@ -487,7 +492,9 @@ void elf_symbols_done(struct elf_symbols *symbols)
 	memset(symbols, 0, sizeof(*symbols));
 }
 
-/* Functions within functions, as assembly has them, are few; who makes them overlap otherwise finds no name.
+/*
+ * Nested functions, as in assembly, are rare. If a file has more overlaps than this, addresses in them have
+ * no name.
  */
 #define LOOK_BACK 64
 

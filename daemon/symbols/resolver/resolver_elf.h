@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An ELF file of this machine's kind, made by anybody: where its bytes are mapped, its build id, and its
- * symbols, by libelf. It is read piece by piece and never mapped: what its owner cuts off does no harm then.
- * Memory is bounded by the sections that are read; sections which say that they are compressed are no source
- * of symbols.
+ * Reads an ELF file with this machine's byte order: where its bytes are mapped, its build id and its symbols
+ * (libelf). The file is not trusted. It is read in pieces and never mapped, so its owner may truncate it at
+ * any time. Memory is bounded by the sections that are read. Compressed sections are not used for symbols.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_ELF_H
 #define PEBSD_SYMBOLS_RESOLVER_ELF_H
@@ -17,7 +16,7 @@
 #define ELF_SEGMENTS_MAX 64
 #define ELF_SECTIONS_MAX 65536
 
-/* A part of the file that is loaded. */
+/* A segment that is loaded (PT_LOAD). */
 struct elf_segment {
 	u64 offset, address, file_size, memory_size;
 	u32 protection; /* PROT_* */
@@ -26,13 +25,13 @@ struct elf_segment {
 struct elf_symbol {
 	u64 start, end;
 	const char *name; /* in the file's string table */
-	u32 rank;         /* which of two at one place names it better */
+	u32 rank;         /* of several names at one address, the highest rank is used */
 };
 
 struct elf_symbols {
-	struct elf_symbol *symbols; /* by `start` */
+	struct elf_symbol *symbols; /* sorted by `start` */
 	size_t n, room;
-	u64 bytes; /* of the file that were read for them */
+	u64 bytes; /* bytes of the file that were read for them */
 };
 
 struct elf_file {
@@ -41,51 +40,62 @@ struct elf_file {
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t n_segments;
 	u8 build_id[SYMBOL_BUILD_ID_MAX];
-	u8 build_id_size; /* 0: it has none, or a longer one */
-	bool has_symbols; /* a full symbol table, not only what it exports */
+	u8 build_id_size; /* 0: none, or a longer one */
+	bool has_symbols; /* a full symbol table, not only exported symbols */
 	bool has_dwarf;
-	/* Sections by their numbers; 0: there is none. */
+	/* Section numbers; 0: there is no such section. */
 	size_t info_section, line_section, string_section, line_string_section, debug_link_section,
 		alternative_section;
-	u64 debug_bytes; /* of DWARF once it is decompressed; UINT64_MAX: more than may be read */
+	u64 debug_bytes; /* of DWARF when decompressed; UINT64_MAX: too many to read */
 };
 
-/* Takes `fd`, with 0 only. 0; -ENOEXEC where it is no ELF file of this machine's byte order and class;
- * -ENOMEM. */
+/*
+ * Takes ownership of `fd`, but only on success. Returns 0, -ENOEXEC (not an ELF file with this machine's byte
+ * order that can be executed or loaded) or -ENOMEM.
+ */
 int elf_file_new(int fd, struct elf_file **ret);
-/* As above, of an image in memory, which outlives it. */
+/* Same for an image in memory, which must outlive the file. */
 int elf_file_new_memory(char *image, size_t size, struct elf_file **ret);
 struct elf_file *elf_file_free(struct elf_file *file);
 DEFINE_CLEANUP(struct elf_file *, elf_file_free)
 
-/* Gives back what libelf holds of it; it can be read again. */
+/* Frees what libelf holds of the file. It is read again when needed. */
 void elf_file_forget(struct elf_file *file);
 
-/* Names of another file, within this one's data, checked to end there. NULL: none.
- * .gnu_debuglink: its debug information, by the CRC-32 of that file. */
+/*
+ * Returns the name of another file. It points into this file's data and is checked to end there. NULL: none.
+ * .gnu_debuglink names the file's debug information, which has this CRC-32.
+ */
 const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
-/* .gnu_debugaltlink: what several files' debug information has in common, by its build id. */
+/*
+ * .gnu_debugaltlink names the file with the parts that several files' debug information shares, and its build
+ * id.
+ */
 const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size);
 
 /*
- * The file's own address of what a mapping has at `offset`, a byte of the file, where the mapping begins at
- * `mapping_offset` with `protection`. `bias`: of another mapping of it close by, where one is known (it
- * decides where two segments share a page); UINT64_MAX: none. False: no segment is there.
+ * Finds the file's virtual address of `address` in a process. It lies in a mapping that starts at
+ * `mapping_start` and maps the file from `mapping_offset` with `protection`. `bias` is the load bias of
+ * another mapping of the file close by; UINT64_MAX: not known. It decides if two segments share a page.
+ * Returns false if no segment is there.
  */
 bool elf_file_address(const struct elf_file *file, u64 mapping_offset, u32 protection, u64 mapping_start,
 		      u64 bias, u64 address, u64 *ret);
 
-/* The segment that has the address, with what is beyond the file's bytes (.bss). */
+/* Returns the segment with the address, including memory after the file's bytes (.bss). */
 const struct elf_segment *elf_file_segment(const struct elf_file *file, u64 address);
 
-/* Adds the symbols of functions, or of variables (not thread-local ones). 0, -ENOMEM or -E2BIG. */
+/*
+ * Adds the symbols of functions, or of variables (except thread-local ones). Returns 0, -ENOMEM, -E2BIG or
+ * -ENODATA.
+ */
 int elf_file_symbols(const struct elf_file *file, enum symbol_kind kind, struct elf_symbols *symbols);
 
-/* Once all are added. */
+/* Call this after all symbols are added. */
 void elf_symbols_sort(struct elf_symbols *symbols);
 void elf_symbols_done(struct elf_symbols *symbols);
 
-/* NULL: there is none. */
+/* Returns NULL if there is none. */
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *symbols, u64 address);
 
 #endif

@@ -18,7 +18,7 @@ void jit_map_done(struct jit_map *map)
 	memset(map, 0, sizeof(*map));
 }
 
-/* A hexadecimal number at `*at` and the blank after it, both passed. */
+/* Parses a hexadecimal number and the blanks after it, and moves `*at` past them. */
 static bool parse_hex(const char **at, const char *end, u64 *ret)
 {
 	const char *digit = *at;
@@ -148,7 +148,9 @@ u64 jit_map_bytes(const struct jit_map *map)
 	return map->room * sizeof(*map->entries) + map->names_room;
 }
 
-/* The last of the numbers of a line (NSpid:), or the second (Uid:, the effective one). */
+/*
+ * Parses at most `which` numbers of a line and returns the last: for NSpid: all, for Uid: the effective uid.
+ */
 static bool number_of(const char *status, const char *field, size_t which, u32 *ret)
 {
 	const char *at = strstr(status, field);
@@ -177,8 +179,10 @@ static bool number_of(const char *status, const char *field, size_t which, u32 *
 
 int jit_parse_status(const char *status, u32 *ret_pid, u32 *ret_uid)
 {
-	/* Pid namespaces go 32 deep (kernel/pid_namespace.c). The name of the process, which comes first, has
-	 * its line ends escaped. */
+	/*
+	 * Pid namespaces are at most 32 deep (kernel/pid_namespace.c). The name of the process comes first,
+	 * but its newlines are escaped, so it cannot imitate a field.
+	 */
 	return number_of(status, "\nNSpid:", 33, ret_pid) && number_of(status, "\nUid:", 2, ret_uid)
 		       ? 0
 		       : -EINVAL;
@@ -202,7 +206,7 @@ void jit_file_open(const char *proc, u32 pid, struct jit_file *ret)
 		return;
 	(void)snprintf(place, sizeof(place), "/tmp/perf-%u.map", own_pid);
 	fd = open_below(root, place, false, RESOLVER_JIT_FILE_MAX, &found);
-	/* /tmp is everybody's: what another user put there is not what this process says. */
+	/* /tmp is writable for everybody. Ignore a file of another user. */
 	if (fd < 0 || (found.st_uid != uid && found.st_uid != 0))
 		return;
 	ret->fd = TAKE_FD(fd);
@@ -245,8 +249,10 @@ int jit_file_read(struct jit_file *file)
 		r = jit_map_add(&file->map, text, (size_t)size, &taken);
 		if (r < 0)
 			return r;
-		/* A line that fills a piece is none, and is left out; one that is not yet ended is read
-		 * again. */
+		/*
+		 * A line that fills a whole piece is invalid and is skipped. An incomplete line is read again
+		 * in the next call.
+		 */
 		if (!taken && size < PIECE_BYTES)
 			return 0;
 		file->read += taken ? taken : (size_t)size;

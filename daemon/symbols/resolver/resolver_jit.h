@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code that a process made itself and told of in /tmp/perf-PID.map, with PID as in its own pid namespace:
- * lines of a start and a size in hexadecimal and a name (tools/perf/Documentation/jit-interface.txt). It is
- * written at its end as code is made; where two lines cover an address the later one holds.
+ * Code that a process generated itself and listed in /tmp/perf-PID.map, where PID is its number in its own
+ * pid namespace. A line has a start and a size in hexadecimal, and a name
+ * (tools/perf/Documentation/jit-interface.txt). The process appends lines as it generates code. If two lines
+ * cover an address, the later one is valid.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_JIT_H
 #define PEBSD_SYMBOLS_RESOLVER_JIT_H
@@ -14,12 +15,12 @@
 
 struct jit_entry {
 	u64 start, end;
-	u32 name; /* where it begins in the text */
+	u32 name; /* offset in `names` */
 	u32 sequence;
 };
 
 struct jit_map {
-	struct jit_entry *entries; /* by `start`, once sorted */
+	struct jit_entry *entries; /* sorted by `start` if `sorted` is set */
 	size_t n, room;
 	char *names;
 	size_t names_size, names_room;
@@ -29,31 +30,36 @@ struct jit_map {
 void jit_map_done(struct jit_map *map);
 
 /*
- * Enters the whole lines of `text`; others than such as are described above are passed over. `*ret_taken` is
- * the number of bytes of whole lines. 0 or -ENOMEM.
+ * Adds the complete lines of `text`. Lines in another format are ignored. `*ret_taken` is the number of bytes
+ * in complete lines. Returns 0 or -ENOMEM.
  */
 int jit_map_add(struct jit_map *map, const char *text, size_t size, size_t *ret_taken);
 
-/* The entry, with its name in `ret_name`, the map's own; NULL: there is none. */
+/* Returns the entry and its name, which the map owns, or NULL. */
 const struct jit_entry *jit_map_find(struct jit_map *map, u64 address, const char **ret_name);
 
 u64 jit_map_bytes(const struct jit_map *map);
 
-/* The file of a process, kept open: a process that is gone has no root to find it in. */
+/* The file of a process. It is kept open, because it cannot be found any more after the process has ended. */
 struct jit_file {
-	int fd;   /* -1: none */
-	u64 read; /* bytes of it */
+	int fd;   /* -1: no file */
+	u64 read; /* bytes that were read */
 	struct jit_map map;
 };
 
-/* Looks for it; `ret->fd` is -1 where there is none, or one that is not the process' own or root's. */
+/* Opens the file. Sets `ret->fd` to -1 if there is none, or if neither the process' user nor root owns it. */
 void jit_file_open(const char *proc, u32 pid, struct jit_file *ret);
 void jit_file_done(struct jit_file *file);
 
-/* Reads what was added since; all of it where it is shorter than it was. 0 or -errno. */
+/*
+ * Reads what was appended since the last call. If the file has shrunk, reads all of it. Returns 0 or -errno.
+ */
 int jit_file_read(struct jit_file *file);
 
-/* From /proc/PID/status: the pid in the innermost namespace and the user. Pure. 0 or -EINVAL. */
+/*
+ * Parses /proc/PID/status: the pid in the innermost namespace, and the effective uid. Pure. Returns 0 or
+ * -EINVAL.
+ */
 int jit_parse_status(const char *status, u32 *ret_pid, u32 *ret_uid);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define PAGE_BYTES 4096ULL
 
-/* Puts `length` bytes of text and a NUL at the end of the names. */
+/* Appends `length` bytes of text and a NUL to the names. */
 static int add_name(struct kernel_symbols *symbols, const char *text, size_t length, u32 *ret)
 {
 	size_t needed = symbols->names_size + length + 1;
@@ -33,7 +33,7 @@ static int add_name(struct kernel_symbols *symbols, const char *text, size_t len
 	return 0;
 }
 
-/* The module's name is that of the symbol before, mostly. */
+/* Usually the module is the same as that of the previous symbol. */
 static int module_of(struct kernel_symbols *symbols, const char *module, size_t length, u32 *ret)
 {
 	*ret = 0;
@@ -82,7 +82,7 @@ static int add(struct kernel_symbols *symbols, u64 address, bool code, const cha
 	return 0;
 }
 
-/* "ffffffff81000000 T _text", "ffffffffc0000000 t init\t[module]". */
+/* A line is like "ffffffff81000000 T _text" or "ffffffffc0000000 t init\t[module]". */
 static int read_line(struct kernel_symbols *symbols, const char *line, bool *any)
 {
 	size_t length, module_length = 0;
@@ -158,8 +158,7 @@ void kernel_symbols_done(struct kernel_symbols *symbols)
 	memset(symbols, 0, sizeof(*symbols));
 }
 
-/* How far the symbol reaches: to the next one of its module, or to the end of its page where it is the last.
- */
+/* Returns the end of the symbol: the next symbol of its module, or else the end of its page. */
 static u64 end_of(const struct kernel_symbols *symbols, size_t index)
 {
 	const struct kernel_symbol *symbol = &symbols->symbols[index];
@@ -196,7 +195,7 @@ const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *sym
 	}
 	if (!low || address >= end_of(symbols, low - 1))
 		return NULL;
-	/* Of several names of the place the first of the kind in kallsyms' order. */
+	/* If several symbols start there, use the first of the kind in kallsyms' order. */
 	start = symbols->symbols[low - 1].start;
 	for (size_t i = low; i-- > 0 && symbols->symbols[i].start == start;) {
 		if (symbols->symbols[i].code == (kind == SYMBOL_CODE))

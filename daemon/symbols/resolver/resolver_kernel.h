@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's own names and its modules', by /proc/kallsyms (kernel/kallsyms.c). Whether it shows addresses
- * is decided when it is opened: the descriptor keeps the right to read it again.
+ * The names of the kernel and its modules, from /proc/kallsyms (kernel/kallsyms.c). The kernel decides when
+ * the file is opened whether it shows addresses. The descriptor therefore stays useful after CAP_SYSLOG is
+ * dropped.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_KERNEL_H
 #define PEBSD_SYMBOLS_RESOLVER_KERNEL_H
@@ -12,34 +13,40 @@
 #define KERNEL_SYMBOLS_MAX (4U << 20)
 #define KERNEL_NAMES_MAX   (256UL << 20) /* bytes */
 
-/* Symbols are of their own module until the next one, but no farther than this. */
+/*
+ * Outside the kernel's image, a symbol extends to the next one of its module only if that is at most this
+ * many bytes away.
+ */
 #define KERNEL_SYMBOL_REACH 65536ULL
 
 struct kernel_symbol {
 	u64 start;
-	u32 name;   /* where it begins in the names */
-	u32 module; /* likewise; 0: the kernel itself */
+	u32 name;   /* offset in `names` */
+	u32 module; /* the same; 0: the kernel itself */
 	bool code;
 };
 
 struct kernel_symbols {
-	struct kernel_symbol *symbols; /* by `start` */
+	struct kernel_symbol *symbols; /* sorted by `start` */
 	size_t n, room;
-	char *names; /* an empty one first */
+	char *names; /* starts with an empty name */
 	size_t names_size, names_room;
-	u64 text, end; /* the kernel's image, 0: not known */
-	bool hidden;   /* there are symbols, and all their addresses are 0 */
+	u64 text, end; /* of the kernel's image; 0: not known */
+	bool hidden;   /* there are symbols, but all addresses are 0 */
 };
 
-/* From where `file` stands. 0, -ENOMEM, -errno of reading; lines that are none are passed over. */
+/*
+ * Reads from the current position of `file`. Ignores invalid lines. Returns 0, -ENOMEM, -E2BIG or the -errno
+ * of reading.
+ */
 int kernel_symbols_read(FILE *file, struct kernel_symbols *ret);
 void kernel_symbols_done(struct kernel_symbols *symbols);
 
-/* NULL: not known. Data is found as data only, code as code. */
+/* Returns NULL if not known. Data addresses only find data, and code addresses only code. */
 const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *symbols, u64 address,
 						enum symbol_kind kind);
 
-/* Where the module of a symbol, or the kernel's image, begins. */
+/* Returns the start of the symbol's module or of the kernel's image. */
 u64 kernel_symbols_base(const struct kernel_symbols *symbols, const struct kernel_symbol *symbol);
 
 u64 kernel_symbols_bytes(const struct kernel_symbols *symbols);

@@ -69,7 +69,6 @@ static int make_room(struct maps *maps, size_t n)
 	return 0;
 }
 
-/* At its end. */
 static int append(struct maps *maps, const struct mapping *mapping)
 {
 	int r = make_room(maps, maps->n + 1);
@@ -105,7 +104,7 @@ static bool is_file_of(const struct mapped_file *file, const struct maps_line *l
 	       file->deleted == line->deleted && strcmp(file->path, line->path) == 0;
 }
 
-/* Mappings of one file stand together, with a few others in between. */
+/* Mappings of the same file are close together, with few others in between. */
 #define LOOK_BACK 8
 
 static struct mapped_file *file_before(const struct maps *maps, const struct maps_line *line)
@@ -119,7 +118,7 @@ static struct mapped_file *file_before(const struct maps *maps, const struct map
 	return NULL;
 }
 
-/* A reference to the file of the line, NULL in `ret` where it has none. */
+/* Returns a reference to the file of the line, or NULL in `ret` if it has no path. */
 static int file_of(struct maps *maps, const struct maps_line *line, struct mapped_file **ret)
 {
 	struct mapped_file *file;
@@ -189,7 +188,7 @@ int maps_read(FILE *file, struct maps **ret)
 		errno = 0;
 		if (getline(&text, &room, file) < 0)
 			break;
-		/* In the order of addresses; another order or an overlap is none of the kernel's making. */
+		/* The kernel lists mappings by address. Ignore lines that are out of order or overlap. */
 		if (maps_parse_line(text, &line) < 0 ||
 		    (maps->n && line.start < maps->mappings[maps->n - 1].end))
 			continue;
@@ -234,7 +233,7 @@ int maps_merge(const struct maps *newer, const struct maps *older, struct maps *
 	return 0;
 }
 
-/* The first mapping that ends after the address. */
+/* Returns the index of the first mapping that ends after the address. */
 static size_t first_after(const struct maps *maps, u64 address)
 {
 	size_t low = 0, high = maps->n;
@@ -263,8 +262,10 @@ static void move_start(struct mapping *mapping, u64 start)
 	mapping->start = start;
 }
 
-/* Takes [start, end) out of what is mapped, where there is room for one mapping more. The place for a new
- * one. */
+/*
+ * Removes [start, end) from the mappings. This may need room for one more mapping. Returns the index at which
+ * a new mapping is to be inserted.
+ */
 static size_t clear(struct maps *maps, u64 start, u64 end)
 {
 	size_t first = first_after(maps, start);
@@ -294,7 +295,7 @@ static size_t clear(struct maps *maps, u64 start, u64 end)
 	return first;
 }
 
-/* What perf names memory of no file; [heap], [stack] and others are named as in /proc/PID/maps. */
+/* perf's names for memory without a file. [heap], [stack] and others are named as in /proc/PID/maps. */
 static bool is_anonymous(const char *path)
 {
 	return strcmp(path, "//anon") == 0 || path[0] == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process has mapped: mappings in the order of their addresses, none over another, and the files that
- * they are of. Read from /proc/PID/maps (fs/proc/task_mmu.c, show_map_vma()).
+ * The mappings of a process, sorted by address and without overlap, and the mapped files. Read from
+ * /proc/PID/maps (fs/proc/task_mmu.c, show_map_vma()).
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_MAPS_H
 #define PEBSD_SYMBOLS_RESOLVER_MAPS_H
@@ -10,20 +10,20 @@
 #include "symbols/resolver/resolver.h"
 #include "symbols/shared/maps_line.h"
 
-/* A file, or another thing with a name, that is mapped. */
+/* A mapped file, or another mapping with a name. */
 struct mapped_file {
 	unsigned int references;
 	u32 major, minor;
 	u64 inode;
 	char *path; /* never "" */
 	bool deleted;
-	bool code; /* a mapping of it may be executed */
+	bool code; /* has an executable mapping */
 	u8 build_id[SYMBOL_BUILD_ID_MAX];
 	u8 build_id_size;
-	/* Which of the resolver's modules it is, where `module_serial` is still that one's. */
+	/* Index among the resolver's modules, valid if that module's serial is still `module_serial`. */
 	size_t module;
 	u64 module_serial; /* 0: none */
-	u64 module_looked; /* for it, CLOCK_MONOTONIC in ns; 0: never */
+	u64 module_looked; /* when it was last tried to open, CLOCK_MONOTONIC in ns; 0: never */
 };
 
 struct mapping {
@@ -33,7 +33,7 @@ struct mapping {
 	struct mapped_file *file; /* NULL: anonymous */
 };
 
-/* The mappings of a process, or of some that forked and changed nothing since. */
+/* The mappings of a process. Processes that forked and changed nothing since share them. */
 struct maps {
 	unsigned int references;
 	struct mapping *mappings;
@@ -45,28 +45,35 @@ struct maps *maps_ref(struct maps *maps);
 struct maps *maps_unref(struct maps *maps);
 DEFINE_CLEANUP(struct maps *, maps_unref)
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int maps_new(struct maps **ret);
 int maps_copy(const struct maps *maps, struct maps **ret);
 
-/* Bytes of paths of one process; mappings beyond are kept without theirs. */
+/* Maximum bytes of the paths of one process. Further mappings are kept without a path. */
 #define MAPS_PATH_BYTES_MAX (16UL << 20)
 
-/* A symbolizer that is asked something for longer than SYMBOLS_QUESTION_S is ended. */
+/* Time limit for reading. A symbolizer that needs more than SYMBOLS_QUESTION_S for a request is killed. */
 #define MAPS_READ_NS (2 * NSEC_PER_SEC)
 
-/* Reads RESOLVER_MAPPINGS_MAX lines at most, and for no longer than MAPS_READ_NS. 0; -ESRCH where there is
- * nothing in it, which is what a process that ended has; -errno. */
+/*
+ * Reads at most RESOLVER_MAPPINGS_MAX lines, for at most MAPS_READ_NS. Returns 0, -ESRCH if the file is
+ * empty, which means that the process has ended, or another -errno.
+ */
 int maps_read(FILE *file, struct maps **ret);
 
-/* `newer` and those of `older` that lie where `newer` has nothing, as long as they are not too many.
- * 0 or -ENOMEM. */
+/*
+ * Returns `newer` plus those mappings of `older` that do not overlap it. If that is too many, returns only
+ * `newer`. Returns 0 or -ENOMEM.
+ */
 int maps_merge(const struct maps *newer, const struct maps *older, struct maps **ret);
 
-/* Enters it over what is there. 0; -ENOMEM; -ENOSPC; -EINVAL where it has no size or no place. */
+/*
+ * Adds a mapping and replaces what it covers. Returns 0, -ENOMEM, -ENOSPC (too many) or -EINVAL (empty, or an
+ * invalid range).
+ */
 int maps_enter(struct maps *maps, const struct symbol_mapping *mapping);
 
-/* NULL: nothing is mapped there. */
+/* Returns NULL if nothing is mapped there. */
 struct mapping *maps_find(const struct maps *maps, u64 address);
 
 u64 maps_bytes(const struct maps *maps);

@@ -33,7 +33,9 @@ static int open_elf(int root, const char *path, struct elf_file **ret)
 	return r;
 }
 
-/* The debug file's supplementary one, whose name is as seen from the debug file's place. */
+/*
+ * Opens the supplementary file of the debug file. A relative name starts at the directory of the debug file.
+ */
 static void find_supplementary(struct module *module, int root, const char *path)
 {
 	const struct elf_file *debug = module->debug ? module->debug : module->elf;
@@ -134,7 +136,7 @@ static bool find_by_link(struct module *module, int root, const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		_cleanup_free_ char *place = NULL;
 
-		/* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): those above */
+		/* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the formats are those above */
 		if (asprintf(&place, forms[i], (int)(slash - path), path, name) < 0) {
 			place = NULL;
 			return false;
@@ -165,7 +167,7 @@ int module_open(int fd, const struct stat *found, const char *path, int own_root
 			find_supplementary(ret, root < 0 ? own_root : root, path);
 		return 0;
 	}
-	/* What bears the same build id on this system comes of its administrator. */
+	/* Prefer this system's files with the same build id: its administrator installed them. */
 	if (!find_by_build_id(ret, own_root) && !find_by_build_id(ret, root))
 		(void)find_by_link(ret, root < 0 ? own_root : root, path);
 	return 0;
@@ -215,14 +217,14 @@ static int read_symbols(struct module *module, enum symbol_kind kind, struct elf
 		r = elf_file_symbols(module->debug, kind, symbols);
 	if (r >= 0)
 		r = elf_file_symbols(module->elf, kind, symbols);
-	/* Of too many some would stand for others that were left out. */
+	/* Use none if there are too many: otherwise a symbol could stand for another that was left out. */
 	if (r < 0)
 		elf_symbols_done(symbols);
 	elf_symbols_sort(symbols);
 	return r == -ENOMEM ? r : 0;
 }
 
-/* elfutils/debuginfod.h; the library is taken where it is installed, as libdw does itself. */
+/* From elfutils/debuginfod.h. The library is loaded if it is installed, as libdw does. */
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 typedef void end_function(void *client);
@@ -238,7 +240,7 @@ static void ask_debuginfod(struct module *module)
 	void *client;
 	int fd;
 
-	/* It stays loaded: it registers what runs at the exit. */
+	/* Never unload it: it registers exit handlers. */
 	if (!begin || !find || !end)
 		return;
 	client = begin();

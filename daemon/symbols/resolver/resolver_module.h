@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A mapped file with all that names its addresses: its own symbols, and the separate debug information for
- * it, by build id below /usr/lib/debug of this system, and then of the process' root; by .gnu_debuglink
- * beside it and below /usr/lib/debug there; by debuginfod where that is allowed.
+ * A mapped file and all sources of its names: its own symbols and its separate debug information. That is
+ * searched for in this order: by build id below /usr/lib/debug of this system and then of the process' root;
+ * by .gnu_debuglink, next to the file and below /usr/lib/debug of that root; by debuginfod if that is
+ * allowed.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_MODULE_H
 #define PEBSD_SYMBOLS_RESOLVER_MODULE_H
@@ -12,9 +13,12 @@
 #include "symbols/resolver/resolver_dwarf.h"
 #include "symbols/resolver/resolver_elf.h"
 
-/* Whose files they are: a file that tenants share is read once for each root, for each may lie about it. */
+/*
+ * The root directory that a file belongs to. A file that several roots share is read once for each of them,
+ * because each may provide false debug information for it.
+ */
 struct module_root {
-	u64 device, inode, mounts; /* all 0: this process' own root */
+	u64 device, inode, mounts; /* all 0: the root of this process */
 };
 
 struct module {
@@ -23,32 +27,32 @@ struct module {
 	off_t size;
 	struct timespec modified;
 	struct module_root root;
-	struct elf_file *elf; /* NULL: it is no ELF file of this machine's kind */
+	struct elf_file *elf; /* NULL: not an ELF file for this machine */
 	struct elf_file *debug, *supplementary;
 	struct elf_symbols code, data;
 	struct dwarf_file *dwarf;
-	bool has_code, has_data, looked_for_dwarf; /* they were read, or cannot be */
-	bool asked_debuginfod;                     /* a server that does not answer takes seconds each time */
+	bool has_code, has_data, looked_for_dwarf; /* they were read, or cannot be read */
+	bool asked_debuginfod; /* ask only once: a server that does not answer costs seconds */
 	u64 used, serial;
 };
 
 /*
- * Takes `fd`, always. `path` is the file's as its process sees it. `own_root` and `root`: O_PATH descriptors
- * of this process' root, and the one that the file is looked at from; -1: the same, or out of reach. 0 or
- * -ENOMEM.
+ * Always takes ownership of `fd`. `path` is the file's path as its process sees it. `own_root` and `root` are
+ * O_PATH descriptors: the root of this process, and the root that the file belongs to. `root` -1: the same,
+ * or it cannot be opened. Returns 0 or -ENOMEM.
  */
 int module_open(int fd, const struct stat *found, const char *path, int own_root, int root,
 		struct module *ret);
 
-/* An image in memory, which outlives it. */
+/* Same for an image in memory, which must outlive the module. */
 int module_of_memory(char *image, size_t size, struct module *ret);
 void module_done(struct module *module);
 
-/* Adds the names at the file's own address. 0 or -ENOMEM. */
+/* Adds the names at a virtual address of the file. Returns 0 or -ENOMEM. */
 int module_find(struct module *module, u64 address, enum symbol_kind kind, bool debuginfod,
 		struct symbol *ret);
 
-/* Gives back what can be read again. */
+/* Frees what can be read again. */
 void module_forget(struct module *module);
 
 u64 module_bytes(const struct module *module);

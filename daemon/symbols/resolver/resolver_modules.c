@@ -6,7 +6,7 @@
 #include "symbols/resolver/resolver_open.h"
 #include "symbols/resolver/resolver_state.h"
 
-/* Files that are opened when a process is looked at; more of it as they are asked for. */
+/* Maximum files that are opened each time a process is read. The others are opened when they are needed. */
 #define EAGER_FILES 64
 
 void resolver_shed(struct resolver *resolver, const struct module *kept)
@@ -38,7 +38,7 @@ static bool is_same_file(const struct module *module, const struct stat *found,
 	       module->root.inode == root->inode && module->root.mounts == root->mounts;
 }
 
-/* The module of the file, or the place for it: `serial` is 0 there. */
+/* Returns the module of the file, or an empty one for it, with `serial` 0. */
 static struct module *place_for(struct resolver *resolver, const struct stat *found,
 				const struct module_root *root)
 {
@@ -56,7 +56,7 @@ static struct module *place_for(struct resolver *resolver, const struct stat *fo
 	return oldest;
 }
 
-/* Opens the file of the mapping; 0 also where it cannot be reached, which is remembered for a while. */
+/* Opens the file of the mapping. Returns 0 also if that fails. It is not tried again for a while. */
 static int open_module(struct resolver *resolver, const struct process *process,
 		       const struct mapping *mapping)
 {
@@ -87,7 +87,7 @@ static int open_module(struct resolver *resolver, const struct process *process,
 		module->serial = ++resolver->serial;
 	}
 	module->used = ++resolver->uses;
-	/* One that was found by its name alone has to be what was mapped. */
+	/* A file found only by its name must have the build id of the mapping. */
 	if (by_name && (!module->elf || module->elf->build_id_size != file->build_id_size ||
 			memcmp(module->elf->build_id, file->build_id, file->build_id_size) != 0))
 		return 0;
@@ -107,13 +107,11 @@ static struct module *held_module(struct resolver *resolver, const struct mapped
 	return file->module_serial && module->serial == file->module_serial ? module : NULL;
 }
 
-/* Files have paths; other things are in brackets, or begin with "anon_inode:". */
 bool resolver_is_file(const struct mapped_file *file)
 {
 	return file && file->path[0] == '/' && file->path[1] != '/';
 }
 
-/* NULL in `ret` where it is out of reach. */
 int resolver_module_of(struct resolver *resolver, const struct process *process,
 		       const struct mapping *mapping, struct module **ret)
 {
@@ -130,7 +128,6 @@ int resolver_module_of(struct resolver *resolver, const struct process *process,
 	return r;
 }
 
-/* Opens the files of code while they can be reached. */
 int resolver_open_code(struct resolver *resolver, const struct process *process)
 {
 	size_t opened = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It has an ARRAY_SIZE of its own, the same. */
+/* demangle.h defines an ARRAY_SIZE of its own, which is the same. */
 #include <libiberty/demangle.h>
 #undef ARRAY_SIZE
 
@@ -17,9 +17,11 @@
 #define REPLACEMENT "\xef\xbf\xbd"
 #define ELLIPSIS    "\xe2\x80\xa6"
 
-/* A demangled name as it comes. A few hundred bytes of a mangled one can stand for terabytes: once there is
- * no room, the demangler is left where it is. It holds no memory but the stack's then (C++), or a few bytes
- * (Rust's identifiers in Punycode). */
+/*
+ * Receives a demangled name in pieces. A few hundred bytes of a mangled name can stand for terabytes. If the
+ * buffer is full, longjmp() aborts the demangler. For C++ it then holds only memory on the stack. For Rust it
+ * leaks a few bytes (identifiers in Punycode).
+ */
 struct demangled {
 	char text[RESOLVER_NAME_MAX + 1];
 	size_t size;
@@ -47,7 +49,7 @@ static bool demangle(const char *symbol, struct demangled *ret)
 	ret->calls = 0;
 	if (setjmp(ret->full)) // NOLINT(cert-err52-cpp)
 		return false;
-	/* Rust's older form is one of C++'s as well, which would leave its hash in. */
+	/* Try Rust first: its older form is also valid C++, but C++ would leave the hash in the name. */
 	if (!rust_demangle_callback(symbol, DMGL_NO_OPTS, take, ret)) {
 		ret->size = 0;
 		if (!cplus_demangle_v3_callback(symbol, options, take, ret))
@@ -57,7 +59,10 @@ static bool demangle(const char *symbol, struct demangled *ret)
 	return ret->size && !memchr(ret->text, 0, ret->size);
 }
 
-/* Whether it begins as mangled names do: the demanglers take much else for a type ("i" is an int). */
+/*
+ * Returns whether the name starts like a mangled one. The demanglers also accept other names as types ("i" is
+ * an int).
+ */
 static bool is_mangled(const char *symbol)
 {
 	while (*symbol == '_' || *symbol == '.')
@@ -70,7 +75,7 @@ static bool is_control(char byte)
 	return (unsigned char)byte < 0x20 || byte == 0x7f;
 }
 
-/* Where to cut, at the start of a character. */
+/* Returns where to cut the text: at the start of a character. */
 static size_t cut(const char *text, size_t size)
 {
 	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)

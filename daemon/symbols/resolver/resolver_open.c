@@ -22,7 +22,7 @@ int open_root(const char *proc, u32 pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What an O_PATH descriptor stands for, for reading. */
+/* Opens the file of an O_PATH descriptor for reading. */
 static int open_regular(int path, u64 max, struct stat *ret)
 {
 	char place[PLACE_MAX];
@@ -53,8 +53,8 @@ int open_below(int root, const char *path, bool follow, u64 max, struct stat *re
 }
 
 /*
- * Whether what is mapped there now is what the mapping tells of: the process may have mapped another file
- * since. Of an overlay, maps and the file itself have different inodes (before Linux 6.8), but one name.
+ * Returns whether the mapped file is still the expected one. The process may have mapped another file since.
+ * For overlayfs before Linux 6.8, maps and the file have different inodes, but the same name.
  */
 static bool is_mapped_still(int path, const char *place, const struct mapped_file *file, struct stat *ret)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reaching files of a process: regular ones, none that is larger than asked for, never out of its root.
- * Nothing is opened for reading before it is known to be a regular file.
+ * Opens files of a process: only regular files, up to a maximum size, and never outside its root. No file is
+ * opened for reading before it is known to be regular.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_OPEN_H
 #define PEBSD_SYMBOLS_RESOLVER_OPEN_H
@@ -10,20 +10,20 @@
 
 #include "symbols/resolver/resolver_maps.h"
 
-/* The root directory of the process as an O_PATH descriptor, or -errno. */
+/* Returns the root directory of the process as an O_PATH descriptor, or -errno. */
 int open_root(const char *proc, u32 pid);
 
 /*
- * `path` below the directory `root`, as a process that has it as its root sees it. `follow`: whether the
- * path's last component may be a symbolic link. A descriptor for reading, or -errno: -EINVAL where it is no
- * regular file, -EFBIG where it is larger than `max` bytes.
+ * Opens `path` below the directory `root`, like a process whose root that is. `follow` says whether the last
+ * component may be a symbolic link. Returns a descriptor for reading, -EINVAL (not a regular file), -EFBIG
+ * (more than `max` bytes) or another -errno.
  */
 int open_below(int root, const char *path, bool follow, u64 max, struct stat *ret);
 
 /*
- * The file that is mapped at [start, end) by the process: through map_files; else through its root, and then
- * only the file at `path` whose device and inode are the mapping's, or, with *by_name, one that the caller
- * has to compare the build id of. As open_below().
+ * Opens the file of a mapping of the process, through map_files. If that fails, opens `path` below the
+ * process' root, if device and inode are those of the mapping. If they differ but the build id is known, sets
+ * *ret_by_name, and the caller must compare the build id. Returns the same as open_below().
  */
 int open_mapped(const char *proc, u32 pid, const struct mapping *mapping, const char *path, struct stat *ret,
 		bool *ret_by_name);

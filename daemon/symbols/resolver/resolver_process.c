@@ -61,7 +61,7 @@ int resolver_process_reset(struct process *process)
 	return 0;
 }
 
-/* Of a chrooted process maps tell paths from the root of its mount namespace. */
+/* The paths in the maps of a chrooted process start at the root of its mount namespace. */
 static int read_root(struct process *process, const char *proc)
 {
 	char place[PLACE_MAX], root[PATH_MAX];
@@ -118,7 +118,7 @@ int resolver_process_read(struct process *process, const char *proc)
 
 int process_parse_start_time(const char *stat, u64 *ret)
 {
-	/* The name may have blanks and parentheses of its own; what follows it has none. */
+	/* The name may contain blanks and parentheses. The fields after it do not. */
 	const char *at = strrchr(stat, ')');
 	char *end;
 

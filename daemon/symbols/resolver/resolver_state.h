@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the resolver's own files share: its processes, its modules, and the clock. */
+/* The state that the resolver's files share: processes, modules and the clock. */
 #ifndef PEBSD_SYMBOLS_RESOLVER_STATE_H
 #define PEBSD_SYMBOLS_RESOLVER_STATE_H
 
@@ -11,10 +11,10 @@
 
 #define RESOLVER_BUCKETS 1024
 
-/* How long what was read of a process holds at least. */
+/* Minimum time before a process is read again. */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 
-/* Descriptors of JIT maps. */
+/* Maximum open JIT maps. */
 #define JIT_FILES_MAX 64
 
 struct resolver {
@@ -26,9 +26,9 @@ struct resolver {
 	size_t n_jit_files;
 	struct module modules[RESOLVER_MODULES_MAX];
 	u64 serial, uses;
-	int kallsyms; /* -1: not asked for, or not there */
+	int kallsyms; /* -1: not requested, or not available */
 	struct kernel_symbols kernel;
-	u64 kernel_read; /* 0: never */
+	u64 kernel_read; /* when kallsyms was read; 0: never */
 	char *vdso_image;
 	size_t vdso_size;
 	struct module vdso;
@@ -42,21 +42,28 @@ static inline u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* resolver_modules.c: the module of the mapping's file, opened where it is not; NULL in `ret` where it is out
- * of reach. 0 or -ENOMEM. */
+/*
+ * resolver_modules.c: finds or opens the module of the mapping's file. Sets `ret` to NULL if the file cannot
+ * be opened. Returns 0 or -ENOMEM.
+ */
 int resolver_module_of(struct resolver *resolver, const struct process *process,
 		       const struct mapping *mapping, struct module **ret);
 
-/* Opens the files of code while they can be reached: of all mappings of the process, of one. 0 or -ENOMEM. */
+/*
+ * Open code files while they can be reached: those of all mappings of the process, or of one mapping. Return
+ * 0 or -ENOMEM.
+ */
 int resolver_open_code(struct resolver *resolver, const struct process *process);
 int resolver_open_mapping(struct resolver *resolver, const struct process *process,
 			  const struct mapping *mapping);
 
-/* Modules give back what they hold, the least recently used first, until all hold no more than they may;
- * `kept` holds what it has. */
+/*
+ * Frees the symbols of modules, the least recently used first, while all together exceed
+ * RESOLVER_MODULE_BYTES_MAX. Those of `kept` are not freed.
+ */
 void resolver_shed(struct resolver *resolver, const struct module *kept);
 
-/* Files have paths; other things are in brackets, or begin with "anon_inode:" or "//". */
+/* Files have paths. Other mappings are in brackets, or begin with "anon_inode:" or "//". */
 bool resolver_is_file(const struct mapped_file *file);
 
 #endif

@@ -17,10 +17,15 @@ static const struct seccomp_permission for_reading[] = {
 	{.call = SYS_readv},
 	{.call = SYS_pread64},
 	{SYS_openat, {{2, SECCOMP_WITHOUT, O_ACCMODE | O_CREAT | O_TRUNC}}},
-	/* Its flags lie in memory, where no filter looks. What root alone may write to is not root's file
-	 * system id's to open (symbols_confine.c), and what is open is not written to. */
+	/*
+	 * The flags of openat2() are in memory, which a filter cannot inspect. As another file system user
+	 * than root, the process cannot open files for writing that only root may write (symbols_confine()).
+	 * The filter does not permit writing to open files.
+	 */
 	{.call = SYS_openat2},
-	/* Standard error stays: its number, which is written to, never is another file's. */
+	/*
+	 * Standard error stays open, so that its number, which may be written to, never becomes another file.
+	 */
 	{SYS_close, {{0, SECCOMP_ABOVE, STDERR_FILENO}}},
 	{.call = SYS_newfstatat},
 	{.call = SYS_statx},
@@ -67,11 +72,11 @@ static const struct seccomp_permission for_reading[] = {
 	{.call = SYS_sched_yield},
 	{.call = SYS_sched_getaffinity},
 	{.call = SYS_getrusage},
-	/* Asks for limits, sets none. */
+	/* Permit reading limits, not setting them. */
 	{SYS_prlimit64, {{2, SECCOMP_EQUAL, 0}}},
 };
 
-/* libcurl has threads, sockets and files. */
+/* libcurl uses threads, sockets and files. */
 static const struct seccomp_permission for_fetching[] = {
 	{.call = SYS_socket},     {.call = SYS_socketpair},  {.call = SYS_connect},
 	{.call = SYS_bind},       {.call = SYS_getsockname}, {.call = SYS_getpeername},
@@ -95,10 +100,11 @@ static const struct seccomp_permission for_fetching[] = {
 };
 
 /*
- * Permits the system calls that the resolver makes, for good. The resolver is root, as pebsd is, so that
- * capabilities alone keep it from little: it opens files, processes and settings of the kernel, and must not
- * write to them. A call that is not permitted fails with EPERM (clone3: ENOSYS). `debuginfod` permits also the
- * calls that fetch and keep a file. 0 or -errno; -EOPNOTSUPP: this processor's system calls are not known here.
+ * Permits only the system calls that the resolver makes, permanently. The resolver is root like pebsd, so
+ * dropping capabilities restricts it little. It opens files, processes and kernel settings, and must not
+ * write to them. A call that is not permitted fails with EPERM (clone3: ENOSYS). `debuginfod` also permits
+ * the calls that fetch and store a file. Returns 0 or -errno. -EOPNOTSUPP: not implemented for this
+ * architecture.
  */
 static int filter_calls(bool debuginfod)
 {
@@ -110,7 +116,7 @@ static int filter_calls(bool debuginfod)
 	return seccomp_allow(lists, debuginfod ? 2 : 1);
 }
 
-/* CAP_CHECKPOINT_RESTORE: map_files, since Linux 5.9. CAP_SYSLOG: addresses in kallsyms. */
+/* CAP_CHECKPOINT_RESTORE is for map_files (since Linux 5.9), CAP_SYSLOG for addresses in kallsyms. */
 #define KEPT                                                              \
 	(CONFINE_BIT(CAP_SYS_PTRACE) | CONFINE_BIT(CAP_DAC_READ_SEARCH) | \
 	 CONFINE_BIT(CAP_CHECKPOINT_RESTORE) | CONFINE_BIT(CAP_SYSLOG))
@@ -138,7 +144,7 @@ int symbols_confine(bool debuginfod)
 	if (!debuginfod)
 		(void)unshare(CLONE_NEWNET);
 	set_limits(debuginfod);
-	/* What is fetched is kept in a directory of root's. */
+	/* Fetched files are stored in a directory that belongs to root. */
 	if (!debuginfod)
 		confine_files_as_nobody();
 	r = confine_capabilities(KEPT);

@@ -18,7 +18,7 @@
 #include "base/text_file.h"
 #include "symbols/shared/symbols_child.h"
 
-/* Of what goes wrong one line in this time. */
+/* Failures are logged at most once in this time. */
 #define SAY_AGAIN_NS    (600 * NSEC_PER_SEC)
 #define ACCEPT_AGAIN_US 100000
 
@@ -26,7 +26,7 @@ struct unit;
 
 struct client {
 	struct unit *unit;
-	int connection; /* -1: it has gone, and its symbolizer was killed */
+	int connection; /* -1: closed, and its symbolizer was killed */
 	struct child child;
 	sd_event_source *on_hangup;
 	sd_event_source *on_end;
@@ -35,7 +35,7 @@ struct client {
 struct unit {
 	const struct symbols_unit_settings *settings;
 	u64 idle_ns;
-	uid_t owner; /* who may ask beside root */
+	uid_t owner; /* may connect, as root may */
 	u64 said_ns;
 	sd_event *event;
 	sd_event_source *on_connection;
@@ -86,7 +86,7 @@ static void close_connection(struct client *client)
 	client->connection = -1;
 }
 
-/* Whoever asked has gone, or gave up waiting: what is at work for it may hang in a file. */
+/* The client has gone or gave up waiting. Its symbolizer may hang in a file. */
 static int on_hangup(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct client *client = userdata;
@@ -109,7 +109,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	(void)events;
 	client->on_end = sd_event_source_disable_unref(client->on_end);
 	if (child_reap(&client->child, how) == 0) {
-		/* Readable and not ended: cannot be. It is not waited for. */
+		/* A pidfd that is readable although the process runs cannot happen. Do not wait for it. */
 		(void)close(client->child.pidfd);
 		client->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");
@@ -124,7 +124,10 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	return 0;
 }
 
-/* With its end, on which its asker learns of it, where it cannot be. */
+/*
+ * Runs a symbolizer for the connection. On failure, ends it again. The caller then closes the connection,
+ * from which the client learns of the failure.
+ */
 static int serve_connection(struct unit *unit, struct client *client, int connection)
 {
 	int r = symbols_child_run(unit->settings->program, unit->settings->debuginfod, connection,
@@ -191,7 +194,7 @@ static int on_connection(sd_event_source *source, int fd, u32 events, void *user
 
 	(void)source;
 	(void)events;
-	/* Out of descriptors, say: it stays, and is tried again, but not all the time until then. */
+	/* For example out of descriptors. The connection stays in the queue. Pause to avoid a busy loop. */
 	if (connection < 0) {
 		(void)usleep(ACCEPT_AGAIN_US);
 		return 0;
@@ -211,7 +214,7 @@ static int on_idle(sd_event_source *source, u64 usec, void *userdata)
 	return sd_event_exit(unit->event, EXIT_DONE);
 }
 
-/* Of the socket's file; root's where it has none. */
+/* The owner of the socket's file, or root if it has none. */
 static uid_t find_owner(int listening)
 {
 	struct sockaddr_un address = {0};
@@ -224,7 +227,7 @@ static uid_t find_owner(int listening)
 	return st.st_uid;
 }
 
-/* Whether there is any interface but the loopback. */
+/* Returns whether there is a network interface other than loopback. */
 static bool has_network(void)
 {
 	_cleanup_free_ char *devices = NULL;
@@ -232,7 +235,7 @@ static bool has_network(void)
 
 	if (text_file_read("/proc/net/dev", &devices) < 0)
 		return true;
-	/* A colon stands behind the name of each, and nowhere else. */
+	/* A colon follows each interface's name, and there are no other colons. */
 	for (const char *at = devices; (at = strchr(at, ':')); at++)
 		n++;
 	return n > 1;
@@ -243,7 +246,7 @@ static int begin(struct unit *unit)
 	const struct symbols_unit_settings *settings = unit->settings;
 	int r;
 
-	/* Its accept must not wait for an asker that has gone. */
+	/* accept4() must not block if the client has already gone. */
 	if (fcntl(settings->listening, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
 	if ((r = sd_event_new(&unit->event)) < 0 ||

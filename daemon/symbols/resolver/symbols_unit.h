@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebsd-symbols.service: `pebsd --symbolizer` with the socket of pebsd-symbols.socket. It accepts who asks,
- * and runs a symbolizer for each (symbols_worker.h) that has the connection as its standard input; it reads
- * nothing of what is asked itself. Root may ask, and the user whose systemd has made the socket.
+ * pebsd-symbols.service: `pebsd --symbolizer` with the socket of pebsd-symbols.socket. It accepts connections
+ * and runs a symbolizer for each (symbols_worker.h), with the connection as its standard input. The unit
+ * itself does not read requests. Only root and the user whose systemd created the socket may connect.
  *
- * What is answered is where the code and data at an address of a process lie, and how they are named: by the
- * symbol tables and debugging information of ELF files that the process has mapped, its perf-PID.map and its
- * named mappings; of the kernel's addresses the name and the offset in it. No byte of memory is read, and of
- * files nothing but such names. Who has taken over pebsd may so learn the symbols of every program, by
- * mappings that it makes up of every ELF file too; contents of files and memory are out of its reach. Beside
- * that a process's name, and which files it has mapped where to execute them, are told (process_code.h).
+ * An answer says in which mapping an address lies and what it is called there. Names come from the symbol
+ * tables and debug information of mapped ELF files, from perf-PID.map and from named mappings. A kernel
+ * address gets its function's name and an offset. The unit also returns a process' name and its executable
+ * mappings (process_code.h). It returns no memory contents, and nothing of a file except such names.
+ *
+ * An attacker who controls pebsd can therefore learn the symbols of any program. By inventing mappings, the
+ * attacker can also learn those of any ELF file. Contents of files and memory are out of reach.
  */
 #ifndef PEBSD_SYMBOLS_UNIT_H
 #define PEBSD_SYMBOLS_UNIT_H
 
 #include "pebsd/types.h"
 
-/* At once: pebsd, one that is started by hand, and two that do not end. More are turned away. */
+/*
+ * Maximum symbolizers at a time: one for pebsd, one for a pebsd started by hand, and two that have been
+ * killed and do not end. Further connections are refused.
+ */
 #define SYMBOLS_UNIT_CLIENTS_MAX 4
 
-/* Nobody asks: it ends, and systemd starts it when somebody does. */
+/* Seconds without a connection after which the unit ends. systemd starts it again when a client connects. */
 #define SYMBOLS_UNIT_IDLE_S 30
 
 struct symbols_unit_settings {
 	int listening;          /* the caller's; accepts packets (SOCK_SEQPACKET) */
-	const char *debuginfod; /* URLs, separated by spaces; NULL or "": none is asked */
-	const char *program;    /* that is run with --symbolizer; NULL: /proc/self/exe */
+	const char *debuginfod; /* URLs, separated by spaces; NULL or "": debuginfod is not used */
+	const char *program;    /* run with --symbolizer; NULL: /proc/self/exe */
 	u64 idle_ns;            /* 0: SYMBOLS_UNIT_IDLE_S */
 };
 
-/* Until nobody asks. Whoever closes its connection has its symbolizer killed. Returns an exit code. */
+/*
+ * Serves until the unit is idle. A client that closes its connection has its symbolizer killed. Returns an
+ * exit code.
+ */
 int symbols_unit(const struct symbols_unit_settings *settings);
 
 #endif

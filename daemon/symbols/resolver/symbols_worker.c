@@ -38,7 +38,7 @@ static int find(struct worker *worker, const struct symbols_wire_request *reques
 {
 	_cleanup_(symbol_done) struct symbol symbol = {0};
 
-	/* Memory is short: nothing is known of it. */
+	/* Memory is short: answer SYMBOL_UNKNOWN. */
 	if (resolver_find(worker->resolver, &request->query, &symbol) < 0)
 		symbol = (struct symbol){0};
 	return answer(worker, request->number, &symbol);
@@ -46,12 +46,12 @@ static int find(struct worker *worker, const struct symbols_wire_request *reques
 
 static int tell_code(struct worker *worker, const struct symbols_wire_request *request)
 {
-	/* What cannot be read is not there, which its asker takes for as much. */
+	/* Mappings that cannot be read are left out of the answer. */
 	(void)process_code_read("/proc", request->pid, worker->code);
 	return send_answer(worker, symbols_wire_write_code(request->number, worker->code, worker->answer));
 }
 
-/* What fails of these costs names, which the answers then say. */
+/* If one of these fails, names are missing. The answers to later queries then say so. */
 static int handle(struct worker *worker, const struct symbols_wire_request *request)
 {
 	switch (request->type) {
@@ -94,7 +94,7 @@ static int handle_packet(struct worker *worker, size_t size)
 	return 0;
 }
 
-/* Till pebsd closes the socket. */
+/* Serves until the other side closes the socket. */
 static int serve(struct worker *worker)
 {
 	int r = answer(worker, SYMBOLS_WIRE_READY, NULL);

@@ -9,7 +9,7 @@
 
 #define DELETED " (deleted)"
 
-/* The number in base 16 or 10 at `*text`, which is moved past it and past `after`. */
+/* Parses a number in base 10 or 16 at `*text`, and moves `*text` past it and past `after`. */
 static int parse_number(char **text, int base, char after, u64 *ret)
 {
 	char *end;
@@ -37,7 +37,7 @@ static int parse_protection(char **text, struct maps_line *ret)
 	return 0;
 }
 
-/* The kernel writes a line end in a path as \012, and escapes nothing else. */
+/* The kernel writes a newline in a path as \012, and escapes no other character. */
 static void unescape(char *path)
 {
 	char *to = path;

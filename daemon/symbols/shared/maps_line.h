@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lines of /proc/PID/maps (fs/proc/task_mmu.c, show_map_vma()). Pure. */
+/* Parses lines of /proc/PID/maps (fs/proc/task_mmu.c, show_map_vma()). Pure. */
 #ifndef PEBSD_SYMBOLS_MAPS_LINE_H
 #define PEBSD_SYMBOLS_MAPS_LINE_H
 
@@ -12,13 +12,15 @@ struct maps_line {
 	u32 major, minor;
 	u32 protection; /* PROT_* */
 	bool shared, deleted;
-	char *path; /* in the line, without " (deleted)"; "" where there is none */
+	char *path; /* points into the line, without " (deleted)"; "" if there is none */
 };
 
-/* `line` is changed: line ends that the kernel wrote as \012 become themselves. 0 or -EINVAL. */
+/* Changes `line`: newlines that the kernel wrote as \012 are restored. Returns 0 or -EINVAL. */
 int maps_parse_line(char *line, struct maps_line *ret);
 
-/* Cuts " (deleted)", which the kernel appends to the path of a removed file. Returns whether it was there. */
+/*
+ * Removes " (deleted)", which the kernel appends to the path of a removed file. Returns whether it was there.
+ */
 bool maps_cut_deleted(char *path);
 
 #endif

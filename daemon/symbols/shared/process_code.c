@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-/* The kernel's own limit is 16 bytes, of kernel threads 64. */
+/* The kernel's limits are 16 bytes, and 64 for kernel threads. */
 #define NAME_MAX_BYTES 64
 
 static FILE *open_file(const char *proc, u32 pid, const char *name)
@@ -22,7 +22,7 @@ static FILE *open_file(const char *proc, u32 pid, const char *name)
 	return fopen(path, "re");
 }
 
-/* A name may have anything but a 0 in it: the line ends with the first line's end. */
+/* A name may contain any byte except 0. It is cut at the first newline. */
 static size_t read_name(const char *proc, u32 pid, char *text)
 {
 	_cleanup_fclose_ FILE *file = open_file(proc, pid, "comm");
@@ -35,7 +35,7 @@ static size_t read_name(const char *proc, u32 pid, char *text)
 	return n + 1;
 }
 
-/* START-END rwxp OFFSET DEVICE INODE PATH */
+/* Returns whether a line START-END rwxp OFFSET DEVICE INODE PATH is executable and has a path. */
 static bool is_named_code(const char *line)
 {
 	char rights[5] = "";

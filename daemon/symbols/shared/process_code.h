@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a process executes from, as text: its name in the first line, then the lines of /proc/PID/maps of
- * what is mapped to be executed and has a name. */
+/*
+ * A text that describes what a process executes. The first line is the process' name. The other lines are
+ * those of /proc/PID/maps that are executable and have a name.
+ */
 #ifndef PEBSD_PROCESS_CODE_H
 #define PEBSD_PROCESS_CODE_H
 
@@ -8,11 +10,13 @@
 
 #include "pebsd/types.h"
 
-/* Bytes with the 0; lines past it are left out. */
+/* Bytes including the terminating 0. Further lines are left out. */
 #define PROCESS_CODE_MAX (64U << 10)
 
-/* Waits where the process makes it wait. 0, also of a process without mappings; -errno where its mappings
- * cannot be read: then the name stands there alone, or nothing. */
+/*
+ * Reads the text. May block for as long as the process makes it wait. Returns 0, even if the process has no
+ * mappings, or -errno if its mappings cannot be read. `ret_text` then has only the name, which may be empty.
+ */
 int process_code_read(const char *proc, u32 pid, char ret_text[static PROCESS_CODE_MAX]);
 
 #endif

@@ -70,7 +70,7 @@ no_memory:
 	return -ENOMEM;
 }
 
-/* As asprintf(), NULL where memory is short. */
+/* Same as asprintf(), but returns the text, or NULL if memory is short. */
 static __attribute__((format(printf, 1, 2))) char *text_of(const char *format, ...)
 {
 	va_list arguments;

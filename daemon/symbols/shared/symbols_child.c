@@ -7,7 +7,9 @@
 
 #include "base/cleanup.h"
 
-/* libdebuginfod's cache, where pebsd is told no other place: the unit's, which systemd makes. */
+/*
+ * libdebuginfod's cache if pebsd was given no other place: the directory that systemd creates for the unit.
+ */
 #define CACHE_DEFAULT "/var/cache/pebsd/debuginfod"
 
 #define ENVIRONMENT_MAX 8
@@ -58,14 +60,16 @@ static int make_environment(const char *debuginfod, struct environment *environm
 	    (r = environment_add(environment, "LANG", "C.UTF-8")) < 0)
 		return r;
 #ifdef __SANITIZE_ADDRESS__
-	/* Its search for leaks attaches to the process, which is forbidden there. */
+	/* LeakSanitizer attaches to the process with ptrace, which is forbidden there. */
 	if ((r = environment_add(environment, "ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1")) < 0)
 		return r;
 #endif
 	if (!debuginfod || !*debuginfod)
 		return 0;
-	/* Less than a question may take (SYMBOLS_QUESTION_S): a server that hangs costs a name, not the
-	 * symbolizer. */
+	/*
+	 * Shorter than the time limit of a query (SYMBOLS_QUESTION_S): a server that hangs costs a name, not
+	 * the symbolizer.
+	 */
 	if ((r = environment_add(environment, "DEBUGINFOD_URLS", debuginfod)) < 0 ||
 	    (r = environment_add(environment, "DEBUGINFOD_TIMEOUT", "2")) < 0 ||
 	    (r = environment_add(environment, "DEBUGINFOD_MAXTIME", "6")) < 0)

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 
 struct head {
-	u32 size; /* of the message, with this */
+	u32 size; /* of the message, including this head */
 	u32 type;
 	u64 number;
 };
@@ -26,7 +26,7 @@ struct process {
 	u32 parent;
 };
 
-/* The path with its 0 comes behind it. */
+/* The terminated path follows. */
 struct mapping {
 	struct head head;
 	u64 start, size, offset, inode;
@@ -37,7 +37,7 @@ struct mapping {
 	u8 zero[2];
 };
 
-/* Behind it come the frames, then texts with their 0: the module, and each frame's name and file. */
+/* Frames follow, and then terminated strings: the module, and each frame's name and file. */
 struct answer {
 	u64 number;
 	u64 held;
@@ -186,7 +186,9 @@ ssize_t symbols_wire_read_request(const void *packet, size_t size, struct symbol
 	return (ssize_t)head.size;
 }
 
-/* At most `max` bytes with the 0. A character is not cut in two: what remains is UTF-8 where it was before.
+/*
+ * Writes at most `max` bytes including the terminating 0. Never cuts a character in two, so valid UTF-8 stays
+ * valid.
  */
 static u8 *write_text(const char *text, size_t max, u8 *to)
 {
@@ -257,7 +259,10 @@ static void make_visible(char *text)
 			*text = '?';
 }
 
-/* Takes the text at `*at`, which ends before `end`. NULL where it does not, or is longer than `max`. */
+/*
+ * Takes the string at `*at`. Returns NULL if it is not terminated before `end`, or if it has `max` bytes or
+ * more.
+ */
 static char *take_text(char **at, const char *end, size_t max)
 {
 	char *text = *at;
@@ -285,7 +290,7 @@ static bool form_is_right(const struct answer *answer, size_t size)
 	return size >= sizeof(*answer) + answer->n_frames * sizeof(struct frame);
 }
 
-/* The module's name and the frames, of a packet whose size has been looked at. */
+/* Takes the module's name and the frames. The caller has checked the packet's size. */
 static int take_names(const struct answer *from, const u8 *wire_frames, char *at, const char *end,
 		      struct symbol *symbol)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages between pebsd and its symbolizer, over a socket that keeps their bounds (SOCK_SEQPACKET):
- * requests, several in a packet, and an answer to each in their order, one in a packet. Either side refuses
- * whatever is not exactly of this form: the symbolizer reads files that others made, and may have been taken
- * over. Pure.
+ * Messages between pebsd and the symbolizer, over a SOCK_SEQPACKET socket. A packet has one or more requests.
+ * Each request gets one answer, in order, in a packet of its own. Both sides reject any message that is not
+ * exactly in this format, because the symbolizer reads files of others and may be compromised. Pure.
  */
 #ifndef PEBSD_SYMBOLS_WIRE_H
 #define PEBSD_SYMBOLS_WIRE_H
@@ -13,17 +12,20 @@
 #include "symbols/shared/process_code.h"
 #include "symbols/shared/symbol.h"
 
-/* Bytes with their 0. A longer name is cut, a longer path of a source file left out. */
+/*
+ * Maximum bytes including the terminating 0. A longer name is cut. A longer path of a source file is left
+ * out.
+ */
 #define SYMBOLS_WIRE_NAME_MAX 1024
 #define SYMBOLS_WIRE_PATH_MAX 4096
 
-/* No message is larger. */
+/* Maximum bytes of a message. */
 #define SYMBOLS_WIRE_MAX 98304
 
-/* Bytes of requests in one packet. One request has fewer. */
+/* Maximum bytes of the requests in one packet. A single request is smaller. */
 #define SYMBOLS_WIRE_PACKET 16384
 
-/* The number of the first answer, which belongs to no request: the symbolizer has begun. */
+/* The number of the first answer, which has no request: the symbolizer is ready. */
 #define SYMBOLS_WIRE_READY 0
 
 enum symbols_wire_type {
@@ -42,40 +44,47 @@ struct symbols_wire_request {
 	struct symbol_query query;     /* FIND */
 	u32 pid;                       /* PROCESS, EXECUTED, FORKED, CODE */
 	u32 parent;                    /* FORKED */
-	struct symbol_mapping mapping; /* MAPPED; its path is the reader's packet's */
+	struct symbol_mapping mapping; /* MAPPED; when read, its path points into the packet */
 };
 
-/* Returns the bytes written, or 0 where `room` is too small for them. A mapping's path is cut where it is too
- * long, and may be NULL. */
+/*
+ * Returns the bytes written, or 0 if `room` is too small. A mapping's path may be NULL. A path that is too
+ * long is cut.
+ */
 size_t symbols_wire_write_request(const struct symbols_wire_request *request, void *buffer, size_t room);
 
-/* The first request of a packet. Returns its bytes, or -EBADMSG. */
+/* Parses the first request of a packet. Returns its bytes, or -EBADMSG. */
 ssize_t symbols_wire_read_request(const void *packet, size_t size, struct symbols_wire_request *ret);
 
 struct symbols_wire_answer {
 	u64 number;
-	u64 held; /* bytes that the symbolizer holds, as it says */
+	u64 held; /* bytes that the symbolizer claims to hold */
 	bool has_symbol;
-	struct symbol symbol; /* its pointers lead into `block`: not for symbol_done() */
-	void *block;          /* the reader's, to be freed; NULL: there are none */
+	struct symbol symbol; /* points into `block`: do not call symbol_done() */
+	void *block;          /* the reader frees it; NULL: no texts and frames */
 	size_t bytes;         /* of `block` */
 };
 
-/* `symbol` NULL: the answer to what is no question. Returns the bytes written. */
+/* `symbol` is NULL in the answer to a request other than FIND. Returns the bytes written. */
 size_t symbols_wire_write_answer(u64 number, u64 held, const struct symbol *symbol,
 				 u8 buffer[static SYMBOLS_WIRE_MAX]);
 
 /*
- * A whole packet. What text in it is no UTF-8 or a control character is shown as '?': names are whatever the
- * maker of a file wrote. Returns 0, -EBADMSG, or -ENOMEM.
+ * Parses a complete packet. Names come from files of others, so control characters and invalid UTF-8 are
+ * replaced with '?'. Returns 0, -EBADMSG or -ENOMEM.
  */
 int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wire_answer *ret);
 
-/* What a process executes from: text of process_code.h, less than PROCESS_CODE_MAX bytes. Returns the bytes
- * written. */
+/*
+ * Writes what a process executes: the text of process_code.h, less than PROCESS_CODE_MAX bytes. Returns the
+ * bytes written.
+ */
 size_t symbols_wire_write_code(u64 number, const char *text, u8 buffer[static SYMBOLS_WIRE_MAX]);
 
-/* A whole packet. `ret` is in it, and holds no control character but the ends of lines. 0 or -EBADMSG. */
+/*
+ * Parses a complete packet. `ret` points into it and has no control characters except newlines. Returns 0 or
+ * -EBADMSG.
+ */
 int symbols_wire_read_code(void *packet, size_t size, u64 number, const char **ret);
 
 #endif
