@@ -15,7 +15,7 @@
 #define COUNTED_MAX 1024U
 
 /* Maximum number of instructions between the read of a counter in a task switch and the next task. */
-#define SWITCH_MOST 20000U
+#define SWITCH_MOST 200000U
 
 /* In the code of an event of one cgroup's tasks, and of one that has no BPF program: somebody else's. */
 #define OF_CGROUP 0x10000U
