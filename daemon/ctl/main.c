@@ -161,6 +161,7 @@ static int set_filter(struct ctl_options *options, const char *value)
 static int set_depth(struct ctl_options *options, const char *value)
 {
 	options->has_depth = true;
+	options->depth = 0;
 	/* Depth 0 is the sum at the root. */
 	if (strcmp(value, "0") == 0)
 		return 0;

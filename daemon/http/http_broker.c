@@ -123,7 +123,7 @@ static void answer(struct http_broker *broker, const struct http_message *questi
 	}
 }
 
-/* Until `ns` have passed nothing is read, so that who asks pending, too. */
+/* Until `ns` have passed nothing is read, so that the requester waits, too. */
 static void rest(struct http_broker *broker, u64 ns)
 {
 	if (sd_event_source_set_enabled(broker->io, SD_EVENT_OFF) < 0 ||

@@ -17,7 +17,7 @@ static bool is_enabled(void *userdata)
 	return *scrape->enabled;
 }
 
-/* One that was begun for somebody else would go on for longer than this one pending, or for less. */
+/* One that was begun for somebody else would go on for longer than this one waits, or for less. */
 static int refuse(const struct zoom *running, char **ret_message)
 {
 	if (asprintf(ret_message, "The cgroup is looked at now: %s. Try again when that is over.",

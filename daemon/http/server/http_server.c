@@ -297,7 +297,7 @@ static bool let_go(struct http_server *server)
 	return any;
 }
 
-/* Returns the next one's time, 0: nobody pending. */
+/* Returns the next one's time, 0: nobody waits. */
 static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 {
 	struct http_requester *requester;
