@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The one accounting function: what a sample adds to the record of its slot. Three doors lead here: the
+ * The one accounting function: it adds a sample to the record of its slot. It has three callers: the
  * perf_event program, the inject program, and plain C in tests, benchmarks and fuzzers.
  *
- * `atomic`, a constant, says whether another CPU, or the inject program and a PMI on one CPU, may add to the
- * same record meanwhile. A reader may see a sample's additions half done; the next reading has the rest.
+ * `atomic`, a constant, is true if other writers may add to the same record at the same time: another CPU, or
+ * a PMI that interrupts the inject program on the same CPU. A reader may see a sample half accounted; the
+ * next reading has the rest.
  */
 #ifndef PEBSD_ACCOUNT_H
 #define PEBSD_ACCOUNT_H
@@ -21,7 +22,7 @@
 			(counter) += (value);                            \
 	} while (0)
 
-/* Hides where a value is from, so that no compiler makes a branch of what is computed without one. */
+/* Hides the origin of a value, so that the compiler does not turn branchless code back into a branch. */
 #define ACCOUNT_HIDE(value) __asm__("" : "+r"(value))
 
 static inline u64 account_at_most(u64 value, u64 most)
@@ -41,7 +42,9 @@ static inline int account_malformed(const struct sample *sample)
 	return (sample->fields & SAMPLE_LATENCY) && sample->latency > SAMPLE_LATENCY_MAX;
 }
 
-/* An operation that the event is not about: hardware that samples every kind of them is filtered here. */
+/*
+ * True for an operation that the event excludes. Hardware that samples every kind of operation is filtered here.
+ */
 static inline int account_filtered(const struct sample *sample, u8 operations)
 {
 	return operations && !(DATA_SOURCE_OP(sample->data_source) & operations);
@@ -72,19 +75,19 @@ static inline u32 account_result(u64 value)
 }
 #endif
 
-/* A value of 0 says as much as none: everything unknown. */
+/* 0 decodes to "unknown" everywhere, as a missing value does. */
 static inline __attribute__((always_inline)) u64 account_data_source(const struct sample *sample)
 {
 	return sample->fields & SAMPLE_DATA_SOURCE ? sample->data_source : 0;
 }
 
-/* The fine bucket of a latency, and its octave. */
+/* The fine bucket of a latency, and its octave bucket. */
 struct account_buckets {
 	u32 fine;
 	u32 octave;
 };
 
-/* 1 where a > b; both below 2^31. Without a branch, of which here nobody knows where it goes. */
+/* 1 if a > b, else 0; both below 2^31. Branchless: this branch would be unpredictable. */
 static inline __attribute__((always_inline)) u32 account_above(u32 a, u32 b)
 {
 	u32 difference = b - a;
@@ -94,8 +97,8 @@ static inline __attribute__((always_inline)) u32 account_above(u32 a, u32 b)
 }
 
 /*
- * histogram_fine_index() and histogram_octave_index(): how many bits a number has is that of its uppermost
- * nibble, looked up in one word, and four for each nibble below.
+ * Returns histogram_fine_index() and histogram_octave_index(). The bit length of a number is the bit length
+ * of its uppermost nibble, looked up in one word, plus four for each nibble below.
  */
 static inline __attribute__((always_inline)) struct account_buckets account_buckets(u32 cycles)
 {
@@ -107,7 +110,7 @@ static inline __attribute__((always_inline)) struct account_buckets account_buck
 	nibbles = 4 * (account_above(below, 0xf) + account_above(below, 0xff) + account_above(below, 0xfff) +
 		       account_above(below, 0xffff));
 	octave = nibbles + (u32)(0x4444444433332210ULL >> (below >> nibbles) * 4 & 0xf);
-	/* From 16 on, 8 buckets an octave; those below have one each. */
+	/* From 16 cycles on there are 8 buckets an octave; below, each value has its own bucket. */
 	shift = octave - 1 - HISTOGRAM_SUB_LOG2;
 	shift &= (shift >> 31) - 1;
 	return (struct account_buckets){.fine = shift * 8 + (below >> shift), .octave = octave};
@@ -118,7 +121,7 @@ static inline u64 account_weight(const struct sample *sample)
 	return account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
-/* Few samples have one: both functions leave before, by DATA_SOURCE_FLAG_BITS. */
+/* Few samples have such a property: both functions below return first if DATA_SOURCE_FLAG_BITS has none. */
 #define ACCOUNT_FLAG(name, ...)              \
 	if (data_source_##name(data_source)) \
 		ACCOUNT_ADD(atomic, record->name, 1);
@@ -156,7 +159,7 @@ static inline __attribute__((always_inline)) void account_latency(struct latency
 
 		ACCOUNT_ADD(atomic, sums->latency, cycles);
 		ACCOUNT_ADD(atomic, sums->weighted_latency, account_weighted_latency(cycles, sample->period));
-		/* They always are; the verifier wants to see it. */
+		/* Always true, but the verifier cannot know. */
 		if (at.fine < FINE_BUCKETS && at.octave < OCTAVE_BUCKETS) {
 			ACCOUNT_ADD(atomic, record->source_latency[source][at.octave], 1);
 			ACCOUNT_ADD(atomic, record->latency[at.fine], 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What each CPU has of its own (struct cpu_state): which stripe it writes to, whose sample came last, and how
- * long its programs take. Written by perf_event programs, of which a CPU runs one at a time: they hold
- * bpf_prog_active (bpf_overflow_handler(), kernel/events/core.c, Linux 6.1 to 7.3). The inject program has an
- * entry for itself, as a PMI may come in the midst of it.
+ * State of each CPU (struct cpu_state): the stripe that it writes to, the cgroup of its last sample, and the
+ * run time of its programs. Written by perf_event programs. A CPU runs one of them at a time, because they
+ * hold bpf_prog_active (bpf_overflow_handler(), kernel/events/core.c, Linux 6.1 to 7.3). The inject program
+ * has an entry of its own, because a PMI may interrupt it.
  */
 #ifndef PEBSD_CPU_STATES_H
 #define PEBSD_CPU_STATES_H
@@ -14,7 +14,7 @@
 
 #include "slots.h"
 
-const volatile u32 cpu_count = 1; /* entries but the last, which is the inject program's */
+const volatile u32 cpu_count = 1; /* entries without the last one, which the inject program uses */
 
 /* Sized at load. */
 struct {
@@ -30,13 +30,13 @@ static __always_inline struct cpu_state *cpu_state_of(u32 cpu)
 	return bpf_map_lookup_elem(&cpu_states, &cpu);
 }
 
-/* Below STRIPES_MAX. */
+/* Returns a number below STRIPES_MAX. */
 static __always_inline u32 cpu_stripe(const struct cpu_state *state)
 {
 	return state->stripe & (STRIPES_MAX - 1);
 }
 
-/* What is read after stays after; x86 reads in the order of the program. */
+/* Keeps later reads after earlier ones. x86 does not reorder reads; only the compiler must not. */
 static __always_inline void cpu_read_before(struct cpu_state *state)
 {
 #ifdef __TARGET_ARCH_x86
@@ -48,9 +48,9 @@ static __always_inline void cpu_read_before(struct cpu_state *state)
 }
 
 /*
- * The cgroup's slot: the last one's where it is the same cgroup and no slot was retired since, else that of
- * the index. The epoch is read before the index; slot_retire() tells why. That a cgroup has none is not
- * remembered, as its birth or adoption changes that without a word.
+ * The slot of a cgroup. The last slot is used again if the cgroup is the same and no slot was retired since;
+ * otherwise the index is looked up. The epoch is read before the index (see `index_epoch`). A missing slot is
+ * not remembered, because birth and adoption of a cgroup do not change the epoch.
  */
 static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
 {
@@ -82,13 +82,13 @@ static __always_inline u32 cpu_marks(const struct cpu_state *state, u32 number)
 	return number * marks_event + state->first_marks;
 }
 
-/* When the run began, of those that are timed; else 0. */
+/* Start of the run if this run is timed, else 0. CLOCK_MONOTONIC. */
 static __always_inline u64 cpu_run_begins(struct cpu_state *state)
 {
 	return ++state->runs & state->timed_mask ? 0 : bpf_ktime_get_ns();
 }
 
-/* The clock is read once more for what reading it takes. */
+/* Reads the clock a second time to measure and subtract the cost of reading it. */
 static __always_inline void cpu_run_ends(struct cpu_state *state, u64 begun)
 {
 	u64 ended, again;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cgroups hold virtual machines: a walk over all threads of the system that lists the cgroup of each
- * that has run a guest. Time in a guest is in the thread's gtime (account_guest_time(),
- * kernel/sched/cputime.c) from its first tick there on; KVM alone makes it grow. An iterator is no map call:
+ * Finds the cgroups that hold virtual machines: an iterator over all threads of the system lists the cgroup
+ * of each thread that has run a guest. Time in a guest is added to the thread's gtime (account_guest_time(),
+ * kernel/sched/cputime.c) from its first tick there on; only KVM increases it. An iterator is not a map call:
  * it does not disable perf_event programs (bpf_iter_run_prog(), kernel/bpf/bpf_iter.c, Linux 6.1 to 7.3).
  */
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* List the cgroups of all threads, for tests: where no guest runs. */
+/* Lists the cgroups of all threads. For tests on machines that run no guest. */
 const volatile bool every_thread = false;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -22,16 +22,23 @@ const volatile u32 hot_events = 1; /* tables of one cgroup on one CPU */
 const volatile u32 hot_cpus = 1;   /* one for all samples, which then have one writer, or the possible CPUs */
 const volatile u64 hot_seed = 0;
 
-/* The daemon's: how many slots are chosen, and which of the chosen ones a slot is, from 1 on; 0: it is not.
+/*
+ * Written by the daemon: the number of chosen slots, and for each slot the number of its choice, from 1 on
+ * (0: not chosen).
  */
 volatile u32 hot_chosen = 0;
 volatile u8 hot_choices[SLOTS_MAX] = {};
 
-/* The daemon's: a bit for each choice that has tables in the map below, set before they are. */
+/*
+ * Written by the daemon: a bit for each choice that has tables in the map below. It is set before the tables
+ * exist.
+ */
 u64 hot_made = 0;
 
-/* The sets of the tables of a choice: event, then CPU, then as in struct hot_table. Sized at load. (Of a map
- * in a map clang 14 describes no structure, so that its value has a size and no type.) */
+/*
+ * The sets of the tables of a choice: event, then CPU, then as in struct hot_table. Sized at load. clang 14
+ * does not describe the structure of a map inside a map, so the value has a size and no type.
+ */
 struct hot_sets_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -40,7 +47,7 @@ struct hot_sets_map {
 	__uint(value_size, sizeof(struct hot_set));
 };
 
-/* By choice; empty at load, and sized then. */
+/* Indexed by choice. Empty at load, when its size is set. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -49,10 +56,11 @@ struct {
 } hot_tables SEC(".maps");
 
 /*
- * Counts a sample's places in the table whose sets begin at `first` of a choice's `tables`. `origin`: the pid,
- * and above it whether a modified copy was met. An item that is 0 is none. Part of its caller: where the processor's returns are guarded
- * (SRSO, retbleed) one costs as much as a third of this. A loop: code and lines run the same instructions,
- * which a PMI finds in no cache.
+ * Counts a sample's items in the table whose sets begin at `first` in `tables`, the tables of a choice.
+ * `origin` is the pid, with bit 32 set if a modified copy was found. An item of 0 is skipped.
+ *
+ * Always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs as much as a third of this
+ * function. A loop, so that code and lines run the same instructions: at a PMI no cache holds them yet.
  */
 static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 line, u64 weight, u64 origin)
 {
@@ -74,7 +82,9 @@ static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 l
 	}
 }
 
-/* The slot's tables, and in *ret_first where that of the event on this CPU begins; NULL: it has none. */
+/*
+ * Returns the tables of the slot, or NULL if it has none. *ret_first is the first set of the event on this CPU.
+ */
 static __always_inline void *hot_tables_of(u32 slot, u32 number, u32 *ret_first)
 {
 	u32 choice = hot_choices[slot & (SLOTS_MAX - 1)] - 1U;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writing a hot table (pebsd/hot.h): plain C, for BPF on the NMI path and for tests. Bounded work, no lock: a
- * table has one writer, and a reader who meets a counter that changes hands sees it by its item and turn.
+ * Writing to a hot table (pebsd/hot.h): plain C, for BPF on the NMI path and for tests. The work is bounded
+ * and needs no lock, because a table has one writer. A reader detects a counter that changes its item by its
+ * item and turn.
  */
 #ifndef PEBSD_BPF_HOT_WRITE_H
 #define PEBSD_BPF_HOT_WRITE_H
@@ -9,8 +10,8 @@
 #include "pebsd/hot.h"
 
 /*
- * Other stores stay on their side of this one. On x86 they are seen in the order of the program; elsewhere an
- * exchange keeps them apart, which in BPF is a full barrier.
+ * Stores a value and keeps other stores on their side of this one. On x86, stores become visible in program
+ * order. Elsewhere an exchange separates them, which in BPF is a full barrier.
  */
 #if defined(__bpf__) && defined(__TARGET_ARCH_x86)
 static inline __attribute__((always_inline)) void hot_publish(u64 *place, u64 value)
@@ -25,7 +26,7 @@ static inline __attribute__((always_inline)) void hot_publish(u64 *place, u64 va
 	(void)__sync_lock_test_and_set(place, value);
 }
 #else
-/* NOLINTNEXTLINE(readability-non-const-parameter): that the builtin writes is not seen */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the check does not see that the builtin writes */
 static inline void hot_publish(u64 *place, u64 value)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -34,8 +35,10 @@ static inline void hot_publish(u64 *place, u64 value)
 }
 #endif
 
-/* Hides where a value is from, so that no compiler makes a branch of what is computed without one: a branch
- * that nobody can foretell costs more than all else here. */
+/*
+ * Hides the origin of a value, so that the compiler does not turn branchless code back into a branch. An
+ * unpredictable branch would cost more than everything else here.
+ */
 #define HOT_HIDE(value) __asm__("" : "+r"(value))
 
 /* One sample of an item. */
@@ -48,7 +51,10 @@ struct hot_sample {
 
 #define HOT_BYTES(byte) (0x0101010101010101ULL * (byte))
 
-/* The highest bit of each byte that is 0; and sometimes of one of 1 above it, so look there. */
+/*
+ * Returns the highest bit of each byte that is 0. A byte of 1 above a 0 may be reported too, so verify each
+ * result.
+ */
 static inline __attribute__((always_inline)) u64 hot_zero_bytes(u64 word)
 {
 	return (word - HOT_BYTES(0x01)) & ~word & HOT_BYTES(0x80);
@@ -56,14 +62,16 @@ static inline __attribute__((always_inline)) u64 hot_zero_bytes(u64 word)
 
 #define HOT_NIBBLES 0x1111111111111111ULL
 
-/* How many nibbles lie below the lowest bit of a word with bits at the foot of nibbles alone: each of those
- * is counted as 1, and the sum of all of them is the highest nibble of the product. */
+/*
+ * Number of nibbles below the lowest set bit of `word`, which has bits only at the bottom of nibbles and is
+ * not 0. Each nibble below is counted as 1, and the highest nibble of the product is their sum.
+ */
 static inline __attribute__((always_inline)) u32 hot_lowest_nibble(u64 word)
 {
 	return (u32)(((word - 1) & ~word & HOT_NIBBLES) * HOT_NIBBLES >> 60);
 }
 
-/* The item's way, or HOT_WAYS where it has none. A tag tells where to look, so that nothing is searched. */
+/* The item's way, or HOT_WAYS if it has none. Its tag selects the few ways to compare. */
 static inline __attribute__((always_inline)) u32 hot_find(const struct hot_set *set, u64 item, u64 tag)
 {
 	u64 tags = HOT_BYTES(tag);
@@ -79,7 +87,7 @@ static inline __attribute__((always_inline)) u32 hot_find(const struct hot_set *
 	return HOT_WAYS;
 }
 
-/* The lesser of two below 2^63. */
+/* The lesser of two numbers below 2^63. */
 static inline __attribute__((always_inline)) u64 hot_lesser(u64 a, u64 b)
 {
 	u64 difference = a - b;
@@ -89,13 +97,13 @@ static inline __attribute__((always_inline)) u64 hot_lesser(u64 a, u64 b)
 	return b + (difference & mask);
 }
 
-/* How much more `a` is than `b`, both below 2^63; 0 where it is not. */
+/* a - b, both below 2^63; 0 if `b` is the greater. */
 static inline __attribute__((always_inline)) u64 hot_excess(u64 a, u64 b)
 {
 	return a - hot_lesser(a, b);
 }
 
-/* The least of four ways. */
+/* The least rank of four ways. */
 static inline __attribute__((always_inline)) u64 hot_least_of(const struct hot_set *set, u32 way)
 {
 	return hot_lesser(hot_lesser(set->ranks[way], set->ranks[way + 1]),
@@ -130,7 +138,7 @@ static inline __attribute__((always_inline)) void hot_count(struct hot_set *set,
 	counter->pid = sample->pid;
 }
 
-/* Gives a counter to an item that is in no counter of its set. */
+/* Gives a counter to an item that has none in its set. */
 static inline __attribute__((always_inline)) void hot_replace(struct hot_set *set, u32 way,
 							      const struct hot_sample *sample)
 {
@@ -148,8 +156,10 @@ static inline __attribute__((always_inline)) void hot_replace(struct hot_set *se
 	hot_publish(&counter->item, sample->item);
 }
 
-/* The counter of another item, for a new one: one that had none, or that with the least weight. That never
- * falls: what takes it over has no less, and all others have more. */
+/*
+ * Returns a counter for a new item: an unused one, or the one with the least weight. The least weight never
+ * falls: the item that takes the counter over has at least as much, and all others have more.
+ */
 static inline __attribute__((always_inline)) u32 hot_take(struct hot_set *set)
 {
 	u32 way = set->used;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slice of the kernel's types that pebsd reads, for CO-RE: names and shapes are the kernel's, offsets are
- * fixed up at load from its BTF. Only what is read stands here. Checked against Linux 6.1, 6.12 and 6.18.
- * What follows ___ in a name is left out of the comparison: it keeps apart what UAPI headers or older kernels
- * define.
+ * The slice of the kernel's types that pebsd reads, for CO-RE. Names and shapes are the kernel's, and libbpf
+ * fixes up the offsets at load from its BTF. Only members that are read stand here. Checked against Linux
+ * 6.1, 6.12 and 6.18. libbpf ignores a suffix that begins with ___. It avoids conflicts with definitions of
+ * UAPI headers and older kernels.
  */
 #ifndef PEBSD_KERNEL_TYPES_H
 #define PEBSD_KERNEL_TYPES_H
@@ -20,7 +20,7 @@ union perf_mem_data_src___slice {
 union perf_sample_weight___slice {
 	u64 full;
 	struct {
-		u32 var1_dw; /* latency; from Alder Lake and Sapphire Rapids on cache latency */
+		u32 var1_dw; /* latency; from Alder Lake and Sapphire Rapids on, cache latency */
 		u16 var2_w;  /* instruction latency */
 		u16 var3_w;
 	};
@@ -33,7 +33,7 @@ struct perf_sample_data {
 	union perf_mem_data_src___slice data_src;
 };
 
-/* What a perf_event program's context really is (include/linux/bpf_perf_event.h). */
+/* The real type behind a perf_event program's context (include/linux/bpf_perf_event.h). */
 struct bpf_perf_event_data_kern {
 	void *regs;
 	struct perf_sample_data *data;

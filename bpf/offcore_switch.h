@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Off-core responses by cgroup: counters that run on each CPU are read at task switches, and what they
- * counted since the last reading is the leaving task's cgroup's.
+ * Off-core responses by cgroup. Counters run on each CPU and are read at task switches. Events counted since
+ * the last reading are charged to the cgroup of the leaving task.
  *
- * The switch is followed on the scheduler's tracepoint: a program there holds no guard, while one on a
- * context-switch event would hold bpf_prog_active and blind the sampler (kernel/trace/bpf_trace.c, Linux 6.1:
- * __bpf_trace_run() takes none, bpf_overflow_handler() in kernel/events/core.c does). Interrupts are off from
- * before the tracepoint until the next task runs (__schedule() in kernel/sched/core.c), so a reading in an
- * interrupt finds the tracepoint's work done and `current` the task that runs.
+ * The program runs on the scheduler's tracepoint, where it does not hold a guard. A program on a
+ * context-switch event would hold bpf_prog_active, and meanwhile the sampler would lose samples (Linux 6.1:
+ * __bpf_trace_run() in kernel/trace/bpf_trace.c takes no guard, bpf_overflow_handler() in
+ * kernel/events/core.c does). Interrupts are off from before the tracepoint until the next task runs
+ * (__schedule() in kernel/sched/core.c). So a reading in an interrupt finds the work of the tracepoint done,
+ * and `current` is the task that runs.
  *
- * A task that is moved to another cgroup takes along what the CPU has counted since its last reading.
+ * If a task is moved to another cgroup, the events that the CPU counted since its last reading move with it.
  */
 #ifndef PEBSD_OFFCORE_SWITCH_H
 #define PEBSD_OFFCORE_SWITCH_H
@@ -24,13 +25,13 @@
 
 const volatile u32 offcore_cpu_count = 1;
 
-/* Sizes are set at load; without `offcore` none of the three is made. */
+/* Sizes are set at load. Without `offcore` none of the three maps is created. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, OFFCORE_COUNTERS);
 	__type(key, u32);
 	__type(value, u32);
-} offcore_events SEC(".maps"); /* CPU x OFFCORE_COUNTERS + counter */
+} offcore_events SEC(".maps"); /* index: CPU x OFFCORE_COUNTERS + counter */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -43,9 +44,9 @@ struct {
 SLOT_BLOCKS(offcore_block, offcore_record);
 
 /*
- * Reads counter `number` and adds what it counted since its last reading. Where that is not known, because
- * this reading failed or the last one did, the cgroup's share is lost, and said to be; `fresh`: there was no
- * last one to lose.
+ * Reads counter `number` and adds the increase since its last reading. If this reading or the last one
+ * failed, the increase is unknown: the cgroup's share is lost and counted as an error. `fresh`: the counter
+ * is new, so no last reading could have failed.
  */
 static __always_inline void offcore_read(u32 cpu, u32 number, u32 fresh, struct offcore_cpu *state,
 					 struct offcore_record *record)
@@ -65,7 +66,7 @@ static __always_inline void offcore_read(u32 cpu, u32 number, u32 fresh, struct 
 			record->errors[number]++;
 	} else if (now.counter < last->count || now.enabled < last->enabled_ns ||
 		   now.running < last->running_ns) {
-		/* No event counts backwards: it is another one than before. */
+		/* A counter never decreases, so this is a different event. */
 		state->errors[number]++;
 		record->errors[number]++;
 	} else {
@@ -79,7 +80,7 @@ static __always_inline void offcore_read(u32 cpu, u32 number, u32 fresh, struct 
 	state->based |= bit;
 }
 
-/* On the CPU of `state`, interrupts off. */
+/* Must run on the CPU of `state`, with interrupts off. */
 static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u64 cgroup_id)
 {
 	u32 generation = *(volatile u32 *)&state->generation;
@@ -108,7 +109,7 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 		if (counters & 1U << number)
 			offcore_read(cpu, number, fresh, state, record);
 	state->settles++;
-	__sync_fetch_and_add(&record->settles, 1); /* not before what it stands for */
+	__sync_fetch_and_add(&record->settles, 1); /* atomic: written after the counts */
 	slot_mark(marks_offcore + cpu * marks_lines, slot, true);
 }
 

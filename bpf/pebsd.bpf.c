@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doors through which samples and cgroups enter. What becomes of a sample stands in sample_path.h.
+ * The doors: the BPF programs through which samples and cgroups enter. sample_path.h has the path of a sample.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -15,7 +15,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Samples that user space hands over; one writer, the daemon, which fills it before it runs `inject`. */
+/* Samples injected by user space. The daemon is the only writer, and fills the map before it runs `inject`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -25,8 +25,8 @@ struct {
 } injected SEC(".maps");
 
 /*
- * One program an event, so that its number is a constant and the verifier drops what the event does not
- * measure; an event's program can be replaced alone. Only those of the events in use are loaded.
+ * One program per event: its number is a constant, so the verifier drops code for fields that the event does
+ * not measure, and the program of one event can be replaced alone. Only programs of events in use are loaded.
  */
 #define PERF_EVENT_DOOR(number)                                                      \
 	SEC("perf_event")                                                            \
@@ -51,8 +51,10 @@ PERF_EVENT_DOOR(11)
 
 _Static_assert(EVENTS_MAX == 12, "a door for each event");
 
-/* What a sample costs without us: for the calibration of the interrupt, which has to know when one came. Only
- * one thread's event has it. */
+/*
+ * The cost of a sample without pebsd. The calibration of the interrupt runs it, and needs the count to know
+ * when a sample came. Only one thread's event has this program.
+ */
 u64 empty_runs = 0;
 
 SEC("perf_event")
@@ -64,8 +66,8 @@ int empty(void *context)
 }
 
 /*
- * Into the stripe of the CPU that this runs on, which it does not leave (bpf_prog_test_run_syscall(),
- * net/bpf/test_run.c); atomically, as a PMI may come in the midst of it.
+ * Counts into the stripe of the CPU that this runs on. The program does not leave that CPU
+ * (bpf_prog_test_run_syscall(), net/bpf/test_run.c). It counts atomically, because a PMI may interrupt it.
  */
 static long inject_one(u32 index, void *unused)
 {
@@ -107,10 +109,10 @@ int inject(struct inject_request *request)
 }
 
 /*
- * The tracepoints fire for v1 hierarchies too, whose ids are their own: only the default one counts. Fields
- * are read, not followed as trusted pointers: since Linux 6.4 the verifier looks for names in all of the
- * kernel's types for each such step (kernel/bpf/btf.c, btf_nested_type_is_trusted()), a millisecond of the
- * start each.
+ * The tracepoints also fire for v1 hierarchies, whose ids are separate; only the default hierarchy counts.
+ * Fields are read with BPF_CORE_READ instead of followed as trusted pointers. Since Linux 6.4 the verifier
+ * searches all of the kernel's types for names at each such step (kernel/bpf/btf.c,
+ * btf_nested_type_is_trusted()), and each step would add a millisecond to the start.
  */
 static __always_inline int in_default_hierarchy(struct cgroup *cgroup)
 {
@@ -143,7 +145,7 @@ int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 	node = BPF_CORE_READ(cgroup, kn);
 	slot = slot_take(BPF_CORE_READ(node, id), parent_id_of(node), &owner);
 	slots_tell_short();
-	/* Another one of these got here first: while one takes the place of the other both are attached. */
+	/* Another instance of this program was first: both are attached while one replaces the other. */
 	if (slot == -EEXIST)
 		return 0;
 	__sync_fetch_and_add(&slot_counters.births, 1);
@@ -212,7 +214,7 @@ int slot_table(struct slot_request *request)
 	return 0;
 }
 
-/* Loaded only where off-core responses are counted. */
+/* Loaded only if off-core responses are counted. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(offcore_switched, u64 preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -222,9 +224,9 @@ int BPF_PROG(offcore_switched, u64 preempt, struct task_struct *prev, struct tas
 }
 
 /*
- * The share of the cgroup that runs now. Attached to nothing: the daemon has each CPU run it at a collection
- * (BPF_PROG_TEST_RUN with BPF_F_TEST_RUN_ON_CPU), which is one interrupt, with the interrupted task as
- * `current`, and holds no guard (net/bpf/test_run.c, bpf_prog_test_run_raw_tp(), Linux 6.1).
+ * Charges the cgroup that runs now. Attached to nothing: at a collection the daemon has each CPU run it
+ * (BPF_PROG_TEST_RUN with BPF_F_TEST_RUN_ON_CPU). That is one interrupt, with the interrupted task as
+ * `current`, and it does not hold a guard (net/bpf/test_run.c, bpf_prog_test_run_raw_tp(), Linux 6.1).
  */
 SEC("raw_tp")
 int offcore_collect(void *context)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a perf_event program's context to a struct sample.
+ * Converts a perf_event program's context to a struct sample.
  *
- * The UAPI context has neither weight nor data source; both lie in the kernel's perf_sample_data behind it
- * (kernel/events/core.c, bpf_overflow_handler). Where the kernel has bpf_cast_to_kern_ctx (6.2 and later)
- * they are plain typed loads, else bpf_probe_read_kernel fetches them. With BEFORE_6_2 the symbol is not even
- * named: where the kernel's own types lack it, libbpf looks through those of all modules, and to list them
- * takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1). Else libbpf resolves it at
- * load, and the verifier drops the branch that is not taken.
+ * The UAPI context has neither weight nor data source. Both lie in the kernel's perf_sample_data behind it
+ * (kernel/events/core.c, bpf_overflow_handler). If the kernel has bpf_cast_to_kern_ctx (6.2 and later), they
+ * are plain typed loads; otherwise bpf_probe_read_kernel fetches them. libbpf resolves the symbol at load,
+ * and the verifier drops the branch that is not taken.
  *
- * A field that the PMU's driver did not fill holds stack garbage: none is read without its sample_flags bit.
+ * With BEFORE_6_2 the symbol is not even named. If the kernel's own types lack it, libbpf searches those of
+ * all modules, and listing modules takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1).
+ *
+ * A field that the PMU's driver did not fill holds stack garbage, so no field is used without its
+ * sample_flags bit.
  */
 #ifndef PEBSD_READ_SAMPLE_H
 #define PEBSD_READ_SAMPLE_H
@@ -25,7 +27,7 @@
 #include "kernel_types.h"
 #include "pebsd/sample.h"
 
-/* Reads the older way even where the newer is to be had; set by tests, so that one kernel runs both. */
+/* Use the older way even if the newer one is available. Set by tests, so that one kernel runs both. */
 const volatile u8 read_by_probe = 0;
 
 #ifndef BEFORE_6_2
@@ -34,14 +36,17 @@ extern void *bpf_cast_to_kern_ctx(void *context) __ksym __weak;
 
 #define SAMPLE_FLAGS_WEIGHT (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 
-/* The kernel's fields, as they are: garbage where `flags` lacks their bit. */
+/* The kernel's fields, unchanged: garbage if `flags` lacks their bit. */
 struct raw_sample {
 	u64 flags;
 	u64 weight;
 	u64 data_source;
 };
 
-/* Of perf_sample_data, what lies up to the fields that are read: one line on Linux 6.1. */
+/*
+ * Bytes of perf_sample_data that are copied, up to the last field that is read. On Linux 6.1 it is one cache
+ * line.
+ */
 #define READ_AT_ONCE 192
 
 static __always_inline u32 field_end(u32 offset, u32 end)
@@ -49,7 +54,7 @@ static __always_inline u32 field_end(u32 offset, u32 end)
 	return offset + sizeof(u64) > end ? offset + (u32)sizeof(u64) : end;
 }
 
-/* What a call of bpf_probe_read_kernel costs is the call, so there is one for all fields. */
+/* The cost of bpf_probe_read_kernel is that of the call, so one call fetches all fields. */
 static __always_inline void probe_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
 {
 	struct bpf_perf_event_data_kern *kernel = (struct bpf_perf_event_data_kern *)context;
@@ -91,7 +96,7 @@ static __always_inline void read_raw_sample(struct bpf_perf_event_data *context,
 }
 #endif
 
-/* The address, which few samples are asked for; 0: none was filled. */
+/* The data address; 0: not filled. Separate from the other fields because few samples need it. */
 static __always_inline u64 read_address(struct bpf_perf_event_data *context)
 {
 	struct bpf_perf_event_data_kern *kernel;
@@ -109,8 +114,10 @@ static __always_inline u64 read_address(struct bpf_perf_event_data *context)
 	return BPF_CORE_READ(data, sample_flags) & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
 }
 
-/* bpf_get_current_cgroup_id() (kernel/bpf/helpers.c, Linux 6.1 to 7.3) without its calls: programs on samples
- * run within rcu_read_lock() as it is. */
+/*
+ * bpf_get_current_cgroup_id() (kernel/bpf/helpers.c, Linux 6.1 to 7.3) without its calls. Programs on samples
+ * already run within rcu_read_lock().
+ */
 static __always_inline u64 read_cgroup_id(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
@@ -119,9 +126,9 @@ static __always_inline u64 read_cgroup_id(void)
 }
 
 /*
- * Keeps of a raw sample what was filled and what its event is known to measure. A latency of 0 is none: no
- * access takes no time, and drivers leave 0 where they have nothing to say (a store, an IBS load that hit
- * L1).
+ * Keeps the fields of a raw sample that were filled and that its event is known to measure. A latency of 0
+ * means no latency: every access takes time, and drivers leave 0 if they have no value (a store, an IBS load
+ * that hit L1).
  */
 static __always_inline void select_fields(const struct raw_sample *raw,
 					  const volatile struct event_settings *event, struct sample *ret)
@@ -132,7 +139,7 @@ static __always_inline void select_fields(const struct raw_sample *raw,
 	ret->fields = 0;
 
 	if (event->has_latency && (raw->flags & SAMPLE_FLAGS_WEIGHT)) {
-		/* WEIGHT_STRUCT packs three figures in one word (uapi perf_sample_weight). */
+		/* WEIGHT_STRUCT packs three values into one word (uapi perf_sample_weight). */
 		ret->latency = event->weight_struct ? (u32)raw->weight : raw->weight;
 		if (ret->latency)
 			ret->fields |= SAMPLE_LATENCY;

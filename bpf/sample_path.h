@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way of a sample: read, looked over, and counted in the record of its cgroup. */
+/* The path of a sample: it is read, checked, and counted in the record of its cgroup. */
 #ifndef PEBSD_SAMPLE_PATH_H
 #define PEBSD_SAMPLE_PATH_H
 
@@ -16,15 +16,16 @@
 #include "read_sample.h"
 #include "slots.h"
 
-/* Where a sample's fields are from; tests make some up where no PMU gives any. */
+/* Reads a sample's fields. Tests define their own, because their machines have no PMU that fills the fields. */
 #ifndef READ_RAW_SAMPLE
 #define READ_RAW_SAMPLE read_raw_sample
 #endif
 
 /*
- * Where in the code, and which data. Both are read here alone: PEBS and IBS put the instruction that they
- * recorded in the registers (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c
- * perf_ibs_handle_irq, Linux 6.1). A sample that was handed over brings its own, and has no `context`.
+ * Counts a sample's code address and data address in the hot tables. Both are read only here. PEBS and IBS
+ * put the instruction that they recorded in the registers (x86/events/intel/ds.c
+ * setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux 6.1). An injected sample brings its own
+ * addresses, and has no `context`.
  */
 static __always_inline void account_place(const struct sample *sample, u16 number,
 					  const volatile struct event_settings *event,
@@ -48,15 +49,15 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
 	if (context)
 		origin = bpf_get_current_pid_tgid() >> 32;
-	/* Without a branch, which would have the verifier go through all of it twice. */
+	/* Branchless: with a branch the verifier would check the rest twice. */
 	if (sample->fields & SAMPLE_DATA_SOURCE)
 		origin |= (u64)(DATA_SOURCE_SNOOP(sample->data_source) / SNOOP_BIT_HITM & 1) << 32;
 	hot_account(tables, first, code, line, weight, origin);
 }
 
 /*
- * Whether the event has no use for the sample, which then is counted as that. `state` is that of the CPU,
- * whose stripe it goes to; `atomic` as in account.h.
+ * Returns whether the event rejects the sample, and counts a rejected one. `state` is that of the CPU whose
+ * stripe counts it; `atomic` as in account.h.
  */
 static __always_inline bool account_refused(const struct sample *sample, u16 number,
 					    const volatile struct event_settings *event,
@@ -75,7 +76,7 @@ static __always_inline bool account_refused(const struct sample *sample, u16 num
 	return false;
 }
 
-/* The record of the sample's slot gets it, then the mark. */
+/* Adds the sample to the record of its slot, then sets the mark. */
 static __always_inline void account(const struct sample *sample, u16 number,
 				    const volatile struct event_settings *event,
 				    const struct cpu_state *state, u32 slot, bool atomic)
@@ -104,7 +105,10 @@ static __always_inline void account(const struct sample *sample, u16 number,
 	slot_mark(cpu_marks(state, number), slot, atomic);
 }
 
-/* Of a chosen slot. Before account(), or the verifier would take every way through that to here. */
+/*
+ * Does nothing unless slots are chosen. Call it before account(), or the verifier would check this for every
+ * path through account().
+ */
 static __always_inline void account_hot(const struct sample *sample, u16 number,
 					const volatile struct event_settings *event,
 					struct bpf_perf_event_data *context, u32 slot)
@@ -131,7 +135,7 @@ static __always_inline void account_run(struct bpf_perf_event_data *context, u16
 	account(&sample, number, event, state, slot, atomic);
 }
 
-/* The whole of an event's program. `number` is below EVENTS_MAX, and a constant. */
+/* The complete program of an event. `number` is a constant below EVENTS_MAX. */
 static __always_inline void account_hardware(struct bpf_perf_event_data *context, u16 number)
 {
 	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());

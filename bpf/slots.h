@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot table: which cgroup has which slot, and where a slot's records are.
+ * The slot table: which slot a cgroup has, and where the records of a slot are.
  *
- * The NMI path only looks up. Slots are handed out when a cgroup is born (cgroup_mkdir, before any task can
- * be in it) or adopted by the daemon's walk at start, and given back in two steps: retired (the index no
- * longer leads to it), then free. Both trace points run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux 6.1
- * to 6.18); the daemon's requests may run beside them, so the index, which refuses a second entry, decides.
+ * The NMI path only looks up. A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in
+ * it), or when the daemon's walk at start adopts it. A slot is freed in two steps: it is retired (removed
+ * from the index), then free. Both tracepoints run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux 6.1 to
+ * 6.18). The daemon's requests may run concurrently, so the index decides: it refuses a second entry.
  */
 #ifndef PEBSD_SLOTS_H
 #define PEBSD_SLOTS_H
@@ -21,34 +21,36 @@
 #include "kernel_types.h"
 #include "pebsd/records.h"
 
-/* Settings, fixed at load; volatile in every use, or the compiler would take the zeros here for their values.
+/*
+ * Settings, fixed at load. They are volatile in every use; otherwise the compiler would assume that they are 0.
  */
-const volatile u32 block_log2 = 0; /* a slot's block is its number shifted by this */
-const volatile u32 block_mask = 0; /* and its number there what is left */
+const volatile u32 block_log2 = 0; /* a slot's block is its number shifted right by this */
+const volatile u32 block_mask = 0; /* and its number in the block is its number masked by this */
 const volatile u32 block_slots = 1;
-const volatile u8 stripes_alone = 0;  /* nobody but its CPU writes to a stripe */
-const volatile u32 marks_event = 1;   /* lines of an event's marks */
-const volatile u32 marks_owners = 0;  /* first line of the owners' */
-const volatile u32 marks_offcore = 0; /* first line of the first CPU's, of what is counted there */
-const volatile u32 marks_lines = 1;   /* of a row */
+const volatile u8 stripes_alone = 0;  /* each stripe has only one CPU that writes to it */
+const volatile u32 marks_event = 1;   /* lines of the marks of one event */
+const volatile u32 marks_owners = 0;  /* first line of the marks of owners */
+const volatile u32 marks_offcore = 0; /* first line of the marks of off-core counts, for the first CPU */
+const volatile u32 marks_lines = 1;   /* lines of a row */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
 struct loss_record losses[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) = {};
 
 /*
- * Free slots: first those never used, from 1 on, then a stack of those given back, linked by `next_free`. Its
- * head is a slot number below a tag that changes with each push and pop, or a slot that was taken and given
- * back in between would look untouched. No BPF queue: Linux 6.1 lets a syscall program use none.
+ * Free slots: first the never used ones, in order from 1, then a stack of returned ones, linked by
+ * `next_free`. The head of the stack is a slot number below a tag that changes with each push and pop.
+ * Without the tag, a slot that was taken and returned in between would look unchanged (ABA). Not a BPF queue:
+ * Linux 6.1 does not let a syscall program use one.
  */
 u32 slots_used = 0;
 u64 free_head = 0;
-u32 slots_taken = 0; /* now: neither never used nor given back */
+u32 slots_taken = 0; /* slots in use now */
 
-/* Slots that there are. The daemon's, who adds the blocks of new ones before it raises this. */
+/* Number of existing slots. Written by the daemon, which adds the blocks of new slots before it raises this. */
 volatile u32 slots_now = 0;
 
-/* Set while a message that slots are short waits in the ring: a birth writes one message only. */
+/* Set while a message that slots are short waits in the ring, so that births do not write more than one. */
 u32 slots_told = 0;
 
 struct {
@@ -57,9 +59,9 @@ struct {
 } slots_short SEC(".maps");
 
 /*
- * The maps of each block, by its number (records.h, enum slot_block_kind). The daemon makes the maps of a
- * block, of a size that is set at load, and enters them here; none is ever taken out. The variable, which
- * nobody uses, has the object's types say what lies in them (kernel/kept_layout.h).
+ * The maps of each block, indexed by block number (records.h, enum slot_block_kind). The daemon creates the
+ * maps of a block, with a size that is set at load, and enters them here. None is ever removed. The variable
+ * is unused: it makes the types of the object describe the records (kernel/kept_layout.h).
  */
 #define SLOT_BLOCKS(name, record)                          \
 	struct name {                                      \
@@ -91,8 +93,10 @@ static __always_inline u32 slot_in_block(u32 slot)
 	return slot & block_mask;
 }
 
-/* The marks of records.h: a row for each event and stripe, the owners', and one for each CPU that counts
- * off-core responses. Sized at load. */
+/*
+ * The marks of records.h: a row for each event and stripe, one for the owners, and one for each CPU that
+ * counts off-core responses. Sized at load.
+ */
 struct marks_line {
 	u8 marks[MARKS_LINE];
 };
@@ -113,9 +117,9 @@ struct {
 } slot_index SEC(".maps");
 
 /*
- * Grows after an id has left the index and before its slot rests: a slot that a program remembers with the
- * number it read before it looked in the index is one that has not been retired since. Growing before alone
- * would not do: a program could look in between.
+ * Incremented after an id has left the index and before its slot rests. A program reads it before it looks up
+ * a slot in the index, and remembers both. While the number is the same, the slot has not been retired. An
+ * increment before the deletion would not be enough: a program could look up the slot in between.
  */
 u32 index_epoch __attribute__((aligned(64))) = 0;
 
@@ -128,10 +132,11 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 }
 
 /*
- * Sets the mark of a slot in the row whose first line is that.
- * What was written before is there for who sees the mark, and a reader that cleared it before finds it again.
- * `look`: what was written before was written by an atomic operation, so that to look here is enough to know
- * that the reader has yet to read; else it is stored in any case, in the order of the program.
+ * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees what
+ * was written before, and a reader that cleared the mark earlier finds it set again.
+ *
+ * `look`: the preceding write was an atomic operation, so a mark that is found set here is still to be taken
+ * by the reader. Otherwise the mark is always stored, in program order.
  */
 static __always_inline void slot_mark(u32 first, u32 slot, bool look)
 {
@@ -155,14 +160,14 @@ static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
 
-/* The state is what readers go by: everything written before it is there when they see it. */
+/* Readers rely on the state: when they see it, they also see everything written before it. */
 static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32 state)
 {
 	__sync_lock_test_and_set(&owner->state, state);
 	slot_mark(marks_owners, slot, true);
 }
 
-/* How often a push or pop is tried against others: births are one at a time, and the daemon is one more. */
+/* Attempts of a push or pop against concurrent ones: births come one at a time, and the daemon is one more. */
 #define FREE_TRIES 16
 
 static __always_inline u64 free_head_with(u64 head, u32 slot)
@@ -170,7 +175,7 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
 	return ((head >> 32) + 1) << 32 | slot;
 }
 
-/* After a birth: tells user space that few slots are left, with a wakeup from its interrupt (irq_work). */
+/* After a birth: reports to user space that few slots are left, with a wakeup from an interrupt (irq_work). */
 static __always_inline void slots_tell_short(void)
 {
 	u32 now = slots_now;
@@ -180,15 +185,15 @@ static __always_inline void slots_tell_short(void)
 	if (free >= slots_spare(now) || *(volatile u32 *)&slots_told ||
 	    __sync_lock_test_and_set(&slots_told, 1))
 		return;
-	/* The ring's lock is refused where the kernel sees a deadlock: then the next birth tries it. */
+	/* The kernel refuses the ring's lock if it sees a deadlock. Then the next birth tries again. */
 	if (bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP) < 0)
 		*(volatile u32 *)&slots_told = 0;
 }
 
-/* A free slot, now the caller's alone; SLOT_UNATTRIBUTED where there is none. */
+/* Returns a free slot, now owned by the caller; SLOT_UNATTRIBUTED if there is none. */
 static __always_inline u32 slot_pop_one(void)
 {
-	/* Never past the last: what is added then begins there. */
+	/* Never counts past the last slot, because added slots begin there. */
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u32 used = *(volatile u32 *)&slots_used;
 
@@ -236,7 +241,10 @@ static __always_inline int slot_push(u32 slot, struct slot_owner *owner)
 	return -EAGAIN;
 }
 
-/* A free slot made the cgroup's, its name still empty. Returns the slot, or -errno; -EEXIST if it has one. */
+/*
+ * Takes a free slot for the cgroup, with its name still empty. Returns the slot, -EEXIST if the cgroup has
+ * one, or -errno.
+ */
 static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_owner **ret_owner)
 {
 	struct slot_owner *owner;
@@ -260,8 +268,9 @@ static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_o
 }
 
 /*
- * Makes a taken slot the one that samples find; on failure it is free again. Entered before it is published:
- * a sample may be counted in a slot that is not alive yet, and the first reading of it has that sample too.
+ * Enters a taken slot into the index, so that samples find it; on failure the slot is free again. It is
+ * entered before it is published: a sample may be counted in a slot that is not alive yet, and the first
+ * reading includes that sample.
  */
 static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
 {
@@ -304,7 +313,7 @@ static __always_inline int slot_retire(u32 slot, u32 generation)
 		return -ESTALE;
 	cgroup_id = owner->cgroup_id;
 	r = bpf_map_delete_elem(&slot_index, &cgroup_id);
-	/* -ENOENT is done already; a busy bucket is the caller's to try again. */
+	/* -ENOENT: already done. If the bucket is busy, the caller tries again. */
 	if (r && r != -ENOENT)
 		return (int)r;
 	__sync_fetch_and_add(&index_epoch, 1);
@@ -321,9 +330,9 @@ static __always_inline int slot_give(u32 slot, u32 generation)
 		return -EINVAL;
 	if (owner->generation != generation || owner->state != SLOT_RETIRED)
 		return -ESTALE;
-	/* Whoever still goes by the number of before sees that the slot is not its any more. */
+	/* A program or reader that still has the old generation sees that the slot has changed hands. */
 	owner->generation++;
-	/* Free before it can be taken, or a taker's mark would be overwritten. */
+	/* Publish before the push, or this would overwrite the state that the next owner sets. */
 	slot_publish(slot, owner, SLOT_FREE);
 	r = slot_push(slot, owner);
 	if (r) {

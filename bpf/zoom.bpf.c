@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limiter of a zoom: run at each sample of its events, it says whether the kernel writes the sample into
- * the event's ring (a program's 0 leaves it out: bpf_overflow_handler(), kernel/events/core.c,
- * Linux 6.1, 6.12 and 7.3), and counts. For all CPUs together, without a lock and without a map call of user
- * space.
+ * The limiter of a zoom. It runs at each sample of the zoom's events, counts it, and decides whether the
+ * kernel writes it into the event's ring: a return value of 0 drops the sample (bpf_overflow_handler(),
+ * kernel/events/core.c, Linux 6.1, 6.12 and 7.3). The limit is for all CPUs together, without a lock and
+ * without a map call of user space.
  */
 #include <stdbool.h>
 
@@ -15,14 +15,14 @@ char LICENSE[] SEC("license") = "GPL";
 /* Time from one sample to the next at the full rate; zoom_limit_spacing(). */
 const volatile u64 spacing_ns = 1;
 
-/* Of PERF_MEM_OP_*: which operations zoom_selected lets through at all. */
+/* Mask of PERF_MEM_OP_*: the operations that zoom_selected accepts. */
 const volatile u8 operations = 0;
 
-/* By CPU, each written by that CPU alone. */
+/* Indexed by CPU; each entry is written by that CPU only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* the loader's */
+	__uint(max_entries, 1); /* set by the loader */
 	__type(key, u32);
 	__type(value, struct zoom_tally);
 } tallies SEC(".maps");
@@ -31,8 +31,8 @@ struct {
 u64 due_ns __attribute__((aligned(64)));
 
 /*
- * A sample may come up to ZOOM_BURST_NS before it is due. Where other CPUs always are faster, it is left out:
- * they had one of theirs taken meanwhile.
+ * A sample may come up to ZOOM_BURST_NS before it is due. If other CPUs win the exchange each time, the
+ * sample is dropped: samples of those CPUs were accepted meanwhile.
  */
 static __always_inline bool within_limit(void)
 {
@@ -70,7 +70,7 @@ int zoom_all(struct bpf_perf_event_data *context)
 	return take();
 }
 
-/* For IBS, which samples operations of every kind: the others are no samples of the event. */
+/* For IBS, which samples operations of every kind: drops those that are not part of the event. */
 SEC("perf_event")
 int zoom_selected(struct bpf_perf_event_data *context)
 {

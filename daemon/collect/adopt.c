@@ -10,8 +10,8 @@
 
 struct adoption {
 	struct kernel *kernel;
-	struct names *names;     /* of this walk, to look a second time by path */
-	struct no_slot *no_slot; /* NULL: nobody asks */
+	struct names *names;     /* of this walk, to look up its cgroups a second time by path */
+	struct no_slot *no_slot; /* NULL: not wanted */
 	u64 *adopted;            /* ids */
 	size_t n;
 	size_t allocated;
@@ -33,12 +33,12 @@ static int remember(struct adoption *adoption, u64 id)
 	return 0;
 }
 
-/* Its parent was met before it. */
+/* The walk meets a parent before its children. */
 static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const char *name)
 {
 	char *path;
 
-	/* Without a name its children have none, either: they are counted. */
+	/* Without a name, its children have no path either. They are counted only. */
 	if (!adoption->no_slot || names_add(adoption->names, id, parent_id, name) < 0)
 		return 0;
 	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM : no_slot_take(adoption->no_slot, path);
@@ -62,7 +62,7 @@ static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
 	return remember(adoption, id);
 }
 
-/* The tracepoint may have seen a removal before the adoption: nobody would ever bury that slot. */
+/* The tracepoint may have seen a removal before the adoption. Then nothing else would ever bury the slot. */
 static int bury_vanished(struct adoption *adoption, int root_fd)
 {
 	for (size_t i = 0; i < adoption->n; i++) {
@@ -79,9 +79,8 @@ static int bury_vanished(struct adoption *adoption, int root_fd)
 }
 
 /*
- * The tracepoint counts removals, each after the directory is gone (kernel/cgroup/cgroup.c, cgroup_rmdir(),
- * Linux 6.1): where none was counted since before the walk, what the walk met had its slot when its removal
- * is told.
+ * The tracepoint counts each removal after the directory is gone (kernel/cgroup/cgroup.c, cgroup_rmdir(), Linux
+ * 6.1). If no removal was counted since before the walk, any later removal finds the slots that the walk created.
  */
 static bool may_have_vanished(const struct kernel *kernel, u64 deaths)
 {

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "collect/collect_parts.h"
 
-/* A slot that the kernel did not take back, or for which there was no memory, is not asked for at once. */
+/* Pause after a step that failed because the kernel refused it or memory was short. */
 #define MAKE_ROOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 
 int collect_new(const struct collect_settings *settings, struct collect **ret)
@@ -24,7 +24,7 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 			collect->marks[event][stripe] = kernel_marks(settings->kernel, event, stripe);
 	TAILQ_INIT(&collect->dead);
 	TAILQ_INIT(&collect->retired);
-	/* For all slots that there can be: memory that is not looked at is not there. */
+	/* Allocated for the maximum number of slots: the kernel backs only pages that are touched. */
 	collect->slots = calloc(kernel_slots_max(settings->kernel), sizeof(*collect->slots));
 	if (!collect->slots)
 		return -ENOMEM;
@@ -60,7 +60,7 @@ struct collect *collect_free(struct collect *collect)
 	return NULL;
 }
 
-/* What was read since the last collection comes first. */
+/* Differences that were read since the last collection come first. */
 static void begin(struct collect *collect)
 {
 	struct differences *last = collect->differences;
@@ -77,7 +77,7 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	int noticed, read, led;
 
 	begin(collect);
-	/* Each goes on with what it can, whatever the one before lacked. */
+	/* Each step does what it can, even if the one before failed. */
 	noticed = collect_notice(collect, now_ns);
 	read = collect_read(collect, now_ns, all || collect->read_all);
 	if (read == 0)
@@ -107,7 +107,7 @@ static u64 at_least(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* When the next step of any slot on its way back is due; 0: none is on its way. */
+/* When the next reclaim step of any slot is due; 0: no slot is being reclaimed. */
 static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 {
 	const struct slot_view *view = TAILQ_FIRST(&collect->retired);

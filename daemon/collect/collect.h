@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The collection: slots to differences to totals. Reads what has a mark through the mapping, enters what came
- * into the ledger under the cgroup's path, notices births and deaths, and leads the slots of removed cgroups
- * back to use.
+ * The collection: from slots to differences to totals. It reads the marked records through the mapping, adds
+ * their differences to the ledger under the cgroup's path, notices births and deaths, and returns the slots
+ * of removed cgroups to the free ones.
  */
 #ifndef PEBSD_COLLECT_H
 #define PEBSD_COLLECT_H
@@ -13,7 +13,9 @@
 #include "collect/ledger.h"
 #include "kernel/kernel.h"
 
-/* Told of cgroups as the collection notices them; `path` is valid during the call. Any may be NULL. */
+/*
+ * Called for cgroups when the collection notices them. `path` is valid during the call. Any callback may be NULL.
+ */
 struct collect_listener {
 	void (*born)(void *userdata, const char *path, u64 id);
 	void (*gone)(void *userdata, const char *path, u64 id);
@@ -21,75 +23,83 @@ struct collect_listener {
 };
 
 struct collect_settings {
-	struct kernel *kernel; /* not owned, nor are the others; they outlive the collection */
+	struct kernel *kernel; /* this and the other pointers are borrowed and outlive the collection */
 	struct names *names;
 	struct ledger *ledger;
-	bool names_from_slots; /* names come with births; else whoever adopts also names (a replay) */
+	bool names_from_slots; /* births bring names; else the adopter also adds names (a replay) */
 	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
-	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, from which a slot rests; NULL: as the collection is told */
+	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC when a slot is retired; NULL: the collection's now_ns */
 	struct collect_listener listener;
-	/* Where it is kept beyond the process, the ledger too: committed after each call of what collects,
-	 * makes room or goes on from it, before the next such call. NULL: it is not. */
+	/*
+	 * The saved state of the collection and the ledger. The caller commits it after each collect_run(),
+	 * collect_last(), collect_make_room() and collect_go_on(), before the next such call. NULL: nothing
+	 * is saved.
+	 */
 	struct state *state;
-	/* Whether the cgroups of a path have hot tables as long as there are some; may be NULL. */
+	/*
+	 * True if the configuration wants hot tables for the cgroups of a path, as far as tables are free.
+	 * May be NULL.
+	 */
 	bool (*hot)(const char *path, void *userdata);
 	void *hot_userdata;
 };
 
-/* Tasks on their way out still run under a removed cgroup's id for a moment. */
+/* Exiting tasks still run under the id of a removed cgroup for a moment. */
 #define COLLECT_GRACE_NS (2 * NSEC_PER_SEC)
 
-/* What a slot that nobody can find any more rests, so that programs under way have ended. */
+/* How long a retired slot rests, until all programs that may have found it have ended. */
 #define COLLECT_REST_NS (100 * NSEC_PER_MSEC)
 
 struct collect;
 
-/* 0 or -ENOMEM; free with collect_free(). */
+/* Returns 0 or -ENOMEM. Free with collect_free(). */
 int collect_new(const struct collect_settings *settings, struct collect **ret);
 struct collect *collect_free(struct collect *collect);
 DEFINE_CLEANUP(struct collect *, collect_free)
 
 /*
- * Goes on from what was kept, before anything else is done; the ledger did already (ledger_keep()).
- * `same_kernel`: the kernel side is the one that it was of, and slots go on where they were read last; else
- * what they had brought is left with their paths. 0; -EBADMSG: what was kept makes no sense or is not of this
- * kernel side, and collection and ledger can only be freed; -ENOMEM.
+ * Restores the saved state. Call it before anything else, but after ledger_keep(). `same_kernel`: the maps
+ * are those that the state describes, and slots continue from their last reading. Otherwise the counts of the
+ * saved slots are added to what their paths have. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
+ * valid or does not match the maps. Then collection and ledger can only be freed.
  */
 int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns);
 
-/* Puts what is not there yet into the state, which is to be committed then. */
+/* Writes the parts that have not been written yet to the state. The caller commits it then. */
 void collect_save(struct collect *collect);
 
-/* What was read since the last collection: the next one's differences begin with it. As
- * collect_differences(). */
+/*
+ * Differences read since the last collection; those of the next collection begin with them. Valid as those of
+ * collect_differences().
+ */
 const struct differences *collect_early(const struct collect *collect);
 
 /*
- * One collection at `now_ns` (CLOCK_MONOTONIC): reads what is marked, and goes on with slots on their way
- * back. Then collect_differences() has what came. 0 or -ENOMEM: what could not be entered is taken by the
- * next. Its cost is that of what has a mark, and of a look at the marks.
+ * Runs one collection at `now_ns` (CLOCK_MONOTONIC): reads marked records, and continues the reclaim of
+ * slots. Then collect_differences() returns the differences. Returns 0, or -ENOMEM: the next collection reads
+ * the rest. The cost is that of the marked records and of a scan of the marks.
  */
 int collect_run(struct collect *collect, u64 now_ns);
 const struct differences *collect_differences(const struct collect *collect);
 
-/* The last collection of all: also what has no mark is read. */
+/* The final collection: also reads records without a mark. */
 int collect_last(struct collect *collect, u64 now_ns);
 
 /*
- * Free slots run short: leads those of removed cgroups back, whose tasks get a shorter grace
- * (COLLECT_SHORT_GRACE_NS), and reads them before. Their differences go with those of the next collection;
- * the present one's stand. Returns in `*ret_again_ns` when it is worth calling again (CLOCK_MONOTONIC; 0: not
- * before the next collection). 0 or -ENOMEM.
+ * Call it when free slots run short. Reclaims the slots of removed cgroups, with a shorter grace time for
+ * their tasks (COLLECT_SHORT_GRACE_NS), and reads them first. Their differences are part of the next
+ * collection; those of the present one stay valid. Sets *ret_again_ns to the time from which another call is
+ * useful (CLOCK_MONOTONIC; 0: not before the next collection). Returns 0 or -ENOMEM.
  */
 #define COLLECT_SHORT_GRACE_NS (50 * NSEC_PER_MSEC)
 int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns);
 
-/* Samples of an event since the start, by stripe: the collection's, STRIPES_MAX of them. */
+/* Samples of an event since the start, by stripe: STRIPES_MAX values, owned by the collection. */
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);
 
 /*
- * Hot tables of the cgroups of a path: as engine_hot_choose(), engine_hot_places(). By hot_choices.h what is
- * chosen now.
+ * Hot tables of the cgroups of a path: as engine_hot_choose() and engine_hot_places(). collect_hot() returns
+ * what is chosen now (hot_choices.h).
  */
 int collect_hot_choose(struct collect *collect, const char *path, u64 until_ns, u64 now_ns);
 int collect_hot_places(const struct collect *collect, const char *path, unsigned event, enum hot_kind kind,
@@ -100,19 +110,21 @@ const struct hot_choices *collect_hot(const struct collect *collect);
 void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, void *userdata),
 		     void *userdata);
 
-/* A cgroup has been given a slot and a path: where that is configured it has tables from its first sample on,
- * not from when a collection notices it. */
+/*
+ * Reports that a cgroup was given a slot and a path. If the configuration wants hot tables for it, it has
+ * them from its first sample on, not only from the next collection on.
+ */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* As last noticed, by a collection or by making room. */
+/* As last noticed, by a collection or by collect_make_room(). */
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);
 
 enum slot_step { SLOT_STEP_NONE, SLOT_STEP_RETIRE, SLOT_STEP_GIVE };
 
 /*
- * What is next on the way back of a slot that has just been read. Pure. Times are CLOCK_MONOTONIC; `since_ns`
- * is when its cgroup died (SLOT_DEAD) or when it was retired (SLOT_RETIRED).
+ * Returns the next step in the reclaim of a slot that has just been read. Pure. Times are CLOCK_MONOTONIC.
+ * `since_ns` is when its cgroup died (SLOT_DEAD) or when it was retired (SLOT_RETIRED).
  */
 enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns);
 

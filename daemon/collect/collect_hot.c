@@ -30,7 +30,9 @@ void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64
 			  path, kernel_hot_max(settings->kernel));
 }
 
-/* Cgroups that the configuration no longer names make room for those that it does. */
+/*
+ * First releases cgroups that the configuration no longer names, so that those that it names find free tables.
+ */
 static void review_hot(struct collect *collect, u64 now_ns)
 {
 	const struct collect_settings *settings = &collect->settings;

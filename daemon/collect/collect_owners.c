@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Births and deaths as the owners' marks tell of them, and the way of a slot back to the free ones. */
+/* Births and deaths, as reported by the marks of owners, and the reclaim of slots. */
 #include <errno.h>
 
 #include "base/log.h"
@@ -74,7 +74,7 @@ static void notice_death(struct collect *collect, struct slot_view *view, const 
 		listener->gone(listener->userdata, view_path(view), view->cgroup_id);
 }
 
-/* Returns 1 where the owner has to be looked at again. */
+/* Returns 1 if the owner has to be checked again. */
 static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
 {
 	const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
@@ -85,7 +85,7 @@ static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
 	if (state == SLOT_FREE)
 		return 0;
 	if (!view->owned) {
-		/* Born since the names were learned: the next collection has both. */
+		/* Born after the names were learned: the next collection has both. */
 		if (collect->settings.names_from_slots && !view->learned)
 			return 1;
 		r = notice_birth(collect, slot, owner, now_ns);
@@ -121,7 +121,7 @@ int collect_notice(struct collect *collect, u64 now_ns)
 	collect_follow_growth(collect);
 	if (!take_changed(collect))
 		return 0;
-	/* All names first, so that a child's path can be built whatever its slot's number. */
+	/* Learn all names first: a parent may have a higher slot number than its child. */
 	for (u32 line = 0; line < collect->n_lines && collect->settings.names_from_slots; line++)
 		for (u64 left = collect->changed[line]; left; left &= left - 1) {
 			r = learn_name(collect, line * MARKS_LINE + (u32)__builtin_ctzll(left));
@@ -166,8 +166,8 @@ static void let_go(struct collect *collect, struct slot_view *view)
 }
 
 /*
- * Nobody finds the slot any more, and whoever did has ended: what it still brought is read, and all of it is
- * left with the path.
+ * The slot is no longer found, and programs that had found it have ended. Reads its last counts, and adds all
+ * of its counts to the ledger entry of its path.
  */
 static int leave(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
@@ -189,7 +189,7 @@ static int leave(struct collect *collect, struct slot_view *view, struct differe
 	return 0;
 }
 
-/* The records begin at zero again. */
+/* Clears the records that were read, so that they begin at zero again. */
 static void clear(struct collect *collect, const struct slot_view *view)
 {
 	for (u32 events = view->left_events; events; events &= events - 1)
@@ -198,9 +198,9 @@ static void clear(struct collect *collect, const struct slot_view *view)
 }
 
 /*
- * A step that fails, as the kernel refuses it for now or there is no memory, is tried again later, from where
- * it failed. Where a kill may come in between the records are not cleared before it is known, to whoever goes
- * on, that what they had is with the path: the next collection does.
+ * A step that fails, because the kernel refuses it for now or memory is short, is tried again later from the
+ * same point. With a saved state, the records are cleared only by the next collection: until the state is
+ * committed, a restart must still find them, because their counts are not yet saved with the path.
  */
 static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
@@ -226,17 +226,17 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 {
 	u32 slot = slot_number(collect, view);
 
-	/* Whoever was killed may have done so. */
+	/* A previous process may have retired it before it was killed. */
 	if (state_of(kernel_owner(collect->settings.kernel, slot)) != SLOT_RETIRED &&
 	    kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
 		return; /* a busy bucket: later */
-	/* The collection may have begun long ago. */
+	/* `now_ns` is the start of the collection, which may be long ago. */
 	if (collect->settings.clock_ns)
 		now_ns = collect->settings.clock_ns();
 	view->since_ns = now_ns;
 	TAILQ_REMOVE(&collect->dead, view, way);
 	TAILQ_INSERT_TAIL(&collect->retired, view, way);
-	/* Long before another can have the slot: that takes as long as a rest. */
+	/* Well before another cgroup can get the slot, which takes at least as long as the rest. */
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the parts of the collection share: reading (collect_read.c), owners and their way back
- * (collect_owners.c), hot tables (collect_hot.c). */
+/*
+ * Shared by the parts of the collection: reading (collect_read.c), owners and reclaim (collect_owners.c), hot
+ * tables (collect_hot.c), saved state (collect_state.c).
+ */
 #ifndef PEBSD_COLLECT_PARTS_H
 #define PEBSD_COLLECT_PARTS_H
 
@@ -9,22 +11,25 @@
 #include "collect/collect.h"
 #include "collect/read_offcore.h"
 
-/* What the collection knows of a slot. All zero while it is free, but for `offcore`. */
+/*
+ * State of one slot in the collection. All members are zero while the slot is free, except `offcore` and its
+ * record.
+ */
 struct slot_view {
 	u64 cgroup_id;
-	u64 since_ns;                 /* died, or was retired */
-	char *path;                   /* while there is no entry; then it is the entry's */
-	struct ledger_entry *entry;   /* NULL until the first sample, unless the path has one already */
-	struct ledger_sum *sums;      /* its readings, in the entry */
-	struct offcore_base *offcore; /* NULL: nothing counted yet. Its records are not cleared: it stays */
-	TAILQ_ENTRY(slot_view) way;   /* of one that is dead or retired */
+	u64 since_ns;                 /* when it died, or was retired */
+	char *path;                   /* owned until there is an entry; then use the entry's path */
+	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
+	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
+	struct offcore_base *offcore; /* NULL: nothing counted. Kept over reclaim, as its records are */
+	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
-	u16 left_events;  /* bits; with `left`: of these the records are to be cleared */
-	u16 left_stripes; /* likewise */
-	bool left;        /* all that it brought is left with its path, and nothing is read any more */
+	u16 left_events;  /* bits; with `left`: the records to clear, by event and stripe */
+	u16 left_stripes; /* bits */
+	bool left;        /* all counts are with the path, and nothing is read any more */
 	bool learned;     /* its owner's name is in the tree of names */
-	bool owned;       /* has an owner that was noticed and not yet let go */
+	bool owned;       /* its owner was noticed, and the slot is not reclaimed yet */
 	bool alive;
 };
 
@@ -33,24 +38,24 @@ TAILQ_HEAD(way_back, slot_view);
 struct collect {
 	struct collect_settings settings;
 	size_t n_events;
-	u32 n_slots; /* that there are: collect_follow_growth() */
+	u32 n_slots; /* existing slots, see collect_follow_growth() */
 	u32 n_stripes;
-	u32 n_lines; /* of marks */
+	u32 n_lines; /* lines of marks in a row */
 	u8 *marks[EVENTS_MAX][STRIPES_MAX];
 	struct slot_view *slots;
-	u64 *changed;            /* a bit for each slot whose owner is to be looked at */
-	u64 *counted;            /* and for each that was counted for, and is to be read; by line */
-	struct way_back dead;    /* as noticed */
-	struct way_back retired; /* by time */
+	u64 *changed;            /* by line, a bit per slot: its owner is to be checked */
+	u64 *counted;            /* by line, a bit per slot: its off-core counts are to be read */
+	struct way_back dead;    /* in the order in which they were noticed */
+	struct way_back retired; /* in the order in which they were retired */
 	u64 owned;
 	u64 alive;
 	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
 	struct differences *differences; /* of the last collection, or the one under way */
-	struct differences *early;       /* read since then: the next one's */
+	struct differences *early;       /* read since then, for the next collection */
 	struct hot_choices *hot;
-	bool review_hot; /* what the configuration chooses may be other cgroups than those that have tables */
-	bool hot_short;  /* told of: it chooses more than there are tables */
-	bool read_all;   /* marks may have been taken by another process: the next collection reads all */
+	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
+	bool hot_short;  /* a warning was logged that tables are missing */
+	bool read_all;   /* a previous process may have taken marks: the next collection reads all */
 	u64 begun_ns;    /* when collect_go_on() was called */
 	u32 seen_moved;  /* bits: events whose `seen_by_stripe` is to be saved */
 	struct state_ref stripes_records[EVENTS_MAX];
@@ -70,39 +75,41 @@ static inline const char *view_path(const struct slot_view *view)
 	return view->entry ? view->entry->path : view->path;
 }
 
-/* Slots may have been added. */
+/* Takes added slots into account. */
 void collect_follow_growth(struct collect *collect);
 
-/* The slot's cgroup counts to the entry from now on. */
+/* Makes the slot's cgroup count to the entry from now on. */
 void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
 
-/* Puts into the state whose a slot is, or what was read of it. */
+/* Write a slot's owner, its readings, or its off-core reading to the state. */
 void collect_save_slot(struct collect *collect, struct slot_view *view);
 void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum);
 void collect_save_offcore(struct collect *collect, struct slot_view *view);
 
-/* What was read early is with a collection now. */
+/* Removes the saved early differences: they are part of a collection now. */
 void collect_forget_early(struct collect *collect);
 
 /*
- * Reads what is marked, of all slots whose owner is known, or with `all` also what is not marked, into
- * `differences`. 0, or -ENOMEM: what was not read is marked again.
+ * Reads the marked records of all slots whose owner is known into `differences`, or with `all` also records
+ * without a mark. Returns 0, or -ENOMEM: the marks of records that were not read are set again.
  */
 int collect_read(struct collect *collect, u64 now_ns, bool all);
 
-/* The same of one slot, into these differences. */
+/* The same for one slot, into these differences. */
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
 
-/* Looks at the owners that changed: births and deaths. 0 or -ENOMEM: what was not entered is by the next. */
+/* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call enters the rest. */
 int collect_notice(struct collect *collect, u64 now_ns);
 
-/* Goes on with dead and retired slots; what is still read of them goes to these differences. 0 or -ENOMEM. */
+/*
+ * Continues the reclaim of dead and retired slots. Last readings go to these differences. Returns 0 or -ENOMEM.
+ */
 int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
 
-/* Chooses a slot that has just got its path, where the configuration says so. */
+/* Gives hot tables to a slot that has just got its path, if the configuration wants them. */
 void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* Ends, clears and chooses what the time and the configuration ask for. */
+/* Releases expired hot tables, clears rested ones, and chooses slots as configured. */
 void collect_tend_hot(struct collect *collect, u64 now_ns);
 
 #endif

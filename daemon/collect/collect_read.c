@@ -4,7 +4,7 @@
 #include "collect/collect_parts.h"
 #include "collect/marks.h"
 
-/* Of one slot: the stripes of each event with something to read. */
+/* The stripes of one slot to be read, by event. */
 struct marked {
 	u32 stripes[EVENTS_MAX];
 };
@@ -95,7 +95,7 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	return r;
 }
 
-/* What could not be read is marked again. Of a slot whose owner is not known yet all is left for later. */
+/* Sets the marks of records that could not be read again. Postpones a slot whose owner is not known yet. */
 static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		       struct differences *differences, u64 now_ns)
 {
@@ -105,7 +105,7 @@ static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		put_back(collect, slot, marked);
 		return 0;
 	}
-	/* All that it had was read, and stays where it is until it is cleared. */
+	/* All of its counts were read, and its records stay unchanged until they are cleared. */
 	if (collect->slots[slot].left)
 		return 0;
 	for (unsigned event = 0; event < collect->n_events; event++) {
@@ -121,7 +121,10 @@ static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 	return r;
 }
 
-/* Takes the marks of 64 slots: which have any, and in `marked`, which was all zero, which. */
+/*
+ * Takes the marks of 64 slots. Returns a bit for each slot with marks, and sets its stripes in `marked`,
+ * which must be all zero.
+ */
 static u64 take_line(const struct collect *collect, u32 line, struct marked marked[MARKS_LINE])
 {
 	u64 any = 0;
@@ -139,7 +142,7 @@ static u64 take_line(const struct collect *collect, u32 line, struct marked mark
 	return any;
 }
 
-/* What leads to the readings of these slots is fetched for all of them at once, not one after the other. */
+/* Prefetches the readings of all these slots at once, not one after another. */
 static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 {
 	const struct slot_view *views = &collect->slots[(size_t)line * MARKS_LINE];
@@ -221,7 +224,7 @@ static bool has_reading(const struct slot_view *view, unsigned event)
 	return false;
 }
 
-/* Whether there is anything to begin a reading with. */
+/* True if the record has any count, so that a reading would begin. */
 static bool has_record(struct collect *collect, u32 slot, unsigned event)
 {
 	u64 by_stripe[STRIPES_MAX] = {0};
@@ -234,7 +237,7 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 	return r < 0 || size > 0;
 }
 
-/* All of a slot that there is anything to read of, marked or not. */
+/* Adds all records of a slot that have counts, marked or not. */
 static void take_unmarked(struct collect *collect, u32 slot, struct marked *marked)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
@@ -254,7 +257,10 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 	return r < 0 ? r : read_counted(collect, slot, now_ns);
 }
 
-/* Takes the marks of what was counted: CPU by CPU, as they lie. With `all`, as if each slot had one. */
+/*
+ * Takes the marks of off-core counts, CPU by CPU as they lie in memory. With `all`, acts as if every slot had
+ * one.
+ */
 static void take_counted(struct collect *collect, const struct kernel_offcore *offcore, bool all)
 {
 	u32 pmu;
@@ -270,7 +276,7 @@ static void take_counted(struct collect *collect, const struct kernel_offcore *o
 	marks_taken();
 }
 
-/* What is not read, as its owner is not known yet or memory is short, is the next collection's. */
+/* The next collection reads slots whose owner is not known yet, and those for which memory was short. */
 static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The collection kept beyond the process: what changes is put into the state, and gone on from. */
+/* Saves what changes in the collection to the state, and restores it in the next process. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
-/* Of a slot's record. */
+/* Flags in a slot's record. */
 enum slot_flag { SLOT_FLAG_ALIVE = 1, SLOT_FLAG_LEFT = 2 };
 
 static u64 held_key(u32 slot, unsigned event)
@@ -78,7 +78,7 @@ static void save_early(struct collect *collect, size_t i, const struct differenc
 		  (size_t)(writer.to - bytes));
 }
 
-/* Room for the places of so many; what finds none is not kept, and neither is all else. */
+/* Allocates references for `n` early records. Without them nothing is saved at all. */
 static bool reserve_early(struct collect *collect, size_t n)
 {
 	struct state_ref *longer = reallocarray(collect->early_records, n ? n : 1, sizeof(*longer));
@@ -107,7 +107,7 @@ void collect_save(struct collect *collect)
 		save_early(collect, collect->n_early_records, &early[collect->n_early_records]);
 }
 
-/* What a slot's record says. */
+/* The content of a slot's record. */
 struct kept_slot {
 	u32 slot;
 	u32 generation;
@@ -148,11 +148,11 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 	return kept->flags & flag;
 }
 
-/* On its way back: where it is, the kernel side tells. */
+/* The slot is being reclaimed. The kernel side shows which step is next. */
 static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
 	if (view->left) {
-		/* It has rested. */
+		/* It has rested already. */
 		TAILQ_INSERT_HEAD(&collect->retired, view, way);
 	} else if (owner->state == SLOT_RETIRED) {
 		view->since_ns = collect->begun_ns;
@@ -178,7 +178,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 	owner = kernel_owner(collect->settings.kernel, kept.slot);
 	view = &collect->slots[kept.slot];
 	same = owner->generation == kept.generation && owner->cgroup_id == kept.cgroup_id;
-	/* It was given back before that was kept. */
+	/* It was given back after the state was committed. */
 	if (has_flag(&kept, SLOT_FLAG_LEFT) && !(same && owner->state == SLOT_RETIRED))
 		return 0;
 	if (!same || owner->state == SLOT_FREE ||
@@ -192,7 +192,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 		.left_events = kept.left_events,
 		.left_stripes = kept.left_stripes,
 		.owned = true,
-		/* That it died since is noticed. */
+		/* A death since then is noticed later. */
 		.alive = has_flag(&kept, SLOT_FLAG_ALIVE) && !has_flag(&kept, SLOT_FLAG_LEFT),
 	};
 	ledger_hold(kept.entry);
@@ -245,7 +245,7 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-/* Of a slot that is no more: what it brought is left with its path. */
+/* For a slot of other maps: adds its counts to those that former slots left to its path. */
 static int leave_held(struct collect *collect, const struct state_record *record)
 {
 	_cleanup_(held_freep) struct held *held = NULL;
@@ -267,7 +267,7 @@ static int leave_held(struct collect *collect, const struct state_record *record
 		if (r < 0)
 			return r;
 		entry = kept.entry;
-		/* Its cgroup may well be there: then it is found again. */
+		/* If the cgroup still exists, it is found again. */
 		if (has_flag(&kept, SLOT_FLAG_ALIVE))
 			ledger_died(entry, collect->begun_ns);
 	}
@@ -362,7 +362,7 @@ int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns)
 	if (!state_find(collect->settings.state, STATE_HEAD, 0))
 		return 0;
 	collect->begun_ns = now_ns;
-	/* Who took marks may not have come to what they stand for. */
+	/* The previous process may have taken marks and not read their records. */
 	collect->read_all = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
 		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Pairs lie in blocks, which stay where they are as more come. */
+/* Pairs lie in blocks, which do not move when more are added. */
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define LIST_MIN    64
 
@@ -17,10 +17,10 @@ struct block {
 
 struct differences {
 	struct block *blocks;
-	struct block *block; /* the one that is filled; NULL: none yet */
-	size_t used;         /* of it, bytes */
+	struct block *block; /* the one that is being filled; NULL: none yet */
+	size_t used;         /* bytes of it */
 	size_t n_blocks;
-	size_t n_filled; /* `block` among them */
+	size_t n_filled; /* including `block` */
 	struct difference *list;
 	size_t n;
 	size_t allocated;
@@ -50,7 +50,7 @@ struct differences *differences_free(struct differences *differences)
 	return NULL;
 }
 
-/* What the collection that ends here had no need of goes, but for as much again as it had. */
+/* Frees the memory that exceeds about twice what the ending collection used. */
 static void shrink(struct differences *differences)
 {
 	size_t blocks = 2 * differences->n_filled + 1, list = 4 * differences->n + LIST_MIN;
@@ -68,7 +68,7 @@ static void shrink(struct differences *differences)
 		return;
 	shorter = reallocarray(differences->list, list / 2, sizeof(*shorter));
 	if (!shorter)
-		return; /* the longer one serves as well */
+		return; /* keep the longer one */
 	differences->list = shorter;
 	differences->allocated = list / 2;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one collection brought: for each slot and event that had samples, the counters that moved, as pairs
- * (pairs.h). A path may be in it more than once: a service stopped and started within one collection has two
- * slots. Pure; in memory of some hundred bytes a difference, which is kept for the next collection and given
- * back where that needs much less.
+ * The differences of one collection: for each slot and event with samples, the counters that moved, as pairs
+ * (pairs.h). A path may occur more than once: a service that is stopped and started within one collection has
+ * two slots. Pure; takes some hundred bytes of memory per difference. The memory is reused for the next
+ * collection, and freed if that needs much less.
  */
 #ifndef PEBSD_DIFFERENCES_H
 #define PEBSD_DIFFERENCES_H
@@ -15,7 +15,7 @@
 struct ledger_entry;
 
 struct difference {
-	struct ledger_entry *entry; /* the ledger's; valid until the next collection begins */
+	struct ledger_entry *entry; /* owned by the ledger; valid until the next collection begins */
 	u32 event;
 	u32 size;        /* of `pairs`, bytes */
 	const u8 *pairs; /* valid until the next collection begins */
@@ -23,25 +23,25 @@ struct difference {
 
 struct differences;
 
-/* 0 or -ENOMEM; free with differences_free(). */
+/* Returns 0 or -ENOMEM. Free with differences_free(). */
 int differences_new(struct differences **ret);
 struct differences *differences_free(struct differences *differences);
 DEFINE_CLEANUP(struct differences *, differences_free)
 
-/* A collection begins: forgets the last one's. */
+/* Begins a collection: drops the differences of the last one. */
 void differences_begin(struct differences *differences);
 
 /*
- * Room for one more, PAIRS_MAX bytes; NULL: no memory. Then differences_put() takes the first `size` bytes of
- * it, which can't fail. The differences of one entry come one after another, by ascending event.
+ * Returns room for one more difference, PAIRS_MAX bytes; NULL: no memory. Then differences_put() adds the first
+ * `size` bytes of it, and cannot fail. Put the differences of one entry one after another, by ascending event.
  */
 u8 *differences_room(struct differences *differences);
 void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size);
 
-/* In the order of putting. Valid until the next collection begins. */
+/* In the order in which they were put. Valid until the next collection begins. */
 const struct difference *differences_list(const struct differences *differences, size_t *ret_n);
 
-/* Memory held, bytes. */
+/* Memory used, bytes. */
 size_t differences_bytes(const struct differences *differences);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Figures: what was counted of one event, for one cgroup or a sum of cgroups, over some time. All 64-bit, so
- * that they can be added for as long as the daemon lives; made from map records (records.h) and their
- * differences.
+ * Figures: the counters of one event, for one cgroup or a sum of cgroups, over some time. All have 64 bits,
+ * so that they can be added for as long as the daemon lives. They are made from map records (records.h) and
+ * their differences.
  */
 #ifndef PEBSD_FIGURES_H
 #define PEBSD_FIGURES_H
@@ -32,13 +32,13 @@ struct figures {
 	u64 instruction_latency[COARSE_BUCKETS];
 };
 
-/* The same as a row of counters: every member is an u64. */
+/* struct figures seen as a row of counters: every member is an u64. */
 #define FIGURES_COUNTERS (sizeof(struct figures) / sizeof(u64))
 
 /* sum += addend, each counter saturating at 2^64 - 1. */
 void figures_add(struct figures *sum, const struct figures *addend);
 
-/* What one record holds, which nobody writes to meanwhile. */
+/* The counters of one record. Nothing may write to the record during the call. */
 void figures_of_latency(const struct latency_record *record, struct figures *ret);
 void figures_of_plain(const struct plain_record *record, struct figures *ret);
 
@@ -48,12 +48,16 @@ u64 figures_weight(const struct figures *figures);
 u64 figures_latency_sum(const struct figures *figures);
 u64 figures_weighted_latency(const struct figures *figures);
 
-/* Samples that have a latency: those in the histogram. A sample in flight may be in here one reading early.
+/*
+ * Samples that have a latency, by the histogram. A sample that is being accounted may be included one reading
+ * early.
  */
 u64 figures_latency_samples(const struct figures *figures);
 u64 figures_instruction_latency_samples(const struct figures *figures);
 
-/* Samples whose translation needed a page walk: TLB results walk, miss (Intel's only word for it) and fault.
+/*
+ * Samples whose address translation needed a page walk: TLB results walk, miss (Intel's only name for it) and
+ * fault.
  */
 u64 figures_tlb_walk(const struct figures *figures);
 

@@ -9,37 +9,40 @@
 #include "pebsd/records.h"
 
 /*
- * Records are read while programs add to them, in no order and without a lock: a reading may have half of a
- * sample, and the next one has the rest. Each counter is read once, by an aligned load of a vector register
- * that x86-64 and AArch64 do in halves of 8 bytes at the least, so that no counter is torn; `volatile` keeps
- * the compiler from reading it again.
+ * Records are read while programs add to them, in any order and without a lock. A reading may include half of
+ * a sample, and the next one has the rest. Each counter is read once, by an aligned vector load. x86-64 and
+ * AArch64 perform it in parts of at least 8 bytes, so no counter is torn. `volatile` keeps the compiler from
+ * reading it again.
  */
 typedef u32 words __attribute__((vector_size(16)));
 typedef u64 wides __attribute__((vector_size(16)));
 
-/* A record as cells, vectors of `words`: those of 64-bit counters first. */
-#define LANES         4  /* words of a cell */
-#define CHUNK_CELLS   8U /* cells that nonzero_words() takes at once */
+/* A record as cells, vectors of `words`. Cells of 64-bit counters come first. */
+#define LANES         4  /* words in a cell */
+#define CHUNK_CELLS   8U /* cells that nonzero_words() checks at once */
 #define CELLS(type)   (sizeof(type) / sizeof(words))
 #define CHUNKS(type)  ((CELLS(type) + CHUNK_CELLS - 1) / CHUNK_CELLS)
 #define CHUNKS_MAX    CHUNKS(struct latency_record)
 #define CELLS_MAX     (CHUNKS_MAX * CHUNK_CELLS)
 #define PRESENT_WORDS ((CELLS_MAX + 63) / 64)
 
-/* A counter that wrapped: its sum is `times` * 2^32 higher. A sum of 64 bits is past its range. */
+/*
+ * A 32-bit counter that wrapped: its sum is `times` * 2^32 higher. A 64-bit sum that wrapped has exceeded its
+ * range.
+ */
 struct wrap {
 	u32 word;
 	u32 times;
 };
 
 struct held {
-	u64 present[PRESENT_WORDS]; /* cells that it holds: those that ever were not zero */
+	u64 present[PRESENT_WORDS]; /* the cells stored here: those that were ever nonzero */
 	u32 stripes;
 	u16 n_wraps;
 	bool has_latency;
 	struct wrap *wraps;
-	u32 samples[STRIPES_MAX]; /* as last read, of each stripe, modulo 2^32 */
-	words cells[];            /* of those present, in the record's order */
+	u32 samples[STRIPES_MAX]; /* last reading of each stripe, modulo 2^32 */
+	words cells[];            /* the present ones, in the record's order */
 };
 
 static inline size_t held_count(const u64 present[PRESENT_WORDS])
@@ -58,8 +61,7 @@ static inline size_t held_bytes_for(size_t n_cells)
 
 #define PREFETCHED_BYTES 640
 
-/* For a shape that is a constant where it is called: what is of one kind of record is compiled for it alone.
- */
+/* For functions whose shape is a constant at the call: each kind of record gets code of its own. */
 #define SHAPED static inline __attribute__((always_inline))
 
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
@@ -74,9 +76,9 @@ _Static_assert(INSTRUCTION_SUM % LANES == 0, "it is the first half of its cell")
 struct shape {
 	u32 cells;
 	u32 chunks;
-	u32 wide;    /* so many cells of 64-bit counters come first */
-	u32 mixed;   /* whose first half is one more; 0: none */
-	u32 samples; /* cells of 32-bit counters that together are the samples */
+	u32 wide;    /* number of cells of 64-bit counters, which come first */
+	u32 mixed;   /* a cell whose first half is also a 64-bit counter; 0: none */
+	u32 samples; /* from here to samples_end: cells of 32-bit counters whose sum is the number of samples */
 	u32 samples_end;
 };
 
@@ -97,7 +99,7 @@ static const struct shape plain_shape = {
 	.samples_end = WORD(struct plain_record, snoop) / LANES,
 };
 
-/* A record of either kind, or a sum of some. */
+/* A record of either kind, or a sum of several. */
 union record {
 	words cells[CELLS_MAX];
 	u32 words[WORDS_MAX];
@@ -105,10 +107,10 @@ union record {
 	struct plain_record plain;
 };
 
-/* What is read: the sum of the stripes, and then, in its place, what came since the last reading. */
+/* First the sum of the stripes, then, in the same place, the increase since the last reading. */
 struct reading {
 	union record sum;
-	u32 moved[CHUNKS_MAX]; /* a bit for each word of it that is not zero */
+	u32 moved[CHUNKS_MAX]; /* a bit for each word of `sum` that is not zero */
 	u32 samples[STRIPES_MAX];
 };
 
@@ -122,7 +124,7 @@ static inline words add_wide(words a, words b)
 	return (words)((wides)a + (wides)b);
 }
 
-/* The first half as one counter of 64 bits, the second as two of 32. */
+/* The first half is one 64-bit counter, the second two 32-bit counters. */
 static inline words join(words wide, words narrow)
 {
 	static const words first_half = {~0U, ~0U, 0, 0};
@@ -146,13 +148,13 @@ SHAPED words subtract(const struct shape *shape, u32 cell, words a, words b)
 	return shape->mixed && cell == shape->mixed ? join(wide, a - b) : a - b;
 }
 
-/* One cell of a stripe, beside what others had there, or the first. */
+/* Adds one cell of a stripe to the sum of other stripes; the first stripe starts the sum. */
 SHAPED words sum_of(const struct shape *shape, u32 cell, words sum, words now, bool first)
 {
 	return first ? now : add(shape, cell, sum, now);
 }
 
-/* Adds a stripe's record to the sum, or begins it. Returns its samples. */
+/* Adds a stripe's record to the sum, or starts the sum with it. Returns the stripe's samples. */
 SHAPED u32 add_record(words *sum, const void *record, const struct shape *shape, bool first)
 {
 	const volatile words *from = record;
@@ -187,7 +189,7 @@ SHAPED void read_stripes(struct reading *reading, const void *const *records, u3
 {
 	u32 stripe = (u32)__builtin_ctz(stripes);
 
-	/* Chunks are looked at whole. */
+	/* Zero the rest of the last chunk, because chunks are checked whole. */
 	for (u32 cell = shape->cells; cell < shape->chunks * CHUNK_CELLS; cell++)
 		reading->sum.cells[cell] = (words){0};
 	reading->samples[stripe] = add_record(reading->sum.cells, records[stripe], shape, true);
@@ -197,7 +199,7 @@ SHAPED void read_stripes(struct reading *reading, const void *const *records, u3
 	}
 }
 
-/* A bit for each word of a chunk's cells that is not zero. */
+/* Returns a bit for each word of a chunk's cells that is not zero. */
 static u32 nonzero_words(const words *cells)
 {
 	words bits = {0};
@@ -217,7 +219,7 @@ SHAPED void note_moved(struct reading *reading, const struct shape *shape)
 		reading->moved[chunk] = nonzero_words(reading->sum.cells + chunk * CHUNK_CELLS);
 }
 
-/* A bit for each cell of a chunk with a bit in `words_of`. */
+/* Returns a bit for each cell of a chunk that has a bit in `words_of`. */
 static u32 cells_of(u32 words_of)
 {
 	u32 any = words_of | words_of >> 1;
@@ -228,7 +230,9 @@ static u32 cells_of(u32 words_of)
 	return (any | any >> 12) & 0xff;
 }
 
-/* Cells that moved, beside those held. Returns whether there are any others than those. */
+/*
+ * Sets `present` to the cells that moved and those that are held. Returns true if it has cells that are not held.
+ */
 SHAPED bool note_present(const struct reading *reading, const struct held *held, const struct shape *shape,
 			 u64 present[PRESENT_WORDS])
 {
@@ -247,10 +251,10 @@ SHAPED bool note_present(const struct reading *reading, const struct held *held,
 	return others;
 }
 
-/* Which cells are present, one after the other. */
+/* Iterates over the present cells. */
 struct walk {
 	const u64 *present;
-	u64 left; /* of the word that is gone through */
+	u64 left; /* bits left of the current word */
 	u32 next;
 };
 
@@ -266,13 +270,16 @@ static inline bool walk_next(struct walk *walk, u32 *ret_cell)
 	return true;
 }
 
-/* The borrow of a - b, in the uppermost bit of a counter, whatever its width. */
+/* The borrow of a - b, in the highest bit of a counter of any width. */
 static inline words borrow(words a, words b, words difference)
 {
 	return (~a & b) | (~(a ^ b) & difference);
 }
 
-/* Leaves in the reading what came since the last one. Returns whether a counter came round. */
+/*
+ * Replaces the sum in `reading` by the increase since the last reading. Returns true if a counter may have
+ * wrapped.
+ */
 SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, const struct held *held)
 {
 	struct walk walk = {.present = held->present};
@@ -290,7 +297,7 @@ SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, co
 		if (cell >= shape->wide)
 			narrow |= borrowed;
 	}
-	/* Of the mixed one both halves are in both: what is no wrap is found to be none. */
+	/* Both halves of the mixed cell were added to both variables. note_wraps() discards false alarms. */
 	narrow |= wide & (words){0, ~0U, 0, ~0U};
 	return (narrow[0] | narrow[1] | narrow[2] | narrow[3]) >> 31;
 }
@@ -301,7 +308,7 @@ static bool is_wide(const struct shape *shape, u32 word)
 	       (shape->mixed && word / LANES == shape->mixed && word % LANES < 2);
 }
 
-/* There is room for one more. */
+/* The caller has allocated space for one more. */
 static void note_wrap(struct held *held, u32 word)
 {
 	u32 i = 0;
@@ -313,7 +320,7 @@ static void note_wrap(struct held *held, u32 word)
 	held->wraps[i].times++;
 }
 
-/* Room first, so that all or none are noted. */
+/* Allocates first, so that either all wraps are noted or none. */
 static int note_wraps(const struct shape *shape, const struct reading *reading, struct held *held)
 {
 	struct walk walk = {.present = held->present};
@@ -352,7 +359,7 @@ static int note_wraps(const struct shape *shape, const struct reading *reading, 
 	return 0;
 }
 
-/* Room for what is present now, and with it what is held. `*held` NULL: nothing is. */
+/* Reallocates for the cells in `present`, and keeps the held ones. `*held` may be NULL. */
 static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_latency)
 {
 	struct held *old = *held, *grown = malloc(held_bytes_for(held_count(present)));
@@ -375,7 +382,7 @@ static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_l
 	return 0;
 }
 
-/* What came is held from now on. */
+/* Adds the increase to the held reading. */
 SHAPED void take_over(const struct shape *shape, const struct reading *reading, u32 stripes,
 		      struct held *held, u64 by_stripe[STRIPES_MAX])
 {
@@ -394,7 +401,7 @@ SHAPED void take_over(const struct shape *shape, const struct reading *reading, 
 	held->stripes = stripes;
 }
 
-/* The bits of a chunk's words that are `n` from `first` on. */
+/* The bits of a chunk's words that lie between `first` and `first` + `n`. */
 static inline u32 moved_within(const struct reading *reading, u32 chunk, u32 first, u32 n)
 {
 	u32 bits = reading->moved[chunk], from = chunk * CHUNK_WORDS;
@@ -406,7 +413,7 @@ static inline u32 moved_within(const struct reading *reading, u32 chunk, u32 fir
 	return bits;
 }
 
-/* `n` words from `first` on, which are counters from `figure` on. */
+/* Writes `n` words from `first` on as counters from number `figure` on. */
 static void put_words(struct pairs_writer *writer, const struct reading *reading, u32 first, u32 n,
 		      u32 figure)
 {
@@ -418,7 +425,7 @@ static void put_words(struct pairs_writer *writer, const struct reading *reading
 		}
 }
 
-/* Adds up `n` words from `first` on, so many of each source after the other. */
+/* Sums up words from `first` on: `each` words per source, source after source. */
 static void sum_sources(const struct reading *reading, u32 first, u32 each, u64 sums[SOURCE_SLOTS])
 {
 	u32 n = SOURCE_SLOTS * each;
@@ -442,7 +449,7 @@ static void put_samples(struct pairs_writer *writer, const struct reading *readi
 			pairs_put(writer, FIGURE(samples) + source, samples[source]);
 }
 
-/* One of each source's sums. */
+/* Writes one of the 64-bit sums of each source. The sums of two sources are `apart` words of 64 bits apart. */
 static void put_sums(struct pairs_writer *writer, const u64 *sum, u32 apart, u32 figure)
 {
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
@@ -531,7 +538,7 @@ int held_read(struct held **held, const void *const *records, u32 stripes, bool 
 
 void held_prefetch(const struct held *held)
 {
-	/* As much as a busy cgroup's takes; how much it is, is not known before it is here. */
+	/* As much as the reading of a busy cgroup takes. The real size is not known before it is loaded. */
 	for (size_t i = 0; held && i < PREFETCHED_BYTES; i += MARKS_LINE)
 		__builtin_prefetch((const char *)held + i);
 }
@@ -549,7 +556,9 @@ static void figures_of(bool has_latency, const union record *record, struct figu
 		figures_of_plain(&record->plain, ret);
 }
 
-/* What is missing of counters that came round: 2^32 each time, or all that 64 bits can hold. */
+/*
+ * Adds what wrapped counters lack: 2^32 for each wrap of 32 bits. A 64-bit counter that wrapped becomes 2^64 - 1.
+ */
 static void add_wraps(const struct held *held, struct figures *sum)
 {
 	union record narrow = {0}, wide = {0};
@@ -600,7 +609,7 @@ void held_free(struct held *held)
 	free(held);
 }
 
-/* Each word has one place in the list. */
+/* Each word occurs at most once in the list. */
 #define WRAPS_MAX WORDS_MAX
 
 _Static_assert(sizeof(struct held) + CELLS_MAX * sizeof(words) + WRAPS_MAX * sizeof(struct wrap) <=
@@ -611,7 +620,7 @@ size_t held_save(const struct held *held, u8 *to)
 {
 	size_t cells = held_bytes_for(held_count(held->present)), wraps = held->n_wraps * sizeof(struct wrap);
 
-	/* As it lies in memory: it is written for each busy cgroup at each collection. */
+	/* Copied as it lies in memory, for speed: it is saved for each busy cgroup at each collection. */
 	memcpy(to, held, cells);
 	memset(to + offsetof(struct held, wraps), 0, sizeof(held->wraps));
 	if (wraps > 0)
@@ -633,7 +642,7 @@ static bool present_within(const struct held *held, size_t n_cells)
 	return true;
 }
 
-/* Of what is as long as it says. */
+/* Checks the content. The length is already known to match. */
 static bool is_sound(const struct held *held, const struct wrap *wraps, bool has_latency, u32 n_stripes)
 {
 	size_t n_cells = has_latency ? CELLS(struct latency_record) : CELLS(struct plain_record);
@@ -654,7 +663,7 @@ int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, 
 	size_t cells, n_wraps;
 	u8 latency;
 
-	/* No bool before it is known to be one. */
+	/* Do not read a byte as a bool before it is known to be 0 or 1. */
 	if (size < sizeof(*held))
 		return -EBADMSG;
 	memcpy(&latency, bytes + offsetof(struct held, has_latency), sizeof(latency));

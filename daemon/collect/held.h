@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is held of one slot and event between two readings: the sum of its stripes as last read, of which only
- * the cache lines that ever held anything, so that a cgroup costs what it uses. As a slot begins at zero
- * (records.h), that is also what the slot has brought in all. Pure: records come as plain memory.
+ * The last reading of one slot and event: the sum of its stripes. Only the 16-byte cells that were ever
+ * nonzero are stored, so that a cgroup costs what it uses. A slot begins at zero (records.h), so this is also
+ * everything that the slot has counted. Pure: records are passed as plain memory.
  */
 #ifndef PEBSD_HELD_H
 #define PEBSD_HELD_H
@@ -13,38 +13,40 @@
 struct held;
 
 /*
- * Reads the records of the stripes whose bits are set (`records[stripe]`: struct latency_record where
- * `has_latency`, else struct plain_record; shared with writers, each counter read whole) and writes to
- * `pairs`, PAIRS_MAX bytes, the counters of struct figures that moved since the last reading; `*ret_size` is
- * how many bytes: 0 where none. `*held` is created with the first, and takes the reading over. A stripe once
- * read is read with each further one, whatever bits are set. Samples by stripe are added to `by_stripe`. 0,
- * or -ENOMEM with nothing taken.
+ * Reads the records of the stripes whose bits are set in `stripes`, and writes the counters of struct figures
+ * that moved since the last reading to `pairs` (PAIRS_MAX bytes). Sets *ret_size to the number of bytes, 0 if
+ * none moved.
+ *
+ * `records[stripe]` is a struct latency_record if `has_latency`, else a struct plain_record. Writers may add
+ * to it during the call; each counter is read whole. A stripe that was read once is read again by each
+ * further call, even if its bit is not set. `*held` is created by the first reading, and then holds the new
+ * reading. The samples of each stripe are added to `by_stripe`. Returns 0, or -ENOMEM with nothing changed.
  */
 int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
 	      size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
 
-/* It is read soon: fetches it, and waits for nothing. */
+/* Prefetches a reading that is used soon. Does not wait. */
 void held_prefetch(const struct held *held);
 
-/* Which stripes it ever read. */
+/* The stripes that were ever read, as bits. */
 u32 held_stripes(const struct held *held);
 
-/* sum += all that it has brought. */
+/* sum += everything that the slot has counted. */
 void held_add(const struct held *held, struct figures *sum);
 
 size_t held_bytes(const struct held *held);
 void held_free(struct held *held);
 DEFINE_CLEANUP(struct held *, held_free)
 
-/* Room for whatever is held. */
+/* Large enough for any reading. */
 #define HELD_STATE_MAX (12U << 10)
 
-/* Writes it to `to`, HELD_STATE_MAX bytes. Returns how many it took. */
+/* Writes the reading to `to`, HELD_STATE_MAX bytes. Returns the number of bytes written. */
 size_t held_save(const struct held *held, u8 *to);
 
 /*
- * The same taken back, of an event with or without latency and of stripes below `n_stripes`; the caller frees
- * it with held_free(). 0; -EBADMSG: these are no such bytes; -ENOMEM.
+ * Restores a saved reading of an event with or without latency, of stripes below `n_stripes`. The caller
+ * frees it with held_free(). Returns 0 or -ENOMEM; -EBADMSG: the bytes are not such a reading.
  */
 int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, struct held **ret);
 

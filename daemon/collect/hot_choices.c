@@ -12,10 +12,10 @@ enum choice_state { FREE, CHOSEN, RESTING };
 struct choice {
 	enum choice_state state;
 	u32 slot;
-	char *path; /* of a chosen one */
+	char *path; /* while chosen */
 	bool configured;
 	u64 since_ns;
-	u64 until_ns; /* somebody asked; 0: nobody */
+	u64 until_ns; /* end of the latest request; 0: none */
 	u64 released_ns;
 };
 
@@ -55,7 +55,7 @@ static struct choice *choice_of(const struct hot_choices *choices, u32 slot)
 	return NULL;
 }
 
-/* Clears what has rested. */
+/* Clears tables that have rested. Returns whether any became free. */
 static bool clear_rested(struct hot_choices *choices, u64 now_ns)
 {
 	bool any = false;
@@ -215,7 +215,7 @@ int hot_choices_places(const struct hot_choices *choices, const char *path, unsi
 				tables[n++] = kernel_hot_table(choices->kernel, (u32)i, event, cpu);
 	if (n == 0)
 		return -ENODATA;
-	/* Samples that are handed over come with no CPU, and share one table. */
+	/* Injected samples have no CPU, and share one table. */
 	return hot_places_read(tables, n, settings->hardware ? cpus : 0, kind,
 			       settings->events[event].has_latency, ret);
 }

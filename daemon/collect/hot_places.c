@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Shared with a writer: each member is read once and whole. */
+/* For memory shared with a writer: reads the member once and whole. */
 #define SHARED(member) __atomic_load_n(&(member), __ATOMIC_ACQUIRE)
 
-/* How often a counter is looked at while it changes hands, which takes the writer some nanoseconds. */
+/* Attempts to read a counter that changes its item, which takes the writer some nanoseconds. */
 #define TRIES 1000
 
 /* One item in one table. */
@@ -25,7 +25,7 @@ struct search {
 	size_t n;
 };
 
-/* What an item that is not in a set may have had there. */
+/* An upper bound for an item that is not in a set. */
 struct passed {
 	u64 weight;
 	u64 samples;
@@ -37,7 +37,10 @@ void hot_places_done(struct hot_places *places)
 	*places = (struct hot_places){0};
 }
 
-/* Whether there is an item. One that changes hands under the reader shows: by its turn, if it is back. */
+/*
+ * Returns false if the counter has no item. If the item changes during the read, tries again: the item or the
+ * turn shows it, the turn even if the same item is back.
+ */
 static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 {
 	const struct hot_counter *shared = &set->counters[way];
@@ -51,7 +54,9 @@ static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 				return false;
 			continue;
 		}
-		/* Errors first, and what contains them after: a lower bound is never above what came. */
+		/*
+		 * Errors before the sums that include them, so that a lower bound never exceeds the true value.
+		 */
 		ret->error.weight = SHARED(error->weight);
 		ret->error.samples = SHARED(error->samples);
 		ret->counter.hitm = SHARED(shared->hitm);
@@ -94,8 +99,10 @@ static int compare_places(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* What `n` counters of one item, by table, say of it. In tables where it has none it may have `passed`. The
- * tables of one CPU, `per_cpu`, stand together; 0: it is not known whose they are. */
+/*
+ * Sums the `n` counters of one item, which are sorted by table. For a table without the item it adds `passed`
+ * as the upper bound. `per_cpu` tables in a row belong to one CPU; 0: the CPU is unknown.
+ */
 static struct hot_place sum_tables(const struct found *found, size_t n, enum hot_kind kind,
 				   const struct passed *passed, size_t n_tables, size_t per_cpu)
 {
@@ -113,7 +120,7 @@ static struct hot_place sum_tables(const struct found *found, size_t n, enum hot
 			sum.samples_error += passed[table].samples;
 			continue;
 		}
-		/* One that left and came back under the reader is there twice: what is later holds. */
+		/* An item that left and came back during the read occurs twice: use the later one. */
 		while (next + 1 < n && found[next + 1].table == table)
 			next++;
 		sum.weight += found[next].weight;
@@ -143,7 +150,7 @@ static u64 larger(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* Puts the set's items of all tables together, behind those of the sets before. */
+/* Sums the set's items over all tables, and appends them to `places`. */
 static void sum_set(const struct hot_table *const *tables, size_t n_tables, size_t per_cpu, u32 set,
 		    struct search *search, struct passed *passed, struct hot_places *places)
 {
@@ -152,7 +159,10 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, size
 	search->n = 0;
 	for (size_t table = 0; table < n_tables; table++)
 		search_set(search, &tables[table]->kinds[places->kind].sets[set], table);
-	/* After the items: what leaves its counter meanwhile is in it, and what they have in the sums. */
+	/*
+	 * After the items: `passed` then covers an item that left its counter meanwhile, and the sums cover
+	 * all items.
+	 */
 	for (size_t table = 0; table < n_tables; table++) {
 		const struct hot_set *shared = &tables[table]->kinds[places->kind].sets[set];
 
@@ -174,7 +184,7 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, size
 	}
 }
 
-/* At most `slack` above what is certain. */
+/* Limits a value to `slack` above its lower bound. */
 static void bound(u64 *value, u64 *error, u64 slack)
 {
 	if (*error <= slack)
@@ -183,7 +193,7 @@ static void bound(u64 *value, u64 *error, u64 slack)
 	*error = slack;
 }
 
-/* Nothing has more than what is left when all have what is certainly theirs. */
+/* The total minus all lower bounds is what remains. No item can have more than its lower bound plus that. */
 static void bound_all(struct hot_places *places)
 {
 	u64 weight = 0, samples = 0;
@@ -192,7 +202,7 @@ static void bound_all(struct hot_places *places)
 		weight += places->places[i].weight - places->places[i].weight_error;
 		samples += places->places[i].samples - places->places[i].samples_error;
 	}
-	/* Less only where a writer is half way through a sample. */
+	/* The total is lower only if a writer is in the middle of a sample. */
 	places->weight = larger(places->weight, weight);
 	places->samples = larger(places->samples, samples);
 	weight = places->weight - weight;

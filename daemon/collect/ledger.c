@@ -20,20 +20,20 @@ struct ledger {
 	u32 next_number;
 	struct ledger_entry *other;
 	struct ledger_entry *unattributed;
-	struct ledger_entry *counted;           /* those with a difference of off-core responses */
-	struct ledger_entry *oldest, *youngest; /* of those that nobody holds */
+	struct ledger_entry *counted;           /* entries with an off-core difference */
+	struct ledger_entry *oldest, *youngest; /* of the entries without holders */
 	size_t n_unheld;
-	u64 begun;           /* collections */
-	struct state *state; /* not owned; NULL: nothing is kept */
+	u64 begun;           /* collections begun */
+	struct state *state; /* borrowed; NULL: nothing is saved */
 };
 
-/* What changes is put into the state, where the next process finds it. */
+/* Key of a saved sum in the state, from which the next process restores it. */
 static u64 left_key(u32 number, unsigned event)
 {
 	return (u64)number << 8 | event;
 }
 
-/* `other` and `unattributed` are always there, under their numbers. */
+/* `other` and `unattributed` always exist and have fixed numbers. */
 static bool is_fixed(const struct ledger_entry *entry)
 {
 	return entry == entry->ledger->other || entry == entry->ledger->unattributed;
@@ -160,8 +160,10 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path)
 	return found ? *found : NULL;
 }
 
-/* Among those that nobody holds, by the time of death; the last to die mostly come last, and who was never
- * held yet is before all of them. */
+/*
+ * Queues an entry without holders by its time of death. Entries mostly die in order, so the search begins at
+ * the end. An entry that never had a holder comes first.
+ */
 static void queue_unheld(struct ledger *ledger, struct ledger_entry *entry)
 {
 	struct ledger_entry *older = entry->died_ns ? ledger->youngest : NULL;
@@ -320,7 +322,7 @@ struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of
 	return sum;
 }
 
-/* What earlier slots left of an event; with nothing in it yet where there was none. NULL: no memory. */
+/* Returns the sum that former slots left for an event; a new, empty one if there was none. NULL: no memory. */
 static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
 {
 	struct ledger_sum *sum = entry->sums;
@@ -451,7 +453,7 @@ static void uncount(struct ledger *ledger, struct ledger_entry *entry)
 	*place = entry->next_counted;
 }
 
-/* Event by event: after a failure the next fold goes on with those that are not in `other` yet. */
+/* Goes event by event: after a failure the next fold continues with the events that are not in `other` yet. */
 static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 {
 	if (entry->offcore_total) {
@@ -483,7 +485,10 @@ static int compare_numbers(const void *key, const void *member)
 	return (wanted > number) - (wanted < number);
 }
 
-/* Numbers come round after 2^32 entries, and then are in no order: it is looked for one by one. */
+/*
+ * Looks up the index by binary search. After 2^32 entries numbers start again and are no longer sorted; then
+ * it searches one by one.
+ */
 static size_t place_of(const struct ledger *ledger, const struct ledger_entry *entry)
 {
 	struct ledger_entry **found = bsearch(&entry->number, ledger->entries, ledger->n,
@@ -497,8 +502,10 @@ static size_t place_of(const struct ledger *ledger, const struct ledger_entry *e
 	return place;
 }
 
-/* Takes those that are folded, a list by `newer`, out of the array, and frees them. All places are looked up
- * before one is emptied. */
+/*
+ * Removes the folded entries, a list linked by `newer`, from the array and frees them. Looks up all indices
+ * before it empties any of them. `unheld` holds the index meanwhile.
+ */
 static void take_out(struct ledger *ledger, struct ledger_entry *folded)
 {
 	size_t kept = 0;
@@ -528,7 +535,7 @@ int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 		newer = entry->newer;
 		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay)
 			break;
-		/* In the differences of this collection, or in those kept for the next. */
+		/* Part of the differences of this collection, or of those for the next one. */
 		if (entry->holders || (entry->unheld && ledger->begun <= entry->unheld))
 			continue;
 		r = fold_one(ledger, entry);
@@ -575,7 +582,7 @@ static int restore_entry(struct ledger *ledger, const struct state_record *recor
 
 	if (r < 0)
 		return r;
-	/* By ascending number; the first two are not among them. */
+	/* Records are sorted by number. The first two numbers are fixed and not saved. */
 	if (record->key < ledger->next_number || record->key >= UINT32_MAX || guest > 1 ||
 	    ledger_find(ledger, path))
 		return -EBADMSG;

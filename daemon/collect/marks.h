@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Marks (records.h), read by who clears them: 64 slots at a time, as bits. Pure; in memory that others set
- * bytes of.
+ * Marks (records.h), as the reader takes them: 64 slots at a time, as bits. Pure, on memory whose bytes other
+ * programs set.
  */
 #ifndef PEBSD_MARKS_H
 #define PEBSD_MARKS_H
@@ -18,13 +18,13 @@ static inline u64 marks_bits(u64 bytes)
 	bytes |= bytes >> 4;
 	bytes |= bytes >> 2;
 	bytes |= bytes >> 1;
-	/* The lowest bit of byte i comes to bit 56 + i. */
+	/* The lowest bit of byte i is moved to bit 56 + i. */
 	return (bytes & 0x0101010101010101) * 0x0102040810204080 >> 56;
 }
 
 /*
- * Takes the marks of a line: one bit each, and they are cleared. Eight at a time, each exchanged whole, so
- * that a mark set meanwhile is taken or stays. marks_taken() before what was marked is read.
+ * Takes the marks of a line: returns one bit each, and clears them. Exchanges eight marks at a time, so that a
+ * mark that is set concurrently is either taken or stays. Call marks_taken() before you read the marked records.
  */
 static inline u64 marks_take(u8 line[MARKS_LINE])
 {
@@ -41,22 +41,24 @@ static inline u64 marks_take(u8 line[MARKS_LINE])
 	return bits;
 }
 
-/* Whoever found a mark set where it was about to set it had written before: what it wrote is read from here
- * on. */
+/*
+ * Barrier between taking marks and reading records. A writer that finds its mark still set does not set it
+ * again; reads after this barrier see what that writer wrote.
+ */
 static inline void marks_taken(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* NOLINTBEGIN(readability-non-const-parameter): atomics write, too */
+/* NOLINTBEGIN(readability-non-const-parameter): atomics also write */
 
-/* One mark alone. Returns whether it was set. */
+/* Takes a single mark. Returns whether it was set. */
 static inline int marks_take_one(u8 *mark)
 {
 	return __atomic_load_n(mark, __ATOMIC_RELAXED) && __atomic_exchange_n(mark, 0, __ATOMIC_SEQ_CST);
 }
 
-/* What it stands for was not read after all. */
+/* Sets the mark again, because its record was not read after all. */
 static inline void marks_put_back(u8 *mark)
 {
 	__atomic_store_n(mark, 1, __ATOMIC_RELEASE);

@@ -26,7 +26,7 @@ bool offcore_scaled(const struct offcore_figure *figure, u64 *ret)
 {
 	if (figure->errors || figure->running_ns == 0)
 		return false;
-	/* Exact where nothing is to be made up; a double would round above 2^53. */
+	/* Exact if nothing has to be estimated; a double would round above 2^53. */
 	if (figure->running_ns >= figure->enabled_ns)
 		*ret = figure->count;
 	else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was counted of off-core responses, for one cgroup or a sum of cgroups, over some time. Counts, no
- * samples: nothing is chosen at random, and no threshold stands before them. Pure.
+ * Counts of off-core responses, for one cgroup or a sum of cgroups, over some time. These are counts, not
+ * samples: they have no random selection and no latency threshold. Pure functions.
  */
 #ifndef PEBSD_OFFCORE_FIGURES_H
 #define PEBSD_OFFCORE_FIGURES_H
@@ -13,10 +13,10 @@
 #include "pebsd/offcore.h"
 
 struct offcore_figure {
-	u64 count;      /* as the counter had it while it ran */
-	u64 enabled_ns; /* time it should have run, while this cgroup's tasks did */
-	u64 running_ns; /* time it did: less where it took turns with others */
-	u64 errors;     /* readings that failed: a part of the count is not known */
+	u64 count;      /* while the counter ran */
+	u64 enabled_ns; /* time for which the counter was enabled while this cgroup's tasks ran */
+	u64 running_ns; /* time for which it counted: less if multiplexed */
+	u64 errors;     /* failed readings: a part of the count is unknown */
 };
 
 struct offcore_figures {
@@ -26,29 +26,31 @@ struct offcore_figures {
 void offcore_figures_add(struct offcore_figures *sum, const struct offcore_figures *addend);
 
 /*
- * What the counter would have had, had it run all the time: count x enabled / running. False where that is
- * not known: a reading failed, or it never ran.
+ * Estimates the count if the counter had run all the time: count x enabled / running. Returns false if that
+ * is unknown: a reading failed, or the counter never ran.
  */
 bool offcore_scaled(const struct offcore_figure *figure, u64 *ret);
 
-/* Running over enabled time of the PMU's counter that has the least; false where none was enabled. */
+/* The lowest ratio of running to enabled time among the counters of a PMU. Returns false if none was enabled. */
 bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
 
-/* Core clock cycles for which a demand read was outstanding, on average (manual 18.6.3). False where one of
- * its two counters is not known, or there was no request. */
+/*
+ * Mean duration of a demand read in core clock cycles: outstanding cycles per request (manual 18.6.3).
+ * Returns false if one of the two counters is unknown, or there was no request.
+ */
 bool offcore_latency_mean(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
 
 /*
- * To and from the row of counters that a window holds (window.h), which knows no more of them than that they
- * grow.
+ * Converts to and from the row of counters that a window holds (window.h). The window only needs to know that
+ * they grow.
  */
 void offcore_pack(const struct offcore_figures *figures, struct figures *ret);
 void offcore_unpack(const struct figures *row, struct offcore_figures *ret);
 
 /*
- * The same as counters that only grow. Each collection's difference is scaled by itself; one in which the
- * counter was enabled and did not run waits for the next that says how much to make of it. After a failed
- * reading a counter is no longer known, for good.
+ * Scaled counters that only grow. The difference of each collection is scaled by itself. If the counter was
+ * enabled but did not run, its difference waits for a later one with running time. After a failed reading the
+ * counter stays unknown.
  */
 struct offcore_counters {
 	u64 scaled[OFFCORE_PMUS_MAX][OFFCORE_KINDS];
@@ -58,7 +60,7 @@ struct offcore_counters {
 
 void offcore_counters_add(struct offcore_counters *counters, const struct offcore_figures *difference);
 
-/* False where the counter never ran, or a reading failed. */
+/* Returns false if the counter never ran, or a reading failed. */
 bool offcore_counters_get(const struct offcore_counters *counters, size_t pmu, enum offcore_kind kind,
 			  u64 *ret);
 

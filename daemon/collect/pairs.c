@@ -40,7 +40,7 @@ bool pairs_sound(const u8 *pairs, size_t size)
 
 void pairs_add(const u8 *pairs, size_t size, struct figures *sum)
 {
-	/* Of no pairs there may be no address either. */
+	/* If there are no pairs, `pairs` may be NULL. */
 	struct pairs_reader reader = {.from = pairs, .end = size > 0 ? pairs + size : pairs};
 	u64 *counters = (u64 *)sum;
 	unsigned counter;
@@ -50,7 +50,7 @@ void pairs_add(const u8 *pairs, size_t size, struct figures *sum)
 		counters[counter] = add_saturating(counters[counter], value);
 }
 
-/* Of the counters from `first` on, one a source. Further ones are not read. */
+/* Sums one counter per source, from counter `first` on. Stops reading after them. */
 static u64 sum_of_sources(const u8 *pairs, size_t size, size_t first)
 {
 	struct pairs_reader reader = {.from = pairs, .end = pairs + size};

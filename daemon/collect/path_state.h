@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A path at the end of a record. */
+/* Saves and restores a path at the end of a state record. */
 #ifndef PEBSD_PATH_STATE_H
 #define PEBSD_PATH_STATE_H
 
@@ -10,11 +10,11 @@
 #include "base/cleanup.h"
 #include "state/state_bytes.h"
 
-/* A tree may be as deep as whoever made it likes. What is longer is kept by its beginning and a number. */
+/* The depth of a cgroup tree is not limited. A longer path is saved as its beginning and a number. */
 #define PATH_STATE_CUT 8192
 #define PATH_STATE_MAX (PATH_STATE_CUT + sizeof("...#4294967295"))
 
-/* The writer has room for PATH_STATE_MAX bytes. */
+/* The writer must have room for PATH_STATE_MAX bytes. */
 static inline void path_save(struct state_writer *writer, const char *path, u32 number)
 {
 	size_t length = strnlen(path, PATH_STATE_CUT + 1);
@@ -28,7 +28,7 @@ static inline void path_save(struct state_writer *writer, const char *path, u32 
 	state_put_bytes(writer, end, (size_t)snprintf(end, sizeof(end), "...#%u", number));
 }
 
-/* The caller's, in `ret`. 0; -EBADMSG: it is none; -ENOMEM. */
+/* Returns 0 or -ENOMEM; -EBADMSG: this is not a path. The caller frees `ret`. */
 static inline int path_restore(struct state_reader *reader, char **ret)
 {
 	size_t length;

@@ -7,7 +7,7 @@
 
 #define BUCKETS_MIN 64
 
-/* Eight bytes at a time: paths are long, and each is looked for at each collection. */
+/* Hashes eight bytes at a time: paths are long, and each is looked up at each collection. */
 static u64 hash_of(const char *name)
 {
 	u64 hash = 0xcbf29ce484222325;
@@ -70,7 +70,7 @@ static void put(struct paths *paths, struct path *path)
 	*bucket = path;
 }
 
-/* Without memory for more buckets the chains grow instead. */
+/* Without memory for more buckets, the chains grow instead. */
 static void grow_buckets(struct paths *paths)
 {
 	struct path **buckets = calloc(paths->n_buckets * 2, sizeof(*buckets));

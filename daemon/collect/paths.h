@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cgroup paths that the series table knows: those with samples lately, with a series, or that had one. */
+/*
+ * The cgroup paths that the series table knows: those with recent samples, with a series, or that had a series.
+ */
 #ifndef PEBSD_PATHS_H
 #define PEBSD_PATHS_H
 
@@ -8,15 +10,15 @@
 enum path_standing {
 	PATH_WAITING,  /* no series and no figures: its samples are in `other` */
 	PATH_EXPORTED, /* has a series */
-	PATH_ENDED,    /* had one; its figures wait for its return */
+	PATH_ENDED,    /* had one; its figures are kept for its return */
 };
 
 struct path {
 	struct series series;
-	struct path *next; /* in its bucket */
+	struct path *next; /* in its hash bucket */
 	u64 hash;
 	enum path_standing standing;
-	double samples; /* decayed as the cost is */
+	double samples; /* decays as the cost does */
 	u64 seen_ns;    /* when it last had a sample */
 
 	/* The plan of the update under way. */
@@ -25,8 +27,8 @@ struct path {
 	bool has_input;
 	bool excluded;
 	bool in_top;
-	bool owns;   /* takes its differences itself */
-	bool forget; /* for paths_sweep() */
+	bool owns;   /* its series gets its differences */
+	bool forget; /* to be removed by paths_sweep() */
 };
 
 struct paths {
@@ -41,18 +43,18 @@ struct paths {
 int paths_init(struct paths *paths);
 void paths_done(struct paths *paths);
 
-/* NULL: not known. */
+/* Returns NULL if the path is not known. */
 struct path *paths_find(const struct paths *paths, const char *name);
 
-/* Finds or adds, WAITING and without cost. NULL: no memory. */
+/* Finds or adds the path; a new one is WAITING and has no cost. NULL: no memory. */
 struct path *paths_get(struct paths *paths, const char *name);
 
-/* Removes and frees those marked with `forget`. */
+/* Removes and frees paths with `forget` set. */
 void paths_sweep(struct paths *paths);
 
 void path_free_figures(struct series *series);
 
-/* Nothing may be added or removed inside the loop. */
+/* Do not add or remove paths inside the loop. */
 #define FOREACH_PATH(paths, path)                                                                     \
 	for (struct path **_at = (paths)->list, **_end = _at + (paths)->n, *path; _at != _end; _at++) \
 		if ((path = *_at))

@@ -9,7 +9,7 @@ static u64 load(const u64 *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* First of all, and written last: what it stands for is there. */
+/* Reads `settles` first. The writer writes it last, so the counts that it stands for are there. */
 static u64 settles_of(const struct kernel_offcore *offcore, u32 slot)
 {
 	u64 settles = 0;

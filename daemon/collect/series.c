@@ -13,7 +13,7 @@
 #include "collect/series_width.h"
 #include "state/state_kinds.h"
 
-/* Numbers of series in records. */
+/* Numbers of series in saved records. */
 #define SERIES_ID_OTHER        0
 #define SERIES_ID_UNATTRIBUTED 1
 #define SERIES_ID_PATHS        2 /* and above: paths */
@@ -30,20 +30,20 @@ struct series_table {
 	const struct series **list;
 	size_t n_list;
 
-	/* Scratch of the update under way. */
+	/* Temporary data of the update under way. */
 	struct path **owners; /* of each input; NULL: not exported */
-	struct path **best;   /* the N, the costliest first; room for all that could be */
+	struct path **best;   /* the N, the costliest first; allocated for all candidates */
 	size_t n_best;
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
-	size_t n_ended, n_waiting; /* paths of that standing */
-	bool some_idle;            /* one waits that is to be forgotten */
+	size_t n_ended, n_waiting; /* number of paths with that standing */
+	bool some_idle;            /* a waiting path is to be forgotten */
 
-	struct state *state; /* not owned; NULL: nothing is kept */
-	u32 next_id;         /* of a path with records */
+	struct state *state; /* borrowed; NULL: nothing is saved */
+	u32 next_id;         /* for the next path with records */
 };
 
-/* Removes what the state has of a series, or of its figures. */
+/* Remove the saved records of a series, or only those of its figures. */
 static void forget_series(struct series_table *table, struct series *series);
 static void forget_figures(struct series_table *table, struct series *series);
 
@@ -110,7 +110,7 @@ void series_table_expect(struct series_table *table, const struct event *events,
 		series_width_expect(&table->width, event, &events[event]);
 }
 
-/* Makes `array`, a pointer to an array's pointer, hold `n` elements; the first ones are kept. */
+/* Reallocates `array`, a pointer to an array's pointer, for `n` elements and keeps the first ones. */
 static int reserve(void *array, size_t n, size_t size)
 {
 	void *bigger = reallocarray(*(void **)array, n ? n : 1, size);
@@ -138,7 +138,7 @@ static bool kept(const struct path *path, u64 now_ns, u64 for_ns)
 	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
 }
 
-/* Moves the `most` first ones of `list` to its front, in no particular order. */
+/* Moves the first `most` of the sorted order to the front of `list`, in no particular order (quickselect). */
 static void select_first(struct path **list, size_t n, size_t most)
 {
 	while (n > 1 && most > 0 && most < n) {
@@ -146,7 +146,7 @@ static void select_first(struct path **list, size_t n, size_t most)
 		struct path **left = list, **right = list + n - 1;
 		size_t n_left;
 
-		/* Whatever the order they come in: those before the pivot, then those after it. */
+		/* Partition for input in any order: elements before the pivot, then those after it. */
 		while (left <= right) {
 			while (compare(left, &pivot) < 0)
 				left++;
@@ -163,7 +163,7 @@ static void select_first(struct path **list, size_t n, size_t most)
 		if (most <= n_left) {
 			n = n_left;
 		} else {
-			/* The pivot may lie between the two. */
+			/* The pivot may lie between both parts. */
 			most -= (size_t)(left - list);
 			n -= (size_t)(left - list);
 			list = left;
@@ -171,7 +171,7 @@ static void select_first(struct path **list, size_t n, size_t most)
 	}
 }
 
-/* pairs_samples() and pairs_weighted_latency() in one. */
+/* pairs_samples() and pairs_weighted_latency() in one pass. */
 static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
 {
 	const unsigned first = offsetof(struct figures, weighted_latency) / sizeof(u64);
@@ -187,7 +187,7 @@ static void costs_of(const struct difference *difference, u64 *samples, u64 *cos
 			*cost = ~0ULL;
 }
 
-/* What `inputs` add to each path's cost, on top of what is left of it. */
+/* Sets each path's cost to the decayed old cost plus the cost in `inputs`. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
 	double left = exp2(-(double)(now_ns - table->now_ns) / (double)SERIES_HALF_LIFE_NS);
@@ -224,7 +224,7 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	return 0;
 }
 
-/* As of what was counted until now, in any series. */
+/* Uses the width of what was counted so far in all series. */
 static struct series_places places_now(struct series_table *table)
 {
 	for (size_t i = 0; i < table->n_list; i++)
@@ -233,15 +233,18 @@ static struct series_places places_now(struct series_table *table)
 }
 
 /*
- * Whether the path that is number `rank` of the N may take one of `room` places: half of those beside the N
- * are kept for the costlier ones, the more the costlier.
+ * True if the path with this `rank` among the N may take one of `room` free places: more places must be free
+ * than are reserved for costlier paths. The reserve grows with the rank, up to half of the places beyond N.
  */
 static bool may_enter(const struct series_places *places, size_t rank, size_t room)
 {
 	return room > (places->paths - places->top) * rank / (2 * places->top);
 }
 
-/* Who is among the N, and whose series takes its differences. */
+/*
+ * Decides which paths are among the N, and whose series get their differences. Returns the number of exported
+ * paths.
+ */
 static size_t plan_series(struct series_table *table, u64 now_ns)
 {
 	const struct series_places places = places_now(table);
@@ -284,7 +287,7 @@ static struct series *owner_of(struct series_table *table, size_t input)
 	return path && path->owns ? &path->series : &table->other;
 }
 
-/* At most so many figures: a path may have two differences of an event. */
+/* Upper bound of the figures to allocate: a path may have two differences of one event. */
 static size_t count_missing(const struct series *series, const struct difference *differences, size_t n)
 {
 	size_t missing = 0;
@@ -294,7 +297,7 @@ static size_t count_missing(const struct series *series, const struct difference
 	return missing;
 }
 
-/* Without anything counted yet it is not exported. */
+/* A series without any count has no `offcore`, and does not export it. */
 static int reserve_offcore(struct series *series)
 {
 	if (!series->offcore)
@@ -302,12 +305,12 @@ static int reserve_offcore(struct series *series)
 	return series->offcore ? 0 : -ENOMEM;
 }
 
-/* All memory that the plan takes, so that carrying it out cannot fail. */
+/* Allocates all memory that the plan needs, so that carrying it out cannot fail. */
 static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
 			    size_t n, const struct difference *unattributed, size_t n_unattributed)
 {
 	size_t missing = count_missing(&table->unattributed, unattributed, n_unattributed);
-	u32 others = 0; /* bits: events of which something goes to `other` */
+	u32 others = 0; /* bits: events of which a difference goes to `other` */
 	int r;
 
 	for (size_t i = 0; i < n; i++) {
@@ -484,8 +487,10 @@ const struct series *const *series_table_list(const struct series_table *table, 
 	return table->list;
 }
 
-/* One that is idle and among the N is wanted at each collection, which is put this seldom: so much sooner, at
- * most, a series ends after a restart. */
+/*
+ * A path that is idle and among the N gets a new `wanted_ns` at each collection. It is saved only this often.
+ * So after a restart, a series may end earlier by at most this much.
+ */
 #define WANTED_GAP_NS (10 * NSEC_PER_SEC)
 
 static u64 figures_key(u32 id, unsigned event)
@@ -617,7 +622,7 @@ static bool is_cost(double value)
 	return isfinite(value) && value >= 0;
 }
 
-/* Without a record it is what it is where nothing is known of it. Costs are as of the table's time. */
+/* Without a record, the path keeps the standing of a new path. Costs decay to the table's time. */
 static int restore_standing(struct series_table *table, struct path *path)
 {
 	const struct state_record *record = state_find(table->state, STATE_SERIES, path->series.kept.id);
@@ -668,7 +673,7 @@ static int restore_path(struct series_table *table, const struct state_record *r
 	return r < 0 ? r : restore_figures(table, &path->series);
 }
 
-/* As after the update that was last. */
+/* Rebuilds the list as the last update left it. */
 static int list_exported(struct series_table *table)
 {
 	const struct series **list = reallocarray(table->list, table->paths.n + 2, sizeof(*list));

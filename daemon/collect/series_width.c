@@ -6,13 +6,13 @@
 /* Buckets, +Inf, sum and count: daemon/export/prometheus/prometheus.c. */
 #define HISTOGRAM_SERIES (COARSE_BUCKETS - 1 + 3)
 
-/* Where loads are commonly served: l1 lfb l2 l3 local_cache remote_cache local_dram remote_dram unknown. */
+/* Usual sources of loads: l1 lfb l2 l3 local_cache remote_cache local_dram remote_dram unknown. */
 #define LOAD_SOURCES 9
 
-/* Where else: l1, and unknown where that was missed. */
+/* Usual sources of other operations: l1, and unknown if the L1 was missed. */
 #define OTHER_SOURCES 2
 
-/* Bits of the counters that are a series each; the flags are from FIRST_FLAG on. */
+/* Bits of counters with a series each. The access flags begin at FIRST_FLAG. */
 enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, FIRST_FLAG, COUNTERS = FIRST_FLAG + FLAG_COUNT };
 
 #define KNOWN_(name, bits, known, ...) +((known) == FLAG_KNOWN_WITH_TLB)
@@ -87,7 +87,7 @@ void series_width_see(struct series_width *width, const struct series *series)
 
 size_t series_width_of(const struct series_width *width)
 {
-	/* Each kind is a series: those of the latency are two together. */
+	/* Each off-core kind counts as one series. The two kinds of the latency also make two together. */
 	size_t sum = SERIES_WIDTH_SPARE + (size_t)__builtin_popcount(width->offcore);
 
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
@@ -106,7 +106,7 @@ struct series_places series_places(size_t top, size_t width)
 {
 	size_t asked = top == SERIES_TOP_AUTO ? SERIES_TOP_DEFAULT : top;
 	size_t series = MAX(SERIES_DEFAULT_MAX, asked * SERIES_EACH_MAX);
-	/* `other` and `unattributed` are as wide. */
+	/* `other` and `unattributed` have the same width as a path. */
 	size_t fit = series / width > 2 ? series / width - 2 : 0;
 	size_t paths = MIN(fit, asked * SERIES_LIVE_FACTOR);
 

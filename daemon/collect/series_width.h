@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many series of a scrape one path makes, at most, and so how many paths can have some: what a scrape
- * costs the host, the network and whoever stores it is bounded by their product. Pure.
+ * The maximum number of series that one path adds to a scrape, and from it the number of paths that can have
+ * series. Their product bounds what a scrape costs the host, the network and the storage. Pure.
  *
- * By default SERIES_DEFAULT_MAX series are for paths, which leaves a scrape below 4,000 series, and below
- * 1 MB where each path is 200 bytes long. Where a person says how many paths are to have series, these always
- * have them, and the bound is SERIES_EACH_MAX times their number where that is more.
+ * By default SERIES_DEFAULT_MAX series are for paths. That keeps a scrape below 4,000 series, and below 1 MB
+ * if each path is 200 bytes long. If the user sets the number of paths, all of them have series, and the
+ * bound is SERIES_EACH_MAX times their number if that is more.
  */
 #ifndef PEBSD_SERIES_WIDTH_H
 #define PEBSD_SERIES_WIDTH_H
@@ -19,38 +19,38 @@
 #define SERIES_DEFAULT_MAX 3300
 #define SERIES_EACH_MAX    (SERIES_DEFAULT_MAX / SERIES_TOP_DEFAULT)
 
-/* What is left out until it is first seen, may come: two more sources, each with samples and latency. */
+/* Reserve for series that are omitted until first seen: two more sources, each with samples and latency. */
 #define SERIES_WIDTH_SPARE 4
 
-/* No less is assumed: half of an event's counters may come with the next sample. */
+/* Lower bound of the width: the next sample may add half of an event's counters. */
 #define SERIES_WIDTH_MIN 40
 
-/* What was seen of any path, or is to be expected. Zeroed: nothing. */
+/* What was seen in any path, or is expected. All zero: nothing. */
 struct series_width {
 	struct {
 		u32 samples, latencies;            /* bits: enum source */
-		u32 counters;                      /* bits: of each counter that is not zero */
+		u32 counters;                      /* bits: counters that are not zero */
 		bool latency, instruction_latency; /* histograms */
 		size_t expected;
 	} events[EVENTS_MAX];
 	u32 offcore; /* bits: PMU and kind */
 };
 
-/* An event that is sampled: what such events usually bring is expected from the start. */
+/* Adds what a sampled event of this kind usually produces, so that it is expected from the start. */
 void series_width_expect(struct series_width *width, unsigned event, const struct event *what);
 
-/* Takes what a series has into account. */
+/* Takes the counters of a series into account. */
 void series_width_see(struct series_width *width, const struct series *series);
 
-/* Series that a path makes at most, as far as can be told. Snoop and TLB results in detail are not in it. */
+/* Maximum number of series per path, as far as known. Detailed snoop and TLB results are not included. */
 size_t series_width_of(const struct series_width *width);
 
 struct series_places {
-	size_t top;   /* so many, the costliest, have series */
-	size_t paths; /* so many have series at once, those among them that were among the costliest lately */
+	size_t top;   /* number of costliest paths that have series */
+	size_t paths; /* number of paths with series at the same time, including recent members of the top */
 };
 
-/* `top`: as asked for, or SERIES_TOP_AUTO. `other` and `unattributed` are beside the paths. */
+/* `top`: as configured, or SERIES_TOP_AUTO. `other` and `unattributed` come on top of the paths. */
 struct series_places series_places(size_t top, size_t width);
 
 #endif

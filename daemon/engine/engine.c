@@ -74,7 +74,7 @@ static void free_books(struct engine *engine)
 	free(TAKE_PTR(engine->totals));
 }
 
-/* Whether the kernel side is the one that what was kept is of. */
+/* Sets *ret_same if the maps are those that the saved state describes. */
 static int open_kernel(struct engine *engine, const struct kernel_settings *kernel, bool *ret_same,
 		       char **ret_message)
 {
@@ -85,7 +85,10 @@ static int open_kernel(struct engine *engine, const struct kernel_settings *kern
 	return engine->kernel ? 0 : kernel_open(kernel, &engine->kernel, ret_message);
 }
 
-/* What slots had at a time that nobody knows is no base to count from: they begin anew, too. */
+/*
+ * Discards the state and starts again from zero. The last readings of the slots are unknown, so they cannot
+ * be continued either: the kernel side is opened again.
+ */
 static int open_anew(struct engine *engine, const struct kernel_settings *kernel, bool same,
 		     char **ret_message)
 {
@@ -229,9 +232,9 @@ int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 {
 	int r;
 
-	/* It may read slots: snapshots make cgroups' figures of what is in the books. */
+	/* Reclaim may read slots, and snapshots read figures from the ledger. */
 	engine_forget_snapshots(engine);
-	/* First: who needs a slot after the look at them tells again. */
+	/* Clear the report first: a cgroup that needs a slot from now on reports it again. */
 	kernel_slots_told(engine->kernel);
 	r = collect_make_room(engine->collect, engine_clock_ns(), ret_again_ns);
 	engine_save(engine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything that counts, without an event loop: the kernel side, the collection over it, what the
- * collections add up to (ledger, window, series), and snapshots of it. main.c's modes and the tests drive it.
+ * The engine: everything that counts, without an event loop. It has the kernel side, the collection, the sums of
+ * the collections (ledger, window, series), and snapshots of them. The modes of main.c and the tests drive it.
  */
 #ifndef PEBSD_ENGINE_H
 #define PEBSD_ENGINE_H
@@ -26,41 +26,49 @@ struct engine_settings {
 	size_t n_events;
 	struct event events[EVENTS_MAX];
 	u32 slots;        /* at the start */
-	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are */
-	bool memory_auto; /* likewise */
-	u32 offcore_cpus; /* see kernel_settings; the next, too */
+	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are added */
+	bool memory_auto; /* see kernel_settings */
+	u32 offcore_cpus; /* see kernel_settings, also for the next one */
 	u32 hot_max;
 	bool births;      /* follow the running kernel's cgroups */
 	bool hardware;    /* load the perf_event programs */
-	bool counts_kept; /* what `count` and `count_cpus` tell goes on from the process before */
-	bool same_kernel; /* `kernel` is the one that `state` is of */
+	bool counts_kept; /* `count` and `count_cpus` continue the counts of the previous process */
+	bool same_kernel; /* `kernel` has the maps that `state` describes */
 	const struct stripes *stripes; /* see kernel_settings; they outlive the engine */
 	size_t top;
 	u64 interval_ns;    /* between collections */
-	size_t trend_bytes; /* what trends may take (window/trend.h); 0: none are kept */
-	/* Whether a path may have a series; asked once of each, and again after engine_exports_changed(). */
+	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
+	/* True if a path may have a series. Called once per path, and again after engine_exports_changed(). */
 	bool (*exported)(const char *path, void *userdata);
 	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */
-	void *userdata;            /* of `exported` and `hot` */
-	/* Fills in what the origin counts of its events: `counted` and what follows it. May be NULL. */
+	void *userdata;            /* for `exported` and `hot` */
+	/* Fills in the counts that the origin has of its events: `counted` and what follows it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
-	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
+	/*
+	 * The same by CPU, as of that call, for every CPU that ever had the event. Owned by the origin. May
+	 * be NULL.
+	 */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
-	/* After each collection, with what it found missing (reading_settle()). May be NULL. */
+	/* Called after each collection with the derived losses (reading_settle()). May be NULL. */
 	void (*settled)(const struct reading readings[EVENTS_MAX], void *userdata);
-	void *count_userdata; /* of all of these, and the next two */
-	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
+	void *count_userdata; /* for all of these, and the next two */
+	/*
+	 * Settles the off-core counts of running tasks (perf_offcore.h). Called before the slots are read.
+	 * May be NULL.
+	 */
 	void (*offcore_collect)(void *userdata);
-	/* Gives slots to cgroups that have none (engine_adopting()), between collections too. NULL: none can. */
+	/*
+	 * Gives slots to cgroups that have none (engine_adopting()). Also called between collections. May be
+	 * NULL.
+	 */
 	void (*adopt)(void *userdata);
 	/*
-	 * What is counted is kept here beyond the process, and gone on from (state/state.h). Outlives the
-	 * engine. NULL: it is not.
+	 * The engine restores its counters from this state and saves them to it (state/state.h). Outlives the
+	 * engine. NULL: nothing is saved.
 	 */
 	struct state *state;
-	struct kernel *kernel; /* opened already; the engine's then. NULL: it opens one */
-	bool (*hot)(const char *path,
-		    void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
+	struct kernel *kernel; /* already open, owned by the engine from now on; NULL: it opens one */
+	bool (*hot)(const char *path, void *userdata); /* as engine_set_hot(), from the start; may be NULL */
 	struct collect_listener listener;
 	struct store *store;       /* as sampling_settings */
 	struct handover *handover; /* what the kernel side leaves to the next process; NULL: nothing */
@@ -70,149 +78,167 @@ struct engine_settings {
 struct engine;
 
 /*
- * Like kernel_open(): -errno and a message that the caller frees. Where the state has what another process
- * counted the engine goes on from there: with the slots of the same kernel side, or with new ones. What makes
- * no sense is forgotten, with a warning.
+ * Opens the engine. On failure returns -errno and a message that the caller frees, as kernel_open() does. If
+ * the state has counters of another process, the engine continues them: with the slots of the same maps, or
+ * with new ones. An invalid state is discarded with a warning.
  */
 int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message);
-/* What engine_open() opens the kernel side by; for who opens it before. */
+/* The settings with which engine_open() opens the kernel side. For callers that open it before. */
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
-/* What it keeps its books in, for others who keep theirs there: by the first collection they have taken back
- * what they left. NULL: nothing is kept. */
+/*
+ * The state, for others who save records in it. They must have restored their records before the first
+ * collection. NULL: nothing is saved.
+ */
 struct state *engine_state(const struct engine *engine);
 
-/* Whether the state has books to go on from. */
+/* True if the state has counters to continue. */
 bool engine_has_before(const struct engine_settings *settings);
 
 struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)
 
-/* The kernel side and the names, for the origin. The engine's. */
+/* The kernel side and the names, for the origin. Owned by the engine. */
 struct kernel *engine_kernel(const struct engine *engine);
 struct names *engine_names(const struct engine *engine);
 
-/* Gives a cgroup that is not the running kernel's a slot and a path; see kernel_adopt(), names_add_path(). 0
- * or -errno. */
+/*
+ * Gives a slot and a path to a cgroup that is not one of the running kernel; see kernel_adopt(),
+ * names_add_path(). Returns 0 or -errno.
+ */
 int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path);
 
-/* One collection. Pointers of earlier snapshots end, and entries of cgroups long gone. 0, or -ENOMEM with
- * some of it left to the next. */
+/*
+ * Runs one collection. It invalidates pointers of earlier snapshots, and entries of cgroups that were removed
+ * long ago. Returns 0, or -ENOMEM: the next collection enters the rest.
+ */
 int engine_collect(struct engine *engine);
 
-/* The last one of all: see collect_last(). */
+/* The final collection: see collect_last(). */
 int engine_collect_last(struct engine *engine);
 
 /*
- * The books as of the last collection, for the whole time (`window_seconds` not known) or the last so many
- * seconds, as far back as is held. The engine's, valid until the next call or collection. 0, -ENODATA before
- * the first collection, -ENOMEM.
+ * A snapshot of the counters as of the last collection: for the whole time (`window_seconds` not known), or
+ * for the last `window_seconds`, as far back as the window reaches. Owned by the engine, valid until the next
+ * call or collection. Returns 0, -ENODATA before the first collection, or -ENOMEM.
  */
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
 
-/* The last snapshot of a window is not needed any more, and its memory goes back. */
+/* Frees the last snapshot of a window. */
 void engine_release_window(struct engine *engine);
 
 /*
- * The same of the whole time without cgroups' figures (snapshot_build_summary()): for a scrape, which has the
- * series. The engine's, valid until the next collection.
+ * The same for the whole time, without the figures of cgroups (snapshot_build_summary()). For a scrape, which
+ * uses the series. Owned by the engine, valid until the next collection.
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
 
-/* What the window of the last minutes may take, where so many cgroups and events are active. */
+/* Memory limit of the window if `active` cgroups and events are active, in bytes. */
 size_t engine_window_bytes(double active);
 
-/* When the last collection was (CLOCK_MONOTONIC); before the first, when the engine was opened. */
+/* Time of the last collection (CLOCK_MONOTONIC), or when the engine was opened if there was none. */
 u64 engine_collected_ns(const struct engine *engine);
 
-/* The differences of the last collection, those of `unattributed` among them. */
+/* The differences of the last collection, including those of `unattributed`. */
 const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
 
-/* Whether an entry may have a series (`exported` of the settings); `unattributed` may not. */
+/* True if an entry may have a series (`exported` of the settings). Always false for `unattributed`. */
 bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 
-/* For a reload: `exported` may answer otherwise from now on. */
+/* For a reload: `exported` may return other values from now on. */
 void engine_exports_changed(struct engine *engine);
 
 /*
- * Free slots run short, between two collections: as collect_make_room(); then slots are added if they still are,
- * and cgroups without one are given some. engine_slots_short_fd() is readable then; -1: slots can't run short.
+ * Call it between two collections when free slots run short: it does collect_make_room(), then adds slots if
+ * they are still short, and gives them to cgroups without one. engine_slots_short_fd() becomes readable when
+ * slots run short; -1: they cannot run short.
  */
 int engine_slots_short_fd(const struct engine *engine);
 int engine_make_room(struct engine *engine, u64 *ret_again_ns);
 
-/* Whether they are short, as of the last collection or room made: see kernel_slots_short_fd(). */
+/* True if slots were short at the last collection or call of engine_make_room(); see kernel_slots_short_fd(). */
 bool engine_slots_short(const struct engine *engine);
 
-/* An event's figures as a whole, as of the last collection. */
+/* An event's counters as a whole, as of the last collection. */
 struct reading engine_reading(const struct engine *engine, unsigned event);
 
-/* The exported series. The engine's, valid until the next collection. */
+/* The exported series. Owned by the engine, valid until the next collection. */
 const struct series *const *engine_series(const struct engine *engine, size_t *ret_n);
 
-/* A cgroup's entry by its path; NULL where it is not known (or had no sample). The engine's. */
+/* A cgroup's entry by its path, owned by the engine; NULL if the path is not known (or had no sample). */
 const struct ledger_entry *engine_find(const struct engine *engine, const char *path);
 
-/* All entries but `other` and `unattributed`, by ascending number. The engine's, valid until the next
- * collection. */
+/*
+ * All entries except `other` and `unattributed`, by ascending number. Owned by the engine, valid until the
+ * next collection.
+ */
 struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
 
-/* The differences of the last minutes, by those numbers. The engine's, changed by the next collection. */
+/*
+ * The window of the last minutes, with these numbers as entries. Owned by the engine, changed by the next
+ * collection.
+ */
 const struct window *engine_window(const struct engine *engine);
 
 /*
- * Tables of hot code and data, of a few chosen cgroups. Chooses the cgroup of a path until `until_ns`
- * (CLOCK_MONOTONIC), or lets an earlier choice last so long; a collection ends it then. 0; -ENOENT: no cgroup
- * of that path has a slot; -ENOSPC: all tables are taken (engine_hot_max()); -EOPNOTSUPP: there are none.
+ * Hot tables of a few chosen cgroups. Chooses the cgroup of a path until `until_ns` (CLOCK_MONOTONIC), or
+ * extends an earlier choice to that time; a collection ends it then. Returns 0; -ENOENT: no cgroup of that
+ * path has a slot; -ENOSPC: all tables are in use (engine_hot_max()); -EOPNOTSUPP: there are no hot tables.
  */
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns);
 
-/* Whether it is chosen; how, in `ret`. */
+/* True if the path is chosen. Then `ret` says how. */
 bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret);
 
-/* The cgroups that are chosen: paths by index from 0, NULL at the end. The engine's. */
+/* The paths of chosen cgroups by index from 0; NULL after the last. Owned by the engine. */
 const char *engine_hot_nth(const struct engine *engine, size_t index);
 size_t engine_hot_max(const struct engine *engine);
 
-/* From the next collection on cgroups of these paths are chosen as far as there are tables; for a reload, and
- * before the first sample. `chosen` may be NULL. */
+/*
+ * From the next collection on, chooses the cgroups of these paths, as far as tables are free. For a reload,
+ * and before the first sample. `chosen` may be NULL.
+ */
 void engine_set_hot(struct engine *engine, bool (*chosen)(const char *path, void *userdata), void *userdata);
 
 /*
- * What an event found there. The caller frees `ret` with hot_places_done(). -ENOENT: no such cgroup;
- * -ENODATA: it is not chosen; -EOPNOTSUPP: the event has no such addresses; -ENOMEM.
+ * The items that an event found in the path's hot tables. The caller frees `ret` with hot_places_done(). Returns
+ * 0; -ENOENT: no such cgroup; -ENODATA: it is not chosen; -EOPNOTSUPP: the event has no such addresses; -ENOMEM.
  */
 int engine_hot_places(const struct engine *engine, const char *path, unsigned event, enum hot_kind kind,
 		      struct hot_places *ret);
 
-/* What a snapshot says of the daemon itself; the engine fills in the rest. The engine's to change by the
- * caller. */
+/*
+ * The part of a snapshot that describes the daemon itself. The caller may change it; the engine fills in the
+ * rest.
+ */
 struct snapshot *engine_head(struct engine *engine);
 
-/* From the next collection on, marks the cgroups of these ids, ascending, as holding virtual machines; takes
- * `ids`, which were malloc'ed. Marks stay. */
+/*
+ * From the next collection on, marks the cgroups of these ids (ascending) as holding virtual machines. Takes
+ * ownership of `ids`, which was allocated with malloc(3). Marks are permanent.
+ */
 void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 
 /* For a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
-/* Whether a cgroup found no slot, at its birth or in the last walk. */
+/* True if a cgroup found no free slot, at its birth or in the last walk. */
 bool engine_slots_missing(const struct engine *engine);
 
 /*
- * Whether adopting anew is worth a walk: slots are missing, and some are free now. Around the walk call
- * engine_adopting(), and engine_adopted(): how many cgroups found no slot, and which these are, which it takes
- * (NULL: not known).
+ * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and some are free
+ * now. Call engine_adopting() before the walk and engine_adopted() after it, with the number of cgroups that
+ * found no free slot and their paths, which it takes over (NULL: not known).
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);
 void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot);
 
 /*
- * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs what it added, and
- * once that it can add no more. Returns the number of slots added. A failure is logged, returns 0, and is tried
- * again after ENGINE_GROW_PAUSE_NS.
+ * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it
+ * added, and once that it can add no more. Returns the number of slots added. A failure is logged, returns 0,
+ * and is tried again after ENGINE_GROW_PAUSE_NS.
  */
 #define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
 u32 engine_grow(struct engine *engine, u64 missing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A collection: what the slots brought goes to totals, window and series, and what it was is in the head. */
+/* A collection: adds the differences to totals, window and series, and describes itself in the head. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -8,15 +8,19 @@
 #include "engine/engine_parts.h"
 #include "snapshot/snapshot_cpus.h"
 
-/* What many busy cgroups bring in ten minutes is far more than a window has memory for: older collections are
- * added up (window.h), and of thousands it reaches less far: with 20 samples a second in each and two events,
- * of 1,000 cgroups 458 s and more, of 4,000 15 to 34 s (tests/bench/window_reach). Of what is busy counts the
- * most of late, which is forgotten by half in so long. */
-#define WINDOW_BYTES_A_ACTIVE      256 /* cgroup and event */
+/*
+ * Memory of the window per active cgroup and event. Ten minutes of many busy cgroups need far more, so older
+ * collections are merged (window.h), and with thousands of cgroups the window reaches less far back. With 20
+ * samples a second in each and two events it reaches 458 s and more for 1,000 cgroups, and 15 to 34 s for 4,000
+ * (tests/bench/window_reach). The number of active ones is a recent maximum, which decays with this half-life.
+ */
+#define WINDOW_BYTES_A_ACTIVE      256 /* per cgroup and event */
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
-/* Removed cgroups whose figures are kept apart for as long as a window reaches: at least so many, or twice
- * the slots. */
+/*
+ * Minimum number of removed cgroups whose figures stay separate as long as a window reaches; the limit is
+ * twice the number of slots if that is more.
+ */
 #define DEAD_MIN 1024
 
 size_t engine_window_bytes(double active)
@@ -24,7 +28,7 @@ size_t engine_window_bytes(double active)
 	return ENGINE_WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_A_ACTIVE);
 }
 
-/* How much of the past is held follows what a collection brings, with some patience. */
+/* Adapts the memory limit to the number of differences in a collection, and lowers it slowly. */
 static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 {
 	engine->active *= exp2(-(double)elapsed_ns / (double)WINDOW_ACTIVE_HALF_LIFE_NS);
@@ -32,7 +36,7 @@ static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 	window_limit(engine->window, engine_window_bytes(engine->active));
 }
 
-/* Less of a window is no loss of figures: a failure is told and no more. */
+/* A shorter window loses no counts, so a failure is only logged. */
 static void fill_window(struct engine *engine, u64 elapsed_ns)
 {
 	const struct difference *list;
@@ -49,7 +53,7 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 		(void)log_warning(r, "cannot keep this collection for windows; they begin anew");
 }
 
-/* Nor is less of a trend: a point is missing in it. That there is no room is its way of being bounded. */
+/* A missing point in a trend loses no counts either. -ENOSPC is not logged: trends are bounded that way. */
 static void fill_trend(struct engine *engine)
 {
 	const struct difference *list;
@@ -95,7 +99,7 @@ void engine_exports_changed(struct engine *engine)
 	engine->exports_as_of++;
 }
 
-/* What a collection brought, as the series take it. */
+/* The differences of a collection as input for the series. */
 struct series_inputs {
 	struct series_input *list;
 	size_t n;
@@ -204,7 +208,7 @@ static void read_events(struct engine *engine)
 		read_losses(engine, event);
 }
 
-/* After the slots were read. Without memory for it an event has no figures by CPU this time. */
+/* Call it after the slots were read. If memory is short, the event has no figures by CPU this time. */
 static void fill_cpus(struct engine *engine, unsigned event)
 {
 	struct snapshot_event *head = &engine->head.events[event];
@@ -234,12 +238,15 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	int r;
 
 	memcpy(before, engine->now, sizeof(before));
-	/* The origin's count first: samples that come while the slots are read are seen, not lost. */
+	/*
+	 * Read the origin's counts first: then samples that arrive while the slots are read count as seen,
+	 * not as lost.
+	 */
 	read_events(engine);
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = read(engine->collect, engine->collected_ns);
-	/* Also where it ended early: what it has entered is in this collection's differences alone. */
+	/* Even if it ended early: what it has entered is only in the differences of this collection. */
 	add_totals(engine);
 	fill_window(engine, elapsed_ns);
 	fill_trend(engine);
@@ -259,7 +266,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	return r;
 }
 
-/* Entries of cgroups long gone, or of more of them than there ever were slots, are folded. */
+/* Folds entries of cgroups that were removed long ago, and others if there are too many. */
 static int fold(struct engine *engine)
 {
 	u64 before_ns = engine->collected_ns > ENGINE_WINDOW_NS ? engine->collected_ns - ENGINE_WINDOW_NS : 0;
@@ -277,7 +284,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	engine_forget_snapshots(engine);
 	engine->collected_ns = engine_clock_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
-	/* Before the slots are read: differences name their entries until the next collection. */
+	/* Fold before the slots are read: differences refer to their entries until the next collection. */
 	folded = fold(engine);
 	r = enter_differences(engine, engine->collected_ns - before_ns, read);
 	if (r == 0)
@@ -305,7 +312,10 @@ int engine_collect_last(struct engine *engine)
 {
 	int r = collect(engine, collect_last);
 
-	/* Events that go on without this process are the next one's to settle. Others have stopped, and
-	 * nothing is under way: what is missing is lost (reading_settle()). */
+	/*
+	 * Events that continue without this process are settled by the next one. Otherwise all events have
+	 * stopped and no sample is in flight: a second collection confirms that missing samples are lost
+	 * (reading_settle()).
+	 */
 	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Slots for the cgroups that there are: added as they are needed, given to those without one. */
+/* Adds slots as cgroups need them, and gives them to cgroups without one. */
 #include <errno.h>
 #include <sys/param.h>
 
@@ -9,14 +9,19 @@
 #include "engine/engine_parts.h"
 #include "engine/growth.h"
 
-/* Walks that find cgroups without a slot, each after slots were added for those of the one before. */
+/*
+ * Maximum number of walks that find cgroups without a slot, each after slots were added for those of the
+ * previous walk.
+ */
 #define WALKS_MAX 8
 
-/* Walks that only find out which cgroups have no slot: the tree is walked for a hundredth of the time at most. */
+/*
+ * Pause between walks that only find out which cgroups have no slot: they take at most a hundredth of the time.
+ */
 #define WALK_PAUSE_LEAST_NS (2 * NSEC_PER_SEC)
 #define WALK_PAUSE_TIMES    100
 
-/* Some of those that found none at their birth may be gone: the next walk tells. */
+/* Some of the cgroups that found no slot at birth may be removed already; the next walk corrects this. */
 static u64 missing(const struct engine *engine)
 {
 	return kernel_slot_counters(engine->kernel).births_without_slot - engine->births_without_slot +
@@ -35,7 +40,7 @@ void engine_describe_slots(struct engine *engine)
 	head->no_slot = &engine->no_slot;
 }
 
-/* Before any cgroup goes without: the next cgroups are those that have to be seen. */
+/* Warns before any cgroup is without a slot, because the next cgroups may be the ones to watch. */
 static void tell_limit(struct engine *engine, u32 wanted)
 {
 	const u32 limit = kernel_slots_limit(engine->kernel);
@@ -87,7 +92,7 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	return (u32)r;
 }
 
-/* No slot is to be had, and those without one may be others than the last walk found. */
+/* True if no slots are free, and other cgroups than those of the last walk may be without one. */
 static bool should_list(const struct engine *engine)
 {
 	const struct slot_counters counters = kernel_slot_counters(engine->kernel);
@@ -130,7 +135,7 @@ void engine_adopting(struct engine *engine)
 	engine->walk_ns = engine_clock_ns();
 }
 
-/* Paths that are exported under no name of their own have none to be missed under. */
+/* Paths that are not exported have no name under which they could be missed, so they are not stored. */
 static void take_exported(struct engine *engine, struct no_slot *from)
 {
 	for (size_t i = 0; i < from->n; i++) {

@@ -8,13 +8,13 @@
 #include "kernel/kernel_offcore.h"
 #include "window/window.h"
 
-/* A cgroup's difference is some 60 bytes a collection: a hundred busy ones for ten minutes. */
+/* A cgroup's difference takes about 60 bytes a collection: enough for a hundred busy cgroups for ten minutes. */
 #define OFFCORE_WINDOW_BYTES ((size_t)8 << 20)
 
 struct engine_offcore {
 	const struct kernel_offcore *kernel;
 	const struct ledger *ledger;
-	struct window *window; /* of rows: offcore_pack() */
+	struct window *window; /* its rows are made by offcore_pack() */
 	u64 entered_ns;
 	double spent_ns; /* by all CPUs, as of the last collection */
 };
@@ -78,7 +78,7 @@ static void add_cpu(struct snapshot_offcore *sum, const struct offcore_cpu *stat
 		sum->pmus[pmu].errors[kind] += load(&state->errors[kind]);
 }
 
-/* The origin has filled in the PMUs. */
+/* The origin has already filled in the PMUs. */
 static void tell_cost(struct engine_offcore *offcore, u64 now_ns, struct snapshot_offcore *ret)
 {
 	u64 timed = 0, timed_ns = 0;
@@ -138,7 +138,7 @@ static int add_row(u32 entry, unsigned event, const struct figures *row, void *u
 	return offcore_sums_add(userdata, entry, &figures);
 }
 
-/* Sums are by ascending entry: `other` and `unattributed` were made first. */
+/* Sums are sorted by entry: `other` and `unattributed` have the lowest numbers. */
 static int add_totals(const struct engine_offcore *offcore, struct offcore_sums *sums)
 {
 	const struct ledger_entry *first[] = {ledger_other(offcore->ledger),
@@ -170,7 +170,7 @@ int engine_offcore_sums(const struct engine_offcore *offcore, u64 span_ns, struc
 	if (!sums)
 		return -ENOMEM;
 	r = span_ns ? window_each(offcore->window, span_ns, add_row, sums, &span) : add_totals(offcore, sums);
-	/* Nothing held is nothing counted in it. */
+	/* An empty window means that nothing was counted. */
 	if (r < 0 && r != -ENODATA)
 		return r;
 	*ret = TAKE_PTR(sums);

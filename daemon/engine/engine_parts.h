@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the parts of the engine share: opening and what it is asked (engine.c), collections
- * (engine_collect.c), snapshots (engine_snapshot.c). */
+/*
+ * Shared by the parts of the engine: opening and queries (engine.c), collections (engine_collect.c), slots
+ * (engine_growth.c), snapshots (engine_snapshot.c), saved state (engine_state.c).
+ */
 #ifndef PEBSD_ENGINE_PARTS_H
 #define PEBSD_ENGINE_PARTS_H
 
@@ -15,9 +17,9 @@
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*
- * In so much memory, and more with what is busy: what many busy cgroups bring in ten minutes is far more;
- * older collections are added up then (window.h), and of thousands it reaches less far back
- * (tests/bench/window_reach).
+ * Memory of the window with few busy cgroups; busy ones add to it. Ten minutes of many busy cgroups need far
+ * more. Then older collections are merged (window.h), and with thousands of cgroups the window reaches less
+ * far back (tests/bench/window_reach).
  */
 #define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
 
@@ -29,28 +31,28 @@ struct engine {
 	struct collect *collect;
 	struct series_table *series;
 	struct window *window;
-	struct trend *trend; /* NULL: none is kept */
+	struct trend *trend; /* NULL: no trends */
 	struct readings *readings;
-	struct engine_offcore *offcore;           /* NULL: none are counted */
-	struct reading now[EVENTS_MAX];           /* of the last collection */
-	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
+	struct engine_offcore *offcore;           /* NULL: not counted */
+	struct reading now[EVENTS_MAX];           /* as of the last collection */
+	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* referenced by `head` */
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
 	struct figures *totals; /* of each event, since the start */
-	double active;          /* differences a collection, the most of late */
-	u32 exports_as_of;      /* number of the patterns that `exported` goes by */
+	double active;          /* recent maximum of differences per collection */
+	u32 exports_as_of;      /* number of the present `exported` patterns */
 	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
-	struct snapshot *all;            /* of the last collection; NULL: not asked for yet */
+	struct snapshot *all;            /* of the last collection; NULL: not built yet */
 	struct snapshot *summary;        /* likewise */
-	struct snapshot *windowed;       /* the last one asked for */
-	u64 births_without_slot;         /* when the last adoption began */
-	u64 without_slot;                /* cgroups that found none in it */
-	struct no_slot no_slot;          /* these, as far as they may be exported */
-	u64 walk_deaths;                 /* removals when it began */
-	u64 walk_ns, walk_again_ns;      /* when it began, and when another may be worth its time */
+	struct snapshot *windowed;       /* the last one that was requested */
+	u64 births_without_slot;         /* as of the begin of the last adoption */
+	u64 without_slot;                /* cgroups that found no free slot in it */
+	struct no_slot no_slot;          /* of these, those that may be exported */
+	u64 walk_deaths;                 /* number of removals when the walk began */
+	u64 walk_ns, walk_again_ns;      /* its begin, and the time from which another one may be useful */
 	u64 grow_again_ns;               /* after a failure; 0: none */
-	bool limit_told;                 /* that slots are short, and no more can be added */
-	struct reading base[EVENTS_MAX]; /* what processes before counted: beside what is counted now */
+	bool limit_told;                 /* logged that slots are short and none can be added */
+	struct reading base[EVENTS_MAX]; /* counts of earlier processes, which `now` includes */
 	struct state_ref head_record, event_records[EVENTS_MAX], reading_records[EVENTS_MAX];
 	u64 *guests; /* ids of cgroups with virtual machines, ascending */
 	size_t n_guests;
@@ -66,21 +68,22 @@ static inline u64 engine_clock_ns(void)
 }
 
 /*
- * Takes the books up where another process left them, if it did. 0; -EBADMSG: what it left makes no sense, or
- * is of other events or another kernel side than `same_kernel` says; the books can only be freed. -ENOMEM.
+ * Restores the counters that another process saved, if any. Returns 0 or -ENOMEM; -EBADMSG: the saved state
+ * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. Then the counters can
+ * only be freed.
  */
 int engine_go_on(struct engine *engine, bool same_kernel);
 
-/* All that changed is there for the next process from now on. */
+/* Saves and commits all changes for the next process. */
 void engine_save(struct engine *engine);
 
-/* What the head says of slots. */
+/* Fills in what `head` says about slots. */
 void engine_describe_slots(struct engine *engine);
 
-/* Adds slots where they are short or missing, and gives them to cgroups that have none. */
+/* Adds slots if they are short or missing, and gives them to cgroups that have none. */
 void engine_keep_up(struct engine *engine);
 
-/* They were of another collection. */
+/* Frees the snapshots of the previous collection. */
 void engine_forget_snapshots(struct engine *engine);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Snapshots: built when they are asked for, kept until the next collection. */
+/* Snapshots: built on request, kept until the next collection. */
 #include <errno.h>
 
 #include "engine/engine_parts.h"
@@ -42,7 +42,7 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 	u64 since_ns, span_ns;
 	int r;
 
-	/* Longer than is ever held is all that is held. */
+	/* A longer window than the maximum covers everything that is stored. */
 	if (seconds > (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC)
 		seconds = (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC;
 	span_ns = (u64)(seconds * (double)NSEC_PER_SEC);
@@ -57,11 +57,11 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 		readings[event] = reading_difference(&engine->now[event], &before);
 	}
 	engine->windowed = snapshot_free(engine->windowed);
-	/* Both windows have the same collections; at least the last one is taken. */
+	/* Both windows have the same collections. A span of 1 selects at least the last one. */
 	return snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
 }
 
-/* What may have changed since the collection that a snapshot was built from. */
+/* Updates members that may have changed since the collection from which the snapshot was built. */
 static void refresh(struct snapshot *snapshot, const struct snapshot *head)
 {
 	snapshot->notes = head->notes;

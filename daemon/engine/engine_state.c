@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the engine counts kept beyond the process, and gone on from: its own part of it, and the whole's
- * order. */
+/*
+ * Saves the engine's own part of the state and restores it. Defines the order in which all parts are restored.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void save_head(struct engine *engine)
 		  (size_t)(writer.to - bytes));
 }
 
-/* What figures mean: those of another event are not added to. */
+/* Describes an event: saved figures must not be continued for a different event. */
 static size_t describe_event(const struct engine *engine, unsigned event, u8 *to)
 {
 	const struct event *what = &engine->settings.events[event];
@@ -43,7 +44,7 @@ static void save_event(struct engine *engine, unsigned event)
 {
 	u8 bytes[EVENT_BYTES_MAX];
 
-	/* Once: it stays as it is. */
+	/* Saved once; it does not change. */
 	if (engine->event_records[event].unit == 0)
 		state_put(engine->settings.state, &engine->event_records[event], STATE_EVENT, event, bytes,
 			  describe_event(engine, event, bytes));
@@ -51,7 +52,7 @@ static void save_event(struct engine *engine, unsigned event)
 
 #define NUMBERS 11 /* of a reading */
 
-/* Samples seen are the ledger's to know. */
+/* Without samples seen: those follow from the ledger. */
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
 {
 	u64 *const numbers[NUMBERS] = {
@@ -63,8 +64,10 @@ static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
 	memcpy(ret, numbers, sizeof(numbers));
 }
 
-/* What of it processes before counted is told apart: what the kernel side or the origin goes on with has it
- * not. */
+/*
+ * Saves `base` separately: the counts of earlier processes are not part of the counts that the kernel side or
+ * the origin continues.
+ */
 static void save_reading(struct engine *engine, unsigned event)
 {
 	u8 bytes[(size_t)2 * NUMBERS * VARINT_MAX];
@@ -88,7 +91,7 @@ void engine_save(struct engine *engine)
 
 	if (!state)
 		return;
-	/* With the first collection, before which others took back what is theirs. */
+	/* At the first collection, all owners have restored their records. */
 	state_settle(state);
 	if (state_keeps(state)) {
 		save_head(engine);
@@ -116,7 +119,7 @@ bool engine_has_before(const struct engine_settings *settings)
 	return state_find(settings->state, STATE_HEAD, 0);
 }
 
-/* Which maps slots are of, their seed tells: it is made up anew with them. */
+/* The seed identifies the maps: it is drawn when they are created. */
 static bool is_same_kernel(const struct engine *engine)
 {
 	const struct state_record *record = state_find(engine->settings.state, STATE_HEAD, 0);
@@ -157,7 +160,7 @@ static int restore_event(struct engine *engine, unsigned event)
 	return 0;
 }
 
-/* What is no longer counted where it was is counted beside what is now. */
+/* Counts whose source restarted at zero move to `base`, which is added to the live ones. */
 static void begin_base(const struct reading *now, bool same_kernel, bool counts_kept, struct reading *base)
 {
 	const struct reading before = *base;
@@ -225,7 +228,7 @@ static void add_entry(struct engine *engine, const struct ledger_entry *entry)
 		}
 }
 
-/* What was read early is in the ledger, and comes to the totals with the next collection. */
+/* Early differences are already in the ledger. The next collection adds them to the totals. */
 static int subtract_early(struct engine *engine)
 {
 	const struct difference *early;
@@ -273,8 +276,9 @@ int engine_go_on(struct engine *engine, bool same_kernel)
 
 	if (!state)
 		return 0;
-	/* Another process may have made new maps, and not come to its first commit: these slots began at
-	 * zero. */
+	/*
+	 * Another process may have created new maps and died before its first commit. Their slots began at zero.
+	 */
 	same_kernel = same_kernel && before && is_same_kernel(engine);
 	if (before)
 		r = restore_own(engine, same_kernel);
@@ -288,7 +292,7 @@ int engine_go_on(struct engine *engine, bool same_kernel)
 		r = add_up(engine);
 	if (r < 0)
 		return r;
-	/* Windows begin here, and what was counted by then is not in them. */
+	/* Windows begin here. Counts up to now are not part of them. */
 	if (before)
 		readings_push(engine->readings, now_ns, engine->now);
 	return 0;

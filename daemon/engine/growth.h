@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When slots are added, and how many; how much memory they may take where nobody says. Pure. */
+/* Decides when slots are added, and how many, and their default memory limit. Pure functions. */
 #ifndef PEBSD_GROWTH_H
 #define PEBSD_GROWTH_H
 
 #include "pebsd/types.h"
 
 /*
- * The slots that there should be. `slots` there are, slot 0 among them, `free` of them nobody's; `missing`
- * cgroups found none. At least `slots`: more when they are short (slots_spare()) or some cgroup has none, so
- * that a third is free then.
+ * The number of slots that the table should have, at least `slots`. `slots` exist, including slot 0; `free`
+ * of them are free; `missing` cgroups found none. If slots are short (slots_spare()) or a cgroup has none,
+ * returns more, so that a third is free then.
  */
 u32 growth_wanted(u32 slots, u32 free, u64 missing);
 
-/* What pebsd.service may take beside all else (MEMORY of pebsd(8)), in bytes. */
+/*
+ * The most memory that the maps may take in pebsd.service next to everything else (MEMORY of pebsd(8)), in bytes.
+ */
 #define GROWTH_MEMORY_MOST (768ULL << 20)
 
 /*

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-/* Later by so much shares a wakeup with others. */
+/* A wakeup may be this much later, to coincide with others. */
 #define ROOM_ACCURACY_USEC 1000
 
 bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
@@ -14,8 +14,10 @@ bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
 	return again_ns && now_ns < short_ns + SLOT_RECLAIM_CALM_NS;
 }
 
-/* Reclaims slots, and comes again when the next slot can be reclaimed. While the table is full of cgroups that
- * live, it does not run for each birth: births of that time are handled later. */
+/*
+ * Reclaims slots, and runs again when the next slot can be reclaimed. While all slots belong to living
+ * cgroups, it does not run for each birth: the births of that time are handled together later.
+ */
 static int make_room(struct slot_reclaim *reclaim, bool told)
 {
 	u64 again_ns;
@@ -77,7 +79,7 @@ int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclai
 
 void slot_reclaim_done(struct slot_reclaim *reclaim)
 {
-	/* Before the descriptor that it is of. */
+	/* Release it before the descriptor that it watches is closed. */
 	reclaim->short_of = sd_event_source_unref(reclaim->short_of);
 	reclaim->again = sd_event_source_unref(reclaim->again);
 }

@@ -13,14 +13,14 @@
 /* A collection may be late by this much to share a wakeup with others. */
 #define TICK_ACCURACY_US 1000
 
-/* Least time between two collections, as a part of the interval. */
+/* Minimum time between two collections, as a part of the interval. */
 #define LEAST_PART 4
 
 /* A busy machine may delay a collection by some seconds, but not by ten. */
 #define OVERDUE_INTERVALS 3
 #define OVERDUE_LEAST_US  10000000ULL
 
-/* Of the watchdog's time, as sd_watchdog_enabled(3) advises. */
+/* Part of the watchdog's time, as sd_watchdog_enabled(3) advises. */
 #define WATCHDOG_PART 2
 
 #define USEC_PER_SEC 1000000ULL
@@ -29,7 +29,7 @@ static u64 now_us(void)
 {
 	struct timespec now;
 
-	/* Not sd_event_now(), which is from before the collection. */
+	/* Not sd_event_now(), whose time is from before the collection. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (u64)now.tv_sec * USEC_PER_SEC + (u64)now.tv_nsec / NSEC_PER_USEC;
 }

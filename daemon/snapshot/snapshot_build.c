@@ -8,24 +8,24 @@
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
 
-/* A snapshot and what it borrows figures from. */
+/* A snapshot and the owner of its data. */
 struct owned_snapshot {
-	struct snapshot snapshot; /* first: the caller's pointer */
+	struct snapshot snapshot; /* first member: the caller's pointer */
 	struct window_sums *sums;
 	struct figures
-		*other[EVENTS_MAX]; /* of a window: what `other` has, folded entries' figures among it */
+		*other[EVENTS_MAX]; /* for a window: the figures of `other`, including folded entries */
 	struct offcore_sums *offcore;
-	struct offcore_figures offcore_other; /* the same of what was counted */
+	struct offcore_figures offcore_other; /* the same for off-core counts */
 	struct offcore_figures offcore_total;
 };
 
-/* A cgroup with what it is ordered by. */
+/* A cgroup and its rank. */
 struct ranked {
 	struct snapshot_cgroup cgroup;
 	struct snapshot_rank rank;
 };
 
-/* What figures of the whole time are made of is the ledger's entry. */
+/* Computes figures of the whole time from the ledger's entry. */
 static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
 {
 	const struct ledger_entry *entry = cgroup->made_of;
@@ -36,7 +36,7 @@ static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, 
 	return true;
 }
 
-/* Of a window, the first of the entry's sums. */
+/* Computes figures of a window; `made_of` is the first of the entry's sums. */
 static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
 {
 	const struct window_sum *sum = cgroup->made_of;
@@ -75,8 +75,10 @@ static void name_cgroup(const struct snapshot_sources *sources, const struct led
 	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
 }
 
-/* Enters a cgroup whose figures are set, or what they are made of; they are gone through in `room`. Whether
- * there are any. */
+/*
+ * Adds the cgroup's figures to the totals and its rank, using `room` to compute them. Returns false if there
+ * are none.
+ */
 static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct cgroup_figures *room)
 {
 	bool any = false;
@@ -131,8 +133,10 @@ static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
 	return 0;
 }
 
-/* Sums and entries are both by ascending number: one walk along both. Figures of folded entries are
- * `other`'s. */
+/*
+ * Sums and entries are both sorted by number, so one pass over both is enough. Figures of folded entries are
+ * added to `other`.
+ */
 static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
 		       struct cgroup_figures *room, struct ranked *ret, size_t *ret_n)
 {
@@ -206,8 +210,8 @@ static const struct ledger_entry *entry_of(const struct ledger *ledger, u32 numb
 }
 
 /*
- * Gives the cgroups what was counted for them; those without a sample come after the `n` in `ranked`, which
- * has room for every entry. Figures of folded entries are `other`'s. Returns how many they are then.
+ * Assigns off-core counts to cgroups. Cgroups without a sample are appended to the `n` in `ranked`, which has
+ * space for every entry. Counts of folded entries are added to `other`. Returns the new number of cgroups.
  */
 static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_sources *sources,
 			   struct ranked *ranked, size_t n)
@@ -345,7 +349,7 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 			.known = true,
 			.value = (double)owned->sums->span.covered_ns / (double)NSEC_PER_SEC,
 		};
-		/* They are kept since the start alone. */
+		/* Figures by CPU exist only for the time since the start. */
 		for (size_t event = 0; event < EVENTS_MAX; event++) {
 			snapshot->events[event].n_per_cpu = 0;
 			snapshot->events[event].per_cpu = NULL;

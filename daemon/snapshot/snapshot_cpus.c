@@ -10,7 +10,7 @@ static struct maybe_double ratio(u64 part, u64 whole)
 	return (struct maybe_double){true, part < whole ? (double)part / (double)whole : 1};
 }
 
-/* Where a CPU's samples go; the kernel side has one that the stripes do not tell of write to the first. */
+/* The stripe of a CPU. The kernel side uses the first stripe for CPUs that `stripes` does not contain. */
 static u32 stripe_of(const struct stripes *stripes, int cpu)
 {
 	return (u32)cpu < stripes->cpus ? stripes->of_cpu[cpu] : 0;

@@ -28,7 +28,7 @@ int snapshot_rank_compare(const struct snapshot_rank *left, const struct snapsho
 {
 	if (left->cost != right->cost)
 		return left->cost < right->cost ? 1 : -1;
-	/* An instruction is no load: samples of different roles are not added up. */
+	/* An instruction is not a load: samples of different roles are not added. */
 	for (size_t role = 0; role < EVENT_ROLES; role++)
 		if (left->samples[role] != right->samples[role])
 			return left->samples[role] < right->samples[role] ? 1 : -1;

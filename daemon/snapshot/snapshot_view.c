@@ -10,13 +10,13 @@
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
 
-/* One cgroup of the view, and what its figures are made of. */
+/* One cgroup of the view, and the source of its figures. */
 struct group {
 	const struct snapshot_view *view;
-	char *path;                             /* NULL: a member's own */
+	char *path;                             /* NULL: that of a member */
 	const struct snapshot_cgroup **members; /* in the view's list */
 	size_t n_members;
-	struct offcore_figures *offcore; /* a sum; NULL: none, or a member's own */
+	struct offcore_figures *offcore; /* a sum; NULL: none, or that of a member */
 	struct snapshot_rank rank;
 	struct snapshot_cgroup cgroup;
 };
@@ -24,13 +24,13 @@ struct group {
 struct snapshot_view {
 	struct snapshot snapshot;
 	const struct snapshot *of;
-	struct view_request request; /* its texts are not looked at after the view is made */
+	struct view_request request; /* its strings are not used after the view is built */
 	const struct snapshot_cgroup **members;
 	struct group *groups;
 	size_t n_groups;
 };
 
-/* A cgroup is a part of the sum of the first `length` bytes of its path. */
+/* The cgroup with this index is part of the sum for the first `length` bytes of `path`. */
 struct part {
 	const char *path;
 	size_t length;
@@ -83,7 +83,7 @@ static int add_part(struct parts *parts, const char *path, size_t length, size_t
 	return 0;
 }
 
-/* "/a/b" is a part of "/", "/a" and "/a/b", as far as `depth` goes. */
+/* "/a/b" is part of "/", "/a" and "/a/b", down to `depth`. */
 static int add_parts(struct parts *parts, const char *path, u64 depth, size_t cgroup)
 {
 	size_t length = 1;
@@ -99,7 +99,7 @@ static int add_parts(struct parts *parts, const char *path, u64 depth, size_t cg
 	return r;
 }
 
-/* Whether a path is the one that is shown as `subtree`, or below it. */
+/* True if a path is displayed as `subtree`, or lies below it. */
 static bool is_below(const char *path, const char *subtree)
 {
 	_cleanup_free_ char *shown = NULL;
@@ -109,13 +109,13 @@ static bool is_below(const char *path, const char *subtree)
 		return false;
 	if (strcmp(subtree, "/") == 0)
 		return *shown == '/';
-	/* A command's name may hold a slash and is no path. */
+	/* The name of a command may contain a slash and is not a path. */
 	if (*subtree != '/')
 		return strcmp(shown, subtree) == 0;
 	return strncmp(shown, subtree, length) == 0 && (!shown[length] || shown[length] == '/');
 }
 
-/* The bytes of `path` that are shown as `subtree`. */
+/* Number of bytes of `path` that are displayed as `subtree`. */
 static size_t length_of(const char *path, const char *subtree)
 {
 	size_t names = 0, length = 0;
@@ -188,8 +188,10 @@ static int add_offcore(struct group *group, const struct snapshot_cgroup *member
 	return 0;
 }
 
-/* Fills in a group of the parts from `first` to `end`, all of the same path. 1; 0: it is not one that was
- * asked for; or -ENOMEM. */
+/*
+ * Builds a group from the parts from `first` to `end`, which all have the same path. Returns 1; 0 if it was
+ * not requested; or -ENOMEM.
+ */
 static int make_group(struct snapshot_view *view, const struct part *parts, size_t first, size_t end,
 		      const struct snapshot_rank *ranks, struct group *group)
 {
@@ -240,7 +242,7 @@ static bool has_samples(const struct snapshot_rank *rank)
 	return false;
 }
 
-/* Each cgroup's rank, which the sums' ranks are sums of. */
+/* Computes the rank of each cgroup; ranks of sums are sums of these. */
 static int rank_cgroups(const struct snapshot *snapshot, const struct view_request *request,
 			struct snapshot_rank *ranks)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Another look at a snapshot's cgroups: some of them, one event of theirs, or the sums of subtrees. Pure; the
- * figures of a sum are made when they are read, as the snapshot's own are.
+ * A view of a snapshot: some of its cgroups, only one event of them, or the sums of subtrees. Pure. Figures
+ * of a sum are computed when they are read, as the snapshot's own are.
  */
 #ifndef PEBSD_SNAPSHOT_VIEW_H
 #define PEBSD_SNAPSHOT_VIEW_H
@@ -9,30 +9,34 @@
 #include "base/cleanup.h"
 #include "snapshot/snapshot.h"
 
-/* The longest filter: with what is put around it, it is a pattern. */
+/* Maximum length of a filter. With the added wildcards it still fits a pattern. */
 #define VIEW_FILTER_MAX 251
 
 struct view_request {
-	/* Those whose shown name (base/utf8.h) holds this, in which `*`, `**` and `?` stand for others
-	 * (base/glob.h). NULL: all. */
+	/*
+	 * Only cgroups whose displayed name (base/utf8.h) contains this, with the wildcards `*`, `**` and `?`
+	 * (base/glob.h). NULL: all.
+	 */
 	const char *filter;
 	/*
-	 * Every cgroup down to so many names below the root, be it sampled itself or not, with the sum of all
-	 * that is at it and below: sums hold one another. What is no path (a replay's, the model's) stands as
-	 * it is.
+	 * Instead of the cgroups themselves: each cgroup down to `depth` names below the root, sampled itself
+	 * or not, with the sum of itself and everything below it. So sums contain one another. Names that are
+	 * not paths (of a replay or the model) stay as they are.
 	 */
 	bool sums;
 	u64 depth;
-	/* The sum of all at and below the path that is shown as this, and nothing else. NULL: not that. */
+	/* Only one sum: of the path that is displayed as this, and everything below it. NULL: not used. */
 	const char *subtree;
-	bool one_event; /* figures of `event` alone; those without a sample of it are left out */
+	bool one_event; /* only figures of `event`; cgroups without a sample of it are omitted */
 	unsigned event;
 };
 
 struct snapshot_view;
 
-/* 0 or -ENOMEM. The view's snapshot, ordered as every snapshot is, is valid as long as `snapshot` and the
- * view are. */
+/*
+ * Returns 0 or -ENOMEM. The view's snapshot is sorted like any other. It is valid as long as `snapshot` and
+ * the view.
+ */
 int snapshot_view_new(const struct snapshot *snapshot, const struct view_request *request,
 		      struct snapshot_view **ret);
 const struct snapshot *snapshot_view_of(const struct snapshot_view *view);

@@ -30,8 +30,10 @@ static void write_block(struct state *state, u32 unit, const struct state_block 
 	__atomic_store_n(&block->commit, state->next, __ATOMIC_RELEASE);
 }
 
-/* What lies there is no longer the record. Of this commit nobody has it yet; else it is needed until it is
- * done. */
+/*
+ * Frees the old version of a record. If it was written in this commit, it is free at once; otherwise it is
+ * needed until the commit is done.
+ */
 static int replace(struct state *state, struct state_ref *ref)
 {
 	u32 unit = ref->unit;
@@ -103,7 +105,10 @@ int state_commit(struct state *state)
 		return 0;
 	if (state_keeps(state)) {
 		__atomic_store_n(&state_header(state)->committed, state->next++, __ATOMIC_RELEASE);
-		/* Records before what says that they are removed, or they would be there again. */
+		/*
+		 * Free the records before the blocks that mark their removal, or a kill in between would
+		 * bring them back.
+		 */
 		r = free_all(state, &state->replaced);
 		if (r == 0)
 			r = free_all(state, &state->removals);
@@ -122,7 +127,7 @@ void state_clear(struct state *state)
 	if (!state)
 		return;
 	header = state_header(state);
-	/* Before the first block is overwritten there is nothing. */
+	/* Reset `committed` first: after a kill during the rest, no block counts. */
 	__atomic_store_n(&header->committed, 0, __ATOMIC_SEQ_CST);
 	state->replaced.n = state->removals.n = 0;
 	for (u32 size = 0; size < STATE_SIZES; size++)

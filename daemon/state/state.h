@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records that outlive the process, in memory behind a descriptor (memfd_create(2)) that somebody keeps. What
- * was put and removed between two commits is there whole, or not at all, wherever the process was killed
- * (state_layout.h). Knows bytes, kinds and keys; what they mean is their owners' matter.
+ * The state: records that outlive the process, in memory behind a descriptor (memfd_create(2)) that is kept
+ * elsewhere. The changes between two commits are there completely or not at all, regardless of where the
+ * process was killed (state_layout.h). This module knows bytes, kinds and keys; their owners know the meaning.
  *
- * Whoever has a record keeps its place (struct state_ref) beside what it is of. All functions take NULL,
- * which keeps nothing.
+ * The owner of a record keeps its position (struct state_ref) next to the data that it describes. All
+ * functions accept NULL and then save nothing, unless stated otherwise.
  */
 #ifndef PEBSD_STATE_H
 #define PEBSD_STATE_H
@@ -18,12 +18,12 @@
 
 struct state;
 
-/* Where a record lies. Zeroed: there is none. */
+/* The position of a record. All zero: no record. */
 struct state_ref {
 	u32 unit;
 };
 
-/* One that was taken over. */
+/* A record that another process left. */
 struct state_record {
 	u64 key;
 	u32 kind;
@@ -32,29 +32,33 @@ struct state_record {
 	u32 length;
 };
 
-/* Empty memory. `records`: the layout of what will be in it. 0 or -errno; free with state_free(). */
+/*
+ * Creates an empty state. `records`: layout version of the records in it. Returns 0 or -errno. Free with
+ * state_free().
+ */
 int state_new(u32 records, struct state **ret);
 
 /*
- * Takes over what another process left in `fd`, which is duplicated. 0; -ENODATA: nothing was ever committed;
- * -EBADMSG: it can't be used, and `*ret_wrong`, a constant, says why; -ENOMEM or another -errno. Nobody else
- * may use the memory from then on.
+ * Takes over what another process left in `fd`, which is duplicated. From then on nothing else may use the
+ * memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: it cannot be used, and *ret_wrong, a
+ * constant, says why; -ENOMEM or another -errno.
  */
 int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong);
 
-/* The memory stays as long as somebody has its descriptor. */
+/* Frees the state of this process. The memory stays as long as another descriptor of it is open. */
 struct state *state_free(struct state *state);
 DEFINE_CLEANUP(struct state *, state_free)
 
-/* The state's; -1 for NULL. */
+/* The descriptor, owned by the state; -1 for NULL. */
 int state_fd(const struct state *state);
 
-/* Forgets all records, as if it was new, at once. */
+/* Discards all records at once, as if the state was new. */
 void state_clear(struct state *state);
 
 /*
- * What is taken over, by kind, then key, both ascending; none after state_settle(). Those whose places nobody
- * took by then are removed with the next commit.
+ * The records that were taken over, by kind, then key, both ascending; none after state_settle().
+ * state_take() makes the caller the owner of a record. state_settle() marks records without an owner for
+ * removal with the next commit.
  */
 const struct state_record *state_records(const struct state *state, u32 kind, size_t *ret_n);
 const struct state_record *state_find(const struct state *state, u32 kind, u64 key);
@@ -62,27 +66,29 @@ void state_take(struct state *state, const struct state_record *record, struct s
 void state_settle(struct state *state);
 
 /*
- * Puts a record in the place of the one at `ref`, or as a new one; `kind` and `key` stay as they are as long
- * as it exists, and no two have the same. STATE_RECORD_MAX bytes at most.
+ * Replaces the record at `ref`, or adds a new one if there is none. `kind` and `key` must not change while
+ * the record exists, and no two records may have the same. At most STATE_RECORD_MAX bytes.
  */
 void state_put(struct state *state, struct state_ref *ref, u32 kind, u64 key, const void *bytes,
 	       size_t length);
 void state_remove(struct state *state, struct state_ref *ref);
 
 /*
- * All of it is there from now on. 0, or -errno the first time after a record found no room: then the memory
- * says so to whoever takes it over, and nothing is kept any more (later calls return 0).
+ * Commits all changes. Returns 0, or -errno at the first call after a record could not be stored. Then the
+ * memory is marked as incomplete for the next process, and nothing is saved any more (later calls return 0).
  */
 int state_commit(struct state *state);
 
-/* Its owner can't keep all of a whole (`error`, -errno): a part would be taken for one. As if a record found
- * no room. Not NULL. */
+/*
+ * Marks the state as incomplete, as if a record could not be stored: an owner cannot save all of its records
+ * (`error`, -errno), and the rest would be taken for all of them. `state` must not be NULL.
+ */
 void state_lose(struct state *state, int error);
 
-/* Whether records are kept: neither NULL nor lost. */
+/* True if records are saved: `state` is neither NULL nor incomplete. */
 bool state_keeps(const struct state *state);
 
-/* Memory that records take, bytes; the room of those that are no more is taken again, and is in it. */
+/* Memory of the records, in bytes. Includes the space of removed records, which is reused. */
 size_t state_bytes(const struct state *state);
 
 #endif

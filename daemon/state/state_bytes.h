@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bytes of a record: written by who knows their room, read by who believes nothing. */
+/* The bytes of a record. The writer trusts its caller to provide enough space; the reader checks everything. */
 #ifndef PEBSD_STATE_BYTES_H
 #define PEBSD_STATE_BYTES_H
 
@@ -25,7 +25,9 @@ static inline void state_put_bytes(struct state_writer *writer, const void *byte
 	writer->to += n;
 }
 
-/* `bad` once something was read that is not there; all reads as zero from then on. */
+/*
+ * `bad` is set when a read goes past the end or finds an invalid number. From then on every read returns zero.
+ */
 struct state_reader {
 	const u8 *from;
 	const u8 *end;
@@ -39,7 +41,7 @@ static inline u64 state_get_number(struct state_reader *reader)
 	for (unsigned shift = 0; !reader->bad; shift += 7) {
 		u8 byte;
 
-		/* Nine bytes are 63 bits; the tenth has the last one. */
+		/* Nine bytes hold 63 bits; the tenth holds the last one. */
 		if (reader->from == reader->end || shift > 63 || (shift == 63 && *reader->from > 1))
 			break;
 		byte = *reader->from++;
@@ -63,7 +65,7 @@ static inline void state_get_bytes(struct state_reader *reader, void *ret, size_
 	reader->from += n;
 }
 
-/* All that is left. */
+/* Returns all remaining bytes. */
 static inline const u8 *state_get_rest(struct state_reader *reader, size_t *ret_n)
 {
 	const u8 *from = reader->from;
@@ -73,7 +75,7 @@ static inline const u8 *state_get_rest(struct state_reader *reader, size_t *ret_
 	return from;
 }
 
-/* Whether it was read to its end, and nothing beyond. */
+/* True if the record was read exactly to its end. */
 static inline bool state_read_whole(const struct state_reader *reader)
 {
 	return !reader->bad && reader->from == reader->end;

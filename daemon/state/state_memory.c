@@ -34,7 +34,7 @@ int state_map(int fd, struct state **ret)
 
 	if (!state)
 		return -ENOMEM;
-	/* Address space for all that it may become: nothing moves as it grows. */
+	/* Reserves address space for the maximum size, so that nothing moves when the memory grows. */
 	memory = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED) {
 		int r = -errno;
@@ -56,7 +56,10 @@ int state_new(u32 records, struct state **ret)
 
 	if (fd < 0)
 		return -errno;
-	/* Reserved, here and in state_grow(): a page that could not be had at its first use would kill. */
+	/*
+	 * Allocates the pages here and in state_grow(): if a page was missing at its first use, the process
+	 * would be killed.
+	 */
 	if (fallocate(fd, 0, 0, STATE_HEADER_BYTES) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
 		return -errno;
 	r = state_map(fd, &state);
@@ -113,10 +116,10 @@ int state_grow(struct state *state, u32 size)
 		return -ENOSPC;
 	if (fallocate(state->fd, 0, (off_t)chunk_at(chunk), STATE_CHUNK_BYTES) < 0)
 		return -errno;
-	/* In this order: a chunk that counts has its size. All its blocks are free, as all of it is 0. */
+	/* Write the size before the chunk counts. All of its blocks are free, because new memory is zero. */
 	header->sizes[chunk] = (u8)size;
 	__atomic_store_n(&header->n_chunks, chunk + 1, __ATOMIC_RELEASE);
-	/* The first is given out first. */
+	/* Add them in reverse, so that the first block is used first. */
 	for (u32 block = STATE_CHUNK_BYTES / bytes; block-- > 0;) {
 		r = state_units_add(&state->free[size],
 				    (u32)((chunk_at(chunk) + (size_t)block * bytes) / STATE_UNIT));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Taking over what another process left: nothing of it is believed. */
+/* Takes over what another process left, and checks all of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "state/state_parts.h"
 
-/* A block with a record, as it is sorted. */
+/* A block with a record, for sorting. */
 struct found {
 	u64 key;
 	u64 commit;
@@ -47,7 +47,7 @@ static int check_header(const struct state *state, u32 records, const char **ret
 	return header->committed == 0 ? -ENODATA : 0;
 }
 
-/* Only what cannot be made shorter behind the reader's back is read, and all of it can be written. */
+/* Accepts only memory that cannot be shrunk while it is read, and that is writable. */
 static int check_descriptor(int fd, const char **ret_wrong)
 {
 	struct stat file;
@@ -70,7 +70,7 @@ static size_t count_blocks(const struct state *state)
 	return n;
 }
 
-/* A block that counts is found; one of a commit that was not done is free. */
+/* Lists a block that counts. Frees a block of a commit that was not completed. */
 static int look_at(struct state *state, u32 unit, struct founds *founds, const char **ret_wrong)
 {
 	const struct state_block *block = state_at(state, unit);
@@ -92,7 +92,7 @@ static int find_blocks(struct state *state, struct founds *founds, const char **
 	const struct state_header *header = state_header(state);
 	int r = 0;
 
-	/* The last first: what is free is given out from the end of the list. */
+	/* From the end, because allocation takes from the end of the free list. */
 	for (u32 chunk = header->n_chunks; chunk-- > 0 && r == 0;) {
 		u32 bytes = state_block_bytes(header->sizes[chunk]);
 		size_t at = STATE_HEADER_BYTES + (size_t)chunk * STATE_CHUNK_BYTES;
@@ -104,8 +104,7 @@ static int find_blocks(struct state *state, struct founds *founds, const char **
 	return r;
 }
 
-/* Of one record the latest comes first, and before what says that another of its key was removed just then.
- */
+/* Sorts the latest version of a record first, and before a removal of the same key in the same commit. */
 static int compare(const void *a, const void *b)
 {
 	const struct found *left = a, *right = b;
@@ -124,7 +123,10 @@ static bool same_record(const struct found *a, const struct found *b)
 	return a->kind == b->kind && a->key == b->key;
 }
 
-/* Records that were replaced or removed are free; what removes them goes last, as in state_commit(). */
+/*
+ * Lists replaced and removed records to be freed. The blocks that mark removals are freed last, as in
+ * state_commit().
+ */
 static int settle_found(struct state *state, const struct founds *founds, const char **ret_wrong)
 {
 	int r = 0;
@@ -159,7 +161,7 @@ static int settle_found(struct state *state, const struct founds *founds, const 
 	return r;
 }
 
-/* Which no longer counts, whatever becomes of this process. */
+/* Frees blocks that do not count any more. A kill in between does no harm. */
 static int free_listed(struct state *state, struct state_units *units)
 {
 	int r = 0;
@@ -225,7 +227,7 @@ int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong)
 	return 0;
 }
 
-/* The first that is not before kind and key. */
+/* Index of the first record that is not before kind and key. */
 static size_t place_of(const struct state *state, u32 kind, u64 key)
 {
 	size_t first = 0, n = state->n_records;

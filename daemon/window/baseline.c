@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What has all but gone is gone: numbers too small for a float's usual form are slow to reckon with. */
+/* Smaller values become 0: subnormal floats are slow to calculate with. */
 #define NOTHING 1e-12F
 
 static void age_row(float *row, size_t n, float factor)
@@ -68,7 +68,7 @@ static u64 to_u64(double count)
 	return count < 0x1p64 ? (u64)count : ~0ULL;
 }
 
-/* The nearest whole number for each sum from the start, so that none of the few in a tail are lost. */
+/* Rounds the running sum, not each bucket, so that the few samples in a tail are not lost. */
 static u64 scale_histogram(const float from[FINE_BUCKETS], double factor, u32 to[FINE_BUCKETS])
 {
 	double sum = 0;
@@ -96,11 +96,13 @@ void baseline_tally(const struct baseline *baseline, struct tally *ret, double *
 	if (!(baseline->samples_squared > 0))
 		return;
 
-	/* From sums of weights to the number of equal ones that are worth as much (Kish). */
+	/*
+	 * Factor from sums of weights to the number of equally weighted samples with the same information (Kish).
+	 */
 	factor = baseline->samples / baseline->samples_squared;
-	/* Down, but not for a last digit. */
+	/* Rounds down; the slack is for an error in the last digit. */
 	ret->samples = to_u64(baseline->samples * factor * (1 + 1e-9));
-	/* Rates have weights of their own to rest on, aged ones too: they need no other scale. */
+	/* Rates use their own sums of weights, which are aged as well, and need no scaling. */
 	ret->weight = to_u64(baseline->weight + 0.5);
 	ret->weight_squared = baseline->weight_squared;
 	ret->latency_sum = to_u64(baseline->latency_sum * factor + 0.5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is usual for a subject: everything before its window, weighted by age, half as much each half-life.
- * Pure.
+ * The baseline of a subject: everything before its window, weighted by age. The weight halves with each
+ * half-life. Pure functions.
  */
 #ifndef PEBSD_BASELINE_H
 #define PEBSD_BASELINE_H
@@ -9,14 +9,13 @@
 #include "window/tally.h"
 
 struct baseline {
-	u64 at_ns;              /* as of when the sums are */
-	double seconds;         /* of time, weighted as the samples of it are */
-	double samples;         /* sums of weights by age */
-	double samples_squared; /* sum of their squares: the effective number is samples^2 / samples_squared
-				 */
+	u64 at_ns;              /* time to which the sums have been aged */
+	double seconds;         /* observed time, weighted as its samples are */
+	double samples;         /* sum of their weights by age */
+	double samples_squared; /* sum of squared weights; effective number of samples: samples^2 / this */
 	double latency_samples;
-	double weight;         /* of periods */
-	double weight_squared; /* sum of their squares, and of the weights by age with them */
+	double weight;         /* sum of periods, weighted by age */
+	double weight_squared; /* sum of the squares of period x weight by age */
 	double latency_sum;
 	float sources[SOURCE_SLOTS];
 	float hitm;
@@ -25,15 +24,17 @@ struct baseline {
 	float latency[FINE_BUCKETS];
 };
 
-/* `tally` was counted in the `seconds` before `now_ns` (growing). A time without samples counts too (rate):
- * then `tally` is all zero. */
+/*
+ * Adds `tally`, which was counted in the `seconds` before `now_ns` (growing). Time without samples counts
+ * too, for the rate: add it with an all-zero `tally`.
+ */
 void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, double seconds,
 		  const struct tally *tally);
 
 /*
- * The baseline as if it had been counted: shares and quantiles as it has them, each count to the nearest,
- * with the effective number of samples, so that intervals hold. `weight` is the sum by age, and
- * `*ret_seconds` what it is to be divided by for a rate.
+ * Converts the baseline to a tally as if it had been counted. Shares and quantiles are those of the baseline,
+ * each count rounded. `samples` is the effective number of samples, so that confidence intervals hold.
+ * `weight` is the sum weighted by age; divide it by *ret_seconds for a rate.
  */
 void baseline_tally(const struct baseline *baseline, struct tally *ret, double *ret_seconds);
 

@@ -5,8 +5,10 @@
 #define MATHLIB_STANDALONE 1
 #include <Rmath.h>
 
-/* The chance of a bound to be wrong. The slack is for confidences that binary fractions can't hold: 1 - 0.9
- * is a little less than 0.1. */
+/*
+ * The probability that a bound is wrong. The slack is for confidences that have no exact binary value: 1 -
+ * 0.9 is a little less than 0.1.
+ */
 static double chance_of(double confidence)
 {
 	return (1 - confidence) * (1 + 1e-9);
@@ -24,8 +26,10 @@ bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence)
 	       (rank > 0 && pbinom((double)(rank - 1), (double)n, q, false, false) <= chance_of(confidence));
 }
 
-/* Where a rank that the binomial of n and q is below with chance `chance` ought to be, by its first three
- * moments (Cornish and Fisher). */
+/*
+ * Estimates the rank below which a binomial variable of n and q lies with the probability that belongs to
+ * `z`, by its first three moments (Cornish and Fisher).
+ */
 static u64 expected_rank(u64 n, double q, double z)
 {
 	double rank = (double)n * q + z * sqrt((double)n * q * (1 - q)) + (z * z - 1) * (1 - 2 * q) / 6;
@@ -33,7 +37,7 @@ static u64 expected_rank(u64 n, double q, double z)
 	return rank > 1 ? (u64)fmin(rank + 0.5, (double)n) : 1;
 }
 
-/* The least count of n whose part of `worth`, rounded down, is `count`. */
+/* Returns the smallest m for which m * worth / n, rounded down, is at least `count`. */
 static u64 scaled_up(u64 count, u64 n, u64 worth)
 {
 	return (u64)(((unsigned __int128)count * n + worth - 1) / worth);
@@ -45,7 +49,7 @@ void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_h
 	u64 low = n ? expected_rank(n, q, z) : 0;
 	u64 high = n ? expected_rank(n, q, -z) + 1 : 1;
 
-	/* What the tails say counts; the guess is hardly further off than one. */
+	/* The exact tails decide; the estimate is rarely off by more than one. */
 	if (interval_rank_is_low(low, n, q, confidence))
 		while (low < n && interval_rank_is_low(low + 1, n, q, confidence))
 			low++;
@@ -72,12 +76,12 @@ void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *re
 		*ret_high = high;
 		return;
 	}
-	/* So many of n are worth the samples at or above a rank, or at or below it: at least as many. */
+	/* The samples at or above a rank, or at or below it, must be worth at least as many independent ones. */
 	*ret_low = low ? n + 1 - scaled_up(worth + 1 - low, n, worth) : 0;
 	*ret_high = high > worth ? n + 1 : scaled_up(high, n, worth);
 }
 
-/* The bucket of the `rank`th smallest, from 1. */
+/* The bucket of the `rank`th smallest value, from 1. */
 static u32 bucket_of_rank(const u32 histogram[FINE_BUCKETS], u64 rank)
 {
 	u64 counted = 0;
@@ -90,7 +94,7 @@ static u32 bucket_of_rank(const u32 histogram[FINE_BUCKETS], u64 rank)
 	return FINE_OVERFLOW;
 }
 
-/* The exclusive lower edge of a bucket, and the upper one, which the last has not. */
+/* The exclusive lower edge of a bucket, and its upper edge; the last bucket has no upper edge. */
 static double lower_edge(u32 bucket)
 {
 	return histogram_fine_lower(bucket);
@@ -141,7 +145,7 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 			.high_unit = samples == 0 && largest > 0 ? largest : INFINITY,
 		};
 	mean = sum / n;
-	/* No weight is further above the mean than all of the spread in one sample (Samuelson). */
+	/* No weight is further above the mean than if a single sample caused all of the spread (Samuelson). */
 	spread = weight_squared - sum * mean;
 	if (spread > 1e-9 * weight_squared) {
 		largest = fmax(largest, mean + sqrt(spread * (n - 1) / n));
@@ -166,7 +170,10 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 
 	if (seconds <= 0)
 		return ret;
-	/* As if samples came in packs of `effect`; the one more that the upper bound counts is a pack, too. */
+	/*
+	 * As if samples came in groups of `effect`. The additional sample of the upper bound is also such a
+	 * group.
+	 */
 	weights.low_number /= effect;
 	weights.low_unit *= effect;
 	weights.high_number = (weights.high_number - 1) / effect + 1;
@@ -178,13 +185,13 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 	return ret;
 }
 
-/* How many of `n` samples the true distribution may have moved by, past what was seen (Massart). */
+/* The number of `n` samples by which the true distribution may differ from the observed one (Massart). */
 static double band_of(u64 n, double effect, double confidence)
 {
 	return sqrt(-log(chance_of(confidence)) * (double)n * effect / 2);
 }
 
-/* The upper edges of all buckets: read here for each, which histogram_fine_upper() is not made for. */
+/* The upper edges of all buckets: histogram_fine_upper() would be too slow here. */
 #define OCTAVE(shift)                                                                                  \
 	9U << (shift), 10U << (shift), 11U << (shift), 12U << (shift), 13U << (shift), 14U << (shift), \
 		15U << (shift), 16U << (shift)
@@ -195,7 +202,7 @@ static const u32 upper_edges[FINE_BUCKETS] = {
 	OCTAVE(13), OCTAVE(14), OCTAVE(15), OCTAVE(16), ~0U,
 };
 
-/* Sums over the lower and over the upper edges, each counting at most its cap. Whole numbers: exact. */
+/* Sums over the lower and the upper edges, each limited to its cap. Integers, so they are exact. */
 struct sums {
 	u64 samples;
 	u64 lower;
@@ -206,7 +213,7 @@ static struct sums sum_edges(const u32 histogram[FINE_BUCKETS], u32 low_cap, u32
 {
 	struct sums sums = {histogram[0], 0, histogram[0]};
 
-	/* Octaves of 8, most of them empty; then what is above the last. */
+	/* In octaves of 8 buckets, most of which are empty. The last group ends with the overflow bucket. */
 	for (u32 i = 1; i < FINE_BUCKETS; i += 8) {
 		u64 samples = 0;
 
@@ -227,7 +234,7 @@ static struct sums sum_edges(const u32 histogram[FINE_BUCKETS], u32 low_cap, u32
 }
 _Static_assert(FINE_BUCKETS % 8 == 1, "the first bucket, and eights");
 
-/* The `band` largest samples are taken for 0. */
+/* Counts the `band` largest samples as 0. */
 static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)
 {
 	for (u32 i = FINE_BUCKETS; i-- > 1 && band > 0;) {
@@ -239,7 +246,7 @@ static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32
 	return fmax(sum, 0) / (double)n;
 }
 
-/* The `band` smallest samples are taken for `cap`. */
+/* Counts the `band` smallest samples as `cap`. */
 static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)
 {
 	for (u32 i = 0; i < FINE_BUCKETS && band > 0; i++) {
@@ -260,7 +267,7 @@ static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u3
 	if (n == 0 || band >= (double)n)
 		return (struct interval){.low = 0, .high = INFINITY};
 	sums = sum_edges(histogram, low_cap, cap);
-	/* What full counters did not hold may be anything. */
+	/* Samples that saturated counters do not include may have any value. */
 	if (sums.samples < n)
 		sums.upper += (n - sums.samples) * cap;
 	return (struct interval){
@@ -297,7 +304,7 @@ u64 interval_quantile_needs(double q, double confidence)
 	double larger = fmax(q, 1 - q);
 	u64 n = (u64)fmax(1, ceil(log(chance_of(confidence)) / log(larger)));
 
-	/* A logarithm's last digit does not decide. */
+	/* Corrects the rounding error of the logarithm. */
 	while (n > 1 && pow(larger, (double)(n - 1)) <= chance_of(confidence))
 		n--;
 	while (pow(larger, (double)n) > chance_of(confidence))

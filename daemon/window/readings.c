@@ -13,8 +13,8 @@ struct moment {
 struct readings {
 	size_t length;
 	size_t n_events;
-	size_t n;    /* kept */
-	size_t next; /* where the next is put */
+	size_t n;    /* number of moments stored */
+	size_t next; /* index of the next one */
 	bool forgot;
 	unsigned char *moments;
 };
@@ -57,7 +57,7 @@ struct readings *readings_free(struct readings *readings)
 	return NULL;
 }
 
-/* The `back`th of the kept moments, 1 being the newest. */
+/* The `back`th newest moment, from 1. */
 static struct moment *moment_back(const struct readings *readings, size_t back)
 {
 	return moment_at(readings, (readings->next + readings->length - back) % readings->length);

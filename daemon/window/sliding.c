@@ -11,16 +11,16 @@
 #define SCRATCH_KEPT ((size_t)64 << 10)
 #define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)
 
-/* Where in a pane the record of a subject begins. */
+/* The position of a subject's record in a pane. */
 struct mark {
 	u32 number;
 	u32 place;
 };
 
-/* A mark each so many records: a search reads half as many, and a mark costs half a byte a record. */
+/* Records per mark: a search reads half as many records, and a mark costs half a byte per record. */
 #define MARK_EACH 16
 
-/* Data: for each subject its number as a varint, then tally_pack()'s; numbers ascend. */
+/* `data` has for each subject its number as a varint, then the record of tally_pack(). Numbers ascend. */
 struct pane {
 	TAILQ_ENTRY(pane) list;
 	u64 begin_ns;
@@ -31,7 +31,7 @@ struct pane {
 	u8 data[];
 };
 
-/* A list that has room for every subject, so that nothing is allocated where it may not fail. */
+/* A list with space for every subject, so that functions that must not fail need not allocate. */
 struct numbers {
 	u32 *list;
 	size_t n;
@@ -47,14 +47,14 @@ struct sliding {
 	/* The open pane. */
 	u64 begin_ns;
 	struct sliding_time time;
-	struct numbers in_pane; /* those with a record in it */
-	struct tally *spare;    /* for sliding_subject.open; linked by their first bytes */
+	struct numbers in_pane; /* subjects with a record in it */
+	struct tally *spare;    /* for sliding_subject.open; linked through their first bytes */
 	size_t n_spare;
 	u8 *scratch;
 	size_t scratch_room;
 
 	/* The open collection. */
-	u64 last_ns; /* where it begins */
+	u64 last_ns; /* its begin */
 	u64 now_ns;
 	struct sliding_time now_time;
 	bool is_open;
@@ -107,7 +107,7 @@ static size_t pane_size(const struct pane *pane)
 	return sizeof(*pane) + pane->size + pane->n_marks * sizeof(struct mark);
 }
 
-/* Marks the `nth` record of a pane, if it is to have a mark. */
+/* Sets a mark for the `nth` record of a pane if it is a multiple of MARK_EACH. */
 static void set_mark(struct mark *marks, size_t nth, u32 number, size_t place)
 {
 	if (nth % MARK_EACH == 0)
@@ -146,7 +146,7 @@ struct sliding *sliding_free(struct sliding *sliding)
 	return NULL;
 }
 
-/* Both lists, or none. */
+/* Resizes both lists, or keeps the room of both. */
 static int set_room(struct sliding *sliding, size_t room)
 {
 	u32 *list;
@@ -165,7 +165,9 @@ static int set_room(struct sliding *sliding, size_t room)
 	return 0;
 }
 
-/* A number can be in the list of changes of a collection in which it was freed: they count until the next. */
+/*
+ * A number may be in the list of changes of the collection in which it was freed, so chunks count until the next.
+ */
 static size_t room_needed(const struct sliding *sliding)
 {
 	return sliding->subjects.held * SUBJECTS_CHUNK;
@@ -187,7 +189,7 @@ int sliding_open(struct sliding *sliding, u32 *ret)
 	return r;
 }
 
-/* Nothing of it will be in the open pane's record. */
+/* Removes the subject from the open pane. */
 static void leave_open(struct sliding *sliding, struct sliding_subject *subject)
 {
 	u32 last = sliding->in_pane.list[--sliding->in_pane.n];
@@ -211,7 +213,7 @@ void sliding_close(struct sliding *sliding, u32 number)
 	subjects_close(&sliding->subjects, number);
 }
 
-/* Takes out the records of those that were closed. */
+/* Removes the records of closed subjects. */
 static struct pane *compact(struct sliding *sliding, struct pane *pane)
 {
 	struct pane *before = TAILQ_PREV(pane, panes, list);
@@ -252,9 +254,9 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 }
 
 /*
- * Those that were closed hold their numbers, and a tally's room each, for as long as a record has them: not
- * for a long window under many short-lived ones. Each walk frees about as many as are left, which pays for
- * it.
+ * Closed subjects keep their number and a tally as long as a record refers to them. With many short-lived
+ * subjects in a long window that would be too much memory. Each walk frees about as many as are left, which
+ * justifies its cost.
  */
 static void forget_closed(struct sliding *sliding)
 {
@@ -295,7 +297,7 @@ static void subtract_time(struct sliding_time *sum, const struct sliding_time *p
 	sum->lost -= part->lost;
 }
 
-/* The oldest pane leaves. */
+/* Removes the oldest pane from the window. */
 static void leave(struct sliding *sliding)
 {
 	const struct sliding_settings *settings = &sliding->settings;
@@ -326,7 +328,7 @@ static void leave(struct sliding *sliding)
 	free_oldest(sliding);
 }
 
-/* The open pane's subjects have nothing in it any more. */
+/* Empties the open pane. */
 static void clear_open(struct sliding *sliding)
 {
 	for (size_t i = 0; i < sliding->in_pane.n; i++) {
@@ -433,7 +435,7 @@ static int compare_numbers(const void *a, const void *b)
 	return *left < *right ? -1 : *left > *right;
 }
 
-/* Numbers are put in about the same order at each collection: often nothing is left to do. */
+/* Numbers are put in about the same order at each collection, so the list is often sorted already. */
 static void sort_open(struct sliding *sliding)
 {
 	const u32 *list = sliding->in_pane.list;
@@ -448,7 +450,7 @@ static void sort_open(struct sliding *sliding)
 		subjects_get(&sliding->subjects, sliding->in_pane.list[i])->place = (u32)i;
 }
 
-/* The records of the open pane into scratch. */
+/* Writes the records of the open pane to `scratch`. */
 static int pack_open(struct sliding *sliding, struct mark *marks, size_t *ret_size)
 {
 	size_t size = 0;
@@ -516,7 +518,7 @@ static u64 first_ns(const struct sliding *sliding)
 	return first ? first->begin_ns : sliding->begin_ns;
 }
 
-/* Where the window would begin without the oldest pane. */
+/* Begin of the window if the oldest pane leaves. */
 static u64 second_ns(const struct sliding *sliding)
 {
 	const struct pane *second = TAILQ_NEXT(TAILQ_FIRST(&sliding->panes), list);
@@ -538,7 +540,7 @@ int sliding_end(struct sliding *sliding)
 	if (!r) {
 		add_time(&sliding->time, &sliding->now_time);
 		add_time(&sliding->total, &sliding->now_time);
-		/* An eighth less will do: intervals are not of one length to the nanosecond. */
+		/* Seven eighths are enough: intervals do not have the same length to the nanosecond. */
 		if ((sliding->now_ns - sliding->begin_ns) * 8 >=
 		    sliding->settings.window_ns / SLIDING_PANES * 7)
 			r = close_pane(sliding);

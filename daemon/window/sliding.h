@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sliding window over the tallies of many subjects (a cgroup, or a subtree of them), each collection's
- * differences going in at one end and out at the other. Pure: it has no clock.
+ * A sliding window over the tallies of many subjects (a subject is a cgroup, or a subtree of cgroups). The
+ * differences of each collection enter at one end and leave at the other. Pure: no clock.
  *
- * The window moves in panes of a thirtieth of it, or of a collection where that is longer: it covers at least
- * its length and at most a pane more. Panes hold the counters that moved, in a few bytes each.
+ * The window moves in panes of a thirtieth of its length, or of one collection if that is longer. It covers
+ * at least its length and at most one pane more. A pane stores the counters that moved, in a few bytes each.
  */
 #ifndef PEBSD_SLIDING_H
 #define PEBSD_SLIDING_H
@@ -17,79 +17,88 @@
 
 #define SLIDING_PANES 30
 
-/* What became of one event's time, between two collections or over the window; nanoseconds over CPUs. */
+/*
+ * How one event's time was spent, between two collections or over the window, in nanoseconds summed over CPUs.
+ */
 struct sliding_time {
-	u64 elapsed_ns; /* of the clock, not summed over CPUs */
-	u64 enabled_ns; /* 0 throughout where the origin does not tell (a replay) */
+	u64 elapsed_ns; /* by the clock, not summed over CPUs */
+	u64 enabled_ns; /* 0 throughout if the origin does not provide it (a replay) */
 	u64 running_ns;
-	u64 blind_ns; /* of the clock: no sample could come: paused, closed, failed */
+	u64 blind_ns; /* by the clock: no sample could come, because sampling was paused, closed or had failed */
 	u64 expected; /* samples; 0: not known */
-	u64 lost;     /* samples, by whatever reason */
+	u64 lost;     /* samples, for any reason */
 };
 
 struct sliding;
 
-/* Something that leaves the window, told before it is subtracted; `elapsed_ns` is its pane's. */
+/* Called before a subject's record leaves the window and is subtracted. `time` is that of its pane. */
 typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
 				const struct sliding_time *time);
 
-/* A pane is about to leave; told before what it holds. Its time has passed for idle subjects, too. */
+/* Called before a pane leaves, and before its records do. Its time also passes for idle subjects. */
 typedef void (*sliding_passing)(void *userdata, const struct sliding_time *time);
 
 struct sliding_settings {
 	u64 window_ns;
-	size_t max_bytes; /* of panes; where more is needed the oldest go, and the window is not covered */
-	sliding_leaving leaving; /* NULL: nobody asks */
-	sliding_passing passing; /* NULL: likewise */
+	size_t max_bytes; /* of panes; if more is needed, the oldest are dropped, and the window is not covered */
+	sliding_leaving leaving; /* may be NULL */
+	sliding_passing passing; /* may be NULL */
 	void *userdata;
 };
 
-/* 0 or -ENOMEM; free with sliding_free(). `start_ns`: where the first collection begins. */
+/* Returns 0 or -ENOMEM. Free with sliding_free(). `start_ns`: begin of the first collection. */
 int sliding_new(const struct sliding_settings *settings, u64 start_ns, struct sliding **ret);
 struct sliding *sliding_free(struct sliding *sliding);
 DEFINE_CLEANUP(struct sliding *, sliding_free)
 
-/* A number for a subject, below 2^31. 0 or -ENOMEM. */
+/* Allocates a number for a subject, below 2^31. Returns 0 or -ENOMEM. */
 int sliding_open(struct sliding *sliding, u32 *ret);
 
-/* The subject is gone with all that the window has of it; its number may be given to another. What closed
- * ones still hold is, from the next collection on, at most about what open ones do. */
+/*
+ * Removes a subject and all that the window has of it. Its number may be reused. From the next collection on,
+ * closed subjects hold at most about as much memory as open ones.
+ */
 void sliding_close(struct sliding *sliding, u32 number);
 
 /*
- * One collection: begin, any number of puts (of one subject they add up), end. It covers the time since the
- * collection before it, which is what counts as elapsed, whatever `time` says of that. sliding_end() returns
- * 0, or the first failure: -EINVAL for a time before the last one, -ENOMEM; then the window is empty and
- * begins anew at this collection's time.
+ * One collection: begin, any number of puts (several for one subject add up), end. It covers the time since
+ * the previous collection: this sets the elapsed time, and `time->elapsed_ns` is ignored. sliding_end()
+ * returns 0 or the first failure: -EINVAL for a time before the last one, -ENOMEM. After a failure the window
+ * is empty and starts again at this collection's time.
  */
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time);
 void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference);
 int sliding_end(struct sliding *sliding);
 
-/* What a subject has in the window; never NULL, all zero where nothing. Valid until the next call that is not
- * const. */
+/*
+ * The tally of a subject in the window. Never NULL; all zero if there is none. Valid until the next call that
+ * is not const.
+ */
 const struct tally *sliding_tally(const struct sliding *sliding, u32 number);
 
-/* Says that sliding_tally() is going to be asked for: a walk over thousands waits for memory most of all. */
+/* Prefetches a tally that is read soon: a walk over thousands of them mostly waits for memory. */
 void sliding_fetch(const struct sliding *sliding, u32 number);
 
-/* What a subject has in each pane, oldest first, the open one last; of one without a sample of it all zero. For
- * a few subjects a collection: it searches each pane. */
+/*
+ * Calls `part` with a subject's tally in each pane, oldest first, the open pane last. The tally is all zero
+ * if the pane has no sample of the subject. Use it for a few subjects per collection: it searches each pane.
+ */
 typedef void (*sliding_part)(void *userdata, const struct tally *tally, const struct sliding_time *time);
 void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part, void *userdata);
 
-/* What the window covers. `elapsed_ns` is at least the window's length once it has been covered. */
+/* The time that the window covers. Once it is covered, `elapsed_ns` is at least the window's length. */
 struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);
 
-/* The subjects whose tally the last collection changed, coming or going, each once; closed ones may be among
- * them. */
+/*
+ * The subjects whose tally the last collection changed by adding or removing, each once. May include closed ones.
+ */
 const u32 *sliding_changed(const struct sliding *sliding, size_t *ret_n);
 
-/* Another `max_bytes`; panes that exceed it leave at once. */
+/* Sets another `max_bytes`; panes that exceed it leave at once. */
 void sliding_limit(struct sliding *sliding, size_t max_bytes);
 
-/* Memory held: panes, and all else. */
+/* Memory used: in total, and by panes alone. */
 size_t sliding_bytes(const struct sliding *sliding);
 size_t sliding_pane_bytes(const struct sliding *sliding);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The subjects of a sliding window: a tally each, side by side, under a number that is given to another only
- * when no record has it any more. Pure.
+ * The subjects of a sliding window, with a tally each. Subjects have numbers, which are reused only when no
+ * record refers to them any more. Pure.
  */
 #ifndef PEBSD_SLIDING_SUBJECTS_H
 #define PEBSD_SLIDING_SUBJECTS_H
@@ -14,43 +14,43 @@
 #define SUBJECTS_CHUNK 64
 
 struct sliding_subject {
-	struct tally *open; /* what the open pane has of it; NULL: nothing */
-	u32 records;        /* panes that have it, the open one too */
+	struct tally *open; /* its tally in the open pane; NULL: none */
+	u32 records;        /* panes with a record of it, including the open one */
 	u32 changed;        /* the last collection that changed it */
-	u32 place;          /* in the open pane's list, where `open` is */
+	u32 place;          /* index in the open pane's list, if `open` is set */
 	bool live;
 };
 
 struct subjects_chunk {
-	u64 used; /* bits: live, or some record has it */
+	u64 used; /* bits: live, or referred to by a record */
 	struct sliding_subject subjects[SUBJECTS_CHUNK];
 	struct tally tallies[SUBJECTS_CHUNK];
 };
 
 struct sliding_subjects {
-	struct subjects_chunk **chunks; /* NULL where a chunk has nobody */
+	struct subjects_chunk **chunks; /* NULL for an unused chunk */
 	size_t n_chunks;
-	size_t first_free; /* no chunk before has room */
+	size_t first_free; /* all chunks before this one are full */
 	size_t held;       /* chunks that are not NULL */
 	size_t n;          /* numbers in use */
-	size_t n_live;     /* of these: of subjects; only records have the others */
+	size_t n_live;     /* of these, numbers of live subjects; only records refer to the others */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int subjects_open(struct sliding_subjects *subjects, u32 *ret);
 
-/* The subject is no more. */
+/* Marks the subject as no longer live, and frees its number if no record refers to it. */
 void subjects_close(struct sliding_subjects *subjects, u32 number);
 
-/* Frees the number if nothing has it. */
+/* Frees the number if it is neither live nor referred to by a record. */
 void subjects_release(struct sliding_subjects *subjects, u32 number);
 
-/* Gives back the memory of chunks with nobody. */
+/* Frees the memory of unused chunks. */
 void subjects_sweep(struct sliding_subjects *subjects);
 void subjects_free(struct sliding_subjects *subjects);
 size_t subjects_bytes(const struct sliding_subjects *subjects);
 
-/* NULL for a number that nobody has. */
+/* NULL for a number in an unused chunk. */
 static inline struct sliding_subject *subjects_get(const struct sliding_subjects *subjects, u32 number)
 {
 	size_t chunk = number / SUBJECTS_CHUNK;

@@ -6,7 +6,7 @@
 
 #include "collect/pairs.h"
 
-/* The 32-bit counters as one row. */
+/* The 32-bit counters, seen as one row. */
 #define COUNTERS ((sizeof(struct tally) - offsetof(struct tally, sources)) / sizeof(u32))
 
 _Static_assert(offsetof(struct tally, latency) + sizeof(u32[FINE_BUCKETS]) ==
@@ -47,7 +47,7 @@ static u64 subtract_to_zero(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Where a member of struct figures begins in the row of its counters. */
+/* Index of a member of struct figures in the row of its counters. */
 #define AT(member) (offsetof(struct figures, member) / sizeof(u64))
 
 _Static_assert(AT(samples) < AT(weight) && AT(weight) < AT(latency_sum) &&
@@ -133,12 +133,12 @@ void tally_subtract(struct tally *sum, const struct tally *part)
 	}
 	sum->weight = subtract_to_zero(sum->weight, part->weight);
 	sum->latency_sum = subtract_to_zero(sum->latency_sum, part->latency_sum);
-	/* The least that a sum of squares can be: rounding does not take it below. */
+	/* Limits the sum of squares to its smallest possible value, which rounding could fall below. */
 	least = sum->samples ? (double)sum->weight * (double)sum->weight / (double)sum->samples : 0;
 	sum->weight_squared -= part->weight_squared;
 	if (sum->weight_squared < least)
 		sum->weight_squared = least;
-	/* What is lost by saturation is not known: such a counter stays until all is gone. */
+	/* The excess of a saturated counter is unknown: it stays until all samples are gone. */
 	for (size_t i = 0; i < LANES; i++) {
 		lanes rest = (to[i] - from[i]) & (lanes)(to[i] > from[i]);
 

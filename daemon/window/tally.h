@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A tally: what rules need of one cgroup's and event's figures over a window. A tenth of struct figures. */
+/*
+ * A tally: the figures of one cgroup and event over a window that rules need. A tenth of the size of struct
+ * figures.
+ */
 #ifndef PEBSD_TALLY_H
 #define PEBSD_TALLY_H
 
@@ -10,9 +13,9 @@
 struct tally {
 	u64 samples;
 	u64 weight;            /* sum of periods */
-	double weight_squared; /* sum of their squares; exact while a collection's samples have one period */
+	double weight_squared; /* sum of their squares; exact if all samples of a collection have one period */
 	u64 latency_sum;       /* cycles */
-	u64 latency_samples;   /* those in the histogram */
+	u64 latency_samples;   /* samples in the histogram */
 	u32 sources[SOURCE_SLOTS];
 	u32 hitm;
 	u32 tlb_walk;
@@ -20,15 +23,17 @@ struct tally {
 	u32 latency[FINE_BUCKETS];
 };
 
-/* Of one collection's difference, as pairs (collect/pairs.h). Counters of 32 bits stay at 2^32 - 1. */
+/*
+ * The tally of one collection's difference, from pairs (collect/pairs.h). Counters of 32 bits stay at 2^32 - 1.
+ */
 void tally_of(const u8 *pairs, size_t size, struct tally *ret);
 
 void tally_add(struct tally *sum, const struct tally *addend);
 
-/* What was added before. All zero, exactly, where no sample is left. */
+/* Subtracts a tally that was added before. The sum is exactly zero if no sample is left. */
 void tally_subtract(struct tally *sum, const struct tally *part);
 
-/* Latencies above the upper edge of fine bucket `bucket`. */
+/* Number of latencies above the upper edge of fine bucket `bucket`. */
 u64 tally_above(const struct tally *tally, u32 bucket);
 
 #endif

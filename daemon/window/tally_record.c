@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Varints: samples, latency samples, weight, latency sum; the number of pairs times 2, plus 1 where the sum
- * of squares follows because it is not that of equal weights; for each counter that moved, how many were
- * passed over since the one before, and its value.
+ * Format, as varints: samples, latency samples, weight, latency sum; then twice the number of pairs, plus 1
+ * if the sum of squares follows, because it is not that of equal weights. Then for each nonzero counter a
+ * byte with the number of counters skipped since the previous one, and its value as a varint.
  */
 
 _Static_assert(offsetof(struct tally, latency) + sizeof(((struct tally *)0)->latency) ==
@@ -21,7 +21,7 @@ static double squares_of_equal_weights(const struct tally *tally)
 	return tally->samples ? (double)tally->weight * (double)tally->weight / (double)tally->samples : 0;
 }
 
-/* Which counters are not zero, in words of 64; two by two, as most are. */
+/* Writes the indices of counters that are not zero to `ret`. Reads two at a time, because most are zero. */
 static unsigned find_counters(const u8 *counters, u8 ret[TALLY_COUNTERS])
 {
 	unsigned n = 0;

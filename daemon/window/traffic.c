@@ -24,7 +24,7 @@ struct filling {
 	struct traffic *traffic;
 	size_t points_room;
 	u64 bin_length_ns; /* of the open bin */
-	size_t bin_points; /* the first point of it */
+	size_t bin_points; /* its first point */
 	size_t bins_room;
 	struct bin {
 		u64 length_ns;
@@ -56,7 +56,7 @@ static double middle(u32 bucket)
 	return ((double)histogram_fine_lower(bucket) + (double)histogram_fine_upper(bucket)) / 2;
 }
 
-/* The mean is exact, its scatter as the middles of the buckets have it. */
+/* The mean is exact. Its error is computed from the middles of the buckets. */
 static struct mean mean_of(const struct figures *figures)
 {
 	struct mean mean = {.n = figures_latency_samples(figures)};
@@ -102,7 +102,7 @@ static int close_bin(struct filling *filling)
 	return 0;
 }
 
-/* A bin ends where it is nearest to the length wanted. */
+/* Ends a bin at the collection closest to the wanted length. */
 static int begin_collection(u64 begin_ns, u64 end_ns, void *userdata)
 {
 	struct filling *filling = userdata;
@@ -148,7 +148,7 @@ static int take_figures(u32 entry, unsigned event, const struct figures *figures
 		weight += (double)figures->weight[source];
 		samples += (double)figures->samples[source];
 	}
-	/* A recording may not tell periods, then of no sample. */
+	/* A recording may lack periods; then it lacks them for all samples. */
 	if (weight <= 0)
 		weight = samples;
 	return weight > 0 ? add_point(filling, entry, weight) : 0;
@@ -163,7 +163,7 @@ static int compare_points(const void *a, const void *b)
 	return (left->bin > right->bin) - (left->bin < right->bin);
 }
 
-/* Those of an open bin go; those of several collections in one bin become one. */
+/* Drops the points of an open bin, and merges those of several collections in one bin. */
 static void order_points(struct filling *filling)
 {
 	struct traffic *traffic = filling->traffic;

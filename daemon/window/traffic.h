@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic and latency over aligned bins of time, out of a window: what each cgroup was served by the levels
- * that cgroups share (the L3 and all behind it), and how long the loads of one of them took. Pure.
+ * Traffic and latency in time bins, from a window: how much each cgroup was served by the memory levels that
+ * cgroups share (the L3 and everything behind it), and how long the loads of one cgroup took. Pure.
  *
- * A fill buffer's hits are not in it: their line was asked for by another load or a prefetcher, and whether
- * of the L2 or the memory is not told.
+ * Hits in a fill buffer are not included: another load or a prefetcher requested their line, and it is not
+ * known whether from the L2 or from memory.
  */
 #ifndef PEBSD_TRAFFIC_H
 #define PEBSD_TRAFFIC_H
@@ -13,30 +13,28 @@
 
 struct traffic_settings {
 	u64 span_ns;
-	u64 bin_ns;         /* wanted; a bin is whole collections, of which it has at least one */
-	u32 entry;          /* whose latency */
-	u32 events;         /* bits, 1 << event: whose samples are traffic */
-	u32 latency_events; /* those of which the one with most latencies of `entry` is taken; not 0 */
-	u64 samples_min;    /* latencies of a bin that has a mean; at least 2 */
+	u64 bin_ns;         /* wanted length; a bin consists of whole collections, at least one */
+	u32 entry;          /* the cgroup whose latency is computed */
+	u32 events;         /* bits, 1 << event: events whose samples are traffic */
+	u32 latency_events; /* candidates, not 0: the event with most latencies of `entry` is used */
+	u64 samples_min;    /* minimum number of latencies for a bin to have a mean; at least 2 */
 };
 
 struct traffic {
-	size_t n;        /* bins, oldest first */
-	u64 covered_ns;  /* by them; a last one of less than half of `bin_ns` is left out */
-	unsigned event;  /* of the latency */
-	double *latency; /* mean cycles; NAN with fewer samples, and where the bin is more than twice `bin_ns`
-			  */
+	size_t n;        /* number of bins, oldest first */
+	u64 covered_ns;  /* by all bins; a last bin shorter than half of `bin_ns` is dropped */
+	unsigned event;  /* the event whose latency was used */
+	double *latency; /* mean cycles; NAN with too few samples or a bin longer than twice `bin_ns` */
 	double *error;   /* its standard error, from the histogram; NAN alike */
 	size_t n_points;
 	struct traffic_point {
 		u32 entry;
 		u32 bin;
-		double traffic; /* sum of the periods of samples of shared levels, a second; their number
-				 * where no period is told */
-	} * points;             /* ascending by entry, then bin; without one the traffic is 0 */
+		double traffic; /* periods (number, if unknown) of samples of shared levels, per second */
+	} * points;             /* ascending by entry, then bin; traffic is 0 for missing ones */
 };
 
-/* 0, -ENODATA where no collection is held, or -ENOMEM; free with traffic_free(). */
+/* Returns 0 or -ENOMEM; -ENODATA if the window has no collection. Free with traffic_free(). */
 int traffic_new(const struct window *window, const struct traffic_settings *settings, struct traffic **ret);
 struct traffic *traffic_free(struct traffic *traffic);
 DEFINE_CLEANUP(struct traffic *, traffic_free)

@@ -6,14 +6,14 @@
 
 #include "collect/pairs.h"
 
-/* Means are held in sixteenths of a cycle, plus one: 0 is none. */
+/* Means are stored in sixteenths of a cycle, plus one. 0 means no mean. */
 #define MEAN_STEPS 16
 
 #define MANTISSA_BITS 11
 #define MANTISSA_ONE  (1ULL << MANTISSA_BITS)
 #define COUNT_MAX     ((u64)(2 * MANTISSA_ONE - 1) << 30)
 
-#define COLUMNS_FIRST 64 /* of a page */
+#define COLUMNS_FIRST 64 /* allocated first in a page */
 
 struct point {
 	u16 samples;
@@ -29,12 +29,12 @@ struct column {
 struct page {
 	struct page *newer;
 	u64 begin_ns;
-	u64 end_ns[TREND_PAGE]; /* of each collection */
-	unsigned int n;         /* collections */
+	u64 end_ns[TREND_PAGE]; /* end of each collection */
+	unsigned int n;         /* number of collections */
 	u32 n_columns, room;
 	struct column *columns;
 	u32 slots;  /* of the index: a power of two, at least 2 x room */
-	u32 *index; /* 1 + a column's place, by its hash; 0: free */
+	u32 *index; /* 1 + a column's number, by its hash; 0: free */
 };
 
 struct trend {
@@ -114,7 +114,7 @@ struct trend *trend_free(struct trend *trend)
 	return NULL;
 }
 
-/* Where an entry and event are in the index, or would be: half of its slots are free. */
+/* Returns the index slot of an entry and event, or the free slot for it. At least half of the slots are free. */
 static u32 *find_slot(const struct page *page, u32 entry, unsigned event)
 {
 	u32 mask = page->slots - 1;
@@ -135,7 +135,7 @@ static const struct column *find_column(const struct page *page, u32 entry, unsi
 	return place ? &page->columns[place - 1] : NULL;
 }
 
-/* The oldest pages make room; the one under way stays. */
+/* Drops the oldest pages until `more` bytes fit. The page under way stays. */
 static int make_room(struct trend *trend, size_t more)
 {
 	while (trend->bytes + more > trend->max_bytes && trend->oldest != trend->newest)
@@ -166,7 +166,7 @@ static int index_columns(struct page *page, u32 slots)
 	return 0;
 }
 
-/* Gives a page room for so many columns, at least those that it has. */
+/* Allocates a page's columns for `room` of them, at least those that it has. */
 static int resize(struct trend *trend, struct page *page, u32 room)
 {
 	size_t before = page_bytes(page);
@@ -179,7 +179,7 @@ static int resize(struct trend *trend, struct page *page, u32 room)
 	page->columns = columns;
 	if (slots != page->slots)
 		r = index_columns(page, slots);
-	/* Room that the index has none for is none. */
+	/* Columns that the index cannot hold must not be used. */
 	if (r == 0 || room < page->room)
 		page->room = room;
 	trend->bytes = trend->bytes - before + page_bytes(page);
@@ -253,7 +253,7 @@ static int get_column(struct trend *trend, u32 entry, unsigned event, struct col
 	return 0;
 }
 
-/* Samples, and the mean of those that have a latency; -1: none has. */
+/* Returns the samples, and the mean of those with a latency; -1: none has one. */
 static void read_pairs(const u8 *pairs, size_t size, u64 *ret_samples, double *ret_mean)
 {
 	enum {
@@ -300,7 +300,7 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 		return r;
 	read_pairs(pairs, size, &samples, &mean);
 	point = &column->points[page->n - 1];
-	/* A service stopped and started within a collection has two slots. */
+	/* A service that is stopped and started within a collection has two slots. */
 	before = trend_unpack(point->samples);
 	other = mean_of(point->mean);
 	if (mean < 0)
@@ -312,10 +312,10 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 	return 0;
 }
 
-/* The bin that a collection ended in; n: none. */
+/* The bin in which a collection ended; bins->n: none. */
 static size_t bin_of(const struct trend *trend, const struct trend_bins *bins, u64 end_ns)
 {
-	/* Bins begin at whole multiples of their length, so that they do not shift with every collection. */
+	/* Bins begin at multiples of their length, so that they do not shift with every collection. */
 	u64 last = (trend->end_ns - 1) / bins->bin_ns, bin = (end_ns - 1) / bins->bin_ns;
 
 	return bin > last || last - bin >= bins->n ? bins->n : bins->n - 1 - (size_t)(last - bin);

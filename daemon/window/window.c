@@ -8,7 +8,7 @@
 #include "collect/pairs.h"
 #include "window/window_records.h"
 
-/* Some in a row may have been added up to one. */
+/* A collection, or several consecutive ones that were merged. */
 struct collection {
 	TAILQ_ENTRY(collection) list;
 	u64 begin_ns;
@@ -26,13 +26,13 @@ struct window {
 	u64 max_ns;
 	TAILQ_HEAD(collections, collection) collections; /* oldest first, each ending where the next begins */
 	size_t n;
-	size_t bytes;            /* of all, and of `open` with its spare room */
-	struct collection *open; /* between begin and end; `end_ns` is its own already */
-	size_t room;             /* for data in `open` */
-	int error;               /* of the open one */
-	u64 last_ns;             /* where the next collection begins */
+	size_t bytes;            /* of all collections, and of `open` with its spare capacity */
+	struct collection *open; /* between begin and end; its `end_ns` is already set */
+	size_t room;             /* capacity for data in `open` */
+	int error;               /* of the open collection */
+	u64 last_ns;             /* begin of the next collection */
 	struct timespec last;    /* the same in CLOCK_REALTIME */
-	struct timespec now;     /* what `last` becomes at the end */
+	struct timespec now;     /* becomes `last` at the end */
 };
 
 int window_new(size_t max_bytes, u64 max_ns, u64 start_ns, const struct timespec *start, struct window **ret)
@@ -83,7 +83,7 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
-/* Gives back what is beyond its data. */
+/* Frees the capacity beyond its data. */
 static struct collection *shrunk(struct collection *collection)
 {
 	struct collection *smaller = realloc(collection, sizeof(*collection) + collection->size);
@@ -91,7 +91,7 @@ static struct collection *shrunk(struct collection *collection)
 	return smaller ? smaller : collection;
 }
 
-/* Adds up the collections from `first` to `last` in the place of `last`. 0 or -ENOMEM. */
+/* Merges the collections from `first` to `last`, and replaces them by the result. Returns 0 or -ENOMEM. */
 static int merge(struct window *window, struct collection *first, struct collection *last)
 {
 	_cleanup_free_ struct record *records = NULL;
@@ -131,9 +131,10 @@ static int merge(struct window *window, struct collection *first, struct collect
 }
 
 /*
- * The longest run from `first` on that may be added up in a pane of at most `pane_ns`: it is not longer than
- * it is old, so that a span asked for is at most doubled; and none of its members is longer than all the
- * others, so that nothing is added up more often than the logarithm of a pane. NULL: there is none.
+ * Returns the last member of the longest run from `first` on that may be merged to a pane of at most
+ * `pane_ns`; NULL: none. The pane must not be longer than it is old, so that a requested span is at most
+ * doubled. No member may be longer than all others together, so that data is merged at most a logarithmic
+ * number of times per pane.
  */
 static struct collection *run_from(struct collection *first, u64 newest_ns, u64 pane_ns)
 {
@@ -153,7 +154,10 @@ static struct collection *run_from(struct collection *first, u64 newest_ns, u64 
 	return found;
 }
 
-/* Adds up the oldest that can be, in the shortest panes; where nothing can, the oldest goes. */
+/*
+ * Merges the oldest collections that can be merged, to the shortest panes. If nothing can be merged, drops
+ * the oldest.
+ */
 static void make_way(struct window *window)
 {
 	static const u64 panes_ns[] = {10 * NSEC_PER_SEC, 60 * NSEC_PER_SEC, 600 * NSEC_PER_SEC};
@@ -181,7 +185,10 @@ void window_limit(struct window *window, size_t max_bytes)
 		make_way(window);
 }
 
-/* Gives the open collection, created if there is none, room for `room` bytes of data; older ones make way. */
+/*
+ * Sets the capacity of the open collection to `room` bytes of data, and creates it if needed. Merges or drops
+ * older ones.
+ */
 static int set_room(struct window *window, size_t room)
 {
 	size_t held = window->open ? WINDOW_COLLECTION_BYTES + window->room : 0;
@@ -276,7 +283,7 @@ int window_end(struct window *window)
 	return 0;
 }
 
-/* From the newest back until the span is covered. */
+/* The oldest collection needed to cover the span, going back from the newest. */
 static const struct collection *first_of(const struct collection *newest, u64 span_ns)
 {
 	const struct collection *first = newest;
@@ -328,7 +335,7 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 	return 0;
 }
 
-/* What pairs_add() has changed in figures that were 0. */
+/* Clears the counters that pairs_add() changed in figures that were all zero. */
 static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
 {
 	struct pairs_reader reader = {.from = pairs, .end = pairs + size};

@@ -9,7 +9,7 @@
 #define WORD_BITS 64
 #define WORDS     ((FIGURES_COUNTERS + WORD_BITS - 1) / WORD_BITS)
 
-/* Counters, and which of them are not 0: most are. */
+/* Sums of counters, with a bit for each that is not 0. Most are 0. */
 struct sparse_sum {
 	u64 moved[WORDS];
 	u64 counters[FIGURES_COUNTERS];
@@ -71,7 +71,7 @@ static void add(struct sparse_sum *sum, const struct record *record)
 	}
 }
 
-/* Writes the sum as pairs, and leaves it empty. Returns their bytes. */
+/* Writes the sum as pairs, and clears it. Returns the number of bytes. */
 static size_t take(struct sparse_sum *sum, u8 *to)
 {
 	struct pairs_writer writer = {.to = to};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a window holds of a collection: records one after another, of an entry and event each. Their numbers
- * are varints: entry, event, length in bytes of what follows; then the pairs (collect/pairs.h). Pure.
+ * The records of a collection in a window, one after another. Each is for one entry and event: as varints the
+ * entry, the event and the length in bytes of the rest; then the pairs (collect/pairs.h). Pure functions.
  */
 #ifndef PEBSD_WINDOW_RECORDS_H
 #define PEBSD_WINDOW_RECORDS_H
@@ -12,7 +12,7 @@
 
 #define RECORD_HEADER_MAX (3 * VARINT_MAX)
 
-/* A record where it lies. */
+/* A decoded header; `pairs` points into the data. */
 struct record {
 	u32 entry;
 	u32 event;
@@ -20,22 +20,23 @@ struct record {
 	size_t size;
 };
 
-/* Writes what stands before `size` bytes of pairs; returns where these go. */
+/* Writes the header for `size` bytes of pairs. Returns where the pairs go. */
 u8 *record_put_header(u8 *to, u32 entry, u32 event, size_t size);
 
-/* Reads one that record_put_header() and its pairs made. */
+/* Decodes a record that record_put_header() began. */
 struct record record_get(const u8 *from);
 
-/* By entry, then event: below 0, 0 or above. */
+/* Compares by entry, then event. Returns a value below 0, 0, or above. */
 int record_compare(const void *a, const void *b);
 void records_sort(struct record *records, size_t n);
 
-/* All that are in `size` bytes, to `to`; returns where the next goes. */
+/* Decodes all records in `size` bytes to `to`. Returns the end of `to`. */
 struct record *records_find(const u8 *data, size_t size, struct record *to);
 
 /*
- * Writes one record for each entry and event among the `n`, sorted, each counter their sum, saturating: to
- * `to`, which has room for all of them and a byte for each. Returns how many; `*ret_size`: their bytes.
+ * Sums up `n` sorted records: writes one record for each entry and event to `to`, each counter saturating.
+ * `to` must have space for all records and one byte more for each. Returns the number of records written, and
+ * their bytes in *ret_size.
  */
 size_t records_add_up(const struct record *records, size_t n, u8 *to, size_t *ret_size);
 

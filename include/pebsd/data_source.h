@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `union perf_mem_data_src` says of a sample, in pebsd's words.
+ * What `union perf_mem_data_src` says about a sample, in pebsd's terms.
  *
  * The bit positions are those of include/uapi/linux/perf_event.h (read in Linux 6.1, 6.12 and 7.3). Only the
- * fields named here are looked at, each cut out with its own mask: newer kernels and other architectures use
- * bits 46 to 63 for other things, and those never reach an index.
+ * fields named here are used, and each is extracted with its own mask. Newer kernels and other architectures
+ * use bits 46 to 63 for other things; those bits never reach an index.
  */
 #ifndef PEBSD_DATA_SOURCE_H
 #define PEBSD_DATA_SOURCE_H
 
 #include "types.h"
 
-/* Where an access was served. Each sample has exactly one; they partition the samples. */
+/* Where an access was served. Each sample has exactly one source, so the sources partition the samples. */
 #define SOURCES(X)                      \
 	X(L1, "l1")                     \
 	X(LFB, "lfb")                   \
@@ -30,7 +30,7 @@
 	X(UNCACHED, "uncached")         \
 	X(UNKNOWN, "unknown")
 
-/* What the snoop found. The most telling one wins where the hardware reports several. */
+/* What the snoop found. If the hardware reports several results, the most informative one wins. */
 #define SNOOPS(X)       \
 	X(NA, "na")     \
 	X(NONE, "none") \
@@ -40,7 +40,7 @@
 	X(FWD, "fwd")   \
 	X(PEER, "peer")
 
-/* How the address was translated. `hit` is "in the first or second level, not known which". */
+/* How the address was translated. `hit` means the first or second level, and it is not known which. */
 #define TLBS(X)             \
 	X(NA, "na")         \
 	X(L1_HIT, "l1_hit") \
@@ -51,11 +51,11 @@
 	X(MISS, "miss")
 
 /*
- * Properties of an access, each with a counter of its own. This table is their only list: records, sums, JSON,
- * `pebsctl show` and Prometheus all use it.
+ * Properties of an access, each with a counter of its own. This table is their only list: records, sums,
+ * JSON, `pebsctl show` and Prometheus all use it.
  *
- *   name          of the counter in records, of its key in JSON, and of data_source_NAME(), which tests a value
- *   bits          of the value; an access with any of them has the property
+ *   name          of the counter in records, of its JSON key, and of data_source_NAME(), which tests a value
+ *   bits          mask in the value; an access with any of these bits has the property
  *   known         for which events a count of 0 means that no access had the property
  *   family, help  of the Prometheus metric
  */
@@ -66,10 +66,12 @@
 	  "Samples of loads blocked by a store whose data or address was not ready.")
 
 enum flag_known {
-	/* The drivers fill in both or neither (arch/x86/events/intel/ds.c, Linux 6.1: Nehalem's loads and the
-	 * stores of Haswell to Ice Lake have neither). */
+	/*
+	 * The drivers fill in both or neither (arch/x86/events/intel/ds.c, Linux 6.1). Nehalem's loads and
+	 * the stores of Haswell to Ice Lake have neither.
+	 */
 	FLAG_KNOWN_WITH_TLB,
-	FLAG_KNOWN_OF_LOADS, /* no hardware reports it of a store */
+	FLAG_KNOWN_OF_LOADS, /* no hardware reports it for a store */
 };
 
 #define FLAG_COUNT_(...) +1
@@ -94,7 +96,7 @@ enum tlb { TLBS(DATA_SOURCE_ENUM_) TLB_COUNT };
 _Static_assert(SOURCE_COUNT == SOURCE_SLOTS, "the sources fill their array");
 _Static_assert(SNOOP_COUNT <= SNOOP_SLOTS && TLB_COUNT <= TLB_SLOTS, "snoop and TLB results fit theirs");
 
-/* The fields of the value, as {shift, width} would say: cut out with DATA_SOURCE_FIELD. */
+/* The fields of the value, extracted by shift and width with DATA_SOURCE_FIELD. */
 #define DATA_SOURCE_FIELD(value, shift, bits) ((u32)((value) >> (shift)) & ((1U << (bits)) - 1))
 #define DATA_SOURCE_OP(value)                 DATA_SOURCE_FIELD(value, 0, 5)
 #define DATA_SOURCE_LVL(value)                DATA_SOURCE_FIELD(value, 5, 14)
@@ -105,7 +107,7 @@ _Static_assert(SNOOP_COUNT <= SNOOP_SLOTS && TLB_COUNT <= TLB_SLOTS, "snoop and 
 #define DATA_SOURCE_SNOOPX(value)             DATA_SOURCE_FIELD(value, 38, 2)
 #define DATA_SOURCE_HOPS(value)               DATA_SOURCE_FIELD(value, 43, 3)
 
-/* PERF_MEM_OP_*: what the sampled operation was. */
+/* PERF_MEM_OP_*: the kind of the sampled operation. */
 enum { OP_LOAD = 2, OP_STORE = 4 };
 
 enum {
@@ -154,7 +156,9 @@ enum { LOCK_BIT_LOCKED = 2 };
 enum { BLK_BIT_DATA = 2, BLK_BIT_ADDR = 4 };
 enum { HOPS_SAME_NODE = 1 };
 
-/* A cache that is not this core's own: `hops` decides where it is known, else the remote bit. */
+/*
+ * Source of a hit in a cache that may not be this core's own: `hops` decides if it is set, else the remote bit.
+ */
 static inline enum source data_source_cache(enum source own, u32 remote, u32 hops)
 {
 	if (hops == HOPS_SAME_NODE)
@@ -162,7 +166,7 @@ static inline enum source data_source_cache(enum source own, u32 remote, u32 hop
 	return hops || remote ? SOURCE_REMOTE_CACHE : own;
 }
 
-/* The level by mem_lvl_num, which is neither 0 nor NA here. */
+/* Source by mem_lvl_num, which is neither 0 nor NA here. */
 static inline enum source data_source_by_number(u32 number, u32 lvl, u32 remote, u32 hops)
 {
 	switch (number) {
@@ -172,8 +176,10 @@ static inline enum source data_source_by_number(u32 number, u32 lvl, u32 remote,
 	case LVL_NUM_L2:
 		return data_source_cache(SOURCE_L2, remote, hops);
 	case LVL_NUM_L3:
-		/* Nehalem to Broadwell, code 0x0b: L3 and remote, but the level bits say remote RAM, and
-		 * the manual says DRAM (arch/x86/events/intel/ds.c, pebs_data_source, Linux 6.1). */
+		/*
+		 * Nehalem to Broadwell, code 0x0b: mem_lvl_num says remote L3, but the level bits say remote
+		 * RAM, and the manual says DRAM (arch/x86/events/intel/ds.c, pebs_data_source, Linux 6.1).
+		 */
 		if (lvl & LVL_REM_RAM)
 			return SOURCE_REMOTE_DRAM;
 		return data_source_cache(SOURCE_L3, remote, hops);
@@ -204,15 +210,17 @@ static inline enum source data_source_by_number(u32 number, u32 lvl, u32 remote,
 	}
 }
 
-/* The level by the older mem_lvl bits: kernels before 4.14, and AMD before 6.12. The farthest level wins. */
+/* Source by the older mem_lvl bits: kernels before 4.14, and AMD before 6.12. The farthest level wins. */
 static inline enum source data_source_by_bits(u32 lvl)
 {
 	if (lvl & LVL_REM_RAM)
 		return SOURCE_REMOTE_DRAM;
 	if (lvl & LVL_LOC_RAM)
 		return SOURCE_LOCAL_DRAM;
-	/* AMD before Zen 4: "this node's caches, L3 or another core's" (amd/ibs.c, Linux 6.1), which
-	 * 6.12 spells ANY_CACHE with hops 0. */
+	/*
+	 * AMD before Zen 4: "this node's caches, L3 or another core's" (amd/ibs.c, Linux 6.1), which 6.12
+	 * encodes as ANY_CACHE with hops 0.
+	 */
 	if (lvl & LVL_REM_CACHE)
 		return lvl & LVL_L3 ? SOURCE_LOCAL_CACHE : SOURCE_REMOTE_CACHE;
 	if (lvl & LVL_L3)
@@ -231,8 +239,8 @@ static inline enum source data_source_by_bits(u32 lvl)
 }
 
 /*
- * Source class of a data source value. mem_lvl_num decides unless it is 0 or NA, then mem_lvl. A level that
- * was missed and not hit says where the data was not: `unknown`.
+ * Source class of a data source value. mem_lvl_num decides unless it is 0 or NA; then mem_lvl decides. A
+ * level that was missed and not hit only says where the data was not, so the result is SOURCE_UNKNOWN.
  */
 static inline enum source data_source_source(u64 value)
 {

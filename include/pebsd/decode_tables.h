@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * data_source.h as tables, for the path of a sample: there each branch that nobody can foretell costs more
- * than a look. The daemon fills them from data_source.h before it loads the programs. Pure.
+ * data_source.h as lookup tables, for the sample path: an unpredictable branch costs more there than a
+ * lookup. The daemon fills the tables from data_source.h before it loads the programs. Pure functions.
  *
- * The bits that decide are gathered to an index by one multiplication: each bit of the factor moves all of
- * them, and what arrives in the uppermost twelve is different for each combination (that all are is tested).
+ * One multiplication gathers the bits that decide into an index. Each set bit of the factor adds a shifted
+ * copy of the value, and the uppermost twelve bits of the product differ for each combination. A test checks
+ * all of them.
  */
 #ifndef PEBSD_DECODE_TABLES_H
 #define PEBSD_DECODE_TABLES_H
@@ -16,20 +17,22 @@
 #define DECODE_INDEX_BITS 12
 #define DECODE_INDICES    (1U << DECODE_INDEX_BITS)
 
-/* What decides about the source where a number tells the level: hit and missed, remote RAM of the older level
- * bits, the number, remote, hops. */
+/*
+ * The bits that decide the source if mem_lvl_num names the level: hit and miss, remote RAM of the older level
+ * bits, mem_lvl_num, remote, hops.
+ */
 #define DECODE_SOURCE_BITS   (3ULL << 6 | 3ULL << 13 | 31ULL << 33 | 7ULL << 43)
 #define DECODE_SOURCE_FACTOR 0x2000001000200ULL
 
-/* Snoop and TLB results. */
+/* The bits that decide the snoop and TLB results. */
 #define DECODE_RESULT_BITS   (15ULL << 20 | 63ULL << 27 | 3ULL << 38)
 #define DECODE_RESULT_FACTOR 0x10008004000ULL
 
-/* The older level bits, L1 and after. */
+/* The older level bits, from L1 on. */
 #define DECODE_LEVEL_SHIFT 8
 #define DECODE_LEVELS      (1U << 11)
 
-#define DECODE_BY_LEVEL SOURCE_SLOTS /* no source: the older level bits tell */
+#define DECODE_BY_LEVEL SOURCE_SLOTS /* not a source: the older level bits decide */
 
 struct decode_tables {
 	u8 source[DECODE_INDICES]; /* enum source, or DECODE_BY_LEVEL */
@@ -52,7 +55,7 @@ static inline u32 decode_level_index(u64 value)
 	return (u32)(value >> DECODE_LEVEL_SHIFT) & (DECODE_LEVELS - 1);
 }
 
-/* enum source. */
+/* Returns an enum source. */
 static inline u32 decode_source(const volatile struct decode_tables *tables, u64 value)
 {
 	u32 source = tables->source[decode_source_index(value)];
@@ -62,7 +65,7 @@ static inline u32 decode_source(const volatile struct decode_tables *tables, u64
 	return source & (SOURCE_SLOTS - 1);
 }
 
-/* enum snoop | enum tlb << 4. */
+/* Returns enum snoop | enum tlb << 4. */
 static inline u32 decode_result(const volatile struct decode_tables *tables, u64 value)
 {
 	return tables->result[decode_result_index(value)];

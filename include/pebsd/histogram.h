@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Latency histograms, in cycles. A bucket counts lower < cycles <= upper, so that every upper edge is an
- * exact `le` of Prometheus. Integer shifts only: BPF has no floating point, and its path no division.
+ * exact `le` of Prometheus. The functions use integer shifts only: BPF has no floating point, and the sample
+ * path has no division.
  *
- *   fine    an event's: log-linear, 8 sub-buckets an octave, 1 to 2^20 and an overflow
- *   octave  a source class's: one bucket an octave, 1 to 2^20 and an overflow
+ *   fine    one per event: log-linear, 8 sub-buckets an octave, 1 to 2^20 and an overflow
+ *   octave  one per source class: one bucket an octave, 1 to 2^20 and an overflow
  *   coarse  instruction latency: the octaves from 16 to 8192, and an overflow
  */
 #ifndef PEBSD_HISTOGRAM_H
@@ -55,7 +56,10 @@ static inline u32 histogram_bit_length(u32 value)
 	return length + value;
 }
 
-/* Index in a fine histogram. 0 cycles falls to the first bucket; callers that mean "unknown" do not call. */
+/*
+ * Index in a fine histogram. 0 cycles is counted in the first bucket; a caller whose latency is unknown must
+ * not call this.
+ */
 static inline u32 histogram_fine_index(u32 cycles)
 {
 	u32 below = cycles ? cycles - 1 : 0;
@@ -69,7 +73,10 @@ static inline u32 histogram_fine_index(u32 cycles)
 	return shift * 8 + (below >> shift);
 }
 
-/* Inclusive upper edge of a fine bucket in cycles; the overflow's is 2^32 - 1, all that a latency can be. */
+/*
+ * Inclusive upper edge of a fine bucket, in cycles. The edge of the overflow bucket is 2^32 - 1, the largest
+ * possible latency.
+ */
 static inline u32 histogram_fine_upper(u32 index)
 {
 	u32 shift;
@@ -82,7 +89,7 @@ static inline u32 histogram_fine_upper(u32 index)
 	return (8 + index % 8 + 1) << shift;
 }
 
-/* Exclusive lower edge in cycles: 0 for the first. */
+/* Exclusive lower edge in cycles: 0 for the first bucket. */
 static inline u32 histogram_fine_lower(u32 index)
 {
 	return index ? histogram_fine_upper((index > FINE_OVERFLOW ? FINE_OVERFLOW : index) - 1) : 0;

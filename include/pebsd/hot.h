@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables: which code addresses and which data cache lines a chosen cgroup waits at, in bounded memory.
- * One table for each chosen cgroup, event and CPU; of each kind it has HOT_SETS sets, and an item belongs to
- * one set by its hash. A set is a summary of its part of the stream by the space-saving rule (Metwally,
- * Agrawal, El Abbadi, 2005): an item that is not in it takes over the counter with the least weight, and
- * inherits that as its error.
+ * Hot tables: the code addresses and data cache lines at which a chosen cgroup waits, in bounded memory.
+ * There is one table for each chosen cgroup, event and CPU. It has HOT_SETS sets for each kind of item, and
+ * the hash of an item selects its set. A set summarizes its part of the stream by the space-saving rule
+ * (Metwally, Agrawal, El Abbadi, 2005): an item that is not in the set takes over the counter with the least
+ * weight, and inherits that weight as its error.
  *
- * For each item, whatever the stream was:
+ * For each item and any stream, with "true" for what the stream really had of the item:
  *
- *   in the set:      weight - weight_error <= what really came <= weight, and the same of samples
- *   not in the set:  what really came <= passed_weight, passed_samples
+ *   in the set:      weight - weight_error <= true weight <= weight, and likewise for samples
+ *   not in the set:  true weight <= passed_weight, true samples <= passed_samples
  *
- * An item with more than 1/HOT_WAYS of its set's weight is in the set. Of any items, 31 of them above 1/32 of
- * a table's weight, more than HOT_WAYS seldom meet in one of the sets: in one table of a million.
+ * An item with more than 1/HOT_WAYS of its set's weight is in the set. Even with 31 items above 1/32 of a
+ * table's weight each, more than HOT_WAYS of them share a set in only one of a million tables.
  *
- * BPF writes a table on one CPU alone, the daemon reads it through mmap(2), and clears it when nobody writes.
+ * BPF writes a table on one CPU only. The daemon reads it through mmap(2), and clears it when nobody writes
+ * to it.
  */
 #ifndef PEBSD_HOT_H
 #define PEBSD_HOT_H
@@ -28,40 +29,40 @@ enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
 #define HOT_SETS_LOG2 3
 #define HOT_SETS      (1U << HOT_SETS_LOG2)
 
-/* Of one kind in one table. */
+/* Counters for one kind in one table. */
 #define HOT_COUNTERS (HOT_WAYS * HOT_SETS)
 
-/* Chosen cgroups at a time, at most. */
+/* Maximum number of cgroups chosen at the same time. */
 #define HOT_MAX 64
 
-/* What a hit writes, but for the weight. */
+/* What a hit writes, except the weight. */
 struct hot_counter {
-	u64 item;    /* 0: none, or being written; written last */
-	u64 samples; /* and what was inherited */
-	u64 hitm;    /* samples of this item, since it is here, that met a modified copy */
-	u32 pid;     /* the process (tgid) of the last one; 0: not known */
-	u32 turn;    /* grows with each item that had the counter */
+	u64 item;    /* 0: unused, or being written; written last */
+	u64 samples; /* includes what the item inherited */
+	u64 hitm;    /* samples that met a modified copy since this item has the counter */
+	u32 pid;     /* process (tgid) of the last sample; 0: not known */
+	u32 turn;    /* incremented with each item that gets the counter */
 };
 
-/* What an item inherited with its counter. */
+/* What an item inherited when it took over the counter. */
 struct hot_error {
 	u64 weight;
 	u64 samples;
 };
 
 /*
- * By cache lines: a hit meets the first one, one of ranks and one of counters; a miss the other ranks and one
- * of errors besides.
+ * The layout follows cache lines. A hit touches the first line, one line of ranks and one of counters. A miss
+ * touches the other line of ranks and one of errors as well.
  */
 struct hot_set {
-	u64 tags[2]; /* the writer's: a byte a way, of even ways in the first and of odd ones in the second */
-	u64 weight;  /* of all that came, before it has a counter */
+	u64 tags[2]; /* for the writer: a byte per way, even ways in the first word, odd ones in the second */
+	u64 weight;  /* of all samples, including those of replaced items */
 	u64 samples;
-	u64 passed_weight; /* no item that had to leave had more */
+	u64 passed_weight; /* no replaced item had more */
 	u64 passed_samples;
 	u32 used; /* counters that have had an item */
 	u32 reserved[3];
-	u64 ranks[HOT_WAYS]; /* the weight, and below it the way: the least of them tells both */
+	u64 ranks[HOT_WAYS]; /* weight, and the way in the low bits: the smallest rank gives both */
 	struct hot_counter counters[HOT_WAYS];
 	struct hot_error errors[HOT_WAYS];
 } __attribute__((aligned(64)));
@@ -84,7 +85,7 @@ _Static_assert(sizeof(struct hot_table) == 15360, "crosses the kernel boundary")
 
 #define HOT_LINE_BYTES 64
 
-/* What stands for an address in a table; 0 where there is none: no code and no data lies there. */
+/* The item that stands for an address in a table. 0 means no item: neither code nor data lies at address 0. */
 static inline u64 hot_code_item(u64 address)
 {
 	return address;
@@ -108,7 +109,7 @@ static inline u64 hot_hash(u64 item, u64 seed)
 	return (hash ^ hash >> 32) * (seed | 1);
 }
 
-/* The set of an item, the same in each table. */
+/* The set of an item. It is the same in every table. */
 #define HOT_HASH_SET(hash) ((u32)((hash) >> (64 - HOT_SETS_LOG2)))
 #define HOT_HASH_TAG(hash) ((hash) >> 32 & 0xff)
 

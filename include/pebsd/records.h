@@ -2,10 +2,10 @@
 /*
  * The records of the BPF maps. BPF writes them, the daemon reads them through mmap(2).
  *
- * Counters only grow, and nothing resets them while a cgroup has the slot: a reader takes differences. Those
- * of 32 bits may wrap; the difference of two readings is taken modulo 2^32, sums modulo 2^64. A slot's
- * records are cleared by the daemon while it rests, when no program can find it any more: each cgroup begins
- * at zero.
+ * Counters only grow, and nothing resets them while a cgroup has the slot: a reader takes differences.
+ * Counters of 32 bits may wrap: take their differences modulo 2^32, and those of sums modulo 2^64. The daemon
+ * clears the records of a slot while the slot rests, when no program can find it any more, so that each
+ * cgroup begins at zero.
  */
 #ifndef PEBSD_RECORDS_H
 #define PEBSD_RECORDS_H
@@ -15,7 +15,7 @@
 #include "hot.h"
 #include "sample.h"
 
-/* A counter for each of the access flags: by its name, or by its place in their table. */
+/* A counter for each access flag, accessible by name or by its index in ACCESS_FLAGS. */
 #define RECORD_FLAG_(name, ...) u32 name;
 #define RECORD_FLAGS                               \
 	union {                                    \
@@ -34,7 +34,7 @@ struct plain_record {
 	RECORD_FLAGS;
 } __attribute__((aligned(64)));
 
-/* What is added up of one source's samples. */
+/* Sums over the samples of one source. */
 struct source_sums {
 	u64 weight;           /* sum of periods */
 	u64 latency;          /* cycles */
@@ -42,9 +42,10 @@ struct source_sums {
 };
 
 /*
- * One slot, stripe and event with latency. What a sample writes lies together: the sums of its source, its
- * source's octave, its fine bucket, snoop and TLB result: a cache line each. Its sample is counted in
- * `source_latency` or in `without_latency`, whose sum therefore is the source's samples.
+ * One slot, stripe and event with latency. Data that one sample writes lies together: the sums of its source,
+ * the octave of its source, its fine bucket, and its snoop and TLB results are one cache line each. Each
+ * sample is counted either in `source_latency` or in `without_latency`, so their sum is the number of samples
+ * of the source.
  */
 struct latency_record {
 	struct source_sums sums[SOURCE_SLOTS];
@@ -62,10 +63,10 @@ _Static_assert(sizeof(struct plain_record) == 320, "at most 512 bytes");
 _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
 
 /*
- * Marks: a byte for each event, stripe and slot, in that order, and a last row for the slots' owners. A
- * program sets its record's mark after it has written to it, and an owner's after it changed: a reader clears
- * a mark before it reads, and reads nothing without one. Rows are as long as the slots, rounded up to
- * MARKS_LINE.
+ * Marks are dirty flags: a byte for each event, stripe and slot, in that order, and a last row for the owners
+ * of the slots. A program sets the mark of a record after it has written to the record, and the mark of an
+ * owner after the owner changed. A reader clears a mark before it reads, and skips records without a mark. A
+ * row has one byte per slot, rounded up to MARKS_LINE.
  */
 #define MARKS_LINE 64
 
@@ -74,16 +75,16 @@ static inline u32 marks_row(u32 slots)
 	return (slots + MARKS_LINE - 1) / MARKS_LINE * MARKS_LINE;
 }
 
-/* What a CPU has of its own; one cache line each, and one more for the inject program. */
+/* State of one CPU, one cache line each. The inject program has an entry of its own after those of the CPUs. */
 struct cpu_state {
-	u64 cgroup_id; /* the last sample's */
-	u32 slot;      /* its slot, while `epoch` is that of the index */
+	u64 cgroup_id; /* of the last sample */
+	u32 slot;      /* slot of that cgroup; valid while `epoch` is that of the index */
 	u32 epoch;
 	u32 stripe;       /* set by the daemon before there are samples */
-	u32 runs;         /* of the perf_event programs; one in 1 << timed_log2 is timed */
+	u32 runs;         /* runs of the perf_event programs; one of 1 << timed_log2 is timed */
 	u64 timed;        /* runs that were timed */
-	u64 timed_ns;     /* what they took together, without the clock's own time */
-	u32 first_record; /* of its stripe, among those of an event; this and below as `stripe` */
+	u64 timed_ns;     /* their duration together, without the cost of reading the clock */
+	u32 first_record; /* of its stripe, among those of an event; set with `stripe`, as is all below */
 	u32 first_marks;  /* line of its stripe, among those of an event */
 	u32 timed_mask;   /* a run is timed if its number has none of these bits */
 	u32 reserved;
@@ -94,19 +95,22 @@ _Static_assert(sizeof(struct cpu_state) == 64, "one cache line");
 /* Slot 0 takes the samples of cgroups that have no slot of their own. */
 #define SLOT_UNATTRIBUTED 0
 
-/* Slots of a table, at most; a power of two. */
+/* Maximum number of slots in a table; a power of two. */
 #define SLOTS_MAX 65536
 
 /*
- * Records and owners of slots lie in blocks of this many slots, each of maps of its own, which are added while
- * samples come: nothing that is there moves. A table that does not grow is one block, of any size.
+ * Records and owners of slots lie in blocks of this many slots. Each block has maps of its own, and blocks
+ * are added while samples arrive, so existing records never move. A table that does not grow is one block of
+ * any size.
  */
 #define SLOT_BLOCK_LOG2 8
 #define SLOT_BLOCK      (1U << SLOT_BLOCK_LOG2)
 #define SLOT_BLOCKS_MAX (SLOTS_MAX / SLOT_BLOCK)
 
-/* The maps of a block. In each lie, for the event (of the kind, from its first record on) or the CPU, then for
- * the stripe, the slots of the block. */
+/*
+ * The maps of a block. Each is indexed by event (within its kind, from `first_record` on) or CPU, then by
+ * stripe, then by slot in the block.
+ */
 enum slot_block_kind {
 	BLOCK_LATENCY,
 	BLOCK_PLAIN,
@@ -115,24 +119,24 @@ enum slot_block_kind {
 	BLOCK_KINDS,
 };
 
-/* Stripes of a slot, at most; which CPU writes to which: daemon/kernel/stripes.h. */
+/* Maximum number of stripes of a slot. daemon/kernel/stripes.h says which CPU writes to which stripe. */
 #define STRIPES_MAX 16
 
 enum slot_state {
-	SLOT_FREE,    /* nobody's */
+	SLOT_FREE,    /* belongs to no cgroup */
 	SLOT_ALIVE,   /* its cgroup exists */
-	SLOT_DEAD,    /* its cgroup is removed; tasks on their way out may still be counted here */
-	SLOT_RETIRED, /* the index no longer leads here; what was under way may still arrive */
+	SLOT_DEAD,    /* its cgroup is removed; exiting tasks may still be counted here */
+	SLOT_RETIRED, /* no longer in the index; samples in flight may still arrive */
 };
 
 #define CGROUP_NAME_MAX 256 /* a directory name and its NUL: NAME_MAX + 1 */
 
-/* Who has a slot. Written by BPF; `state` is written last. */
+/* The owner of a slot. Written by BPF; `state` is written last. */
 struct slot_owner {
 	u64 cgroup_id;
 	u64 parent_id;              /* 0 for the root */
 	u64 died_ns;                /* CLOCK_MONOTONIC, 0 while alive */
-	u32 generation;             /* grows each time the slot is taken or given back */
+	u32 generation;             /* incremented each time the slot is taken or given back */
 	u32 state;                  /* enum slot_state */
 	char name[CGROUP_NAME_MAX]; /* one path component, empty for the root */
 	u32 next_free;              /* while free: the next free slot, SLOT_UNATTRIBUTED for none */
@@ -141,35 +145,35 @@ struct slot_owner {
 
 _Static_assert(sizeof(struct slot_owner) == 320, "crosses the kernel boundary");
 
-/* What a stripe of an event lost, by name; one cache line each. */
+/* What one stripe of an event did not count, by reason; one cache line each. */
 struct loss_record {
 	u64 malformed; /* a latency above SAMPLE_LATENCY_MAX, or an event number that does not exist */
-	u64 filtered;  /* no loss: samples of operations that the event is not about (event_settings) */
+	u64 filtered;  /* not a loss: samples of operations that the event excludes (event_settings) */
 	u64 reserved[6];
 };
 
 _Static_assert(sizeof(struct loss_record) == 64, "one cache line");
 
-/* How slots came and went. */
+/* Births and deaths of cgroups. */
 struct slot_counters {
 	u64 births;
 	u64 deaths;
 	u64 births_without_slot; /* the table was full: the cgroup's samples are unattributed */
-	u64 names_unread;        /* the kernel did not let the name be read */
+	u64 names_unread;        /* the kernel could not read the name */
 };
 
-/* Free slots that a table of `slots` should have: a quarter, at least one. With fewer of them slots are short. */
+/* Free slots that a table of `slots` should keep: a quarter, at least one. With fewer, slots are short. */
 static inline u32 slots_spare(u32 slots)
 {
 	return slots < 4 ? 1 : slots / 4;
 }
 
-/* What user space asks of the slot table; each is done inside BPF, never by a map system call. */
+/* Requests of user space to the slot table. BPF carries them out, never a map system call. */
 enum slot_request_kind {
-	SLOT_ADOPT,  /* give `cgroup_id` a slot; an existing one is kept */
-	SLOT_BURY,   /* `cgroup_id` was gone before its adoption ended: mark its slot dead */
-	SLOT_RETIRE, /* take `slot`, dead, out of the index, if `generation` is still its */
-	SLOT_GIVE,   /* hand `slot`, retired, back to the free ones, if `generation` is still its */
+	SLOT_ADOPT,  /* give `cgroup_id` a slot; an existing slot is kept */
+	SLOT_BURY,   /* `cgroup_id` was removed before its adoption ended: mark its slot dead */
+	SLOT_RETIRE, /* remove the dead `slot` from the index, if it still has this `generation` */
+	SLOT_GIVE,   /* return the retired `slot` to the free ones, if it still has this `generation` */
 };
 
 struct slot_request {
@@ -184,7 +188,7 @@ struct slot_request {
 
 _Static_assert(sizeof(struct slot_request) == 288, "crosses the kernel boundary");
 
-/* Samples of one call of the inject program lie in the map `injected`; this is its context. */
+/* Context of the inject program. The samples of one call lie in the map `injected`. */
 #define INJECT_MAX 1024
 
 struct inject_request {

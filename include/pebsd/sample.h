@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One sample as pebsd sees it, wherever it came from, and what is known of the event that made it. */
+/* One sample as pebsd sees it, from any origin, and what is known about the event that produced it. */
 #ifndef PEBSD_SAMPLE_H
 #define PEBSD_SAMPLE_H
 
@@ -15,12 +15,12 @@ enum sample_field {
 };
 
 struct sample {
-	u64 cgroup_id;           /* id in the default hierarchy; a replay's or the model's own numbering */
+	u64 cgroup_id;           /* id in the default hierarchy; a replay or the model uses its own numbers */
 	u64 latency;             /* core cycles; above SAMPLE_LATENCY_MAX the sample is malformed */
 	u64 data_source;         /* union perf_mem_data_src */
 	u64 address;             /* data linear address */
 	u64 code_address;        /* instruction pointer */
-	u64 period;              /* the sample's weight; 0 where a recording does not tell */
+	u64 period;              /* the sample's weight; 0 if a recording does not have it */
 	u32 instruction_latency; /* core cycles, dispatch to retirement */
 	u16 event;               /* index of its event, below EVENTS_MAX */
 	u16 fields;              /* enum sample_field */
@@ -28,34 +28,37 @@ struct sample {
 
 _Static_assert(sizeof(struct sample) == 56, "crosses the kernel boundary");
 
-/* PEBS reports at most 32 bits (struct perf_sample_weight, var1_dw); more is no latency. */
+/* PEBS reports at most 32 bits (struct perf_sample_weight, var1_dw); a larger value is not a latency. */
 #define SAMPLE_LATENCY_MAX 0xffffffffULL
 
 /*
  * Bounds of the factors of latency x period. A product stays below 2^54, so that a 64-bit sum can take 1,024
- * of the worst samples between two readings, and more than the memory of any machine can serve of real ones.
+ * of the largest products between two readings. Real samples cannot overflow it: no machine's memory serves
+ * that many accesses.
  */
 #define SAMPLE_WEIGHED_LATENCY_MAX ((1U << 22) - 1)
 #define SAMPLE_WEIGHED_PERIOD_MAX  0xffffffffULL
 
-/* Sampled events of one daemon: three roles on up to four core PMUs is more than any machine has had. */
+/*
+ * Maximum number of sampled events of one daemon. No known machine needs more than three roles on four core PMUs.
+ */
 #define EVENTS_MAX 12
 
 /*
- * What an opened (or recorded) event is known to measure. Adaptive PEBS fills a weight for any event, and a
- * store's weight before Sapphire Rapids is no latency: without its mark here a field is not taken from a
- * sample, whatever the sample's own flags say (arch/x86/events/intel/ds.c, Linux 6.1).
+ * What an opened or recorded event is known to measure. Adaptive PEBS fills in a weight for any event, and
+ * before Sapphire Rapids the weight of a store is not a latency. So a field is ignored unless it is enabled
+ * here, even if the sample's own flags have it (arch/x86/events/intel/ds.c, Linux 6.1).
  */
 struct event_settings {
 	u8 has_latency;
 	u8 has_instruction_latency;
 	u8 has_source;
 	u8 has_address;
-	u8 weight_struct; /* PERF_SAMPLE_WEIGHT_STRUCT was asked for, not PERF_SAMPLE_WEIGHT */
+	u8 weight_struct; /* opened with PERF_SAMPLE_WEIGHT_STRUCT, not PERF_SAMPLE_WEIGHT */
 	u8 has_code_address;
 	/*
-	 * PERF_MEM_OP_* bits of which a sample's data source must have one, else it is `filtered`; 0: all are
-	 * taken. For IBS, which samples operations of every kind (arch/x86/events/amd/ibs.c, Linux 6.1).
+	 * Mask of PERF_MEM_OP_*: a sample whose data source has none of these bits is counted as `filtered`. 0
+	 * accepts all. For IBS, which samples operations of every kind (arch/x86/events/amd/ibs.c, Linux 6.1).
 	 */
 	u8 operations;
 	u8 reserved;

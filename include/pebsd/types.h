@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The integer names that both sides of the kernel boundary use. Built from the compiler's own types, so that
- * neither libc's nor the kernel's headers are needed here; only code of the kernel itself has them already.
+ * The integer types that both sides of the kernel boundary use. They are built from the compiler's own types,
+ * so that neither libc's nor the kernel's headers are needed. Only code of the kernel itself has them already.
  */
 #ifndef PEBSD_TYPES_H
 #define PEBSD_TYPES_H

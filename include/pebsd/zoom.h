@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a zoom's limiter (bpf/zoom.bpf.c) and the daemon share. */
+/* Definitions shared by a zoom's limiter (bpf/zoom.bpf.c) and the daemon. */
 #ifndef PEBSD_ZOOM_H
 #define PEBSD_ZOOM_H
 
 #include "types.h"
 
-/* One a CPU, in a cache line of its own. */
+/* One per CPU, in a cache line of its own. */
 struct zoom_tally {
-	u64 seen;    /* samples that the program ran for */
-	u64 limited; /* of these, over the limit: left out */
+	u64 seen;    /* samples for which the program ran */
+	u64 limited; /* of these, samples over the limit, which were dropped */
 	u64 unused[6];
 };
 
