@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pebsd: options, and which of its modes they ask for. */
+/* pebsd: parses the options and runs the mode that they ask for. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
-/* A list that names CPUs of another machine alone is a mistake on this one, which no file tells. */
+/* A list that names no CPU of this machine is a mistake that only this machine can detect. */
 static bool check_cpus(const struct config *config)
 {
 	struct cpu_list possible, named = config->cpus;
@@ -97,7 +97,7 @@ static int load_config(const struct options *options, struct config **ret)
 	return EXIT_DONE;
 }
 
-/* What the machine can do is no matter of the configuration: with mistakes in it the defaults are tried. */
+/* The probe does not depend on the configuration: if that has mistakes, the probe uses the defaults. */
 static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
@@ -153,19 +153,21 @@ static int run(const struct options *options, struct config *config)
 
 	if (r >= 0)
 		return r;
-	/* A line of its own would be another word to the service manager. */
+	/*
+	 * The message must be one line: the service manager would read a second line as another assignment.
+	 */
 	if (message)
 		utf8_make_plain(message);
 	if (message)
 		(void)log_error(0, "%s", message);
 	else
 		(void)log_error(r, "cannot go on");
-	/* The unit does not restart what can't work; its status then says why. */
+	/* The unit is not restarted for an error that a restart cannot cure. Its status then says why. */
 	(void)sd_notifyf(false, "STATUS=%s\nERRNO=%d", message ? message : strerror(-r), -r);
 	return (int)failure.code;
 }
 
-/* The unit's: the URLs are those of the configuration, not of who asks. */
+/* For the socket unit: the URLs come from the configuration and not from the client. */
 static int symbols_socket(void)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
@@ -181,7 +183,11 @@ static int symbols_socket(void)
 	});
 }
 
-/* The unit runs it with its socket. pebsd, and the unit, run it so, with the URLs where it is to ask them. */
+/*
+ * The socket unit starts the symbolizer with a listening socket. It is also started for a single client, by
+ * pebsd or by that unit, with a socket as standard input, and with DEBUGINFOD_URLS if it may ask these
+ * servers.
+ */
 static int symbolizer(void)
 {
 	const char *debuginfod = getenv("DEBUGINFOD_URLS");

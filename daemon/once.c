@@ -16,8 +16,10 @@
 #include "format/style.h"
 #include "sampling/sampling.h"
 
-/* Collects each interval until `ns` are over, or somebody interrupts: what was sampled until then is the
- * result. Samples that were due and have not come when sampling has stopped are lost, however short it was.
+/*
+ * Collects once an interval until `ns` are over or a signal ends it. Either way, all samples so far are the
+ * result. Samples that were expected and have not come when sampling has stopped are lost, however short the
+ * run was.
  */
 static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 {
@@ -41,7 +43,7 @@ static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 	return r < 0 ? r : sampling_stop(sampling);
 }
 
-/* Reads the recordings to their end, or to where one is damaged: what was read until then is the result. */
+/* Reads the recordings to their end, or up to the first damaged record. All records so far are the result. */
 static int replay_all(struct sampling *sampling, struct failure *failure)
 {
 	const char *message;

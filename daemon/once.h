@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* `pebsd --once`: samples for a while, or reads the recordings whole, prints the result and ends. */
+/* `pebsd --once`: samples for some time or reads whole recordings, prints the result, and ends. */
 #ifndef PEBSD_ONCE_H
 #define PEBSD_ONCE_H
 
@@ -7,8 +7,9 @@
 #include "config/options.h"
 
 /*
- * Prints to standard output. Returns the exit code: EXIT_INPUT where a recording was cut or damaged, after
- * its whole records are printed. Or -errno with `ret_failure` filled in, and nothing printed.
+ * Prints to standard output. Returns the exit code, which is EXIT_INPUT if a recording was cut or damaged;
+ * the result of its intact records is printed before. Or returns -errno with `ret_failure` filled in and
+ * nothing printed.
  */
 int once(const struct options *options, const struct config *config, struct failure *ret_failure);
 

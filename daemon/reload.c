@@ -14,7 +14,7 @@ void reload_free_lines(char **lines)
 	free(lines);
 }
 
-/* Takes `line`. Room for every line was made by the caller. */
+/* Takes ownership of `line`. The caller has allocated enough room for all lines. */
 static void add_line(char **lines, char *line)
 {
 	size_t n = 0;
@@ -26,7 +26,7 @@ static void add_line(char **lines, char *line)
 	lines[n] = line;
 }
 
-/* "BEFORE a, b, c", of the keys and of a list that ends with NULL. */
+/* Composes "BEFORE a, b, c" from `keys` and from `more`, which ends with NULL. */
 static char *join(const char *before, const char *const *keys, size_t n, char *const *more)
 {
 	const char *separator = " ";
@@ -87,7 +87,7 @@ static int take_over(const struct reload_applier *applier, struct config *runnin
 	warning = applier->apply(applier->userdata, running, loaded);
 	if (warning)
 		(void)log_warning(0, "%s", warning);
-	/* Without memory the rules are taken over untold. */
+	/* If memory runs out, the changed rules are applied without being listed. */
 	changed = config_rule_changes(running, loaded, &changes);
 	n = config_reload_keys(running, loaded, keys);
 	if (n || changed > 0)

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading the configuration again while running. */
+/* Reads the configuration again while pebsd is running. */
 #ifndef PEBSD_RELOAD_H
 #define PEBSD_RELOAD_H
 
 #include "config/config.h"
 #include "config/options.h"
 
-/* Who has to do something for a value to be in force. */
+/* Applies changes of the configuration that need more than a new value. */
 struct reload_applier {
 	/*
-	 * Does so. What cannot be done it puts back to `running`'s value in `loaded`, and returns why: a
-	 * line, which the caller frees. NULL: all is done.
+	 * Applies the changes. If one cannot be applied, it sets the value in `loaded` back to that of
+	 * `running` and returns the reason as one line, which the caller frees. NULL: all changes were
+	 * applied.
 	 */
 	char *(*apply)(void *userdata, const struct config *running, struct config *loaded);
 	void *userdata;
 };
 
 /*
- * Reads the files again, puts the command line over them, and takes what applies without a restart into
- * `running`. Returns 0, `*ret_lines` saying what was taken over and what waits for a restart; -EINVAL,
- * `*ret_lines` being the mistakes, and another -errno: `running` is as before. Lines are logged, too.
- * `*ret_lines` may be NULL; the caller frees it with reload_free_lines().
+ * Reads the files again, applies the command line on top, and copies values that need no restart to
+ * `running`. Returns 0, and `*ret_lines` lists the values that were applied and those that need a restart.
+ * Returns -EINVAL, and `*ret_lines` lists the mistakes, or another -errno. After an error `running` is
+ * unchanged. The lines are also logged. The caller frees `*ret_lines`, which may be NULL, with
+ * reload_free_lines().
  */
 int reload_config(const struct options *options, const struct reload_applier *applier, struct config *running,
 		  char ***ret_lines);

@@ -19,13 +19,13 @@ static void server_close(struct server *server)
 {
 	http_free(server->http);
 	pause_done(&server->pause);
-	/* Before the descriptor that it is of. */
+	/* Free the source before the sampling, which owns its descriptor. */
 	sd_event_source_unref(server->input);
 	slot_reclaim_done(&server->reclaim);
 	server->alerts = alerts_free(server->alerts);
 	server->containers = containers_free(server->containers);
 	server->detail = detail_free(server->detail);
-	/* Whoever watches is told until the end of the sampling, and no longer. */
+	/* Free the control socket after the sampling: its clients get messages until sampling has ended. */
 	sampling_free(server->sampling);
 	control_free(server->control);
 	tick_done(&server->tick);
@@ -35,7 +35,7 @@ static void server_close(struct server *server)
 	free(server->status);
 }
 
-/* Only what is news: each message wakes the service manager. */
+/* Sends only changes, because each message wakes the service manager. */
 static void notify_status(struct server *server)
 {
 	_cleanup_free_ char *sampling = sampling_status(server->sampling);
@@ -51,7 +51,7 @@ static void notify_status(struct server *server)
 	server->status = status;
 }
 
-/* Names of what has series are known before they are scraped. */
+/* Looks up the labels of all series, so that they are known before the next scrape. */
 static void tick_containers(struct server *server)
 {
 	struct engine *engine = sampling_engine(server->sampling);
@@ -104,7 +104,7 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *user
 	return sd_event_source_set_enabled(server->step, SD_EVENT_ON);
 }
 
-/* Steps go on when the pipe has more. */
+/* Pauses the steps until the pipe has more data. */
 static int wait_for_input(struct server *server)
 {
 	int r = sd_event_add_io(server->event, &server->input, sampling_input(server->sampling), EPOLLIN,
@@ -115,7 +115,7 @@ static int wait_for_input(struct server *server)
 	return sd_event_source_set_enabled(server->step, SD_EVENT_OFF);
 }
 
-/* Recordings are read, and the model is run, in steps, so that those who ask in the meantime are answered. */
+/* Reads recordings, or runs the model, in steps, so that requests are answered in between. */
 static int on_step(sd_event_source *source, void *userdata)
 {
 	struct server *server = userdata;
@@ -134,7 +134,9 @@ static int on_step(sd_event_source *source, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
-/* Where an event keeps its old period the configuration does, too: another reload tries it again. */
+/*
+ * If an event keeps its old period, the configuration does, too. Another reload then tries the change again.
+ */
 static char *apply_periods(void *userdata, const struct config *running, struct config *loaded)
 {
 	struct server *server = userdata;
@@ -189,7 +191,7 @@ static int reload(void *userdata, char ***ret_lines)
 	}
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
-	/* The manager has another one by now. */
+	/* RELOADING=1 has replaced the status that was sent last. */
 	free(TAKE_PTR(server->status));
 	notify_status(server);
 	return r;
@@ -210,7 +212,7 @@ static bool resume_sampling(void *userdata)
 	return pause_end(&server->pause);
 }
 
-/* What was counted before a pause, and what the pause took, is in the figures at once. */
+/* Collects, so that samples from before a pause, and the paused time, are visible at once. */
 static void on_pause_changed(void *userdata)
 {
 	struct server *server = userdata;
@@ -271,7 +273,7 @@ static void on_zoom(void *userdata, const struct zoom *zoom, bool over)
 	watch_zoom(&server->watch, zoom, over);
 }
 
-/* Beside the control socket, so that two daemons do not share it. */
+/* The directory is next to the control socket, so that two daemons do not share it. */
 static int open_alerts(struct server *server, struct failure *failure)
 {
 	const char *socket = server->options->socket;
@@ -310,7 +312,7 @@ static int open_detail(struct server *server)
 	return r < 0 ? log_error(r, "cannot prepare looking closer at cgroups") : 0;
 }
 
-/* Cgroups of a recording, and of the model, are not of this host. */
+/* Cgroups of a recording or of the model do not belong to this host. */
 static int open_containers(struct server *server)
 {
 	struct snapshot *head = engine_head(sampling_engine(server->sampling));
@@ -344,8 +346,10 @@ static void on_http_stopped(void *userdata)
 	(void)sd_event_exit(server->event, 0);
 }
 
-/* Whoever asks over HTTP meanwhile is answered, by this process or by the next. A second signal waits for
- * nobody. */
+/*
+ * HTTP requests that come meanwhile are still answered, by this process or by the next. A second signal exits
+ * without waiting.
+ */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *signal, void *userdata)
 {
 	struct server *server = userdata;
@@ -383,7 +387,7 @@ static int arm(struct server *server)
 					   sampling_has_steps(server->sampling) ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-/* It was asked for from the process before, and is not over. */
+/* Continues a pause that the previous process was asked for, if it is not over. */
 static int go_on_pausing(struct server *server)
 {
 	struct maybe_double seconds;
@@ -391,7 +395,7 @@ static int go_on_pausing(struct server *server)
 
 	if (!engine_head(sampling_engine(server->sampling))->paused)
 		return 0;
-	/* Over since sampling was opened, which went by it: it ends as any other does. */
+	/* If the pause ended after sampling was opened as paused, it ends now like any other pause. */
 	if (!pause_kept(sampling_handover(server->sampling), &seconds))
 		seconds = (struct maybe_double){.known = true};
 	r = pause_begin(&server->pause, &seconds);
@@ -415,7 +419,7 @@ static int start(struct server *server, struct failure *failure)
 	r = sampling_open(&settings, &server->sampling, failure);
 	if (r < 0)
 		return r;
-	/* Not before: a signal ends the wait for a pipe's first bytes. */
+	/* Not earlier: arm() blocks signals, and a signal must end the wait for the first bytes of a pipe. */
 	r = arm(server);
 	if (r < 0)
 		return log_error(r, "cannot set up the event loop");
@@ -444,7 +448,7 @@ static int start(struct server *server, struct failure *failure)
 		r = open_alerts(server, failure);
 	if (r < 0)
 		return r;
-	/* Whoever asks before the first interval is over is answered. */
+	/* Collects, so that requests are answered before the first interval is over. */
 	tick_once(server);
 	r = open_endpoints(server, failure);
 	store_drop_rest(server->store);
@@ -452,7 +456,7 @@ static int start(struct server *server, struct failure *failure)
 	return r < 0 ? r : go_on_pausing(server);
 }
 
-/* Samples come until the end, also after the last that anybody read. */
+/* Reports the totals, because samples may have come after the counts were last read. */
 static int finish(struct server *server)
 {
 	const struct engine *engine = sampling_engine(server->sampling);
@@ -477,7 +481,10 @@ int serve(const struct options *options, struct config *config, struct failure *
 	r = start(&server, ret_failure);
 	if (r < 0)
 		return r;
-	/* What the start alone took: the kernel's types, the programs, the walk through the cgroups. */
+	/*
+	 * Returns the memory that only the start needed: the kernel's types, the programs, the walk over the
+	 * cgroups.
+	 */
 	heap_trim();
 	log_info("serving: origin %s, control socket %s, endpoint %s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
@@ -488,7 +495,7 @@ int serve(const struct options *options, struct config *config, struct failure *
 	(void)sd_notify(false, "STOPPING=1\nSTATUS=Stopping");
 	if (r < 0)
 		return log_error(r, "the event loop failed");
-	/* Its failure is told by then, and no reason to be started again. */
+	/* A failure has been logged by now, and it is not a reason to restart the unit. */
 	(void)finish(&server);
 	log_close();
 	return 0;

@@ -83,7 +83,7 @@ static u64 get_sequence(void *userdata)
 {
 	struct server *server = userdata;
 
-	/* Both only grow: each moves the sum. */
+	/* Both numbers only grow, so a change of either changes the sum. */
 	return engine_head(sampling_engine(server->sampling))->sequence + server->reloads;
 }
 
@@ -120,7 +120,7 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
 }
 
-/* What the page at / shows. As of the last collection, as everything that is asked for. */
+/* Returns what the page at / shows, as of the last collection, like all answers. */
 static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 {
 	struct server *server = userdata;

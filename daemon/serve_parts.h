@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What running (serve.c) and answering (serve_endpoints.c) share. */
+/* Shared by the event loop (serve.c) and the answers to requests (serve_endpoints.c). */
 #ifndef PEBSD_SERVE_PARTS_H
 #define PEBSD_SERVE_PARTS_H
 
@@ -24,11 +24,11 @@
 struct server {
 	const struct options *options;
 	struct config *config;
-	struct store *store; /* what the service manager keeps from one process to the next */
+	struct store *store; /* descriptors that the service manager passes from one process to the next */
 	sd_event *event;
 	struct tick tick;
 	sd_event_source *step;
-	sd_event_source *input; /* what the steps wait for, where they do */
+	sd_event_source *input; /* input that the steps wait for; NULL: none */
 	struct sampling *sampling;
 	struct detail *detail;
 	struct zoom_scrape scrape;
@@ -40,12 +40,12 @@ struct server {
 	char served_at[HTTP_SOCKETS_TEXT_MAX];
 	struct watch watch;
 	struct slot_reclaim reclaim;
-	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
-	bool stopping;                  /* a signal said so */
-	u64 reloads;                    /* of the configuration, with success or not */
-	int collection_error;           /* of the last tick */
-	char overdue[80];               /* the reason of the last answer about health */
-	char *status;                   /* as the service manager was told last; NULL: not yet */
+	struct process_figures process; /* kept between scrapes, as process_read() needs */
+	bool stopping;                  /* a signal asked for it */
+	u64 reloads;                    /* of the configuration, successful or not */
+	int collection_error;           /* result of the last tick */
+	char overdue[80];               /* the last reason that was given for bad health */
+	char *status;                   /* last sent to the service manager; NULL: nothing yet */
 };
 
 #endif

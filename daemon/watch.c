@@ -23,7 +23,7 @@ static void publish_cgroup(struct watch *watch, const char *kind, const char *pa
 	_cleanup_free_ char *text = NULL;
 	json_object *fields;
 
-	/* Thousands may come and go in a second: nothing is made that nobody sees. */
+	/* Thousands of cgroups may come and go in a second, so nothing is composed if no client sees it. */
 	if (!watch->control)
 		return;
 	fields = json_object_new_object();
@@ -46,7 +46,7 @@ void watch_gone(void *userdata, const char *path, u64 id)
 	publish_cgroup(userdata, "gone", path, id);
 }
 
-/* Whoever watches is told of each; the log at once, and then of the sum of a minute. */
+/* Publishes each loss. log_loss() logs the first at once, and after that the sum of a minute. */
 static void publish_loss(struct watch *watch, const char *key, const char *reason, u64 lost)
 {
 	_cleanup_free_ char *text = NULL;
@@ -98,7 +98,7 @@ void watch_losses(struct watch *watch, unsigned event, const struct snapshot_eve
 	u64 malformed = more_than(reading->malformed, watch->malformed[event]);
 	u64 unexplained = more_than(reading->unexplained, watch->unexplained[event]);
 
-	/* One a CPU may be under way. */
+	/* One sample for each CPU may still be on its way. */
 	if (unexplained <= description->n_cpus)
 		unexplained = 0;
 	if (malformed > 0)

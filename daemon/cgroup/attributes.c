@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "cgroup/walk.h"
 
-/* Between opening a directory and reading it the cgroup may have been removed. */
+/* The cgroup may have been removed after its directory was opened. */
 static int gone_or(int error)
 {
 	return error == ENODEV || error == ESTALE ? -ENOENT : -error;
@@ -22,7 +22,7 @@ static int read_value(int fd, const char *name, size_t max, char **ret)
 
 	if (!value)
 		return -ENOMEM;
-	/* The byte that ends the string is asked for, too: what fills it is too long. */
+	/* The size includes the byte for the NUL: a value that fills this byte, too, is too long. */
 	length = fgetxattr(fd, name, value, max + 1);
 	if (length < 0 && errno == ENODATA) {
 		*ret = NULL;
@@ -48,14 +48,14 @@ int cgroup_attribute(int root_fd, const char *path, const char *name, size_t max
 
 	if (place < 0)
 		return place;
-	/* Attributes can't be read through O_PATH. */
+	/* An O_PATH descriptor cannot read attributes. */
 	fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return gone_or(errno);
 	if (fstat(fd, &st) < 0 || fstat(root_fd, &root) < 0)
 		return gone_or(errno);
 	if (st.st_dev != root.st_dev)
-		return -ENOENT; /* something else is mounted there */
+		return -ENOENT; /* another file system is mounted there */
 	r = read_value(fd, name, max, ret_value);
 	if (r < 0)
 		return r;

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * Reads the attribute `name` of the directory at `path` ("/a/b") below `root_fd`, no symbolic link followed,
- * and whether the directory is owned by root. Returns 0 with *ret_value malloc'ed, NULL where it is not set;
- * -ENOENT where there is no such cgroup; -E2BIG where it is longer than `max` bytes; -EINVAL for a path that
- * is none; else -errno (-EOPNOTSUPP: no such attributes on this kernel, before 5.7).
+ * Reads the extended attribute `name` of the directory at `path` ("/a/b") below `root_fd`, and whether root
+ * owns the directory. Follows no symbolic link. Returns 0, and `*ret_value` is malloc'ed, or NULL if the
+ * attribute is not set. Errors: -ENOENT if there is no such cgroup, -E2BIG if the value is longer than `max`
+ * bytes, -EINVAL for an invalid path, else -errno (-EOPNOTSUPP: kernels before 5.7 have no such attributes).
  */
 int cgroup_attribute(int root_fd, const char *path, const char *name, size_t max, char **ret_value,
 		     bool *ret_owner_is_root);

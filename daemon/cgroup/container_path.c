@@ -16,10 +16,10 @@ struct span {
 	size_t length;
 };
 
-/* What the components so far mean for the next one. */
+/* How the components so far affect the meaning of the next one. */
 struct walk {
 	struct container_labels *labels;
-	struct span before; /* the component before; empty: the root */
+	struct span before; /* the previous component; empty: the root */
 	bool in_kubepods;
 	bool in_ecs;
 	bool in_machine;
@@ -39,7 +39,7 @@ static bool is_word(struct span span, const char *word)
 	return span.length == strlen(word) && memcmp(span.at, word, span.length) == 0;
 }
 
-/* Takes `prefix` off; false: it is not there, or nothing would be left. */
+/* Removes `prefix`. Returns false if it is missing or if nothing would be left. */
 static bool skip_prefix(struct span *span, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -79,7 +79,7 @@ static bool is_container_id(struct span span)
 	return span.length == CONTAINER_ID_LENGTH && is_hex(span);
 }
 
-/* systemd has `-` for steps between slices, and the kubelet writes `_` in its place. */
+/* In the names of slices, systemd uses `-` to separate levels, so the kubelet writes `_` instead. */
 static bool is_pod_uid(struct span span)
 {
 	if (span.length == HASH_LENGTH)
@@ -117,7 +117,7 @@ static int hex_digit(char digit)
 	return at ? (int)(at - HEX) : -1;
 }
 
-/* With the escapes of systemd (\x2d for a `-`, systemd-escape(1)) undone. */
+/* Undoes the escapes of systemd (\x2d for a `-`, systemd-escape(1)). */
 static void put_unescaped(struct walk *walk, enum container_label label, struct span span)
 {
 	char text[CONTAINER_TEXT_MAX];
@@ -137,7 +137,7 @@ static void put_unescaped(struct walk *walk, enum container_label label, struct 
 	put(walk, label, plain);
 }
 
-/* All that was known was of what holds this, but for whose it is. */
+/* Clears the labels of the enclosing container or system, except for the user and, if asked for, the unit. */
 static void enter(struct walk *walk, bool keep_unit)
 {
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
@@ -154,13 +154,13 @@ static void enter_pod(struct walk *walk, struct span uid)
 			*at = '-';
 }
 
-/* Its pod, where it has one, stays. */
+/* Keeps the pod of the container, if it has one. */
 static void enter_container(struct walk *walk, const char *runtime, struct span id, bool keep_unit)
 {
 	char pod_uid[CONTAINER_TEXT_MAX];
 
 	memcpy(pod_uid, walk->labels->text[CONTAINER_LABEL_POD_UID], sizeof(pod_uid));
-	/* A second one in a pod's container is not the pod's. */
+	/* A container within a pod's container does not belong to the pod. */
 	if (*walk->labels->text[CONTAINER_LABEL_ID])
 		*pod_uid = '\0';
 	enter(walk, keep_unit);
@@ -176,7 +176,9 @@ static void enter_named(struct walk *walk, const char *runtime, struct span name
 	put_unescaped(walk, CONTAINER_LABEL_CONTAINER, name);
 }
 
-/* kubepods-burstable-podUID.slice, with the names of parents before it where the kubelet has a cgroup root.
+/*
+ * Parses kubepods-burstable-podUID.slice. If the kubelet has a cgroup root, the names of its slices come
+ * first.
  */
 static bool take_pod_slice(struct walk *walk, struct span name)
 {
@@ -218,7 +220,7 @@ static const struct {
 	{"libpod", "podman"},
 };
 
-/* PREFIX-ID.scope of systemd's driver, PREFIX-ID of cgroupfs. */
+/* Parses PREFIX-ID.scope of the systemd driver, or PREFIX-ID of the cgroupfs driver. */
 static bool take_prefixed(struct walk *walk, struct span name)
 {
 	struct span payload = name;
@@ -232,14 +234,17 @@ static bool take_prefixed(struct walk *walk, struct span name)
 		enter_container(walk, prefixes[i].runtime, id, false);
 		return true;
 	}
-	/* In the unit's own cgroup: podman run --cgroups=split, as Quadlet has it. */
+	/* This one is within the unit's own cgroup: podman run --cgroups=split, which Quadlet uses. */
 	if (!skip_prefix(&payload, "libpod-payload-") || !is_container_id(payload))
 		return false;
 	enter_container(walk, "podman", payload, true);
 	return true;
 }
 
-/* SLICE:PREFIX:ID, as a runtime names it for systemd, where it does not ask systemd for it. */
+/*
+ * Parses SLICE:PREFIX:ID. Runtimes are given this form for systemd, but use it as a directory name when they
+ * do not go through systemd.
+ */
 static bool take_colons(struct walk *walk, struct span name)
 {
 	const char *first = memchr(name.at, ':', name.length);
@@ -263,7 +268,7 @@ static bool take_colons(struct walk *walk, struct span name)
 	return false;
 }
 
-/* An id alone says no runtime; where it lies may. */
+/* An id alone does not tell the runtime, but its parent may. */
 static bool take_bare_id(struct walk *walk, struct span name)
 {
 	const char *runtime = "";
@@ -273,9 +278,9 @@ static bool take_bare_id(struct walk *walk, struct span name)
 	if (is_word(walk->before, "docker") || walk->in_ecs)
 		runtime = "docker";
 	else if (is_word(walk->before, "default") || is_word(walk->before, "k8s.io"))
-		runtime = "containerd"; /* its namespaces */
+		runtime = "containerd"; /* containerd's namespaces */
 	else if (*walk->labels->text[CONTAINER_LABEL_ID])
-		return false; /* a cgroup that a container has in itself */
+		return false; /* a cgroup that a container made within itself */
 	enter_container(walk, runtime, name, false);
 	return true;
 }
@@ -288,8 +293,10 @@ static bool take_lxc(struct walk *walk, struct span name)
 	return true;
 }
 
-/* DRIVER-NUMBER-NAME: virDomainGenerateMachineName(), src/hypervisor/domain_driver.c of libvirt. `escaped` as
- * systemd's names of scopes are. */
+/*
+ * Parses DRIVER-NUMBER-NAME: virDomainGenerateMachineName(), src/hypervisor/domain_driver.c of libvirt.
+ * `separator` is the `-`, which is escaped in the names of systemd's scopes.
+ */
 static bool take_libvirt(struct walk *walk, struct span name, const char *separator)
 {
 	size_t digits;
@@ -361,7 +368,7 @@ static void take(struct walk *walk, struct span name)
 		walk->in_kubepods = true;
 	else if (is_word(name, "ecs"))
 		walk->in_ecs = true;
-	/* systemd-nspawn's parts of its scope. */
+	/* systemd-nspawn divides its scope into these two. */
 	else if (was_machine && (is_word(name, "payload") || is_word(name, "supervisor")))
 		put_word(walk, CONTAINER_LABEL_RUNTIME, "nspawn");
 	else if (!take_container(walk, name))
@@ -374,7 +381,7 @@ bool container_path_parse(const char *path, struct container_labels *ret)
 	struct walk walk = {.labels = ret, .before = {.at = path}};
 
 	memset(ret, 0, sizeof(*ret));
-	/* Names of recordings and of the model. */
+	/* Names of recordings and of the model do not begin with "/". */
 	if (*path != '/')
 		return false;
 	for (const char *at = path; *at;) {

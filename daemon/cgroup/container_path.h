@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a cgroup's path tells by itself: which runtime's container it is, of which pod, which unit of systemd
- * runs in it, and whose it is. Pure, and without a look at anything else.
+ * Parses what a cgroup's path says by itself: the runtime of a container, its pod, the systemd unit that runs
+ * in it, and the user that owns it. Pure functions, which read nothing but the path.
  *
- * Container managers write nothing down about these forms; they are as seen in their sources and on hosts,
- * each in tests/unit/test_container_path.c and in pebsd-containers(7). A path is read from the root on, and
- * the innermost container counts: that of a pod in a node that is itself a container, of a service in a
- * system that is.
+ * Container managers do not document these forms. They were taken from their sources and from hosts, and each
+ * is listed in tests/unit/test_container_path.c and in pebsd-containers(7). A path is read from the root on,
+ * and the innermost container counts: a pod in a node that is itself a container, or a service in a system
+ * container.
  */
 #ifndef PEBSD_CONTAINER_PATH_H
 #define PEBSD_CONTAINER_PATH_H
 
 #include "cgroup/container_label.h"
 
-/* Hexadecimal digits of a container's id, with every runtime that has ids. */
+/* Hexadecimal digits of a container id, for every runtime that has ids. */
 #define CONTAINER_ID_LENGTH 64
 
-/* Whether the path tells anything; what, in `ret`, which is written in any case. */
+/* Writes the labels to `*ret`, which is always written. Returns false if the path says nothing. */
 bool container_path_parse(const char *path, struct container_labels *ret);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define FILE_NAME "cpuset.cpus.effective"
 
-/* -ENODATA: there is no such file here, or nothing in it. */
+/* Returns -ENODATA if the file does not exist or is empty. */
 static int read_cpus(int root_fd, const char *cgroup, struct cpu_list *ret)
 {
 	_cleanup_free_ char *path = NULL, *line = NULL;
@@ -29,7 +29,7 @@ static int read_cpus(int root_fd, const char *cgroup, struct cpu_list *ret)
 	TAKE_FD(fd);
 	errno = 0;
 	if (getline(&line, &room, file) < 0)
-		/* Removed between opening and reading. */
+		/* The cgroup was removed between opening and reading. */
 		return errno == 0 || errno == ENODEV ? -ENODATA : -errno;
 	r = cpu_list_parse(line, ret);
 	if (r < 0)
@@ -39,7 +39,7 @@ static int read_cpus(int root_fd, const char *cgroup, struct cpu_list *ret)
 
 int cgroup_cpus(int root_fd, const char *path, struct cpu_list *ret)
 {
-	/* A path that begins otherwise hangs somewhere that is not known. */
+	/* The parent of a path that does not begin with "/" is unknown. */
 	_cleanup_free_ char *cgroup = strdup(path[0] == '/' ? path : "");
 	char *end;
 	int r;

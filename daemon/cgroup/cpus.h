@@ -6,10 +6,11 @@
 #include "base/cpu_list.h"
 
 /*
- * cpuset.cpus.effective of the cgroup at `path` ("/a/b" below `root_fd`, the cgroup2 mount), or of the
- * nearest one above it that has the file and names a CPU in it: one that was removed, or whose parent does
- * not hand the cpuset controller on, may run where that one may. Returns 0, -ENODATA where none has (the
- * controller is in a v1 hierarchy), or -errno.
+ * Reads cpuset.cpus.effective of the cgroup at `path` ("/a/b" below `root_fd`, the cgroup2 mount). If the
+ * file is missing or names no CPU, reads that of the nearest ancestor that has one. This happens when the
+ * cgroup was removed or when its parent does not enable the cpuset controller; the ancestor's CPUs are then
+ * right for it. Returns 0, -ENODATA if no ancestor has the file (the controller is in a v1 hierarchy), or
+ * -errno.
  */
 int cgroup_cpus(int root_fd, const char *path, struct cpu_list *ret);
 

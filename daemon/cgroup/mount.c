@@ -12,13 +12,13 @@
 #include "base/cleanup.h"
 #include "base/text_file.h"
 
-/* The id of the hierarchy's root: the first that kernfs hands out (fs/kernfs/dir.c, kernfs_create_root). */
+/* The id of the hierarchy's root: the first one that kernfs assigns (fs/kernfs/dir.c, kernfs_create_root). */
 #define ROOT_ID 1
 
-/* How much of the tree a mount shows, from its root field. */
+/* Ranks how much of the tree a mount shows, according to its root field. */
 #define RANK_NONE    (-1) /* a removed cgroup */
 #define RANK_SUBTREE 0
-#define RANK_ROOT    1 /* and one more for each level above the namespace's root */
+#define RANK_ROOT    1 /* plus one for each level above the namespace's root */
 
 static int rank_of(const char *root)
 {
@@ -40,7 +40,10 @@ static bool is_octal(char c, char most)
 	return c >= '0' && c <= most;
 }
 
-/* In place: blanks and backslashes stand as \ooo. False where a NUL is in it, which no path has. */
+/*
+ * Replaces the escapes \ooo of blanks and backslashes, in place. Returns false for an escaped NUL, which no
+ * path contains.
+ */
 static bool unescape(char *text)
 {
 	char *to = text;
@@ -61,8 +64,9 @@ static bool unescape(char *text)
 }
 
 /*
+ * Parses a line of mountinfo:
  * ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [OPTIONAL...] - TYPE ...
- * Returns the rank of a cgroup2 mount and its path, in `line`; RANK_NONE for any other line.
+ * Returns the rank of a cgroup2 mount, and its path within `line`. Returns RANK_NONE for any other line.
  */
 static int parse_line(char *line, const char **ret_path)
 {
@@ -165,7 +169,7 @@ int cgroup_mount_in_use(const char *path)
 	return found;
 }
 
-/* ID:CONTROLLERS:PATH; the id of the default hierarchy is 0. */
+/* A line is ID:CONTROLLERS:PATH. The id of the default hierarchy is 0. */
 static bool has_v1(const char *self_cgroup)
 {
 	for (const char *line = self_cgroup; line && *line;) {
@@ -180,8 +184,10 @@ static bool has_v1(const char *self_cgroup)
 
 enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup)
 {
-	/* The part that a container sees may well be empty: cgroups outside of it are found when they are
-	 * born. */
+	/*
+	 * The part that a container sees may well be empty. Cgroups outside of it are found when they are
+	 * created.
+	 */
 	if (below || subtree)
 		return CGROUP_USE_CGROUPS;
 	return has_v1(self_cgroup) ? CGROUP_USE_V1 : CGROUP_USE_NONE_YET;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where the default hierarchy is mounted: /sys/fs/cgroup, /sys/fs/cgroup/unified, or wherever it is. */
+/*
+ * Finds where the default hierarchy is mounted: /sys/fs/cgroup, /sys/fs/cgroup/unified, or another directory.
+ */
 #ifndef PEBSD_CGROUP_MOUNT_H
 #define PEBSD_CGROUP_MOUNT_H
 
@@ -7,41 +9,42 @@
 #include <stdio.h>
 
 /*
- * Picks the best cgroup2 mount out of text in the format of /proc/self/mountinfo (proc(5)): the one that
- * shows most of the tree, of equals the first. In a cgroup namespace the root field is relative to the
- * namespace:
- * "/.." is a mount of what lies above it, so it shows more than "/". `*ret_subtree`: the mount's root field
- * names a cgroup below the namespace's root. A line that is not as it should be is passed over. Returns 0,
- * -ENOENT where no cgroup2 is mounted, or -errno of reading. `*ret_path` is the caller's to free.
+ * Picks the best cgroup2 mount from text in the format of /proc/self/mountinfo (proc(5)). This is the mount
+ * that shows most of the tree, and the first one of equals. In a cgroup namespace the root field is relative
+ * to the namespace: "/.." is a mount of what lies above the namespace's root, so it shows more than "/".
+ * `*ret_subtree` tells whether the root field names a cgroup below the namespace's root. Invalid lines are
+ * skipped. Returns 0, -ENOENT if no cgroup2 is mounted, or -errno if reading failed. The caller frees
+ * `*ret_path`.
  */
 int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 
 /*
- * The same for this process, from /proc/self/mountinfo; -ENODATA where that is not there, -ENOENT also where
- * another mount lies over it.
- * `*ret_subtree` is certain here: the mounted directory is not the hierarchy's root, whatever a namespace
- * says.
+ * Does the same for this process, from /proc/self/mountinfo. Returns -ENODATA if that file does not exist,
+ * and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here, even in a
+ * cgroup namespace: the mounted directory is not the root of the hierarchy.
  */
 int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 
-/* Whether a cgroup exists below the root of the mount at `path`: 1 or 0, or -errno. */
+/* Returns 1 if a cgroup exists below the root of the mount at `path`, else 0, or -errno. */
 int cgroup_mount_in_use(const char *path);
 
-/* What the default hierarchy is used for. */
+/* How the default hierarchy is used. */
 enum cgroup_use {
-	CGROUP_USE_CGROUPS,  /* it has cgroups, or this process sees a part of it only */
-	CGROUP_USE_NONE_YET, /* nobody has made a cgroup: all samples are the root's until somebody does */
-	CGROUP_USE_V1,       /* nobody has, and v1 hierarchies are in use: all samples would be the root's */
+	CGROUP_USE_CGROUPS,  /* it has cgroups, or this process sees only a part of it */
+	CGROUP_USE_NONE_YET, /* no cgroup exists yet: all samples belong to the root */
+	CGROUP_USE_V1,       /* no cgroup exists, v1 hierarchies are used: all samples would be the root's */
 };
 
 /*
- * Tells them apart. `below`: a cgroup is below the root of the mount; `subtree`: as cgroup_mount_find() has
- * it; `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy in use, NULL where it
- * cannot be read. Pure.
+ * Decides which of these it is. `below`: a cgroup exists below the root of the mount. `subtree`: see
+ * cgroup_mount_find(). `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy in
+ * use, or NULL if it cannot be read. Pure: no system call.
  */
 enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup);
 
-/* The same for the mount at `path` and this process: 0, or -errno where the mount cannot be read. */
+/*
+ * Does the same for the mount at `path` and this process. Returns 0, or -errno if the mount cannot be read.
+ */
 int cgroup_mount_use(const char *path, bool subtree, enum cgroup_use *ret);
 
 #endif

@@ -14,23 +14,23 @@
 #define ID_TEXT_MAX sizeof("cgroup:18446744073709551615")
 
 /*
- * Held while it is alive or has children. Children point to their parent, not to its id: an id that is used
- * again does not rename them.
+ * An entry exists while its cgroup is alive or has children. Children point to the entry of their parent
+ * instead of its id, so they keep their path when the id is reused.
  */
 struct name {
-	u64 id; /* first: tfind(3) compares a bare id */
+	u64 id; /* must be first: tfind(3) compares it with a plain id */
 	struct name *parent;
 	size_t children;
-	char *text; /* component, or a path told whole; NULL: not known */
+	char *text; /* component, or a whole path; NULL: unknown */
 	bool alive;
-	bool told;    /* else only named as a parent */
-	bool whole;   /* nothing goes before `text` */
-	bool indexed; /* its id leads here */
+	bool told;    /* added; else known only as a parent */
+	bool whole;   /* `text` is a whole path */
+	bool indexed; /* the index finds it by its id */
 	LIST_ENTRY(name) all;
 };
 
 struct names {
-	void *index; /* of struct name, by id: tsearch(3) */
+	void *index; /* struct name by id: tsearch(3) */
 	LIST_HEAD(, name) all;
 	size_t count;
 	size_t max;
@@ -87,7 +87,7 @@ struct names *names_free(struct names *names)
 	return NULL;
 }
 
-/* Lets go of a name that nothing needs any more, and of the ancestors that only it needed. */
+/* Frees a name that is no longer needed, and the ancestors that only it needed. */
 static void release(struct names *names, struct name *name)
 {
 	while (name && !name->alive && !name->children) {
@@ -112,7 +112,7 @@ static void unhold(struct names *names, struct name *parent)
 	release(names, parent);
 }
 
-/* A name of which nothing is known yet. `*place` is where its id leads; NULL: nowhere so far. */
+/* Makes an unknown name. `*place` is the entry of its id in the index; NULL: there is none yet. */
 static int name_new(struct names *names, u64 id, struct name **place, struct name **ret)
 {
 	_cleanup_free_ struct name *name = calloc(1, sizeof(*name));
@@ -139,7 +139,7 @@ static int find_or_new(struct names *names, u64 id, struct name **ret)
 	return names->count < names->max ? name_new(names, id, NULL, ret) : -ENOSPC;
 }
 
-/* The id of `old` leads to a new name from now on; `old` stays for those below it. */
+/* Makes a new name for the id of `old`. `old` is kept for its children. */
 static int supersede(struct names *names, struct name *old, struct name **ret)
 {
 	int r;
@@ -169,7 +169,7 @@ static bool is_below(const struct name *name, const struct name *ancestor)
 	return name;
 }
 
-/* The name to fill in for `id`, placed below `parent`. */
+/* Finds the entry that `id` below `parent` belongs in. */
 static int find_place(struct names *names, u64 id, const struct name *parent, const char *text, bool whole,
 		      struct name **ret)
 {
@@ -182,7 +182,7 @@ static int find_place(struct names *names, u64 id, const struct name *parent, co
 	return is_below(parent, *ret) ? -EINVAL : 0;
 }
 
-/* `text` NULL: not known. */
+/* `text` NULL: unknown. */
 static int add(struct names *names, u64 id, u64 parent_id, const char *text, bool whole)
 {
 	_cleanup_free_ char *copy = text ? strdup(text) : NULL;
@@ -244,7 +244,7 @@ void names_remove(struct names *names, u64 id)
 	release(names, name);
 }
 
-/* What a name adds to the paths through it: its text, or what stands for it, in `buffer`. */
+/* Returns the part that a name adds to paths: its text, or "cgroup:ID" in `buffer`. */
 static const char *text_of(const struct name *name, char buffer[ID_TEXT_MAX])
 {
 	if (name->text)
@@ -281,7 +281,7 @@ int names_path(const struct names *names, u64 id, char **ret)
 	path = malloc(length + sizeof("/"));
 	if (!path)
 		return -ENOMEM;
-	/* Nothing but the root adds nothing. */
+	/* The root alone adds nothing to the length. */
 	memcpy(path, "/", sizeof("/"));
 	if (length)
 		path[length] = '\0';

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which cgroups a list of patterns means: of `include` and `exclude`, and of a rule. Pure. */
+/*
+ * Matches cgroups against a list of patterns: those of `include` and `exclude`, and those of a rule. Pure
+ * functions.
+ */
 #ifndef PEBSD_CGROUP_PATTERN_H
 #define PEBSD_CGROUP_PATTERN_H
 
@@ -7,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Whether one of the patterns (base/glob.h) matches the path. What is not below the root ("comm:NAME",
- * "cgroup:ID" of a replay, "model:WORKLOAD") is matched as if it were a child of it, too.
+ * Returns whether one of the patterns (base/glob.h) matches the path. A name that is not below the root
+ * ("comm:NAME", "cgroup:ID" of a replay, "model:WORKLOAD") is also matched as if it were a child of the root.
  */
 bool cgroup_patterns_match(char *const *patterns, size_t n, const char *path);
 

@@ -22,7 +22,7 @@ struct walk {
 	void *userdata;
 	struct cgroup_walk_counts *counts;
 	dev_t device;
-	size_t depth; /* of the last level; levels[0] is the root */
+	size_t depth; /* index of the deepest level; levels[0] is the root */
 	struct level levels[CGROUP_WALK_DEPTH_MAX + 1];
 };
 
@@ -36,7 +36,7 @@ static void walk_free(struct walk *walk)
 
 DEFINE_CLEANUP(struct walk *, walk_free)
 
-/* The descriptor becomes the directory stream's on success. */
+/* On success the directory stream owns the descriptor. */
 static int read_directory(int fd, DIR **ret)
 {
 	DIR *directory = fdopendir(fd);
@@ -60,7 +60,7 @@ static bool is_directory_name(const struct dirent *entry)
 	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-/* Opens one component below `fd`; a failure that only means "nothing to enter here" is -ENOTDIR. */
+/* Opens one component below `fd`. Failures that only mean that there is nothing to enter become -ENOTDIR. */
 static int open_component(int fd, const char *name, int flags)
 {
 	int child = openat(fd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -70,15 +70,17 @@ static int open_component(int fd, const char *name, int flags)
 	return errno == ELOOP ? -ENOTDIR : -errno;
 }
 
-/* One link from above, one from itself, and one of each subdirectory: kernfs keeps count (fs/kernfs/inode.c,
- * kernfs_refresh_inode()), as most others do; who does not has one link. A listing costs far more than a
- * look: it names the files of every controller. */
+/*
+ * A directory has a link from its parent, one from itself, and one from each subdirectory. kernfs counts them
+ * (fs/kernfs/inode.c, kernfs_refresh_inode()), as most file systems do; other file systems report one link.
+ * Listing a directory costs far more than fstatat(), because it names the files of every controller.
+ */
 static bool has_none_below(const struct stat *st)
 {
 	return st->st_nlink == 2;
 }
 
-/* A subdirectory: calls back for it and makes it the last level, if it can be entered and has others. */
+/* Calls back for a subdirectory. Makes it the deepest level if it can be entered and has subdirectories. */
 static int enter(struct walk *walk, const char *name)
 {
 	const struct level *parent = &walk->levels[walk->depth];
@@ -97,7 +99,7 @@ static int enter(struct walk *walk, const char *name)
 		return report(walk, st.st_ino, parent->id, name);
 	if (walk->depth < CGROUP_WALK_DEPTH_MAX)
 		fd = open_component(dirfd(parent->directory), name, O_RDONLY);
-	/* One that can't be entered still has a name and an id. */
+	/* A directory that cannot be entered still has a name and an id. */
 	r = fd >= 0 ? fstat(fd, &st) : fstatat(dirfd(parent->directory), name, &st, AT_SYMLINK_NOFOLLOW);
 	if (r < 0) {
 		walk->counts->vanished++;
@@ -165,7 +167,10 @@ int cgroup_walk(int root_fd, cgroup_walk_callback callback, void *userdata,
 			r = is_directory_name(entry) ? enter(walk, entry->d_name) : 0;
 			continue;
 		}
-		/* A listing of a directory that was removed meanwhile just ends; this is a real failure. */
+		/*
+		 * The listing of a directory that was removed meanwhile simply ends; an errno is a real
+		 * failure.
+		 */
 		if (errno)
 			walk->counts->unentered++;
 		if (!walk->depth)
@@ -175,7 +180,7 @@ int cgroup_walk(int root_fd, cgroup_walk_callback callback, void *userdata,
 	return r < 0 ? r : 0;
 }
 
-/* Copies the first component of `*path` and moves past it. Returns 1, 0 at the end, -EINVAL. */
+/* Copies the first component of `*path` and moves past it. Returns 1, 0 at the end, or -EINVAL. */
 static int next_component(const char **path, char ret[NAME_MAX + 1])
 {
 	const char *start = *path + strspn(*path, "/");
@@ -191,7 +196,7 @@ static int next_component(const char **path, char ret[NAME_MAX + 1])
 	return strcmp(ret, ".") == 0 || strcmp(ret, "..") == 0 ? -EINVAL : 1;
 }
 
-/* One component at a time: a whole path may be longer than PATH_MAX. */
+/* Opens one component at a time, because a whole path may be longer than PATH_MAX. */
 int cgroup_walk_open(int root_fd, const char *path)
 {
 	_cleanup_close_ int fd = -1;

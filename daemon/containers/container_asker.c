@@ -15,12 +15,12 @@ struct container_asker {
 	struct child child;
 	sd_event_source *on_answer;
 	sd_event_source *on_end;
-	u64 number; /* of the last question */
-	bool asked; /* and it has no answer yet */
+	u64 number; /* of the last request */
+	bool asked; /* a request is pending */
 	bool killed;
 	bool told;
-	u64 used_ns;  /* when it was asked last */
-	u64 rests_ns; /* until then none is started */
+	u64 used_ns;  /* time of the last request */
+	u64 rests_ns; /* earliest time of the next start */
 };
 
 int container_asker_new(const struct container_asker_settings *settings, struct container_asker **ret)
@@ -50,7 +50,7 @@ struct container_asker *container_asker_free(struct container_asker *asker)
 		return NULL;
 	end_child(asker);
 	sd_event_source_disable_unref(asker->on_end);
-	/* One that a file system holds ends when that lets go of it. */
+	/* A process that a file system blocks ends when the file system releases it. */
 	if (asker->child.pidfd >= 0 && child_wait(&asker->child, how) == 0)
 		(void)close(asker->child.pidfd);
 	free(asker);
@@ -70,7 +70,7 @@ static void tell(struct container_asker *asker, int error, const char *what)
 		what, CONTAINER_ASKER_REST_SECONDS);
 }
 
-/* The question under way has its answer, or will have none. */
+/* Ends the pending request, with or without an answer. */
 static void conclude(struct container_asker *asker, const struct container_labels *answer)
 {
 	if (!asker->asked)
@@ -118,7 +118,7 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *use
 		conclude(asker, &message.labels);
 		return 0;
 	}
-	/* Closed, or nothing that makes sense: it is ended, and its end is noted. */
+	/* The socket was closed, or the message is invalid: kill the process. on_end() then reports it. */
 	asker->on_answer = sd_event_source_disable_unref(asker->on_answer);
 	child_kill(&asker->child);
 	return 0;
@@ -128,7 +128,7 @@ static int start(struct container_asker *asker)
 {
 	static char *const environment[] = {
 #ifdef __SANITIZE_ADDRESS__
-		/* Its search for leaks attaches to the process, which is forbidden there. */
+		/* The leak checker attaches to the process, which the confinement forbids. */
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};
@@ -162,7 +162,7 @@ int container_asker_ask(struct container_asker *asker, const struct container_la
 
 	if (asker->asked || now_ns < asker->rests_ns)
 		return -EBUSY;
-	/* Killed, and not gone yet. */
+	/* The process was killed and has not ended yet. */
 	if (asker->child.pidfd >= 0 && asker->child.socket < 0)
 		return -EBUSY;
 	if (asker->child.pidfd < 0) {
@@ -173,7 +173,7 @@ int container_asker_ask(struct container_asker *asker, const struct container_la
 			return r;
 		}
 	}
-	/* Nothing else is under way: it fits. */
+	/* No other message is in the socket, so this one fits. */
 	if (send(asker->child.socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return errno == EAGAIN || errno == EPIPE ? -EBUSY : -errno;
 	asker->number++;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks the process that reads containers' names (container_worker.h), one question at a time, without ever
- * waiting for it. It is started for the first question, and ended where it has had none for
- * CONTAINER_ASKER_IDLE_SECONDS. One that does not answer within CONTAINER_ASKER_SECONDS, as on a file system
- * that hangs, is killed; as long as it has not ended no other one is started.
+ * Sends requests to the process that reads containers' names (container_worker.h), one at a time, and never
+ * blocks on it. The process is started for the first request and ended after CONTAINER_ASKER_IDLE_SECONDS
+ * without one. If it does not answer within CONTAINER_ASKER_SECONDS, for instance because a file system
+ * hangs, it is killed. No other process is started before it has ended.
  */
 #ifndef PEBSD_CONTAINER_ASKER_H
 #define PEBSD_CONTAINER_ASKER_H
@@ -17,34 +17,38 @@
 #define CONTAINER_ASKER_SECONDS      10
 #define CONTAINER_ASKER_IDLE_SECONDS 60
 
-/* After a process that ended by itself, or was killed, none is started for so long. */
+/*
+ * Time before a new process is started, after one that ended by itself or was killed because it did not
+ * answer.
+ */
 #define CONTAINER_ASKER_REST_SECONDS 30
 
 struct container_asker_settings {
 	sd_event *event;
-	const char *program; /* that is run with --container-names; NULL: this one */
-	/* The answer to the question, or NULL: there is none. Another may be asked from here. */
+	const char *program; /* run with --container-names; NULL: this program */
+	/* Called with the answer to the request, or NULL if there is none. It may send the next request. */
 	void (*answered)(void *userdata, const struct container_labels *answer);
 	void *userdata;
 };
 
 struct container_asker;
 
-/* 0 or -ENOMEM; `program` is borrowed. */
+/* Returns 0 or -ENOMEM. `program` is borrowed. */
 int container_asker_new(const struct container_asker_settings *settings, struct container_asker **ret);
 struct container_asker *container_asker_free(struct container_asker *asker);
 DEFINE_CLEANUP(struct container_asker *, container_asker_free)
 
 /*
- * Asks what is known beside `labels`. 0: `answered` is called, later. -EBUSY: a question is under way, or the
- * process rests; -errno where it cannot be started, which is told once.
+ * Requests the names that belong to `labels`. Returns 0, and `answered` is called later. Returns -EBUSY if a
+ * request is pending, or if the process may not be started yet. Returns -errno if it cannot be started, which
+ * is logged once.
  */
 int container_asker_ask(struct container_asker *asker, const struct container_labels *labels, u64 now_ns);
 
-/* Ends what took too long, or has nothing to do. Once in some seconds. */
+/* Ends a process that took too long or is idle. Call this every few seconds. */
 void container_asker_tick(struct container_asker *asker, u64 now_ns);
 
-/* Its process; -1: none runs. */
+/* Returns the process, or -1 if none runs. */
 pid_t container_asker_pid(const struct container_asker *asker);
 
 #endif

@@ -16,14 +16,19 @@
 
 static const struct seccomp_permission allowed[] = {
 	{SYS_openat, {{2, SECCOMP_WITHOUT, O_ACCMODE | O_CREAT | O_TRUNC}}},
-	/* Its flags lie in memory, where no filter looks. What is open is not written to: there is no call.
+	/*
+	 * The flags of openat2(2) are in memory, which a seccomp filter cannot read. Files still cannot be
+	 * written: write(2) is not allowed, except to standard error.
 	 */
 	{.call = SYS_openat2},
-	/* Standard error stays: its number, which is written to, never is another file's. */
+	/*
+	 * Standard error cannot be closed. Its number, which is written to, thus never belongs to another
+	 * file.
+	 */
 	{SYS_close, {{0, SECCOMP_ABOVE, STDERR_FILENO}}},
 	{.call = SYS_newfstatat},
 	{.call = SYS_getdents64},
-	/* fdopendir(3). */
+	/* used by fdopendir(3) */
 	{SYS_fcntl, {{1, SECCOMP_EQUAL, F_SETFD}}},
 };
 
@@ -46,7 +51,7 @@ int container_confine(void)
 	const struct seccomp_list list = {allowed, ARRAY_SIZE(allowed)};
 	int r;
 
-	/* json-c's seed, which it may take from a file. */
+	/* Makes json-c choose its hash seed now, because it may read it from a file. */
 	json_object_put(json_object_new_object());
 	confine_begin();
 	set_limits();

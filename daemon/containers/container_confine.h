@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the process that reads containers' names leaves itself: to open and read files, and to answer. */
+/*
+ * Confines the process that reads containers' names: it can open and read files and send answers, and nothing
+ * else.
+ */
 #ifndef PEBSD_CONTAINER_CONFINE_H
 #define PEBSD_CONTAINER_CONFINE_H
 
@@ -8,8 +11,9 @@
 #define CONTAINER_CONFINE_FILES 32
 
 /*
- * Of the calling process, for good: of its capabilities CAP_DAC_READ_SEARCH stays, where it has that.
- * Whatever it needs beside files is open by now. 0, or -errno where rights cannot be given up.
+ * Confines the calling process permanently. Of its capabilities, only CAP_DAC_READ_SEARCH remains, if it has
+ * that. Everything else that it needs must be open already. Returns 0, or -errno if it could not give up its
+ * rights.
  */
 int container_confine(void);
 

@@ -13,7 +13,7 @@
 #include "base/regular_file.h"
 #include "containers/container_state.h"
 
-/* Where each is by default, and where k3s and MicroK8s have it. */
+/* The default directories, and those of k3s and MicroK8s. */
 static const char *const pod_logs = "var/log/pods";
 static const char *const container_logs = "var/log/containers";
 static const char *const docker = "var/lib/docker/containers";
@@ -25,13 +25,15 @@ static const char *const bundles = "run/containers/storage/overlay-containers";
 static const char *const storage = "var/lib/containers/storage/overlay-containers";
 static const char *const storage_lists[] = {"containers.json", "volatile-containers.json"};
 
-/* A link in the place of a well-known directory is its administrator's: data may lie on another disk. */
+/*
+ * If a well-known directory is a symbolic link, the administrator made it: the data may be on another disk.
+ */
 static int open_directory(int root, const char *path)
 {
 	return openat(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Goes through a directory until `take` has found what it looks for. */
+/* Reads a directory until `take` has found what it looks for. */
 static bool scan(int root, const char *path, const char *wanted, struct container_labels *ret,
 		 bool (*take)(const char *entry, const char *wanted, struct container_labels *ret))
 {
@@ -141,7 +143,7 @@ static const struct {
 	{"podman", read_podman},
 };
 
-/* Of the runtime, or where it is not known of the first that has it. */
+/* Asks the runtime of the labels. If that is unknown, takes the first runtime that has the container. */
 static void ask_runtimes(int root, struct container_labels *labels)
 {
 	char *runtime = labels->text[CONTAINER_LABEL_RUNTIME];
@@ -167,7 +169,10 @@ void container_files_find(int root, struct container_labels *labels)
 {
 	const char *uid = labels->text[CONTAINER_LABEL_POD_UID], *id = labels->text[CONTAINER_LABEL_ID];
 
-	/* Names of directories first: they tell names alone, where files of runtimes have environments. */
+	/*
+	 * Names of directories come first because they contain only names, while the runtimes' files also
+	 * contain environments.
+	 */
 	if (*id && *uid)
 		(void)scan(root, container_logs, id, labels, container_state_log_link);
 	if (*uid && !container_files_complete(labels))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the names of a pod and a container in what the kubelet and the runtimes keep on this host. Reads, and
- * asks nobody. It may take as long as a file system takes: it is the business of a process of its own
- * (container_worker.h).
+ * Finds the names of a pod and a container in files and directories that the kubelet and the runtimes keep on
+ * this host. It only reads and sends no request to them. It may block as long as a file system does, so it
+ * runs in a process of its own (container_worker.h).
  *
- * What is there may be anything. Directories are read up to CONTAINER_FILES_ENTRIES entries; only regular
- * files are, of at most CONTAINER_FILES_BYTES; below the well-known directories no link is followed, and
- * nothing that is opened is waited for.
+ * The contents are not trusted. It reads directories up to CONTAINER_FILES_ENTRIES entries, and only regular
+ * files, up to CONTAINER_FILES_BYTES each. Below the well-known directories it follows no symbolic link, and
+ * opening never waits.
  */
 #ifndef PEBSD_CONTAINER_FILES_H
 #define PEBSD_CONTAINER_FILES_H
@@ -17,12 +17,16 @@
 #define CONTAINER_FILES_BYTES   (4UL << 20)
 
 /*
- * Adds to `labels`, which are as their path tells (container_path.h), namespace, pod and container, and the
- * runtime where only where it was found tells it. `root`: an open directory that stands for /.
+ * Adds namespace, pod and container to `labels`, which come from the path (container_path.h). Adds the
+ * runtime if only the place of the files reveals it. `root` is a descriptor of the directory that stands for
+ * /.
  */
 void container_files_find(int root, struct container_labels *labels);
 
-/* Whether all is known that can be of such a path; a sandbox of a pod, which has no name, never is. Pure. */
+/*
+ * Returns whether all names that such a path can have are known. It is never true for the sandbox of a pod,
+ * which has no name. Pure: no system call.
+ */
 bool container_files_complete(const struct container_labels *labels);
 
 #endif

@@ -6,12 +6,12 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 
-/* Of a host name and of Kubernetes' longest names. */
+/* The limit for host names and for the longest names of Kubernetes. */
 #define NAME_LENGTH_MAX 253
 
 #define DIGITS_AND_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* Levels of JSON: an OCI bundle has some ten. */
+/* Maximum depth of JSON. An OCI bundle has about ten levels. */
 #define DEPTH 32
 
 bool container_state_is_name(const char *name)
@@ -30,7 +30,7 @@ static bool put(struct container_labels *labels, enum container_label label, con
 	return true;
 }
 
-/* Cuts `text` at its next `_`; what follows, or NULL. Kubernetes' names have none. */
+/* Cuts `text` at its next `_`, and returns the rest or NULL. Names of Kubernetes contain no `_`. */
 static char *split(char *text)
 {
 	char *separator = text ? strchr(text, '_') : NULL;
@@ -64,7 +64,10 @@ bool container_state_log_link(const char *entry, const char *id, struct containe
 	size_t length = strlen(entry), end = strlen("-") + strlen(id) + strlen(".log");
 	char *namespace, *container;
 
-	/* Where pod and container have long names the kubelet cuts the id: it names nothing then. */
+	/*
+	 * If pod and container have long names, the kubelet truncates the id, and the entry cannot be
+	 * assigned.
+	 */
 	if (length >= sizeof(pod) || length <= end || entry[length - end] != '-' ||
 	    memcmp(entry + length - end + 1, id, strlen(id)) != 0 ||
 	    strcmp(entry + length - strlen(".log"), ".log") != 0)
@@ -81,7 +84,7 @@ bool container_state_log_link(const char *entry, const char *id, struct containe
 	return put(ret, CONTAINER_LABEL_CONTAINER, container);
 }
 
-/* The first of them that is there. */
+/* Uses the first of the keys that has a name. */
 static bool put_first(struct container_labels *labels, enum container_label label, const json_object *object,
 		      const char *const *keys, size_t n)
 {
@@ -91,8 +94,10 @@ static bool put_first(struct container_labels *labels, enum container_label labe
 	return false;
 }
 
-/* By annotations of containerd (pkg/cri/annotations) and CRI-O (pkg/annotations, internal), labels of
- * cri-dockerd and of nerdctl (pkg/labels). */
+/*
+ * Uses the annotations of containerd (pkg/cri/annotations) and of CRI-O (pkg/annotations, internal), and the
+ * labels of cri-dockerd and of nerdctl (pkg/labels).
+ */
 static bool put_annotated(struct container_labels *labels, const json_object *object)
 {
 	static const char *const namespaces[] = {"io.kubernetes.cri.sandbox-namespace",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What pebsd and the process that reads containers' names say to each other: one message each way, of the
- * same form, one at a time. */
+/*
+ * The messages between pebsd and the process that reads containers' names: a request and its answer, both of
+ * the same form, one at a time.
+ */
 #ifndef PEBSD_CONTAINER_WIRE_H
 #define PEBSD_CONTAINER_WIRE_H
 
@@ -9,13 +11,16 @@
 #include "cgroup/container_label.h"
 #include "pebsd/types.h"
 
-/* A question has what the path tells; the answer to its number what was found beside it. */
+/*
+ * A request contains the labels from the path. Its answer has the same number and adds the names that were
+ * found.
+ */
 struct container_message {
 	u64 number;
 	struct container_labels labels;
 };
 
-/* Whether so many bytes are one, whose texts end. */
+/* Returns whether `bytes` is the size of a message and all its texts are terminated. */
 static inline bool container_message_ok(const struct container_message *message, size_t bytes)
 {
 	if (bytes != sizeof(*message))

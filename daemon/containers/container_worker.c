@@ -13,7 +13,7 @@
 #include "containers/container_files.h"
 #include "containers/container_wire.h"
 
-/* 0 once there is nobody to answer. */
+/* Answers requests. Returns 0 when the other end has closed the socket. */
 static int answer(int line, int root)
 {
 	struct container_message message;

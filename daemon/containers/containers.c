@@ -13,14 +13,14 @@
 #include "containers/container_state.h"
 
 struct known {
-	const char *path; /* first: tfind(3) compares a bare path. In `texts`, as what `shown` has */
+	const char *path; /* must be first, as tfind(3) compares it with a plain path; in `texts` */
 	struct container shown;
 	char *texts;
 	size_t bytes; /* of `texts` */
 	unsigned int tries;
-	u64 due_ns; /* of the next one */
+	u64 due_ns; /* time of the next search */
 	u64 used_ns;
-	bool wanting; /* in `wanting` */
+	bool wanting; /* is in the list `wanting` */
 	TAILQ_ENTRY(known) all;
 	TAILQ_ENTRY(known) waiting;
 };
@@ -29,15 +29,15 @@ TAILQ_HEAD(known_list, known);
 
 struct containers {
 	struct container_lookup lookup;
-	struct container_asker *asker; /* NULL: paths alone */
+	struct container_asker *asker; /* NULL: only paths */
 	bool look;
 	void *index; /* of struct known, by path: tsearch(3) */
 	struct known_list all;
-	struct known_list wanting; /* names, still */
-	struct known *asked;       /* the one that the question is about; NULL: none, or it is gone */
+	struct known_list wanting; /* those whose names are still missing */
+	struct known *asked;       /* the subject of the pending request; NULL: none, or it was removed */
 	size_t count;
 	size_t bytes; /* of all texts */
-	u64 now_ns;   /* of the last tick */
+	u64 now_ns;   /* time of the last tick */
 };
 
 static int compare_paths(const void *a, const void *b)
@@ -50,7 +50,10 @@ size_t containers_bytes(const struct containers *containers)
 	return containers->bytes + containers->count * sizeof(struct known);
 }
 
-/* One piece of memory for the path and all that is known. 0, -ENOMEM; -ENOSPC: all take enough without. */
+/*
+ * Allocates one block for the path and all its labels. Returns 0, -ENOMEM, or -ENOSPC if that would exceed
+ * CONTAINERS_BYTES_MAX.
+ */
 static int set_texts(struct containers *containers, struct known *known, const char *path,
 		     const struct container_labels *labels)
 {
@@ -141,7 +144,7 @@ static void look_again_later(struct containers *containers, struct known *known)
 	known->due_ns = containers->now_ns + wait;
 }
 
-/* Names alone are taken over: what the path told stays, whatever the other process says. */
+/* Takes only names from the answer: labels that the path contains never change. */
 static void merge(struct container_labels *labels, const struct container_labels *answer)
 {
 	static const enum container_label taken[] = {CONTAINER_LABEL_RUNTIME, CONTAINER_LABEL_NAMESPACE,
@@ -152,7 +155,7 @@ static void merge(struct container_labels *labels, const struct container_labels
 			(void)stpcpy(labels->text[taken[i]], answer->text[taken[i]]);
 }
 
-/* The next one whose time has come. */
+/* Requests the names of the first path that is due. */
 static void ask_next(struct containers *containers)
 {
 	struct container_labels labels;
@@ -181,7 +184,10 @@ static void on_answered(void *userdata, const struct container_labels *answer)
 		get_labels(known, &labels);
 		if (answer)
 			merge(&labels, answer);
-		/* The index holds the old text until the new one is in its place: equal, as is its order. */
+		/*
+		 * The index refers to the old path until the new one replaces it. Both are equal, so the
+		 * order stays.
+		 */
 		if (set_texts(containers, known, known->path, &labels) == 0 &&
 		    container_files_complete(&labels))
 			give_up_looking(containers, known);
@@ -222,7 +228,7 @@ void containers_look_for_names(struct containers *containers, bool yes)
 	containers->look = yes;
 }
 
-/* NULL without memory, or where all take enough. */
+/* Returns NULL if memory ran out or the limit is reached. */
 static struct known *enter(struct containers *containers, const char *path,
 			   const struct container_labels *labels)
 {
@@ -286,7 +292,7 @@ void containers_tick(struct containers *containers, u64 now_ns)
 	containers->now_ns = now_ns;
 	for (struct known *known = TAILQ_FIRST(&containers->all); known; known = next) {
 		next = TAILQ_NEXT(known, all);
-		/* Since before the first tick. */
+		/* It was added before the first tick. */
 		if (!known->used_ns)
 			known->used_ns = now_ns;
 		if (now_ns - known->used_ns > CONTAINERS_KEEP_NS)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is told of cgroups beside their paths: by the path alone at once (container_path.h), and of pods and
- * containers the names that this host keeps, which another process reads (container_asker.h). What was found
- * is kept for as long as anybody asks for it, and is not read again: an id is never another container's.
+ * The labels of cgroups besides their paths. Labels that the path contains are known at once
+ * (container_path.h). The names of pods and containers are kept on this host, and another process reads them
+ * (container_asker.h). A result is kept as long as it is used, and it is not read again, because an id never
+ * belongs to another container.
  *
- * Names may be written after the cgroup is made: it is looked CONTAINERS_TRIES times at most, with four times
- * as long between as before.
+ * Names may be written after the cgroup is made. The search is therefore repeated, at most CONTAINERS_TRIES
+ * times in all. Each wait is four times as long as the one before.
  */
 #ifndef PEBSD_CONTAINERS_H
 #define PEBSD_CONTAINERS_H
@@ -19,46 +20,52 @@
 #include "pebsd/types.h"
 
 #define CONTAINERS_TRIES    5
-#define CONTAINERS_FIRST_NS (500 * NSEC_PER_MSEC) /* between the first two */
+#define CONTAINERS_FIRST_NS (500 * NSEC_PER_MSEC) /* between the first two searches */
 
-/* Kept so long after it was last asked for: longer than a series lives (collect/series.h). */
+/* Labels are kept this long after their last use, which is longer than a series lives (collect/series.h). */
 #define CONTAINERS_KEEP_NS (1200 * NSEC_PER_SEC)
 
-/* Most paths with labels, and most bytes of these paths and labels. Further paths get no labels. */
+/*
+ * Maximum number of labelled paths, and maximum of the bytes of these paths and labels. Further paths get no
+ * labels.
+ */
 #define CONTAINERS_MAX       65536
 #define CONTAINERS_BYTES_MAX (32UL << 20)
 
 struct containers_settings {
-	sd_event *event;     /* NULL: paths alone, as of a recording, which is another machine's */
-	const char *program; /* as container_asker_settings; outlives `containers` */
+	sd_event *event;     /* NULL: only paths, as for a recording from another machine */
+	const char *program; /* as in container_asker_settings; outlives `containers` */
 };
 
 struct containers;
 
-/* Of memory for paths and what is known of them. */
+/* Returns the memory of paths and their labels. */
 size_t containers_bytes(const struct containers *containers);
 
-/* 0 or -ENOMEM; free with containers_free(). */
+/* Returns 0 or -ENOMEM. Free it with containers_free(). */
 int containers_new(const struct containers_settings *settings, struct containers **ret);
 struct containers *containers_free(struct containers *containers);
 DEFINE_CLEANUP(struct containers *, containers_free)
 
-/* Whether names are looked for, for a reload; from the start they are not. Those that are known stay. */
+/* Turns the search for names on or off, for a reload. At first it is off. Known names stay. */
 void containers_look_for_names(struct containers *containers, bool yes);
 
-/* What is known of a path now; NULL: nothing. Valid until the next call of containers_tick() or an answer. */
+/*
+ * Returns the labels of a path that are known now, or NULL. They are valid until the next call of
+ * containers_tick() or the next answer.
+ */
 const struct container *containers_find(struct containers *containers, const char *path);
 
-/* The same in the form that exporters take. The container's, as long as it lives. */
+/* Returns the same as an interface for exporters, which is valid as long as `containers`. */
 const struct container_lookup *containers_lookup(struct containers *containers);
 
-/* A cgroup was born: its names are looked for before anybody asks. */
+/* Call this when a cgroup is born: the search for its names begins before they are used. */
 void containers_born(struct containers *containers, const char *path);
 
-/* Once a collection. `now_ns`: CLOCK_MONOTONIC. */
+/* Call this once a collection. `now_ns`: CLOCK_MONOTONIC. */
 void containers_tick(struct containers *containers, u64 now_ns);
 
-/* How many are kept; and the process that reads, -1: none runs. */
+/* The number of labelled paths, and the process that reads names, or -1 if none runs. */
 size_t containers_count(const struct containers *containers);
 pid_t containers_pid(const struct containers *containers);
 

@@ -8,8 +8,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* Lines that are visited one after the other, each told by the one before: more than second level caches
- * have room for, in an order that no prefetcher follows. */
+/*
+ * Number of cache lines that the work visits. Each line contains the index of the next one. They are more
+ * than second level caches hold, in an order that no prefetcher follows.
+ */
 #define LINES 65536
 
 struct line {
@@ -29,21 +31,23 @@ struct calibration {
 	size_t n;
 	struct pmu_opening *openings;
 	struct calibrate_result *results;
-	struct calibrate_program program; /* the caller's */
+	struct calibrate_program program; /* owned by the caller */
 	u64 max_rate;
 	pthread_t thread;
 	bool stop; /* atomic */
 	bool done; /* atomic */
 };
 
-/* A full cycle: the multiplier is one more than a multiple of 4, the increment odd. */
+/*
+ * The lines form one full cycle, because the multiplier minus 1 is a multiple of 4 and the increment is odd.
+ */
 static void lay_out(struct line *lines)
 {
 	for (u32 i = 0; i < LINES; i++)
 		lines[i].next = (i * 1664525U + 1013904223U) % LINES;
 }
 
-/* A load that misses, and a store to where it led. */
+/* One unit is a store to a line, and a load from it that misses and gives the next line. */
 static void walk_on(void *userdata, u64 units)
 {
 	struct walk *walk = userdata;
@@ -57,8 +61,10 @@ static void walk_on(void *userdata, u64 units)
 	walk->at = at;
 }
 
-/* To the PMU's own CPUs, where it has some. Failing that, rounds on another CPU do not count. (The C library
- * would allocate the set, and a thread that allocates has an arena of its own.) */
+/*
+ * Moves the thread to the CPUs of the PMU, if it has only some. If that fails, rounds on another CPU do not
+ * count. (The C library would allocate the set, and a thread that allocates gets a malloc arena of its own.)
+ */
 static void go_to(const struct pmu_opening *opening)
 {
 	if (opening->has_members)
@@ -70,8 +76,10 @@ static bool is_complete(const struct calibrate_result *result)
 	return result->dense.known && result->sparse.known;
 }
 
-/* Samples of one PMU interrupt alike, if they are all precise or none is: takes from such an event what it
- * knows and the other one does not. Returns whether all is known. */
+/*
+ * Interrupts of one PMU cost the same if both events are precise or neither is. Takes timings that are
+ * unknown from such another event. Returns whether all timings are known.
+ */
 static bool go_by_another(struct calibration *calibration, size_t event)
 {
 	const struct pmu_opening *opening = &calibration->openings[event];
@@ -91,7 +99,10 @@ static bool go_by_another(struct calibration *calibration, size_t event)
 	return is_complete(result);
 }
 
-/* Those whose counter is theirs alone have to go by others, and so come after them. */
+/*
+ * Measures the events with or without `only_counter`. Events that only one counter can hold depend on the
+ * results of others, so they come second.
+ */
 static void measure_some(struct calibration *calibration, struct walk *walk, bool only_counter)
 {
 	for (size_t i = 0; i < calibration->n; i++) {
@@ -109,7 +120,7 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 	}
 }
 
-/* Those that found no counter before another one was measured. */
+/* Fills in events that found no counter and came before an event that was measured. */
 static void fill_in(struct calibration *calibration)
 {
 	for (size_t i = 0; i < calibration->n; i++)
@@ -143,7 +154,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Signals are the event loop's. */
+/* The new thread blocks all signals: the event loop handles them. */
 static int start(struct calibration *calibration)
 {
 	sigset_t all, before;

@@ -19,15 +19,17 @@ static int compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Sorts. */
+/* Sorts `values`. */
 static double median(double *values, size_t n)
 {
 	qsort(values, n, sizeof(*values), compare);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* A half was interrupted if it took more than this many times the lower quartile of all such halves. All
- * rounds do the same work: caches change its time by a few percent, a preemption by hundreds. */
+/*
+ * A half was interrupted if it took more than this many times the lower quartile of all such halves. All
+ * rounds do the same work: caches change its time by a few percent, a preemption by hundreds of percent.
+ */
 #define INTERRUPTED 1.5
 
 static void unknown(struct calibrate_timing *ret, const char *format, ...)
@@ -46,14 +48,14 @@ static bool usable(const struct calibrate_round *round)
 	return round->samples > 0 && isfinite((round->with_ns - round->without_ns) / round->samples);
 }
 
-/* Sorts. */
+/* Sorts `values`. */
 static double lower_quartile(double *values, size_t n)
 {
 	qsort(values, n, sizeof(*values), compare);
 	return values[n / 4];
 }
 
-/* Throws away what was interrupted, in place; how many are left. */
+/* Drops interrupted rounds, in place. Returns how many are left. */
 static size_t drop_interrupted(struct calibrate_round *rounds, size_t n)
 {
 	double with[CALIBRATE_ROUNDS_MAX], without[CALIBRATE_ROUNDS_MAX];
@@ -123,7 +125,7 @@ void calibrate_refuse(struct calibrate_result *result, const char *reason)
 			unknown(timings[i], "%s", reason);
 }
 
-/* What took the CPU or the counters may be over in a minute, or in some. */
+/* Another user of the CPU or of the counters may be gone in a minute or some minutes. */
 double calibrate_retry_seconds(unsigned failed)
 {
 	static const double seconds[] = {60, 240, 960};

@@ -13,40 +13,51 @@
 
 #define NS_A_SECOND 1e9
 
-/* CPU time of the work of half a round, and samples that it is to have: a difference of a twentieth where a
- * sample takes a microsecond. */
+/*
+ * CPU time of the work in half a round, and the samples in it. If a sample takes a microsecond, the
+ * difference is a twentieth.
+ */
 #define HALF_NS      1e6
 #define HALF_SAMPLES 50.0
 
-/* A difference of fewer is chance: then half a round is longer, up to so many times. */
+/*
+ * With fewer samples than this, the difference is chance. The half is then made longer, up to LONGER_MOST
+ * times.
+ */
 #define HALF_SAMPLES_LEAST 4.0
 #define LONGER_MOST        64
 
-/* Of what the kernel allows. */
+/* Uses one part in PART_OF_RATE of the rate that the kernel allows. */
 #define PART_OF_RATE 4.0
 
-/* A piece of the sparse work: little beside an interrupt of some microseconds, so that what the work itself
- * varies by is less than that. */
+/*
+ * Time of a piece of the sparse work. The piece is short enough that the variation of the work itself is
+ * smaller than an interrupt of some microseconds.
+ */
 #define PIECE_NS 1e4
 
-/* Pieces without an interrupt, whose median stands for one with it; and pieces from one run through other
- * code to the next, some of them between two interrupts. */
+/*
+ * A piece with an interrupt is compared with the median of this many pieces without one. After every
+ * PIECES_STROLL pieces the work runs through other code, which happens several times between two interrupts.
+ */
 #define PIECES_RECENT 15
 #define PIECES_STROLL 64
 
-/* How many events make the count per unit of work certain enough, and after how many halves of a round the
- * count ends without them. */
+/*
+ * The number of events that makes the count per unit of work certain enough, and the number of half rounds
+ * after which the count ends without them.
+ */
 #define COUNT_EVENTS 20000
 #define COUNT_HALVES 32
 
-/* A counter may be taken for a moment only: the number of tries, and the time between them. */
+/* A counter may be in use for a moment only: the number of tries, and the time between them. */
 #define TRIES    8
 #define TRIES_NS 2000000
 
-/* The number of timings, of which the shortest counts: an interruption can only lengthen one. */
+/* The number of timings, of which the shortest counts, because an interruption can only lengthen one. */
 #define TIMINGS 3
 
-/* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */
+/* Limits for work whose unit takes longer than expected, or for a slow CPU such as an emulated one. */
 #define UNITS_MAX   (1ULL << 32)
 #define SECONDS_MAX 2.0
 
@@ -75,7 +86,7 @@ static void meter_close(struct meter *meter)
 	cleanup_close(&meter->leader_fd);
 }
 
-/* As the one that samples, for this thread alone. Pinned: see the header. */
+/* Opens the event like the sampling one, but for this thread only, and pinned (see the header). */
 static int meter_open(const struct pmu_opening *opening, u64 period, int program_fd, struct meter *ret)
 {
 	struct pmu_opening own = *opening;
@@ -132,7 +143,7 @@ static double time_least(calibrate_work work, void *userdata, u64 units)
 	return least;
 }
 
-/* Units that take about as long as half a round is to. */
+/* Returns the units that take about HALF_NS. */
 static u64 find_units(calibrate_work work, void *userdata)
 {
 	u64 units = 1;
@@ -149,7 +160,9 @@ static u64 find_units(calibrate_work work, void *userdata)
 	}
 }
 
-/* A pinned event that found no counter is in error, and cannot be read, until it is enabled again. */
+/*
+ * A pinned event that found no counter is in the error state, and cannot be read until it is enabled again.
+ */
 static int meter_revive(const struct meter *meter, struct meter_reading *ret)
 {
 	if (meter_control(meter, PERF_EVENT_IOC_ENABLE) < 0 ||
@@ -158,7 +171,10 @@ static int meter_revive(const struct meter *meter, struct meter_reading *ret)
 	return meter_read(meter, ret);
 }
 
-/* The work with the event on. Returns the CPU time, or a negative number if it did not count all along. */
+/*
+ * Does the work with the event enabled. Returns the CPU time, or a negative number if the event did not count
+ * all the time.
+ */
 static double work_metered(const struct meter *meter, calibrate_work work, void *userdata, u64 units,
 			   struct meter_reading *before, struct meter_reading *after)
 {
@@ -169,7 +185,7 @@ static double work_metered(const struct meter *meter, calibrate_work work, void 
 		return -1;
 	took = time_work(work, userdata, units);
 	(void)meter_control(meter, PERF_EVENT_IOC_DISABLE);
-	/* While a leader is in error no time passes for its group. */
+	/* While the leader is in the error state, no time passes for its group. */
 	if (meter_read(meter, after) < 0 || after->enabled_ns == before->enabled_ns ||
 	    after->running_ns - before->running_ns != after->enabled_ns - before->enabled_ns)
 		return -1;
@@ -190,10 +206,10 @@ struct task {
 	const struct calibrate_program *program;
 	calibrate_work work;
 	void *userdata;
-	u64 units; /* of half a round */
+	u64 units; /* in half a round */
 	u64 max_rate;
-	double unit_ns; /* what a unit takes, roughly */
-	double events;  /* that a unit makes */
+	double unit_ns; /* approximate time of a unit */
+	double events;  /* events that a unit makes */
 	u64 period;
 	const bool *stop;
 };
@@ -203,7 +219,7 @@ static bool stopped(const struct task *task)
 	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
 }
 
-/* The same, several times if the counter is taken. */
+/* Does the same, and retries if the counter is in use. */
 static double try_metered(const struct meter *meter, const struct task *task, u64 units,
 			  struct meter_reading *before, struct meter_reading *after)
 {
@@ -226,8 +242,10 @@ static int refuse_counter(struct calibrate_result *result)
 		      0);
 }
 
-/* Events a unit of the work; negative if they cannot be counted. No time goes into it: what interrupts the
- * work does not change how many events it makes. */
+/*
+ * Counts the events in a unit of the work. Returns a negative number if they cannot be counted. No time is
+ * measured, because an interruption of the work does not change how many events it makes.
+ */
 static double find_rate(const struct meter *meter, const struct task *task)
 {
 	double events = 0;
@@ -244,7 +262,7 @@ static double find_rate(const struct meter *meter, const struct task *task)
 	return events / (double)units;
 }
 
-/* The next period that the PMU takes. */
+/* Returns the next period that the PMU accepts. */
 static u64 fit_period(const struct pmu_opening *opening, double period)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
@@ -255,7 +273,7 @@ static u64 fit_period(const struct pmu_opening *opening, double period)
 	return ((u64)period + step - 1) / step * step;
 }
 
-/* A period with which half a round has its samples, or as many as the kernel allows. */
+/* Returns a period at which half a round has HALF_SAMPLES, or as many as the kernel allows. */
 static u64 find_period(const struct pmu_opening *opening, double half_events, u64 max_rate)
 {
 	const double allowed =
@@ -264,7 +282,7 @@ static u64 find_period(const struct pmu_opening *opening, double half_events, u6
 	return fit_period(opening, half_events / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES));
 }
 
-/* Has half a round be long enough. 0, or -1 with the reason why it cannot. */
+/* Makes half a round long enough. Returns 0, or -1 with the reason why it cannot. */
 static int find_length(const struct meter *meter, struct task *task, struct calibrate_result *result)
 {
 	char reason[CALIBRATE_REASON_MAX];
@@ -287,7 +305,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 	return refuse(result, reason, 0);
 }
 
-/* Opens the event with a period that fits the work. */
+/* Opens the event and counts the events of a unit. */
 static int prepare(const struct pmu_opening *opening, struct task *task, struct meter *meter,
 		   struct calibrate_result *result)
 {
@@ -296,7 +314,7 @@ static int prepare(const struct pmu_opening *opening, struct task *task, struct 
 	if (task->max_rate &&
 	    (double)task->max_rate / PART_OF_RATE * HALF_NS * LONGER_MOST / NS_A_SECOND < HALF_SAMPLES_LEAST)
 		return refuse(result, "kernel.perf_event_max_sample_rate allows too few samples", 0);
-	/* To begin with, one that makes no samples to speak of: the work's events are counted. */
+	/* The first period is so long that hardly any sample comes: only the work's events are counted. */
 	r = meter_open(opening, INT32_MAX / 64 * 64, task->program->fd, meter);
 	if (r < 0)
 		return refuse(result, "an event of this thread cannot be opened", r);
@@ -315,14 +333,14 @@ static int set_period(const struct meter *meter, struct task *task, u64 period,
 	return 0;
 }
 
-/* Adds rounds until there are `enough`, or time is up. Returns how many there are. */
+/* Adds rounds until there are `enough` or the time is over. Returns how many there are. */
 static size_t add_rounds(const struct meter *meter, struct task *task, size_t enough,
 			 struct calibrate_round *rounds, size_t n)
 {
 	const double until = cpu_time_ns() + SECONDS_MAX * NS_A_SECOND;
 	const u64 longest = task->units * LONGER_MOST;
 
-	/* Either is first in every other round. */
+	/* The halves with and without the event take turns at being first. */
 	for (bool without_first = false; n < enough && cpu_time_ns() < until && !stopped(task);
 	     without_first = !without_first) {
 		struct calibrate_round round = {0};
@@ -339,7 +357,7 @@ static size_t add_rounds(const struct meter *meter, struct task *task, size_t en
 		if (round.samples >= HALF_SAMPLES_LEAST / 2) {
 			rounds[n++] = round;
 		} else if (task->units < longest) {
-			/* Rounds are held against one another: those before were shorter. */
+			/* Rounds are compared with one another, and those so far were shorter. */
 			task->units *= 2;
 			n = 0;
 		}
@@ -365,8 +383,10 @@ static void measure_dense(const struct pmu_opening *opening, const struct meter 
 	calibrate_judge(rounds, n, &result->dense);
 }
 
-/* Runs through 32 KiB of code with 4,096 taken branches: as much as first level caches and predictors of
- * branches hold, or a good part of it. */
+/*
+ * Runs through 32 KiB of code with 4,096 taken branches. This fills first level caches and branch predictors,
+ * or a good part of them.
+ */
 static __attribute__((noinline)) void stroll(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -376,7 +396,7 @@ static __attribute__((noinline)) void stroll(void)
 #endif
 }
 
-/* No system call, which would bring code of the kernel into the caches. */
+/* Makes no system call, which would bring kernel code into the caches. */
 static double wall_time_ns(void)
 {
 	struct timespec now;
@@ -385,7 +405,7 @@ static double wall_time_ns(void)
 	return (double)now.tv_sec * NS_A_SECOND + (double)now.tv_nsec;
 }
 
-/* The times of the pieces without an interrupt, the oldest of which makes room. */
+/* The times of the last pieces without an interrupt. A new one replaces the oldest. */
 struct recent {
 	size_t n;
 	double ns[PIECES_RECENT];
@@ -410,7 +430,10 @@ static u64 runs_of(const struct task *task)
 	return __atomic_load_n(task->program->runs, __ATOMIC_RELAXED);
 }
 
-/* As add_rounds(), of sparse samples: a piece with one, and what pieces without took just before. */
+/*
+ * Like add_rounds(), for sparse samples. A round is a piece with a sample and the median of the pieces
+ * without one just before it.
+ */
 static size_t add_pieces(const struct meter *meter, const struct task *task, size_t enough,
 			 struct calibrate_round *rounds, size_t n)
 {
@@ -472,7 +495,7 @@ void calibrate_measure(const struct pmu_opening *opening, const struct calibrate
 	struct task task = {
 		.program = program, .work = work, .userdata = userdata, .max_rate = max_rate, .stop = stop};
 
-	/* Ours samples with it, and is not to stand still for this. */
+	/* The sampling event must not stop for a calibration. */
 	if (opening->only_counter) {
 		(void)refuse(result,
 			     "one counter alone can hold the event, and it is in use: pebsd samples with it",

@@ -10,64 +10,89 @@
 #include "govern/peak.h"
 #include "govern/period.h"
 
-/* A change of the period aims at so much of the budget: the rest is for what a steady load varies by. */
+/* A change of the period aims at this part of the budget. The rest is for the variation of a steady load. */
 #define AIM 0.75
 
-/* Under so much of the budget there is more to have. Well below AIM: a period that was just set for the
- * largest of some rates is not below it at the others. */
+/*
+ * Below this part of the budget, the period may shrink. It is well below AIM: if a period was just set for
+ * the largest of several rates, the cost at the others is not below it.
+ */
 #define LOW 0.5
 
-/* What is over budget by more standard deviations of its count than one of so many readings would be by
- * chance, and of each CPU there is one, is over budget, whatever it was before. */
+/*
+ * A single interval is over budget if its count exceeds the budget by more standard deviations than chance
+ * produces once in READINGS_A_CPU readings. Each CPU gives one reading.
+ */
 #define READINGS_A_CPU 1000.0
 
-/* What is less sure is as the mean of so many seconds says. */
+/* Below that significance, use the mean over this many seconds. */
 #define SMOOTH_SECONDS 5.0
 
-/* After it backed off so much is too much already: what it knew then was of a part of an interval, and of a
- * load that had less of the CPU. Until so many samples, or so many seconds, tell what the new period takes.
+/*
+ * After backing off, more than this part of the budget is already too much. The rate that was known then
+ * covered only a part of an interval, and a load that had less of the CPU. This holds until AFTER_SAMPLES
+ * samples or AFTER_SECONDS seconds show the cost of the new period.
  */
 #define AFTER_MOST    0.825
 #define AFTER_SAMPLES 2000.0
 #define AFTER_SECONDS 60.0
 
-/* Under budget: of as much load as in these seconds, or so many intervals where that is longer. */
+/*
+ * The period shrinks only if the largest load within this time is under budget. The time is HOLD_SECONDS or
+ * HOLD_INTERVALS intervals, whichever is longer.
+ */
 #define HOLD_SECONDS   30.0
 #define HOLD_INTERVALS 10
 
-/* From one step nearer to the next, and how far one goes at most and at least. */
+/*
+ * The time between two steps that shorten the period. A step multiplies the period by at least NEARER_MOST
+ * and at most NEARER_LEAST.
+ */
 #define NEARER_SECONDS 10.0
 #define NEARER_MOST    0.5
 #define NEARER_LEAST   0.955
 
-/* A load as large as any in the last ten minutes costs, when it comes back, so many budgets at most, until
- * the end of the interval. */
+/*
+ * If a load as large as any in the last BURST_SECONDS comes back, it costs at most this many budgets until
+ * the end of the interval.
+ */
 #define BURST_SECONDS 600.0
 #define BURST_BUDGETS 10.0
 
-/* The kernel throttles what samples as often as its limit, by the tick: so much of it is aimed at, and so
- * much is too much. */
+/*
+ * The kernel throttles an event that samples as often as its limit, counted by the tick. Aim at LIMIT_AIM of
+ * the limit, and back off above LIMIT_MOST.
+ */
 #define LIMIT_AIM  0.5
 #define LIMIT_MOST 0.75
 
-/* The share of the time for which throttling may stop a CPU. Where the limit is one sample a tick and samples
- * come by chance, as often as the limit on average, it is 3/e - 1, a tenth; at half of the limit a 30th. */
+/*
+ * The share of the time for which throttling may stop a CPU. Assume that the limit is one sample a tick and
+ * that samples come at random, on average as often as the limit. The share is then 3/e - 1, a tenth; at half
+ * of the limit it is a thirtieth.
+ */
 #define THROTTLED_MOST 0.1
 
-/* Throttled: at least so much longer; and where its limit fell, as much as that, up to this. */
+/*
+ * After throttling, the period grows at least by this factor. After the limit fell, it grows by the same
+ * factor as the limit fell, at most by this one.
+ */
 #define BACK_OFF 2.0
 
-/* A period that the kernel demanded is kept for as long, and then let go of, slower than anybody minds. */
+/*
+ * A period that the kernel demanded is kept for this long. Then it shrinks by this factor a minute, slower
+ * than anybody would notice.
+ */
 #define DEMANDED_SECONDS    600.0
 #define DEMANDED_PER_MINUTE 0.96
 
-/* But only as far as it leaves so much of the samples that the budget and the limit allow. */
+/* But a demanded period always leaves this part of the samples that the budget and the limit allow. */
 #define DEMANDED_LEAVES 0.125
 
-/* What a person's periods leave of the budget to the others, at least. */
+/* The least part of the budget that fixed periods leave to the other events. */
 #define LEFT_LEAST 0.1
 
-/* What a period takes since it was set by backing off. */
+/* The counts since a period was set by backing off. */
 struct aftermath {
 	bool lasts;
 	double seconds;
@@ -75,16 +100,16 @@ struct aftermath {
 	double samples;
 };
 
-/* What is remembered of an event. */
+/* The state of an event between intervals. */
 struct memory {
 	struct peak recent;
 	struct peak burst;
 	double smoothed; /* events a second */
-	double stopped;  /* the same of the throttled share, since it backed off last */
+	double stopped;  /* the throttled share, smoothed likewise since the last back-off */
 	double seen_seconds;
 	double since_change; /* seconds */
-	double hold;         /* of them before the next step nearer */
-	double demanded;     /* period that the kernel asked for; 0: none */
+	double hold;         /* seconds from the last change to the next shortening */
+	double demanded;     /* period that the kernel demanded; 0: none */
 	double demanded_age; /* seconds */
 	enum governor_hold demanded_hold;
 	struct aftermath after;
@@ -92,7 +117,7 @@ struct memory {
 
 struct governor {
 	struct governor_settings settings;
-	u64 max_rate; /* as of the last interval; 0: not known */
+	u64 max_rate; /* in the last interval; 0: unknown */
 	struct memory memories[EVENTS_MAX];
 };
 
@@ -154,13 +179,13 @@ static double active_share(const struct governor_input *input)
 	return input->active > 0 && input->active <= 1 ? input->active : 1;
 }
 
-/* Share of a CPU's time that so many events a second take. */
+/* Returns the share of a CPU's time that this many events a second take. */
 static double cost_of(double events_per_second, double period, const struct sample_cost *sample)
 {
 	return sample_cost_share(sample, events_per_second / period);
 }
 
-/* The period at which they take that share. */
+/* Returns the period at which they take this share. */
 static double period_for(double events_per_second, const struct sample_cost *sample, double share)
 {
 	return events_per_second / sample_cost_rate(sample, share);
@@ -189,7 +214,10 @@ static void remember(struct memory *memory, double seconds, const struct governo
 		memory->demanded *= pow(DEMANDED_PER_MINUTE, seconds / 60);
 }
 
-/* What an event of those that are governed would take at its least period; none where it does not run. */
+/*
+ * Returns the share that an event would take at its least period, or at its period if that is fixed; 0 if it
+ * does not run.
+ */
 static double need_of(const struct memory *memory, const struct governor_input *input)
 {
 	const double least = input->least_period ? (double)input->least_period : 1;
@@ -202,8 +230,8 @@ static double need_of(const struct memory *memory, const struct governor_input *
 }
 
 /*
- * The budget of a class among its events: to each the same, but for those that need less, whose rest goes to
- * the others. `shares` of those of another class stay.
+ * Divides the budget of a class among its events. Each gets the same, but an event that needs less leaves the
+ * rest to the others. `shares` of other classes stay unchanged.
  */
 static void share_class(const struct governor *governor, u32 class,
 			const struct governor_input inputs[static EVENTS_MAX], double shares[EVENTS_MAX])
@@ -231,7 +259,10 @@ static void share_class(const struct governor *governor, u32 class,
 
 			if (!open[i] || n < 2 || need >= left / (double)n)
 				continue;
-			/* It may have as much as the others, and will be seen to take more before it does. */
+			/*
+			 * It may have as much as the others. If it comes to need more, its need is seen
+			 * before it takes more than its share.
+			 */
 			shares[i] = left / (double)n;
 			left -= need;
 			open[i] = false;
@@ -259,14 +290,19 @@ static void share(const struct governor *governor, const struct governor_input i
 	}
 }
 
-/* By how much of itself the largest of the CPUs' counts, of so many samples, may be too large by chance. */
+/*
+ * Returns the relative error by which the largest count of all CPUs may be too high by chance, for `samples`
+ * samples.
+ */
 static double chance_of(const struct governor_input *input, double samples)
 {
 	return sqrt(2 * log(READINGS_A_CPU * fmax(input->cpus, 1)) / fmax(samples, 1));
 }
 
-/* The events a second for which the period is too short, by this interval or by all since it backed off; 0:
- * it is not. */
+/*
+ * Returns the events a second for which the period is too short, judged by this interval or by the time since
+ * the governor backed off; 0: it is not too short.
+ */
 static double too_many(const struct memory *memory, const struct governor_input *input, double budget)
 {
 	const double period = (double)input->period;
@@ -287,7 +323,10 @@ static double too_many(const struct memory *memory, const struct governor_input 
 		       : 0;
 }
 
-/* The period at which the recent load makes `share` of the samples that the budget and the limit allow. */
+/*
+ * Returns the period at which the recent load makes `share` of the samples that the budget and the limit
+ * allow.
+ */
 static double period_leaving(const struct memory *memory, const struct governor_input *input, double budget,
 			     double limit, double share)
 {
@@ -297,7 +336,10 @@ static double period_leaving(const struct memory *memory, const struct governor_
 	return fmax(period, limit > 0 ? recent / (limit * LIMIT_AIM) : 0) / share;
 }
 
-/* The events a second for which the limit is too low; 0: it is not. As sure as too_many(). */
+/*
+ * Returns the events a second for which the limit is too low, with the significance of too_many(); 0: it is
+ * not too low.
+ */
 static double too_many_for_limit(const struct memory *memory, const struct governor_input *input,
 				 double limit)
 {
@@ -312,8 +354,10 @@ static double too_many_for_limit(const struct memory *memory, const struct gover
 		       : 0;
 }
 
-/* Whether the kernel stopped a CPU for a fair share of the time. As sure as too_many(): a few throttlings are
- * chance. */
+/*
+ * Returns whether the kernel stopped a CPU for a fair share of the time, with the significance of too_many():
+ * a few throttlings are chance.
+ */
 static bool is_stopped(const struct memory *memory, const struct governor_input *input)
 {
 	return input->throttles > 0 &&
@@ -321,7 +365,7 @@ static bool is_stopped(const struct memory *memory, const struct governor_input 
 		(memory->seen_seconds >= SMOOTH_SECONDS && memory->stopped > THROTTLED_MOST));
 }
 
-/* The period that the kernel asks for; 0: the one in force will do. */
+/* Returns the period that the kernel demands; 0: the one in force is long enough. */
 static double demanded_period(const struct memory *memory, const struct governor_input *input, double budget,
 			      double limit, double fell, enum governor_reason *ret_reason)
 {
@@ -335,8 +379,10 @@ static double demanded_period(const struct memory *memory, const struct governor
 		*ret_reason = GOVERNOR_THROTTLED;
 		return fmax(demanded, period * BACK_OFF);
 	}
-	/* The kernel lowers its limit as its interrupts take long, however few they are: where samples are
-	 * few already there is nothing to answer. */
+	/*
+	 * The kernel lowers its limit when its interrupts take long, however few they are. If samples are few
+	 * already, nothing needs to change.
+	 */
 	if (fell > 1)
 		demanded = fmax(demanded, fmin(period * fmin(fell, BACK_OFF),
 					       period_leaving(memory, input, budget, limit, LOW)));
@@ -346,7 +392,7 @@ static double demanded_period(const struct memory *memory, const struct governor
 	return demanded;
 }
 
-/* The period that the budget and the kernel ask for, at once; 0: the one in force will do. */
+/* Returns the period that the budget and the kernel demand at once; 0: the one in force is long enough. */
 static double back_off(struct memory *memory, const struct governor_input *input, double budget, double limit,
 		       double fell, enum governor_reason *ret_reason)
 {
@@ -367,7 +413,9 @@ static double back_off(struct memory *memory, const struct governor_input *input
 	return fmax(wanted, demanded);
 }
 
-/* The period below which the governor does not go although the budget has room for the recent load, and why.
+/*
+ * Returns the period below which the governor does not go, although the budget has room for the recent load,
+ * and the reason.
  */
 static double held_period(const struct memory *memory, const struct governor_input *input, double budget,
 			  double limit, enum governor_hold *ret_hold)
@@ -385,7 +433,9 @@ static double held_period(const struct memory *memory, const struct governor_inp
 	return held;
 }
 
-/* The period that a load far below the budget leaves room for; 0: the one in force will do, for that reason.
+/*
+ * Returns the period that a load far below the budget allows. 0: the one in force stays; `*ret_hold` may give
+ * the reason.
  */
 static double come_nearer(const struct memory *memory, const struct governor_input *input, double budget,
 			  double limit, enum governor_hold *ret_hold)
@@ -423,7 +473,10 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	if (wanted <= 0)
 		return;
 	period = govern_period(wanted, input->least_period, input->greatest_period, input->period_step);
-	/* At a bound there may be nothing to change, or, with another's bounds, a step the wrong way. */
+	/*
+	 * At a bound there may be nothing to change, or, if the bounds changed, a step in the wrong
+	 * direction.
+	 */
 	if (nearer ? period >= input->period : period <= input->period)
 		return;
 	output->period = period;
@@ -431,7 +484,7 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	memory->since_change = 0;
 	memory->hold = nearer ? NEARER_SECONDS : HOLD_SECONDS;
 	memory->after = (struct aftermath){.lasts = !nearer};
-	/* What was over is answered for. */
+	/* The excess is dealt with: start the means from here. */
 	if (!nearer) {
 		memory->smoothed = input->events_per_second;
 		memory->stopped = 0;
@@ -454,7 +507,7 @@ void governor_step(struct governor *governor, double seconds, u64 max_rate,
 		if (!passed || !usable(input))
 			continue;
 		remember(&governor->memories[i], seconds, input);
-		/* Somebody raised the limit: so much less is demanded. */
+		/* The limit was raised: reduce the demanded period by the same factor. */
 		if (fell < 1)
 			governor->memories[i].demanded *= fell;
 		ret[i].measured = true;

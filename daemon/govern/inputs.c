@@ -4,11 +4,15 @@
 #include <math.h>
 #include <stdint.h>
 
-/* An idle machine is looked at so much closer than usual, and no more: then a sample is of little news. */
+/*
+ * On an idle machine the period shrinks by at most this factor. Below that, a sample adds little information.
+ */
 #define CLOSER 32
 
-/* The unit of AMD's IBS counts to 27 bits, and what is more interrupts without a sample (perf_ibs_op,
- * arch/x86/events/amd/ibs.c, Linux 6.12). */
+/*
+ * The counter of AMD's IBS has 27 bits. For longer periods the kernel adds interrupts without a sample
+ * (perf_ibs_op, arch/x86/events/amd/ibs.c, Linux 6.12).
+ */
 #define IBS_STEP     16
 #define IBS_GREATEST (0x7fffffULL << 4)
 
@@ -19,7 +23,7 @@ static const struct cpu_counts *find(const struct cpu_counts *list, size_t n, in
 	return *at < n && list[*at].cpu == cpu ? &list[*at] : NULL;
 }
 
-/* One CPU's part. Returns whether it counted at both readings. */
+/* Adds one CPU. Returns whether it counted at both readings. */
 static bool take(double seconds, const struct cpu_counts *before, const struct cpu_counts *now,
 		 struct governor_input *ret)
 {
@@ -41,7 +45,10 @@ static bool take(double seconds, const struct cpu_counts *before, const struct c
 		return true;
 	enabled_ns = fmax(enabled_ns, seconds * (double)NSEC_PER_SEC);
 	active_ns = enabled_ns - throttled_ns;
-	/* Times of different clocks: a throttled event runs for a hundredth at least. */
+	/*
+	 * The times come from different clocks and may disagree. A throttled event runs for at least a
+	 * hundredth of the time.
+	 */
 	if (active_ns < enabled_ns / 100)
 		active_ns = enabled_ns / 100;
 	rate = (double)(now->count - before->count) / active_ns * (double)NSEC_PER_SEC;
@@ -71,7 +78,10 @@ void govern_busiest(double seconds, const struct cpu_counts *before, size_t n_be
 void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct governor_input *ret)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
-	/* Closer, records would collide more often, and each collision takes more samples than it gave. */
+	/*
+	 * With a shorter period, records would collide more often, and each collision loses more samples than
+	 * the period gained.
+	 */
 	const u64 closest = opening->collides ? usual_period : usual_period / CLOSER;
 
 	ret->period_step = step;

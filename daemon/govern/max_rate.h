@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kernel.perf_event_max_sample_rate: samples a second and CPU, above which the kernel throttles an event, and
- * which it lowers where interrupts take too long. */
+/*
+ * Reads kernel.perf_event_max_sample_rate: the samples a second and CPU above which the kernel throttles an
+ * event. The kernel lowers it when interrupts take too long.
+ */
 #ifndef PEBSD_MAX_RATE_H
 #define PEBSD_MAX_RATE_H
 
 #include "pebsd/types.h"
 
-/* A descriptor to read it from again and again; -1 where it cannot be read. */
+/* Returns a descriptor that can be read repeatedly, or -1 if it cannot be opened. */
 int max_rate_open(void);
 
-/* As it is now; 0 where that is not known. */
+/* Returns the present value, or 0 if it is unknown. */
 u64 max_rate_read(int fd);
 
 #endif

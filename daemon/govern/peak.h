@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The largest of what was seen of late, in parts of a span that are forgotten one after the other. Pure. */
+/* The maximum over a recent span of time, whose parts are forgotten one after the other. Pure: no clock. */
 #ifndef PEBSD_GOVERN_PEAK_H
 #define PEBSD_GOVERN_PEAK_H
 
 #define PEAK_PARTS 10
 
-/* {.part_seconds = ...}: nothing was seen. It remembers for PEAK_PARTS to PEAK_PARTS + 1 of them. */
+/* Initialize with {.part_seconds = ...}. It remembers the last PEAK_PARTS to PEAK_PARTS + 1 parts. */
 struct peak {
 	double part_seconds;
-	double spent; /* of the newest part */
+	double spent; /* seconds of the newest part so far */
 	unsigned newest;
 	double most[PEAK_PARTS + 1];
 };
 
-/* `seconds` went by, in which there was `value`, at least 0. */
+/* Adds `value`, at least 0, for the `seconds` that passed. */
 void peak_add(struct peak *peak, double seconds, double value);
 
-/* 0 where nothing was seen. */
+/* Returns 0 if nothing was added. */
 double peak_get(const struct peak *peak);
 
 #endif

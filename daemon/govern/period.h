@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which periods are taken: primes, times the step where a PMU has one, so that no loop of a program keeps
- * step with them. Pure.
+ * Chooses periods that are primes, times the step if the PMU has one, so that no loop of a program stays in
+ * step with them. Pure function.
  */
 #ifndef PEBSD_GOVERN_PERIOD_H
 #define PEBSD_GOVERN_PERIOD_H
@@ -9,9 +9,9 @@
 #include "pebsd/types.h"
 
 /*
- * The first such period that is not below `wanted`, within `least` and `greatest`; where there is none, the
- * multiple of the step that is nearest to the bound. `wanted` may be any number or none (NaN: `least`);
- * `step` 0 is 1.
+ * Returns the first such period that is at least `wanted`, between `least` and `greatest`. If there is none
+ * up to `greatest`, returns the first multiple of the step that is at least `wanted`, within the bounds.
+ * `wanted` may be any number, and NaN stands for `least`. `step` 0 counts as 1.
  */
 u64 govern_period(double wanted, u64 least, u64 greatest, u64 step);
 

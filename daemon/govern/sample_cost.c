@@ -5,7 +5,7 @@
 
 #define NS_A_SECOND 1e9
 
-/* Halvings of a span of rates: to a millionth of a millionth of it. */
+/* Number of bisections of a range of rates: the result is exact to 1e-12 of the range. */
 #define HALVINGS 40
 
 static bool is_number(double value)
@@ -20,7 +20,7 @@ bool sample_cost_usable(const struct sample_cost *cost)
 	       is_number(cost->sparse_per_second);
 }
 
-/* How many times as far apart the rates are; 1: they are not, or not known. */
+/* Returns the ratio of the two rates; 1: they are equal or unknown. */
 static double span_of(const struct sample_cost *cost)
 {
 	return cost->sparse_per_second > 0 && cost->dense_per_second > cost->sparse_per_second
@@ -28,8 +28,11 @@ static double span_of(const struct sample_cost *cost)
 		       : 1;
 }
 
-/* At most as many times the dense one as the rates are apart, or fewer samples would cost more. Where one
- * rate was timed (the kernel's limit was low) the longer one counts for all. */
+/*
+ * The sparse cost is limited to the dense cost times the ratio of the rates; else fewer samples would cost
+ * more in total. If only one rate was timed (the kernel's limit was low), the longer time counts for all
+ * rates.
+ */
 static double sparse_of(const struct sample_cost *cost)
 {
 	const double span = span_of(cost);
@@ -57,7 +60,7 @@ double sample_cost_share(const struct sample_cost *cost, double per_second)
 
 double sample_cost_rate(const struct sample_cost *cost, double share)
 {
-	/* If all were as long as the longest, or as short as the shortest. */
+	/* The bounds: all samples take the longest time, or all take the shortest. */
 	double least = share * NS_A_SECOND / (sparse_of(cost) + cost->program_ns);
 	double most = share * NS_A_SECOND / (cost->dense_ns + cost->program_ns);
 

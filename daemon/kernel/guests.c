@@ -79,7 +79,10 @@ size_t guests_unique(u64 *ids, size_t n)
 	return kept;
 }
 
-/* One id a thread, in whole ones: the program writes no less, and a full buffer is taken up again. */
+/*
+ * Reads one id for each thread. The program never writes a part of an id, and the iterator continues with the
+ * next read() after the kernel's buffer was full.
+ */
 static int read_ids(int fd, u64 **ret, size_t *ret_n)
 {
 	_cleanup_free_ u64 *ids = NULL;
@@ -97,7 +100,7 @@ static int read_ids(int fd, u64 **ret, size_t *ret_n)
 			room += 65536;
 		}
 		got = read(fd, (char *)ids + bytes, room - bytes);
-		/* EAGAIN: a million threads were looked at, and none was listed yet. */
+		/* EAGAIN: the kernel has looked at a million threads without listing one. */
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (got < 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cgroups hold virtual machines of KVM, by a walk of the kernel's own over its threads
- * (bpf/guests.bpf.c): it takes no right that pebsd has not anyway, and sees threads that a hidden /proc would
- * not show.
+ * Finds the cgroups that hold virtual machines of KVM. The kernel itself walks over its threads with a BPF
+ * iterator (bpf/guests.bpf.c). This needs no capability besides those that pebsd has anyway, and it also sees
+ * threads that a restricted /proc (hidepid) would hide.
  */
 #ifndef PEBSD_GUESTS_H
 #define PEBSD_GUESTS_H
@@ -16,23 +16,24 @@
 struct guests;
 
 /*
- * Loads and attaches. `every_thread`: finds the cgroups of all threads, for tests. Returns 0, or -errno with
- * `ret_message`, the caller's to free (NULL: out of memory), set.
+ * Loads and attaches the iterator. With `every_thread` it lists the cgroups of all threads, for tests.
+ * Returns 0 or -errno. On failure `*ret_message` holds a message, which the caller frees. It is NULL if
+ * memory ran out.
  */
 int guests_open(bool every_thread, struct guests **ret, char **ret_message);
 struct guests *guests_free(struct guests *guests);
 DEFINE_CLEANUP(struct guests *, guests_free)
 
-/* More threads that ever ran a guest are not looked at. */
+/* Limit of one walk. Further threads that have run a guest are ignored. */
 #define GUESTS_THREADS_MAX 65536
 
 /*
- * The ids of cgroups with a thread that has run a guest, ascending, each once. The caller frees. Returns 0 or
- * -errno.
+ * Finds the ids of all cgroups with a thread that has run a guest, in ascending order and without duplicates.
+ * The caller frees `*ret`. Returns 0 or -errno.
  */
 int guests_find(const struct guests *guests, u64 **ret, size_t *ret_n);
 
-/* Sorts, and leaves each once. Returns how many that are. Pure. */
+/* Sorts the ids and removes duplicates. Returns how many are left. Pure: no system call. */
 size_t guests_unique(u64 *ids, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of the maps and programs that the process before left running: whether what they hold is what
- * this one would make. Pure.
+ * Decides what to do with the maps and programs that the previous process left running: whether their
+ * contents and code match those that this process would make. Pure functions.
  */
 #ifndef PEBSD_KEPT_H
 #define PEBSD_KEPT_H
@@ -10,40 +10,43 @@
 
 #include "pebsd/records.h"
 
-/* To be raised where a record's meaning changes and neither its fields nor their places do. */
+/* Raise this when the meaning of a record changes but neither its fields nor their offsets do. */
 #define KEPT_RECORDS 1
 
 struct kept_identity {
-	/* With another one of these what the maps hold is not to be read. */
-	u64 records;     /* fields of what the maps hold, and their places: kept_layout() */
-	u32 slots;       /* that there can be */
-	u32 block_slots; /* of a block */
+	/* If any of these differs, the contents of the maps cannot be interpreted. */
+	u64 records;     /* hash of the fields in the maps and their offsets: kept_layout() */
+	u32 slots;       /* maximum number */
+	u32 block_slots; /* slots of one block */
 	u32 stripes;
 	u32 cpus;
 	u32 n_events;
-	u32 with_latency; /* a bit for each event that has it */
-	u64 measured;     /* which events they are: the origin's to hash */
+	u32 with_latency; /* a bit for each event with latency */
+	u64 measured;     /* which events they are: a hash by the origin */
 	u32 hot_max;
 	u32 hot_cpus;
 	u32 offcore_cpus;
-	/* With another one of these the same is counted by other programs. */
-	u64 settings; /* what is baked into the programs, hashed */
-	u64 programs; /* the kernel's tags of them, hashed */
+	/* If one of these differs, the maps can be used, but by other programs. */
+	u64 settings; /* hash of the constants in the programs */
+	u64 programs; /* hash of the kernel's tags of the programs */
 };
 
 enum kept {
-	KEPT_ANEW,    /* nothing was left, or nothing that could be read: all begins at zero */
-	KEPT_REPLACE, /* maps go on, with other programs */
-	KEPT_GO_ON,   /* maps and programs go on */
+	KEPT_ANEW,    /* no usable maps were inherited: all counters begin at zero */
+	KEPT_REPLACE, /* the maps are inherited, the programs are replaced */
+	KEPT_GO_ON,   /* both the maps and the programs are inherited */
 };
 
-/* `own` with its programs still 0 is enough to tell KEPT_ANEW from the others. */
+/* To tell KEPT_ANEW from the others, `own->programs` may still be 0. */
 enum kept kept_decide(const struct kept_identity *before, const struct kept_identity *own);
 
-/* What two identities differ in, for a sentence: "the number of slots". A constant; NULL: in nothing. */
+/*
+ * Returns the first difference of two identities, as words for a message: "the number of slots". Returns NULL
+ * if there is none. The string is a constant.
+ */
 const char *kept_difference(const struct kept_identity *before, const struct kept_identity *own);
 
-/* FNV-1a: of bytes, after what was hashed before; KEPT_HASH to begin with. */
+/* FNV-1a of `n` bytes. `hash` is the hash of the bytes before them, or KEPT_HASH for the first ones. */
 #define KEPT_HASH 0xcbf29ce484222325ULL
 u64 kept_hash(u64 hash, const void *bytes, size_t n);
 

@@ -7,8 +7,10 @@
 
 #include "kernel/kept.h"
 
-/* Types that are still to be hashed. Records in records in arrays are some few; a section of variables has
- * the most members, and those that find no room are hashed by their places alone. */
+/*
+ * Limit for types that wait to be hashed. Records nest only a few levels deep. The section of the variables
+ * has the most members; those beyond the limit are hashed by their offsets alone.
+ */
 #define TYPES_MAX 1024
 
 struct types {
@@ -58,7 +60,7 @@ static u64 hash_variables(u64 hash, const struct btf_type *type, struct types *t
 	return hash;
 }
 
-/* What the type itself says; the types that it is made of are added. */
+/* Hashes the type itself, without the types that it consists of, and adds those to `types`. */
 static u64 hash_type(u64 hash, const struct btf *btf, const struct btf_type *type, struct types *types)
 {
 	hash = hash_number(hash, btf_kind(type));
@@ -91,7 +93,7 @@ static u64 hash_types(u64 hash, const struct btf *btf, u32 id)
 	struct types types = {.n = 0};
 
 	types_add(&types, id);
-	/* No type holds itself but behind a pointer, which is not followed: it ends. */
+	/* A type contains itself only behind a pointer, and pointers are not followed, so this ends. */
 	while (types.n > 0) {
 		const struct btf_type *type = btf__type_by_id(btf, types.ids[--types.n]);
 

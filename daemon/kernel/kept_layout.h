@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which fields a map's values have, and where, as the BPF object's own type information tells: so that a
- * record that gains a field, or a variable that moves, is told from one of before without anybody having to
- * say so.
+ * Hashes which fields the values of a map have, and at which offsets, from the BTF of the BPF object. A
+ * record that gained a field, or a variable that moved, thus gets another hash without anybody raising a
+ * version.
  */
 #ifndef PEBSD_KEPT_LAYOUT_H
 #define PEBSD_KEPT_LAYOUT_H
@@ -12,10 +12,12 @@
 struct bpf_map;
 struct btf;
 
-/* Hashes a map's type, its sizes but for the number of entries, and the fields of its values, onto `hash`. */
+/*
+ * Adds the type of a map, its sizes except for the number of entries, and the fields of its values to `hash`.
+ */
 u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map);
 
-/* The fields of a struct of that name, onto `hash`. */
+/* Adds the fields of the struct called `name` to `hash`. */
 u64 kept_layout_struct(u64 hash, const struct btf *btf, const char *name);
 
 #endif

@@ -43,7 +43,7 @@ u32 kernel_slots_limit(const struct kernel *kernel)
 		return kernel_slots(kernel);
 	maps.slots_max = kernel->slots_max;
 	slots = map_size_slots_of(&maps, kernel->settings.memory_max);
-	/* None is taken away: maps of before may be more than what is allowed now. */
+	/* Slots are never removed: inherited maps may hold more than the limit allows now. */
 	return slots > kernel_slots(kernel) ? slots : kernel_slots(kernel);
 }
 
@@ -77,7 +77,9 @@ int kernel_enter_blocks(struct kernel *kernel, u32 first)
 	return r;
 }
 
-/* As many blocks as can be made, of those from `blocks->n` up to `end`; returns how many, or why the first can't.
+/*
+ * Makes blocks from `blocks->n` up to `end`, until one fails. Returns how many were made, or the error of the
+ * first one.
  */
 static int make_blocks(struct kernel_blocks *blocks, u32 end)
 {
@@ -93,8 +95,8 @@ static int make_blocks(struct kernel_blocks *blocks, u32 end)
 }
 
 /*
- * Stored before programs find them: whoever goes on after a kill has each block that a slot may lie in. The
- * successor enters what this process did not come to enter.
+ * Blocks are stored before programs find them: if this process is killed, its successor has every block that
+ * a slot may lie in. The successor enters the blocks that this process did not enter.
  */
 int kernel_grow(struct kernel *kernel, u32 slots)
 {
@@ -144,7 +146,8 @@ const u64 *kernel_empty_program_runs(const struct kernel *kernel)
 	return &kernel->skeleton->bss->empty_runs;
 }
 
-/* Runs a syscall program; the kernel writes its context back (net/bpf/test_run.c, bpf_prog_test_run_syscall).
+/*
+ * Runs a syscall program. The kernel writes the context back (net/bpf/test_run.c, bpf_prog_test_run_syscall).
  */
 static int run(const struct bpf_program *program, void *context, u32 bytes)
 {
@@ -215,7 +218,7 @@ const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
 	return owners + kernel_blocks_place(&kernel->blocks, slot);
 }
 
-/* In its block. */
+/* Returns the index of a record in its block. */
 static size_t record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
 {
 	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->blocks.slots +
@@ -362,8 +365,8 @@ int kernel_make_hot(const struct kernel *kernel)
 }
 
 /*
- * The update holds the guard of perf_event programs (bpf_prog_active) on this CPU for some instructions, in
- * which this process alone runs there; then it waits until no program runs with what was there before
+ * The update disables perf_event programs on this CPU (bpf_prog_active) for some instructions, during which
+ * only this process runs there. Then it waits until no program still runs that saw the previous entry
  * (kernel/bpf/syscall.c, bpf_map_update_value(), maybe_wait_bpf_programs(), Linux 6.1 to 6.18).
  */
 static int make_tables(struct kernel *kernel, u32 choice)
@@ -424,7 +427,7 @@ void kernel_slots_told(struct kernel *kernel)
 	if (!kernel->short_of)
 		return;
 	(void)ring_buffer__consume(kernel->short_of);
-	/* Only now, or the next birth's would be taken unseen. */
+	/* Clear this last. Otherwise the notice of the next birth would be consumed unseen. */
 	__atomic_store_n(&kernel->skeleton->bss->slots_told, 0, __ATOMIC_SEQ_CST);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The blocks that records and owners of slots lie in (records.h): how large they are, and the maps of each.
- * Blocks are added while samples come, and none is ever taken away.
+ * The blocks that hold the records and owners of slots (records.h): their sizes, and the maps of each block.
+ * Blocks are added while sampling goes on and are never removed.
  */
 #ifndef PEBSD_KERNEL_BLOCKS_H
 #define PEBSD_KERNEL_BLOCKS_H
@@ -17,54 +17,67 @@ struct mapping {
 	size_t bytes;
 };
 
-/* Maps `bytes` of a map, in whole pages; `protection`: PROT_*. 0 or -errno. */
+/* Maps `bytes` of a BPF map into memory, in whole pages. `protection`: PROT_*. Returns 0 or -errno. */
 int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret);
 
 struct kernel_block {
-	int fds[BLOCK_KINDS]; /* -1: none of that kind */
+	int fds[BLOCK_KINDS]; /* -1: no map of that kind */
 	struct mapping maps[BLOCK_KINDS];
-	u32 numbers[BLOCK_KINDS]; /* of the descriptors in the store; 0: not stored */
+	u32 numbers[BLOCK_KINDS]; /* numbers in the names of the stored descriptors; 0: not stored */
 };
 
 struct kernel_blocks {
-	u32 slots;                 /* of a block */
-	u32 log2;                  /* a slot's block is its number shifted by this */
-	u32 max;                   /* blocks that there can be */
-	u32 n;                     /* that there are */
-	u64 entries[BLOCK_KINDS];  /* of a block's map; 0: no block has one of that kind */
-	struct kernel_block *list; /* `max` of them */
+	u32 slots;                 /* in each block */
+	u32 log2;                  /* slot >> log2 is the index of the slot's block */
+	u32 max;                   /* maximum number of blocks */
+	u32 n;                     /* blocks that exist */
+	u64 entries[BLOCK_KINDS];  /* of each map in a block; 0: no block has a map of that kind */
+	struct kernel_block *list; /* `max` entries, `n` of them valid */
 };
 
-/* What decides about the size of a block's maps. */
+/* The inputs that decide the size of a block's maps. */
 struct kernel_blocks_case {
-	u32 slots_max; /* as many as there can ever be */
-	bool grows;    /* in whole blocks of SLOT_BLOCK; else there is one block of them all */
+	u32 slots_max; /* maximum number of slots */
+	bool grows;    /* true: blocks of SLOT_BLOCK slots; false: one block holds all slots */
 	u32 stripes;
-	u32 with_latency, without; /* events */
+	u32 with_latency, without; /* number of events */
 	u32 offcore_cpus;
 };
 
-/* Sizes only; `list` is empty. 0; -E2BIG: a map of one block would have too many entries; -ENOMEM. */
+/*
+ * Computes the sizes and leaves `list` without blocks. Returns 0, -E2BIG if a map of one block would have too
+ * many entries, or -ENOMEM.
+ */
 int kernel_blocks_plan(const struct kernel_blocks_case *wanted, struct kernel_blocks *ret);
 void kernel_blocks_done(struct kernel_blocks *blocks);
 
-/* The name of the kind's maps, in the kernel and in the store. */
+/* The name of the maps of a kind, in the kernel and in the store. */
 const char *kernel_block_label(enum slot_block_kind kind);
 
-/* Makes and maps a block, zeroed, which nobody finds yet. 0 or -errno, with nothing made. */
+/*
+ * Makes the maps of a block, zeroed, and maps them into memory. Programs do not find the block yet. Returns
+ * 0, or -errno with nothing made.
+ */
 int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *ret);
 
-/* The same of one that is there: `fds`, which the block then owns, are its maps. -ESTALE: some is not. On
- * failure they stay the caller's. */
+/*
+ * Maps an existing block into memory. `fds` are the descriptors of its maps; on success the block owns them,
+ * on failure the caller still does. -ESTALE: a descriptor is not the expected map.
+ */
 int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KINDS],
 		      struct kernel_block *ret);
 void kernel_block_done(struct kernel_block *block);
 
-/* A map of a kind with no more than one entry, for the outer map of a kind that no block has. A descriptor. */
+/*
+ * Makes a map with one entry. It serves as the inner map of an outer map whose kind no block has. Returns a
+ * descriptor or -errno.
+ */
 int kernel_block_example(enum slot_block_kind kind);
 
-/* Enters the blocks from `first` up to `end` into the outer maps of each kind: programs find them from then on.
- * 0 or -errno: then some may be entered, which is no harm. */
+/*
+ * Enters the blocks from `first` up to, but not including, `end` into the outer maps of each kind. From then
+ * on programs find them. Returns 0 or -errno. After a failure some blocks may be entered, which does no harm.
+ */
 int kernel_blocks_enter(const struct kernel_blocks *blocks, const int outer[BLOCK_KINDS], u32 first, u32 end);
 
 static inline void *kernel_blocks_memory(const struct kernel_blocks *blocks, enum slot_block_kind kind,
@@ -73,7 +86,7 @@ static inline void *kernel_blocks_memory(const struct kernel_blocks *blocks, enu
 	return blocks->list[slot >> blocks->log2].maps[kind].memory;
 }
 
-/* The number of a slot in its block. */
+/* The index of a slot within its block. */
 static inline u32 kernel_blocks_place(const struct kernel_blocks *blocks, u32 slot)
 {
 	return slot & ((1U << blocks->log2) - 1);

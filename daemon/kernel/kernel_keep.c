@@ -21,7 +21,7 @@ const struct kernel_book *kernel_keep_before(const struct handover *handover)
 	return part ? &part->copies[part->current & 1] : NULL;
 }
 
-/* What goes through it is of one call. */
+/* `injected` holds data only during a call. */
 static bool is_kept(const struct kernel *kernel, const struct bpf_map *map)
 {
 	return bpf_map__autocreate(map) && map != kernel->skeleton->maps.injected;
@@ -40,7 +40,7 @@ static void drop(struct handover *handover, enum stored_kind kind, const char *l
 	(void)store_remove(handover_store(handover), name);
 }
 
-/* What was taken over, or would have been, is closed in the store, too. */
+/* Removes all maps and links of the previous process from the store, whether they were taken over or not. */
 static void forget(struct handover *handover)
 {
 	const struct kernel_book *before = kernel_keep_before(handover);
@@ -59,7 +59,7 @@ static void forget(struct handover *handover)
 				drop(handover, STORED_MAP, kernel_block_label(kind), before->blocks[i][kind]);
 }
 
-/* What lies in the blocks, which are no maps of the object's. */
+/* The types of the records in blocks: the maps of the blocks are not part of the BPF object. */
 static const char *const block_records[BLOCK_KINDS] = {
 	[BLOCK_LATENCY] = "latency_record",
 	[BLOCK_PLAIN] = "plain_record",
@@ -98,7 +98,7 @@ static struct kept_identity identify(const struct kernel *kernel)
 	}
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		identity.records = kept_layout_struct(identity.records, btf, block_records[kind]);
-	/* Those of a choice begin anew, but must be as large as the programs take them for. */
+	/* The hot tables begin at zero, but they must have the size that the programs expect. */
 	identity.records = kept_hash(identity.records, &hot_bytes, sizeof(hot_bytes));
 	baked = bpf_map__initial_value(kernel->skeleton->maps.rodata, &bytes);
 	identity.settings =
@@ -213,7 +213,7 @@ int kernel_keep_maps(struct kernel *kernel)
 		kernel->book->identity = identify(kernel);
 		return handover_anew(kernel->handover);
 	}
-	/* It is no matter of the machine, and stays. */
+	/* The seed is not a property of the machine: it stays the same. */
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
 	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {
@@ -225,7 +225,10 @@ int kernel_keep_maps(struct kernel *kernel)
 	*kernel->book = *before;
 	bpf_object__for_each_map(map, kernel->skeleton->obj)
 	{
-		/* With other settings there is another of these, and the old programs have theirs. */
+		/*
+		 * If the settings differ, the new programs get their own map of settings and the old programs
+		 * keep theirs.
+		 */
 		if (!is_kept(kernel, map) ||
 		    (is_settings(kernel, map) && before->identity.settings != own.settings))
 			continue;
@@ -267,9 +270,10 @@ static int hash_programs(struct kernel *kernel)
 }
 
 /*
- * Who had chosen is gone, and nobody can map its tables: they go, and others are made. First no program goes
- * to any table, then they go, which waits for programs that are there still, then nothing is chosen: who is
- * ended in between leaves it to the next.
+ * Discards the hot tables of the previous process, since nobody can map them any more; new ones are made when
+ * they are needed. The order matters. First no program is directed to any table. Then the tables are removed,
+ * which waits for programs that still run. Last, the choices are cleared. If this process is killed in
+ * between, the next one does the rest.
  */
 static void end_hot(struct kernel *kernel)
 {
@@ -327,7 +331,10 @@ static void add_link(struct kernel *kernel, const char *label, int fd, bool take
 	memcpy(link->label, label, strnlen(label, sizeof(link->label) - 1));
 }
 
-/* A link taken over is of the old program, which with KEPT_REPLACE ends as the new one is stored. */
+/*
+ * An inherited link belongs to the old program. With KEPT_REPLACE, that program ends when the new one is
+ * stored.
+ */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
 {
 	const char *label = bpf_program__name(program);
@@ -390,7 +397,7 @@ static int put_maps(struct kernel *kernel, const struct kernel_book *before)
 	return 0;
 }
 
-/* Those that are not stored yet; the book has all of them then. */
+/* Stores the maps that are not stored yet, and then records all of them. */
 static int put_blocks(struct kernel *kernel)
 {
 	struct kernel_blocks *blocks = &kernel->blocks;
@@ -444,7 +451,7 @@ static void drop_replaced(struct handover *handover, enum stored_kind kind,
 	}
 }
 
-/* Links of programs that others took the place of: from here on each birth is told once. */
+/* Closes inherited links of replaced programs. From here on only one program reports each birth. */
 static void close_replaced_links(struct kernel *kernel)
 {
 	for (size_t i = 0; kernel->kept == KEPT_REPLACE && i < kernel->n_links; i++) {
@@ -468,7 +475,10 @@ static int write_book(struct kernel *kernel)
 	return 0;
 }
 
-/* What failed in between stays in the store under a name that no book has: the next start has it removed. */
+/*
+ * After a failure, maps remain in the store under names that the saved state does not mention. The next start
+ * removes them.
+ */
 int kernel_keep_blocks(struct kernel *kernel, u32 first)
 {
 	const struct kernel_book before = *kernel->book;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Maps and links of the kernel side that outlive the process, in the service manager's store: found and taken
- * over at a start, or made and put there (store/handover.h).
+ * Maps and links of the BPF side that outlive the process in the service manager's file descriptor store. At
+ * a start they are found there and taken over, or made and stored there (store/handover.h).
  */
 #ifndef PEBSD_KERNEL_KEEP_H
 #define PEBSD_KERNEL_KEEP_H
@@ -14,19 +14,19 @@
 
 struct kernel_kept_part {
 	char label[STORED_LABEL_MAX];
-	u32 number; /* of its name; 0: there is none */
+	u32 number; /* the last number of its stored name; 0: not stored */
 };
 
-/* The part HANDOVER_KERNEL. */
+/* The contents of the part HANDOVER_KERNEL. */
 struct kernel_book {
 	struct kept_identity identity;
-	u32 epoch; /* of the programs: grows as they are replaced */
+	u32 epoch; /* of the programs: grows each time they are replaced */
 	u32 stripes_alone;
 	u64 hot_seed;
 	struct kernel_kept_part maps[KEEP_MAPS_MAX];
 	struct kernel_kept_part links[KEEP_LINKS_MAX];
 	u32 n_blocks;
-	u32 blocks[SLOT_BLOCKS_MAX][BLOCK_KINDS]; /* numbers of their maps' names */
+	u32 blocks[SLOT_BLOCKS_MAX][BLOCK_KINDS]; /* numbers in the names of their maps */
 };
 
 struct kernel_books {
@@ -35,32 +35,37 @@ struct kernel_books {
 	struct kernel_book copies[2];
 };
 
-/* The book of the process before; NULL: there is none. The books'. */
+/* Returns what the previous process saved, or NULL. The memory belongs to the handover. */
 const struct kernel_book *kernel_keep_before(const struct handover *handover);
 
 /*
- * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit, and
- * their blocks.
- * Sets `kernel->kept`. 0; -ESTALE, and the log says why: they do not fit, or some is missing or not what its
- * name says: the skeleton can only be closed, for another that takes nothing over; -errno.
+ * Call this after the skeleton is configured and before it is loaded. It makes the skeleton reuse the maps
+ * and blocks of the previous process, if they fit, and sets `kernel->kept`. Returns 0 or -errno. -ESTALE
+ * means that the maps do not fit, that one is missing, or that one is not what its name says; the log has the
+ * reason. The caller can then only close this skeleton and open another one that takes nothing over.
  */
 int kernel_keep_maps(struct kernel *kernel);
 
-/* After the load, maps mapped: which programs they are, and what hot tables were chosen by the process
- * before. */
+/*
+ * Call this after the programs are loaded and the maps are mapped. It finds out whether the programs are the
+ * same as those of the previous process, and ends the hot tables that the previous process had chosen.
+ * Returns 0 or -errno.
+ */
 int kernel_keep_loaded(struct kernel *kernel);
 
-/* After kernel_keep_done(): stores the blocks from `first` on, and has the next process know them. 0, also where
- * nothing is kept, or -errno. */
+/*
+ * Call this after kernel_keep_done(). It stores the blocks from `first` on, so that the next process finds
+ * them. Returns 0 or -errno; also 0 if nothing is stored.
+ */
 int kernel_keep_blocks(struct kernel *kernel, u32 first);
 
-/* Attaches a tracing program where the link of before is not gone on with. 0 or -errno. */
+/* Attaches a tracing program, unless the link of the previous process remains in use. Returns 0 or -errno. */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret);
 
 /*
- * The last step: all that was made is stored, and the books have it; what it took the place of, or what is
- * not gone on with, is removed. Not before: a start that fails until then leaves all to the next. 0 or
- * -errno.
+ * The last step of a start: stores all that was made, records it in the handover, and removes the inherited
+ * maps and links that were replaced or are not used. Nothing is removed earlier, so a start that fails before
+ * this step leaves everything to the next start. Returns 0 or -errno.
  */
 int kernel_keep_done(struct kernel *kernel);
 

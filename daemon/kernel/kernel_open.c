@@ -18,7 +18,7 @@
 #include "kernel/load_failure.h"
 #include "kernel/skeleton.h"
 
-/* In a block, which the records of all events of a kind share. */
+/* Sets the first record of each event in a block. All events of a kind share a block's map. */
 static void place_events(struct kernel_settings *settings, u32 records)
 {
 	u32 latency = 0, plain = 0;
@@ -45,13 +45,13 @@ static bool has_places(const struct kernel_settings *settings)
 }
 
 /*
- * The programs are verified with a map of hot tables as large as those that are made later: its number of
- * entries is a constant to them. It is gone once they are loaded.
+ * The verifier needs a map of hot tables that is as large as those that are made later, because the programs
+ * treat its number of entries as a constant. This map is closed when the programs are loaded.
  */
 static int show_hot_tables(struct kernel *kernel)
 {
 	kernel->hot_example = kernel_make_hot(kernel);
-	/* The maps that are made next are refused, too, and whoever makes them says which. */
+	/* The maps that are made next will be refused as well. The error message then names them. */
 	if (kernel->hot_example == -EPERM)
 		return 0;
 	return kernel->hot_example < 0
@@ -82,7 +82,7 @@ static int configure_hot(struct kernel *kernel)
 	return r < 0 || kernel->hot_max == 0 ? r : show_hot_tables(kernel);
 }
 
-/* A CPU that the stripes do not tell of writes to the first, which then is not alone. */
+/* A CPU that `stripes` does not cover writes to the first stripe, which then has more than one writer. */
 static int configure_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
@@ -92,7 +92,9 @@ static int configure_stripes(struct kernel *kernel)
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
 
-	/* Which CPU writes where stays as it was: that some are away now is no reason to count anew. */
+	/*
+	 * The assignment of CPUs to stripes is inherited: offline CPUs are no reason to restart all counters.
+	 */
 	skeleton->rodata->stripes_alone =
 		before ? before->stripes_alone != 0
 		       : settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
@@ -101,13 +103,13 @@ static int configure_stripes(struct kernel *kernel)
 	skeleton->rodata->marks_offcore = (rows + 1) * lines;
 	skeleton->rodata->marks_lines = lines;
 	skeleton->rodata->cpu_count = kernel->cpus;
-	/* A state that was never written remembers nothing. */
+	/* The epoch 0 of a CPU state that was never written must not match. */
 	skeleton->bss->index_epoch = 1;
 	r = size_map(skeleton->maps.marks, (rows + 1 + settings->offcore_cpus) * lines);
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
-/* As the kernel numbers them, which may leave some out: the highest, and one. */
+/* The kernel may leave out numbers of CPUs. Returns the highest number + 1. */
 static u32 possible_cpus(void)
 {
 	struct cpu_list possible;
@@ -131,8 +133,9 @@ static u32 stripes_to_be(const struct kernel *kernel)
 }
 
 /*
- * How many slots there can be: those that can be had in the memory that the table may take, which the index and
- * the marks are made for at once. Maps of before stay as they are made, unless somebody asks for more.
+ * Returns the maximum number of slots: as many as fit into the memory that the maps may take. The index and
+ * the marks are made for this number at the start. Inherited maps keep their size, unless the user asked for
+ * more.
  */
 static u32 slots_to_be(const struct kernel *kernel)
 {
@@ -165,7 +168,10 @@ static int plan_blocks(struct kernel *kernel)
 	return kernel_blocks_plan(&wanted, &kernel->blocks);
 }
 
-/* Outer maps as long as there can be blocks; of a kind that no block has, with one entry that stays empty. */
+/*
+ * Gives an outer map an entry for each possible block. If no block has this kind, it has one entry that stays
+ * empty.
+ */
 static int size_outer(const struct kernel_blocks *blocks, struct bpf_map *map, enum slot_block_kind kind)
 {
 	return size_map(map, blocks->entries[kind] ? blocks->max : 1);
@@ -198,7 +204,7 @@ static int configure(struct kernel *kernel)
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
 	kernel->stripes = stripes_to_be(kernel);
-	/* Hot tables first: what slots may take is what they leave. */
+	/* Hot tables come first, because slots may take only the memory that they leave. */
 	if ((r = configure_hot(kernel)) < 0 || (r = plan_blocks(kernel)) < 0)
 		return r;
 	place_events(settings, kernel->blocks.slots * kernel->stripes);
@@ -213,7 +219,7 @@ static int configure(struct kernel *kernel)
 		bpf_program__set_autoload(skeleton_event_program(skeleton, i),
 					  settings->hardware && i < settings->n_events);
 	bpf_program__set_autoload(skeleton->progs.empty, settings->hardware);
-	/* Of whole pages; one record at a time is in it. */
+	/* The size must be whole pages. The ring buffer holds one record at a time. */
 	if ((r = bpf_map__set_max_entries(skeleton->maps.slots_short, (u32)sysconf(_SC_PAGESIZE))) < 0 ||
 	    (r = bpf_map__set_autocreate(skeleton->maps.slots_short, settings->births)) < 0)
 		return r;
@@ -229,7 +235,7 @@ static int map_records(const struct bpf_map *map, int protection, struct mapping
 				 ret);
 }
 
-/* Marks are written to clear them. */
+/* The marks are mapped writable because the reader clears them. */
 static int map_all(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
@@ -243,7 +249,7 @@ static int map_all(struct kernel *kernel)
 	return 0;
 }
 
-/* The blocks that there are at the start, after those of before. */
+/* Makes the blocks that a start needs, in addition to inherited ones. */
 static int make_blocks(struct kernel *kernel)
 {
 	struct kernel_blocks *blocks = &kernel->blocks;
@@ -256,7 +262,7 @@ static int make_blocks(struct kernel *kernel)
 		limit = 1;
 	if (end > limit)
 		end = limit;
-	/* DESCRIPTORS_SPARE has room for those of the first, as for all other maps that there are anyway. */
+	/* DESCRIPTORS_SPARE already covers the maps of the first block and all maps outside of blocks. */
 	known = blocks->n ? blocks->n : 1;
 	r = end > known ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - known)) : 0;
 	while (r == 0 && blocks->n < end) {
@@ -267,7 +273,7 @@ static int make_blocks(struct kernel *kernel)
 	return r;
 }
 
-/* The kernel asks for a map like those that will be entered, whenever an outer one is made. */
+/* Whenever an outer map is made, the kernel needs an example of its inner maps. */
 static int show_blocks(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
@@ -300,13 +306,13 @@ static void end_examples(struct kernel *kernel)
 	}
 }
 
-/* What an earlier process had programs find is found already: slots that there were then. */
+/* `slots_now` counts the slots that an earlier process entered: programs already find their blocks. */
 static int enter_blocks(struct kernel *kernel)
 {
 	return kernel_enter_blocks(kernel, kernel->skeleton->bss->slots_now / kernel->blocks.slots);
 }
 
-/* Before there is a program that could run. */
+/* Runs before any program can run. */
 static void assign_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
@@ -339,7 +345,10 @@ static int listen_for_births(struct kernel *kernel)
 	return kernel->short_of ? 0 : -errno;
 }
 
-/* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
+/*
+ * Deaths come first: a death without a birth does no harm, but a birth whose death is missed keeps its slot
+ * for ever.
+ */
 static int follow_cgroups(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
@@ -387,7 +396,10 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	if (r < 0)
 		return r;
 
-	/* libbpf takes a failure of its probes for a kernel that lacks things. */
+	/*
+	 * If a feature probe of libbpf fails for want of descriptors, libbpf assumes that the kernel lacks
+	 * the feature.
+	 */
 	step = "have file descriptors for BPF";
 	r = descriptor_limit_reserve(0);
 	if (r < 0)
@@ -421,7 +433,10 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 		goto fail;
 	cleanup_close(&kernel->hot_example);
 	kernel->hot_example = -1;
-	/* Now: mapped records would be taken for files that were there then. */
+	/*
+	 * Read this before the records are mapped: own_memory_peak() would subtract them from the earlier
+	 * peak.
+	 */
 	if (own_memory_peak(&kernel->start_peak) < 0)
 		kernel->start_peak = 0;
 	step = "map the BPF records";
@@ -432,7 +447,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 		goto fail;
 	if (kernel->kept == KEPT_ANEW)
 		assign_stripes(kernel);
-	kernel->settings.stripes = NULL; /* the caller's */
+	kernel->settings.stripes = NULL; /* owned by the caller */
 	step = "tell the BPF programs from those of the process before";
 	r = kernel_keep_loaded(kernel);
 	if (r < 0)
@@ -468,7 +483,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 
 	if (!settings->handover || !settings->adopt || r >= 0 || r == -ENOMEM)
 		return r;
-	/* Whatever it is that does not go on does no harm to a start without it. */
+	/* An inherited state that cannot be used must not prevent a start without it. */
 	if (r != -ESTALE)
 		log_notice("what the process before counted is not gone on with: %s",
 			   *ret_message ? *ret_message : strerror(-r));

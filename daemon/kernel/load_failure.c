@@ -16,11 +16,11 @@
 
 struct load_log {
 	libbpf_print_fn_t before;
-	char last_words[LAST_WORDS_MAX]; /* the cause, and where it is known the verifier's reason */
+	char last_words[LAST_WORDS_MAX]; /* the cause, and the verifier's reason if it is known */
 	bool has_verdict;
 };
 
-/* libbpf's callback has no user data: the one state that it forces on us. */
+/* libbpf's print callback has no user data, so this one global variable is unavoidable. */
 static struct load_log *listening;
 
 static bool starts_with(const char *text, const char *beginning)
@@ -50,7 +50,7 @@ char *load_failure_verdict(const char *text)
 	return verdict ? strndup(verdict, length) : NULL;
 }
 
-/* The first warning is the cause; of those after it only the verifier's reason adds to that. */
+/* Keeps the first warning, which is the cause. Of later ones, only the verifier's reason adds information. */
 static void keep_words(struct load_log *log, const char *text)
 {
 	_cleanup_free_ char *verdict = load_failure_verdict(text);
@@ -153,7 +153,7 @@ char *load_failure_message(const char *step, int error, const struct load_facts 
 	return message;
 }
 
-/* The mode in brackets of /sys/kernel/security/lockdown: "none [integrity] confidentiality". */
+/* Returns the mode in brackets of /sys/kernel/security/lockdown: "none [integrity] confidentiality". */
 static const char *read_lockdown(char *buffer, size_t bytes)
 {
 	_cleanup_fclose_ FILE *file = fopen("/sys/kernel/security/lockdown", "re");

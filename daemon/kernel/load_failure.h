@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Why the BPF side could not be loaded, in words that let the reader act. */
+/* Explains why the BPF side could not be loaded, so that the reader knows what to do. */
 #ifndef PEBSD_LOAD_FAILURE_H
 #define PEBSD_LOAD_FAILURE_H
 
@@ -8,35 +8,43 @@
 
 #include "base/cleanup.h"
 
-/* What libbpf says while it is alive; its end is kept for the message. One at a time in a process. */
+/*
+ * Collects libbpf's messages while it exists, and keeps the cause of a failure. A process may have only one.
+ */
 struct load_log;
 
-/* Takes over libbpf's messages; load_log_free() gives them back to log_debug(). Returns 0 or -ENOMEM. */
+/*
+ * Redirects libbpf's messages to log_debug() and to this log. load_log_free() restores libbpf's previous
+ * print function. Returns 0 or -ENOMEM.
+ */
 int load_log_start(struct load_log **ret);
 struct load_log *load_log_free(struct load_log *log);
 DEFINE_CLEANUP(struct load_log *, load_log_free)
 
-/* What the system says of itself; gathered by load_failure(), literals in tests. */
+/* Facts about the system. load_failure() gathers them; tests use literals. */
 struct load_facts {
-	bool has_btf;         /* /sys/kernel/btf/vmlinux can be read */
+	bool has_btf;         /* /sys/kernel/btf/vmlinux is readable */
 	bool rejected;        /* the verifier gave a reason */
 	bool root;            /* the effective user is root */
-	const char *lockdown; /* "none", "integrity", "confidentiality"; NULL: not known */
-	const char *kernel;   /* release */
+	const char *lockdown; /* "none", "integrity", "confidentiality"; NULL: unknown */
+	const char *kernel;   /* release, as uname(2) has it */
 };
 
 /*
- * Pure: what the verifier had against a program: the last line of its log before its figures, in what libbpf
- * prints of it. NULL where `text` is no such log, or an empty one. The caller frees.
+ * Finds the verifier's objection to a program in the text that libbpf prints: the last line of the log before
+ * its statistics. Returns NULL if `text` is not a verifier log or the log is empty. The caller frees. Pure:
+ * no system call.
  */
 char *load_failure_verdict(const char *text);
 
-/* Pure: the message for a failed step. `last_words` is libbpf's, may be NULL. The caller frees; NULL: no
- * memory. */
+/*
+ * Composes the message for a failed step. `last_words` are libbpf's and may be NULL. Returns NULL if memory
+ * ran out. The caller frees. Pure: no system call.
+ */
 char *load_failure_message(const char *step, int error, const struct load_facts *facts,
 			   const char *last_words);
 
-/* The same with this system's facts. */
+/* Composes the message with the facts of this system. The caller frees; NULL if memory ran out. */
 char *load_failure(const char *step, int error, const struct load_log *log);
 
 #endif

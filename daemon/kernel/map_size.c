@@ -7,12 +7,14 @@
 #include "pebsd/offcore.h"
 #include "pebsd/records.h"
 
-/* Of a hash that is allocated whole (kernel/bpf/hashtab.c, htab_map_mem_usage(), Linux 6.4): an element with
- * key and value of 8 bytes, one more for each CPU, and a bucket. */
+/*
+ * Sizes in a preallocated hash map (kernel/bpf/hashtab.c, htab_map_mem_usage(), Linux 6.4): an element with a
+ * key and a value of 8 bytes each, and a bucket. There is one spare element for each CPU.
+ */
 #define INDEX_ELEMENT 64
 #define INDEX_BUCKET  16
 
-/* Whole pages, and no map has fewer entries than one (kernel_open.c). */
+/* An array map takes whole pages, and kernel_open.c gives each map at least one entry. */
 static u64 array(u64 entries, u64 bytes, u64 page_size)
 {
 	u64 all = (entries ? entries : 1) * bytes;
@@ -50,7 +52,10 @@ u64 map_size(const struct map_size_case *maps)
 	return bytes;
 }
 
-/* The most blocks that fit, by halves; `of_max`: what is made for all that can be is made for `slots_max`. */
+/*
+ * Finds by bisection the most blocks that fit. With `of_max` the maps of fixed size are made for `slots_max`,
+ * else for the number of slots that is tried.
+ */
 static u32 most(const struct map_size_case *maps, u64 bytes, bool of_max)
 {
 	u32 low = 1, high = (of_max ? maps->slots_max : SLOTS_MAX) / SLOT_BLOCK;

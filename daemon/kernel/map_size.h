@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the BPF maps, each of which is allocated whole when it is made: all at the start, but hot tables
- * as a cgroup first has some. Pure: the same for maps that there are (kernel_map_bytes()) and for those of
- * another machine. Left out is what never grows: the programs' own
- * variables, a page of each map for itself, the ring that tells of few slots; some 200 KiB.
+ * Memory of the BPF maps. The kernel allocates each map as a whole when it is made. All maps are made at the
+ * start, except for blocks that are added later and hot tables, which are made when a choice is first used.
+ * The functions are pure. They serve for the maps of this machine (kernel_map_bytes()) and for those of
+ * another one. They leave out parts that never grow, about 200 KiB: the programs' variables, one page for
+ * each map itself, and the ring buffer that reports a shortage of slots.
  */
 #ifndef PEBSD_MAP_SIZE_H
 #define PEBSD_MAP_SIZE_H
@@ -13,29 +14,35 @@
 #include "pebsd/types.h"
 
 struct map_size_case {
-	u32 slots;     /* that there are */
-	u32 slots_max; /* that there can be, for which index and marks are made; 0: no more */
+	u32 slots;     /* slots that exist */
+	u32 slots_max; /* maximum, for which the index and the marks are made; 0: `slots` */
 	u32 stripes;
 	u32 cpus;                     /* possible ones */
-	size_t with_latency, without; /* events */
-	u64 hot_tables;               /* of a cgroup that has some: events x CPUs (hot.h) */
-	u64 hot_cgroups;              /* that have had some at a time */
-	u32 offcore_cpus;             /* that off-core responses are counted on */
+	size_t with_latency, without; /* number of events */
+	u64 hot_tables;               /* tables of one cgroup: events x CPUs (hot.h) */
+	u64 hot_cgroups;              /* cgroups that have hot tables */
+	u32 offcore_cpus;             /* CPUs on which off-core responses are counted */
 	u64 page_size;                /* bytes */
 };
 
 /*
- * Bytes. Each slot takes of each stripe 2,560 of an event with latency, 320 of one without, and a mark of one
- * for either; and once 320 for who has it and 80 of the index (to the next power of two 16 of those).
- * Off-core counting takes 192 of a slot and CPU, and a mark of one, and a hot table 15 KiB.
+ * Returns the bytes of the maps:
+ * - In each stripe, a slot takes 2,560 bytes for an event with latency or 320 for one without, and 1 for the
+ *   mark of either.
+ * - Once for each slot come 320 bytes for its owner and 80 for the index. Of these 80, 16 are for a hash
+ *   bucket, and the number of buckets is rounded up to a power of two.
+ * - Off-core counting takes 192 bytes, and 1 for a mark, for each slot and CPU.
+ * - A hot table takes 15 KiB.
  */
 u64 map_size(const struct map_size_case *maps);
 
-/* The slots, in whole blocks of SLOT_BLOCK, from one block to SLOTS_MAX, that can be had in so many bytes: with
- * maps that are made for no more. `slots` and `slots_max` are not looked at. */
+/*
+ * Returns how many slots fit into `bytes`, in whole blocks of SLOT_BLOCK, from one block to SLOTS_MAX, if the
+ * maps are made for just that number of slots. Ignores `slots` and `slots_max`.
+ */
 u32 map_size_slots(const struct map_size_case *maps, u64 bytes);
 
-/* As many of those of maps that are made for `slots_max`. */
+/* Returns the same for maps that are made for `slots_max`, which is also the maximum here. */
 u32 map_size_slots_of(const struct map_size_case *maps, u64 bytes);
 
 #endif

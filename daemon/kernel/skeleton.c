@@ -56,7 +56,10 @@ _Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
 			       offsetof(struct older_zoom_bpf__rodata, operations),
 	       "where either object has its variables");
 
-/* All names stand in one table, each with its 0. Whose name it is no matter: nothing else is called so. */
+/*
+ * BTF has one table of strings, each with a terminating 0. It does not matter which kind of type has the
+ * name: nothing else in the kernel is called so.
+ */
 bool skeleton_names(const void *btf, size_t bytes, const char *name)
 {
 	const size_t length = strlen(name) + 1;
@@ -69,7 +72,7 @@ bool skeleton_names(const void *btf, size_t bytes, const char *name)
 	return false;
 }
 
-/* The types are looked at as bytes: to have libbpf read them takes 20 times as long. */
+/* Searches the bytes directly, because parsing the BTF with libbpf takes 20 times as long. */
 static bool kernel_has(const char *name)
 {
 	_cleanup_close_ int fd = open(VMLINUX_BTF, O_RDONLY | O_CLOEXEC);

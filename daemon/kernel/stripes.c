@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A CPU among its like: caches and cores are called by their lowest CPU. */
+/* The place of a CPU in the machine. order_places() names caches and cores by their lowest CPU. */
 struct place {
 	u32 cache;
 	u32 core;
@@ -27,7 +27,7 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : compare(one->cpu, other->cpu);
 }
 
-/* How many of the first places have the first one's cache, or also its core. */
+/* Returns how many of the first places share the cache, or cache and core, of the first one. */
 static u32 run_of_cache(const struct place *places, u32 n)
 {
 	u32 length = 1;
@@ -56,7 +56,7 @@ static u32 lowest_cpu(const struct place *places, u32 n)
 	return lowest;
 }
 
-/* Sorts by cache, then core, in the order of their lowest CPUs: neighbours are of one socket. */
+/* Sorts by cache and then core, in the order of their lowest CPUs. Neighbours are thus in the same socket. */
 static void order_places(struct place *places, u32 n)
 {
 	qsort(places, n, sizeof(*places), compare_places);
@@ -79,7 +79,10 @@ static void order_places(struct place *places, u32 n)
 	qsort(places, n, sizeof(*places), compare_places);
 }
 
-/* Divides the CPUs of one cache, who have at least as many stripes as cores: a core's threads share last. */
+/*
+ * Divides the CPUs of one cache if it has at least as many stripes as cores. Threads of a core share a stripe
+ * only if stripes are too few.
+ */
 static void split_cores(const struct place *places, u32 n, u32 first_stripe, u32 stripes, u8 *of_cpu)
 {
 	u32 threads[STRIPES_MAX] = {0};
@@ -105,7 +108,10 @@ static void split_cores(const struct place *places, u32 n, u32 first_stripe, u32
 	}
 }
 
-/* The same with more cores than stripes: whole cores, the big ones first, each to who has the fewest CPUs. */
+/*
+ * Divides the CPUs of one cache if it has fewer stripes than cores. Keeps cores whole, and assigns the
+ * largest core first, each to the stripe with the fewest CPUs.
+ */
 static void join_cores(const struct place *places, u32 n, u32 first_stripe, u32 stripes, u8 *of_cpu)
 {
 	u32 load[STRIPES_MAX] = {0};
@@ -151,7 +157,7 @@ static u32 count_caches(const struct place *places, u32 n)
 	return caches;
 }
 
-/* At most as many caches as stripes: each cache has stripes of its own, the fullest ones the most. */
+/* For at most as many caches as stripes: each cache gets its own stripes, and fuller caches get more. */
 static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 {
 	u32 size[STRIPES_MAX] = {0};
@@ -181,7 +187,7 @@ static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 	return STRIPES_MAX;
 }
 
-/* More caches than stripes: neighbours together. */
+/* For more caches than stripes: neighbouring caches share one. */
 static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 {
 	u32 stripes = 0;
@@ -201,12 +207,12 @@ static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 	return stripes;
 }
 
-/* Where present CPUs have fewer than all stripes, absent ones get others: at most as many. */
+/* Gives absent CPUs the stripes that present CPUs left over, but no more than present CPUs have. */
 static u32 place_absent(const struct stripes_cpu *topology, u32 cpus, u32 taken, u8 *of_cpu)
 {
 	u32 more = STRIPES_MAX - taken < taken ? STRIPES_MAX - taken : taken;
 	u32 first = more > 0 ? taken : 0;
-	u32 n = more > 0 ? more : STRIPES_MAX; /* all of them are taken */
+	u32 n = more > 0 ? more : STRIPES_MAX; /* present CPUs have taken all stripes */
 	u32 next = 0;
 
 	for (u32 cpu = 0; cpu < cpus; cpu++) {

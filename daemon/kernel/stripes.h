@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which stripe of a slot each CPU writes to. Up to STRIPES_MAX CPUs have one each, and then nobody else
- * writes to it. More CPUs share: CPUs of one last-level cache rather than of two, the threads of a core
- * before others, as evenly as that allows. Pure; tested with topologies of machines.
+ * Decides which stripe of a slot each CPU writes to. Up to STRIPES_MAX CPUs have one stripe each, which no
+ * other CPU writes to. If there are more CPUs, they share stripes as evenly as possible. CPUs with the same
+ * last-level cache share rather than CPUs with different ones, and threads of the same core rather than
+ * threads of different cores. Pure functions, except for stripes_of_machine(); tested with topologies of real
+ * machines.
  */
 #ifndef PEBSD_STRIPES_H
 #define PEBSD_STRIPES_H
@@ -14,30 +16,34 @@
 
 /* One possible CPU. */
 struct stripes_cpu {
-	u32 cache;   /* its last-level cache: equal numbers share one; any number */
-	u32 core;    /* equal numbers, within a cache, are threads of one core; any number */
-	bool absent; /* it is offline: those that are here keep theirs to themselves while they can */
+	u32 cache;   /* any number for its last-level cache, the same for all CPUs that share it */
+	u32 core;    /* any number for its core within the cache, the same for all its threads */
+	bool absent; /* offline: gets a stripe only after the CPUs that are online */
 };
 
 struct stripes {
 	u32 n;      /* 1 to STRIPES_MAX */
-	u32 cpus;   /* possible ones, as the kernel numbers them: 0 to cpus - 1 */
-	u32 caches; /* last-level ones, where CPUs share stripes; 0: none needs to */
-	bool alone; /* each CPU has a stripe of its own: nobody else writes to it */
-	u8 *of_cpu; /* `cpus` of them; malloc'ed */
+	u32 cpus;   /* possible ones, with the kernel's numbers 0 to cpus - 1 */
+	u32 caches; /* number of last-level caches if CPUs share stripes, else 0 */
+	bool alone; /* each CPU has a stripe that no other CPU writes to */
+	u8 *of_cpu; /* the stripe of each of the `cpus` CPUs; malloc'ed */
 };
 
-/* `cpus` entries, at least one. 0, -EINVAL or -ENOMEM. The caller frees with stripes_done(). */
+/*
+ * `topology` has `cpus` entries, at least one. Returns 0, -EINVAL or -ENOMEM. The caller frees with
+ * stripes_done().
+ */
 int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes *ret);
 
 /*
- * The same for this machine, as /sys tells (below `sysfs`; NULL: /sys). `cpus` 0: those that are possible
- * (-ENODATA where it does not tell those). CPUs whose caches it does not tell, as in a container, are taken
- * for cores of one; who is offline is absent. 0, -errno.
+ * Does the same for this machine, from the files below `sysfs`; NULL stands for /sys. If `cpus` is 0, it uses
+ * all possible CPUs, and returns -ENODATA if sysfs does not list them. If sysfs does not describe the caches
+ * of CPUs, as in a container, these CPUs count as sharing one cache. If it does not list a CPU's sibling
+ * threads, the CPU counts as a core of its own. Offline CPUs are absent. Returns 0 or -errno.
  */
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret);
 
-/* Samples of one writer, whatever CPU it runs on: a replay, the model. 0 or -ENOMEM. */
+/* One stripe for a single writer that may run on any CPU: a replay or the model. Returns 0 or -ENOMEM. */
 int stripes_single(struct stripes *ret);
 
 void stripes_done(struct stripes *stripes);

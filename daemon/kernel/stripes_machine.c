@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine's caches and cores, as /sys tells (Documentation/ABI/testing/sysfs-devices-system-cpu). Who
- * shares one has the same list, so it is read once for all in it, and its lowest CPU is its name here.
+ * Finds a machine's caches and cores in sysfs (Documentation/ABI/testing/sysfs-devices-system-cpu). All CPUs
+ * that share one have the same list of sharers. The list is therefore read once, and its lowest CPU becomes
+ * the number of the cache or core.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,13 +13,13 @@
 #include "base/text_file.h"
 #include "kernel/stripes.h"
 
-/* Caches that a CPU tells of, at most: indexes end where the first is missing. */
+/* Limit for the caches of a CPU. Indexes end at the first one that is missing. */
 #define CACHES_MAX 16
 
-/* No CPU has this number. */
+/* Stands for unknown: no CPU has this number. */
 #define NOT_TOLD UINT32_MAX
 
-/* A file below `sysfs`/devices/system/cpu; NULL where it can't be read. 0 or -ENOMEM. */
+/* Reads a file below `sysfs`/devices/system/cpu. Sets NULL if it cannot be read. Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 3, 4))) static int read_file(const char *sysfs, char **ret, const char *format,
 							   ...)
 {
@@ -43,7 +44,10 @@ __attribute__((format(printf, 3, 4))) static int read_file(const char *sysfs, ch
 	return r == -ENOMEM ? r : 0;
 }
 
-/* The CPUs that a list names, if `cpu` is one of them; else that one alone, and false. */
+/*
+ * Parses a list of sharing CPUs. If it is invalid or does not contain `cpu`, `*ret` gets `cpu` alone, and it
+ * returns false.
+ */
 static bool sharers(const char *text, u32 cpu, struct cpu_list *ret)
 {
 	if (text && cpu_list_parse(text, ret) == 0 && cpu_list_has(ret, (int)cpu))
@@ -55,10 +59,13 @@ static bool sharers(const char *text, u32 cpu, struct cpu_list *ret)
 
 static bool holds_data(const char *type)
 {
-	return type && type[0] != 'I'; /* "Data", "Unified"; not "Instruction" */
+	return type && type[0] != 'I'; /* "Data" or "Unified" */
 }
 
-/* Who shares the CPU's cache of the highest level, if it tells; `*ret_told`. 0 or -ENOMEM. */
+/*
+ * Finds the CPUs that share the CPU's cache of the highest level. `*ret_told` is false if sysfs does not
+ * tell. Returns 0 or -ENOMEM.
+ */
 static int last_level_sharers(const char *sysfs, u32 cpu, struct cpu_list *ret, bool *ret_told)
 {
 	_cleanup_free_ char *last = NULL;
@@ -121,7 +128,7 @@ static int find_core(const char *sysfs, u32 cpu, struct stripes_cpu *topology, u
 	return 0;
 }
 
-/* Who is not online is absent; all are here where nothing is told. */
+/* Marks CPUs that are not online as absent. If sysfs does not tell, all are present. */
 static int find_absent(const char *sysfs, struct stripes_cpu *topology, u32 cpus)
 {
 	_cleanup_free_ char *text = NULL;
@@ -138,7 +145,7 @@ static int find_absent(const char *sysfs, struct stripes_cpu *topology, u32 cpus
 	return 0;
 }
 
-/* As the kernel numbers them, which may leave some out: the highest, and one. */
+/* The kernel may leave out numbers of CPUs. Gets the highest number + 1. */
 static int count_possible(const char *sysfs, u32 *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -170,7 +177,7 @@ int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret)
 	topology = calloc(cpus, sizeof(*topology));
 	if (!topology)
 		return -ENOMEM;
-	if (cpus > STRIPES_MAX) { /* fewer have one each, whatever they share */
+	if (cpus > STRIPES_MAX) { /* otherwise each CPU has a stripe of its own */
 		for (u32 cpu = 0; cpu < cpus; cpu++)
 			topology[cpu] = (struct stripes_cpu){.cache = NOT_TOLD, .core = NOT_TOLD};
 		r = find_absent(sysfs ?: "/sys", topology, cpus);

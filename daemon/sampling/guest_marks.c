@@ -49,7 +49,7 @@ bool guest_marks_due(const struct guest_marks *marks, u64 now_ns, u64 births)
 	return since >= wanted && since >= marks->took_ns * GUEST_MARKS_SHARE;
 }
 
-/* A failure that goes on, and that there are machines, is told once. */
+/* Logs a persistent failure once, and that there are virtual machines once. */
 static void tell(struct guest_marks *marks, int error, size_t n)
 {
 	if (error < 0 && !marks->failed)
@@ -74,7 +74,10 @@ void guest_marks_tick(struct guest_marks *marks, struct engine *engine)
 		return;
 	r = guests_find(marks->guests, &ids, &n);
 	tell(marks, r, n);
-	/* A machine that is gone ran in what its cgroup has counted: marks stay. */
+	/*
+	 * Marks stay after a virtual machine is gone, because it was running while its cgroup's counters
+	 * grew.
+	 */
 	if (r == 0)
 		engine_mark_guests(engine, TAKE_PTR(ids), n);
 	marks->looked_ns = now;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Marks the cgroups that hold virtual machines: what a guest loads is never sampled, so that such a cgroup's
- * figures are those of its host side alone. Looks now and then, for what that costs: it grows with the
- * threads of the system, each a third of a microsecond where it was measured (Linux 6.18, 5,000 threads).
+ * Marks the cgroups that hold virtual machines. Memory accesses of a guest are never sampled, so the counters
+ * of such a cgroup describe only its host side. The search runs only from time to time, because its cost
+ * grows with the number of threads in the system: a third of a microsecond for each, measured on Linux 6.18
+ * with 5,000 threads.
  */
 #ifndef PEBSD_GUEST_MARKS_H
 #define PEBSD_GUEST_MARKS_H
@@ -10,37 +11,37 @@
 #include "engine/engine.h"
 #include "kernel/guests.h"
 
-/* As long as nothing was born; and after a birth, so that a machine has begun to run. */
+/* Time between searches if no cgroup was born, and after a birth, when a virtual machine has begun to run. */
 #define GUEST_MARKS_IDLE_NS  (30 * NSEC_PER_SEC)
 #define GUEST_MARKS_BIRTH_NS (3 * NSEC_PER_SEC)
 
-/* At most one part in so many of the time goes into looking. */
+/* At most 1 / GUEST_MARKS_SHARE of the time is spent on searching. */
 #define GUEST_MARKS_SHARE 1000
 
 struct guest_marks {
-	struct guests *guests; /* NULL: it cannot be found out */
-	u64 looked_ns;         /* CLOCK_MONOTONIC, when; 0: never */
-	u64 took_ns;           /* how long that took */
-	u64 births;            /* cgroups born until then */
-	bool failed;           /* told of already */
-	bool found;            /* told of already */
+	struct guests *guests; /* NULL: cannot be determined */
+	u64 looked_ns;         /* CLOCK_MONOTONIC, time of the last search; 0: never */
+	u64 took_ns;           /* duration of the last search */
+	u64 births;            /* cgroups born before the last search */
+	bool failed;           /* already logged */
+	bool found;            /* already logged */
 };
 
 /*
- * Whether guests are left out of what is sampled or counted. Of AMD's IBS, whose events alone filter
- * operations, nothing can be left out (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 6.1): a mark would say
- * what is not so. Pure.
+ * Returns whether sampling or counting leaves out guests. AMD's IBS cannot leave them out (perf_ibs_init,
+ * arch/x86/events/amd/ibs.c, Linux 6.1), so with IBS a mark would be wrong. Only events of IBS filter
+ * operations. Pure: no system call.
  */
 bool guest_marks_wanted(const struct event *events, size_t n, bool offcore);
 
-/* Where it cannot be found out, that is told, and nothing is ever marked. */
+/* Opens the search. If that fails, it logs the reason, and no cgroup is ever marked. */
 void guest_marks_open(struct guest_marks *ret);
 void guest_marks_done(struct guest_marks *marks);
 
-/* Looks if it is time, and has the engine mark what was found. */
+/* Searches if a search is due, and passes the result to the engine. */
 void guest_marks_tick(struct guest_marks *marks, struct engine *engine);
 
-/* Whether it is time: `births` so far. Pure. */
+/* Returns whether a search is due. `births`: cgroups born so far. Pure: no system call. */
 bool guest_marks_due(const struct guest_marks *marks, u64 now_ns, u64 births);
 
 #endif

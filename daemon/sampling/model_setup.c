@@ -7,7 +7,9 @@
 
 #include "base/log.h"
 
-/* `period = auto`: a prime, so that no loop whose trip count divides it is always sampled at the same load.
+/*
+ * The period for `auto`. It is a prime: if the trip count of a loop divided it, always the same load would be
+ * sampled.
  */
 #define PERIOD_AUTO 10007
 
@@ -63,7 +65,7 @@ void model_event(const struct config *config, u64 period, struct event *ret)
 			     .has_address = 1,
 			     .has_code_address = 1},
 	};
-	/* No label of a figure is to be taken for a machine's. */
+	/* The name must not be taken for a PMU of a real machine. */
 	(void)snprintf(ret->pmu, sizeof(ret->pmu), "model-%s", config->cpu->name);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The model's computer as the configuration wants it, and what is to be said of it. */
+/* Sets up the model's computer from the configuration, and describes it. */
 #ifndef PEBSD_MODEL_SETUP_H
 #define PEBSD_MODEL_SETUP_H
 
@@ -8,19 +8,19 @@
 #include "origin/event.h"
 #include "origin/model/computer.h"
 
-/* The period that is asked of the model, where the configuration says `configured`. */
+/* Returns the period to request from the model. `configured` is the configured one, which may be `auto`. */
 u64 model_period(u64 configured);
 
-/* Returns 0, or -errno with `failure` filled in. */
+/* Makes the computer. Returns 0, or -errno with `failure` filled in. */
 int model_computer(const struct config *config, struct computer **ret, struct failure *failure);
 
-/* What its samples are of, at the period in force. */
+/* Describes the event that the model samples, at the period in force. */
 void model_event(const struct config *config, u64 period, struct event *ret);
 
-/* That its figures are no measurement; the caller's. 0 or -ENOMEM. */
+/* Composes the note that the figures are not a measurement. The caller frees `*ret`. Returns 0 or -ENOMEM. */
 int model_note(const struct config *config, char **ret);
 
-/* "cannot start the model: ..."; returns `error`. */
+/* Fills in `failure` with "cannot start the model: ...". Returns `error`. */
 int model_fail(struct failure *failure, int error, const char *what);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "sampling/pause_kept.h"
 
-/* Late by so much at most: a waiting tool may count on it. */
+/* Maximum delay: another tool may be waiting for the end. */
 #define TIMER_ACCURACY_USEC 10000
 
 static struct timespec after(double seconds)
@@ -90,7 +90,7 @@ bool pause_end(struct pause *pause)
 		return false;
 	pause_done(pause);
 	pause_keep(sampling_handover(pause->sampling), false, NULL);
-	/* What cannot be opened was told, and the ticks go on trying. */
+	/* sampling_resume() has logged which events cannot be opened, and the ticks retry them. */
 	if (sampling_resume(pause->sampling) == 0)
 		log_notice("resumed: sampling again");
 	head->paused = false;

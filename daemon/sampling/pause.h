@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A pause that somebody asked for: every counter is free for another tool, until the time is over or it is
- * resumed. In the event loop of a running daemon.
+ * A pause on request: every counter is free for other tools, until the time is over or sampling is resumed.
+ * It runs in the event loop of the daemon.
  */
 #ifndef PEBSD_PAUSE_H
 #define PEBSD_PAUSE_H
@@ -11,29 +11,33 @@
 #include "sampling/sampling.h"
 
 struct pause {
-	sd_event *event; /* not owned, nor is the next */
+	sd_event *event; /* not owned, like `sampling` */
 	struct sampling *sampling;
-	/* Called after each change, with the snapshot's `paused` and `paused_until` as they are then. */
+	/* Called after each change, when the snapshot's `paused` and `paused_until` are up to date. */
 	void (*changed)(void *userdata);
 	void *userdata;
-	sd_event_source *timer; /* that ends it; NULL: none */
+	sd_event_source *timer; /* ends the pause; NULL: none */
 	char *reason;           /* see pause_reason() */
 };
 
 /*
- * Pauses for so many seconds (above 0, at most a year or so; not known: until pause_end()), in the place of a
- * pause under way. The time goes on while the machine is suspended. Returns 0, -EOPNOTSUPP where the origin
- * holds no counter, or another -errno; a pause under way then goes on as it was.
+ * Begins a pause of `seconds`, from 0 to about a year. If the time is not known, the pause lasts until
+ * pause_end(). It replaces a pause that is under way. The time also runs while the machine is suspended.
+ * Returns 0, -EOPNOTSUPP if the origin holds no counters, or another -errno. After a failure, an earlier
+ * pause continues.
  */
 int pause_begin(struct pause *pause, const struct maybe_double *seconds);
 
-/* Samples again. Returns whether it was paused. */
+/* Resumes sampling. Returns whether there was a pause. */
 bool pause_end(struct pause *pause);
 
-/* NULL where it is not paused; else "paused until TIME; ..." with what ends it. The pause's. */
+/*
+ * Returns NULL if there is no pause, else "paused until TIME; ..." with how to end it. The string belongs to
+ * the pause.
+ */
 const char *pause_reason(const struct pause *pause);
 
-/* Frees what the pause holds; samples no more and no less than before. Takes a zeroed one too. */
+/* Frees the resources of a pause, without resuming or pausing anything. A zeroed pause is allowed. */
 void pause_done(struct pause *pause);
 
 #endif

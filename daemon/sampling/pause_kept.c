@@ -3,11 +3,11 @@
 
 #include <time.h>
 
-/* The part HANDOVER_PAUSE. */
+/* The contents of the part HANDOVER_PAUSE. */
 struct pause_copy {
 	u32 paused;
 	u32 ends;
-	u64 until_ns; /* CLOCK_BOOTTIME, as the timer: a machine that slept was paused for so long */
+	u64 until_ns; /* CLOCK_BOOTTIME, as the timer: time in suspend counts as paused */
 };
 
 struct pause_part {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A pause that was asked for goes on in the next process, until its end. */
+/* Saves a pause, so that the next process continues it until its end. */
 #ifndef PEBSD_PAUSE_KEPT_H
 #define PEBSD_PAUSE_KEPT_H
 
@@ -9,12 +9,13 @@
 #include "store/handover.h"
 
 /*
- * Whether a pause is on, and for how long still (`ret_seconds`: not known, until it is ended), by the
- * handover, which may be NULL: there is none. Before they are committed: then also where they begin anew.
+ * Returns whether a pause is on, according to the handover, and for how much longer: `*ret_seconds`, not
+ * known if only pause_end() ends it. `handover` may be NULL. Call this before the handover is committed, also
+ * if everything else begins at zero.
  */
 bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds);
 
-/* A pause has begun, or ended (`paused` false). */
+/* Records that a pause has begun or, if `paused` is false, ended. */
 void pause_keep(struct handover *handover, bool paused, const struct maybe_double *seconds);
 
 #endif

@@ -20,7 +20,7 @@ struct sampling {
 	struct engine *engine;
 	struct stripes stripes;
 	struct sampling_kept kept;
-	int memory; /* a descriptor: own_memory_read() */
+	int memory; /* descriptor for own_memory_read() */
 };
 
 _Static_assert(CONFIG_TOP_AUTO == SERIES_TOP_AUTO, "handed on as it is");
@@ -42,7 +42,7 @@ static const struct origin *origin_for(enum config_origin origin)
 		return &origin_replay;
 	case CONFIG_ORIGIN_MODEL:
 		return &origin_model;
-	case CONFIG_ORIGIN_AUTO: /* never the model: its figures are no measurement */
+	case CONFIG_ORIGIN_AUTO: /* never the model: its figures are not a measurement */
 	case CONFIG_ORIGIN_PERF:
 		break;
 	}
@@ -54,7 +54,10 @@ static int find_stripes(const struct origin *origin, struct stripes *ret)
 	return origin->on_cpus ? stripes_of_machine(NULL, 0, ret) : stripes_single(ret);
 }
 
-/* Where the maps of before go on, CPUs write to the stripes that they had, whatever they would get today. */
+/*
+ * If the maps are inherited, CPUs write to the stripes that they had before, whatever a new assignment would
+ * say.
+ */
 static void take_stripes(struct sampling *sampling)
 {
 	const struct kernel *kernel = engine_kernel(sampling->engine);
@@ -123,7 +126,7 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	sampling->memory = -1;
 	sampling->origin = origin_for(settings->config->origin);
 	engine.origin = sampling->origin->name;
-	/* When a recording was read says nothing of when its samples were. */
+	/* The time when a recording is read says nothing about the time of its samples. */
 	engine.trend_bytes = settings->config->origin == CONFIG_ORIGIN_REPLAY ? 0 : TREND_BYTES;
 	r = find_stripes(sampling->origin, &sampling->stripes);
 	if (r < 0)
@@ -149,7 +152,7 @@ struct sampling *sampling_free(struct sampling *sampling)
 {
 	if (!sampling)
 		return NULL;
-	/* Events stop before the maps that they count in go. */
+	/* Stop the events before the maps that they count in are freed. */
 	if (sampling->state)
 		sampling->origin->free(sampling->state);
 	engine_free(sampling->engine);
@@ -205,7 +208,9 @@ int sampling_stop(struct sampling *sampling)
 {
 	if (sampling->origin->stop)
 		sampling->origin->stop(sampling->state);
-	/* Ended on purpose before its first collection: nothing was wrong. */
+	/*
+	 * If the process ends on purpose before its first collection, the inherited state was not at fault.
+	 */
 	if (sampling->kept.handover)
 		handover_confirm(sampling->kept.handover);
 	return engine_collect_last(sampling->engine);
@@ -237,7 +242,7 @@ void sampling_set_budget(struct sampling *sampling, double budget)
 		sampling->origin->set_budget(sampling->state, budget);
 }
 
-/* "loads, stores", the caller's to free; NULL: no memory. */
+/* Returns "loads, stores". The caller frees; NULL if memory ran out. */
 static char *join_keys(const struct snapshot *head)
 {
 	char *text = NULL;

@@ -17,29 +17,28 @@
 
 #define PERCENT_PATH "/proc/sys/kernel/perf_cpu_time_max_percent"
 
-/* Changes that are logged at once, and then one in so much time. */
+/* The number of changes that are logged at once. After that, one is logged per LOG_NS. */
 #define LOG_BURST 3
 #define LOG_NS    (60 * NSEC_PER_SEC)
 
-/* And why samples are few, one in so much time. */
+/* The reason why samples are few is logged at most once per LOG_HELD_NS. */
 #define LOG_HELD_NS (600 * NSEC_PER_SEC)
 
-/* Runs that must have been timed for their mean to say something, and the part of it that goes into what is
- * known. */
+/* Number of timed runs that give a useful mean, and the weight of a new mean in the moving average. */
 #define RUNS_LEAST 8
 #define NEW_PART   0.25
 
 struct governed {
 	bool fixed;
-	u64 usual_period; /* what the PMU's plan has; 0: not known, as a person set it */
-	u64 least_period; /* that the kernel took; 0: as planned */
-	/* As of the last step. */
+	u64 usual_period; /* from the plan of the PMU; 0: not known, because the user set the period */
+	u64 least_period; /* least period that the kernel accepted; 0: as planned */
+	/* State at the last step. */
 	size_t n_before;
 	struct cpu_counts *before;
-	double per_second; /* samples, on the CPU that had most, when that was known last */
+	double per_second; /* samples on the busiest CPU, when last known */
 	struct kernel_body_time body;
 	u64 body_cpus;
-	/* What was told of changes. */
+	/* Logged changes. */
 	unsigned burst;
 	u64 told_ns;
 	u64 untold;
@@ -50,11 +49,11 @@ struct sampling_govern {
 	struct sampling_govern_settings settings;
 	double budget;
 	struct governor *governor;
-	struct calibration *calibration; /* NULL: not begun, or its results are known */
-	unsigned calibrations_failed;    /* in a row: some event's result is still unknown */
-	u64 calibrate_ns;                /* not before; UINT64_MAX: no more */
+	struct calibration *calibration; /* NULL: not running */
+	unsigned calibrations_failed;    /* in a row, each with an event whose result is unknown */
+	u64 calibrate_ns;                /* earliest time of the next one; UINT64_MAX: none */
 	struct calibrate_result interrupts[EVENTS_MAX];
-	u64 percent; /* kernel.perf_cpu_time_max_percent; 0: not known */
+	u64 percent; /* kernel.perf_cpu_time_max_percent; 0: unknown */
 	u64 stepped_ns;
 	unsigned steps;
 	struct governed events[EVENTS_MAX];
@@ -149,7 +148,10 @@ void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64
 	}
 }
 
-/* What our program took on the event's CPUs since the last step: the events of a CPU share its clock. */
+/*
+ * Measures the time of our program on the event's CPUs since the last step. All events of a CPU share one
+ * clock.
+ */
 static void time_program(struct sampling_govern *govern, size_t i)
 {
 	struct governed *event = &govern->events[i];
@@ -167,7 +169,7 @@ static void time_program(struct sampling_govern *govern, size_t i)
 		sum.timed_ns += one.timed_ns;
 	}
 	if (n != event->body_cpus) {
-		/* What a new CPU's other events took before is not of this interval. */
+		/* A new CPU's clock includes runs from before this interval. */
 		event->body_cpus = n;
 		event->body = sum;
 		return;
@@ -186,7 +188,7 @@ static void keep_counts(struct governed *event, const struct cpu_counts *now, si
 					    ? reallocarray(event->before, n ? n : 1, sizeof(*before))
 					    : event->before;
 
-	/* Without them the next interval is not known. */
+	/* Without the previous counts, the rates of the next interval are unknown. */
 	if (!before) {
 		event->n_before = 0;
 		return;
@@ -197,8 +199,11 @@ static void keep_counts(struct governed *event, const struct cpu_counts *now, si
 		memcpy(before, now, n * sizeof(*before));
 }
 
-/* What a sample of the event costs; `bound_ns`: what an interrupt is taken for until it is known. Where those
- * of sparse samples are not, all are taken for dense: the least that they can cost. */
+/*
+ * Returns the cost of a sample of the event. `bound_ns` stands for the cost of an interrupt until it is
+ * measured. If the cost of sparse samples is unknown, all samples count as dense ones, which is the least
+ * that they can cost.
+ */
 static struct sample_cost sample_cost_of(const struct sampling_govern *govern, size_t i, double bound_ns)
 {
 	const struct maybe_double *program_ns = &govern->settings.head->events[i].cost.program_ns;
@@ -253,12 +258,12 @@ static void show(struct sampling_govern *govern, size_t i, const struct governor
 	cost->dense = shown_timing(&interrupt->dense);
 	cost->sparse = shown_timing(&interrupt->sparse);
 	cost->ratio = (struct maybe_double){measured, measured ? output->cost : 0};
-	/* One whose period is fixed has none. */
+	/* An event with a fixed period has no budget. */
 	cost->budget = (struct maybe_double){output->budget > 0, output->budget};
 	cost->state = govern->budget > 0 ? governor_state(input, output) : NULL;
 }
 
-/* Whether another message of the event may be logged now. */
+/* Returns whether another message about the event may be logged now. */
 static bool may_tell(struct governed *event, u64 now_ns)
 {
 	const u64 earned = (now_ns - event->told_ns) / LOG_NS;
@@ -293,8 +298,10 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 		   governor_reason_name(output->reason), more);
 }
 
-/* Why the kernel keeps samples few: a note for as long as it does. In an interval with a change it may be
- * unknown. */
+/*
+ * Notes why the kernel keeps samples few, for as long as it does. In an interval with a change the reason may
+ * be unknown, so the note stays as it is.
+ */
 static void note_held(struct sampling_govern *govern, size_t i, const struct governor_input *input,
 		      const struct governor_output *output, u64 max_rate)
 {
@@ -326,7 +333,9 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 		return;
 	r = perf_set_period(set, output->period, &message);
 	if (r < 0) {
-		/* A CPU has a least period that the plan does not know: that is its least from now on. */
+		/*
+		 * This CPU has a minimum period that the plan does not know. It is the minimum from now on.
+		 */
 		if (output->period < before)
 			event->least_period = before;
 		if (may_tell(event, monotonic_ns()))
@@ -373,7 +382,10 @@ static bool is_known(const struct calibrate_result *interrupt)
 	return interrupt->dense.known && interrupt->sparse.known;
 }
 
-/* What is not known is for all to read, until it is. `retry_seconds`: 0 if it is not tried again. */
+/*
+ * Notes an unknown result in the status until it is known, and logs either outcome. `retry_seconds`: 0 if
+ * there is no retry.
+ */
 static void tell_interrupt(struct sampling_govern *govern, size_t i, double retry_seconds)
 {
 	const size_t note = PERF_NOTE_OF(i, PERF_NOTE_INTERRUPT);
@@ -396,7 +408,10 @@ static void tell_interrupt(struct sampling_govern *govern, size_t i, double retr
 	(void)perf_notes_set(govern->settings.notes, note, text);
 }
 
-/* Takes the results: those that were not known before are told, and what is not known now is tried again. */
+/*
+ * Takes the results. Reports those that were unknown before, and schedules a retry for those that are unknown
+ * now.
+ */
 static void calibrated(struct sampling_govern *govern,
 		       const struct calibrate_result results[static EVENTS_MAX])
 {
@@ -443,13 +458,16 @@ static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
 	calibrated(govern, results);
 }
 
-/* Begins with the first whole interval, when samples come, and takes what came of it. */
+/*
+ * Begins the calibration after the first whole interval, when samples come, and takes its results when it has
+ * ended.
+ */
 static void calibrate(struct sampling_govern *govern, u64 max_rate)
 {
 	struct calibrate_result results[EVENTS_MAX] = {0};
 	const struct calibrate_result *found;
 
-	/* The counters that it would take were left to others. */
+	/* The calibration would take counters that the pause left to other tools. */
 	if (govern->settings.head->paused)
 		return;
 	if (!govern->calibration) {
@@ -466,7 +484,7 @@ static void calibrate(struct sampling_govern *govern, u64 max_rate)
 	calibrated(govern, results);
 }
 
-/* One under way begins anew after the pause: the time for it has come. */
+/* A calibration that was running begins again after the pause, since its time has come already. */
 void sampling_govern_pause(struct sampling_govern *govern)
 {
 	if (govern)

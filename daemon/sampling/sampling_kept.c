@@ -12,7 +12,7 @@ void sampling_kept_done(struct sampling_kept *kept)
 	kept->handover = handover_free(kept->handover);
 }
 
-/* The highest number of a state's name below `below`; 0: none. */
+/* Returns the highest number below `below` in the name of a stored state; 0: none. */
 static u32 state_number(const struct store *store, u32 below)
 {
 	u32 highest = 0;
@@ -29,9 +29,9 @@ static u32 state_number(const struct store *store, u32 below)
 }
 
 /*
- * Of several, which a process that was killed as it began may leave, the last in which there is anything;
- * NULL: none. Others leave the store, but not what only this process could not take: that is left to the next
- * try.
+ * Finds the last stored state that has contents. A process that was killed while it started may have left
+ * several. Sets `*ret` only if there is one. Empty and invalid states are removed from the store. If this
+ * process fails to take over a state for another reason, the state stays for the next try.
  */
 static int find_state(struct store *store, struct state **ret)
 {

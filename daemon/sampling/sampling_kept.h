@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What sampling leaves to the next process, and what it found of the one before, in the manager's store. */
+/*
+ * The state that sampling saves for the next process and inherits from the previous one, in the manager's
+ * store.
+ */
 #ifndef PEBSD_SAMPLING_KEPT_H
 #define PEBSD_SAMPLING_KEPT_H
 
 #include "state/state.h"
 #include "store/handover.h"
 
-/* Both NULL: nothing is kept. */
+/* Both NULL: nothing is saved. */
 struct sampling_kept {
 	struct handover *handover; /* of maps, programs and events */
-	struct state *state;       /* what is counted */
+	struct state *state;       /* the totals */
 };
 
 /*
- * Where there is a manager that may keep it. `store` may be NULL, and outlives it. 0; -ENOMEM or another
- * -errno: what the process before counted can't be taken over now, and stays stored for the next try.
+ * Opens both if there is a service manager that may store them. `store` may be NULL and outlives `*ret`.
+ * Returns 0 or -errno, such as -ENOMEM. After an error the totals of the previous process cannot be taken
+ * over now, and they stay stored for the next try.
  */
 int sampling_kept_open(struct store *store, struct sampling_kept *ret);
 void sampling_kept_done(struct sampling_kept *kept);

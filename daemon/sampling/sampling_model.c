@@ -13,25 +13,25 @@
 #include "origin/model/pace.h"
 #include "sampling/model_setup.h"
 
-/* `max = auto`: the workloads there are, and as many again. */
+/* `max = auto`: twice the number of workloads. */
 #define SLOTS_AUTO 16
 
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct computer *computer;
 	struct pace pace;
-	u64 period; /* as asked for */
-	int timer;  /* of the steps */
+	u64 period; /* as requested */
+	int timer;  /* triggers the steps */
 	bool paused;
-	u64 paused_at_ns; /* when, where it is */
-	u64 paused_ns;    /* of the pauses before */
+	u64 paused_at_ns; /* start of the present pause */
+	u64 paused_ns;    /* duration of earlier pauses */
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
-	int result;  /* of the first failure since the last tick */
-	bool failed; /* told of already */
+	int result;  /* the first failure since the last tick */
+	bool failed; /* already logged */
 	char *note;
 	const char *notes[2];
-	struct model_symbol symbol; /* the last that was asked for */
+	struct model_symbol symbol; /* result of the last query */
 };
 
 static void free_state(struct origin_state *state)
@@ -58,7 +58,9 @@ static u64 monotonic_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* A failure that goes on is told once. What it cost is seen in the figures: it was expected and did not come.
+/*
+ * Logs a persistent failure once. The samples that it costs are visible in the statistics: they were expected
+ * and did not come.
  */
 static void fail(struct origin_state *state, int error, const char *what)
 {
@@ -96,7 +98,7 @@ static void run(struct origin_state *state, u64 ns)
 		fail(state, r, "the model's computer cannot be sampled on");
 }
 
-/* A slice of time at once. Waits for the timer when all that was due is done. */
+/* Runs one slice of time. When nothing is left to do, it waits for the timer. */
 static int step(struct origin_state *state)
 {
 	u64 expirations;
@@ -118,7 +120,7 @@ static int input(const struct origin_state *state)
 	return state->timer;
 }
 
-/* What was sampled until now is in the books of this collection. */
+/* Runs the model up to now, so that this collection includes all its samples. */
 static int tick(struct origin_state *state)
 {
 	u64 due;
@@ -126,7 +128,7 @@ static int tick(struct origin_state *state)
 
 	while (!state->paused && (due = pace_next(&state->pace, monotonic_ns())) > 0) {
 		run(state, due);
-		/* The rest is what this run itself has taken. */
+		/* The remaining time is the duration of this run itself. */
 		if (due < PACE_SLICE_NS)
 			break;
 	}
@@ -140,7 +142,7 @@ static int tick(struct origin_state *state)
 	return r;
 }
 
-/* What waits in the DS areas has been expected: it is to be seen too. */
+/* Samples that are still in the DS areas were expected, so they must be counted. */
 static void stop(struct origin_state *state)
 {
 	(void)tick(state);
@@ -163,7 +165,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 	readings[0].paused_ns = paused_ns(state) * computer_cores(state->computer);
 }
 
-/* The model's ids are its own numbering, whatever they are. */
+/* All ids are the model's own numbers. */
 static bool synthetic(u64 id)
 {
 	(void)id;
@@ -182,7 +184,7 @@ static int set_periods(struct origin_state *state, u64 period, u64 instructions_
 	return -EOPNOTSUPP;
 }
 
-/* Nothing that is printed may be taken for what a machine does. */
+/* Nobody may take the output for a measurement of a machine. */
 static int note(struct origin_state *state, const struct config *config)
 {
 	int r = model_note(config, &state->note);
@@ -209,7 +211,7 @@ static int name_cgroups(struct origin_state *state)
 	return 0;
 }
 
-/* Every slice, or never. */
+/* The timer fires once a slice, or never. */
 static int set_timer(const struct origin_state *state, bool on)
 {
 	const struct timespec period = {.tv_nsec = on ? PACE_SLICE_NS : 0};
@@ -224,7 +226,7 @@ static int start_timer(struct origin_state *state)
 	return state->timer < 0 ? -errno : set_timer(state, true);
 }
 
-/* The computer stands still: what it would run is not there to be sampled. */
+/* The computer stands still during a pause, so there is nothing to sample. */
 static int pause_model(struct origin_state *state)
 {
 	int r;
@@ -285,7 +287,7 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	engine_settings->n_events = 1;
 	model_event(config, computer_period(state->computer), &engine_settings->events[0]);
 	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
-	/* It has the cgroups that it begins with. */
+	/* The model has the cgroups that it begins with and no others. */
 	engine_settings->memory_max = 0;
 	engine_settings->synthetic = synthetic;
 	engine_settings->count = count;

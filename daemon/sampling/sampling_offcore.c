@@ -14,7 +14,7 @@ struct sampling_offcore {
 	char *refusal;
 	struct engine *engine; /* not owned; NULL until started */
 	bool counting;
-	char *told; /* the failure told of last; NULL: none since */
+	char *told; /* the failure logged last; NULL: none since */
 };
 
 struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore)
@@ -30,7 +30,7 @@ struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore)
 	return NULL;
 }
 
-/* The caller frees; NULL: no memory. */
+/* Returns why no PMU has counters. The caller frees; NULL if memory ran out. */
 static char *why_none(const struct pmu_plan *plan)
 {
 	_cleanup_free_ char *refusals = pmu_plan_refusals(plan, 1U << EVENT_OFFCORE);
@@ -39,7 +39,7 @@ static char *why_none(const struct pmu_plan *plan)
 				      : TAKE_PTR(refusals);
 }
 
-/* Takes `reason`. */
+/* Takes ownership of `reason`. */
 static void refuse(struct sampling_offcore *offcore, char *reason)
 {
 	offcore->set = offcore_free(offcore->set);
@@ -134,7 +134,7 @@ void sampling_offcore_collect(const struct sampling_offcore *offcore)
 		offcore_collect(offcore->set);
 }
 
-/* A failure that goes on is told once. */
+/* Logs a persistent failure once. */
 void sampling_offcore_tick(struct sampling_offcore *offcore)
 {
 	_cleanup_free_ char *message = NULL;

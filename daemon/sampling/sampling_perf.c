@@ -29,22 +29,22 @@ struct origin_state {
 	struct sampling_tree tree;
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
-	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
+	struct perf_counts counts[EVENTS_MAX];   /* at the last collection */
 	struct perf_note_losses losses[EVENTS_MAX];
-	struct sampling_govern *govern;    /* NULL: not begun, or no more samples come */
-	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: not known */
-	u64 rate_at_start;                 /* its value; 0: not known */
-	u64 rate;                          /* in the last collection */
-	struct perf_notes notes;           /* in the head; what came is told once */
-	u64 names_unread;                  /* told of already */
-	bool slots_missing;                /* told, and not over */
+	struct sampling_govern *govern;    /* NULL: not started, or already stopped */
+	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: unknown */
+	u64 rate_at_start;                 /* its value at the start; 0: unknown */
+	u64 rate;                          /* its value at the last collection */
+	struct perf_notes notes;           /* shown in the head; a new note is logged once */
+	u64 names_unread;                  /* number already logged */
+	bool slots_missing;                /* logged, and not over yet */
 	struct sampling_offcore *offcore;  /* NULL: not asked for */
-	char *hotplug_message[EVENTS_MAX]; /* the failure told of last; NULL: none since */
+	char *hotplug_message[EVENTS_MAX]; /* the failure logged last; NULL: none since */
 	struct guest_marks guests;
-	bool paused;               /* all of it */
-	struct handover *handover; /* what is left to the next process; NULL: nothing. Not owned */
-	struct perf_keep *keep;    /* NULL: no event is left */
-	struct sampling_zoom zoom; /* with it some sets may be */
+	bool paused;               /* all sampling is paused */
+	struct handover *handover; /* saved for the next process; NULL: nothing; not owned */
+	struct perf_keep *keep;    /* NULL: no event is saved */
+	struct sampling_zoom zoom; /* some sets may be paused for it */
 	struct suspend suspend;
 };
 
@@ -52,7 +52,7 @@ static void free_state(struct origin_state *state)
 {
 	if (!state)
 		return;
-	/* Before the events and the program that it looks at. */
+	/* Free the governor before the events and the program that it reads. */
 	sampling_govern_free(state->govern);
 	cleanup_close(&state->rate_fd);
 	sampling_offcore_free(state->offcore);
@@ -190,7 +190,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		sampling_govern_counted(state->govern, state->rate);
 }
 
-/* Also after the last collection, so that a run says what it lost however short it was. */
+/* Runs also after the last collection, so that even a short run reports its losses. */
 static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
 {
 	struct origin_state *state = userdata;
@@ -223,7 +223,7 @@ static void collect_offcore(void *userdata)
 	sampling_offcore_collect(state->offcore);
 }
 
-/* A failure that goes on is told once. */
+/* Logs a persistent failure once. */
 static void follow_hotplug(struct origin_state *state, size_t set)
 {
 	_cleanup_free_ char *message = NULL;
@@ -240,7 +240,7 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	state->hotplug_message[set] = r < 0 ? TAKE_PTR(message) : NULL;
 }
 
-/* Told once, until those that went without have a slot, too. */
+/* Logs once, and again only after every cgroup had a slot in between. */
 static void tell_slots(struct origin_state *state)
 {
 	const struct snapshot *head = engine_head(state->engine);
@@ -270,7 +270,7 @@ static void tell_unread_names(struct origin_state *state)
 	state->names_unread = unread;
 }
 
-/* `last`: nobody looks again. */
+/* `last`: this is the last look for stalled events. */
 static void rearm(struct origin_state *state, bool last)
 {
 	struct timespec now;
@@ -289,7 +289,7 @@ static void mend_after_suspend(struct origin_state *state)
 	const u64 slept_ns = suspend_look(&state->suspend);
 	char slept[TEXT_NUMBER_MAX];
 
-	/* While paused no event is open; the end of the pause opens all of them again. */
+	/* No event is open during a pause. The end of the pause opens all of them. */
 	if (slept_ns == 0 || state->paused)
 		return;
 	text_span((double)slept_ns / (double)NSEC_PER_SEC, slept);
@@ -317,7 +317,7 @@ static int tick(struct origin_state *state)
 
 static void stop(struct origin_state *state)
 {
-	/* What is stopped is not started by another period. */
+	/* Free the governor first: a change of the period would start events that are stopped. */
 	state->govern = sampling_govern_free(state->govern);
 	rearm(state, true);
 	for (size_t i = 0; i < state->n_sets; i++)
@@ -374,7 +374,7 @@ static int pause_perf(struct origin_state *state)
 {
 	state->paused = true;
 	sampling_govern_pause(state->govern);
-	/* Whoever has the zoom open closes it; it holds no counter from here on. */
+	/* The code that opened the zoom also closes it. From here on, the zoom holds no counter. */
 	if (state->zoom.open)
 		zoom_events_stop(state->zoom.open);
 	for (size_t i = 0; i < state->n_sets; i++)
@@ -433,7 +433,10 @@ static void close_zoom(struct origin_state *state, struct zoom_events *events)
 	name_cpus(state);
 }
 
-/* Which events there are, and how they are left: with others the figures of before are not gone on with. */
+/*
+ * Hashes which events there are and in which layout they are saved. If the hash differs, the counters of the
+ * previous process cannot be continued.
+ */
 static u64 hash_events(const struct origin_state *state)
 {
 	const u64 layouts[] = {perf_keep_layout(), offcore_keep_layout()};
@@ -450,8 +453,8 @@ static u64 hash_events(const struct origin_state *state)
 }
 
 /*
- * Events of before that nobody goes on with end here: they would hold the counters of those that begin. The
- * manager closes its descriptors of them, too.
+ * Closes events of the previous process that are not continued: they would hold counters that new events
+ * need. The manager closes its descriptors of them as well.
  */
 static void end_rest(const struct handover *handover)
 {
@@ -459,7 +462,7 @@ static void end_rest(const struct handover *handover)
 	(void)store_settle(handover_store(handover));
 }
 
-/* Before the books, which have to know whether the slots are those that they were of. */
+/* Open the kernel side first: restoring the totals needs to know whether the slots are the same. */
 static int open_kernel(struct engine_settings *settings, char **ret_message)
 {
 	struct kernel_settings kernel;
@@ -502,7 +505,7 @@ static void start_offcore(struct origin_state *state, const struct perf_keep_set
 	sampling_offcore_start(state->offcore, state->engine, state->handover ? &keep : NULL);
 }
 
-/* All that the next process needs is stored. */
+/* All that the next process needs is stored now. */
 static void commit(struct origin_state *state)
 {
 	int r = state->handover ? handover_commit(state->handover) : 0;
@@ -556,7 +559,10 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	sampling_tree_adopt(&state->tree, state->engine);
 	if (guest_marks_wanted(engine_settings->events, state->n_sets, engine_settings->offcore_cpus > 0))
 		guest_marks_open(&state->guests);
-	/* It takes note of the periods that were asked for; those of before may be in force after that. */
+	/*
+	 * The governor notes the configured periods first. After that, periods of the previous process may be
+	 * in force.
+	 */
 	if ((r = start_govern(state)) < 0 || (r = open_keep(state, &keep)) < 0 ||
 	    (r = start_sets(state, ret_failure)) < 0)
 		return r;

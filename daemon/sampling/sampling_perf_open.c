@@ -61,7 +61,7 @@ static int select_cpus(const struct config *config, struct perf_selection *ret, 
 	*ret = (struct perf_selection){.named = config->cpus};
 	if (!config->isolated)
 		ret->isolated = perf_selection_isolated("/sys");
-	/* What is wrong with the list itself is told where the events are opened. */
+	/* If the list itself cannot be read, opening the events reports it. */
 	if (cpu_list_read(PERF_ONLINE_PATH, &online) < 0)
 		return 0;
 	r = perf_selection_check(ret, &online, &failure->message);
@@ -69,7 +69,7 @@ static int select_cpus(const struct config *config, struct perf_selection *ret, 
 	return r;
 }
 
-/* Stands as long as pebsd runs. Takes `text`; NULL: nothing to say. */
+/* Adds a note that remains as long as pebsd runs. Takes ownership of `text`; NULL: no note. */
 static void note_for_good(struct perf_notes *notes, char *text, bool warn)
 {
 	if (!text)
@@ -81,20 +81,23 @@ static void note_for_good(struct perf_notes *notes, char *text, bool warn)
 	perf_notes_add(notes, text);
 }
 
-/* What the plan remarks on how it took the wish: a period that a PMU does not have, for one. */
+/* Logs how the plan adapted the request, for instance a period that a PMU does not have. */
 static void log_notes(const struct pmu_plan *plan, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		log_info("%s", plan->notes[i]);
 }
 
-/* The plan's own notes are for the log; those that opening added from `first_note` on are for all. */
+/*
+ * The plan's own notes are only logged. Notes that the opening added, from `first_note` on, are shown in the
+ * status.
+ */
 static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, size_t first_note,
 		      const struct perf_selection *selection)
 {
 	log_notes(plan, first_note);
 	note_for_good(notes, perf_selection_note(selection), false);
-	/* Those of off-core responses stand in their part of the status. */
+	/* The refusals of off-core responses have their own place in the status. */
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		if (plan->refusals[i].role != EVENT_OFFCORE)
 			note_for_good(notes, perf_sets_refusal(plan, i), true);
@@ -133,7 +136,7 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 		failure->message = message;
 		return r;
 	}
-	/* Off-core responses are worth something alone: Goldmont has nothing else. */
+	/* Off-core responses alone are useful: Goldmont has nothing else. */
 	if (opened == 0 || sampling_offcore_cpus(*ret_offcore) > 0) {
 		note_plan(notes, &plan, first_note, &selection);
 		free(failure->message);

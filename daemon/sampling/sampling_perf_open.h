@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* For the origin `perf`: from the configuration to open events. */
+/* For the origin `perf`: opens the events of the configuration. */
 #ifndef PEBSD_SAMPLING_PERF_OPEN_H
 #define PEBSD_SAMPLING_PERF_OPEN_H
 
@@ -10,26 +10,31 @@
 #include "sampling/sampling_offcore.h"
 
 /*
- * Opens the configured events as far as this machine can, on the configured CPUs. What cannot be had, and
- * what is left out, is logged and stays in `notes`. Returns 0 where there is one event, or the counters of
- * off-core responses alone; else -errno with `failure` filled in. The sets and counters (NULL: not asked for)
- * are the caller's in every case. `whole`: what another try may open is not left out, and ends it: what is
- * kept from the process before would be of no use to less.
+ * Opens the configured events as far as this machine has them, on the configured CPUs. Events that are not
+ * available or left out are logged and stay in `notes`. Returns 0 if at least one event is open, or only the
+ * counters of off-core responses. Else it returns -errno with `failure` filled in. The caller always owns the
+ * sets and counters (NULL: not asked for). With `whole`, an event that another try may open is not left out:
+ * the function fails instead, because an incomplete set could not continue the state of the previous process.
  */
 int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure);
 
-/* As sampling_set_periods(); `config`: what the sets were opened by, but for the periods. Those of the `kept`
- * sets stay. */
+/*
+ * As sampling_set_periods(). `config` is the configuration that the sets were opened with, except for the
+ * periods. The `kept` sets keep their periods.
+ */
 int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
 			      struct perf_event_set *const *sets, size_t n, const bool kept[EVENTS_MAX],
 			      char **ret_message);
 
-/* What another try may mend is no verdict on the machine: the unit is then started again. */
+/*
+ * Returns the exit code for an error. If another try may succeed, the code makes the service manager start
+ * the unit again.
+ */
 enum exit_code sampling_perf_code(int error);
 
-/* Fills in `failure`, its text with `what` in the format's only place. Returns `error`. */
+/* Fills in `failure`. `what` is the only argument of `format`. Returns `error`. */
 int sampling_perf_cannot(struct failure *failure, int error, const char *format, const char *what);
 
 #endif

@@ -10,7 +10,7 @@
 #include "origin/replay/replay.h"
 #include "origin/replay/replay_sum.h"
 
-/* A recording's groups are not known before it is read: slots are added as they come. */
+/* The cgroups of a recording are not known before it is read. Slots are added when they appear. */
 #define SLOTS_AUTO 512
 
 #define RECORDS_A_STEP 20000
@@ -19,7 +19,7 @@ struct origin_state {
 	struct engine *engine; /* not owned */
 	struct replay *replay;
 	struct replay_sum since_collection;
-	u64 without_slot; /* cgroups */
+	u64 without_slot; /* number of cgroups */
 	size_t notes_logged;
 	int result; /* of the last step */
 };
@@ -37,7 +37,7 @@ static void free_statep(struct origin_state **state)
 	free_state(*state);
 }
 
-/* A recording may have any number of them: the first is named, all are counted. */
+/* A recording may have any number of cgroups: the first one without a slot is named, all are counted. */
 static void miss_slot(struct origin_state *state, const char *name)
 {
 	_cleanup_free_ char *visible = text_visible(name);
@@ -49,7 +49,9 @@ static void miss_slot(struct origin_state *state, const char *name)
 				  visible ? visible : "a cgroup");
 }
 
-/* A recording's cgroup gets a slot as a living one does; without a free slot its samples are `unattributed`.
+/*
+ * Gives a recording's cgroup a slot, as a living one gets. If no slot is free, its samples are
+ * `unattributed`.
  */
 static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 {
@@ -63,7 +65,7 @@ static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 	return r;
 }
 
-/* Sums are collected before they can wrap, and not at each call, which would take most of the time. */
+/* Collects before the sums in the records can wrap. Collecting at each call would take most of the time. */
 static int take_samples(void *userdata, const struct sample *samples, size_t n)
 {
 	struct origin_state *state = userdata;
@@ -94,7 +96,7 @@ static void note_missing_slots(struct origin_state *state)
 	state->without_slot = 0;
 }
 
-/* What must be known of the figures is told once, when it is known. What complete() tells is the caller's. */
+/* Logs each note about the figures once, when it is known. The caller reports the message of complete(). */
 static void note_progress(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tree of cgroups that this machine is sampled by: where it is, and those that are older than pebsd. */
+/*
+ * The tree of the cgroups of this machine: finds where it is, and gives slots to cgroups that are older than
+ * pebsd.
+ */
 #ifndef PEBSD_SAMPLING_TREE_H
 #define PEBSD_SAMPLING_TREE_H
 
@@ -8,21 +11,25 @@
 #include "engine/engine.h"
 
 struct sampling_tree {
-	char *mount; /* of the cgroup2 hierarchy; the tree's */
-	int root;    /* held so that cgroups are found whatever becomes of the mount; -1: none */
+	char *mount; /* mount point of the cgroup2 hierarchy; owned */
+	int root;    /* open, so that cgroups are found even if the mount goes away; -1: none */
 };
 
 #define SAMPLING_TREE_NONE ((struct sampling_tree){.root = -1})
 
-/* Finds it. 0, or -errno with `failure` filled in: no cgroup2 file system, or one that tells nothing apart.
- * sampling_tree_done() frees what it holds, in each case. */
+/*
+ * Finds the tree. Returns 0, or -errno with `failure` filled in: there is no cgroup2 file system, or it
+ * cannot tell cgroups apart. In each case, sampling_tree_done() frees what `*ret` holds.
+ */
 int sampling_tree_open(struct sampling_tree *ret, struct failure *failure);
 void sampling_tree_done(struct sampling_tree *tree);
 
-/* Slots to begin with, for the cgroups that are there, where the configuration leaves their number open. */
+/*
+ * Returns the slots to begin with. If the configuration leaves that open, it counts the cgroups that exist.
+ */
 u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config);
 
-/* Gives slots to those that are there; what it could not look into the log tells. */
+/* Gives slots to the cgroups that exist. Logs what it could not read. */
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <linux/openat2.h>
 
-/* Which to take of two roles on one PMU: the lower, as the roles are numbered. */
+/* Returns whether the same PMU has an event with a lower role number, which is preferred. */
 static bool outranked(const struct pmu_opening *const *openings, size_t n, size_t index)
 {
 	for (size_t i = 0; i < n; i++)
@@ -60,7 +60,7 @@ int sampling_zoom_directory(int tree, const char *path)
 	fd = syscall(SYS_openat2, tree, *path ? path : ".", &how, sizeof(how));
 	if (fd >= 0)
 		return (int)fd;
-	/* A file, or what leads out of the tree, is no cgroup either. */
+	/* A file, or a path that leads out of the tree, is not a cgroup either. */
 	return errno == ENOTDIR || errno == EXDEV || errno == ELOOP || errno == ENODEV ? -ENOENT : -errno;
 }
 
@@ -71,7 +71,9 @@ static int refuse(int error, char **ret_message, const char *format, const char 
 	return error;
 }
 
-/* "the always-on loads of cpu are paused for it: ..."; the caller's, NULL: no memory. */
+/*
+ * Returns "the always-on loads of PMU cpu are paused for it, ...". The caller frees; NULL if memory ran out.
+ */
 static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 			    const bool displaced[static EVENTS_MAX])
 {
@@ -193,7 +195,7 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 int sampling_zoom_end(struct sampling_zoom *zoom, struct perf_event_set *const *sets, size_t n_sets,
 		      bool paused, char **ret_message)
 {
-	/* Their counters first. */
+	/* Free the counters of the zoom first: the displaced sets need them. */
 	zoom_events_free(zoom->open);
 	zoom->open = NULL;
 	return resume_displaced(zoom, sets, n_sets, paused, ret_message);

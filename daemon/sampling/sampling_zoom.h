@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* For the origin `perf`: a zoom beside the always-on events, or in the place of those that it cannot share a
- * counter with. One at a time. */
+/*
+ * For the origin `perf`: a zoom in addition to the always-on events. Always-on events that need the same
+ * counter are paused for it. At most one zoom is open.
+ */
 #ifndef PEBSD_SAMPLING_ZOOM_H
 #define PEBSD_SAMPLING_ZOOM_H
 
@@ -8,38 +10,38 @@
 #include "zoom/zoom_events.h"
 
 struct sampling_zoom {
-	struct zoom_events *open;   /* the caller's; NULL: no zoom */
-	bool displaced[EVENTS_MAX]; /* sets that are paused for it */
+	struct zoom_events *open;   /* owned by the caller; NULL: no zoom */
+	bool displaced[EVENTS_MAX]; /* sets that are paused for the zoom */
 };
 
 /*
- * What a zoom opens of the always-on events: of each PMU the loads, else the stores, else the instructions.
- * `chosen` by their index. Pure.
+ * Chooses which of the always-on events a zoom opens: on each PMU the loads, else the stores, else the
+ * instructions. `chosen` is by their index. Pure: no system call.
  */
 void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n,
 			  bool chosen[static EVENTS_MAX]);
 
 /*
- * Which of the always-on events must pause for the chosen ones: those that the same counter of the same PMU
- * alone can hold. Returns whether there is one. Pure.
+ * Finds the always-on events that must pause for the chosen ones, because only the same counter of the same
+ * PMU can hold them. Returns whether there is any. Pure: no system call.
  */
 bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n,
 			     const bool chosen[static EVENTS_MAX], bool displaced[static EVENTS_MAX]);
 
 /*
- * The directory of a cgroup below `tree`, a descriptor, never one outside of it, whatever the path. A
- * descriptor, or -ENOENT, -errno.
+ * Opens the directory of a cgroup below `tree`, which is a descriptor. Whatever the path is, the result is
+ * never outside of the tree. Returns a descriptor, -ENOENT, or another -errno.
  */
 int sampling_zoom_directory(int tree, const char *path);
 
-/* As sampling_zoom_open(); `tree` is a descriptor of the cgroup2 hierarchy's root. */
+/* As sampling_zoom_open(). `tree` is a descriptor of the root of the cgroup2 hierarchy. */
 int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
 			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 			char **ret_message);
 
 /*
- * Frees its events; the displaced sets sample again, but where `paused` says that all of pebsd is paused.
- * Returns 0, or -errno of the first that did not, with `ret_message`.
+ * Frees the events of the zoom and resumes the displaced sets, unless `paused` says that all sampling is
+ * paused. Returns 0, or the -errno of the first set that failed, with `*ret_message`.
  */
 int sampling_zoom_end(struct sampling_zoom *zoom, struct perf_event_set *const *sets, size_t n_sets,
 		      bool paused, char **ret_message);

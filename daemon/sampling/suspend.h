@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether the machine was suspended since the last look. A PMU loses its registers then, and Linux gives
- * them back to the CPUs that it takes down for that alone, not to the one that it suspends on
- * (arch/x86/power/cpu.c restores the address of the DS area, no counter): events stand still there, and
- * nothing tells an event that stands still from one that has nothing to count.
+ * Detects whether the machine was suspended since the last look. A PMU loses its registers then. Linux
+ * restores them on the CPUs that it takes offline for the suspend, but not on the CPU that it suspends on
+ * (arch/x86/power/cpu.c restores the address of the DS area, but no counter). Events stand still there, and
+ * nothing distinguishes an event that stands still from one that has nothing to count.
  */
 #ifndef PEBSD_SUSPEND_H
 #define PEBSD_SUSPEND_H
@@ -12,17 +12,19 @@
 
 #include "pebsd/types.h"
 
-/* {0}: never looked. */
+/* {0}: no look yet. */
 struct suspend {
 	bool known;
-	u64 boottime_ns, monotonic_ns; /* as of the last look */
+	u64 boottime_ns, monotonic_ns; /* at the last look */
 };
 
-/* How long it was suspended: by so much CLOCK_BOOTTIME went on further than CLOCK_MONOTONIC. 0: it was not,
- * or this is the first look. Pure. */
+/*
+ * Returns how long the machine was suspended: the time by which CLOCK_BOOTTIME advanced more than
+ * CLOCK_MONOTONIC. 0: it was not suspended, or this is the first look. Pure: no system call.
+ */
 u64 suspend_judge(struct suspend *suspend, u64 boottime_ns, u64 monotonic_ns);
 
-/* The same at this moment. */
+/* Does the same with the present times. */
 u64 suspend_look(struct suspend *suspend);
 
 #endif
