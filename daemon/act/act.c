@@ -14,22 +14,22 @@
 #include "base/text_file.h"
 
 #define CLEAN_EVERY_S 60
-/* Those that may go on after the daemon's end. */
+/* The actions whose effect outlives the daemon. Their intents are stored. */
 #define STORED_ACTIONS ((unsigned)(RULE_LOG | RULE_UNIT))
 
 #define RESOLVED_S ((time_t)(DECIDE_RESOLVED_NS / NSEC_PER_SEC))
 
 struct act {
 	char *directory;
-	int fd; /* of the directory; -1: it can't be used */
+	int fd; /* of the directory; -1: the directory cannot be used */
 	bool no_units;
 	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
 		    char **ret_message);
 	void *userdata;
-	bool write_failed;         /* it was told */
-	struct alert_store before; /* as it was found */
+	bool write_failed;         /* the last write failed, which was logged */
+	struct alert_store before; /* as it was found at the start */
 	struct alert_store store;
-	sd_event_source *write; /* what has ended is stored once the loop is there again */
+	sd_event_source *write; /* writes the store when the event loop runs again */
 	struct unit *unit;
 	struct limit limits[ACT_KINDS];
 	u64 counts[ACT_KINDS][ACT_RESULTS];
@@ -41,7 +41,7 @@ static void count(struct act *act, enum act_kind kind, enum act_result result)
 	act->counts[kind][result]++;
 }
 
-/* Told once, until it works again. */
+/* Logs a failure once, and again only after a write succeeded. */
 static void tell_write(struct act *act, int result)
 {
 	if (result < 0 && !act->write_failed)
@@ -56,7 +56,7 @@ static void tell_write(struct act *act, int result)
 	act->write_failed = result < 0;
 }
 
-/* Whether it is on disk. */
+/* Writes the store. Returns whether it is on disk. */
 static bool write_store(struct act *act)
 {
 	int r;
@@ -123,7 +123,7 @@ static void raise_number(void *userdata, u64 alert, bool whole)
 		store->next_number = alert + 1;
 }
 
-/* Alerts of another boot ended with it: cgroups do not outlive that. Numbers go on. */
+/* Forgets the alerts of another boot, because cgroups do not outlive it. Numbers of alerts continue. */
 static int leave_boot(struct act *act, const char *boot)
 {
 	if (strcmp(act->store.boot, boot) == 0)
@@ -148,7 +148,7 @@ static int take_over(struct act *act)
 		log_full(LOG_WARNING, 0, NULL, "%s: %s", act->directory, message);
 	if (r < 0)
 		return r;
-	/* What a lost state gave, at least as far as it can be seen. */
+	/* If the state was lost, the files still show some of the numbers that it assigned. */
 	r = alert_files_scan(act->fd, raise_number, &act->store);
 	if (r < 0)
 		return r;
@@ -176,7 +176,7 @@ static const char *why_not(int error)
 	}
 }
 
-/* Without the directory there is no store; the rest goes on. Only -ENOMEM is a failure. */
+/* Without the directory there is no store, but everything else works. So only -ENOMEM is returned. */
 static int open_directory(struct act *act)
 {
 	int r;
@@ -269,7 +269,7 @@ const struct policy_memory *act_memories(const struct act *act, size_t *ret_n)
 	return act->before.memories;
 }
 
-/* An ID.env whose alert does not fire any more: its hour begins. */
+/* Marks each ID.env whose alert is no longer firing: act_clean() removes it after DECIDE_RESOLVED_NS. */
 static void note_resolved(struct act *act)
 {
 	_cleanup_free_ bool *firing = calloc(act->store.n_files + 1, sizeof(*firing));
@@ -307,7 +307,7 @@ static int remember(struct act *act, const struct policy *policy)
 	return 0;
 }
 
-/* What the rule wants for a transition. */
+/* The actions that the rule asks for on a transition. */
 static unsigned wanted(const struct transition *transition)
 {
 	const struct rule *rule = transition->alert.rule;
@@ -315,7 +315,7 @@ static unsigned wanted(const struct transition *transition)
 	if (transition->to != ALERT_FIRING &&
 	    (transition->to != ALERT_RESOLVED || transition->from != ALERT_FIRING))
 		return 0;
-	/* A dry run has no other effect, so that it is told whatever its actions. */
+	/* A dry run is always logged, even without the action `log`: it has no other effect. */
 	if (rule->dry_run)
 		return RULE_LOG;
 	return transition->to == ALERT_FIRING ? rule->actions : rule->actions & RULE_LOG;
@@ -348,7 +348,7 @@ static void tell_limited(struct act *act)
 				 LIMIT_EVERY_NS / NSEC_PER_SEC);
 }
 
-/* What will be done, noted in the store. */
+/* Decides which actions to run, and notes their intents in the store. */
 static int plan(struct act *act, const struct transition *transition, u64 now_ns, unsigned *ret)
 {
 	unsigned actions = wanted(transition);
@@ -386,7 +386,7 @@ static void run_log(struct act *act, const struct transition *transition, const 
 	alert_store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
 }
 
-/* `result`: of what must be before the unit is started. */
+/* `result` is that of writing the facts, which must be on disk before the unit starts. */
 static void run_unit(struct act *act, const struct transition *transition, bool stored, int result)
 {
 	u64 alert = transition->alert.number;
@@ -486,7 +486,7 @@ static void remove_file(struct act *act, u64 alert)
 	changed(act);
 }
 
-/* Left by who knows which daemon, or half written: nobody asks for it any more. */
+/* Removes a file that the store does not know: an earlier daemon left it, or it is half written. */
 static void remove_orphan(void *userdata, u64 alert, bool whole)
 {
 	struct act *act = userdata;
@@ -504,7 +504,7 @@ void act_clean(struct act *act, const struct timespec *now)
 	for (size_t i = act->store.n_files; i-- > 0;) {
 		struct alert_store_file *file = &act->store.files[i];
 
-		/* The clock was set back: an hour from now at the latest. */
+		/* The clock was set back: count the time from now. */
 		if (file->resolved.tv_sec > now->tv_sec)
 			file->resolved = *now;
 		if (file->resolved.tv_sec && now->tv_sec - file->resolved.tv_sec >= RESOLVED_S)

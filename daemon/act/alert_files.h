@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The alerts' directory, and ID.env files in it. */
+/* The directory of alerts, and the ID.env files in it. */
 #ifndef PEBSD_ALERT_FILES_H
 #define PEBSD_ALERT_FILES_H
 
@@ -9,9 +9,9 @@
 #include "pebsd/types.h"
 
 /*
- * Opens the directory, made (0700) with those above it where it is missing, for this process alone as long as
- * `*ret` is open. It must be this user's, and nobody else's to write to. 0 or -errno: -EPERM whose it is or
- * may be; -EBUSY: another process has it.
+ * Opens the directory, and locks it for this process until `*ret` is closed. A missing directory is made with
+ * mode 0700, and missing directories above it with 0755. It must belong to this user, and nobody else may
+ * write to it. Returns 0 or -errno. -EPERM: owner or mode are wrong. -EBUSY: another process has locked it.
  */
 int alert_files_open(const char *path, int *ret);
 
@@ -19,11 +19,10 @@ int alert_files_open(const char *path, int *ret);
 #define ALERT_FILES_NAME_MAX 32
 void alert_files_name(u64 alert, char ret[ALERT_FILES_NAME_MAX]);
 
-/* Calls `found` for each name of that form, or one that was left half written: `whole` is false. 0 or -errno.
- */
+/* Calls `found` for each ID.env, and with `whole` false for each file that was left half written. 0 or -errno. */
 int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert, bool whole), void *userdata);
 
-/* Removes it, half written ones too. 0, also where there is none, or -errno. */
+/* Removes the ID.env of an alert, and a half written one. Returns 0 (also if there is none) or -errno. */
 int alert_files_remove(int directory, u64 alert);
 
 #endif

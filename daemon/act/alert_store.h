@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must outlive the process, in the file state.json of the alerts' directory: where the policy is, which
- * actions were begun, and which alerts have an ID.env. The file is replaced as a whole and is on disk before
- * anything that it tells of begins.
+ * The state that must outlive the process, in the file state.json of the directory of alerts: the alerts of
+ * the policy, the actions that were begun, and the alerts that have an ID.env. The file is replaced as a
+ * whole. It is on disk before any action in it begins.
  *
- * Names of cgroups may hold any byte. They stand in their shown form (base/utf8.h), which can be read back.
+ * Names of cgroups may hold any byte. They are written in their shown form (base/utf8.h), which can be read
+ * back.
  */
 #ifndef PEBSD_ALERT_STORE_H
 #define PEBSD_ALERT_STORE_H
@@ -15,7 +16,7 @@
 #define ALERT_STORE_FILE "state.json"
 #define ALERT_STORE_BAD  "state.json.bad"
 
-/* Of the kernel's random/boot_id, with its NUL. */
+/* Length of the kernel's random/boot_id, with its NUL. */
 #define ALERT_STORE_BOOT_MAX 40
 
 /* Actions of one transition that may have been begun and have not ended. */
@@ -28,56 +29,55 @@ struct alert_store_intent {
 /* An alert that has an ID.env. */
 struct alert_store_file {
 	u64 alert;
-	struct timespec resolved; /* CLOCK_REALTIME; 0: not so far */
+	struct timespec resolved; /* CLOCK_REALTIME; 0: not resolved yet */
 };
 
 struct alert_store {
 	char boot[ALERT_STORE_BOOT_MAX];
-	u64 next_number; /* at least 1, above all others here */
-	u64 judged_ns;   /* CLOCK_MONOTONIC in that boot of the tick that the memories are of; 0: not known */
-	struct policy_memory *memories; /* with their strings the store's */
+	u64 next_number; /* at least 1, and above the number of each alert in the store */
+	u64 judged_ns; /* CLOCK_MONOTONIC (of that boot) of the tick that `memories` describe; 0: not known */
+	struct policy_memory *memories; /* owned, with their strings */
 	size_t n_memories;
 	struct alert_store_intent *intents;
 	size_t n_intents;
-	struct alert_store_file *files; /* by number */
+	struct alert_store_file *files; /* sorted by number */
 	size_t n_files;
 };
 
-/* The state of a directory that has none. */
+/* An empty store, as for a directory without a file. */
 void alert_store_init(struct alert_store *store);
 void alert_store_clear(struct alert_store *store);
 
-/* In the place of those that are there. 0 or -ENOMEM, and then the old ones stay. */
+/* Replaces the memories by copies of these. Returns 0, or -ENOMEM: then the old ones stay. */
 int alert_store_set_memories(struct alert_store *store, const struct policy_memory *memories, size_t n);
 
-/* Notes that actions of a transition are begun. 0 or -ENOMEM. */
+/* Notes that actions of a transition are about to begin. 0 or -ENOMEM. */
 int alert_store_begin(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
-/* They have ended, whatever came of them. */
+/* Notes that they have ended, with or without success. */
 void alert_store_end(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
-/* An alert has an ID.env, or no longer. 0 or -ENOMEM. */
+/* Notes that an alert has an ID.env, or no longer has one. 0 or -ENOMEM. */
 int alert_store_add_file(struct alert_store *store, u64 alert);
 void alert_store_remove_file(struct alert_store *store, u64 alert);
 struct alert_store_file *alert_store_find_file(const struct alert_store *store, u64 alert);
 
-/* The file's text, and back. 0; -EBADMSG, with what is wrong in a constant; -ENOMEM. */
+/* Encodes and decodes the text of the file. 0, -ENOMEM, or -EBADMSG: `*ret_wrong` is a constant that says why. */
 int alert_store_format(const struct alert_store *store, char **ret, size_t *ret_length);
 int alert_store_parse(const char *text, size_t length, struct alert_store *ret, const char **ret_wrong);
 
 /*
  * Reads the file in the directory. A file that does not hold a state of this version is moved aside as
- * state.json.bad, `*ret_message` says so (the caller frees; else NULL), and the state is that of alert_store_init(), but for the
- * next number: CLOCK_REALTIME's seconds, above all that the lost state gave. 0, -ENOMEM, or -errno where there
- * is a file that can't be read.
+ * state.json.bad. Then `*ret_message` says so (the caller frees it; else NULL), and the store is empty. Its
+ * next number is then the seconds of CLOCK_REALTIME, which is above the numbers of all earlier alerts.
+ * Returns 0, -ENOMEM, or -errno if the file exists and cannot be read or moved aside.
  */
 int alert_store_read(int directory, struct alert_store *ret, char **ret_message);
 
-/* Replaces the file; when it returns 0 that is on disk. 0 or -errno. */
+/* Replaces the file. Returns 0 if the new file is on disk, or -errno. */
 int alert_store_write(int directory, const struct alert_store *store);
 
-/* A file of that name and mode 0600 with these bytes, in the place of what is there. On disk when it returns
- * 0. */
+/* Replaces the file `name` by one of mode 0600 with these bytes. Returns 0 if it is on disk, or -errno. */
 int alert_store_replace(int directory, const char *name, const char *text, size_t length);
 
 #endif

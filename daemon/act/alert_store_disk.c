@@ -7,10 +7,10 @@
 #include "act/alert_store.h"
 #include "base/regular_file.h"
 
-/* 50,000 alerts and more. */
+/* Enough for more than 50,000 alerts. */
 #define BYTES_MAX ((size_t)64 << 20)
 
-/* -EBADMSG: no file of ours. */
+/* -EBADMSG: it is not a regular file, or too large to be one that pebsd wrote. */
 static int read_all(int directory, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd =
@@ -24,8 +24,8 @@ static int read_all(int directory, char **ret, size_t *ret_length)
 }
 
 /*
- * Above all that were given, though none of them can be seen any more: numbers begin at 1, and alerts are
- * fewer than one a second in the long run.
+ * Returns a number above those of all earlier alerts, although they are lost. Numbers began at 1, and in the
+ * long run there is less than one alert a second, so the seconds of CLOCK_REALTIME are above them.
  */
 static u64 number_anew(void)
 {
@@ -41,7 +41,7 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 
 	store->next_number = number_anew();
 
-	/* What is a directory there could not be replaced. */
+	/* The rename also moves a directory away, which alert_store_write() could not replace. */
 	if (renameat(directory, ALERT_STORE_FILE, directory, ALERT_STORE_BAD) < 0)
 		r = -errno;
 	if (asprintf(
@@ -99,7 +99,7 @@ int alert_store_replace(int directory, const char *name, const char *text, size_
 		unfinished = NULL;
 		return -ENOMEM;
 	}
-	/* One that was left is neither followed nor written into. */
+	/* Remove a leftover, so that a link is not followed and an old file is not written to. */
 	if (unlinkat(directory, unfinished, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

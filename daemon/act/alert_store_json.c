@@ -10,21 +10,22 @@
 
 #define VERSION 1
 #define DEPTH   5
-/* What JSON's strings have as \uNNNN. */
+/* The characters that a JSON string must escape. They are written as \uNNNN. */
 #define ESCAPED                                                                                \
 	"\"\\\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17" \
 	"\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* The last second of the year 9999: times are shown with four digits. */
+/* The last second of the year 9999, because years are shown with four digits. */
 #define SECONDS_MAX 253402300799ULL
 
 static const char *const state_words[] = {
 	[ALERT_PENDING] = "pending", [ALERT_FIRING] = "firing", [ALERT_RESOLVED] = "resolved"};
 
 /*
- * Written as text straight away: a store of thousands of alerts is written at each change of one of them, and
- * as objects of json-c that takes three times as long. A failure of memory is the stream's.
+ * The functions below write text directly instead of building objects of json-c, which takes three times as
+ * long. That matters because a store of thousands of alerts is written again whenever one alert changes. If
+ * memory runs out, the stream has an error.
  */
 static void put_name(FILE *out, const char *key, const char *name, bool *failed)
 {
@@ -46,10 +47,10 @@ static void put_name(FILE *out, const char *key, const char *name, bool *failed)
 	(void)fputc('"', out);
 }
 
-/* To the last bit; nothing where there is no such number. */
+/* Writes a number so that it can be read back to the last bit. Writes nothing if it is not finite. */
 static void put_double(FILE *out, const char *key, double value)
 {
-	/* There is no -0 among JSON's integers. */
+	/* Adding 0.0 turns -0 into 0: "-0" would be read back as an integer, which loses the sign. */
 	if (isfinite(value))
 		(void)fprintf(out, ",\"%s\":%.17g", key, value + 0.0);
 }
@@ -145,7 +146,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The name of a shown form; NULL where it is none, or memory is short. */
+/* Converts a shown form back to the name. NULL: it is not a shown form, or there is no memory. */
 static char *read_name(const json_object *object, const char *key)
 {
 	const char *shown = json_get_text(object, key);
@@ -187,7 +188,7 @@ static bool read_u64_of(const json_object *array, size_t i, u64 max, u64 *ret)
 	return *ret <= max;
 }
 
-/* Absent is 0. */
+/* Reads a time; a missing one is 0. */
 static bool read_time(const json_object *object, const char *key, struct timespec *ret)
 {
 	json_object *pair = json_get(object, key);
@@ -224,7 +225,7 @@ static bool read_state(const json_object *object, enum alert_state *ret)
 	return false;
 }
 
-/* Of what resolved. */
+/* Reads why an alert ended, if it is resolved. */
 static bool read_end(const json_object *object, enum alert_state state, enum alert_end *ret)
 {
 	const char *word = json_get_text(object, "end");
@@ -251,7 +252,7 @@ static bool read_rule(const json_object *object, char ret[RULE_NAME_MAX])
 	return true;
 }
 
-/* What was made is the caller's also where it fails. */
+/* The caller frees the strings of `*ret`, also after a failure. */
 static bool read_memory(const json_object *object, u64 next, struct policy_memory *ret)
 {
 	ret->cgroup = read_name(object, "cgroup");
@@ -290,7 +291,7 @@ static bool read_file(const json_object *object, u64 next, struct alert_store_fi
 	return read_number(object, next, &ret->alert) && read_time(object, "resolved", &ret->resolved);
 }
 
-/* Room for what is in the array: at least one. */
+/* Allocates one item for each in the array, and at least one. */
 static void *room_for(const json_object *array, size_t size)
 {
 	size_t n = json_object_array_length(array);
@@ -351,7 +352,7 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0)
 		return -EBADMSG;
 	*ret_wrong = "the time of its last judgement can't be read";
-	/* An earlier version told none. */
+	/* Earlier versions did not write it. */
 	if (json_get(object, "judged_ns") && !json_get_u64(object, "judged_ns", &store->judged_ns))
 		return -EBADMSG;
 	return read_lists(object, store, ret_wrong);

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-/* What a shell or systemd would take for something else within double quotes. */
+/* Characters with a special meaning within double quotes, to a shell or to systemd. */
 #define QUOTED "\"\\`$"
 
 __attribute__((format(printf, 3, 4))) static int add(struct facts *facts, const char *name,
@@ -82,7 +82,7 @@ static int add_rule(struct facts *facts, const struct alert *alert)
 		r = add(facts, "PEBSD_EVENT", "%s", alert->event_key);
 	if (r == 0 && *rule->severity)
 		r = add(facts, "PEBSD_SEVERITY", "%s", rule->severity);
-	/* Of a rule that went while the daemon was not there only the name is left. */
+	/* If the rule was changed or removed while the daemon did not run, only its name is known. */
 	if (r < 0 || !*metric)
 		return r;
 	r = add(facts, "PEBSD_METRIC", "%s", metric);
@@ -151,7 +151,7 @@ int facts_make(const struct transition *transition, struct facts *ret)
 	struct facts facts = {0};
 	int r = 0;
 
-	/* A dry run may have none. */
+	/* An alert of a dry run may have no number. */
 	if (alert->number)
 		r = add(&facts, "PEBSD_ALERT", "%llu", (unsigned long long)alert->number);
 	if (r == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An alert as names and values, for the journal's fields and for the file that pebsd-alert@ID.service has as
- * its environment. Pure.
+ * The facts of an alert as names and values. They become the fields of its journal entry, and the environment
+ * file of pebsd-alert@ID.service. Pure.
  */
 #ifndef PEBSD_ACT_FACTS_H
 #define PEBSD_ACT_FACTS_H
@@ -13,7 +13,7 @@
 
 struct fact {
 	const char *name; /* PEBSD_..., a constant */
-	char *value;      /* any bytes: of a cgroup its very name */
+	char *value;      /* may hold any byte, as names of cgroups do */
 };
 
 struct facts {
@@ -22,25 +22,27 @@ struct facts {
 };
 
 /*
- * PEBSD_ALERT, _RULE, _CGROUP, _EVENT, _SEVERITY, _STATE, _METRIC, _UNIT, _VALUE, _LOW, _HIGH, _SIDE ("above"
- * or "below"), _THRESHOLD, _CLEAR, _CONFIDENCE, _SAMPLES, _BASE_SAMPLES (of a ratio), _WINDOW and _FOR
- * (seconds), _SINCE (when the breach was first proven), _FIRED, _RESOLVED, _END, _DRY_RUN ("1"). Numbers are
- * decimal, times as text_time() has them; what is not known is not there. 0 or -ENOMEM; free with
+ * Makes the facts PEBSD_ALERT, _RULE, _CGROUP, _EVENT, _SEVERITY, _STATE, _METRIC, _UNIT, _VALUE, _LOW,
+ * _HIGH, _SIDE ("above" or "below"), _THRESHOLD, _CLEAR, _CONFIDENCE, _SAMPLES, _WORTH (in independent
+ * samples), _BASE_SAMPLES (of a ratio), _WINDOW and _FOR (seconds), _SINCE (when the breach was first
+ * proven), _FIRED, _RESOLVED, _END, and _DRY_RUN ("1"). Numbers are decimal, and times are as text_time()
+ * writes them. Facts that are not known are left out. Returns 0 or -ENOMEM. The caller frees them with
  * facts_clear().
  */
 int facts_make(const struct transition *transition, struct facts *ret);
 void facts_clear(struct facts *facts);
 
-/* NULL: not there. */
+/* The value of a fact; NULL: there is none. */
 const char *facts_get(const struct facts *facts, const char *name);
 
 /*
- * As systemd.exec(5) reads an EnvironmentFile=, each value in double quotes. It takes UTF-8 alone: what is
- * none stands there in its shown form (base/utf8.h), as in JSON. 0 or -ENOMEM; the caller frees.
+ * Formats the facts as an EnvironmentFile= of systemd.exec(5), each value in double quotes. systemd accepts
+ * only UTF-8, so other bytes are written in their shown form (base/utf8.h), as in JSON. Returns 0 or -ENOMEM;
+ * the caller frees.
  */
 int facts_format(const struct facts *facts, char **ret);
 
-/* At most six decimals and no zeros at their end, never an exponent; for a finite number. */
+/* Writes a finite number with at most six decimals, without zeros at the end and without an exponent. */
 #define FACTS_NUMBER_MAX 330
 void facts_number(double value, char ret[FACTS_NUMBER_MAX]);
 

@@ -27,7 +27,7 @@ int journal_priority(const char *severity)
 	return LOG_WARNING;
 }
 
-/* "912.5", "31.2%": as the rule's configuration has it. */
+/* Writes a number as the configuration of rules does: "912.5", "31.2%". */
 #define NUMBER_MAX 330
 static void number(const struct metric *metric, double value, char ret[NUMBER_MAX])
 {
@@ -40,7 +40,7 @@ static void number(const struct metric *metric, double value, char ret[NUMBER_MA
 	(void)snprintf(ret, NUMBER_MAX, "%s%s", text, share ? "%" : "");
 }
 
-/* "loads p99 is 912.5 cycles, at least 900 with confidence 95%"; `at_least`: of which bound. */
+/* Writes "loads p99 is 912.5 cycles, at least 900 with confidence 95%". `at_least` selects the lower bound. */
 static int value_text(const struct alert *alert, bool at_least, char **ret)
 {
 	const struct metric *metric = &alert->rule->metric;
@@ -118,7 +118,7 @@ static int reason_text(const struct transition *transition, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* " after 5min 3s"; nothing where the clock was set back. */
+/* Writes " after 5min 3s", or nothing if the clock was set back. */
 static void after_text(const struct alert *alert, char ret[TEXT_NUMBER_MAX + 8])
 {
 	double seconds = (double)(alert->resolved.tv_sec - alert->fired.tv_sec);
@@ -165,7 +165,7 @@ void journal_fields(const struct transition *transition, const struct facts *fac
 
 	for (size_t i = 0; i < facts->n; i++)
 		ret[n++] = (struct log_field){facts->list[i].name, facts->list[i].value};
-	/* Who counts alerts by these ids is not to count what only might have been. */
+	/* A dry run has no MESSAGE_ID, so that counting alerts by it does not count dry runs. */
 	if (!transition->alert.rule->dry_run)
 		ret[n++] = (struct log_field){"MESSAGE_ID", transition->to == ALERT_FIRING
 								    ? JOURNAL_FIRING_ID

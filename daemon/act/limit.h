@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many actions may run at once, and how fast more may follow: a bucket of tokens. Pure. */
+/* A token bucket: limits how many actions may run at once, and how fast more may follow. Pure. */
 #ifndef PEBSD_ACT_LIMIT_H
 #define PEBSD_ACT_LIMIT_H
 
@@ -11,19 +11,19 @@
 #define LIMIT_BURST    20
 #define LIMIT_EVERY_NS (3 * NSEC_PER_SEC)
 
-/* All zero is a full bucket. */
+/* A struct of zeros is a full bucket. */
 struct limit {
-	u64 used;    /* tokens that are not there: 0 to LIMIT_BURST */
-	u64 at_ns;   /* up to when those that came back are counted */
+	u64 used;    /* tokens that are taken: 0 to LIMIT_BURST */
+	u64 at_ns;   /* the time up to which returned tokens are counted */
 	u64 refused; /* since the burst began */
-	bool told;
+	bool told;   /* limit_tell() has returned true in this burst */
 };
 
-/* Takes a token where there is one; else notes that one was refused. `now_ns` never goes back. */
+/* Takes a token and returns true, or counts a refusal and returns false. `now_ns` must not decrease. */
 bool limit_take(struct limit *limit, u64 now_ns);
 
 /*
- * Whether to tell that tokens are being refused, and of how many so far: once for a burst, which lasts until
+ * Whether to log that tokens were refused, and how many so far. Returns true once in a burst, which ends when
  * all tokens are back.
  */
 bool limit_tell(struct limit *limit, u64 *ret_refused);

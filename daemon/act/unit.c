@@ -9,7 +9,7 @@
 #define MANAGER      "org.freedesktop.systemd1"
 #define MANAGER_PATH "/org/freedesktop/systemd1"
 
-/* A start that waits for its answer; the list is in the order of their deadlines. */
+/* A start that waits for its answer. The list is sorted by deadline. */
 struct request {
 	struct request *next;
 	struct unit *unit;
@@ -83,7 +83,7 @@ static void drop_request(struct request *request)
 	free(request);
 }
 
-/* Tells the outcome and forgets the request. `error`: as unit_remedy() takes it. */
+/* Reports the result and frees the request. `error` is an argument for unit_remedy(). */
 static void end_request(struct request *request, int result, const char *error, const char *reason)
 {
 	struct unit *unit = request->unit;
@@ -108,7 +108,7 @@ static int answered(sd_bus_message *message, void *userdata, sd_bus_error *ret_e
 	if (error)
 		end_request(request,
 			    sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY)
-				    ? -ECONNRESET /* sd-bus says so of all calls when the bus is lost */
+				    ? -ECONNRESET /* sd-bus fails all calls so if the bus is lost */
 				    : -sd_bus_error_get_errno(error),
 			    error->name, error->message ? error->message : error->name);
 	else
@@ -130,7 +130,7 @@ static int late(sd_event_source *source, uint64_t now_us, void *userdata)
 	struct unit *unit = userdata;
 
 	(void)source;
-	/* A connection that is not made by now holds up those to come, too. */
+	/* Close a connection that is still not ready: later requests would wait for it, too. */
 	if (unit->bus && sd_bus_is_ready(unit->bus) <= 0)
 		close_bus(unit);
 	while (unit->first && unit->first->deadline_us <= now_us)
@@ -198,7 +198,10 @@ static int ask(struct unit *unit, struct request *request, const char *name)
 					   "StartUnit");
 	if (r >= 0)
 		r = sd_bus_message_append(message, "ss", name, "replace");
-	/* The deadline is the request's own: sd-bus counts from when the connection is made. */
+	/*
+	 * The request has its own deadline, because sd-bus starts its timeout only when the connection is
+	 * made.
+	 */
 	if (r >= 0)
 		r = sd_bus_call_async(unit->bus, &request->slot, message, answered, request, UINT64_MAX);
 	return r;
@@ -225,7 +228,7 @@ void unit_start(struct unit *unit, u64 alert)
 		last = &(*last)->next;
 	*last = request;
 	r = ask(unit, request, name);
-	/* Lost since it was last used, and nothing was sent: once more on a new one. */
+	/* The connection was lost since its last use, and nothing was sent. Try once more with a new one. */
 	if (r == -ENOTCONN || r == -ECONNRESET || r == -EPIPE) {
 		request->slot = sd_bus_slot_unref(request->slot);
 		close_bus(unit);

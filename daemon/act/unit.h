@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks the service manager to start pebsd-alert@NUMBER.service, and no other: the name is made of a number.
- * The system bus is opened when it is first needed and again after it was lost; nothing here waits.
+ * Asks the service manager to start pebsd-alert@NUMBER.service. It cannot start any other unit, because the
+ * caller gives only the number. The system bus is opened when it is first needed, and again after it was
+ * lost. No function blocks.
  */
 #ifndef PEBSD_ACT_UNIT_H
 #define PEBSD_ACT_UNIT_H
@@ -16,11 +17,11 @@
 
 struct unit_settings {
 	sd_event *event; /* referenced */
-	u64 timeout_ns;  /* for an answer, the connection's time included */
+	u64 timeout_ns;  /* for the answer, including the time to connect */
 	/*
-	 * Called once for each unit_start(), at times before that returns: 0 when the start was queued; else
-	 * -errno, and `message` has the unit, the reason and what to do. -ECONNRESET, -ETIMEDOUT: it may have
-	 * been started after all.
+	 * Called once for each unit_start(), possibly before that returns. `result` is 0 if the manager
+	 * queued the start, else -errno, and `message` names the unit, the reason and what to do. After
+	 * -ECONNRESET or -ETIMEDOUT the unit may have been started nevertheless.
 	 */
 	void (*ended)(void *userdata, u64 alert, int result, const char *message);
 	void *userdata;
@@ -28,7 +29,7 @@ struct unit_settings {
 
 struct unit;
 
-/* 0 or -ENOMEM. unit_free() asks for no more answers: ended() is not called any more. */
+/* 0 or -errno. unit_free() drops open requests without calling ended(). */
 int unit_new(const struct unit_settings *settings, struct unit **ret);
 struct unit *unit_free(struct unit *unit);
 DEFINE_CLEANUP(struct unit *, unit_free)
@@ -38,7 +39,7 @@ void unit_start(struct unit *unit, u64 alert);
 /* "pebsd-alert@17.service" */
 void unit_name(u64 alert, char ret[UNIT_NAME_MAX]);
 
-/* What to do about an error of D-Bus, by its name, or of opening the bus (NULL). A constant. */
+/* What to do about an error of D-Bus, by its name; NULL: the bus could not be opened. A constant. */
 const char *unit_remedy(const char *error);
 
 #endif

@@ -16,8 +16,9 @@
 #include "cgroup/walk.h"
 #include "policy/preference.h"
 
-/* Directories are asked again within so many collections; those whose alert is pending, some at each. */
+/* Each cgroup directory is read once within this many collections. */
 #define PREFERENCE_COLLECTIONS 60
+/* The most directories of pending alerts that are read again at each collection. */
 #define PREFERENCE_PENDING_MAX 64
 
 struct alerts {
@@ -25,17 +26,20 @@ struct alerts {
 	struct policy *policy;
 	struct act *act;
 	struct alerts_kept *kept;
-	int cgroup_root; /* -1: paths are of no living tree */
+	int cgroup_root; /* -1: paths are not of this kernel's cgroup tree */
 	bool attributes_failed;
-	struct reading before[EVENTS_MAX]; /* as of the last collection */
+	struct reading before[EVENTS_MAX]; /* of the last collection */
 	u64 collected_ns;
-	char *pending; /* the path asked last among those whose alert is pending; NULL: none so far */
-	char *asked;   /* the path whose directory was asked last; NULL: begin anew */
-	size_t judged; /* paths, at the last round's end */
-	size_t round;  /* paths asked in this one */
+	char *pending; /* the path that ask_pending() read last; NULL: none so far */
+	char *asked;   /* the path that ask_in_turn() read last; NULL: begin a round */
+	size_t judged; /* number of paths read in the last complete round */
+	size_t round;  /* number of paths read in this round */
 };
 
-/* A recording that is served has a time of its own: `pebsd --test-rules` judges that. */
+/*
+ * A recording has its own time, so its rules are not judged while it is served. `pebsd --test-rules` judges
+ * them.
+ */
 static size_t rules_to_judge(const struct alerts_settings *settings)
 {
 	if (strcmp(engine_head(settings->engine)->origin, "replay") != 0)
@@ -67,7 +71,10 @@ static int open_policy(struct alerts *alerts)
 		&alerts->policy);
 }
 
-/* Of a cgroup that went, or was excluded, while nobody looked no end will be told. */
+/*
+ * Ends the alerts of a cgroup that was removed or excluded while no pebsd ran: no listener reports that any
+ * more.
+ */
 static void recall_end(struct alerts *alerts, const char *path)
 {
 	_cleanup_close_ int fd = -1;
@@ -81,7 +88,10 @@ static void recall_end(struct alerts *alerts, const char *path)
 		policy_gone(alerts->policy, path);
 }
 
-/* Alerts of the time before go on; those whose rule is no more end with the first collection. */
+/*
+ * Restores the alerts of the previous process. Those whose rule is gone or changed end with the first
+ * collection.
+ */
 static int recall(struct alerts *alerts)
 {
 	const struct policy_memory *memories;
@@ -159,7 +169,7 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 	r = act_new(&act, &alerts->act, ret_message);
 	if (r < 0)
 		return r;
-	/* Rules judge what comes from here on, whoever counted before. */
+	/* Rules judge only the samples from here on, even if a previous process counted some before. */
 	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
 		alerts->before[event] = engine_reading(settings->engine, event);
 	open_cgroups(alerts);
@@ -189,7 +199,7 @@ struct alerts *alerts_free(struct alerts *alerts)
 	return NULL;
 }
 
-/* What could not be read is as if nothing was said: a rule is not switched off by accident. */
+/* An attribute that cannot be read counts as not set, so that a failure does not switch off a rule. */
 static int read_attribute(struct alerts *alerts, const char *path, const char *name, char **ret,
 			  bool *ret_root)
 {
@@ -218,8 +228,10 @@ static void ask_directory(struct alerts *alerts, const char *path)
 	(void)policy_prefer(alerts->policy, path, &preference);
 }
 
-/* Where something is about to fire, what was written a moment ago is to be known; where that is so in more
- * places than can be asked at once, each comes in its turn. */
+/*
+ * Reads the directories of pending alerts, so that a preference that was just written has an effect before
+ * they fire. If there are more than PREFERENCE_PENDING_MAX, they take turns.
+ */
 static void ask_pending(struct alerts *alerts)
 {
 	_cleanup_free_ struct alert *list = NULL;
@@ -247,7 +259,7 @@ static void ask_pending(struct alerts *alerts)
 	}
 }
 
-/* The next ones in turn, as many as it takes to have asked all within the round. */
+/* Reads the next directories, as many as needed to read all of them within PREFERENCE_COLLECTIONS. */
 static void ask_in_turn(struct alerts *alerts)
 {
 	size_t n = alerts->judged / PREFERENCE_COLLECTIONS + 8;
@@ -268,7 +280,7 @@ static void ask_in_turn(struct alerts *alerts)
 	}
 }
 
-/* Those of one entry, or of one of its slots, come one after another. */
+/* Puts the differences. Those of one entry follow one another in the list. */
 static void put_differences(struct alerts *alerts)
 {
 	struct engine *engine = alerts->settings.engine;
@@ -284,7 +296,9 @@ static void put_differences(struct alerts *alerts)
 		if (!engine_exports(engine, entry))
 			continue;
 		policy_put(alerts->policy, entry->number, entry->path, &list[i], next - i);
-		/* Its end was told before these samples, which may be the first that policy has of the path.
+		/*
+		 * alerts_gone() was called before these samples. They may be the first samples of the path,
+		 * so the policy may have ignored that call.
 		 */
 		if (!entry->living)
 			policy_gone(alerts->policy, entry->path);
@@ -312,7 +326,7 @@ static void act(struct alerts *alerts, const struct transition *transitions, siz
 		alerts->settings.changed(alerts->settings.userdata, &transitions[i]);
 }
 
-/* After the actions: what they were is on disk, which is the newer one until here. */
+/* Saves the alerts, after the actions. Until then the alert store on disk is the newer copy. */
 static void keep(struct alerts *alerts)
 {
 	int r = alerts_kept_save(alerts->kept, alerts->policy);
@@ -351,7 +365,7 @@ void alerts_collected(struct alerts *alerts)
 	act_clean(alerts->act, &head->taken);
 }
 
-/* What include and exclude let nothing be put for any more. */
+/* Leaves out the paths that `include` and `exclude` no longer admit. */
 static int leave_out(struct alerts *alerts)
 {
 	_cleanup_free_ char *path = NULL;

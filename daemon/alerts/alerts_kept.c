@@ -11,16 +11,16 @@
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
-/* A record as it is in the state. */
+/* A copy of a record in the state. */
 struct kept_record {
 	u8 *bytes;
 	size_t length;
-	size_t named; /* of them say which alert it is */
+	size_t named; /* the first `named` bytes identify the alert */
 	u64 id;
 	struct state_ref ref;
 };
 
-/* By name. */
+/* Records, sorted by the bytes that identify the alert. */
 struct kept_list {
 	struct kept_record *records;
 	size_t n;
@@ -31,7 +31,7 @@ struct alerts_kept {
 	struct state_ref head;
 	u64 next_id;
 	struct kept_list list;
-	/* Of the process before. */
+	/* From the previous process. */
 	bool before;
 	u64 judged_ns;
 	u64 next_number;
@@ -203,7 +203,7 @@ const struct policy_memory *alerts_kept_memories(const struct alerts_kept *kept,
 	return kept->memories;
 }
 
-/* What there is now. One whose path is longer than a record is not among them: it begins anew. */
+/* Lists the present alerts. One whose path is too long for a record is not saved; a restart forgets it. */
 static int make_list(const struct policy *policy, struct kept_list *ret)
 {
 	_cleanup_free_ struct policy_memory *memories = NULL;
@@ -231,7 +231,7 @@ static void put(struct alerts_kept *kept, struct kept_record *record)
 	state_put(kept->state, &record->ref, STATE_ALERT, record->id, record->bytes, record->length);
 }
 
-/* Both are by name: what is in both and the same is not touched. */
+/* Writes the differences between the saved list and the present one, in one pass over both, which are sorted. */
 static void put_changes(struct alerts_kept *kept, struct kept_list *now)
 {
 	struct kept_list *before = &kept->list;

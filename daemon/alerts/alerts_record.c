@@ -7,10 +7,10 @@
 #include "base/cleanup.h"
 #include "state/state_bytes.h"
 
-/* The last second of the year 9999, as of the alerts' file. */
+/* The last second of the year 9999, as in alert_store_json.c. */
 #define SECONDS_MAX 253402300799ULL
 
-/* All but the names. */
+/* The most bytes of a record without its strings. */
 #define FIGURES_MAX (14UL * VARINT_MAX + 3 * sizeof(double))
 
 static void put_text(struct state_writer *writer, const char *text)
@@ -37,7 +37,10 @@ size_t alerts_record_write(const struct policy_memory *memory, u8 to[STATE_RECOR
 	put_text(&writer, memory->rule);
 	put_text(&writer, memory->event_key);
 	put_text(&writer, memory->cgroup);
-	/* A cgroup may be made again while one of its alerts is shown as resolved. */
+	/*
+	 * Rule, event and cgroup alone are not unique: the cgroup may be made again while an old alert is
+	 * resolved.
+	 */
 	state_put_number(&writer, memory->number);
 	*ret_named = (size_t)(writer.to - to);
 	state_put_number(&writer, memory->fingerprint);
@@ -54,7 +57,7 @@ size_t alerts_record_write(const struct policy_memory *memory, u8 to[STATE_RECOR
 	return (size_t)(writer.to - to);
 }
 
-/* Not empty. The caller's. */
+/* Reads a string that is not empty. The caller frees it. */
 static int get_text(struct state_reader *reader, size_t max, const char **ret)
 {
 	u64 length = state_get_number(reader);
@@ -108,7 +111,7 @@ static bool get_times(struct state_reader *reader, struct policy_memory *ret)
 	       get_time(reader, &ret->fired) && get_time(reader, &ret->resolved);
 }
 
-/* Bounds may be infinite. */
+/* If the value is known it must be finite, but bounds may be infinite. */
 static bool get_figures(struct state_reader *reader, struct policy_memory *ret)
 {
 	state_get_bytes(reader, &ret->value, sizeof(ret->value));
@@ -117,7 +120,7 @@ static bool get_figures(struct state_reader *reader, struct policy_memory *ret)
 	return isnan(ret->value) || (isfinite(ret->value) && !isnan(ret->low) && !isnan(ret->high));
 }
 
-/* A breach can't have been proven for longer than there was time. */
+/* `held_ns` cannot exceed `now_ns`, the time since boot. */
 static bool get_standing(struct state_reader *reader, u64 now_ns, struct policy_memory *ret)
 {
 	u64 state, end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Alerts as records (state/state.h), and back from one whose writer is not believed. Pure. */
+/* Encodes alerts as records (state/state.h), and decodes records, which it does not trust. Pure. */
 #ifndef PEBSD_ALERTS_RECORD_H
 #define PEBSD_ALERTS_RECORD_H
 
@@ -10,13 +10,16 @@
 #include "state/state_layout.h"
 
 /*
- * Writes one, and returns its bytes; the first `*ret_named` of them say which it is, and no two alerts have
- * the same. 0: its path is longer than a record.
+ * Encodes an alert. Returns the number of bytes, or 0 if the path is too long for a record. The first
+ * `*ret_named` bytes identify the alert: they differ for any two alerts.
  */
 size_t alerts_record_write(const struct policy_memory *memory, u8 to[STATE_RECORD_MAX], size_t *ret_named);
 
-/* What was known before `now_ns` (CLOCK_MONOTONIC), with numbers below `next`. The caller frees the strings,
- * also where it is no alert. 0, -EBADMSG or -ENOMEM. */
+/*
+ * Decodes an alert that was saved before `now_ns` (CLOCK_MONOTONIC) and has a number below `next`. Returns 0,
+ * -EBADMSG if the record is not such an alert, or -ENOMEM. The caller frees the strings of `*ret`, also after
+ * an error.
+ */
 int alerts_record_read(const u8 *bytes, size_t length, u64 now_ns, u64 next, struct policy_memory *ret,
 		       size_t *ret_named);
 

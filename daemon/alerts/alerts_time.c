@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "alerts/alerts_time.h"
 
-/* Counters of CPUs that went offline may leave a sum: what seems to run backwards did not run. */
+/* A sum may decrease when CPUs go offline and their counters leave it. That counts as no growth. */
 static u64 grown(u64 now, u64 before)
 {
 	return now > before ? now - before : 0;
@@ -20,7 +20,7 @@ struct sliding_time alerts_time(const struct reading *now, const struct reading 
 	time.expected = grown(now->expected, before->expected);
 	time.lost = grown(now->malformed, before->malformed) + grown(now->unexplained, before->unexplained);
 	paused_ns = grown(now->paused_ns, before->paused_ns) / (n_cpus ? n_cpus : 1);
-	/* Nowhere open, for whatever reason: nothing could come in all this time. */
+	/* The event was not open on any CPU, so no sample could come in all this time. */
 	time.blind_ns = time.enabled_ns == 0 ? elapsed_ns : paused_ns;
 	if (time.blind_ns > elapsed_ns)
 		time.blind_ns = elapsed_ns;

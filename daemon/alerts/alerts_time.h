@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What became of an event's time between two collections, as policy wants to know it. Pure. */
+/* Computes, for the policy, what an event did with the time between two collections. Pure. */
 #ifndef PEBSD_ALERTS_TIME_H
 #define PEBSD_ALERTS_TIME_H
 
@@ -7,8 +7,8 @@
 #include "window/sliding.h"
 
 /*
- * `now` and `before`: readings `elapsed_ns` apart of an event on `n_cpus` CPUs (0: not known). Where the
- * origin counts nothing (a replay) all but the elapsed time is 0, which is: not known.
+ * `now` and `before` are readings of an event on `n_cpus` CPUs (0: not known), `elapsed_ns` apart. If the
+ * origin does not count time (a replay), everything except the elapsed time is 0, which means "not known".
  */
 struct sliding_time alerts_time(const struct reading *now, const struct reading *before, u64 elapsed_ns,
 				u64 n_cpus);

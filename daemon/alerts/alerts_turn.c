@@ -9,7 +9,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts, and keeps each once. */
+/* Sorts the names and drops duplicates. */
 static size_t put_in_order(const char **names, size_t n)
 {
 	size_t kept = 0;
@@ -40,7 +40,7 @@ size_t alerts_turn(const char **names, size_t n, const char *last, size_t max)
 	n = put_in_order(names, n);
 	while (last && first < n && strcmp(names[first], last) <= 0)
 		first++;
-	/* Both parts change places. */
+	/* Swap the two parts of the list. */
 	reverse(names, first);
 	reverse(names + first, n - first);
 	reverse(names, n);

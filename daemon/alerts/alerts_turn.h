@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whose turn it is among names that come and go. Pure. */
+/* Takes turns among names that come and go. Pure. */
 #ifndef PEBSD_ALERTS_TURN_H
 #define PEBSD_ALERTS_TURN_H
 
 #include <stddef.h>
 
 /*
- * Leaves the next names after `last` (NULL: none so far), at most `max` and each once, at the begin of the
- * list and returns how many. The order is that of their bytes, the first following on the last: it is the
- * same where `last` is no longer among them. The list is put in another order.
+ * Moves the names whose turn is next to the front of the list, at most `max` and each once, and returns their
+ * number. The turn begins after `last` (NULL: nobody had a turn yet), in the order of bytes, and the first
+ * name follows the last one. `last` need not be in the list any more. The order of all other items changes,
+ * too.
  */
 size_t alerts_turn(const char **names, size_t n, const char *last, size_t max);
 

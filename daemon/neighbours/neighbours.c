@@ -7,27 +7,29 @@
 #include "base/cleanup.h"
 #include "neighbours/pairing.h"
 
-/* How often the turned series may reach what is needed, and the theory's; their autocorrelations are
- * estimates. */
+/*
+ * The probability of a strength above the needed one by chance: among the rotated series, and by theory. The
+ * second is smaller because theory depends on autocorrelations, which are estimates.
+ */
 #define TURNS_CHANCE  0.01
 #define THEORY_CHANCE 0.002
 
-/* The series, prepared; the candidates' one after another. */
+/* All prepared series. */
 struct series_set {
 	size_t bins;
 	double *latency;
 	double *own;
-	double *all; /* everyone's traffic but the victim's */
+	double *all; /* traffic of all candidates together */
 	bool own_varies;
 	bool all_varies;
 	size_t n;
 	struct candidate {
 		size_t index;
 		double *traffic;
-		double *rest; /* everyone's but the victim's and this one's */
+		double *rest; /* traffic of all other candidates together */
 		bool rest_varies;
 	} * candidates;
-	double *space; /* of all */
+	double *space; /* the memory of all series */
 };
 
 static void series_set_close(const struct series_set *set)
@@ -64,7 +66,7 @@ static int prepare_candidate(const struct neighbour_series *candidates, size_t i
 	return 0;
 }
 
-/* 1; 0 where the latency differs in a few bins only; or -ENOMEM. */
+/* Returns 1, 0 if the latency differs only in a few bins, or -ENOMEM. */
 static int prepare(const struct neighbour_series *victim, const struct neighbour_series *candidates, size_t n,
 		   size_t bins, struct series_set *set)
 {
@@ -83,8 +85,10 @@ static int prepare(const struct neighbour_series *victim, const struct neighbour
 	for (size_t c = 0; c < n; c++)
 		for (size_t i = 0; i < bins; i++)
 			total[i] += known_or_0(candidates[c].traffic[i]);
-	/* What waits in a queue takes a multiple of its time, and of a slow victim more cycles than of a fast
-	 * one. */
+	/*
+	 * Use the logarithm: waiting in a queue multiplies the latency, so it costs a slow victim more cycles
+	 * than a fast one.
+	 */
 	for (size_t i = 0; i < bins; i++)
 		scratch[i] = isnan(victim->latency[i]) ? NAN : log(fmax(victim->latency[i], 1));
 	r = pairing_prepare(scratch, bins, set->latency);
@@ -125,13 +129,13 @@ static struct pairing pair_with_self(const struct series_set *set)
 	};
 }
 
-/* Turns that leave at least an eighth of the bins between a moment and itself, either way round. */
+/* The smallest rotation: each one moves a bin by at least an eighth of all bins, in either direction. */
 static size_t first_turn(size_t bins)
 {
 	return bins / 8 > NEIGHBOURS_LAG_MAX ? bins / 8 : NEIGHBOURS_LAG_MAX + 1;
 }
 
-/* The most that chance made of any of them, with the victim's time turned. */
+/* The highest strength of all candidates and lags if the victim's series is rotated: it is due to chance. */
 static double turned_best(const struct series_set *set, size_t turn)
 {
 	double best = 0;
@@ -145,7 +149,7 @@ static double turned_best(const struct series_set *set, size_t turn)
 	return best;
 }
 
-/* With more turns than 1 / TURNS_CHANCE the part above it is left out. */
+/* The highest strength of the rotated series; if there are many, the one that a part of TURNS_CHANCE reaches. */
 static double chance_of_turns(double *turned, size_t n)
 {
 	size_t above = (size_t)((double)(n + 1) * TURNS_CHANCE);
@@ -165,7 +169,10 @@ static double chance_of_turns(double *turned, size_t n)
 	return best;
 }
 
-/* What has to be exceeded, and by all candidates; before theory, which depends on the series, is asked. */
+/*
+ * Finds the strengths that the candidates and the victim's own traffic must exceed. The limit by theory is
+ * added later, because it depends on each pair of series.
+ */
 static int turn_all(const struct series_set *set, double *ret_candidates, double *ret_self)
 {
 	_cleanup_free_ double *turned = calloc(2 * set->bins + 1, sizeof(*turned));
@@ -186,7 +193,7 @@ static int turn_all(const struct series_set *set, double *ret_candidates, double
 	return 0;
 }
 
-/* The bins in which the victim has a latency, the fastest first. */
+/* A bin in which the victim has a latency. Arrays of these are sorted, the fastest bin first. */
 struct ordered {
 	double latency;
 	size_t bin;
@@ -212,8 +219,7 @@ static size_t order_bins(const double *latency, size_t bins, struct ordered *ret
 	return n;
 }
 
-/* Mean over some of the ordered bins of a series `lag` bins earlier; NAN where it is known in none of them.
- */
+/* The mean of a series over `n` ordered bins, each taken `lag` bins earlier; NAN if none of them is known. */
 static double mean_at(const double *values, const struct ordered *ordered, size_t n, size_t lag)
 {
 	double sum = 0;
@@ -228,8 +234,10 @@ static double mean_at(const double *values, const struct ordered *ordered, size_
 	return known ? sum / (double)known : NAN;
 }
 
-/* The most that the variance of `n` means is of the one that their samples give them, but for 1 of 100
- * cases: chi-squared over its degrees of freedom, by Wilson and Hilferty. 2.326: the normal quantile of 0.99.
+/*
+ * The factor by which the variance of `n` means may exceed the variance of their sampling errors, except in 1
+ * of 100 cases. It is the 0.99 quantile of chi-squared over its degrees of freedom, approximated after Wilson
+ * and Hilferty. 2.326 is the normal quantile of 0.99.
  */
 static double scatter_of_chance(size_t n)
 {
@@ -238,7 +246,10 @@ static double scatter_of_chance(size_t n)
 	return pow(1 - part + 2.326 * sqrt(part), 3);
 }
 
-/* Whether the latency moved by more than some percent, and than the few samples of each bin explain. */
+/*
+ * Whether the latency moved by NEIGHBOURS_SLOWER_MIN, and by more than the sampling errors of the bins
+ * explain.
+ */
 static bool moved(const struct neighbour_series *victim, const struct ordered *ordered,
 		  const struct neighbours *result)
 {
@@ -257,7 +268,7 @@ static bool moved(const struct neighbour_series *victim, const struct ordered *o
 	       noise * scatter_of_chance(result->bins);
 }
 
-/* Everyone's mean traffic together. */
+/* The sum of the mean traffic of the victim and all candidates. */
 static double traffic_of_all(const struct neighbour_series *victim, const struct neighbour_series *candidates,
 			     size_t n, const struct ordered *ordered, size_t bins)
 {
@@ -268,7 +279,7 @@ static double traffic_of_all(const struct neighbour_series *victim, const struct
 	return sum;
 }
 
-/* The best lag; of equal ones the shortest. False where there are too few bins for any. */
+/* Judges a candidate at its best lag, the shortest of equal ones. Returns false if all lags have too few bins. */
 static bool judge(const struct series_set *set, const struct candidate *candidate, struct neighbour *ret)
 {
 	struct pairing pairing = pair_with(set, candidate);
@@ -319,7 +330,7 @@ static void judge_all(const struct series_set *set, const struct neighbour_serie
 	qsort(result->list, result->n, sizeof(*result->list), compare_neighbours);
 }
 
-/* `turned`: what chance made of the victim's own traffic. */
+/* `turned` is the strength that the victim's own traffic must exceed (turn_all()). */
 static void conclude(const struct series_set *set, double turned, struct neighbours *result)
 {
 	struct pairing self = pair_with_self(set);

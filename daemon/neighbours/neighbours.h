@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who rose when this one slowed: the latency of one cgroup against the traffic of others from levels that
- * they share, over aligned bins of time. Pure; deterministic.
+ * Finds the cgroups whose traffic rose when one cgroup, the victim, became slower. It compares the victim's
+ * latency with the traffic of the others from the levels that they share, over aligned bins of time. Pure and
+ * deterministic.
  *
- * A strength is a correlation of the latency's logarithm with traffic, of what is left of both when the
- * victim's own traffic and the traffic of all others together are taken out (where they rose with the
- * latency): load that all have in common names nobody. The series are made robust first (pairing.h). One is
- * named whose strength exceeds each of
+ * A strength is the partial correlation of the logarithm of the latency with the traffic of one candidate.
+ * The victim's own traffic, and the traffic of all others together, are taken out if they rose with the
+ * latency. So load that all cgroups have in common names none of them. The series are made robust first
+ * (pairing.h).
+ *
+ * A candidate is named if its strength exceeds each of
  * - NEIGHBOURS_STRENGTH_MIN;
- * - what the best of all candidates and lags reaches with the victim's time turned against theirs, by any
- *   number of bins from an eighth of all up (91 turns of 120 bins);
- * - what theory gives for 1 case in 500 of so many tries and independent bins;
- * and whose traffic was more, where the victim was slow, by NEIGHBOURS_RISE_MIN of everyone's mean together.
+ * - the strength that the best candidate and lag reach by chance: the victim's series is rotated against
+ *   theirs by each number of bins that is at least an eighth of all (91 rotations of 120 bins);
+ * - the strength that theory gives for 1 case in 500, for that number of tries and of independent bins.
+ *
+ * Its mean traffic must also be higher in the bins in which the victim was slow. The difference must be at
+ * least NEIGHBOURS_RISE_MIN of the mean traffic of all cgroups together.
  */
 #ifndef PEBSD_NEIGHBOURS_H
 #define PEBSD_NEIGHBOURS_H
@@ -25,52 +30,53 @@
 struct neighbour_series {
 	const char *cgroup;
 	const double *traffic; /* weighted samples a second from L3, DRAM and remote; NAN: not known */
-	const double *latency; /* mean cycles; NAN where too few samples; only the victim's is read */
-	const double *error;   /* standard errors of `latency`, of the victim; NULL: it has none */
+	const double *latency; /* mean cycles; NAN: too few samples; only read for the victim */
+	const double *error;   /* standard errors of `latency`, only read for the victim; may be NULL */
 };
 
 enum neighbours_verdict {
 	NEIGHBOURS_NAMED,  /* at least one culprit is named */
-	NEIGHBOURS_SELF,   /* the victim's own traffic explains its latency better than anyone's; nobody is
-			    * named
-			    */
-	NEIGHBOURS_NOBODY, /* enough evidence, and nobody stands out */
+	NEIGHBOURS_SELF,   /* the victim's own traffic explains its latency best; no candidate is named */
+	NEIGHBOURS_NOBODY, /* there is enough evidence, and no candidate stands out */
 	NEIGHBOURS_THIN,   /* too few bins with a latency */
 	NEIGHBOURS_STEADY, /* the latency did not change enough to be explained */
 };
 
 struct neighbour {
 	size_t index;        /* in the candidates */
-	double strength;     /* at `lag`, the one where it is most; -1 to 1 */
-	int lag;             /* bins by which the traffic went ahead of the latency; 0 or more */
-	size_t n;            /* bins that it rests on */
-	double needed;       /* the strength that it would have to exceed to be named; at most 1 */
+	double strength;     /* at the lag with the highest one; -1 to 1 */
+	int lag;             /* bins by which the traffic precedes the latency; 0 or more */
+	size_t n;            /* number of bins that the strength is computed from */
+	double needed;       /* the strength that it must exceed to be named; at most 1 */
 	double traffic_slow; /* mean traffic in the slowest quarter of the bins */
-	double traffic_fast; /* and in the fastest half */
+	double traffic_fast; /* mean traffic in the fastest half */
 	bool named;
 };
 
 struct neighbours {
 	enum neighbours_verdict verdict;
-	size_t bins;          /* with a latency */
-	double self_strength; /* of the victim's own traffic, at lag 0, everyone else's taken out */
+	size_t bins;          /* number of bins with a latency */
+	double self_strength; /* of the victim's own traffic at lag 0, with that of all others taken out */
 	double latency_slow;  /* mean cycles in the slowest quarter of the bins */
-	double latency_fast;  /* and in the fastest half */
+	double latency_fast;  /* mean cycles in the fastest half */
 	size_t n;
 	struct neighbour
-		*list; /* all candidates that could be judged, strongest first; none if thin or steady */
+		*list; /* all candidates that could be judged, strongest first; empty if thin or steady */
 };
 
 #define NEIGHBOURS_BINS_MIN     24
 #define NEIGHBOURS_LAG_MAX      2
 #define NEIGHBOURS_STRENGTH_MIN 0.5
 #define NEIGHBOURS_RISE_MIN     0.005
-/* Below that ratio of the slowest quarter to the fastest half a latency is steady. */
+/*
+ * A latency is steady if its mean in the slowest quarter is less than this many times that in the fastest
+ * half.
+ */
 #define NEIGHBOURS_SLOWER_MIN 1.1
 
 /*
- * Candidates that were in too few bins, or whose traffic is the same in all but a few, can't be judged. 0 or
- * -ENOMEM; free ret->list.
+ * Ranks the candidates. A candidate cannot be judged if its traffic is known in too few bins, or is the same
+ * in all but a few. Returns 0 or -ENOMEM. The caller frees ret->list.
  */
 int neighbours_rank(const struct neighbour_series *victim, const struct neighbour_series *candidates,
 		    size_t n, size_t bins, struct neighbours *ret);

@@ -12,11 +12,11 @@
 #define BIN_NS      (5 * NSEC_PER_SEC)
 #define SAMPLES_MIN 8
 
-/* What a report is made of. */
+/* The data from which a report is made. */
 struct making {
 	const struct neighbours_sources *sources;
 	int cgroup_root_fd;
-	struct cpu_list nodes; /* CPUs of the victim's nodes */
+	struct cpu_list nodes; /* all CPUs of the victim's nodes */
 	struct traffic *traffic;
 	size_t n_others;
 	struct other {
@@ -24,8 +24,8 @@ struct making {
 		const struct traffic_point *points;
 		size_t n_points;
 		double traffic; /* sum over the bins */
-	} * others;  /* those that had traffic and are not above or below the victim; the most first */
-	double *own; /* the victim's traffic by bin, and of what is below it */
+	} * others;  /* cgroups with traffic, neither above nor below the victim; the most traffic first */
+	double *own; /* traffic of the victim and of all cgroups below it, by bin */
 };
 
 static void making_close(const struct making *making)
@@ -72,7 +72,7 @@ static const struct ledger_entry *find_entry(const struct making *making, u32 nu
 	return found ? *found : NULL;
 }
 
-/* The events whose samples of shared levels are traffic, and of those the ones with a latency. */
+/* Finds the events whose samples count as traffic, and those of them that have a latency. */
 static void find_events(const struct snapshot *head, u32 *ret_traffic, u32 *ret_latency)
 {
 	*ret_traffic = *ret_latency = 0;
@@ -140,7 +140,7 @@ static int find_others(struct making *making)
 			one.traffic += traffic->points[i].traffic;
 			one.n_points++;
 		}
-		/* Not one of the engine's: unattributed, or long gone. */
+		/* No entry: unattributed samples, or a cgroup that was removed long ago. */
 		if (one.entry)
 			sort_out(making, &one);
 	}
@@ -149,7 +149,10 @@ static int find_others(struct making *making)
 	return 0;
 }
 
-/* False where the one can't be on a node of the victim's; one whose CPUs can't be read may be anywhere. */
+/*
+ * Returns false if the cgroup cannot run on the victim's nodes. It may run anywhere if its CPUs cannot be
+ * read.
+ */
 static bool shares_a_node(const struct making *making, const char *path)
 {
 	struct cpu_list cpus;
@@ -160,7 +163,7 @@ static bool shares_a_node(const struct making *making, const char *path)
 	return cpu_list_count(&cpus) > 0;
 }
 
-/* Those on the same nodes, as many as are judged, come to stand first in `others`. */
+/* Reduces `others` to those on the victim's nodes, at most NEIGHBOURS_REPORT_MAX. */
 static void choose(struct making *making, struct neighbours_report *report)
 {
 	size_t n = 0, looked_at = 0;

@@ -6,11 +6,11 @@
 
 #include "base/cleanup.h"
 
-/* One value in so many is drawn in at either end. */
+/* One value in this many is winsorized at either end. */
 #define DRAWN_IN 20
-/* Degrees of freedom: an autocorrelation is an estimate, which few have no room for. */
+/* The least degrees of freedom. With fewer, the estimates of the autocorrelations are too rough. */
 #define FREEDOM_MIN 6
-/* Of a variance of 1: what rounding leaves. */
+/* A variance below this is only rounding error of a variance of 1. */
 #define NOTHING 1e-9
 
 static int compare_doubles(const void *a, const void *b)
@@ -20,7 +20,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The bounds that values are drawn in to; returns how many are known. */
+/* Finds the bounds for winsorizing. They are equal if no value is known. Returns 0 or -ENOMEM. */
 static int find_bounds(const double *values, size_t n, double *ret_low, double *ret_high)
 {
 	_cleanup_free_ double *sorted = calloc(n + 1, sizeof(*sorted));
@@ -40,7 +40,7 @@ static int find_bounds(const double *values, size_t n, double *ret_low, double *
 	return 0;
 }
 
-/* Least squares over the bins that are known. */
+/* Subtracts the line of least squares over the known bins. */
 static void take_line_out(double *values, size_t n)
 {
 	double known = 0, time = 0, value = 0, time_time = 0, time_value = 0, slope;
@@ -88,7 +88,7 @@ int pairing_prepare(const double *values, size_t n, double *ret)
 		return r;
 	if (!(high > low))
 		return 0;
-	/* On a scale of 0 to 1 from here on. */
+	/* Scale the values to 0 to 1. */
 	for (size_t i = 0; i < n; i++)
 		ret[i] = isnan(values[i]) ? NAN : (fmin(fmax(values[i], low), high) - low) / (high - low);
 	take_line_out(ret, n);
@@ -106,7 +106,7 @@ enum column { OWN, REST, LATENCY, TRAFFIC, COLUMNS };
 struct products {
 	size_t n;
 	double sum[COLUMNS];
-	double product[COLUMNS][COLUMNS]; /* where the row is not after the column */
+	double product[COLUMNS][COLUMNS]; /* only elements with row <= column are used */
 };
 
 static void add_products(const struct pairing *pairing, size_t lag, size_t turn, struct products *products)
@@ -139,7 +139,7 @@ static void take_mean_out(struct products *products)
 			products->product[i][k] -= products->sum[i] * products->sum[k] / (double)products->n;
 }
 
-/* Regresses the columns after `control` on it. */
+/* Regresses the columns after `control` on it, unless it does not vary or does not rise with the latency. */
 static void take_out(struct products *products, enum column control)
 {
 	double(*product)[COLUMNS] = products->product;
@@ -201,7 +201,9 @@ static double independent_bins(const struct pairing *pairing, size_t n)
 	return (double)n / fmax(factor, 1);
 }
 
-/* What a standard normal variable is above in `chance` of all cases; `chance` is above 0, at most one half.
+/*
+ * The value that a standard normal variable exceeds with probability `chance`, which is above 0 and at most
+ * 0.5.
  */
 static double normal_above(double chance)
 {
@@ -220,7 +222,10 @@ static double normal_above(double chance)
 
 double pairing_chance(const struct pairing *pairing, size_t n, double chance, size_t tries)
 {
-	/* Of Fisher's transformation's degrees of freedom each series taken out costs one, the line too. */
+	/*
+	 * Fisher's transformation has n - 3 degrees of freedom. The line and each series taken out cost one
+	 * more.
+	 */
 	double freedom = independent_bins(pairing, n) - 3 - 1 - !!pairing->own - !!pairing->rest;
 
 	if (freedom < FREEDOM_MIN)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How far one series follows another, with what both have in common with further series taken out, and what
- * chance would make of it. Pure.
+ * Computes how strongly one series follows another, after the effect of other series is taken out of both,
+ * and how strong that would be by chance. Pure.
  */
 #ifndef PEBSD_PAIRING_H
 #define PEBSD_PAIRING_H
@@ -10,37 +10,45 @@
 #include <stddef.h>
 
 /*
- * `n` values of equal bins of time, NAN where one is not known, as the functions below want them: the
- * twentieth part at either end is drawn to the next value (one wild bin is no evidence), a straight line over
- * the time is taken out (what grows or falls all the while agrees with all that does), the mean is 0 and the
- * variance 1. Returns 1, 0 where nothing is left that varies (`ret` is then not to be used), or -ENOMEM.
+ * Prepares a series for the functions below. `values` are `n` bins of equal length; NAN: not known.
+ *   - The lowest and the highest twentieth of the values are set to the nearest remaining value (winsorized),
+ *     because one extreme bin is not evidence.
+ *   - A straight line over time is subtracted, because any two series with a trend agree.
+ *   - The result is scaled to mean 0 and variance 1.
+ *
+ * Returns 1, -ENOMEM, or 0 if nothing is left that varies; then do not use `ret`.
  */
 int pairing_prepare(const double *values, size_t n, double *ret);
 
-/* All prepared; of `n` values. */
+/* Prepared series of `n` values: the question is how `latency` follows `traffic`. */
 struct pairing {
 	size_t n;
 	const double *latency;
-	const double *own;     /* moves with `latency`; NULL: none */
-	const double *traffic; /* whose relation to `latency` is asked for */
-	const double *rest;    /* moves with `traffic`; NULL: none */
+	const double *own; /* taken out, at the bins of `latency`; NULL: none */
+	const double *traffic;
+	const double *rest; /* taken out, at the bins of `traffic`; NULL: none */
 };
 
 /*
- * The correlation of the latency at each bin with the traffic `lag` bins earlier, -1 to 1, `own` and `rest`
- * taken out where they rise with the latency: what falls when the latency rises is its consequence, as the
- * traffic of a program that waits, and would take the cause out with it. The latency's series is turned by
- * `turn` bins against the traffic's, its end following its start: by any but 0 a relation is broken, and all
- * that each series is by itself is kept. 0 where nothing of either is left. `*ret_n` (may be NULL): bins in
- * which all are known.
+ * Returns the correlation of the latency at each bin with the traffic `lag` bins earlier, -1 to 1.
+ *
+ * `own` and `rest` are taken out if they rise with the latency. If they fall when the latency rises, they are
+ * its consequence, for example the traffic of a program that waits. To take them out would take out the
+ * cause, too.
+ *
+ * The series of the latency (with `own`) is rotated by `turn` bins against that of the traffic. Any rotation
+ * but 0 breaks a relation between the two, and keeps the properties of each series.
+ *
+ * Returns 0 if nothing varies any more in one of the two. `*ret_n` (may be NULL) is the number of bins in
+ * which all series are known.
  */
 double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, size_t *ret_n);
 
 /*
- * The strength that two series that have nothing to do with each other reach in `chance` of all cases, where
- * the best of `tries` such pairs is looked for: Fisher's transformation, with as many independent bins as the
- * series' autocorrelations leave of `n` (Bartlett's formula). 1 where that is too few to say, as of one
- * long episode.
+ * Returns the strength that unrelated series reach with probability `chance`, if the best of `tries` pairs is
+ * taken. It uses Fisher's transformation. The number of independent bins among `n` follows from the
+ * autocorrelations of the series (Bartlett's formula). Returns 1 if it is too small, as in a single long
+ * episode.
  */
 double pairing_chance(const struct pairing *pairing, size_t n, double chance, size_t tries);
 

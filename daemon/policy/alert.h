@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is known of one rule on one subject: what actions, exporters and people are told. Plain data. */
+/* The result of one rule on one subject, as actions, exporters and people get to see it. Plain data. */
 #ifndef PEBSD_ALERT_H
 #define PEBSD_ALERT_H
 
@@ -9,7 +9,7 @@
 #include "policy/preference.h"
 
 struct alert {
-	u64 number; /* given when it fires, never twice; 0: has not fired */
+	u64 number; /* assigned when it fires, never used again; 0: it has not fired */
 	const struct rule *rule;
 	const char *cgroup;
 	unsigned event;        /* index */
@@ -18,22 +18,22 @@ struct alert {
 	struct decision decision;
 	struct limits limits;
 	struct preference_effect preference;
-	struct estimate estimate; /* of the last collection; where it ended of the last one judged */
-	u64 covered_ns;           /* by the window */
+	struct estimate estimate; /* of the last collection; of an alert that ended: of the last one judged */
+	u64 covered_ns;           /* how much time the window covers */
 
-	/* CLOCK_REALTIME; 0: not so far. */
-	struct timespec since;    /* of the state */
-	struct timespec breached; /* when the breach that fired was first proven */
+	/* CLOCK_REALTIME; 0: has not happened yet. */
+	struct timespec since;    /* when the state began */
+	struct timespec breached; /* when the breach was first proven */
 	struct timespec fired;
 	struct timespec resolved;
-	enum alert_end end; /* of a resolved one */
+	enum alert_end end; /* of a resolved alert */
 };
 
 /* An alert changed its state. */
 struct transition {
 	enum alert_state from;
 	enum alert_state to;
-	struct alert alert; /* as of now; its strings are valid until the next policy_* call */
+	struct alert alert; /* after the change; its strings are valid until the next policy_* call */
 };
 
 #endif

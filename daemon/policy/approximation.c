@@ -4,11 +4,12 @@
 #include <math.h>
 
 /*
- * Outer bounds are from inequalities (Chernoff, Bernstein), which hold for any n. Inner ones are medians, or
- * what a median can't be past: no bound that is right in half of all cases is further in.
+ * Outer bounds come from inequalities (Chernoff, Bernstein) that hold for any n. Inner bounds are medians, or
+ * limits that a median cannot pass: a bound that is right in at least half of all cases does not lie further
+ * in.
  */
 
-/* For what the inequalities lose to rounding. */
+/* Covers rounding errors in the inequalities. */
 #define MARGIN 1.000001
 
 static struct approximation rough_quantile(const struct tally *tally, double q, double log_chance)
@@ -30,7 +31,7 @@ static struct approximation rough_quantile(const struct tally *tally, double q, 
 	};
 }
 
-/* Of `k` of many, a tail above is no more likely than a Poisson variable's by Bernstein's inequality. */
+/* Bounds of `k` samples of `n`: Bernstein's inequality for a Poisson variable also bounds the binomial tails. */
 static struct approximation rough_share(double k, double n, double log_chance)
 {
 	double l = log_chance * MARGIN;
@@ -44,9 +45,9 @@ static struct approximation rough_share(double k, double n, double log_chance)
 }
 
 /*
- * A rate's bounds are quantiles of gamma distributions of scale 1. The median of such a one is less than a
- * third below its mean; with a chance of exp(-l) at most it is further off than sqrt(2 mean l) below, and l
- * more above.
+ * The exact bounds of a rate are quantiles of gamma distributions of scale 1. The median of such a
+ * distribution is less than one third below its mean. With a chance of at most exp(-l) a value is more than
+ * sqrt(2 mean l) below the mean, or more than sqrt(2 mean l) + l above it.
  */
 static struct approximation rough_rate(const struct tally *tally, double seconds, double largest,
 				       double log_chance)

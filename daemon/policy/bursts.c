@@ -6,10 +6,10 @@
 #include <Rmath.h>
 
 /*
- * Batches of several parts, and how much larger than the effect so far that of a batch must be to count: one
- * standard deviation of what it is with 30 parts and independent samples. Without it chance alone would
- * make 100 independent samples worth 82 of them, the largest of four estimates being taken; with it they are
- * worth 88.
+ * Lengths of batches, in parts. The effect of a batch length counts only if it exceeds the largest effect so
+ * far by the factor 1 + `excess`. `excess` is one standard deviation of the effect with 30 parts and
+ * independent samples. The largest of four estimates is biased by chance: without `excess` 100 independent
+ * samples would be worth 82, and with it they are worth 88.
  */
 static const struct {
 	size_t length;
@@ -17,22 +17,26 @@ static const struct {
 } batches[] = {{1, 0.26}, {2, 0.25}, {3, 0.35}, {5, 0.5}};
 #define BATCHES (sizeof(batches) / sizeof(batches[0]))
 
-/* So many batches of a length there must be. */
+/* The window must have room for at least this many batches of a length. */
 #define BATCHES_MIN 6
 
-/* Parts that would say as much if all had as many samples. */
+/* The least effective number of parts: as many parts of equal size would say as much. */
 #define PARTS_MIN 3
 
-/* Neighbouring parts that vary so much alike are of one burst: then it is longer than batches can tell. With
- * 30 parts of independent samples the correlation is beyond in one window of 1,000. */
+/*
+ * If the correlation of neighbouring parts is above this, bursts are longer than batches can measure. With 30
+ * parts of independent samples this happens in one window of 1,000.
+ */
 #define ALIKE 0.55
-/* And it is asked only of parts that vary more than independent samples do. */
+/* The correlation is tested only if the effect is above this: parts vary more than independent samples do. */
 #define VARIES 1.25
 
-/* An idle service: a tenth of the parts are empty without being so by chance, and fewer than so many bursts
- * have all samples. */
+/*
+ * A service was idle if a tenth more of the parts are empty than chance explains, and few bursts have all
+ * samples.
+ */
 #define IDLE_PARTS_MIN 10
-#define IDLE_BURSTS    5
+#define IDLE_BURSTS    5 /* fewer bursts than this are few */
 
 struct residuals {
 	size_t n;
@@ -58,7 +62,10 @@ static bool residuals_of(const struct burst_series *series, struct residuals *re
 	return true;
 }
 
-/* The variance of the sum of all, from overlapping batches of so many parts; unbiased for independent ones. */
+/*
+ * Estimates the variance of the sum of all parts from overlapping batches of `length` parts. Unbiased if the
+ * parts are independent.
+ */
 static double batch_variance(const struct residuals *residuals, size_t length)
 {
 	const size_t n = residuals->n;
@@ -75,7 +82,7 @@ static double batch_variance(const struct residuals *residuals, size_t length)
 	       ((double)length * (double)(n - length + 1) * (double)(n - length));
 }
 
-/* The correlation of parts with the ones after them. */
+/* The correlation of each part with the next one. */
 static double neighbours_alike(const struct residuals *residuals)
 {
 	double squares = 0, products = 0;
@@ -88,7 +95,7 @@ static double neighbours_alike(const struct residuals *residuals)
 	return squares > 0 ? products / squares : 0;
 }
 
-/* Whether the service was idle for a part of the window, and busy in few bursts. */
+/* Whether the service was idle for some of the window, and busy in only a few bursts. */
 static bool is_idle_between(const struct burst_series *series)
 {
 	const double n = (double)series->n;
@@ -102,11 +109,14 @@ static bool is_idle_between(const struct burst_series *series)
 		busy += is_busy;
 		bursts += is_busy && (i == 0 || !(series->parts[i - 1].whole > 0));
 	}
-	/* By chance a part of few samples is empty with exp(-samples / n). */
+	/* By chance a part is empty with a probability of exp(-samples / n). */
 	return busy < n * (0.9 - exp(-samples / n)) && bursts < IDLE_BURSTS;
 }
 
-/* By so much Student's t widens a bound whose variance comes of so many parts, squared. */
+/*
+ * The square of the factor by which Student's t widens a bound, compared with the normal distribution, if the
+ * variance was estimated from this many parts.
+ */
 static double widened(double parts, double confidence)
 {
 	double normal = qnorm(confidence, 0, 1, true, false);
@@ -122,14 +132,14 @@ double bursts_effect(const struct burst_series *series, double confidence)
 
 	if (!residuals_of(series, &residuals))
 		return 1;
-	/* No event at all, in all the time: its rate varies by nothing. */
+	/* There was no event at all, so its rate does not vary. */
 	if (!series->of_samples && !(series->variance > 0))
 		return 1;
 	if (residuals.parts < PARTS_MIN)
 		return INFINITY;
 	if (series->of_samples && series->n >= IDLE_PARTS_MIN && is_idle_between(series))
 		return INFINITY;
-	/* None of the samples is what is counted, or all are. */
+	/* Either none of the samples is counted, or all are. */
 	if (!(series->variance > 0))
 		return 1;
 	for (size_t i = 0; i < BATCHES; i++) {

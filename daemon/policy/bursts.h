@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many independent samples the samples of a window are worth. Samples of real services come in bursts: what
- * one says its neighbours say too, and a bound that takes them for independent is too narrow. The window's own
- * parts show it: the sums over parts vary more than those of independent samples would. Pure.
+ * Estimates how many independent samples the samples of a window are worth. Samples of real services come in
+ * bursts: neighbouring samples are alike, so a bound that takes them for independent is too narrow. The parts
+ * of the window show this, because their sums vary more than those of independent samples would. Pure.
  */
 #ifndef PEBSD_BURSTS_H
 #define PEBSD_BURSTS_H
@@ -10,14 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collections that a window must have: of fewer, parts can hardly say as much as the three that are needed. */
+/*
+ * A window must have at least this many collections. With fewer, the effective number of its parts would
+ * rarely reach the three that bursts_effect() needs.
+ */
 #define BURSTS_COLLECTIONS_MIN 4
 
-/* Parts of a window, at most: a pane more than a window has of them, where panes are an eighth shorter. */
+/*
+ * The most parts of a window. It has SLIDING_PANES panes and one more; each may be an eighth shorter than
+ * planned.
+ */
 #define BURSTS_PARTS_MAX 40
 
-/* A part of the window: how much it has of what the figure is a share of (samples; of a rate seconds), and of
- * what is counted in it (samples of a source, latencies above an edge, cycles, weights). */
+/*
+ * A part of the window. `whole` is its part of the denominator: samples, or seconds of a rate. `counted` is
+ * its part of the numerator: samples of a source, latencies above a bucket's edge, cycles, or weights.
+ */
 struct burst_part {
 	double whole;
 	double counted;
@@ -26,15 +34,18 @@ struct burst_part {
 struct burst_series {
 	size_t n;
 	struct burst_part parts[BURSTS_PARTS_MAX]; /* in the order of time */
-	double variance; /* of the sum of `counted` about its share of `whole`, were the samples independent */
-	bool of_samples; /* `whole` counts samples: parts without one say that the service was idle */
+	double variance; /* of the sum of `counted` about its share of `whole`, if samples were independent */
+	bool of_samples; /* `whole` counts samples: the service was idle in a part that has none */
 };
 
 /*
- * The design effect: n samples are worth n / effect independent ones. At least 1. INFINITY: not known, as the
- * window holds too few bursts to tell: they are longer than a tenth of the window or so, or fewer than five
- * of them have all samples, or the window has fewer than 3 parts' worth of samples. `confidence` is that of the bounds: the
- * effect is an estimate, and with few parts a rough one, for which they are widened as Student's t is.
+ * Returns the design effect, at least 1: n samples are worth n / effect independent ones. Returns INFINITY if
+ * the window holds too few bursts to tell:
+ *   - bursts are longer than about a tenth of the window, or
+ *   - fewer than five bursts contain all samples, or
+ *   - the effective number of parts is below 3.
+ * `confidence` is that of the bounds. The effect is itself an estimate, and a rough one if there are few
+ * parts. It is therefore enlarged by the factor by which Student's t exceeds the normal quantile, squared.
  */
 double bursts_effect(const struct burst_series *series, double confidence);
 

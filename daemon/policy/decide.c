@@ -53,7 +53,7 @@ bool decide(const struct rule *rule, const struct finding *finding, struct decis
 	decision->unknown = finding->unknown;
 	if (finding->unknown == UNKNOWN_NOT)
 		judge_known(rule, finding, decision);
-	/* This is the clock's, and needs no evidence. */
+	/* This depends on time alone, so it also applies while the verdict is unknown. */
 	if (decision->state == ALERT_RESOLVED && finding->now_ns > decision->since_ns &&
 	    finding->now_ns - decision->since_ns >= DECIDE_RESOLVED_NS)
 		enter(decision, ALERT_INACTIVE, finding->now_ns);

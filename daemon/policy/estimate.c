@@ -6,7 +6,7 @@
 #include "policy/bursts.h"
 #include "window/quantile.h"
 
-/* One window: now, or what a ratio compares it with. */
+/* One side of a comparison: the window, or the baseline of a ratio. */
 struct side {
 	const struct tally *tally;
 	double seconds;
@@ -44,7 +44,7 @@ u64 estimate_share_count(const struct metric *metric, const struct tally *tally)
 		count = tally->locked;
 		break;
 	}
-	/* A sample in flight may be in one counter and not yet in another. */
+	/* A sample that is just being counted may be in one counter and not yet in the other. */
 	return count < tally->samples ? count : tally->samples;
 }
 
@@ -98,7 +98,7 @@ static struct interval bounds_of(const struct rule *rule, const struct limits *l
 				     rule->metric.quantile, confidence, &low, &high);
 		return interval_between_ranks(tally->latency, tally->latency_samples, low, high);
 	case METRIC_MEAN:
-		/* What is beyond the cap must not count on one side of a quotient alone. */
+		/* Both sides of a quotient must cap latencies, not only one. */
 		return (rule->metric.ratio ? interval_capped_mean
 					   : interval_mean)(tally->latency, tally->latency_samples,
 							    rule_mean_cap(rule, limits), effect, confidence);
@@ -139,7 +139,7 @@ static struct side base_of(const struct measured *measured)
 	return (struct side){measured->base, measured->base_seconds, 0};
 }
 
-/* The value is 0, found without working it out. */
+/* Whether the value is 0, without computing it. */
 static bool is_zero(const struct rule *rule, const struct tally *tally)
 {
 	switch (rule->metric.kind) {
@@ -164,7 +164,7 @@ bool estimate_known(const struct rule *rule, const struct measured *measured)
 		return false;
 	if (!rule->metric.ratio)
 		return true;
-	/* Nothing is no multiple of nothing. */
+	/* 0 / 0 has no value. */
 	return base.tally && is_known(rule, &base) &&
 	       !(is_zero(rule, now.tally) && is_zero(rule, base.tally));
 }
@@ -190,11 +190,11 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 				  : bounds_of(rule, limits, &now, effect_of(measured), rule->confidence);
 }
 
-/* What a series counts. */
+/* How much each sample counts in a burst series. */
 struct counter {
 	const struct rule *rule;
 	double values
-		[FINE_BUCKETS]; /* of a latency in each bucket: cycles of a mean; 1 above a quantile's edge */
+		[FINE_BUCKETS]; /* of a latency in each bucket: its cycles for a mean; 1 above a quantile's edge */
 };
 
 static double sum_values(const struct counter *counter, const struct tally *tally)
@@ -224,7 +224,10 @@ static void count_part(const struct counter *counter, const struct tally *tally,
 				   (double)estimate_share_count(&counter->rule->metric, tally)};
 }
 
-/* Were the samples independent: of a share and a mean from what they are, of a rate that of a Poisson variable. */
+/*
+ * The variance of the sum if the samples were independent. For a quantile, mean or share it follows from the
+ * samples themselves; for a rate it is that of a Poisson variable.
+ */
 static double variance_of(const struct counter *counter, const struct tally *tally)
 {
 	double n = (double)tally->latency_samples;
@@ -267,7 +270,7 @@ static double effect_at_edge(struct counter *counter, const struct measured *mea
 	return effect_of_counter(counter, measured);
 }
 
-/* The bucket that has the quantile. */
+/* The bucket that contains the quantile. */
 static u32 quantile_bucket(const struct tally *tally, double q)
 {
 	double n = 0;
@@ -281,7 +284,10 @@ static u32 quantile_bucket(const struct tally *tally, double q)
 	return bucket;
 }
 
-/* Who is above one edge need not come as those above another do: a bound may be at any of these. */
+/*
+ * Latencies above one edge may come in other bursts than those above another edge. A bound may lie at any of
+ * these edges, so this takes the largest effect.
+ */
 static double quantile_effect(struct counter *counter, const struct limits *limits,
 			      const struct measured *measured)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A rule's metric over a window: the value and its bounds. Pure. */
+/* Computes a rule's metric over a window: its value and the bounds of it. Pure. */
 #ifndef PEBSD_ESTIMATE_H
 #define PEBSD_ESTIMATE_H
 
@@ -12,69 +12,87 @@ struct measured_part {
 	double seconds;
 };
 
-/* What is measured: a subject's window. */
+/* The window of a subject. */
 struct measured {
 	const struct tally *tally;
 	double seconds; /* in which the event ran */
-	/* Of a ratio: the baseline as if counted (baseline_tally()); NULL: none yet. */
+	/* For a ratio: the baseline, as counts (baseline_tally()). NULL: there is none yet. */
 	const struct tally *base;
 	double base_seconds;
-	/* The parts of the window, in the order of time, which show whether samples come in bursts; NULL: none. */
+	/* The parts of the window in the order of time: they show whether samples come in bursts. May be NULL. */
 	const struct measured_part *parts;
 	size_t n_parts; /* at most BURSTS_PARTS_MAX */
-	/* What estimate_effect() made of them. At least 1; 0: taken for 1, samples are independent; INFINITY: not
-	 * known, and nothing bounds the value. */
+	/*
+	 * The result of estimate_effect() for these parts, at least 1. 0 stands for 1: samples are
+	 * independent. INFINITY: the effect is not known, so the value has no bounds.
+	 */
 	double effect;
-	/* The largest weight that a sample in the window has or can have had: the largest period of its time,
-	 * or of the last sample before it. A rate's upper bound rests on it; without samples and without it
-	 * the rate is not known. 0: not known. */
+	/*
+	 * The largest weight that a sample in the window has or could have had. It is the largest period used
+	 * in the window, or that of the last sample before it. The upper bound of a rate depends on it. If
+	 * there are no samples either, the rate is not known without it. 0: not known.
+	 */
 	double sample_weight;
 };
 
 struct estimate {
-	/* There is a value: at least one sample that has what is measured; for a rate none will do. */
+	/* There is a value: at least one sample has what is measured. A rate has a value without any sample. */
 	bool known;
-	double value; /* in the metric's unit; of a quantile as quantile_of() interpolates it; INFINITY: the
-			 baseline of a ratio is 0 */
-	struct interval bounds; /* at the rule's confidence each */
-	u64 samples;            /* that it rests on */
-	u64 worth;              /* so many independent ones they are worth; 0: not known */
-	double effect;          /* samples by worth; INFINITY: not known */
-	u64 base_samples;       /* effective; of a ratio */
-	/* Of a quantile that is no ratio: latencies on the rule's side of its limits, above them or, of a
-	 * rule `below`, not above. */
+	/*
+	 * In the metric's unit. A quantile is interpolated by quantile_of(). INFINITY: a ratio's baseline is
+	 * 0.
+	 */
+	double value;
+	struct interval bounds; /* each at the rule's confidence */
+	u64 samples;            /* the number that the value is computed from */
+	u64 worth;              /* how many independent samples these are worth; 0: not known */
+	double effect;          /* samples / worth; INFINITY: not known */
+	u64 base_samples;       /* of a ratio: effective number in the baseline */
+	/*
+	 * Of a quantile that is not a ratio: the latencies past its limits. Past means above, or for a rule
+	 * with `below`, not above.
+	 */
 	u64 past_threshold;
 	u64 past_clear;
 };
 
-/* The same numbers decide (evidence.h) and are shown. */
+/* Computes the numbers that are shown. evidence_judge() decides by the same numbers. */
 void estimate_of(const struct rule *rule, const struct limits *limits, const struct measured *measured,
 		 struct estimate *ret);
 
 /*
- * By how much the bounds' samples must be divided as they came in bursts: the design effect (bursts.h) of what
- * the metric counts. Of a quantile the largest of those about its value and at its limits. A baseline's samples
- * are taken for like those of the window. 1 without parts, or where nothing is known.
+ * Returns the design effect (bursts.h) of what the metric counts: bounds divide the number of samples by it.
+ * For a quantile it is the largest of the effects around the value and at the limits. The samples of a
+ * baseline are assumed to have the same effect as those of the window. Returns 1 if there are no parts or no
+ * value.
  */
 double estimate_effect(const struct rule *rule, const struct limits *limits, const struct measured *measured);
 
-/* How many of n samples are worth as much, at most n, and how many of these a count stands for. */
+/*
+ * The number of independent samples that n samples are worth, at most n; and `count` of `n`, scaled to
+ * `worth`.
+ */
 u64 estimate_worth(u64 n, double effect);
 u64 estimate_worth_count(u64 count, u64 n, u64 worth);
 
-/* Whether there is a value; its bounds alone, of what is known. */
+/* Whether there is a value. */
 bool estimate_known(const struct rule *rule, const struct measured *measured);
+
+/* The bounds alone. Call it only if estimate_known() holds. */
 struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
 				const struct measured *measured);
 
-/* Whether it is known what the value rests on: a restart takes along value and bounds alone, and no value but
- * a rate of 0 comes of no sample. */
+/*
+ * Whether the estimate knows how many samples the value is computed from. One that was saved over a restart
+ * does not: only its value and bounds are saved. A known value without samples is such a one, unless it is a
+ * rate of 0.
+ */
 bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric);
 
-/* The samples of a share's metric that are what it counts; at most all. */
+/* The number of samples that a share counts (for example those of its source), at most all samples. */
 u64 estimate_share_count(const struct metric *metric, const struct tally *tally);
 
-/* Samples in the window that the rule's `min-samples` counts: those with a latency, or all. */
+/* The samples that the rule's `min-samples` counts: those with a latency for a quantile or a mean, else all. */
 u64 estimate_samples(const struct rule *rule, const struct tally *tally);
 
 #endif

@@ -9,9 +9,9 @@
 #include "policy/approximation.h"
 
 /*
- * A quantile or a share is decided by one question: are so many of n too many to be chance? It is asked of
- * the count on the side that would prove it, in four kinds: whether the metric is at or above a limit, or at
- * or below it. The answer is monotone in the count.
+ * A quantile or a share is decided by one test: are this many of n samples on one side of the limit too many
+ * to be chance? The test counts the side that would prove the claim. It has four kinds, for a metric at or
+ * above its limit, and at or below it. If a count proves the claim, all larger counts do, too.
  */
 enum test_kind { QUANTILE_ABOVE, QUANTILE_BELOW, SHARE_ABOVE, SHARE_BELOW };
 
@@ -22,7 +22,7 @@ struct test {
 	u64 n;
 };
 
-/* What is known of a test so far: up to `no` it is not proven, from `yes` on it is. */
+/* The results of a test so far: counts up to `no` do not prove the claim, counts from `yes` on do. */
 struct remembered {
 	struct test test;
 	s64 no;
@@ -32,7 +32,7 @@ struct remembered {
 #define REMEMBERED_LOG2 13
 
 struct evidence {
-	double confidence; /* of the last judgement, and what follows from it */
+	double confidence; /* of the last judgement; `log_chance` is derived from it */
 	double log_chance;
 	struct remembered remembered[1 << REMEMBERED_LOG2];
 };
@@ -53,7 +53,7 @@ struct evidence *evidence_free(struct evidence *evidence)
 	return NULL;
 }
 
-/* How often chance alone puts a sample on the side that counts, where the metric is at its limit. */
+/* The probability that a sample is on the side that is counted, if the metric is exactly at its limit. */
 static double chance_of_one(const struct test *test)
 {
 	switch (test->kind) {
@@ -67,7 +67,7 @@ static double chance_of_one(const struct test *test)
 	return test->limit;
 }
 
-/* The answer itself. */
+/* Runs the exact test. */
 static bool proves(const struct test *test, u64 count)
 {
 	u64 n = test->n;
@@ -138,8 +138,9 @@ static double log_chance(struct evidence *evidence, double confidence)
 }
 
 /*
- * The same answer, for most counts from a glance: those below what is expected prove nothing, as no tail that
- * begins there is below one half; those that Bernstein's inequality finds too many are too many.
+ * Gives the same answer, for most counts without the exact test. A count below the expected one proves
+ * nothing, because a tail that begins there has a probability of at least one half. A count that Bernstein's
+ * inequality finds too large for chance is proof.
  */
 static bool is_proven(struct evidence *evidence, const struct test *test, u64 count)
 {
@@ -155,7 +156,7 @@ static bool is_proven(struct evidence *evidence, const struct test *test, u64 co
 	return recall(evidence, test, count);
 }
 
-/* The same of samples of which `effect` are worth one. */
+/* The same for samples of which `effect` are worth one independent sample. */
 static bool is_worth_proof(struct evidence *evidence, const struct test *test, double effect, u64 count)
 {
 	struct test worth = *test;
@@ -180,7 +181,7 @@ static bool is_worth_proof(struct evidence *evidence, const struct test *test, d
 	return is_proven(evidence, &worth, estimate_worth_count(count, test->n, worth.n));
 }
 
-/* Of latencies those in buckets up to this one. */
+/* The number of latencies in the buckets up to and including `bucket`. */
 static u64 at_or_below(const struct tally *tally, u32 bucket)
 {
 	u64 sum = 0;
@@ -190,11 +191,11 @@ static u64 at_or_below(const struct tally *tally, u32 bucket)
 	return sum < tally->latency_samples ? sum : tally->latency_samples;
 }
 
-/* Whether the metric is proven to be at or above, or at or below one of the limits. */
+/* A claim that samples may prove: the metric is at or above a limit (`above`), or at or below it. */
 struct claim {
 	bool above;
 	double limit;
-	u32 bucket; /* whose upper edge it is; of a quantile */
+	u32 bucket; /* of a quantile: the limit is its upper edge */
 };
 
 static struct claim breach_of(const struct rule *rule, const struct limits *limits)
@@ -231,7 +232,6 @@ static bool count_proves(struct evidence *evidence, const struct rule *rule, con
 	return is_worth_proof(evidence, &test, effect, claim->above ? count : test.n - count);
 }
 
-/* What the interval says, and nothing else. */
 static bool interval_proves(const struct interval *bounds, const struct claim *claim)
 {
 	return claim->above ? bounds->low >= claim->limit : bounds->high <= claim->limit;
@@ -245,7 +245,10 @@ static enum verdict verdict_of(const struct interval *bounds, const struct claim
 	return interval_proves(bounds, clear) ? VERDICT_CLEAR : VERDICT_BETWEEN;
 }
 
-/* By bounds: the rough ones, where both of them say the same; else the exact ones. */
+/*
+ * Judges by the approximate bounds if the outer and the inner ones give the same verdict, else by the exact
+ * ones.
+ */
 static enum verdict judge_bounds(struct evidence *evidence, const struct rule *rule,
 				 const struct limits *limits, const struct claim *breach,
 				 const struct claim *clear, const struct measured *measured)
@@ -284,7 +287,7 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
 	return judge_bounds(evidence, rule, limits, &breach, &clear, measured);
 }
 
-/* The least count that is proven; n + 1: none is. */
+/* The least count that proves the claim; n + 1: none does. */
 static u64 least_proven(struct evidence *evidence, const struct test *test, double effect)
 {
 	u64 no = 0;

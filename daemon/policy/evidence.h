@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the samples of a window prove about a rule's limits: the same as the bounds of estimate.h say, but by
- * counts, fast enough to be asked for every cgroup at every collection. Pure.
+ * Decides whether the samples of a window prove a rule's limits to be passed. The verdict is the one that the
+ * bounds of estimate.h give, but it is found by counting. That is fast enough for every cgroup at every
+ * collection. Pure.
  *
- * A quantile is past a bucket edge where enough latencies are: how many of n, is a binomial tail, computed
- * once for an n and remembered.
+ * A quantile is past a bucket's edge if enough latencies are. How many of n are enough follows from a
+ * binomial tail, which is computed once for each n and cached.
  */
 #ifndef PEBSD_EVIDENCE_H
 #define PEBSD_EVIDENCE_H
@@ -14,26 +15,31 @@
 
 enum verdict {
 	VERDICT_BETWEEN, /* nothing is proven */
-	VERDICT_BREACH,  /* the near bound is past the threshold */
-	VERDICT_CLEAR,   /* the far bound is on the good side of `clear` */
+	VERDICT_BREACH,  /* both bounds are past the threshold */
+	VERDICT_CLEAR,   /* both bounds are on the good side of `clear` */
 };
 
-struct evidence; /* remembers critical counts; bounded */
+struct evidence; /* a cache of critical counts, of fixed size */
 
 int evidence_new(struct evidence **ret); /* 0 or -ENOMEM */
 struct evidence *evidence_free(struct evidence *evidence);
 DEFINE_CLEANUP(struct evidence *, evidence_free)
 
-/* VERDICT_BETWEEN where there is no value. A verdict equals what estimate_of() gives: `low` at or above the
- * threshold (`above`; a latency is above the lower edge of its bucket), `high` at or below `clear`; turned
- * round for `below`. */
+/*
+ * Returns VERDICT_BETWEEN if there is no value. Otherwise the verdict agrees with the bounds of
+ * estimate_of(). For a rule with `above`, `low` at or above the threshold is a breach, and `high` at or below
+ * `clear` is clear. For a rule with `below` it is the other way round. A latency counts as above the lower
+ * edge of its bucket.
+ */
 enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
 			    const struct measured *measured);
 
 /*
- * Of a quantile or share: with how many of `n` on the far side of the limit the verdict is met. `effect` of the
- * `n` are worth one independent one; 0: taken for 1. For a rule `above`: a breach from `*ret_breach` latencies
- * above the threshold on, clear up to `*ret_clear` above `clear`. n + 1 and -1 where no count does.
+ * For a quantile or a share that is not a ratio: how many of `n` samples must be past a limit for each
+ * verdict. `effect` samples are worth one independent sample; 0 stands for 1. A breach is proven if at least
+ * `*ret_breach` samples are past the threshold, clear if at most `*ret_clear` are past `clear`. A latency
+ * past a limit is above it; a sample past the limit of a share is one that the share counts. For a rule with
+ * `below` both are the opposite. `*ret_breach` is n + 1, and `*ret_clear` is -1, if no count proves it.
  */
 void evidence_counts(struct evidence *evidence, const struct rule *rule, const struct limits *limits, u64 n,
 		     double effect, s64 *ret_breach, s64 *ret_clear);

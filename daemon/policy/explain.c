@@ -15,7 +15,7 @@ static void span(u64 ns, char ret[TEXT_NUMBER_MAX])
 	text_span((double)ns / (double)NSEC_PER_SEC, ret);
 }
 
-/* Decided at the edges of buckets, by counts. */
+/* Whether the metric is judged by counting the latencies past the edge of a bucket. */
 static bool at_edges(const struct metric *metric)
 {
 	return metric->kind == METRIC_QUANTILE && !metric->ratio;
@@ -58,7 +58,7 @@ static bool has_bursts(const struct alert *alert)
 	return alert->estimate.known && alert->estimate.effect > 1;
 }
 
-/* What its samples are worth, where that is less than their number. */
+/* Says what the samples are worth, if that is less than their number. */
 static void say_worth(struct speech *speech)
 {
 	const struct estimate *estimate = &speech->alert->estimate;
@@ -114,7 +114,6 @@ static const char *side(const struct rule *rule, bool breach)
 	return speech_proven_above(rule, breach) ? "at least" : "at most";
 }
 
-/* The directory that a preference stands on. */
 static void say_preference(struct speech *speech)
 {
 	const struct preference_effect *effect = &speech->alert->preference;
@@ -185,7 +184,7 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	    have, needed, speech_samples(&speech->rule->metric), missing);
 }
 
-/* What ends it. */
+/* Says what will end the state "unknown". */
 static void say_end_of_unknown(struct speech *speech)
 {
 	const struct alert *alert = speech->alert;
@@ -252,7 +251,7 @@ static void say_unknown(struct speech *speech)
 	say_end_of_unknown(speech);
 }
 
-/* Since when, and for how long it must be. */
+/* Says since when the state holds, and how long a breach must still be proven. */
 static void say_time(struct speech *speech)
 {
 	const struct alert *alert = speech->alert;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What would change a verdict, in sentences. Pure. */
+/* Explains an alert in sentences, and says what would change its verdict. Pure. */
 #ifndef PEBSD_EXPLAIN_H
 #define PEBSD_EXPLAIN_H
 
 #include "policy/alert.h"
 
 /*
- * The sentences about `alert`, each malloc'ed, NULL-terminated; free with explain_free(). E.g. "fires when at
- * least 34 of 2,000 latencies are above 896 cycles; 21 are". Returns 0 or -ENOMEM.
+ * Makes a NULL-terminated list of sentences about `alert`, for example "a breach is proven when at least 34
+ * of 2,000 latencies are above 896 cycles; 21 are". Returns 0 or -ENOMEM. The caller frees the list with
+ * explain_free().
  */
 int explain(const struct alert *alert, char ***ret);
 char **explain_free(char **sentences);

@@ -8,10 +8,10 @@
 
 #define COUNTED_MAX (QUANTITY_MAX + 32)
 
-/* Beyond this many nobody is told to wait for. */
+/* The explanation never asks people to wait for more samples than this. */
 #define SAMPLES_FORESEEN_MAX (1ULL << 32)
 
-/* What a count is of: the samples on the rule's side of its limit. */
+/* Describes the samples that are counted: those past the limit. */
 static void counted(const struct rule *rule, double limit, const char *are, char ret[COUNTED_MAX])
 {
 	char edge[QUANTITY_MAX];
@@ -28,7 +28,7 @@ static void counted(const struct rule *rule, double limit, const char *are, char
 		       strchr(metric, ':') + 1);
 }
 
-/* How many are on the rule's side of the limit. */
+/* The number of samples past the limit. */
 static u64 count_now(const struct alert *alert, bool breach)
 {
 	if (alert->rule->metric.kind == METRIC_QUANTILE)
@@ -37,14 +37,16 @@ static u64 count_now(const struct alert *alert, bool breach)
 			    (double)alert->estimate.samples);
 }
 
-/* Samples that come are taken to be worth as little as those that did. */
+/* Assumes that future samples come in the same bursts as those in the window. */
 static double effect_of(const struct alert *alert)
 {
 	return alert->estimate.effect;
 }
 
-/* The least number of samples, of which the same share is on the rule's side, that prove a breach; 0: none
- * that one could wait for. */
+/*
+ * The least number of samples that would prove a breach if the share of them past the threshold stays the
+ * same. 0: it is too large to wait for.
+ */
 static u64 foresee(struct evidence *evidence, const struct alert *alert)
 {
 	const u64 n = alert->estimate.samples, count = count_now(alert, true);
@@ -97,7 +99,7 @@ static bool can_prove(struct evidence *evidence, const struct alert *alert, bool
 	return breach ? breach_from <= (s64)n : clear_to >= 0;
 }
 
-/* With how many samples some count proves it; fewer than these do not. 0: none that one could wait for. */
+/* The least number of samples with which any count can prove it. 0: it is too large to wait for. */
 static u64 least_samples(struct evidence *evidence, const struct alert *alert, bool breach)
 {
 	u64 low = alert->estimate.samples, high = low + 1;
@@ -119,7 +121,7 @@ static u64 least_samples(struct evidence *evidence, const struct alert *alert, b
 	return high;
 }
 
-/* By counts: of so many, how many would prove it. */
+/* Judged by counts: says how many of the samples must be past the limit to prove it. */
 static void say_counts(struct speech *speech, bool breach)
 {
 	const struct alert *alert = speech->alert;
@@ -162,7 +164,7 @@ static void say_counts(struct speech *speech, bool breach)
 	}
 }
 
-/* By bounds: which of them would have to be where. */
+/* Judged by bounds: says which bound would have to pass which limit. */
 static void say_bound(struct speech *speech, bool breach)
 {
 	const struct alert *alert = speech->alert;

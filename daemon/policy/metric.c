@@ -88,7 +88,7 @@ void metric_format(const struct metric *metric, char ret[METRIC_TEXT_MAX])
 	(void)snprintf(ret, METRIC_TEXT_MAX, "%s%s", metric->ratio ? RATIO : "", word);
 }
 
-/* Between which thresholds are, these included where `inclusive`. */
+/* The range of a threshold. `min` and `max` are part of it if `inclusive`. */
 struct range {
 	double min;
 	double max;
@@ -104,7 +104,7 @@ static struct range range_of(const struct metric *metric)
 	case METRIC_QUANTILE:
 		break;
 	case METRIC_MEAN:
-		/* A mean counts latencies up to 8 times the threshold (rule_mean_cap()). */
+		/* rule_mean_cap() is 8 times the threshold, and the histogram ends at 8 times 131072. */
 		return (struct range){2, 131072, true, "cycles from 2 to 131072"};
 	case METRIC_RATE:
 		return (struct range){0, 1e15, false, "weighted samples a second, more than 0"};

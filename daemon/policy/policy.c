@@ -107,7 +107,10 @@ void policy_set_period(struct policy *policy, unsigned event, u64 period)
 		policy->events[event].period = period;
 }
 
-/* Samples right after the removal may be of tasks on their way out: those of a collection that began then. */
+/*
+ * A removed path that gets samples has come back, unless tasks that are exiting may have caused them. That is
+ * possible if the collection began less than POLICY_STRAY_NS after the removal.
+ */
 static void note_sign_of_life(struct policy *policy, struct path *path)
 {
 	if (!path->gone)
@@ -138,7 +141,7 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 
 		if (subject->view->event != event)
 			continue;
-		/* Of a subtree, in which there may be no task but below. */
+		/* The subject may be a subtree whose tasks are all in cgroups below it. */
 		note_sign_of_life(policy, subject->path);
 		if (!made)
 			tally_of(difference->pairs, difference->size, &tally);
@@ -167,7 +170,7 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 		put_event(policy, entry, &differences[i]);
 }
 
-/* What was known when it went is what its alerts end with. */
+/* Saves the estimates at the time of the removal: the path's alerts end with them. */
 static void keep_estimates(struct policy *policy, struct path *path)
 {
 	for (struct subject *subject = path->subjects; subject; subject = subject->next)
@@ -248,7 +251,7 @@ int policy_prefer(struct policy *policy, const char *name, const struct preferen
 		path->threshold = old_threshold;
 		path->owner_is_root = old_owner;
 		for (struct subject *subject = path->subjects; subject; subject = subject->next)
-			(void)subject_prefer(policy, subject); /* what this needs it had */
+			(void)subject_prefer(policy, subject); /* cannot fail: its memory exists */
 		path_release(policy, path);
 		return r;
 	}

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policy: rules, windows and time in; transitions out. Pure: it has no clock, reads no file, and acts on
- * nothing.
+ * The policy takes rules, differences and time, and returns the changes of states (transitions). Pure: it has
+ * no clock, reads no file, and runs no action.
  *
- * A subject is a cgroup, or for a rule with `subtree` a cgroup with all below it, under one event (of each
- * PMU apart). Subjects that no rule matches cost nothing. Rules of one event, window and `subtree` share one
- * sliding window.
+ * A subject is what a rule judges: one cgroup under one event, and each PMU's event separately. For a rule
+ * with `subtree` it is a cgroup together with all cgroups below it. Subjects that no rule matches cost
+ * nothing. Rules with the same event, window and `subtree` share one sliding window.
  *
- * Unknown is the first that holds of: not measured, the cgroup without a slot, the window not covered, its source
- * silent, multiplexed, lost samples, too few samples in the window, too few in the baseline, and, where independent
- * samples would prove something, too few bursts in the window (bursts.h). A baseline is fed with what leaves
- * the window, but for what leaves while its rule is pending or firing; not being known does not freeze it, or
- * one that lacks samples would never get any.
+ * A state is unknown for the first of these reasons that holds (enum unknown_reason):
+ *   - the metric is not measured, or the cgroup has no slot;
+ *   - the window is not covered, its event was not sampled, was multiplexed, or lost samples;
+ *   - there are too few samples in the window, or in the baseline;
+ *   - independent samples would prove something, but the window has too few bursts (bursts.h).
+ *
+ * A baseline is fed with the samples that leave the window, except while its rule is pending or firing. It is
+ * also fed while the state is unknown: otherwise a baseline that lacks samples would never get any.
  */
 #ifndef PEBSD_POLICY_H
 #define PEBSD_POLICY_H
@@ -28,9 +31,9 @@ struct policy_settings {
 	size_t n_rules;
 	const struct event *events; /* copied */
 	size_t n_events;
-	u64 start_ns;     /* CLOCK_MONOTONIC: where the first collection begins */
-	u64 next_number;  /* of the first alert; at least 1 */
-	size_t max_bytes; /* of all windows' panes together; POLICY_BYTES */
+	u64 start_ns;     /* CLOCK_MONOTONIC: when the first collection begins */
+	u64 next_number;  /* the number of the first alert that fires; at least 1 */
+	size_t max_bytes; /* limit for the panes of all windows together, e.g. POLICY_BYTES */
 };
 
 #define POLICY_BYTES ((size_t)64 << 20)
@@ -41,16 +44,16 @@ struct policy *policy_free(struct policy *policy);
 DEFINE_CLEANUP(struct policy *, policy_free)
 
 /*
- * Other rules from now on. A rule that decides the same as one of the same name before keeps its subjects'
- * states, and windows that are still needed what they hold. Alerts of the others end: the next tick tells. On
- * failure (-ENOMEM) the old rules stay.
+ * Replaces the rules. A new rule keeps the states of the old rule of its name if both decide the same
+ * (rule_same_decision()). Windows that are still needed keep their contents. The alerts of all other old
+ * rules end, and the next tick reports that. On failure (-ENOMEM) the old rules stay.
  */
 int policy_set_rules(struct policy *policy, const struct rule *rules, size_t n);
 
 /*
- * One collection: begin, a put for each cgroup with differences (all of them, or some at a time), tick.
- * `time` has an entry for each event. `number`: the ledger's for the path; the differences' own entries are
- * not looked at.
+ * For one collection call policy_begin(), then policy_put() for each cgroup with differences, then
+ * policy_tick(). A cgroup's differences may be put in several calls. `time` has an item for each event.
+ * `number` is the ledger's number of the path; the policy does not read `entry` of the differences.
  */
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX]);
@@ -58,47 +61,62 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 		size_t n);
 
 /*
- * What a sample of an event stands for from now on (event.period; 0: varies or not known). A rate's upper
- * bound rests on it, and on what the last samples stood for where that is more.
+ * Sets the period of an event from now on (see event.period; 0: it varies or is not known). The upper bound
+ * of a rate depends on it, or on the period of the last samples if that was larger.
  */
 void policy_set_period(struct policy *policy, unsigned event, u64 period);
 
 /*
- * Judges. `*ret` are the transitions, in the order of rules, then paths' bytes, then events: the policy's,
- * valid until the next call. 0, or -ENOMEM: what could not be taken in begins anew.
+ * Judges the collection. `*ret` are the transitions, ordered by rule (rules that were removed come first),
+ * then by the bytes of the path, then by event. The policy owns them; they are valid until the next call.
+ * Returns 0 or -ENOMEM. After -ENOMEM a window that could not take in the collection is empty and starts
+ * again.
  */
 int policy_tick(struct policy *policy, const struct transition **ret, size_t *ret_n);
 
 /*
- * The cgroup of a path was removed: once its window has passed its alerts end, unless it is there again
- * (policy_put() says so, five seconds after it at the earliest: until then it may be tasks on their way out).
- * What is held for it is freed then; of a window under which nothing is pending, firing or resolved already
- * after five seconds without a sample, or the window where that is shorter. Made again after that, it begins
- * anew, baselines too. Of a path that nothing was put for yet it means nothing: where samples
- * follow a removal it is to be told again, after policy_put().
+ * Call this when the cgroup of a path was removed. Its alerts end, and its memory is freed, when the window
+ * has passed, unless the cgroup has come back. policy_put() is a sign of that, but not in the first five
+ * seconds (POLICY_STRAY_NS), when samples may come from tasks that are exiting. A subject without an alert
+ * (pending, firing or resolved) is freed after five seconds without a sample, or after the window if that is
+ * shorter. A cgroup that is made again later starts from nothing, also with its baselines.
+ *
+ * The call has no effect if nothing was put for the path yet. If samples follow a removal, call it again
+ * after policy_put().
  */
 void policy_gone(struct policy *policy, const char *path);
 
-/* Likewise of a path whose cgroup is there, but for which nothing will be put any more: its alerts end as
- * ignored. */
+/*
+ * Does the same for a path whose cgroup still exists, but for which nothing will be put any more. Its alerts
+ * end with ALERT_END_IGNORED.
+ */
 void policy_leave_out(struct policy *policy, const char *path);
 
 /*
- * Cgroups that have no slot: what rules match of them is unknown, also where nothing was ever put for it. Of a rule
- * with `subtree` that is the cgroup itself; what is above it is judged by the rest. Looked at whenever somebody
- * asks: it outlives the policy, and may change between two calls. NULL: there are none.
+ * Sets the list of cgroups that have no slot. Rules that match such a cgroup are unknown for it, even if
+ * nothing was ever put for it. A rule with `subtree` is unknown for the cgroup itself; the cgroups above it
+ * are judged by the samples of the other cgroups. The list must outlive the policy, which reads it in each
+ * call. It may change between two calls. NULL: there are none.
  */
 void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot);
 
-/* What a path's directory says, for all rules, until it is said anew. Texts are copied. 0 or -ENOMEM. */
+/*
+ * Sets the preferences of a path's directory for all rules, until the next call for this path. The texts are
+ * copied. Returns 0 or -ENOMEM.
+ */
 int policy_prefer(struct policy *policy, const char *name, const struct preference *preference);
 
-/* A path that is judged, the one after `path` in some fixed order (NULL: the first); NULL after the last.
- * Valid until the next policy_* call that changes something. */
+/*
+ * Iterates over the paths that are judged, in a fixed order. Returns the path after `path` (NULL: the first
+ * one), or NULL after the last one. It is valid until the next policy_* call that changes something.
+ */
 const char *policy_next_path(const struct policy *policy, const char *path);
 
-/* All that is pending, firing or resolved within DECIDE_RESOLVED_NS (at most POLICY_RESOLVED_MAX of these,
- * the latest), firing ones first, then by since. The caller frees the array; strings as of policy_tick(). */
+/*
+ * Lists all alerts that are pending or firing, or were resolved within DECIDE_RESOLVED_NS. At most the latest
+ * POLICY_RESOLVED_MAX resolved ones are listed. Firing alerts come first, then all others, each in the order
+ * of `since`. The caller frees the array; its strings are valid as long as those of policy_tick().
+ */
 #define POLICY_RESOLVED_MAX 1024
 int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n);
 
@@ -106,12 +124,15 @@ int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n
 const struct rule *policy_rule(const struct policy *policy, const char *name);
 const struct rule *policy_rules(const struct policy *policy, size_t *ret_n);
 
-/* What a rule makes of a path: one for each event of the rule's role on it. -ENOENT: no such rule; -ENXIO:
- * the rule does not match the path; 0 with n = 0: it does, and nothing was sampled yet. Caller frees. */
+/*
+ * Returns the state of a rule on a path, in one alert for each event of the rule's role. Returns -ENOENT if
+ * there is no such rule, and -ENXIO if the rule does not match the path. 0 with n = 0 means that it matches,
+ * but nothing was sampled yet. The caller frees `*ret`.
+ */
 int policy_explain(const struct policy *policy, const char *rule, const char *path, struct alert **ret,
 		   size_t *ret_n);
 
-/* How many subjects of a rule are in each state; those unknown are counted by reason and not by state. */
+/* The number of subjects of a rule in each state. Unknown subjects are counted by reason and not by state. */
 struct policy_counts {
 	u64 states[ALERT_RESOLVED + 1];
 	u64 unknown[UNKNOWN_NOT_MEASURED + 1];
@@ -120,9 +141,9 @@ struct policy_counts {
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret);
 
 /*
- * What must be known to go on after a restart: of each alert that is pending or firing, and of those resolved
- * within DECIDE_RESOLVED_NS. Windows begin anew: until they are covered it is unknown, which changes no
- * state, and counts neither for nor against what is pending.
+ * The part of an alert that is saved over a restart. Alerts are saved that are pending or firing, or were
+ * resolved within DECIDE_RESOLVED_NS. Windows are not saved. Until a window is covered again, its subjects
+ * are unknown: this changes no state and does not count toward `for`.
  */
 struct policy_memory {
 	char rule[RULE_NAME_MAX];
@@ -133,25 +154,30 @@ struct policy_memory {
 	enum alert_state state;
 	u64 held_ns;
 	struct timespec since, breached, fired, resolved;
-	enum alert_end end;      /* of a resolved one */
-	double value, low, high; /* as last judged; for a resolution that follows; NAN: not known */
+	enum alert_end end;      /* of a resolved alert */
+	double value, low, high; /* when last judged: reported if it resolves; NAN: not known */
 };
 int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
-/* The same with the figures of when each state began: for who asks at each collection. What is the same as
- * the last time is the same to the last bit, but for `held_ns`. */
+/*
+ * Does the same with the value and bounds from when each state began, which is cheap enough for each
+ * collection. An alert that has not changed since the last call is the same to the last bit, except for
+ * `held_ns`.
+ */
 int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
-/* Takes one back, after policy_new(). -ESTALE: no rule of that name and fingerprint (where it was firing the
- * next tick tells of its end), -ENOMEM. */
+/*
+ * Restores one alert, after policy_new(). Returns 0 or -ENOMEM. Returns -ESTALE if no rule has that name and
+ * fingerprint; if the alert was firing, the next tick reports its end.
+ */
 int policy_recall(struct policy *policy, const struct policy_memory *memory);
 
 u64 policy_next_number(const struct policy *policy);
 
-/* CLOCK_MONOTONIC of the last tick; before the first, the start. */
+/* The time of the last tick, or start_ns before the first one. CLOCK_MONOTONIC. */
 u64 policy_judged_ns(const struct policy *policy);
 
-/* Memory held by windows and subjects. */
+/* The memory that windows and subjects hold, bytes. */
 size_t policy_bytes(const struct policy *policy);
 
 #endif

@@ -46,7 +46,10 @@ void ended_keep(struct policy *policy, struct ended *ended)
 	policy->n_ended++;
 }
 
-/* What is left of the hour for one that was recalled: only the time of day has gone on. */
+/*
+ * When to free an alert that was restored after a restart: an hour after it resolved. CLOCK_MONOTONIC of that
+ * time is not known, so the rest of the hour is computed from CLOCK_REALTIME.
+ */
 static u64 until_of(const struct policy *policy, const struct ended *ended)
 {
 	s64 past = (s64)policy->now.tv_sec - (s64)ended->alert.resolved.tv_sec;
@@ -66,7 +69,7 @@ void ended_expire(struct policy *policy)
 
 		if (!ended->until_ns)
 			ended->until_ns = until_of(policy, ended);
-		/* Of one that was pending nothing is shown: it was kept for its transition's sake. */
+		/* An alert that ended while pending is not listed. Only its transition needed it. */
 		if (ended->alert.decision.state != ALERT_RESOLVED || policy->now_ns >= ended->until_ns)
 			forget(policy, ended);
 		ended = next;

@@ -5,7 +5,7 @@
 
 #include "policy/policy_parts.h"
 
-/* Room for as many transitions, too: a state changes only where it can be told. */
+/* Also reserves as many transitions: a state changes only if the change can be reported. */
 int changes_reserve(struct policy *policy, size_t n)
 {
 	size_t room = policy->n_changes + n;
@@ -28,16 +28,19 @@ int changes_reserve(struct policy *policy, size_t n)
 }
 
 /*
- * A baseline is frozen while its rule is pending or firing: what is being judged as unusual is not to become
- * usual. It is not while the rule is unknown: what was counted was counted, and a baseline that lacks samples
- * would never get any.
+ * A baseline is frozen while its rule is pending or firing, so that an unusual value does not become the
+ * usual one. It is not frozen while the state is unknown: samples that were counted remain valid, and
+ * otherwise a baseline that lacks samples would never get any.
  */
 static bool is_frozen(const struct state *state)
 {
 	return state->state == ALERT_PENDING || state->state == ALERT_FIRING;
 }
 
-/* Time that passed without a sample is fed when the next one is, or when somebody asks. */
+/*
+ * Feeds a baseline. Time without samples is fed late: with the next samples, or when a reader needs the
+ * baseline.
+ */
 static void feed(const struct view *view, u64 half_life_ns, const struct tally *tally, double seconds,
 		 u64 now_ns, struct state_baseline *base)
 {
@@ -81,7 +84,10 @@ void judge_leaving(void *userdata, u32 number, const struct tally *tally, const 
 	}
 }
 
-/* Up to date without a change: for readers. */
+/*
+ * Copies the baseline and brings the copy up to date. Readers use it, because they must not change the
+ * original.
+ */
 static void copy_baseline(const struct policy *policy, const struct subject *subject, size_t member,
 			  struct state_baseline *ret)
 {
@@ -121,13 +127,13 @@ static void keep_part(void *userdata, const struct tally *tally, const struct sl
 
 	if (parts->is_new && parts->n == 0 && !tally->samples && !tally->latency_samples)
 		return;
-	/* More than there can be: the oldest go. */
+	/* A window should not have more parts than this. If it has, drop the oldest one. */
 	if (parts->n == BURSTS_PARTS_MAX)
 		memmove(&parts->list[0], &parts->list[1], --parts->n * sizeof(parts->list[0]));
 	parts->list[parts->n++] = (struct measured_part){*tally, view_exposure(time)};
 }
 
-/* What the window's parts say of bursts. All rules of a subject use the same parts. */
+/* Computes the design effect from the parts of the window. All rules of a subject share the same parts. */
 static double subject_effect(const struct policy *policy, const struct subject *subject, size_t member,
 			     const struct measured *measured)
 {
@@ -160,7 +166,7 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
-/* A rate needs periods: samples without any have none. */
+/* Whether the metric is a rate, and its samples came without the periods that a rate is made of. */
 static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 {
 	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;
@@ -173,8 +179,9 @@ static bool base_is_thin(const struct rule *rule, const struct measured *measure
 }
 
 /*
- * The first that holds of: not measured, no slot, the window's own (view_look()), too few samples in it, too few in
- * the baseline. Too few bursts is asked after, of what would be proven without (judge_evidence()).
+ * Returns the first reason that holds, in this order: not measured, no slot, the reason of the view
+ * (view_look()), too few samples in the window, too few in the baseline. judge_evidence() adds
+ * UNKNOWN_BURSTS, but only if independent samples would prove something.
  */
 static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
 				     struct measured *measured)
@@ -231,7 +238,7 @@ static void note_change(struct policy *policy, struct subject *subject, size_t m
 				.member = member};
 }
 
-/* What is pending or firing ends. */
+/* Ends a pending or firing alert, because a preference ignores the rule now. */
 static void ignore(struct policy *policy, struct subject *subject, size_t member)
 {
 	struct state *state = &subject->states[member];
@@ -280,8 +287,8 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 }
 
 /*
- * What the samples prove: first taken for independent, which is quickly asked and hardly ever proves anything;
- * if it does, and a state would change by it, for what they are worth.
+ * Finds what the samples prove. It first takes them for independent, which is fast and rarely proves
+ * anything. Only if that verdict would change the state does it judge again with the design effect.
  */
 static void judge_evidence(struct policy *policy, const struct subject *subject, size_t member,
 			   struct measured *measured, struct finding *finding)
@@ -313,7 +320,7 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	finding.unknown = reason_of(policy, subject, member, &measured);
 	if (finding.unknown == UNKNOWN_NOT && !ignored)
 		judge_evidence(policy, subject, member, &measured, &finding);
-	/* Inactive, and it stays so: nearly all there are. */
+	/* The common case: the state is inactive and stays so. */
 	if (state->state == ALERT_INACTIVE &&
 	    (finding.unknown != UNKNOWN_NOT || finding.verdict != VERDICT_BREACH)) {
 		state->unknown = (u8)finding.unknown;
@@ -324,7 +331,10 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	return enter(policy, subject, member, &finding);
 }
 
-/* The same for nearly all there are, in a few comparisons: inactive, and no breach. */
+/*
+ * Judges the common case by a few comparisons: the state is inactive, and there is no breach. Returns false
+ * if judge_member() has to decide.
+ */
 static bool pass_member(const struct policy *policy, struct state *state, const struct view_rule *view_rule,
 			struct screened *screened)
 {
@@ -380,12 +390,12 @@ int judge_subject(struct policy *policy, struct subject *subject)
 			error = r;
 		active |= subject->states[i].state != ALERT_INACTIVE;
 	}
-	/* A transition names it, and the next tick lets go of what is nobody's. */
+	/* A transition points to the subject, so it must stay until the next tick. That tick may drop it. */
 	if (error || policy->n_changes > n_changes)
 		subject->rejudge = active = true;
 	if (active && !subject->active)
 		view->active[view->n_active++] = subject;
-	subject->active |= active; /* who is not any more leaves the list after all are judged */
+	subject->active |= active; /* judge_view() takes those that are no longer active off the list */
 	if (!active && !subject->refs && !tally->samples && !tally->latency_samples) {
 		subject->next_doomed = policy->doomed;
 		policy->doomed = subject;

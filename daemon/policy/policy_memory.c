@@ -28,7 +28,7 @@ static void remember_one(const struct alert *alert, struct policy_memory *ret)
 	memcpy(ret->rule, alert->rule->name, sizeof(ret->rule));
 }
 
-/* The figures of a state that is unknown now are those of when it was known. */
+/* If the state is unknown now, uses the estimate that was saved when the state last changed. */
 static void use_last_judged(const struct policy *policy, struct alert *alert)
 {
 	const struct path *path = path_find(policy, alert->cgroup);
@@ -93,8 +93,9 @@ static int event_of(const struct policy *policy, const char *key)
 }
 
 /*
- * One that has no subject any more: it is resolved already, or its rule is not what it was. Then nothing but
- * the name is left of that rule: the one that is so called now has other limits, and figures have no unit.
+ * Restores an alert without a subject: it is resolved already, or its rule has changed. Of a rule that has
+ * changed only the name is known. The present rule of that name may have other limits and another metric, so
+ * the saved value and bounds are dropped.
  */
 static int recall_ended(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
 			bool same)

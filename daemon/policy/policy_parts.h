@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a policy is made of.
+ * The parts of a policy, shared by its sources.
  *
- *   view     an event, a window, and whether it is of subtrees: one sliding window, and the rules that share
- * it group    which rules of a view match: the same for most subjects subject  a path in a view: a number in
- * its sliding window, and a state for each rule of its group entry    a cgroup as the ledger numbers it: the
- * subjects that its differences are added to
+ *   view     one event, one window length, and whether it is of subtrees: has one sliding window, and the rules
+ *            that share it
+ *   group    a set of rules of a view that match a path; most subjects share the same group
+ *   subject  a path in a view: has a number in the sliding window, and a state for each rule of its group
+ *   entry    a cgroup under the number that the ledger gives it: lists the subjects that its differences are
+ *            added to
  *
- * A state that was never anything but inactive takes 16 bytes; all else is in its `extra`.
+ * A state that has always been inactive takes 16 bytes. Everything else about a state is in its `extra`.
  */
 #ifndef PEBSD_POLICY_PARTS_H
 #define PEBSD_POLICY_PARTS_H
@@ -20,16 +22,16 @@
 #include "policy/policy_screen.h"
 #include "window/baseline.h"
 
-/* For so long samples of a removed cgroup may still come, of tasks on their way out. */
+/* How long after its removal a cgroup may still get samples, from tasks that are exiting. */
 #define POLICY_STRAY_NS (5 * NSEC_PER_SEC)
 
-/* Of a ratio's state. */
+/* The baseline of a ratio's state. */
 struct state_baseline {
 	struct baseline baseline;
-	double fed; /* seconds that had left the window (view.left_seconds) when it was fed last */
+	double fed; /* view.left_seconds when the baseline was last fed */
 };
 
-/* A state that is or was more than inactive, is of a ratio, or has a preference. */
+/* Details of a state that is not or was not inactive, is of a ratio, or has a preference. */
 struct extra {
 	u64 at_ns;
 	u64 since_ns;
@@ -37,36 +39,35 @@ struct extra {
 	u64 number;
 	struct timespec since, breached, fired, resolved;
 	enum alert_end end;
-	struct estimate estimate; /* as it was when the state changed, or its cgroup went */
-	struct limits limits;     /* where the preference has a threshold */
+	struct estimate estimate; /* from when the state changed, or its cgroup was removed */
+	struct limits limits;     /* valid if the preference has a threshold */
 	struct preference_effect preference;
-	struct state_baseline *base; /* NULL: no ratio */
+	struct state_baseline *base; /* NULL: not a ratio */
 };
 
 struct state {
-	struct extra *extra; /* NULL: inactive since the subject's birth */
+	struct extra *extra; /* NULL: inactive since the subject was made */
 	u8 state;            /* enum alert_state */
 	u8 unknown;          /* enum unknown_reason */
 };
 
 struct view_rule {
-	u32 rule; /* index in the policy's */
-	u32 like; /* index in the view's rules of the first with these patterns: where that matches, this does
-		   */
+	u32 rule; /* index in the policy's rules */
+	u32 like; /* index in the view's rules of the first one with the same patterns */
 	bool not_measured;
-	bool matches; /* view_group()'s: the path under way */
+	bool matches; /* scratch of view_group(): the rule matches its path */
 	struct limits limits;
 	struct screen screen;
 };
 
-/* Which rules of a view match. */
+/* A set of rules of a view that match a path. */
 struct group {
 	struct group *next;
 	size_t n;
 	u32 members[]; /* indices in the view's rules, ascending */
 };
 
-/* The rules of a view, which a reload exchanges. */
+/* The rules of a view. A reload replaces them. */
 struct view_rules {
 	size_t n;
 	struct view_rule *list; /* in the order of rules */
@@ -80,15 +81,15 @@ struct subject {
 	struct path *path;
 	struct view *view;
 	struct group *group;
-	u32 number; /* in the view's window */
-	u32 refs;   /* entries that add to it */
-	u32 judged; /* the last tick that judged it */
+	u32 number; /* in the view's sliding window */
+	u32 refs;   /* entries that list it */
+	u32 judged; /* policy.tick of the last judgement */
 	struct subject *next_doomed;
-	bool active;  /* in view.active */
-	bool rejudge; /* something but its window has changed */
+	bool active;  /* listed in view.active */
+	bool rejudge; /* judge it at the next tick, also if its window does not change */
 	u64 born_ns;
 	struct timespec born;
-	struct state *states; /* as many as the group has members */
+	struct state *states; /* one for each member of the group */
 };
 
 struct view {
@@ -99,39 +100,41 @@ struct view {
 	struct sliding *sliding;
 	struct view_rules rules;
 
-	struct subject **by_number; /* NULL where nobody */
-	size_t n_numbers;           /* room of both lists */
+	struct subject **by_number; /* NULL: the number is free */
+	size_t n_numbers;           /* allocated length of both lists */
 	size_t n_subjects;
-	struct subject **active; /* to be judged at each tick */
+	struct subject **active; /* subjects to judge at each tick */
 	size_t n_active;
-	bool some_left; /* since view_shrink() */
+	bool some_left; /* a subject was dropped since the last view_shrink() */
 
 	/* As of the last tick. */
-	enum unknown_reason reason; /* that holds for all subjects */
+	enum unknown_reason reason; /* applies to all subjects */
 	double seconds;             /* in which the event ran */
 	u64 covered_ns;
-	double judged_seconds; /* as `seconds` was when all were judged */
+	double judged_seconds; /* the value of `seconds` when all subjects were last judged */
 	bool judge_all;
-	double left_seconds; /* that have left the window since its start */
+	double left_seconds; /* time that has left the window since the view began */
 
-	/* The largest period of a sample, for rates: in the time that began at `weighed_ns`, about a window,
-	 * and in the one before that had samples. 0: none so far. */
+	/*
+	 * The largest period of a sample, for rates: in the interval of about a window that began at
+	 * `weighed_ns`, and in the interval before that had samples. 0: none so far.
+	 */
 	u64 weighed_ns;
 	double largest_weight;
 	double largest_weight_before;
 };
 
 struct path {
-	struct path *next; /* in its bucket, by hash, then bytes */
+	struct path *next; /* in its bucket, sorted by hash, then by bytes */
 	u64 hash;
 	TAILQ_ENTRY(path) gone_list;
-	u64 gone_ns; /* where it is gone: since when, or its last sample since */
+	u64 gone_ns; /* if gone: the time of the removal, or of the last sample after it */
 	u64 removed_ns;
 	bool gone;
-	enum alert_end end; /* where it is gone: what its alerts end with */
+	enum alert_end end; /* if gone: the reason with which its alerts end */
 	struct entry *entry;
 	struct subject *subjects;
-	bool owner_is_root; /* the preference */
+	bool owner_is_root; /* this and the next two: the preference */
 	char *ignore;
 	char *threshold;
 	char name[];
@@ -140,45 +143,45 @@ struct path {
 struct entry {
 	struct entry *next; /* in its bucket */
 	u32 number;
-	u32 known; /* bits: events whose subjects are listed */
+	u32 known; /* a bit for each event whose subjects are listed */
 	struct path *path;
 	struct subject **subjects;
 	size_t n;
 	size_t room;
 };
 
-/* An alert that ended with its cgroup or rule: with copies of all that it names. */
+/* An alert that ended with its cgroup or rule. It has its own copies of both. */
 struct ended {
 	TAILQ_ENTRY(ended) list;
 	struct alert alert;
 	enum alert_state from;
 	struct rule *rule;
 	char *cgroup;
-	u64 until_ns; /* when it is forgotten; 0: recalled, and so many seconds of CLOCK_REALTIME tell */
+	u64 until_ns; /* when to free it; 0: restored, the next tick computes it from CLOCK_REALTIME */
 };
 
 TAILQ_HEAD(ended_list, ended);
 TAILQ_HEAD(gone_list, path);
 
-/* A transition of this tick, before they are sorted. */
+/* A transition of this tick. policy_tick() sorts them at its end. */
 struct change {
-	size_t order; /* of the rule; those that are no more come first */
+	size_t order; /* index of the rule + 1; 0: a removed rule */
 	enum alert_state from;
-	struct subject *subject; /* and a member of its group, or: */
+	struct subject *subject; /* with `member`, an index in its group; or `ended` */
 	size_t member;
 	struct ended *ended;
 };
 
-/* Since when a rule is judged. */
+/* When the policy began to judge a rule. */
 struct rule_start {
 	u64 ns;
 	struct timespec time;
 };
 
-/* The parts of a subject's window: room, which a reader may use as well as the tick. */
+/* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
 struct window_parts {
-	const struct subject *subject; /* whose they are as of this tick; NULL: nobody's */
-	bool is_new;                   /* it came within the window: what was before is no part of it */
+	const struct subject *subject; /* whose parts of this tick these are; NULL: the cache is empty */
+	bool is_new;                   /* it was made within the window: skip the empty parts before it */
 	size_t n;
 	struct measured_part list[BURSTS_PARTS_MAX];
 };
@@ -199,8 +202,11 @@ struct policy {
 
 	const struct no_slot *no_slot; /* not owned; NULL: none */
 
-	struct path **paths; /* buckets by the hash's high bits: their order does not depend on how many there
-				are */
+	/*
+	 * Buckets by the high bits of the hash, so that the order of paths does not depend on the number of
+	 * buckets.
+	 */
+	struct path **paths;
 	unsigned paths_log2;
 	size_t n_paths;
 	struct entry **entries; /* buckets by number */
@@ -213,22 +219,22 @@ struct policy {
 	u64 now_ns;
 	struct timespec now;
 	u64 elapsed_ns;
-	int error; /* of the collection under way */
+	int error; /* of the current collection */
 	u32 tick;
 
 	struct change *changes;
 	size_t n_changes;
 	size_t changes_room;
-	struct transition *transitions; /* room as for changes */
-	struct ended_list to_tell;      /* ended without a tick */
-	struct ended_list ended;        /* resolved ones, and pending ones until the next tick */
+	struct transition *transitions; /* allocated for changes_room */
+	struct ended_list to_tell;      /* ended between ticks: the next tick reports them */
+	struct ended_list ended;        /* resolved ones, and until the next tick those that were pending */
 	size_t n_ended;
 
-	struct subject *doomed; /* that this tick found to be nobody's */
+	struct subject *doomed; /* subjects that this tick found to be unused */
 	u32 lower_edges[FINE_BUCKETS];
-	struct tally base;          /* of the ratio that is being judged */
-	struct window_parts *parts; /* of the subject that was asked for last */
-	size_t bytes;               /* of paths, entries, subjects, states */
+	struct tally base;          /* baseline of the ratio that is being judged */
+	struct window_parts *parts; /* of the subject that was measured last */
+	size_t bytes;               /* held by paths, entries, subjects and states */
 };
 
 static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)
@@ -240,30 +246,36 @@ static inline bool has_no_slot(const struct policy *policy, const struct subject
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
 		    struct view_rules *ret);
 void view_rules_free(struct view_rules *rules);
-/* `leaving` and `passing` get the view as their userdata. 0 or -ENOMEM. */
+/* Calls `leaving` and `passing` with the view as userdata. Returns 0 or -ENOMEM. */
 int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
 	     struct view **ret);
 void view_free(struct view *view);
 bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event);
-/* The group of the rules that match; `*ret` NULL: none does. 0 or -ENOMEM. */
+/* Finds or makes the group of the rules that match. `*ret` is NULL if none does. Returns 0 or -ENOMEM. */
 int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret);
 int view_reserve(struct view *view, u32 number);
-/* Gives back room, where many have left since the last call. */
+/* Shrinks the lists if many subjects were dropped since the last call. */
 void view_shrink(struct view *view);
-/* What the window says at this tick. */
-/* A rate's samples, of which some have the largest period of their time. */
+/* Updates the largest period of a sample from the mean period of a tally. */
 void view_weigh(struct view *view, const struct tally *tally);
+/* The largest period that a sample in the window has or could have had; 0: not known. */
 double view_sample_weight(const struct view *view);
 
+/*
+ * Takes over the time and coverage of the window at this tick, and decides whether all subjects must be
+ * judged.
+ */
 void view_look(struct view *view, const struct sliding_time *time, bool covered);
+/* The seconds in which the event ran. */
 double view_exposure(const struct sliding_time *time);
 
 /* policy_paths.c */
 struct path *path_find(const struct policy *policy, const char *name);
 int path_get(struct policy *policy, const char *name, struct path **ret);
-/* Frees it where nothing is held for it. */
+/* Frees the path if it has no entry, subject or preference. */
 void path_release(struct policy *policy, struct path *path);
-void path_forget(struct policy *policy, struct path *path); /* its preference and that it is gone */
+/* Clears the preference of a path, and the mark that it is gone. */
+void path_forget(struct policy *policy, struct path *path);
 struct path *path_after(const struct policy *policy, const char *name);
 int entry_get(struct policy *policy, u32 number, const char *name, struct entry **ret);
 void entry_drop(struct policy *policy, struct entry *entry);
@@ -272,17 +284,17 @@ void entry_unlist(struct policy *policy, struct entry *entry);
 /* policy_subjects.c */
 struct subject *subject_find(const struct path *path, const struct view *view);
 int subject_get(struct policy *policy, struct view *view, const char *name, struct subject **ret);
-/* A states' array for a group. */
+/* Makes the array of states for a group. */
 int states_new(struct policy *policy, const struct rule *rules, const struct view_rules *view_rules,
 	       const struct group *group, const struct view *view, struct state **ret);
 void states_free(struct policy *policy, struct state *states, size_t n);
 void subject_drop(struct policy *policy, struct subject *subject);
-/* What an entry of an event adds to. */
+/* Lists the subjects of an event in an entry. */
 int entry_list(struct policy *policy, struct entry *entry, unsigned event);
-/* A state's extra, made where there is none. */
+/* Returns the `extra` of a state, and makes one if there is none. */
 int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);
-/* What its path's preference says; judged anew at the next tick. */
+/* Applies the preference of its path. The next tick judges the subject. */
 int subject_prefer(struct policy *policy, struct subject *subject);
 
 static inline const struct view_rule *subject_view_rule(const struct subject *subject, size_t member)
@@ -308,7 +320,7 @@ static inline const struct limits *subject_limits(const struct subject *subject,
 int judge_subject(struct policy *policy, struct subject *subject);
 void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time);
 void judge_passing(void *userdata, const struct sliding_time *time);
-/* `base` is room for what measured.base points to. */
+/* `base` is the storage that measured.base points to. */
 void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
 		     struct tally *base, struct measured *ret);
 void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
@@ -318,17 +330,20 @@ int changes_reserve(struct policy *policy, size_t n);
 /* policy_ended.c */
 struct ended *ended_free(struct ended *ended);
 int ended_new(const struct alert *alert, enum alert_state from, struct ended **ret);
-/* Takes it over. */
+/* Adds an alert to policy.ended, which then owns it. */
 void ended_keep(struct policy *policy, struct ended *ended);
-/* Forgets those that are old, and too many; not those that the tick under way has told. */
+/*
+ * Frees ended alerts that are too old, or more than POLICY_RESOLVED_MAX. A tick calls it before it adds its
+ * own.
+ */
 void ended_expire(struct policy *policy);
 
 /* policy_read.c */
 void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret);
-/* With an estimate that is known already. */
+/* Likewise, with a given estimate. */
 void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
 		const struct estimate *estimate, struct alert *ret);
-/* policy_alerts(); else with the estimates of when their states changed, which costs next to nothing. */
+/* Implements policy_alerts(). Without `judged_now` it uses the cheap estimates from when the states changed. */
 int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret, size_t *ret_n);
 
 #endif

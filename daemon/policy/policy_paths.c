@@ -29,7 +29,7 @@ static int compare_to(const struct path *path, u64 hash, const char *name)
 	return strcmp(path->name, name);
 }
 
-/* Where it stands, or would. */
+/* The link to the path, or the link where it would be inserted. */
 static struct path **place_of(struct path **table, unsigned log2, u64 hash, const char *name)
 {
 	struct path **place = &table[bucket_of(log2, hash)];
@@ -72,7 +72,7 @@ static int resize_paths(struct policy *policy, unsigned log2)
 	return 0;
 }
 
-/* The least number of buckets for `n`; a table shrinks when it has four times as many. */
+/* Log2 of the number of buckets for `n` elements. A table shrinks only if it has more than four times as many. */
 static unsigned log2_for(unsigned now, size_t n)
 {
 	unsigned log2 = TABLE_LOG2_MIN;
@@ -237,7 +237,7 @@ static int make_entry(struct policy *policy, u32 number, const char *name, struc
 		return -ENOMEM;
 	}
 	if (path->entry)
-		entry_drop(policy, path->entry); /* the ledger has numbered it anew */
+		entry_drop(policy, path->entry); /* the ledger has given it a new number */
 	entry->number = number;
 	entry->path = path;
 	path->entry = entry;
@@ -263,7 +263,7 @@ int entry_get(struct policy *policy, u32 number, const char *name, struct entry 
 	if (entry) {
 		struct path *path = entry->path;
 
-		entry_drop(policy, entry); /* another ledger's number */
+		entry_drop(policy, entry); /* the ledger has given the number to another path */
 		path_release(policy, path);
 	}
 	return make_entry(policy, number, name, ret);

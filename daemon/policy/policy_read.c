@@ -85,7 +85,7 @@ static int compare_times(const struct timespec *a, const struct timespec *b)
 	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-/* Firing ones, then by since; where that is the same in an order that does not depend on memory. */
+/* Firing alerts first, then by `since`, then by names and events, so that the order is the same in each run. */
 static int compare_alerts(const void *a, const void *b)
 {
 	const struct alert *left = a;
@@ -104,7 +104,10 @@ static int compare_alerts(const void *a, const void *b)
 	return left->event < right->event ? -1 : left->event > right->event;
 }
 
-/* Drops the longest resolved beyond POLICY_RESOLVED_MAX; all are in order. */
+/*
+ * Drops the oldest resolved alerts beyond POLICY_RESOLVED_MAX. `alerts` must be sorted. Returns the new
+ * length.
+ */
 static size_t limit_resolved(struct alert *alerts, size_t n)
 {
 	size_t resolved = 0;
@@ -183,7 +186,7 @@ int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n
 	return alerts_list(policy, true, ret, ret_n);
 }
 
-/* The member of a subject's group that is the rule; -1: none is. */
+/* The index of the member of a group that is the rule; -1: none is. */
 static ssize_t member_of(const struct group *group, const struct view_rules *rules, size_t rule)
 {
 	for (size_t i = 0; i < group->n; i++)
@@ -192,7 +195,7 @@ static ssize_t member_of(const struct group *group, const struct view_rules *rul
 	return -1;
 }
 
-/* Nothing was ever put for it. */
+/* Explains a cgroup that has no slot and for which nothing was ever put. */
 static size_t explain_no_slot(const struct policy *policy, const struct rule *rule, const char *path,
 			      struct alert *ret)
 {
@@ -255,7 +258,7 @@ void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot)
 	policy->no_slot = no_slot;
 }
 
-/* Those without a slot that were never judged. */
+/* Counts the cgroups without a slot that the view has no subject for. */
 static void count_no_slot(const struct policy *policy, const struct view *view, const struct rule *rule,
 			  struct policy_counts *ret)
 {

@@ -4,32 +4,32 @@
 
 #include "policy/policy_parts.h"
 
-/* A view of the new rules: one that is there, or a new one. */
+/* A view that the new rules need: an existing one, or a new one. */
 struct planned_view {
 	struct view *view;
 	bool is_new;
 	struct view_rules rules;
 };
 
-/* A subject that stays. */
+/* An existing subject, with its group and states under the new rules. */
 struct planned_subject {
 	struct subject *subject;
 	struct group *group; /* NULL: none of the new rules matches */
 	struct state *states;
 };
 
-/* All that can fail happens while this is made; nothing of the policy has changed until it is carried out. */
+/* Everything that can fail happens while the plan is made. carry_out(), which changes the policy, cannot fail. */
 struct plan {
 	struct policy *policy;
 	struct rule *rules;
 	struct rule_start *starts;
 	size_t n_rules;
-	ssize_t *carried; /* of each old rule: its new index, or -1 */
+	ssize_t *carried; /* for each old rule: its new index, or -1 */
 	struct planned_view *views;
 	size_t n_views;
 	struct planned_subject *subjects;
 	size_t n_subjects;
-	struct ended_list ended; /* alerts of rules that are no more */
+	struct ended_list ended; /* alerts of rules that were removed or changed */
 };
 
 static void plan_clear(struct plan *plan)
@@ -221,7 +221,7 @@ static void swap_states(struct state *a, struct state *b)
 	*b = state;
 }
 
-/* The states of rules that are carried go over. `new_list` are the rules of its view to be. */
+/* Moves the states of rules that are carried over. `new_list` are the new rules of the subject's view. */
 static void carry_states(const struct plan *plan, struct planned_subject *planned,
 			 const struct view_rule *new_list)
 {
@@ -279,7 +279,7 @@ static void carry_views(struct plan *plan, struct view **views)
 	plan->n_views = 0;
 }
 
-/* Each entry adds to nobody; what is known of it stays, for list_entries(). */
+/* Empties the list of subjects of each entry. `known` stays, because list_entries() needs it. */
 static void unlist_entries(struct policy *policy)
 {
 	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++)
@@ -291,7 +291,7 @@ static void unlist_entries(struct policy *policy)
 		}
 }
 
-/* What fails here is done at the entry's next difference. */
+/* Fills the lists of subjects again. An entry for which this fails gets its list with its next difference. */
 static void list_entries(struct policy *policy)
 {
 	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++)
@@ -305,7 +305,10 @@ static void list_entries(struct policy *policy)
 		}
 }
 
-/* New rules on a path for which something is said. Without memory they go without until it is said anew. */
+/*
+ * Applies the preferences to the new rules. Without memory a rule goes without them until a preference
+ * changes.
+ */
 static void prefer_all(struct policy *policy)
 {
 	for (size_t i = 0; policy->paths && i < (size_t)1 << policy->paths_log2; i++)

@@ -77,7 +77,7 @@ void screen_edges(u32 ret[FINE_BUCKETS])
 		ret[i] = histogram_fine_lower(i);
 }
 
-/* Counters that are saturated sum up to less than there are: those are asked for. */
+/* Saturated counters would make these sums wrong, so screen_rules_out() uses them only up to 2^31 latencies. */
 static void sum_above(struct screened *screened)
 {
 	const u32 *latency = screened->tally->latency;
@@ -101,15 +101,16 @@ static void sum_lower_edges(struct screened *screened)
 	screened->has_lower_sum = true;
 }
 
-/* One less than expected: rounding never decides. */
+/* Whether the count is more than one below the expected count. The margin of one keeps rounding errors out. */
 static bool is_less(u64 count, double n, double chance)
 {
 	return (double)count < n * chance - 1;
 }
 
 /*
- * A baseline's effective number of samples does not change with age, nor does a share of it. Its bounds are
- * those of whole samples: what lies within 2 % is left to them.
+ * Age changes neither the effective number of samples of a baseline nor its shares, so `base` need not be up
+ * to date. The exact bounds are computed from whole samples. Anything within 2 % of the limit is left to
+ * them.
  */
 static bool ratio_is_less(const struct screen *screen, const struct tally *tally, const struct baseline *base)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What can't be a breach, at a glance: a bound at a confidence of more than one half never lies on the far
- * side of the sample's own figure. So where that figure is not past the threshold, nothing is proven, and
- * there is nothing to ask of evidence.h. Pure.
+ * Rules out a breach by a few comparisons. If the confidence is above one half, the lower bound is never
+ * above the window's own figure, and the upper bound never below it. So if that figure is not past the
+ * threshold, no breach is proven, and evidence_judge() need not be called. Pure.
  */
 #ifndef PEBSD_POLICY_SCREEN_H
 #define PEBSD_POLICY_SCREEN_H
@@ -13,15 +13,15 @@
 #include "window/baseline.h"
 #include "window/tally.h"
 
-/* What a rule asks of a tally, laid out for many of them. */
+/* A rule's question to a tally, prepared once for many tallies. */
 struct screen {
 	u8 kind; /* enum screen_kind */
 	bool below;
-	bool of_latencies; /* `min-samples` counts those with one */
-	u32 bucket;
-	u32 share_at;      /* where its counter is in a tally, bytes */
-	u32 base_share_at; /* and in a baseline */
-	double chance;     /* of a sample on the far side where the figure is at its threshold */
+	bool of_latencies; /* `min-samples` counts samples with a latency, else all */
+	u32 bucket;        /* of a quantile: the threshold is its upper edge */
+	u32 share_at;      /* of a share: the offset of its counter in struct tally, bytes */
+	u32 base_share_at; /* likewise in struct baseline */
+	double chance;     /* that a sample is past the threshold, if the metric is exactly at it */
 	double limit;
 	u64 min_samples;
 };
@@ -30,14 +30,14 @@ enum screen_kind { SCREEN_QUANTILE, SCREEN_SHARE, SCREEN_RATE, SCREEN_MEAN, SCRE
 
 void screen_of(const struct rule *rule, const struct limits *limits, struct screen *ret);
 
-/* What of a tally all screens use. */
+/* A tally, with sums that all screens share. They are computed when the first screen needs them. */
 struct screened {
 	const struct tally *tally;
 	double seconds;
 	const u32 *lower_edges; /* of the fine buckets: screen_edges() */
-	bool has_above;         /* these are made when the first asks */
+	bool has_above;         /* `above` is computed */
 	bool has_lower_sum;
-	u32 above[FINE_BUCKETS]; /* latencies above each bucket */
+	u32 above[FINE_BUCKETS]; /* the number of latencies above each bucket */
 	u64 lower_sum;           /* of all latencies, each at its bucket's lower edge */
 };
 
@@ -48,7 +48,10 @@ static inline bool screen_needs_more(const struct screen *screen, const struct t
 	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
 }
 
-/* Whether a breach can be ruled out, and of a ratio that its baseline is thin. `base` is a ratio's. */
+/*
+ * Whether a breach can be ruled out. For a ratio this also rules out that the baseline has too few samples.
+ * `base` is the baseline of a ratio, else NULL.
+ */
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base);
 
 #endif

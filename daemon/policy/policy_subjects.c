@@ -35,7 +35,7 @@ void states_free(struct policy *policy, struct state *states, size_t n)
 	free(states);
 }
 
-/* A ratio has a baseline from the beginning. What is in the window before it is there is not its own. */
+/* A ratio has a baseline from the start. Time that is in the window before that is not fed to it. */
 static int add_baseline(struct policy *policy, const struct view *view, struct state *state)
 {
 	struct sliding_time time = sliding_time(view->sliding);
@@ -117,7 +117,7 @@ struct decision subject_decision(const struct policy *policy, const struct subje
 		decision.at_ns = state->unknown == UNKNOWN_NOT ? policy->last_ns : 0;
 		decision.since_ns = subject->born_ns > start->ns ? subject->born_ns : start->ns;
 	}
-	/* It may have lost its slot, or got one, since it was judged. */
+	/* The cgroup may have lost its slot since it was judged. */
 	if (decision.unknown != UNKNOWN_NOT_MEASURED && has_no_slot(policy, subject))
 		decision.unknown = UNKNOWN_NO_SLOT;
 	return decision;
@@ -150,7 +150,7 @@ static void heed(const struct policy *policy, struct subject *subject, size_t me
 	extra->preference = *effect;
 	if (effect->has_threshold)
 		extra->limits = rule_limits(subject_rule(policy, subject, member), effect->threshold);
-	/* What is pending or firing and ignored now ends with the next tick, which tells of it. */
+	/* If the rule is ignored now, the next tick ends its pending or firing alert, and reports that. */
 }
 
 int subject_prefer(struct policy *policy, struct subject *subject)
@@ -296,7 +296,7 @@ static int list_one(struct policy *policy, struct entry *entry, struct view *vie
 	return 0;
 }
 
-/* Itself, and what is above it, the root too. */
+/* Lists the cgroup itself and all cgroups above it, including the root. */
 static int list_tree(struct policy *policy, struct entry *entry, struct view *view)
 {
 	_cleanup_free_ char *name = strdup(entry->path->name);
@@ -305,7 +305,10 @@ static int list_tree(struct policy *policy, struct entry *entry, struct view *vi
 	if (!name)
 		return -ENOMEM;
 	r = list_one(policy, entry, view, name);
-	/* A recording's and the model's count as children of the root. */
+	/*
+	 * Cgroups of a recording or of the model ("comm:NAME") are not paths. They count as children of the
+	 * root.
+	 */
 	if (*name != '/')
 		return r == 0 ? list_one(policy, entry, view, "/") : r;
 	while (r == 0 && name[1]) {

@@ -4,7 +4,10 @@
 
 #include "policy/policy_parts.h"
 
-/* The oldest panes of the largest window make way: it is not covered then, and says so. */
+/*
+ * Keeps the panes of all windows within max_bytes by dropping the oldest panes of the largest window. That
+ * window is not covered then, so its subjects are unknown.
+ */
 static void keep_within(struct policy *policy)
 {
 	for (;;) {
@@ -37,7 +40,7 @@ static int end_windows(struct policy *policy)
 	for (size_t i = 0; i < policy->n_views; i++) {
 		int r = sliding_end(policy->views[i]->sliding);
 
-		/* A clock that went back is no failure: the window begins anew, and is not covered. */
+		/* A clock that went back is not an error: the window starts again, and is not covered. */
 		if (r < 0 && r != -EINVAL)
 			error = r;
 	}
@@ -61,10 +64,10 @@ static int judge_number(struct policy *policy, const struct view *view, size_t n
 	return number < view->n_numbers ? judge_one(policy, view->by_number[number]) : 0;
 }
 
-/* Subjects between the one that is judged and the one whose tally is fetched. */
+/* How many subjects ahead of the judged one a tally is prefetched. */
 #define FETCH_AHEAD 2
 
-/* Those whose window changed, and those with a clock. */
+/* Judges the subjects whose window changed, and the active ones, whose state also changes with time. */
 static int judge_view(struct policy *policy, struct view *view)
 {
 	size_t kept = 0;
@@ -104,7 +107,7 @@ static int judge_view(struct policy *policy, struct view *view)
 	return error;
 }
 
-/* Takes what is pending or firing on a subject to its end. */
+/* Ends the alerts of a subject: those pending or firing are reported, those resolved are kept for their hour. */
 static int end_alerts(struct policy *policy, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->group->n; i++) {
@@ -138,8 +141,10 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 	return 0;
 }
 
-/* Where there is an alert its end rests on the window; where there is none, nothing waits for it, and what
- * short-lived ones hold does not depend on how long it is. */
+/*
+ * How long a subject outlives its cgroup. An alert ends when the window has passed. Without an alert nothing
+ * waits for that, so the memory that short-lived cgroups hold does not depend on the length of the window.
+ */
 static u64 gone_for_ns(const struct subject *subject)
 {
 	const u64 window_ns = subject->view->window_ns;
@@ -165,9 +170,9 @@ static int end_gone(struct policy *policy)
 			next_subject = subject->next;
 			if (policy->now_ns < path->gone_ns + gone_for_ns(subject))
 				continue;
-			if (path->entry) /* of samples that came late */
+			if (path->entry) /* samples that came late have made it */
 				entry_drop(policy, path->entry);
-			/* Left out itself, it is still the sum of what is below. */
+			/* The cgroup itself is left out, but its subtree still gets samples from below. */
 			if (path->end == ALERT_END_IGNORED && subject->refs)
 				continue;
 			r = end_alerts(policy, subject);
@@ -248,7 +253,10 @@ static void tell_end(struct policy *policy, struct ended *ended, struct transiti
 	ended_keep(policy, ended);
 }
 
-/* In order, and numbered in it. There is room for all of them. */
+/*
+ * Makes the transitions, sorted, and numbers the alerts in that order. changes_reserve() has made room for
+ * them.
+ */
 static void make_transitions(struct policy *policy)
 {
 	if (!policy->n_changes)
@@ -286,7 +294,7 @@ static void drop_doomed(struct policy *policy)
 	}
 }
 
-/* Ended ones are kept beyond the next tick: what a transition names is valid until then. */
+/* Ended alerts are kept until the next tick, because transitions point to them. */
 int policy_tick(struct policy *policy, const struct transition **ret, size_t *ret_n)
 {
 	int error;

@@ -24,7 +24,7 @@ static bool not_measured(const struct event *event, const struct metric *metric)
 	return false;
 }
 
-/* Many rules are on few lists of patterns: of each, one is compared with a path. */
+/* Many rules share a few lists of patterns, so view_group() compares a path with only one rule of each list. */
 static u32 find_like(const struct rule *rules, const struct view_rules *view_rules, const struct rule *rule)
 {
 	const struct view_rule *list = view_rules->list;
@@ -146,7 +146,7 @@ void view_shrink(struct view *view)
 	room = n + n / 2 + 16;
 	if (room > view->n_numbers / 2)
 		return;
-	/* A list that stays larger than it needs to be is no harm. */
+	/* If a call fails, the list only stays larger than it needs to be. */
 	list = reallocarray(view->active, room, sizeof(struct subject *));
 	if (list)
 		view->active = list;
@@ -196,8 +196,10 @@ double view_exposure(const struct sliding_time *time)
 	return seconds;
 }
 
-/* In this order: without a window nothing else can be said, and what is wrong with its source explains why
- * there are few samples. */
+/*
+ * The order matters. Without a covered window nothing else can be said. A problem of the source explains why
+ * there are few samples, so it comes before the number of samples.
+ */
 static enum unknown_reason reason_of(const struct sliding_time *time, bool covered)
 {
 	if (!covered)
@@ -211,14 +213,17 @@ static enum unknown_reason reason_of(const struct sliding_time *time, bool cover
 	return UNKNOWN_NOT;
 }
 
-/* By how much the time of a window may change until subjects are judged anew that did not. */
+/*
+ * If the running time of a window changes by more than this fraction, the rates of all subjects are judged
+ * again.
+ */
 #define SECONDS_SLACK (1.0 / 64)
 
 void view_weigh(struct view *view, const struct tally *tally)
 {
 	double weight = tally->samples ? (double)tally->weight / (double)tally->samples : 0;
 
-	/* The last one that came counts for as long as no other does. */
+	/* An interval ends only when a sample comes, so the period of the last samples counts until then. */
 	if (view->policy->now_ns - view->weighed_ns >= view->window_ns && view->largest_weight > 0) {
 		view->largest_weight_before = view->largest_weight;
 		view->largest_weight = 0;

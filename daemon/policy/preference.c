@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* setfattr and shells leave line breaks behind. */
+/* setfattr and shells may leave line breaks in a value. */
 #define BLANKS " \t\r\n"
 
-/* Cuts the next word off `*rest`; its length, 0 after the last one. */
+/* Cuts the next word off `*rest`. Returns its length, or 0 after the last one. */
 static size_t next_word(const char **rest, const char **ret)
 {
 	const char *word = *rest + strspn(*rest, BLANKS);
@@ -52,12 +52,12 @@ static void find_threshold(const char *text, const struct rule *rule, struct pre
 	size_t length;
 
 	while ((length = next_word(&text, &word)) > 0) {
-		/* "RULE =VALUE" and the like. */
+		/* For example "RULE =VALUE". */
 		if (is_word(word, length, rule->name))
 			effect->malformed = true;
 		if (length <= name || word[name] != '=' || strncmp(word, rule->name, name) != 0)
 			continue;
-		/* Of two for one rule neither is taken. */
+		/* If two thresholds name the same rule, neither is used. */
 		if (effect->has_threshold ||
 		    !read_threshold(word + name + 1, length - name - 1, rule, &effect->threshold))
 			effect->malformed = true;

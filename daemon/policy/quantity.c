@@ -29,8 +29,7 @@ void quantity_number(double value, int decimals, enum quantity_rounding rounding
 			       fraction);
 }
 
-/* Of a rate that is large its parts are of no interest, but those of a limit are, which is told to the
- * nearest. */
+/* Large rates are shown without decimals, except limits, which are formatted with NEAREST. */
 static int rate_decimals(double rate, enum quantity_rounding rounding)
 {
 	if (rate < 10)

@@ -10,11 +10,16 @@
 #include "pebsd/histogram.h"
 #include "window/interval.h"
 
-/* Of a ratio the limits say nothing about cycles: two thousand are above what any single access to memory,
- * however far, is expected to take. */
+/*
+ * The limits of a ratio are not in cycles, so its cap is a constant. It is above the latency that any single
+ * access to memory, however remote, is expected to have.
+ */
 #define RATIO_MEAN_CAP 2048
 
-/* The bucket whose upper edge is nearest; the lower of two. The overflow's is no edge to decide at. */
+/*
+ * The bucket whose upper edge is nearest; if two are equally near, the lower one. Never the overflow bucket,
+ * at whose edge nothing can be decided.
+ */
 static u32 nearest_edge(double cycles)
 {
 	u32 bucket;
@@ -30,8 +35,8 @@ static u32 nearest_edge(double cycles)
 }
 
 /*
- * As much further on as the threshold is. A share that must not fall below something is one of the rest that
- * must not rise: there it is the rest that stays in proportion, and `clear` stays below 1.
+ * Moves `clear` by the same factor as the threshold. For a share with `below` it moves 1 - `clear` in
+ * proportion to 1 - threshold instead, so that `clear` stays below 1.
  */
 static double clear_of(const struct rule *rule, double threshold)
 {
@@ -67,18 +72,20 @@ u32 rule_mean_cap(const struct rule *rule, const struct limits *limits)
 	return histogram_fine_upper(nearest_edge(8 * fmax(limits->threshold, limits->clear)));
 }
 
-/* A number of samples; what is not finite, or beyond all that can come, is none that would do. */
+/* Rounds up to a number of samples, at least 1. UINT64_MAX: not finite, or more than can ever come. */
 static u64 whole(double samples)
 {
-	/* What is whole but for its last digits is not one more. */
+	/* Rounding errors in the last digits must not add a sample. */
 	samples = ceil(samples - 1e-9 * samples);
 	if (!(samples < 0x1p53))
 		return UINT64_MAX;
 	return samples > 1 ? (u64)samples : 1;
 }
 
-/* With how many samples, all of which are so, the share is proven to be at least `share`; with none of them,
- * at most 1 - `share`. */
+/*
+ * The number of samples that prove a share of at least `share` if all of them are counted. If none of them is
+ * counted, they prove a share of at most 1 - `share`.
+ */
 static double all_prove(double share, double confidence)
 {
 	if (share >= 1)
@@ -94,13 +101,15 @@ static u64 share_needs(bool below, const struct limits *limits, double confidenc
 	return whole(fmax(all_prove(upper, confidence), all_prove(1 - lower, confidence)));
 }
 
-/* With how many samples the band around the distribution is as narrow as `epsilon` on each side. */
+/* The number of samples with which the band around the distribution is as narrow as `epsilon` on each side. */
 static u64 band_needs(double epsilon, double confidence)
 {
 	return epsilon > 0 ? whole(-log1p(-confidence) / (2 * epsilon * epsilon)) : UINT64_MAX;
 }
 
-/* The least that a mean can be shown to be at most: the band's part counts `cap` cycles each, the rest one.
+/*
+ * The number of samples with which the upper bound of a mean can be as low as its limit. The lowest upper
+ * bound is that of latencies of one cycle each, of which the band's part counts as `cap` cycles each.
  */
 static u64 mean_needs(const struct limits *limits, bool below, u32 cap, double confidence)
 {
@@ -110,9 +119,10 @@ static u64 mean_needs(const struct limits *limits, bool below, u32 cap, double c
 }
 
 /*
- * The furthest that two windows can be apart: all of one, nothing of the other. Of shares the quotient is
- * then a / (1 - a), a being what all prove; of means, within the cap, (1 - epsilon) / epsilon; or its
- * inverse.
+ * The number of samples with which the quotient of two windows can pass both limits. The windows differ most
+ * if all samples of one are counted, and none of the other. The quotient of shares is then a / (1 - a), where
+ * `a` is the share that all_prove() is about. For means within the cap it is (1 - epsilon) / epsilon. In the
+ * other direction it is the inverse.
  */
 static u64 ratio_needs(const struct rule *rule, const struct limits *limits, double confidence)
 {

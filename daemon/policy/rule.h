@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A rule as it was configured, and what follows from that alone. Pure. */
+/* A rule as it was configured, and functions that need nothing but the rule. Pure. */
 #ifndef PEBSD_RULE_H
 #define PEBSD_RULE_H
 
@@ -15,8 +15,8 @@
 enum rule_action {
 	RULE_LOG = 1 << 0,
 	RULE_UNIT = 1 << 1,
-	RULE_ZOOM = 1 << 2, /* look at the cgroup closely for `zoom_ns` (zooms.h) */
-	RULE_HOT = 1 << 3,  /* table its hot code and data for `hot_ns` (engine_hot_choose()) */
+	RULE_ZOOM = 1 << 2, /* record whole samples of the cgroup for `zoom_ns` (zooms.h) */
+	RULE_HOT = 1 << 3,  /* keep hot tables of its code and data for `hot_ns` (engine_hot_choose()) */
 };
 
 #define RULE_ZOOM_NS_MIN (1 * NSEC_PER_SEC)
@@ -31,56 +31,67 @@ struct rule {
 	struct metric metric;
 	bool below;       /* fires below the threshold, and `clear` is above it */
 	double threshold; /* in the metric's unit */
-	double clear;     /* not past the threshold */
+	double clear;     /* the limit for clearing; not past the threshold */
 	u64 window_ns;
 	u64 for_ns;
-	u64 baseline_ns;   /* half-life, of a ratio */
-	u64 min_samples;   /* in the window; of a ratio in the baseline, too */
-	double confidence; /* 0.5 to 0.9999: of each bound (window/interval.h) */
+	u64 baseline_ns;   /* of a ratio: half-life of the baseline */
+	u64 min_samples;   /* in the window; for a ratio in the baseline, too */
+	double confidence; /* of each bound, 0.5 to 0.9999 (window/interval.h) */
 	char severity[RULE_SEVERITY_MAX];
-	bool subtree; /* a cgroup with all below it */
+	bool subtree; /* judge a cgroup together with all cgroups below it */
 	bool dry_run;
-	bool trust_owner; /* heed preferences on directories that are not root's */
+	bool trust_owner; /* follow preferences also on directories that root does not own */
 	unsigned actions; /* enum rule_action */
 	u64 zoom_ns;      /* with RULE_ZOOM, else 0 */
 	u64 hot_ns;       /* with RULE_HOT, else 0 */
 };
 
-/* Where a rule decides: thresholds of a quantile lie on upper edges of fine buckets, the nearest ones. */
+/*
+ * The limits by which a rule decides. Those of a quantile are moved to the nearest upper edge of a fine
+ * bucket.
+ */
 struct limits {
 	double threshold;
 	double clear;
-	u32 threshold_bucket; /* whose upper edge it is; of a quantile that is no ratio */
+	u32 threshold_bucket; /* the threshold is its upper edge; for a quantile that is not a ratio */
 	u32 clear_bucket;
 };
 
-/* `clear` moves with the threshold where a preference gives another one: both stay in proportion. */
+/* Computes the limits for a threshold, which a preference may set. `clear` then stays in proportion to it. */
 struct limits rule_limits(const struct rule *rule, double threshold);
 
-/* Whether `path` is one of the rule's cgroups (config_exports() says how it is matched). */
+/* Whether `path` is one of the rule's cgroups (see cgroup_patterns_match()). */
 bool rule_matches(const struct rule *rule, const char *path);
 
-/* The same patterns, in the same order. */
+/* Whether both rules have the same patterns in the same order. */
 bool rule_same_patterns(const struct rule *a, const struct rule *b);
 
-/* Up to which upper bucket edge a latency counts in a mean: the nearest one to 8 times the larger limit. */
+/*
+ * The most cycles that one latency counts in the upper bound of a mean: the upper bucket edge nearest to 8
+ * times the larger limit. For a ratio it is a constant, and holds for both bounds.
+ */
 u32 rule_mean_cap(const struct rule *rule, const struct limits *limits);
 
 /*
- * The least samples in a window with which the rule can both fire and clear: below that one of the bounds
- * does not exist, or can't be past its limit whatever comes. 0: any number (a rate).
+ * The least number of samples in a window with which the rule can both fire and clear. With fewer, one of the
+ * bounds does not exist, or cannot pass its limit whatever the samples are. 0: any number will do (a rate).
+ * UINT64_MAX: no number will do.
  */
 u64 rule_needs_samples(const struct rule *rule);
 
-/* Whether a state may be carried from one to the other: all that decides is the same (not severity, actions,
- * dry-run). */
+/*
+ * Whether a reload may carry the states of one rule over to the other: all settings that affect the decision
+ * are the same. Severity, actions and dry-run do not affect it.
+ */
 bool rule_same_decision(const struct rule *a, const struct rule *b);
 
-/* A number for the same: of two rules that decide differently almost never equal. Never changes with the
- * version: it stands in files. */
+/*
+ * A hash of the settings that rule_same_decision() compares. Two rules that decide differently almost never
+ * have the same one. It must not change between versions, because it is saved in files.
+ */
 u64 rule_fingerprint(const struct rule *rule);
 
-/* Deep. 0 or -ENOMEM; rules_free() frees what it made. */
+/* Makes a deep copy. Returns 0 or -ENOMEM. The caller frees `*ret` with rules_free(). */
 int rules_copy(const struct rule *rules, size_t n, struct rule **ret);
 struct rule *rules_free(struct rule *rules, size_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sentences about an alert, as they are put together (policy/explain.h). */
+/* Building the list of sentences that explain() returns (policy/explain.h). */
 #ifndef PEBSD_SPEECH_H
 #define PEBSD_SPEECH_H
 
@@ -13,22 +13,24 @@ struct speech {
 	char metric[METRIC_TEXT_MAX];
 	char **list; /* ends with NULL */
 	size_t n;
-	int error; /* 0 or -ENOMEM: from then on nothing is said */
+	int error; /* 0 or -ENOMEM; after an error no sentence is added */
 };
 
 void __attribute__((format(printf, 2, 3))) say(struct speech *speech, const char *format, ...);
 
-/* What the next collection would have to bring for another verdict. */
+/* Adds sentences about what the next collection would have to bring for another verdict. */
 void say_change(struct speech *speech);
 
-/* "latencies", "samples": what the metric is taken from. */
+/* "latencies" or "samples": what the metric is computed from. */
 const char *speech_samples(const struct metric *metric);
 
-/* Whether the rule proves its threshold (`breach`), or `clear`, passed from above. */
+/* Whether the verdict means "proven to be above its limit": the threshold if `breach`, else `clear`. */
 bool speech_proven_above(const struct rule *rule, bool breach);
 
-/* Whether there is such a bound. One that is 0 where nothing can be less is none, nor is the end of the
- * overflow bucket. */
+/*
+ * Whether there is a lower or upper bound worth showing. A lower bound of 0 is not, because no value is less.
+ * Nor is an upper bound that is the end of the overflow bucket.
+ */
 bool speech_has_low(const struct alert *alert);
 bool speech_has_high(const struct alert *alert);
 

@@ -8,11 +8,13 @@
 #include "origin/replay/number_map.h"
 #include "origin/replay/replay_sum.h"
 
-/* One event of one cgroup since the last collection. Kept from one to the next, for the next cgroup that
- * needs one: a recording may have many cgroups, few of them at once. */
+/*
+ * The counters of one event of one cgroup since the last collection. After a collection a page is reused for
+ * any other cgroup, because a recording may have many cgroups, but few of them at the same time.
+ */
 struct page {
-	struct page *next;      /* in the free list of its kind */
-	struct figures figures; /* what the record held before its sums could have wrapped */
+	struct page *next;      /* in the list of unused pages */
+	struct figures figures; /* counts that fold() moved here, before sums of the record could wrap */
 	union {
 		struct latency_record latency;
 		struct plain_record plain;
@@ -33,7 +35,7 @@ struct account_books {
 	struct account *list;
 	size_t n;
 	size_t capacity;
-	u32 *moved; /* those with a sample since the last collection; as long as the list */
+	u32 *moved; /* indices of accounts with a sample since the last collection; as long as the list */
 	size_t n_moved;
 	struct page *unused;
 	struct replay_sum sum;
@@ -119,7 +121,7 @@ int account_books_name(struct account_books *books, u64 cgroup_id, const char *p
 	return 0;
 }
 
-/* What the record holds goes to the figures: it begins anew. */
+/* Adds the record to `figures`, and clears it. */
 static void fold(const struct event_settings *event, struct page *page)
 {
 	struct figures held;
@@ -156,7 +158,7 @@ static struct page *take_page(struct account_books *books)
 	return page;
 }
 
-/* As account() of the BPF programs takes a sample, with a page in the place of a slot. */
+/* Treats a sample as account() of the BPF programs does, with a page instead of a slot. */
 static int add(struct account_books *books, const struct sample *sample)
 {
 	const struct event_settings *event;

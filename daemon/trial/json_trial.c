@@ -21,7 +21,7 @@ static struct timespec later(const struct timespec *time, u64 ns)
 	};
 }
 
-/* The time of day, where it is known. */
+/* Puts the time of day, if it is known. */
 static void put_span(struct json_writer *writer, json_object *object, const struct trial_stretch *first,
 		     const struct trial_stretch *last)
 {
@@ -51,7 +51,7 @@ static json_object *stretches(struct json_writer *writer, const struct trial_rep
 	return list;
 }
 
-/* Its names stand as they are: here nobody shows them later on. */
+/* A transition. Names are written in their shown form here, because no later step converts them. */
 static json_object *transition_object(struct json_writer *writer, const struct trial_report *report,
 				      const struct trial_transition *entered)
 {
@@ -60,7 +60,10 @@ static json_object *transition_object(struct json_writer *writer, const struct t
 	json_object *object = json_checked(writer, json_transition(&entered->transition));
 	struct timespec time = later(&stretch->start, entered->at_ns);
 
-	/* What happened is no member here, so that `event` is as elsewhere. */
+	/*
+	 * json_transition() leaves `event` to what happened, and calls the key of the event `source`. Here
+	 * the key is `event`, as elsewhere.
+	 */
 	if (object)
 		json_object_object_del(object, "source");
 	json_put_text(writer, object, "cgroup", alert->cgroup);
@@ -118,7 +121,10 @@ static void put_rule(struct json_writer *writer, json_object *object, const stru
 		json_put(writer, object, "closest", closest_object(writer, rule, &of_rule->closest));
 }
 
-/* The rules as the daemon tells of them; how many of their cgroups are in which state now is nothing here. */
+/*
+ * The rules as the daemon reports them, without the numbers of cgroups in each state, which are not known
+ * here.
+ */
 static json_object *rules(struct json_writer *writer, const struct trial_report *report)
 {
 	_cleanup_free_ struct policy_counts *counts = calloc(report->n_rules, sizeof(*counts));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `pebsd --test-rules --json` prints; see json.h, whose conventions hold. Pure. */
+/* The JSON that `pebsd --test-rules --json` prints, with the conventions of json.h. Pure. */
 #ifndef PEBSD_EXPORT_JSON_TRIAL_H
 #define PEBSD_EXPORT_JSON_TRIAL_H
 
@@ -8,7 +8,7 @@
 #include "policy/policy.h"
 #include "trial/trial_report.h"
 
-/* A new object that the caller owns; NULL where memory is short. */
+/* Returns a new object that the caller owns, or NULL if there is no memory. */
 json_object *json_trial(const struct trial_report *report);
 
 #endif

@@ -7,25 +7,27 @@
 
 #include "policy/policy.h"
 
-/* `max = auto`: what is held of a cgroup is small between collections, but a hostile recording has them all
- * in one. */
+/*
+ * The limit for `max = auto`. A cgroup needs little memory between collections, but a hostile recording may
+ * have samples of all cgroups in one collection.
+ */
 #define CGROUPS_AUTO 16384
 
-/* How often a window is looked at for how near it came. */
+/* How many times in one window look() measures how near to their thresholds the rules are. */
 #define LOOKS_A_WINDOW 10
 
-/* A policy's clock starts here: 0 stands for "never" in what it keeps. */
+/* The start of the policy's clock. It is not 0, because the policy uses 0 for "never". */
 #define CLOCK_START NSEC_PER_SEC
 
-/* What is known of a path, rule by rule. */
+/* What happened to a path under one rule. */
 enum standing { MATCHED = 1 << 0, JUDGED = 1 << 1, FIRED = 1 << 2 };
 
 struct subject {
 	char *path;
-	u8 standing[]; /* of each rule */
+	u8 standing[]; /* enum standing, for each rule */
 };
 
-/* Something that fires now. */
+/* An alert that is firing now. */
 struct firing {
 	u64 number; /* of the alert */
 	size_t rule;
@@ -38,14 +40,14 @@ struct trial {
 	size_t n_events;
 	char event_keys[EVENTS_MAX][EVENT_KEY_MAX];
 	struct account_books *books;
-	struct policy *policy; /* of the stretch */
+	struct policy *policy; /* of the present stretch */
 	struct trial_report *report;
-	void *subjects; /* struct subject, tsearch(3) */
+	void *subjects; /* a tree of struct subject, see tsearch(3) */
 	struct firing *firing;
 	size_t n_firing;
 	u64 next_number;
 	u64 now_ns;  /* on the policy's clock */
-	u64 look_ns; /* when it is looked at next, for how near the rules came */
+	u64 look_ns; /* when to call look() next */
 };
 
 int trial_new(const struct trial_settings *settings, struct trial **ret)
@@ -106,7 +108,7 @@ static int compare_subjects(const void *a, const void *b)
 	return strcmp(((const struct subject *)a)->path, ((const struct subject *)b)->path);
 }
 
-/* NULL: no memory. */
+/* Finds or makes the subject of a path. NULL: no memory. */
 static struct subject *subject_of(struct trial *trial, const char *path)
 {
 	const size_t n_rules = trial->config->n_rules;
@@ -133,7 +135,7 @@ static struct subject *subject_of(struct trial *trial, const char *path)
 	return subject;
 }
 
-/* Marks a standing that counts once. */
+/* Marks a standing, and counts it if it is new. */
 static void mark(struct subject *subject, size_t rule, enum standing standing, u64 *count)
 {
 	if (subject->standing[rule] & standing)
@@ -207,7 +209,7 @@ int trial_name(struct trial *trial, u64 cgroup_id, const char *path)
 	struct subject *subject;
 	int r;
 
-	/* Not in the books, and so not in what is above it. */
+	/* An excluded cgroup is not accounted, so its samples do not count for the subtrees above it either. */
 	if (!config_exports(trial->config, path)) {
 		report->cgroups_excluded++;
 		return 0;
@@ -255,7 +257,7 @@ static int start_firing(struct trial *trial, u64 number, size_t rule)
 	return 0;
 }
 
-/* Without a time of day the policy was told of one that nobody measured: it stays here. */
+/* If CLOCK_REALTIME is not known, the policy got made-up times. They must not appear in the report. */
 static void forget_real_time(struct alert *alert)
 {
 	alert->since = alert->breached = alert->fired = alert->resolved = (struct timespec){0};
@@ -293,7 +295,7 @@ static int enter_transition(struct trial *trial, const struct transition *transi
 	return r < 0 ? r : trial_report_transition(trial->report, &entered);
 }
 
-/* The time that has gone by counts for each subject, known or not. */
+/* Adds the time since the last collection for each subject, as known or unknown. */
 static void enter_time(struct trial *trial, double elapsed_s)
 {
 	for (size_t rule = 0; rule < trial->config->n_rules; rule++) {
@@ -340,7 +342,7 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 	return 0;
 }
 
-/* How near each subject is. Not at each collection, as bounds take their time. */
+/* Measures how near to its threshold each subject is. Not done at each collection, because bounds are slow. */
 static int look(struct trial *trial)
 {
 	u64 next_ns = ~0ULL;

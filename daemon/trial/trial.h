@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules on trial: collections whose time has long gone by, or goes by in a model, are judged as the daemon
- * judges its own. In this process alone: no BPF, no privilege, no clock. What comes of it is a report
+ * Tests rules: judges collections of a recording or of the model as the daemon judges its own, in their own
+ * time. All of it happens in this process, without BPF, privileges or a clock. The result is a report
  * (trial_report.h).
  */
 #ifndef PEBSD_TRIAL_H
@@ -16,9 +16,9 @@
 struct trial;
 
 struct trial_settings {
-	const struct config *config; /* rules, cgroups; outlives the trial, as does `origin` */
-	const char *origin;
-	const struct event *events; /* copied */
+	const struct config *config; /* for rules and cgroups; must outlive the trial */
+	const char *origin;          /* likewise */
+	const struct event *events;  /* copied */
 	size_t n_events;
 };
 
@@ -28,31 +28,34 @@ struct trial *trial_free(struct trial *trial);
 DEFINE_CLEANUP(struct trial *, trial_free)
 
 /*
- * A clock begins at `start_ns`: windows, baselines and states begin anew. `name` is copied, NULL: of none;
- * `real_time`: what time of day `start_ns` was; NULL: not known. 0 or -ENOMEM.
+ * Begins a stretch, with a clock that starts at `start_ns`. Windows, baselines and states start again. `name`
+ * is that of the recording, and is copied; NULL: the model. `real_time` is CLOCK_REALTIME at `start_ns`;
+ * NULL: not known. Returns 0 or -ENOMEM.
  */
 int trial_begin(struct trial *trial, const char *name, u64 start_ns, const struct timespec *real_time);
 
-/* A cgroup, before its first sample. 0 or -ENOMEM. */
+/* Names a cgroup. Call it before its first sample. 0 or -ENOMEM. */
 int trial_name(struct trial *trial, u64 cgroup_id, const char *path);
 
-/* Samples of the next collection. 0 or -ENOMEM. */
+/* Adds samples to the next collection. 0 or -ENOMEM. */
 int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 
 /*
- * A collection at `now_ns` of the clock that was begun, not before the last one's. `times` has an entry for
- * each event; `elapsed_ns` is filled in here. 0 or -ENOMEM.
+ * Makes a collection at `now_ns` on the clock of trial_begin(), which must not decrease. `times` has an item
+ * for each event; this function sets their `elapsed_ns`. Returns 0 or -ENOMEM.
  */
 int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVENTS_MAX]);
 
-/* For how long a subject that has no sample any more can still change its state: from then on a collection
- * may be as long as the silence. */
+/*
+ * How long a subject can still change its state after its last sample. When no sample came for that long, the
+ * rest of the silence may be one collection.
+ */
 u64 trial_memory_ns(const struct trial *trial);
 
-/* The clock ends. The report is the trial's; nothing more can be added. */
+/* Ends the stretch, after which nothing can be added. The trial owns the report. */
 const struct trial_report *trial_finish(struct trial *trial);
 
-/* Something that a reader of the report must know; taken, also on failure. 0 or -ENOMEM. */
+/* Adds a note for readers of the report. Owns `note`, also on failure; NULL is -ENOMEM. Returns 0 or -ENOMEM. */
 int trial_note(struct trial *trial, char *note);
 
 #endif

@@ -43,7 +43,7 @@ static int print(const struct trial_report *report, bool json)
 	return fflush(stdout) == 0 ? 0 : -errno;
 }
 
-/* Cgroups that nobody judged for want of room. */
+/* Adds a note about the cgroups that were not judged because of [cgroups] max. */
 static int note_left_out(struct trial *trial, const struct trial_report *report)
 {
 	char *note;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* `pebsd --test-rules`: runs the configured rules over recordings or the model, in user space alone. */
+/* `pebsd --test-rules`: tests the configured rules on recordings or on the model, entirely in user space. */
 #ifndef PEBSD_TRIAL_COMMAND_H
 #define PEBSD_TRIAL_COMMAND_H
 

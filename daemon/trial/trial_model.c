@@ -10,7 +10,7 @@ struct run {
 	struct trial *trial;
 	struct computer *computer;
 	u64 seen;
-	int result; /* of what was handed over */
+	int result; /* the first error of trial_add() */
 };
 
 static void take(void *userdata, const struct sample *sample)
@@ -22,7 +22,7 @@ static void take(void *userdata, const struct sample *sample)
 		run->result = trial_add(run->trial, sample, 1);
 }
 
-/* One collection. What is in the DS areas belongs to it. */
+/* Runs the model for one collection. It includes the records that are still in the DS areas. */
 static int run_for(struct run *run, u64 ns)
 {
 	const u64 expected_before = computer_expected(run->computer);

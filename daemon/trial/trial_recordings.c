@@ -10,7 +10,7 @@
 
 #define RECORDS_A_STEP 20000
 
-/* Between two samples; a clock that leaps further is another one, or damaged. */
+/* The longest time between two samples. If a clock leaps further, it is a different clock, or damaged. */
 #define GAP_MAX_NS (30ULL * 86400 * NSEC_PER_SEC)
 
 struct player {
@@ -18,11 +18,11 @@ struct player {
 	struct replay *replay;
 	u64 interval_ns;
 	bool begun;
-	u32 recording; /* that the last sample is of */
-	u64 now_ns;    /* of the last collection; these are on the recording's clock */
-	u64 last_ns;   /* of the latest sample */
+	u32 recording; /* the recording of the last sample */
+	u64 now_ns;    /* time of the last collection; this and the next three are on the recording's clock */
+	u64 last_ns;   /* time of the latest sample */
 	u64 blind_from_ns;
-	u64 blind_to_ns; /* between two recordings */
+	u64 blind_to_ns; /* end of the time between two recordings, in which nothing was sampled */
 	char *message;
 };
 
@@ -43,8 +43,10 @@ static int collect(struct player *player, u64 at_ns)
 	return trial_collect(player->trial, at_ns, times);
 }
 
-/* Collections whose time is over before `ns`. Of a silence so long that nothing can change any more, the rest
- * is one. */
+/*
+ * Makes all collections that end before `ns`. If a silence is so long that no state can change any more, the
+ * rest of it is one collection.
+ */
 static int advance(struct player *player, u64 ns)
 {
 	const u64 interval = player->interval_ns;
@@ -60,7 +62,7 @@ static int advance(struct player *player, u64 ns)
 	return r;
 }
 
-/* What came after the last collection is one, too. */
+/* Makes a last collection of the samples after the previous one. */
 static int end_stretch(struct player *player)
 {
 	int r;
@@ -92,7 +94,10 @@ static int begin_stretch(struct player *player, const struct replay_moment *mome
 			   known ? &start : NULL);
 }
 
-/* -ENODATA, which no recording's damage is: that would be asked for more samples. */
+/*
+ * Returns -ENODATA instead of -EBADMSG. After -EBADMSG replay_step() takes the recording for damaged, and
+ * hands over the samples that it still holds.
+ */
 static int fail_without_time(struct player *player, u32 recording)
 {
 	if (asprintf(&player->message,
@@ -126,7 +131,7 @@ static int note_new_stretch(struct player *player, const struct replay_moment *m
 	return trial_note(player->trial, note);
 }
 
-/* A sample of another recording, or one that cannot be of the same clock. */
+/* Begins a new stretch if the sample cannot be on the same clock, and notes the time between two recordings. */
 static int follow(struct player *player, const struct replay_moment *moment)
 {
 	const bool other = moment->recording != player->recording;
@@ -134,7 +139,7 @@ static int follow(struct player *player, const struct replay_moment *moment)
 
 	player->recording = moment->recording;
 	if (player->begun && moment->time < player->last_ns && !other)
-		return 0; /* perf itself could not sort it: it counts now */
+		return 0; /* perf itself did not sort it: count it now */
 	if (player->begun && moment->time >= player->last_ns &&
 	    moment->time - player->last_ns <= GAP_MAX_NS) {
 		if (other) {
@@ -228,7 +233,7 @@ static int judge(struct player *player)
 
 	if (played == -ENOMEM)
 		return played;
-	/* What came before a damage stands. */
+	/* The samples before the damage are valid. */
 	r = end_stretch(player);
 	if (r == 0 && played == 0)
 		r = take_notes(player);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Recordings on trial: read in the order given, judged in their own time.
+ * Tests rules on recordings. They are read in the order given, and judged in their own time.
  *
- * A recording that begins after the one before it ended, on the same clock, goes on where that one was: the
- * time between is one in which nothing could come. One that begins earlier is of another boot or machine, or
- * ran beside it: there windows, baselines and states begin anew, and a note says so.
+ * A recording that begins after the end of the previous one, on the same clock, continues its stretch. The
+ * time between them counts as time without sampling. A recording that begins earlier is of another boot or
+ * machine, or was made at the same time. Then a new stretch begins with empty windows, baselines and states,
+ * and a note says so. The same happens if a clock leaps by more than 30 days.
  */
 #ifndef PEBSD_TRIAL_RECORDINGS_H
 #define PEBSD_TRIAL_RECORDINGS_H
@@ -12,10 +13,10 @@
 #include "trial/trial.h"
 
 /*
- * `*ret`, the caller's, has what was judged; NULL where nothing could be. Returns 0; -EBADMSG where a
- * recording is damaged, cut, or does not tell the time, or -errno where one cannot be read; -ENOMEM. Then
- * `*ret_message`, the caller's (NULL where memory is short), says what is amiss and what to do: what was
- * judged before stands.
+ * `*ret` is the trial, which the caller owns; NULL if nothing could be judged. Returns 0, -ENOMEM, -EBADMSG
+ * if a recording is damaged, truncated, or has no timestamps, or another -errno if one cannot be read. After
+ * an error `*ret_message` says what is wrong and what to do; the caller frees it (NULL: no memory). The trial
+ * then has everything up to the error.
  */
 int trial_recordings(const struct config *config, const char *const *paths, size_t n, struct trial **ret,
 		     char **ret_message);

@@ -36,7 +36,7 @@ struct trial_report *trial_report_free(struct trial_report *report)
 	return NULL;
 }
 
-/* Room for one more of `n`: an array that doubles when it is full. */
+/* Makes room for one more item after `n`. The array doubles when it is full. */
 static int make_room(void **list, size_t n, size_t size)
 {
 	void *longer;
@@ -78,7 +78,7 @@ int trial_report_transition(struct trial_report *report, const struct trial_tran
 	return 0;
 }
 
-/* How much of the threshold was reached. Nothing can be said of one that is 0. */
+/* How much of the threshold was reached. Returns false if the threshold is 0. */
 static bool share_of(bool below, double value, double threshold, double *ret)
 {
 	const double part = below ? threshold : value;

@@ -1,40 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What rules made of samples whose time has gone by: which would have fired and when, and how near the others
- * came. Plain data, added to by trial.c. */
+/*
+ * The report of a trial: which rules would have fired and when, and how near the others came to their
+ * thresholds. Plain data, which trial.c fills in.
+ */
 #ifndef PEBSD_TRIAL_REPORT_H
 #define PEBSD_TRIAL_REPORT_H
 
 #include "base/cleanup.h"
 #include "policy/alert.h"
 
-/* Names of cgroups that are kept for hints. */
+/* How many names of cgroups are kept for hints. */
 #define TRIAL_SOME_CGROUPS 3
 
-/* A run of one clock: recordings that follow each other, or the model's time. Windows, baselines and states
- * are those of one stretch alone. */
+/*
+ * A stretch of time on one clock: one or more consecutive recordings, or the time of the model. Each stretch
+ * has its own windows, baselines and states.
+ */
 struct trial_stretch {
-	char *name;     /* of its first recording; NULL: of the model */
-	u64 start_ns;   /* its clock, at the first sample */
+	char *name;     /* of its first recording; NULL: the model */
+	u64 start_ns;   /* the time of its first sample on its clock; of the model 0 */
 	u64 elapsed_ns; /* until the last collection */
-	bool real_time; /* the time of day is known: `start` */
+	bool real_time; /* `start` is known, as CLOCK_REALTIME */
 	struct timespec start;
 };
 
 struct trial_transition {
 	size_t stretch;
-	size_t rule; /* of the configuration */
+	size_t rule; /* index in the configuration */
 	u64 at_ns;   /* since the stretch began */
-	/* Its `rule` is the configuration's, its other strings are the report's. Times of day that are not
-	 * known are 0. */
+	/*
+	 * Its `rule` points into the configuration. Its other strings live as long as the trial.
+	 * CLOCK_REALTIME is 0 if it is not known.
+	 */
 	struct transition transition;
 };
 
 /* How near to its threshold a rule came. */
 struct trial_closest {
 	bool known;
-	double share; /* of the threshold that was reached, of a rule `below` the inverse: 1 and more is past
-			 it */
-	double threshold; /* as judged */
+	double share;     /* value / threshold, or the inverse for a rule `below`; 1 or more: past it */
+	double threshold; /* by which the rule was judged */
 	const char *cgroup;
 	const char *event_key;
 	struct estimate estimate;
@@ -42,18 +47,20 @@ struct trial_closest {
 	u64 at_ns;
 };
 
-/* Sums over the subjects of a rule; times are those of subjects, which go by side by side: seconds, as their
- * sum may be centuries. */
+/*
+ * Sums over the subjects of a rule. Times add up over subjects that exist at the same time. They are in
+ * seconds, because a sum may be centuries.
+ */
 struct trial_rule {
 	u64 fired;
 	u64 cgroups_fired;
 	double firing_s;
 	u64 still_firing; /* at the end of a stretch */
-	u64 cgroups;      /* that it matches, with a sample */
+	u64 cgroups;      /* that the rule matches, and that have a sample */
 	u64 cgroups_judged;
 	double known_s;
 	double unknown_s[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
-	u64 most_samples;                           /* in a window that had too few */
+	u64 most_samples;                           /* the most in a window that had too few */
 	struct trial_closest closest;
 };
 
@@ -61,39 +68,39 @@ struct trial_report {
 	const char *origin;
 	const struct rule *rules; /* the configuration's */
 	size_t n_rules;
-	struct trial_rule *of_rules; /* as many */
-	unsigned roles;              /* bit 1 << enum event_role: what there can be samples of */
+	struct trial_rule *of_rules; /* one for each rule */
+	unsigned roles;              /* bits 1 << enum event_role: the roles that have an event */
 	struct trial_stretch *stretches;
 	size_t n_stretches;
 	struct trial_transition *transitions; /* in the order of time */
 	size_t n_transitions;
 	u64 collections;
 	u64 samples;
-	u64 cgroups;                                  /* with a sample, but for excluded ones */
-	u64 cgroups_excluded;                         /* [cgroups] exclude, or not included */
-	u64 cgroups_left_out;                         /* beyond [cgroups] max */
-	const char *some_cgroups[TRIAL_SOME_CGROUPS]; /* the first of them; NULL: fewer */
-	bool only_comms; /* all of them are "comm:NAME": the recording has no cgroups */
-	char **notes;    /* what a reader must know */
+	u64 cgroups;                                  /* with a sample, without the next two */
+	u64 cgroups_excluded;                         /* by `include` and `exclude` of [cgroups] */
+	u64 cgroups_left_out;                         /* beyond `max` of [cgroups] */
+	const char *some_cgroups[TRIAL_SOME_CGROUPS]; /* the first of `cgroups`; NULL: there are fewer */
+	bool only_comms; /* all `cgroups` are "comm:NAME": the recording has no cgroups */
+	char **notes;    /* for readers of the report */
 	size_t n_notes;
 };
 
-/* 0 or -ENOMEM. `rules` and `origin` outlive the report; free with trial_report_free(). */
+/* Returns 0 or -ENOMEM. `rules` and `origin` must outlive the report. Free it with trial_report_free(). */
 int trial_report_new(const char *origin, const struct rule *rules, size_t n_rules, struct trial_report **ret);
 struct trial_report *trial_report_free(struct trial_report *report);
 DEFINE_CLEANUP(struct trial_report *, trial_report_free)
 
-/* Both take what they are given, also where they fail: 0 or -ENOMEM. */
+/* Both own what they are given (the strings of `stretch`), also on failure. They return 0 or -ENOMEM. */
 int trial_report_stretch(struct trial_report *report, struct trial_stretch *stretch);
 int trial_report_note(struct trial_report *report, char *note);
 
 int trial_report_transition(struct trial_report *report, const struct trial_transition *transition);
 
-/* An estimate that was judged comes nearer than the nearest so far, or it does not: then nothing changes. */
+/* Replaces of_rule->closest by `estimate`, which was judged, if that is nearer to the threshold. */
 void trial_rule_approach(struct trial_rule *of_rule, const struct rule *rule,
 			 const struct trial_closest *estimate);
 
-/* Which reason most of the unknown time has, UNKNOWN_NOT where there is none; and all of it together. */
+/* The reason for most of the unknown time (UNKNOWN_NOT: there is none), and the sum of the unknown time. */
 enum unknown_reason trial_rule_main_reason(const struct trial_rule *rule, double *ret_unknown_s);
 
 #endif

@@ -10,7 +10,7 @@
 #include "policy/quantity.h"
 #include "policy/speech.h"
 
-/* "+00:12:31", with milliseconds where it is no whole second. */
+/* Writes "+00:12:31", with milliseconds unless it is a whole second. */
 #define OFFSET_MAX 40
 static const char *offset_text(u64 ns, char ret[OFFSET_MAX])
 {
@@ -32,7 +32,7 @@ static void put_count(FILE *out, u64 count, const char *one, const char *many)
 	(void)fprintf(out, "%s %s", text, count == 1 ? one : many);
 }
 
-/* The name, and the event where there are several of its kind. */
+/* Writes the name of the cgroup, and the event if its role has several events. */
 static void put_cgroup(FILE *out, const char *cgroup, const char *event_key)
 {
 	_cleanup_free_ char *name = NULL;
@@ -43,7 +43,7 @@ static void put_cgroup(FILE *out, const char *cgroup, const char *event_key)
 		(void)fprintf(out, " (%s)", line_visible(event_key, &key));
 }
 
-/* "912.5 cycles [850, 960]", a bound that there is none of as "-". */
+/* Writes "912.5 cycles [850, 960]", with "-" for a missing bound. */
 static void put_estimate(FILE *out, const struct rule *rule, const struct limits *limits,
 			 const struct estimate *estimate)
 {
@@ -59,7 +59,7 @@ static void put_estimate(FILE *out, const struct rule *rule, const struct limits
 		quantity(&rule->metric, estimate->bounds.low, DOWN, low);
 	if (speech_has_high(&alert))
 		quantity(&rule->metric, estimate->bounds.high, UP, high);
-	/* The unit is said once. */
+	/* The value has the unit, so the bounds need none. */
 	low[strcspn(low, " ")] = high[strcspn(high, " ")] = '\0';
 	(void)fprintf(out, "%s [%s, %s]", value, low, high);
 }
@@ -136,7 +136,7 @@ static void put_transitions(FILE *out, const struct trial_report *report)
 		(void)fputs("no rule changed its state\n", out);
 }
 
-/* "db-p99: p99 of loads above 896 cycles for 1m, window 30s" */
+/* Writes "db-p99: p99 of loads above 896 cycles for 1m, window 30s". */
 static void put_head(FILE *out, const struct rule *rule)
 {
 	const struct limits limits = rule_limits(rule, rule->threshold);
@@ -163,7 +163,7 @@ static void put_fired(FILE *out, const struct trial_rule *of_rule)
 	put_count(out, of_rule->fired, "time", "times");
 	(void)fputs(" on ", out);
 	put_count(out, of_rule->cgroups_fired, "cgroup", "cgroups");
-	/* As much as can be written in nanoseconds: some centuries. */
+	/* Limit the sum to what fits into 64 bits of nanoseconds: some centuries. */
 	(void)fprintf(out, ", firing for %s in all",
 		      duration_format((u64)fmin(of_rule->firing_s * (double)NSEC_PER_SEC, 1e19), time));
 	if (of_rule->still_firing) {
@@ -193,7 +193,7 @@ static void put_unknown(FILE *out, const struct rule *rule, const struct trial_r
 	}
 }
 
-/* Why there was nothing to judge, and what to do about it. */
+/* Says why there was nothing to judge, and what to do about it. */
 static void put_no_match(FILE *out, const struct trial_report *report)
 {
 	(void)fputs("  matches none of ", out);
@@ -215,8 +215,10 @@ static void put_no_match(FILE *out, const struct trial_report *report)
 			    out);
 }
 
-/* "0.75 times the threshold": the value by the threshold on either side of it. What is not quite there is not
- * rounded to there. */
+/*
+ * Writes the ratio of value to threshold: "0.75 times the threshold". A ratio near 1 is not rounded to 1, but
+ * written as "just below" or "just above".
+ */
 static void put_times(FILE *out, double times)
 {
 	if (times != 1 && times > 0.995 && times < 1.005)
@@ -246,7 +248,7 @@ static void put_closest(FILE *out, const struct rule *rule, const struct trial_c
 	(void)fputc('\n', out);
 }
 
-/* What a firing rule does beside telling the journal. */
+/* Says what the rule would have done each time it fired, besides the journal entry. */
 static void put_done(FILE *out, const struct rule *rule)
 {
 	const char *between = "";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `pebsd --test-rules` prints for people: a line for each change of a state, then each rule in short.
- * Pure. */
+/*
+ * The text that `pebsd --test-rules` prints: a line for each change of a state, then a summary of each rule.
+ * Pure.
+ */
 #ifndef PEBSD_TRIAL_TEXT_H
 #define PEBSD_TRIAL_TEXT_H
 
