@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The opener: opens pebsd's perf events where the kernel wants more for that than pebsd may have. A program
- * of its own, so that what runs with CAP_SYS_ADMIN is this, the plan of the PMUs and the C library, and none
- * of the libraries that pebsd needs for all else. Started by pebsd-opener.socket: pebsd-opener(8).
+ * pebsd-opener opens perf events for pebsd if the kernel demands rights that pebsd does not have. It is a
+ * separate program so that the code that runs with CAP_SYS_ADMIN is only this, the plan of the PMUs and the C
+ * library. It needs none of the other libraries of pebsd. pebsd-opener.socket starts it: pebsd-opener(8).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,9 @@ int main(int argc, char *argv[])
 		return 2;
 	}
 	settings.listening = SD_LISTEN_FDS_START;
-	/* Another may have taken the connection that woke us. */
+	/*
+	 * Another process may have accepted the connection that started this one, so accept() must not block.
+	 */
 	(void)fcntl(settings.listening, F_SETFL, O_NONBLOCK);
 	return opener_serve(&settings) < 0;
 }

@@ -12,10 +12,10 @@
 
 #define LDLAT_MIN 3
 
-/* A field in which what was asked for and what pebsd would ask for differ. */
+/* A field in which the requested attributes differ from those that pebsd would use. */
 struct difference {
 	const char *field;
-	unsigned rank; /* the greater, the more of it is the same */
+	unsigned rank; /* a higher rank means that more fields are the same */
 };
 
 u32 opener_ldlat(const struct perf_event_attr *attr)
@@ -39,7 +39,7 @@ static const char *type_name(u32 type)
 	return type < ARRAY_SIZE(names) ? names[type] : "";
 }
 
-/* The first field that differs, in this order; the last ones are all those that have no name of their own. */
+/* Returns the first difference. The order is that of `fields`. All other fields come last. */
 static struct difference compare(const struct perf_event_attr *asked, const struct perf_event_attr *ours)
 {
 	const struct {
@@ -74,7 +74,10 @@ static struct difference compare(const struct perf_event_attr *asked, const stru
 	return (struct difference){.field = NULL};
 }
 
-/* Keeps the difference from whatever is closest. Returns whether there is none. */
+/*
+ * Returns true if the attributes are identical. If not, updates `closest`, the difference with the highest
+ * rank.
+ */
 static bool is_same(const struct perf_event_attr *asked, const struct perf_event_attr *ours,
 		    struct difference *closest)
 {
@@ -87,7 +90,7 @@ static bool is_same(const struct perf_event_attr *asked, const struct perf_event
 	return false;
 }
 
-/* The period as asked for, where the PMU has it; else the least that it has, which then differs. */
+/* Returns the requested period if the PMU supports it, or the PMU's minimum, which then differs. */
 static u64 period_of(const struct pmu_opening *opening, u64 asked)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
@@ -96,7 +99,7 @@ static u64 period_of(const struct pmu_opening *opening, u64 asked)
 	return asked < least || asked % step != 0 || asked > INT64_MAX ? least : asked;
 }
 
-/* What the caller may choose of an opening, taken from what it asked for. */
+/* Copies to the opening what the caller may choose, from the requested attributes. */
 static void choose(const struct perf_event_attr *asked, struct pmu_opening *opening)
 {
 	struct event_settings *settings = &opening->event.settings;
@@ -140,7 +143,7 @@ static bool is_leader(const struct perf_event_attr *asked, const struct pmu_open
 	return is_same(asked, &ours, closest);
 }
 
-/* As it is planned, with the leader that a kernel may demand, and without a threshold of IBS. */
+/* Tries the planned event, the event with a leader that a kernel may demand, and IBS without a threshold. */
 static bool is_of_opening(const struct opener_request *request, const struct pmu_opening *planned,
 			  struct difference *closest)
 {
@@ -153,7 +156,7 @@ static bool is_of_opening(const struct opener_request *request, const struct pmu
 		if (errors[i] && !perf_attr_relax(planned, errors[i], &opening))
 			continue;
 		choose(asked, &opening);
-		/* A leader has none itself, and its event is in its group. */
+		/* A leader comes without a leader of its own. Its event comes with one. */
 		if (!request->has_group && is_leader(asked, &opening, request->target, closest))
 			return true;
 		if (opening.has_leader != request->has_group)
@@ -175,7 +178,7 @@ static bool is_of_counter(const struct opener_request *request, const struct pmu
 	return is_same(&request->attr, &ours, closest);
 }
 
-/* Whether there may be events at all: it needs no PMU. */
+/* Returns true for the event that tests whether CPU-wide events are allowed. It needs no PMU. */
 static bool is_trial(const struct opener_request *request)
 {
 	struct perf_event_attr ours;

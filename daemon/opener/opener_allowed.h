@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which events the opener opens: those that pebsd itself opens on this machine, and no other. For each event
- * that the tree of PMUs offers, the attributes are built anew, by the same functions as pebsd's, from the
- * plan and from what the caller may choose: period, threshold, whether it is pinned, and the weaker ways that
- * a kernel may want (perf_attr_relax(), zoom_attr_weaken()). What was asked for is then opened if it is the
- * same in every byte. So there are no tracepoints, probes or breakpoints, nothing is inherited, and a sample
- * holds no registers and no stack but for a zoom's chain of addresses. Pure.
+ * Decides which events pebsd-opener opens: only those that pebsd itself opens on this machine. For each event
+ * in the tree of PMUs, it builds the attributes again, with the same functions as pebsd. Their input is the
+ * plan and what the caller may choose: the period, the threshold, whether the event is pinned, and the weaker
+ * ways that a kernel may demand (perf_attr_relax(), zoom_attr_weaken()). The requested event is opened only
+ * if its attributes are identical in every byte.
  *
- * The bounds are those of opening: of an event that it has, pebsd may change the period
+ * This excludes tracepoints, probes, breakpoints and inherited events. A sample contains no registers, and no
+ * stack except a zoom's chain of addresses. Pure functions.
+ *
+ * The limits apply only to opening. Of an event that it has, pebsd may change the period
  * (PERF_EVENT_IOC_PERIOD).
  */
 #ifndef PEBSD_OPENER_ALLOWED_H
@@ -16,19 +18,19 @@
 #include "origin/opener/opener_wire.h"
 #include "origin/pmu/pmu.h"
 
-/* Every event and counter that pebsd may be configured for. */
+/* All events and counters that pebsd can be configured for. */
 #define OPENER_ROLES (1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_OFFCORE)
 
 /*
- * The threshold of load latency that the attributes have if they are of an event that has one, by where that
- * stands (format/ldlat: config1:0-15; of IBS config1:0-11): for the plan to hold them against. 0: none that
- * can be planned.
+ * Returns the threshold of load latency in the attributes, assuming that their event has one (format/ldlat:
+ * config1:0-15, of IBS config1:0-11). The plan to compare with is made for this threshold. Returns 0 if it is
+ * not a threshold that can be planned.
  */
 u32 opener_ldlat(const struct perf_event_attr *attr);
 
 /*
- * `plan`: of some of OPENER_ROLES (opener_plans.h), for that threshold. Returns 0, or -EACCES with the
- * reason, which is of printable ASCII.
+ * Decides whether the request matches `plan`, which has some of OPENER_ROLES (opener_plans.h) and was made
+ * for the request's threshold. Returns 0, or -EACCES with the reason in printable ASCII.
  */
 int opener_allowed(const struct pmu_plan *plan, const struct opener_request *request,
 		   char ret_reason[OPENER_REASON_MAX]);

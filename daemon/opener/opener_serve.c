@@ -20,11 +20,13 @@
 #include "origin/opener/opener_socket.h"
 #include "origin/opener/opener_wire.h"
 
-/* pebsd has one connection, and a second while a calibration goes on; the rest is somebody's who tries it by
- * hand. */
+/*
+ * pebsd has one connection, and a second one during a calibration. The others allow somebody to try
+ * pebsd-opener by hand.
+ */
 #define PEERS_MAX 8
 
-/* The tree of PMUs is read anew for a request that was refused, but not more often. */
+/* If a request is refused, the PMUs are read again, but not more often than this. */
 #define PLAN_NS         NSEC_PER_SEC
 #define ACCEPT_AGAIN_US 100000
 
@@ -38,7 +40,7 @@ struct server {
 	uid_t owner;
 	struct opener_plans plans;
 	u64 planned_ns;
-	pid_t told; /* the process that something was last said of */
+	pid_t told; /* the process that a message was last logged about */
 	size_t n;
 	struct peer peers[PEERS_MAX];
 };
@@ -51,7 +53,10 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* Plans that may be of old are asked first: most requests are like the one before. */
+/*
+ * Decides whether the request is allowed. It tries the existing plans first, although they may be old,
+ * because most requests resemble the previous one.
+ */
 static int judge(struct server *server, const struct opener_request *request,
 		 char ret_reason[OPENER_REASON_MAX])
 {
@@ -74,17 +79,20 @@ static int judge(struct server *server, const struct opener_request *request,
 }
 
 /*
- * Not by /proc, in which this unit sees nobody else's processes (ProtectProc=). No signal is sent; that it
- * may not be is found out after whose thread it is (do_send_specific(), kernel/signal.c, Linux 6.1). A number
- * that was given anew is no harm: pebsd may have the events of every thread on a CPU.
+ * Returns true if the thread belongs to the peer. It does not use /proc, because this unit cannot see other
+ * users' processes there (ProtectProc=). tgkill() with signal 0 sends no signal. The kernel checks whose
+ * thread it is before it checks the permission (do_send_specific(), kernel/signal.c, Linux 6.1). A reused
+ * thread number does no harm, because pebsd may open events for all threads on a CPU anyway.
  */
 static bool is_of_peer(const struct peer *peer, int thread)
 {
 	return thread > 0 && (tgkill(peer->pid, thread, 0) == 0 || errno == EPERM);
 }
 
-/* Of the cgroup's directory nothing is asked here: the file system of another's could keep us waiting. The
- * kernel takes none but a cgroup's (css_tryget_online_from_dir(), kernel/cgroup/cgroup.c, Linux 6.1). */
+/*
+ * Does not access the cgroup's directory, because another user's file system could delay that. The kernel
+ * accepts only directories of cgroups (css_tryget_online_from_dir(), kernel/cgroup/cgroup.c, Linux 6.1).
+ */
 static int open_event(const struct opener_request *request, const int *fds)
 {
 	const int group = request->has_group ? fds[0] : -1;
@@ -100,7 +108,7 @@ static int open_event(const struct opener_request *request, const int *fds)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* One warning a process is enough to look at it. */
+/* Logs one warning for each process, not one for each request. */
 static void log_refusal(struct server *server, const struct peer *peer, const char *reason)
 {
 	if (server->told == peer->pid)
@@ -109,7 +117,7 @@ static void log_refusal(struct server *server, const struct peer *peer, const ch
 	(void)log_warning(0, "process %d asked for an event that is refused: %s", peer->pid, reason);
 }
 
-/* Returns the event, or -1 with the answer filled in. */
+/* Returns the event's descriptor, or -1 with the answer filled in. */
 static int answer_request(struct server *server, const struct peer *peer,
 			  const struct opener_request *request, const int *fds, struct opener_answer *answer)
 {
@@ -131,7 +139,7 @@ static int answer_request(struct server *server, const struct peer *peer,
 	return fd;
 }
 
-/* Returns whether the peer stays. */
+/* Handles one request. Returns false if the peer is to be dropped. */
 static bool serve_peer(struct server *server, const struct peer *peer)
 {
 	u8 bytes[OPENER_REQUEST_BYTES], reply[OPENER_ANSWER_BYTES];
@@ -162,7 +170,7 @@ static bool serve_peer(struct server *server, const struct peer *peer)
 	}
 	for (size_t i = 0; i < n_fds; i++)
 		(void)close(fds[i]);
-	/* Who does not read its answers is gone, or waits for nothing. */
+	/* A peer that does not read its answers is gone, or not interested. */
 	return r == 0;
 }
 
@@ -173,7 +181,10 @@ static void take_peer(struct server *server)
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	/* Out of descriptors, say: it stays, and is tried again, but not all the time until then. */
+	/*
+	 * If accepting fails, for example for lack of descriptors, the connection stays in the queue and
+	 * poll() returns at once. Do not retry all the time.
+	 */
 	if (fd < 0)
 		(void)usleep(ACCEPT_AGAIN_US);
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
@@ -185,7 +196,7 @@ static void take_peer(struct server *server)
 		return;
 	}
 	if (server->n == PEERS_MAX) {
-		/* The one that was there first has had its time. */
+		/* Drop the oldest connection. */
 		(void)close(server->peers[0].fd);
 		memmove(&server->peers[0], &server->peers[1], --server->n * sizeof(server->peers[0]));
 	}
@@ -216,7 +227,7 @@ static int find_owner(struct server *server)
 	return 0;
 }
 
-/* Returns whether anything came. */
+/* Waits for requests and handles them. Returns 1 if there may be more, 0 after the idle time, or -errno. */
 static int turn(struct server *server)
 {
 	struct pollfd waits[PEERS_MAX + 1] = {{.fd = server->settings->listening, .events = POLLIN}};

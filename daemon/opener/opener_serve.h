@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The opener's work: answers pebsd's requests on the socket that the service manager listens on, then ends.
- */
+/* The service: answers pebsd's requests on the socket from the service manager, and ends when it is idle. */
 #ifndef PEBSD_OPENER_SERVE_H
 #define PEBSD_OPENER_SERVE_H
 
 #include "pebsd/types.h"
 
 struct opener_serve_settings {
-	const char *sysfs_root; /* where the PMUs are read: "/sys" */
-	int listening;          /* socket; the caller's */
-	int idle_ms;            /* without a request for so long, it ends */
+	const char *sysfs_root; /* "/sys", where the PMUs are read */
+	int listening;          /* listening socket; owned by the caller */
+	int idle_ms;            /* it ends after this time without a request */
 };
 
 /*
- * Serves root and the owner of the socket's file, which is whom the socket unit gives it to, and hangs up on
- * everybody else. Returns 0 when it had nothing to do for long, or -errno, which is logged.
+ * Serves root and the owner of the socket's file, as set by the socket unit. Closes connections of other
+ * users. Returns 0 after the idle time, or -errno, which has been logged.
  */
 int opener_serve(const struct opener_serve_settings *settings);
 

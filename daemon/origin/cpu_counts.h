@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an event counted on one CPU. Pure. */
+/* The counts of one event on one CPU. Pure functions. */
 #ifndef PEBSD_CPU_COUNTS_H
 #define PEBSD_CPU_COUNTS_H
 
@@ -9,21 +9,24 @@
 
 struct cpu_counts {
 	int cpu;
-	bool open;           /* now; else the CPU went, and these are the figures it left */
-	bool in_error;       /* open, and not counting: another pinned event holds the counter */
-	u64 count;           /* events; while running, short of a part of a period */
-	u64 due;             /* samples: whole periods in that, each opening's for itself */
-	u64 enabled_ns;      /* time enabled, that in error included */
-	u64 running_ns;      /* time on a counter; less than enabled_ns: multiplexed or in error */
-	bool throttle_known; /* for all of that time; else the following are of a part of it */
-	u64 throttled_ns; /* time in which the kernel had stopped it for coming too often; see perf_ring.h */
-	u64 throttles;    /* how often it did */
-	u64 paused_ns;    /* time in which it was closed because a pause was asked for */
-	u64 rearmed; /* times that it counted on without a next sample, and was given one: perf_stall.h */
-	u64 missed;  /* samples that were due in those times; of this process alone */
+	bool open;           /* open now; if not, the CPU went offline and these are its last counts */
+	bool in_error;       /* open but not counting: another pinned event holds the counter */
+	u64 count;           /* events; excludes the unfinished period while the event runs */
+	u64 due;             /* expected samples: the whole periods in `count`, summed over all openings */
+	u64 enabled_ns;      /* time enabled, including the time in error */
+	u64 running_ns;      /* time on a counter; less than enabled_ns if multiplexed or in error */
+	bool throttle_known; /* false: throttled_ns and throttles cover only a part of the time */
+	u64 throttled_ns;    /* time that the kernel kept the event throttled; see perf_ring.h */
+	u64 throttles;       /* how often the kernel throttled the event */
+	u64 paused_ns;       /* time that the event was closed because of a requested pause */
+	u64 rearmed; /* how often it was rearmed because it no longer produced samples: perf_stall.h */
+	u64 missed;  /* samples expected while it was stalled; of this process only */
 };
 
-/* sum += addend, as to figures; `throttle_known` where it is in both. The rest of `sum` stays. */
+/*
+ * Adds the counts of `addend` to `sum`. Sets `throttle_known` only if both have it. Other members stay
+ * unchanged.
+ */
 static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_counts *addend)
 {
 	sum->count += addend->count;

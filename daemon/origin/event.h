@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An event that is being sampled, or was when a recording was made: what its figures mean. */
+/* The description of an event that is being sampled, or that a recording was made of. */
 #ifndef PEBSD_EVENT_H
 #define PEBSD_EVENT_H
 
@@ -10,7 +10,13 @@
 
 enum event_role { EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS, EVENT_OFFCORE, EVENT_ROLES };
 
-/* What a latency counts: interfaces.md's `use`, `cache`, `dc_miss`. */
+/*
+ * What the latency of an event measures, and its name for users:
+ * - LATENCY_USE, "use": cycles from the dispatch of the load until its data is there.
+ * - LATENCY_CACHE, "cache": cache latency of a load, or latency of a store, on CPUs that report the
+ *   instruction latency separately.
+ * - LATENCY_DC_MISS, "dc_miss": cycles from a miss of the first level cache to the data (AMD IBS).
+ */
 enum latency_kind { LATENCY_NONE, LATENCY_USE, LATENCY_CACHE, LATENCY_DC_MISS };
 
 #define EVENT_PMU_MAX 64
@@ -19,25 +25,25 @@ enum latency_kind { LATENCY_NONE, LATENCY_USE, LATENCY_CACHE, LATENCY_DC_MISS };
 struct event {
 	enum event_role role;
 	u32 ldlat;  /* cycles; 0: none or not known */
-	u64 period; /* events a sample stands for; 0: varies or not known */
+	u64 period; /* number of events that one sample stands for; 0: varies or not known */
 	enum latency_kind latency_kind;
-	struct event_settings settings; /* `first_record` is the kernel side's to fill */
-	char pmu[EVENT_PMU_MAX];        /* name in /sys/bus/event_source/devices; "" where a recording does
-					   not tell */
+	struct event_settings settings; /* the kernel side fills in `first_record` */
+	/* Name in /sys/bus/event_source/devices. Empty if a recording does not contain it. */
+	char pmu[EVENT_PMU_MAX];
 };
 
-/* "loads", "stores", ... */
+/* Returns "loads", "stores", "instructions" or "offcore". */
 const char *event_role_name(enum event_role role);
 
-/* "use", "cache", "dc_miss"; NULL for LATENCY_NONE. */
+/* Returns "use", "cache" or "dc_miss"; NULL for LATENCY_NONE. */
 const char *event_latency_kind_name(enum latency_kind kind);
 
-/* What an event of EVENT_OFFCORE counts: "l3", "local_dram", "remote_dram", "outstanding", "requests". */
+/* Returns the name of an off-core counter: "l3", "local_dram", "remote_dram", "outstanding" or "requests". */
 const char *offcore_kind_name(enum offcore_kind kind);
 
 /*
- * The event's name where users see it: its role, followed by ":PMU" where another of the `n` events has the
- * same role. `ret` holds EVENT_KEY_MAX bytes.
+ * Writes the name of the event that users see to `ret`, which holds EVENT_KEY_MAX bytes. The name is the
+ * role, followed by ":PMU" if another of the `n` events has the same role.
  */
 void event_key(const struct event *events, size_t n, size_t index, char *ret);
 

@@ -15,7 +15,7 @@ struct computer {
 	u64 ns;
 };
 
-/* 0 is no cgroup. */
+/* Starts at 1, because 0 means no cgroup. */
 static u64 cgroup_of(enum workload_kind workload)
 {
 	return 1 + (u64)workload;

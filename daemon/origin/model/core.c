@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Where the kernel has its DS areas, roughly: any canonical address would do. */
+/* Roughly where the kernel has its DS areas. Any canonical address would work. */
 #define AREA_ADDRESS 0xfffffe0000000000ULL
 
-/* Streams of chance beside those of the world and the unit. */
+/* Random number streams, different from those of the memory system and the unit. */
 #define STREAM_SEEDS 0x636f7265
 #define STREAM_SCALE 0x7363616c
 
@@ -18,18 +18,18 @@ struct core {
 	struct driver driver;
 	struct workload workload;
 	struct random random;
-	void *memory; /* the memory system's storage */
-	void *area;   /* what the DS area and its buffer lie in */
-	u64 hertz;    /* of the workload's clock */
-	u64 until;    /* that clock, at the end of the time that it was given */
-	u64 rest;     /* of that time: parts of a cycle, in 1 / NSEC_PER_SEC */
-	u64 owed;     /* events that are to be passed and did not fit before an overflow */
+	void *memory; /* storage of the memory system */
+	void *area;   /* storage of the DS area and its buffer */
+	u64 hertz;    /* speed of the workload's clock */
+	u64 until;    /* value of that clock at the end of the time it may run */
+	u64 rest;     /* remaining part of a cycle, in 1 / NSEC_PER_SEC */
+	u64 owed;     /* events still to be skipped, which did not fit before an overflow */
 	u64 cgroup_id;
 };
 
 static int allocate(size_t size, void **ret)
 {
-	/* aligned_alloc() wants whole multiples. */
+	/* aligned_alloc() requires a multiple of the alignment. */
 	*ret = aligned_alloc(STORAGE_ALIGNMENT,
 			     (size + STORAGE_ALIGNMENT - 1) / STORAGE_ALIGNMENT * STORAGE_ALIGNMENT);
 	return *ret ? 0 : -ENOMEM;
@@ -42,7 +42,7 @@ static int build(struct core *core, const struct core_settings *settings)
 	struct memory *memory;
 	u64 seed;
 
-	/* One workload's chance is not another's, and the same whichever others run. */
+	/* Workloads have independent random numbers, which do not depend on which other workloads run. */
 	random_seed(&core->random, settings->seed, STREAM_SEEDS + (u64)settings->workload);
 	seed = random_next(&core->random);
 	random_seed(&core->random, seed, STREAM_SCALE);
@@ -53,15 +53,15 @@ static int build(struct core *core, const struct core_settings *settings)
 	pebs_open(&core->unit, settings->machine,
 		  (struct linear_memory){.base = AREA_ADDRESS, .size = size, .bytes = core->area}, seed);
 	/*
-	 * The loads that the hardware would not have tagged are among those that are passed over, and what
-	 * passes before an overflow has taken effect passes among them.
+	 * The loads that hardware would not tag are among those that are skipped. So are the loads between an
+	 * overflow and its effect.
 	 */
 	core->unit.tag_interval = 1;
 	core->unit.skid = 0;
 	return 0;
 }
 
-/* The latency that ldlat is held against. */
+/* Returns the latency that ldlat is compared with. */
 static u32 threshold_latency(const struct machine *machine, const struct retired *load)
 {
 	return machine->mechanisms & MECHANISM_LATENCY_SPLIT ? load->instruction_latency : load->latency;
@@ -113,7 +113,10 @@ struct core *core_free(struct core *core)
 	return NULL;
 }
 
-/* With a short period there is less to pass than one load stands for: what is owed does not pile up. */
+/*
+ * Skips the loads that the counted load stands for. With a short period, fewer can be skipped than one load
+ * stands for, so the number owed is limited.
+ */
 static void pass(struct core *core)
 {
 	core->owed += random_below(&core->random, 2 * CORE_SCALE + 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One core of the model's computer: a workload, the memory system under it, a PEBS unit that watches it, and
- * a driver that samples it.
+ * One core of the model's computer: a workload, its memory system, a PEBS unit that watches it, and a driver
+ * that samples it.
  *
- * A core does far fewer loads than a real one. So that it is sampled as often all the same, one that counts
- * stands for many: those between are passed over, by a number drawn anew each time, so that no loop falls
- * into step with it. What is recorded is always a load that was run, with the caches and TLBs as the loads
- * before it left them. A core's clock goes as fast as it takes for what it runs.
+ * A core executes far fewer loads than a real one. To be sampled as often, each load that counts stands for
+ * many. The loads in between are skipped, and their number is drawn at random each time, so that no loop runs
+ * in step with it. A recorded load was always executed, with the caches and TLBs as the previous loads left
+ * them. The core's clock runs at the speed that its loads require.
  */
 #ifndef PEBSD_MODEL_CORE_H
 #define PEBSD_MODEL_CORE_H
@@ -16,42 +16,53 @@
 #include "origin/model/driver.h"
 
 /*
- * Loads a second that a core does of those above CORE_USUAL cycles, and how many one of them stands for on
- * average. With the default ldlat and period that is some 1,000 samples a second, of which each is the tenth
- * such load after the last one, and one to four milliseconds of CPU time.
+ * CORE_LOADS is the number of loads above CORE_USUAL cycles that a core executes each second. Each of them
+ * stands for CORE_SCALE loads on average. With the default ldlat and period this yields some 1,000 samples a
+ * second, each the tenth such load after the previous sample. Each second of the model takes one to four
+ * milliseconds of CPU time.
  */
 #define CORE_USUAL 30
 #define CORE_LOADS 10000
 #define CORE_SCALE 1000
 
-/* Loads that a core does before it is sampled: half of them until its caches are as full as they will ever
- * be, the others to see how fast its clock has to go. */
+/*
+ * Loads that a core executes before it is sampled. The first half fills its caches. The second half measures
+ * how fast its clock must run.
+ */
 #define CORE_WARM_UP 200000
 
 struct core_settings {
-	const struct machine
-		*machine; /* one that machine_refusal() has nothing against; stays the caller's */
+	const struct machine *machine; /* one that machine_refusal() accepts; owned by the caller */
 	enum workload_kind workload;
-	u64 seed; /* cores of different workloads draw from it independently */
+	u64 seed; /* each workload derives independent random numbers from it */
 	u32 ldlat;
 	u64 period;
-	u64 cgroup_id; /* of its samples */
+	u64 cgroup_id; /* of the core's samples */
 };
 
 struct core;
 
-/* A core, warm and being sampled. 0, -ENOMEM, or as driver_start(); free with core_free(). */
+/*
+ * Creates a core that is warmed up and being sampled. Returns 0, -ENOMEM, or an error of driver_start(). The
+ * caller frees it with core_free().
+ */
 int core_new(const struct core_settings *settings, struct core **ret);
 struct core *core_free(struct core *core);
 DEFINE_CLEANUP(struct core *, core_free)
 
-/* Runs for `ns`, at most 60 s. Samples go to `take` as the unit's interrupts come. As driver_interrupt(). */
+/*
+ * Runs for `ns`, at most 60 s. Delivers samples to `take` at each interrupt of the unit. Returns like
+ * driver_interrupt().
+ */
 int core_run(struct core *core, u64 ns, model_take take, void *userdata);
 
-/* Hands over what waits in the buffer. */
+/* Delivers the samples that wait in the buffer. */
 int core_drain(struct core *core, model_take take, void *userdata);
 
-/* Samples that there should be, by the unit's own books: records, and those it found no room for. */
+/*
+ * Returns the number of expected samples, as counted by the unit: records written, and records that did not
+ * fit.
+ */
 u64 core_expected(const struct core *core);
 
 #endif

@@ -4,14 +4,16 @@
 #include "model/drain.h"
 #include "model/load_source.h"
 
-/* MSR_PEBS_DATA_CFG: the group with address, data source and latency. */
+/* The bit in MSR_PEBS_DATA_CFG for the group with address, data source and latency. */
 #define DATA_CFG_MEMORY 1
 
-/* The buffer's start: past the save area, on a cache line of its own. */
+/* The buffer starts after the save area, on a new cache line. */
 #define LINE 64ULL
 
-/* Where cache and instruction latency stand in the one field (PEBS_CACHE_LATENCY_OFFSET and
- * PEBS_LATENCY_MASK in ds.c, Linux 6.1). */
+/*
+ * The positions of cache and instruction latency in their common field (PEBS_CACHE_LATENCY_OFFSET and
+ * PEBS_LATENCY_MASK in ds.c, Linux 6.1).
+ */
 #define CACHE_LATENCY_SHIFT 32
 #define LATENCY_MASK        0xffffULL
 
@@ -57,26 +59,29 @@ static int lay_out_area(const struct driver *driver)
 		.threshold = base + (u64)DRIVER_THRESHOLD * record,
 	};
 
-	/* The counter's reset value is what is left to its overflow, negative. */
+	/* The reset value of the counter is minus the number of events to its overflow. */
 	area.reset[driver->counter] = (0 - driver->period) & (MODEL_BIT(machine->counter_bits) - 1);
 	return ds_area_write(machine, &driver->unit->memory, driver->area, &area);
 }
 
-/* The first write that fails decides. */
+/* Writes a register, unless an earlier write failed. `r` keeps the first error. */
 static void put(struct pebs_unit *unit, u32 msr, u64 value, int *r)
 {
 	if (*r == 0)
 		*r = pebs_write(unit, msr, value);
 }
 
-/* With adaptive PEBS fixed counters stand where the load latency bits were: the event is enough. */
+/*
+ * With adaptive PEBS, fixed counters have the bits that were those of load latency. The event alone selects
+ * it.
+ */
 static u64 pebs_enable(const struct machine *machine, u32 counter)
 {
 	return MODEL_BIT(counter) |
 	       (machine->format == RECORD_ADAPTIVE ? 0 : PEBS_ENABLE_LOAD_LATENCY(counter));
 }
 
-/* The event that must run beside load latency, in a counter of its own. */
+/* Programs the event that must run together with load latency, on another counter. */
 static void program_aux(struct driver *driver, int *r)
 {
 	const struct machine *machine = driver->unit->machine;
@@ -115,7 +120,7 @@ int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 p
 	if (machine->format == RECORD_ADAPTIVE)
 		put(unit, MSR_PEBS_DATA_CFG, data_cfg(machine), &r);
 	program_aux(driver, &r);
-	/* No EVTSEL_INT: the interrupt is the buffer's, not the counter's. */
+	/* No EVTSEL_INT, because the buffer causes the interrupt, not the counter. */
 	put(unit, MSR_IA32_PMC0 + driver->counter, (u32)(0 - period), &r);
 	put(unit, MSR_IA32_PERFEVTSEL0 + driver->counter, select, &r);
 	put(unit, MSR_IA32_PEBS_ENABLE, pebs_enable(machine, driver->counter), &r);
@@ -125,7 +130,7 @@ int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 p
 	return r;
 }
 
-/* Before Haswell there is but the address behind the instruction. */
+/* Before Haswell, a record has only the address after the instruction. */
 static void take_code_address(const struct record *record, struct sample *ret)
 {
 	enum record_field field =
@@ -185,7 +190,7 @@ int driver_drain(struct driver *driver, u64 cgroup_id, model_take take, void *us
 		sample.cgroup_id = cgroup_id;
 		take(userdata, &sample);
 	}
-	/* The unit stands still meanwhile: the records need no copy, and none comes between. */
+	/* The unit is stopped meanwhile, so no record is added and none needs to be copied. */
 	return ds_area_set_index(unit->machine, &unit->memory, driver->area, area.base);
 }
 
@@ -203,7 +208,7 @@ int driver_interrupt(struct driver *driver, u64 cgroup_id, model_take take, void
 		put(unit, MSR_IA32_PERF_GLOBAL_OVF_CTRL, status, &r);
 		if (r == 0 && (status & STATUS_DS_BUFFER))
 			r = driver_drain(driver, cgroup_id, take, userdata);
-		/* It goes on counting whatever became of the records. */
+		/* Counting continues even if reading the records failed. */
 		(void)pebs_write(unit, MSR_IA32_PERF_GLOBAL_CTRL, driver->enabled);
 	}
 	return r;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a kernel's driver does with the model's PMU: programs load latency sampling through its registers, and
- * reads the records out of its DS area. The order of the writes is that of arch/x86/events/intel/core.c and
- * ds.c (Linux 6.1). Pure.
+ * Does with the model's PMU what a kernel driver does: programs load latency sampling through its registers,
+ * and reads the records from its DS area. The order of the writes is that of arch/x86/events/intel/core.c and
+ * ds.c (Linux 6.1). Pure functions.
  */
 #ifndef PEBSD_MODEL_DRIVER_H
 #define PEBSD_MODEL_DRIVER_H
@@ -11,43 +11,53 @@
 #include "origin/model/take.h"
 
 /*
- * Records that the buffer holds, and after how many the unit interrupts. Each record is read, so that many
- * may wait: there is no perf_event_overflow() here, which gets only the last of them.
+ * The size of the buffer in records, and the number of records after which the unit interrupts. The driver
+ * reads every record, so many of them may wait. The kernel's perf_event_overflow(), which gets only the last
+ * one, is not involved.
  */
 #define DRIVER_RECORDS   128
 #define DRIVER_THRESHOLD 96
 
 struct driver {
 	struct pebs_unit *unit; /* not owned */
-	u32 counter;            /* that counts the loads, general-purpose */
+	u32 counter;            /* index of the general-purpose counter that counts the loads */
 	u64 period;
 	u64 area;    /* linear address of the DS area */
-	u64 enabled; /* IA32_PERF_GLOBAL_CTRL while it samples */
+	u64 enabled; /* value of IA32_PERF_GLOBAL_CTRL while sampling is on */
 };
 
-/* Bytes of the memory that the DS area and its buffer take. */
+/* Returns the size in bytes of the DS area and its buffer. */
 u64 driver_memory_size(const struct machine *machine);
 
-/* The period that the kernel makes of the one asked for: some CPUs have a smallest one. */
+/* Returns the period that the kernel would use for a requested one, because some CPUs have a minimum. */
 u64 driver_period(const struct machine *machine, u64 period);
 
 /*
- * Lays out the DS area at the start of the unit's memory, programs the unit and starts it. `ldlat` 3 to 65535
- * cycles, `period` 1 to INT32_MAX, as of driver_period(). Returns 0; -ENODEV where the machine has no counter
- * for loads (machine_refusal() has something against it), -EINVAL where the unit refuses a value, -EFAULT
- * where its memory is smaller than driver_memory_size().
+ * Sets up the DS area at the start of the unit's memory, programs the unit and starts it. `ldlat` is 3 to
+ * 65535 cycles. `period` is 1 to INT32_MAX and comes from driver_period(). Returns:
+ * - 0 on success.
+ * - -ENODEV if the machine has no counter for loads, which machine_refusal() explains.
+ * - -EINVAL if the unit refuses a value.
+ * - -EFAULT if its memory is smaller than driver_memory_size().
  */
 int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 period);
 
-/* Empties the buffer: each of its records becomes a sample with the cgroup's id. 0, or -EFAULT where somebody
- * moved the DS area out of the memory. */
+/*
+ * Empties the buffer. Each record becomes a sample with `cgroup_id`. Returns 0, or -EFAULT if the DS area was
+ * moved out of the memory.
+ */
 int driver_drain(struct driver *driver, u64 cgroup_id, model_take take, void *userdata);
 
-/* Answers the unit's pending interrupts as a handler does: by the status registers, not by their cause. As
- * driver_drain(). */
+/*
+ * Handles the unit's pending interrupts as a kernel does: by the status registers, not by their cause.
+ * Returns like driver_drain().
+ */
 int driver_interrupt(struct driver *driver, u64 cgroup_id, model_take take, void *userdata);
 
-/* What a record says, as a sample of event 0 with no cgroup. What the record does not have stays unmarked. */
+/*
+ * Converts a record to a sample of event 0 without a cgroup. A field that the record does not have is not
+ * marked in the sample.
+ */
 void driver_sample(const struct machine *machine, const struct record *record, u64 period,
 		   struct sample *ret);
 

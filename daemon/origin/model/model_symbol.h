@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of the model's code and data, as the symbolizer has them of this machine's programs. Pure. */
+/* Names the code and data of the model's workloads, as the symbolizer names those of real programs. Pure. */
 #ifndef PEBSD_ORIGIN_MODEL_SYMBOL_H
 #define PEBSD_ORIGIN_MODEL_SYMBOL_H
 
 #include "symbols/shared/symbol.h"
 
-/* What a symbol points to. */
+/* Memory for a symbol and what it points to. */
 struct model_symbol {
 	struct symbol symbol;
 	struct symbol_frame frame;
@@ -13,8 +13,10 @@ struct model_symbol {
 	char module[48];
 };
 
-/* What the address is of a workload's, its program being the module; NULL: no workload has it. Returns
- * what lies in `room`, as long as that stays where it is. */
+/*
+ * Returns the symbol at an address of a workload, whose program is the module, or NULL if no workload has the
+ * address. The symbol is in `room`, and stays valid until `room` is moved or reused.
+ */
 const struct symbol *model_symbol(u64 address, struct model_symbol *room);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where the model's samples go. */
+/* The receiver of the model's samples. */
 #ifndef PEBSD_MODEL_TAKE_H
 #define PEBSD_MODEL_TAKE_H
 

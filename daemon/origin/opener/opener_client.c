@@ -13,15 +13,17 @@
 #include "base/cleanup.h"
 #include "origin/opener/opener_socket.h"
 
-/* The process' only one: events are opened in the depth of origins, zooms and calibrations, and all by the
- * same way. */
+/*
+ * The only connection of the process. It is global because events are opened deep inside origins, zooms and
+ * calibrations, and all of them use the same connection.
+ */
 static struct {
 	pthread_mutex_t lock;
 	const char *path;
 	int fd; /* -1: not connected */
 	bool asked_before;
-	unsigned failures; /* since it last answered */
-	u64 not_before_ns; /* after a failure */
+	unsigned failures; /* failures since the last answer */
+	u64 not_before_ns; /* after a failure, no request is sent before this time */
 	enum opener_trouble trouble;
 	char reason[OPENER_REASON_MAX];
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .path = OPENER_SOCKET, .fd = -1};
@@ -45,14 +47,14 @@ static int fail(enum opener_trouble trouble)
 {
 	hang_up();
 	client.trouble = trouble;
-	/* That is no fault of the opener's, and costs nothing to find out. */
+	/* These are not failures of pebsd-opener, and finding them out again costs little. */
 	if (trouble != OPENER_NO_SOCKET && trouble != OPENER_NOT_OURS)
 		client.not_before_ns = now_ns() + (OPENER_PAUSE_MS * NSEC_PER_MSEC
 						   << (client.failures < 4 ? client.failures++ : 4));
 	return -ENOTCONN;
 }
 
-/* Never waits: a queue that is full (-EAGAIN) is an opener that hangs. */
+/* Connects without waiting. A full queue (-EAGAIN) means that pebsd-opener hangs. */
 static int connect_now(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -140,7 +142,7 @@ int opener_client_open(const struct opener_request *request, const int *fds)
 		const bool was_connected = client.fd >= 0;
 
 		r = ask(bytes, fds, n_fds);
-		/* It ended, having had nothing to do for a while: connecting has it started again. */
+		/* pebsd-opener may have ended because it was idle. Connecting again starts it. */
 		if (r == -ENOTCONN && was_connected && client.trouble == OPENER_GONE)
 			r = ask(bytes, fds, n_fds);
 	}

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebsd's side of the opener. One connection for the whole process, made when it is first needed and kept; a
- * second thread waits for its turn. An opener that hangs holds up nobody for long: a request has
- * OPENER_ANSWER_MS, the first over a connection OPENER_CONNECT_MS, as the service may have to be started for
- * it, and the very first, when pebsd starts itself, OPENER_START_MS; after a failure the next is not tried
- * before OPENER_PAUSE_MS have passed, and twice as many after each further one, up to 16 times.
+ * pebsd's side of the connection to pebsd-opener. The whole process has one connection, made when it is first
+ * needed and then kept. Threads take turns.
+ *
+ * If pebsd-opener hangs, a caller waits only for a limited time:
+ * - OPENER_ANSWER_MS for a request.
+ * - OPENER_CONNECT_MS for the first request of a connection, because systemd may have to start the service.
+ * - OPENER_START_MS for the very first request, while pebsd itself starts.
+ *
+ * After a failure of pebsd-opener, no request is sent for OPENER_PAUSE_MS. Each further failure doubles that
+ * time, up to 16 times.
  */
 #ifndef PEBSD_OPENER_CLIENT_H
 #define PEBSD_OPENER_CLIENT_H
@@ -16,32 +21,35 @@
 #define OPENER_ANSWER_MS  2000
 #define OPENER_PAUSE_MS   3000
 
-/* Why the opener opened nothing when it was last asked. */
+/* Why pebsd-opener did not open the last requested event. */
 enum opener_trouble {
 	OPENER_WELL,      /* it answered, or was never asked */
-	OPENER_NO_SOCKET, /* there is none */
-	OPENER_NOT_OURS,  /* the socket is not for this process' user */
-	OPENER_GONE,      /* it hung up */
+	OPENER_NO_SOCKET, /* there is no socket */
+	OPENER_NOT_OURS,  /* this process's user may not use the socket */
+	OPENER_GONE,      /* it closed the connection */
 	OPENER_SILENT,    /* no answer in time */
-	OPENER_GARBLED,   /* an answer of another version, or of no form at all */
-	OPENER_REFUSED,   /* it opens no such event: opener_client_reason() */
+	OPENER_GARBLED,   /* the answer is of another version, or invalid */
+	OPENER_REFUSED,   /* it does not open such events: opener_client_reason() */
 };
 
 /*
- * Has the opener open the event. `fds`: as many as opener_wire_request_fds() says, in its order; they stay
- * the caller's. Returns the event's descriptor; the opener's -errno of perf_event_open(2); or -ENOTCONN where
- * it did not come to that, see opener_client_trouble().
+ * Asks pebsd-opener to open the event. `fds` are the descriptors that accompany the request, in the order of
+ * opener_wire.h, and their number is that of opener_wire_request_fds(). The caller keeps them. Returns the
+ * event's descriptor, or -errno of perf_event_open(2) in pebsd-opener, or -ENOTCONN if pebsd-opener did not
+ * call it: see opener_client_trouble().
  */
 int opener_client_open(const struct opener_request *request, const int *fds);
 
-/* For messages: of the last request that any thread made. */
+/* Returns the trouble with the last request of any thread, for messages. */
 enum opener_trouble opener_client_trouble(void);
 
-/* Of OPENER_REFUSED; `ret` holds OPENER_REASON_MAX. */
+/* Writes the reason of the last OPENER_REFUSED to `ret`, which holds OPENER_REASON_MAX bytes. */
 void opener_client_reason(char *ret);
 
-/* Closes the connection and forgets all: for tests, which have another socket than OPENER_SOCKET each; NULL:
- * that one. `path` is the caller's, and stays. */
+/*
+ * Closes the connection and forgets all state. For tests, each of which uses its own socket `path`. NULL
+ * means OPENER_SOCKET. The caller owns `path` and must keep it.
+ */
 void opener_client_reset(const char *path);
 
 #endif

@@ -9,7 +9,10 @@
 #include "base/cleanup.h"
 #include "origin/opener/opener_wire.h"
 
-/* Aligned as its header wants it. One more than is taken, so that one too many is seen. */
+/*
+ * The union gives the buffer the alignment of cmsghdr. It has space for one more descriptor than allowed, to
+ * detect too many.
+ */
 union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(sizeof(int) * (OPENER_FDS_MAX + 1))];

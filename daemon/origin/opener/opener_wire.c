@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* "pebo" and the version of these messages. */
+/* "pebo", and the version of the messages. */
 #define MAGIC   0x6f626570U
 #define VERSION 1U
 
@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct wire_answer) == OPENER_ANSWER_BYTES, "no holes");
 
 static const struct head our_head = {.magic = MAGIC, .version = VERSION};
 
-/* Another version's messages may have another size. */
+/* Checks the version before the size, because messages of another version may have another size. */
 static int check_head(const void *bytes, size_t size, size_t wanted)
 {
 	struct head head;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages between pebsd and its opener, over a socket that keeps their bounds (SOCK_SEQPACKET): a request,
- * and its answer, one in a packet each. Descriptors go beside the bytes (SCM_RIGHTS): with a request the
- * leader of the event's group, then the directory of the cgroup; with an answer the event. Either side
- * refuses whatever is not exactly of this form. Pure.
+ * The messages between pebsd and pebsd-opener, over a socket that preserves packets (SOCK_SEQPACKET). A
+ * request and its answer are one packet each. Descriptors accompany the bytes (SCM_RIGHTS): with a request,
+ * the leader of the event's group, then the directory of the cgroup. With an answer, the event. Either side
+ * rejects a message that does not have exactly this form. Pure functions.
  */
 #ifndef PEBSD_OPENER_WIRE_H
 #define PEBSD_OPENER_WIRE_H
@@ -16,29 +16,29 @@
 
 /* What an event is opened on. */
 enum opener_target {
-	OPENER_CPU,    /* all that runs on the CPU */
-	OPENER_CGROUP, /* of that, a cgroup's tasks */
-	OPENER_THREAD, /* one of the asking process's own threads, on whatever CPU */
+	OPENER_CPU,    /* everything that runs on a CPU */
+	OPENER_CGROUP, /* a cgroup's tasks on a CPU */
+	OPENER_THREAD, /* a thread of the requesting process, on any CPU */
 	OPENER_TARGETS
 };
 
 struct opener_request {
 	enum opener_target target;
-	int cpu;        /* not of OPENER_THREAD: -1 */
-	int thread;     /* of OPENER_THREAD, as gettid(2) has it; else -1 */
-	bool has_group; /* it comes with its leader */
+	int cpu;        /* -1 for OPENER_THREAD */
+	int thread;     /* the number from gettid(2) for OPENER_THREAD; otherwise -1 */
+	bool has_group; /* the leader of its group accompanies it */
 	struct perf_event_attr attr;
 };
 
-/* Descriptors beside a request, at most. */
+/* Maximum number of descriptors that accompany a request. */
 #define OPENER_FDS_MAX 2
 
-#define OPENER_REASON_MAX 256 /* with its 0 */
+#define OPENER_REASON_MAX 256 /* including the NUL */
 
-/* An event comes with `error` 0 and no reason. */
+/* If `error` is 0, the event accompanies the answer and `reason` is empty. */
 struct opener_answer {
-	int error;                      /* of perf_event_open(2), -errno; -EACCES with a reason: refused */
-	char reason[OPENER_REASON_MAX]; /* why the opener itself refused; "": it did not */
+	int error;                      /* -errno of perf_event_open(2); -EACCES with a reason if refused */
+	char reason[OPENER_REASON_MAX]; /* why pebsd-opener itself refused; "": it did not */
 };
 
 #define OPENER_REQUEST_BYTES (6 * sizeof(u32) + sizeof(struct perf_event_attr))
@@ -47,12 +47,12 @@ struct opener_answer {
 void opener_wire_write_request(const struct opener_request *request, u8 ret[OPENER_REQUEST_BYTES]);
 void opener_wire_write_answer(const struct opener_answer *answer, u8 ret[OPENER_ANSWER_BYTES]);
 
-/* Descriptors that come beside it. */
+/* Returns the number of descriptors that accompany a request. */
 size_t opener_wire_request_fds(const struct opener_request *request);
 
 /*
- * `n_fds`: descriptors that came beside the bytes. Return 0; -EPROTONOSUPPORT where the other side is of
- * another version; -EBADMSG.
+ * Parse a message that came with `n_fds` descriptors. They return 0, -EPROTONOSUPPORT if the other side has
+ * another version, or -EBADMSG.
  */
 int opener_wire_read_request(const void *bytes, size_t size, size_t n_fds, struct opener_request *ret);
 int opener_wire_read_answer(const void *bytes, size_t size, size_t n_fds, struct opener_answer *ret);

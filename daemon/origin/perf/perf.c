@@ -66,7 +66,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		struct cpu_counts *book = perf_book_of(set->books, set->n_books, event->cpu);
 		struct cpu_counts counts;
 
-		/* Stopped, it has no later news, and all of it is to be in. */
+		/* A stopped event changes no more. Read the exact count, including the unfinished period. */
 		if (event->stopped)
 			perf_cpu_read(event, false);
 		else
@@ -119,7 +119,10 @@ static void set_note_cpus(struct perf_event_set *set)
 		cpu_list_add(&set->cpus, set->events[i].cpu);
 }
 
-/* Closes those that are not wanted, or were detached, and keeps what they counted. Returns how many. */
+/*
+ * Closes events on CPUs that are not wanted and detached events. Keeps their counts. Returns the number
+ * closed.
+ */
 static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 {
 	size_t kept = 0;
@@ -133,7 +136,7 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
-		/* Between a reading and the end there would be samples that nobody expects. */
+		/* Disabled first: samples that come after the last reading would not be expected. */
 		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
@@ -160,10 +163,13 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	struct perf_cpu event;
 	int r;
 
-	/* What the first CPU took goes for all: the program is made for one kind of sample. */
+	/*
+	 * The attributes that the first CPU accepts apply to all: the BPF program is built for one kind of
+	 * sample.
+	 */
 	r = set->n == 0 && set->program_fd < 0 ? perf_cpu_open_relaxed(&set->opening, cpu, &event)
 					       : perf_cpu_open(&set->opening, cpu, &event);
-	if (r == -ENODEV || (r < 0 && has_gone(set, cpu))) /* since the list was read */
+	if (r == -ENODEV || (r < 0 && has_gone(set, cpu))) /* the CPU went offline since the list was read */
 		return 0;
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
@@ -189,7 +195,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	return 1;
 }
 
-/* Opens on the wanted CPUs that are not open. Returns how many, or -errno of the first that failed. */
+/* Opens the event on wanted CPUs where it is not open. Returns how many, or -errno of the first failure. */
 static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, char **ret_message)
 {
 	size_t n_wanted = cpu_list_count(wanted);
@@ -204,7 +210,7 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	if (!longer)
 		return -ENOMEM;
 	set->events = longer;
-	/* Two a CPU even without a leader: the kernel may still demand one. */
+	/* Two descriptors for each CPU even without a leader, because the kernel may still demand one. */
 	r = descriptor_limit_reserve((n_wanted - set->n) * 2);
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
@@ -221,7 +227,9 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 			error = r;
 			*ret_message = TAKE_PTR(message);
 		}
-		/* At the start one failure is enough; what is running goes on without the CPU. */
+		/*
+		 * At the start, the first failure ends it. Later, the event keeps running without this CPU.
+		 */
 		if (r < 0 && set->program_fd < 0)
 			break;
 	}
@@ -325,7 +333,7 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 	return 0;
 }
 
-/* Returns `error`. */
+/* Sets the message, and returns `error`. */
 static int refuse_period(const struct perf_event_set *set, int error, u64 period, int cpu, char **ret_message)
 {
 	const struct event *event = &set->opening.event;
@@ -419,7 +427,7 @@ void perf_pause(struct perf_event_set *set)
 
 	if (set->paused)
 		return;
-	/* Disabled first: between the last reading and the end no sample comes. */
+	/* Disabled first, so that no sample comes between the last reading and the end. */
 	stop_all(set);
 	set->paused = true;
 	set->paused_seen_ns = monotonic_ns();
@@ -442,7 +450,9 @@ int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
 			perf_book_of(set->closed, set->n_books, cpu)->paused_ns += now - set->paused_seen_ns;
 	}
 	set->paused_seen_ns = now;
-	/* In this order: whoever is ended in between enters too little, and nothing twice. */
+	/*
+	 * In this order: a process killed in between has recorded too little of the pause, but nothing twice.
+	 */
 	perf_set_keep(set);
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu))
 		perf_set_keep_closed(set, cpu);
@@ -485,7 +495,7 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 	r = open_new(set, &wanted, ret_message);
 	if (r < 0)
 		return r;
-	/* Where the counter is still taken the error comes back. */
+	/* If the counter is still taken, the error comes back. */
 	for (size_t i = 0; i < set->n; i++)
 		perf_cpu_revive(&set->events[i]);
 	return closed + r;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The origin `perf`: an event open on every online CPU of its PMU, with a BPF program that runs for each of
- * its samples. One set an event; loads and stores are never in one group (a throttled group of two PEBS
- * events crashes Linux 6.16 to 6.17, commit 7e772a93eb61).
+ * The origin `perf`: opens each event on every online CPU of its PMU and runs a BPF program for each of its
+ * samples. Each event has its own set. Loads and stores are never in one group, because a throttled group of
+ * two PEBS events crashes Linux 6.16 to 6.17 (commit 7e772a93eb61).
  *
+ * The order of calls:
  *   perf_open() -> perf_event() says what is measured -> load the program -> perf_start() -> each interval:
- *   perf_count(), perf_hotplug(), perf_find_stalled() -> perf_stop() for the last perf_count()
+ *   perf_count(), perf_hotplug(), perf_find_stalled() -> perf_stop() before the last perf_count()
  *   -> perf_set_free()
  *
- * In between perf_pause() and perf_resume(), any number of times.
+ * perf_pause() and perf_resume() may be called any number of times in between.
  */
 #ifndef PEBSD_PERF_H
 #define PEBSD_PERF_H
@@ -22,27 +23,28 @@
 
 struct perf_event_set;
 
-/* Summed over the CPUs, those gone since included. */
+/* Sums over all CPUs, including CPUs that have since gone offline. */
 struct perf_counts {
-	u64 count;            /* events; while running, short of a part of a period on each CPU */
-	u64 due;              /* samples: whole periods in that, on each CPU and in each opening for itself */
+	u64 count;            /* events; excludes the unfinished period of each CPU while the event runs */
+	u64 due;              /* expected samples: whole periods in `count`, by CPU and opening */
 	u64 enabled_ns;       /* time enabled */
-	u64 running_ns;       /* time on a counter; less than enabled_ns: multiplexed or in error */
-	size_t cpus;          /* open now */
-	size_t cpus_in_error; /* of these, not counting: another pinned event holds the counter */
-	bool throttle_known;  /* on all CPUs, all the time; else what follows is of a part */
-	u64 throttled_ns;     /* time in which the kernel had stopped it; while it runs on, see perf_ring.h */
-	u64 throttles;        /* how often */
-	u64 paused_ns;        /* time closed by perf_pause() */
-	u64 rearmed;          /* times that it had been left without a next sample on a CPU */
-	u64 missed;           /* samples that were due in those times; of this process alone */
+	u64 running_ns;       /* time on a counter; less than enabled_ns if multiplexed or in error */
+	size_t cpus;          /* CPUs on which the event is open now */
+	size_t cpus_in_error; /* of these, where it does not count: another pinned event holds the counter */
+	bool throttle_known;  /* false: throttled_ns and throttles cover only a part of the time */
+	u64 throttled_ns;     /* time that the kernel kept it throttled; see perf_ring.h */
+	u64 throttles;        /* how often the kernel throttled it */
+	u64 paused_ns;        /* time that it was closed by perf_pause() */
+	u64 rearmed;          /* how often it was rearmed on a CPU where it no longer produced samples */
+	u64 missed;           /* samples expected while it was stalled; of this process only */
 };
 
 /*
- * Opens, disabled, with the opening's period, at least 1, on the opening's CPUs that the file `online_path`
- * (PERF_ONLINE_PATH) lists. Weakens the attributes as the kernel demands (perf_attr_relax()), the same on all
- * CPUs. Raises the soft limit of file descriptors where needed. Returns 0, or -errno with `ret_message` set,
- * the caller's to free (NULL when out of memory).
+ * Opens the event, disabled, on those CPUs of the opening that the file `online_path` (PERF_ONLINE_PATH)
+ * lists. The opening's period must be at least 1. Weakens the attributes if the kernel demands it
+ * (perf_attr_relax()), in the same way on all CPUs. Raises the soft limit of file descriptors if needed.
+ * Returns 0, or -errno with `ret_message` set. The caller frees the message, which is NULL when out of
+ * memory.
  */
 int perf_open(const struct pmu_opening *opening, const char *online_path, struct perf_event_set **ret,
 	      char **ret_message);
@@ -50,105 +52,140 @@ struct perf_event_set *perf_set_free(struct perf_event_set *set);
 DEFINE_CLEANUP(struct perf_event_set *, perf_set_free)
 
 /*
- * Opens one event on `cpu` and closes it again: whether the kernel takes it. In `opening` stands after how.
- * Returns and sets `ret_message` as perf_open().
+ * Opens one event on `cpu` and closes it again, to find out whether the kernel accepts it. If so, `opening`
+ * describes afterwards how it was opened. Returns and sets `ret_message` like perf_open().
  */
 int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
 
-/* The event as opened: its settings tell what each sample holds, its period is the one in force. The set's.
+/*
+ * Returns the event as opened. Its settings say which fields each sample has, and its period is the one in
+ * force. The set owns it.
  */
 const struct event *perf_event(const struct perf_event_set *set);
 
-/* How it was opened: the attributes weakened as the kernel demanded, the period in force. The set's. */
+/*
+ * Returns the opening as the kernel accepted it: with weakened attributes, if the kernel demanded that, and
+ * the period in force. The set owns it.
+ */
 const struct pmu_opening *perf_opening(const struct perf_event_set *set);
 
-/* Whether it is not pinned: the kernel has it take turns with others that need the same counter. */
+/*
+ * Returns true if the event is not pinned, so that the kernel multiplexes it with others on the same counter.
+ */
 bool perf_takes_turns(const struct perf_event_set *set);
 
-/* CPUs that it is open on now. The set's, until the next perf_hotplug(). */
+/*
+ * Returns the CPUs on which the event is open. The set owns the list, which is valid until the next
+ * perf_hotplug().
+ */
 const struct cpu_list *perf_cpus(const struct perf_event_set *set);
 
 /*
- * Attaches the program to each event and enables them. `program_fd` stays the caller's, and open as long as
- * the set lives. Returns 0, or -errno with `ret_message` set; the set can then only be freed.
+ * Attaches the program to the event on each CPU and enables the event. The caller owns `program_fd` and must
+ * keep it open as long as the set lives. Returns 0, or -errno with `ret_message` set. After an error the set
+ * can only be freed.
  */
 int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
 
 /*
- * The same where events outlive the process: those that the one before left sample on, in the place of the
- * ones just opened, where the program that they run is this one's (`keep` says so); else each is replaced by
- * the one just opened, which begins when the old one has ended, and its books go on. What is open is stored,
- * now and as CPUs come. `number`: of the set, below the `n_sets` of `keep`, which outlives it. Where the
- * process before was paused the set goes on so if that is wanted, else the pause ends here. Returns as
- * perf_start().
+ * Like perf_start(), but for events that outlive the process:
+ * - An event of the previous process keeps sampling, in place of the one just opened, if `keep` says that it
+ *   runs this process's program and if it was opened in the same way.
+ * - Otherwise the event just opened replaces it, starting when the old one has ended. The counts continue.
+ * - Descriptors and counts of the open events are saved now and whenever a CPU comes online.
+ *
+ * `number` is the index of this set, below the `n_sets` of `keep`. `keep` must outlive the set. If the
+ * settings of `keep` say `stay_paused`, the set stays paused. Otherwise a pause of the previous process ends
+ * here. Returns like perf_start().
  */
 int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep *keep, unsigned number,
 		    char **ret_message);
 
-/* Whether it is stored, so that it goes on when this process ends. */
+/* Returns true if the event is saved, so that it keeps sampling after this process has ended. */
 bool perf_is_kept(const struct perf_event_set *set);
 
 /*
- * Another period on every CPU, at least 1, without opening anything anew: perf_cpu_set_period(). What was
- * counted before stays counted by the old one. Returns 0, or -errno with `ret_message` set; then all have the
- * old one.
+ * Changes the period on every CPU, without reopening the event: see perf_cpu_set_period(). The period must be
+ * at least 1. Events counted so far stay attributed to the old period. Returns 0, or -errno with
+ * `ret_message` set. After an error all CPUs have the old period.
  */
 int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message);
 
-/* The period in force is the one that was asked for: the next process, asked for the same, goes on with what
- * is in force then, whoever changed it. */
+/*
+ * Notes that the period in force is the one that the configuration asks for. If the next process is asked for
+ * the same period, it continues with the one in force then, even if that was changed in between.
+ */
 void perf_asked_period(struct perf_event_set *set);
 
-/* Disables each event, but for one that is kept. What perf_count() then reads is final, and every sample of
- * it was delivered. */
+/*
+ * Disables the event on each CPU, unless it is saved for the next process. The next perf_count() then reads
+ * final counts, and every sample in them was delivered.
+ */
 void perf_stop(struct perf_event_set *set);
 
 /*
- * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
- * interrupts the CPU of a running event, is called where the page shows the event on no counter and no news:
- * to tell waiting from error, for software events, for IBS on a CPU without a sample since the last call, and
- * with /sys/.../cpu/rdpmc at 0.
- * Throttling is read from the events' rings, which have room for a second of it or more.
+ * Sums up the counts. For a running event this reads the mapped page, which is up to date as of the last
+ * sample. It calls read(2), which interrupts the CPU of a running event, only if the page shows the event on
+ * no counter and has not changed:
+ * - to distinguish an event that waits for a counter from one in error,
+ * - for software events,
+ * - for IBS, on a CPU without a sample since the last call,
+ * - if /sys/.../cpu/rdpmc is 0.
+ *
+ * Throttling is read from the events' rings, which grow to hold the records of at least one second.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 
 /*
- * Finds CPUs on which the event counts and is no longer sampled, at `now_ns` of CLOCK_MONOTONIC:
- * perf_cpu_find_stall(). `last`: looks at all CPUs, as no later call will. Returns how many. The other arms
- * it again there; perf_count() tells what was due. Call it for all sets, with the same time, before any event
- * is armed: when a pinned event is enabled, the kernel loads all events of that CPU again (ctx_resched(),
- * kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and nobody would learn that the others were stalled too.
+ * perf_find_stalled() finds the CPUs on which the event counts but no longer produces samples, at `now_ns` of
+ * CLOCK_MONOTONIC: see perf_cpu_find_stall(). If `last` is set, it checks all CPUs, because no later call
+ * will. It returns the number of stalled CPUs. perf_rearm_stalled() rearms the event on them. perf_count()
+ * then reports how many samples were missed.
+ *
+ * Call perf_find_stalled() for all sets, with the same time, before you rearm any event. When a pinned event
+ * is enabled, the kernel reloads all events of that CPU (ctx_resched(), kernel/events/core.c, Linux 6.1, 6.12
+ * and 7.3), and it could no longer be detected that the others were stalled too.
  */
 size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last);
 void perf_rearm_stalled(struct perf_event_set *set);
 
-/* Reloads the counters of all CPUs with the period in force, so that they count again whatever state they
- * were in. Keeps what was counted, but for a part of a period. */
+/*
+ * Reloads the counters of all CPUs with the period in force, so that they produce samples again in any case.
+ * Keeps the counts, except for a part of a period.
+ */
 void perf_rearm(struct perf_event_set *set);
 
 /*
- * The same by CPU, as of the last perf_count(): every CPU that it was ever open on, ascending; one that went
- * and came back has one entry. The set's, until the next perf_count().
+ * Returns the counts of each CPU, as of the last perf_count(), for every CPU on which the event was ever
+ * open, in ascending order. A CPU that went offline and came back has one entry. The set owns the array,
+ * which is valid until the next perf_count().
  */
 const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_t *ret_n);
 
 /*
- * Opens the event on CPUs that came online (started, if the set is), closes it on those that went, and opens
- * anew what the kernel took off its CPU when that was away in between. Events in error are enabled again.
- * Returns how many CPUs came or went, or -errno with `ret_message` set, after doing what could be done.
- * Paused, it opens nothing, and enters the time that went by for the CPUs that would be sampled.
+ * Follows CPUs that came online or went offline:
+ * - Opens the event on new CPUs, and starts it if the set is started.
+ * - Closes it on CPUs that are offline.
+ * - Reopens it where the kernel detached it because its CPU was offline for a while.
+ * - Enables events in error again.
+ *
+ * Returns the number of CPUs opened and closed. On an error it does what can be done, sets `ret_message` and
+ * returns -errno. While the set is paused it opens nothing, and adds the elapsed time to the pause of each
+ * CPU that would be sampled.
  */
 int perf_hotplug(struct perf_event_set *set, char **ret_message);
 
 /*
- * Closes the event on every CPU, so that others can have its counters, even pinned. What it counted stays,
- * and is final: every sample of it was delivered. perf_cpus() stays as it was. A second call does nothing.
+ * Closes the event on every CPU, so that other users can have its counters, even for pinned events. Its
+ * counts stay and are final: every sample in them was delivered. perf_cpus() stays as it was. A second call
+ * does nothing.
  */
 void perf_pause(struct perf_event_set *set);
 
 /*
- * Opens and starts it again. Returns 0, or -errno with `ret_message` set: it is no longer paused then either,
- * and perf_hotplug() goes on trying what could not be opened. Nothing where it is not paused.
+ * Opens and starts the event again. Returns 0, or -errno with `ret_message` set. Even after an error the set
+ * is no longer paused, and perf_hotplug() retries what could not be opened. Does nothing if the set is not
+ * paused.
  */
 int perf_resume(struct perf_event_set *set, char **ret_message);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf_event_open(2) for all of pebsd: by itself first, and where the kernel wants rights for it that this
- * process does not have (EACCES, EPERM), by the opener, where that listens (origin/opener/opener_client.h).
- * Descriptors are close-on-exec.
+ * perf_event_open(2) for all of pebsd. It calls the kernel directly first. If this process lacks the rights
+ * that the kernel demands (EACCES, EPERM), it asks pebsd-opener, if that listens
+ * (origin/opener/opener_client.h). All descriptors are close-on-exec.
  */
 #ifndef PEBSD_PERF_BACKEND_H
 #define PEBSD_PERF_BACKEND_H
@@ -11,24 +11,30 @@
 #include <stdbool.h>
 
 /*
- * Open an event on a CPU, on a cgroup's tasks there, or on the calling thread; `group_fd`: its leader, or -1.
- * Return the descriptor, or -errno: where both ways failed the kernel's own refusal, and perf_backend_trouble()
- * tells of the other.
+ * Open an event on a CPU, on the tasks of a cgroup on a CPU, or on the calling thread. `group_fd` is the
+ * group leader, or -1. They return the descriptor or -errno. If pebsd-opener was needed but did not get as
+ * far as opening the event, the result is the kernel's answer to this process, and perf_backend_trouble()
+ * says why.
  */
 int perf_backend_cpu(const struct perf_event_attr *attr, int cpu, int group_fd);
 int perf_backend_cgroup(const struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd);
 int perf_backend_thread(const struct perf_event_attr *attr, int group_fd);
 
-/* Whether the last event that was opened came from the opener. */
+/* Returns true if the last event was opened by pebsd-opener. */
 bool perf_backend_by_opener(void);
 
-/* Whether another try may open what gave this error, for it is no verdict on the machine: memory or
- * descriptors were short, or the opener was not able to answer. Of the last event that was asked for. */
+/*
+ * Returns true if opening may succeed later, because `error` is not a property of the machine: memory or
+ * descriptors were short, or pebsd-opener could not answer. `error` must be that of the last event requested.
+ */
 bool perf_backend_may_mend(int error);
 
 #define PERF_BACKEND_TROUBLE_MAX 400
 
-/* Why the opener was of no help, and what to do, for messages; "": it was not asked, or is not to blame. */
+/*
+ * Writes why pebsd-opener did not help and what to do, for messages. Writes "" if pebsd-opener was not asked
+ * or is not the cause.
+ */
 void perf_backend_trouble(char ret[PERF_BACKEND_TROUBLE_MAX]);
 
 #endif

@@ -6,10 +6,10 @@
 #include "origin/perf/perf_map.h"
 #include "pebsd/records.h"
 
-/* As the daemon takes them (sampling_perf.c). */
+/* The minimum of perf_cost_slots(), which the daemon uses too (sampling_perf.c). */
 #define SLOTS_AUTO_MIN 512
 
-/* Where so many cgroups have hot tables. */
+/* Returns the size of the maps if `hot_cgroups` cgroups have hot tables. */
 static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
 		     u32 hot_cgroups)
 {
@@ -50,7 +50,7 @@ void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_fact
 		.hot_bytes = map_bytes(machine, facts, facts->hot_max) - map_bytes(machine, facts, 0),
 		.event_bytes = (mapped + machine->counters) * facts->event_bytes,
 	};
-	/* A part of the sum would pass for the whole. */
+	/* Both must be known, because a partial sum would be taken for the whole. */
 	if (facts->load_ns && facts->event_ns)
 		ret->start_ns = facts->load_ns + opened * facts->event_ns;
 }
@@ -98,7 +98,7 @@ u32 perf_cost_cpus(const struct pmu_plan *plan)
 	return (u32)cpu_list_count(&all);
 }
 
-/* Rounded up: half a CPU takes a whole event. */
+/* Rounded up, because a part of a CPU needs a whole event. */
 static u32 share(bool known, const struct cpu_list *list, u32 all, u32 cpus)
 {
 	return known && all ? (u32)(((u64)cpus * cpu_list_count(list) + all - 1) / all) : cpus;

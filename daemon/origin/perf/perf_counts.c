@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The counts of an event on each CPU, and what of them is saved for the next process. */
+/* The counts of an event on each CPU, and how they are saved for the next process. */
 #include <errno.h>
 #include <string.h>
 
@@ -88,7 +88,6 @@ void perf_set_keep(struct perf_event_set *set)
 		perf_keep_write_set(set->keep, set->number, &kept);
 }
 
-/* Stored, and not yet in the books. Where that fails it samples all the same. */
 void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret)
 {
 	int r = perf_keep_put(set->keep, set->number, event, ret);

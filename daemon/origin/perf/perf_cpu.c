@@ -41,14 +41,17 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 		.page_moves = opening->type != PERF_TYPE_SOFTWARE,
 		.stall.likely = opening->collides,
 	};
-	/* Without them the count costs a read(2), and throttling is not known. */
+	/* If mapping fails, reading the count takes a read(2), and throttling is not known. */
 	perf_map_open(ret->fd, &ret->map);
 	if (ret->leader_fd >= 0)
 		perf_map_open(ret->leader_fd, &ret->leader_map);
 	return 0;
 }
 
-/* Finds the way that the kernel takes; leaves the first refusal as the error, the later ones say less. */
+/*
+ * Tries weaker attributes until the kernel accepts some. Returns the first error, because later ones say
+ * less.
+ */
 int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret)
 {
 	struct pmu_opening attempt = *opening;
@@ -61,7 +64,7 @@ int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu 
 			*opening = attempt;
 			return 0;
 		}
-		/* Told to bring a leader, what counts is how it then goes on. */
+		/* -ENODATA demands a leader. Then the result of the attempt with a leader counts. */
 		if (first == 0 || first == -ENODATA)
 			first = r;
 		if (!perf_attr_relax(opening, r, &attempt))
@@ -114,7 +117,7 @@ void perf_cpu_revive(const struct perf_cpu *event)
 		(void)cpu_control(event, PERF_EVENT_IOC_ENABLE);
 }
 
-/* Takes a later reading; a count that leaves out a part of a period never goes back behind an exact one. */
+/* Takes a later reading. A count that excludes a part of a period never replaces a higher exact one. */
 static void cpu_take(struct perf_cpu *event, const struct perf_reading *reading)
 {
 	struct perf_reading *last = &event->last;
@@ -136,14 +139,14 @@ void perf_cpu_read(struct perf_cpu *event, bool started)
 	} values;
 	ssize_t n;
 
-	/* A pinned event that finds no counter reads as nothing; in a group it is the leader that does. */
+	/* A pinned event without a counter reads as 0 bytes. In a group, only the leader does. */
 	n = event->leader_fd >= 0 ? read(event->leader_fd, &values, sizeof(values)) : (ssize_t)sizeof(values);
 	if (n == (ssize_t)sizeof(values))
 		n = read(event->fd, &values, sizeof(values));
 	perf_outage_note(&event->outage, n == 0, now_ns());
 	if (n != (ssize_t)sizeof(values))
 		return;
-	/* The time of an enabled event never stands still, on a counter or not. */
+	/* The time of an enabled event goes on, whether it is on a counter or not. */
 	event->detached = started && values.enabled_ns == event->read_enabled_ns;
 	event->read_enabled_ns = values.enabled_ns;
 	cpu_take(event, &(struct perf_reading){
@@ -160,7 +163,10 @@ void perf_cpu_update(struct perf_cpu *event, bool started)
 	if (event->map.page && perf_page_read(event->map.page, event->period, &reading) == 0) {
 		bool moved = event->page_moves && reading.count > event->last.count;
 
-		/* Off its counter, what it left there: of an event in error read(2) tells nothing. */
+		/*
+		 * The page of an event off its counter holds its last count, which read(2) does not return in
+		 * error.
+		 */
 		cpu_take(event, &reading);
 		if (reading.running || moved) {
 			event->read_enabled_ns = 0;
@@ -171,7 +177,7 @@ void perf_cpu_update(struct perf_cpu *event, bool started)
 	perf_cpu_read(event, started);
 }
 
-/* Whole periods in what was counted: each change of the period begins a new one. */
+/* Returns the whole periods in the count. Each change of the period starts a new period. */
 static u64 due_of(const struct perf_cpu *event)
 {
 	return event->due_before + (event->last.count - event->counted_before) / event->period;
@@ -185,7 +191,7 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
 
 	if (started)
 		(void)cpu_control(event, PERF_EVENT_IOC_DISABLE);
-	/* In error, read(2) tells nothing and the page all. */
+	/* For an event in error, read(2) returns nothing, but the page has the whole count. */
 	perf_cpu_update(event, false);
 	perf_cpu_read(event, false);
 	event->detached = detached;
@@ -202,9 +208,9 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
 }
 
 /*
- * The page is read again after the count: a CPU that was idle until now may have had samples in between, and
- * the count is held against the page that it belongs to. With no counter's number in the page
- * perf_cpu_update() reads the count, and the last one will do.
+ * Reads the page again after the count. A CPU that was idle until now may have had samples in between, and
+ * the count must be compared with the page that belongs to it. If the page has no counter number,
+ * perf_cpu_update() reads the count regularly, and the last one is good enough.
  */
 bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns, bool last)
 {

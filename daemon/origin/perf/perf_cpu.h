@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An event on one CPU: opening, starting, reading it, and changing its period. */
+/* One event on one CPU: opens, starts and reads it, and changes its period. */
 #ifndef PEBSD_PERF_CPU_H
 #define PEBSD_PERF_CPU_H
 
@@ -12,86 +12,99 @@
 
 struct perf_cpu {
 	int cpu;
-	int leader_fd; /* -1 where there is none */
+	int leader_fd; /* -1 if the event has no leader */
 	int fd;
-	/* Each its own: in a group Linux logs throttling in the event's ring, from 6.16 on in the leader's.
-	 * One ring for both (PERF_EVENT_IOC_SET_OUTPUT) would have both write one header page. */
+	/*
+	 * The event and its leader each map a ring of their own. In a group, Linux logs throttling in the
+	 * event's ring, and from 6.16 on in the leader's. If both shared one ring
+	 * (PERF_EVENT_IOC_SET_OUTPUT), both would write to one header page.
+	 */
 	struct perf_map map;
-	struct perf_map leader_map; /* empty where there is no leader */
-	u64 period;                 /* in force: events a sample */
-	u64 counted_before;         /* with other periods */
-	u64 due_before;             /* samples: whole periods in that */
-	struct perf_reading last;   /* latest known; none of it ever decreases */
-	u64 read_enabled_ns;        /* the same of the last read(2), 0 where the page has moved since */
-	struct perf_outage outage;  /* pinned, and found no counter: it does not count */
-	bool stalled;               /* by perf_cpu_find_stall(), until it is armed again */
-	struct perf_stall stall;    /* on a counter and no longer sampled */
-	bool page_moves;            /* with each sample: not of software events */
-	bool stopped;               /* by perf_cpu_stop() */
-	bool detached;              /* its CPU went offline: the kernel does not bring it back with the CPU */
+	struct perf_map leader_map; /* empty if the event has no leader */
+	u64 period;                 /* in force: events for each sample */
+	u64 counted_before;         /* events counted with earlier periods */
+	u64 due_before;             /* samples expected from these: whole periods of each */
+	struct perf_reading last;   /* latest known counts and times; they never decrease */
+	u64 read_enabled_ns;        /* enabled_ns of the last read(2); 0 if the page has moved since */
+	struct perf_outage outage;  /* times in error: pinned, and without a counter */
+	bool stalled;               /* set by perf_cpu_find_stall() until the event is rearmed */
+	struct perf_stall stall;    /* detects an event that counts but no longer produces samples */
+	bool page_moves;            /* the page is updated with each sample; false for software events */
+	bool stopped;               /* perf_cpu_stop() was called */
+	bool detached; /* the CPU went offline; when it returns, the kernel does not restore the event */
 };
 
-/* Opens it, disabled, with the period that `opening` says, at least 1; perf_cpu_close() closes it. Returns 0,
- * or -errno of perf_event_open(2). */
+/*
+ * Opens the event, disabled, with the period of `opening`, which must be at least 1. The caller closes it
+ * with perf_cpu_close(). Returns 0, or -errno of perf_event_open(2).
+ */
 int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
 void perf_cpu_close(struct perf_cpu *event);
 
 /*
- * The same, weakening the attributes as the kernel demands (perf_attr_relax()): what it took is then in
- * `opening`. Returns 0, or the first refusal; then `opening` is as it was.
+ * Like perf_cpu_open(), but weakens the attributes if the kernel demands it (perf_attr_relax()). On success
+ * `opening` has the attributes that the kernel accepted. Otherwise returns the first error, and `opening` is
+ * unchanged.
  */
 int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
 
-/* Attaches the program: an event takes one for good. Returns 0 or -errno. */
+/* Attaches the program. An event accepts one program, which cannot be replaced. Returns 0 or -errno. */
 int perf_cpu_attach(const struct perf_cpu *event, int program_fd);
 
-/* Enables the event, its leader too. Returns 0 or -errno. */
+/* Enables the event and its leader. Returns 0 or -errno. */
 int perf_cpu_enable(struct perf_cpu *event);
 
-/* Both. */
+/* Calls perf_cpu_attach() and then perf_cpu_enable(). */
 int perf_cpu_start(struct perf_cpu *event, int program_fd);
 
-/* Disables the event, its leader too: its count is final then. */
+/* Disables the event and its leader. Its count is then final. */
 void perf_cpu_stop(struct perf_cpu *event);
 
 /* Enables an event in error again. */
 void perf_cpu_revive(const struct perf_cpu *event);
 
 /*
- * Another period, from here on. The kernel begins it anew, and forgets what was counted towards the next
- * sample (__perf_event_period(), kernel/events/core.c, Linux 6.1, 6.12 and 7.3): a started event stands still
- * for the change, some tens of microseconds, so that it is known at which count that was. Returns 0, or
- * -errno and the old period stays: -EINVAL where the CPU has no such period.
+ * Changes the period from now on. The kernel starts the new period from zero and discards the events counted
+ * towards the next sample (__perf_event_period(), kernel/events/core.c, Linux 6.1, 6.12 and 7.3). A started
+ * event is therefore disabled for the change, some tens of microseconds, so that the count at the change is
+ * known. Returns 0, or -errno if the old period stays. -EINVAL means that the CPU does not support the
+ * period.
  */
 int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started);
 
 /*
- * Brings `last`, `outage` and `detached` up to date; `started`: perf_cpu_start() was called. The first
- * looks at the mapped page, and calls the second only where that shows the event on no counter and has not
- * moved: it waits for a counter, is in error, or is of a PMU that keeps its page no more up to date than
- * that. (IBS has no counter numbers, and moves its page with each sample: perf_ibs_handle_irq(),
- * arch/x86/events/amd/ibs.c, Linux 6.1, 6.12 and 7.3.) The second always calls read(2), which interrupts no
- * CPU while the event waits, is stopped, or is in error: only an active one is read on its CPU
- * (perf_event_read(), kernel/events/core.c, of the same), and a group is on its counters whole or not at all.
+ * Both bring `last`, `outage` and `detached` up to date. `started` says that perf_cpu_start() was called.
+ *
+ * perf_cpu_update() reads the mapped page. It calls perf_cpu_read() only if the page shows the event on no
+ * counter and has not moved. The event then waits for a counter, is in error, or belongs to a PMU that does
+ * not keep the page more up to date. (IBS has no counter numbers, but moves its page with each sample:
+ * perf_ibs_handle_irq(), arch/x86/events/amd/ibs.c, Linux 6.1, 6.12 and 7.3.)
+ *
+ * perf_cpu_read() always calls read(2). This interrupts no CPU while the event waits, is stopped, or is in
+ * error, because the kernel reads only an active event on its CPU (perf_event_read(), kernel/events/core.c,
+ * same versions). A group is either on its counters as a whole or not at all.
  */
 void perf_cpu_update(struct perf_cpu *event, bool started);
 void perf_cpu_read(struct perf_cpu *event, bool started);
 
 /*
- * Finds out, at `now_ns` of CLOCK_MONOTONIC, whether the kernel has left a started event counting without a
- * next sample (perf_stall.h). Calls read(2) only where the event is on a counter with a number, and when
- * perf_stall_watch() says so or this is the `last` look at it; IBS and software events are left alone.
+ * Finds out whether the kernel has left a started event counting without producing samples (perf_stall.h), at
+ * `now_ns` of CLOCK_MONOTONIC. Calls read(2) only if the event is on a counter with a number, and only if
+ * perf_stall_watch() asks for it or `last` is set, which means that no later call follows. Ignores IBS and
+ * software events.
  */
 bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns, bool last);
 
-/* Loads its counter anew then, as perf_cpu_set_period() does: what it counted since is in `last`, and was
- * due. */
+/*
+ * If the event is stalled, reloads its counter as perf_cpu_set_period() does. `last` then includes what it
+ * counted in the meantime, and those samples count as expected.
+ */
 void perf_cpu_rearm(struct perf_cpu *event);
 
-/* Brings what is known of throttling up to date, from the rings: no system call but to make one larger. */
+/* Brings throttling up to date from the rings. Makes a system call only to enlarge a ring. */
 void perf_cpu_read_throttling(struct perf_cpu *event);
 
-/* All that the event has counted since it was opened, as of the last of these calls. */
+/* Returns all that the event has counted since it was opened, as of the last of these calls. */
 struct cpu_counts perf_cpu_counts(const struct perf_cpu *event);
 
 #endif

@@ -13,13 +13,13 @@
 
 #define REPLAY "or look at recordings with pebsd --replay FILE"
 
-/* The capability that a CPU-wide event needs. */
+/* The capability that opening a CPU-wide event requires. */
 enum privilege {
-	PRIVILEGE_NONE,    /* kernel.perf_event_paranoid is 0 or less: kernel/events/core.c, perf_allow_cpu */
+	PRIVILEGE_NONE,    /* kernel.perf_event_paranoid is 0 or less: perf_allow_cpu, kernel/events/core.c */
 	PRIVILEGE_PERFMON, /* CAP_PERFMON */
-	PRIVILEGE_ADMIN,   /* above 2 on kernels with Debian's patch: CAP_SYS_ADMIN, nothing less */
-	PRIVILEGE_ADMIN_UBUNTU, /* the same from 4 on with Ubuntu's (PERF_SECURITY_MAX) */
-	PRIVILEGE_ADMIN_MAYBE,  /* the same, where it is not known whether the kernel has a patch */
+	PRIVILEGE_ADMIN,   /* CAP_SYS_ADMIN, if above 2 on a kernel with Debian's patch */
+	PRIVILEGE_ADMIN_UBUNTU, /* the same, if 4 or above with Ubuntu's patch (PERF_SECURITY_MAX) */
+	PRIVILEGE_ADMIN_MAYBE,  /* the same, if it is not known whether the kernel has a patch */
 };
 
 static enum privilege privilege_needed(const struct perf_facts *facts)
@@ -44,7 +44,7 @@ static bool has_privilege(const struct perf_facts *facts, enum privilege needed)
 	return needed == PRIVILEGE_PERFMON && perf_facts_capable(facts, CAP_PERFMON);
 }
 
-/* Where a literal says all, so that every reason is a string of its own. */
+/* Formats a string, so that every reason is allocated, even one without arguments. */
 static char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static char *text(const char *format, ...)
 {
@@ -107,7 +107,7 @@ static char *reason_of_rights(int error, const struct perf_facts *facts)
 		"it. Look for the denial in the kernel's and the audit log, and allow perf_event to pebsd");
 }
 
-/* With the other way, which was tried too. */
+/* Adds the reason why pebsd-opener failed, which was tried too. */
 static char *reason_of_permission(int error, const struct perf_facts *facts)
 {
 	_cleanup_free_ char *rights = reason_of_rights(error, facts);
@@ -146,7 +146,7 @@ static char *reason_of_precision(const struct perf_facts *facts)
 	"in a container with --security-opt seccomp=PROFILE, in a systemd unit with " \
 	"SystemCallFilter=perf_event_open bpf"
 
-/* ENOSYS */
+/* The reason for -ENOSYS. */
 static char *reason_of_no_call(const struct perf_facts *facts)
 {
 	if (facts->seccomp_filter)

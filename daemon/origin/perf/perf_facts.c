@@ -21,20 +21,23 @@ bool perf_facts_capable(const struct perf_facts *facts, unsigned capability)
 }
 
 /*
- * /proc/version is the kernel's own, where os-release is that of the root directory, often a container's. The
- * compiler's version in it may say Debian for any kernel, hence the builder's address.
+ * /proc/version describes the kernel. os-release describes the root directory, often that of a container. The
+ * compiler's version in /proc/version may contain "Debian" for any kernel, so look for the builder's address.
  */
 bool perf_facts_debian_kernel(const char *proc_version)
 {
 	return strstr(proc_version, "debian-kernel@lists.debian.org") != NULL;
 }
 
-/* "#163-Ubuntu SMP": the kernel's own build, where "gcc (Ubuntu ...)" is any kernel's built there. */
+/*
+ * Looks for "#163-Ubuntu SMP", the version of the kernel's build. "gcc (Ubuntu ...)" only says where the
+ * kernel was built.
+ */
 bool perf_facts_ubuntu_kernel(const char *proc_version)
 {
 	const char *build = strchr(proc_version, '#');
 
-	/* The compiler's own version may hold a "#" too; the kernel's is the last. */
+	/* The compiler's version may contain a "#" too. The kernel's is the last one. */
 	for (const char *next = build; next; next = strchr(next + 1, '#'))
 		build = next;
 	return build && strncmp(build + strcspn(build, "- "), "-Ubuntu", 7) == 0;
@@ -95,7 +98,7 @@ static void gather_status(struct perf_facts *facts)
 	if (text_file_read("/proc/self/status", &status) < 0)
 		return;
 	facts->capabilities_known = perf_facts_status(status, "CapEff", 16, &facts->capabilities);
-	/* 2 is SECCOMP_MODE_FILTER; in mode 1 this would not run. */
+	/* 2 is SECCOMP_MODE_FILTER. In mode 1 this process could not run. */
 	facts->seccomp_filter = perf_facts_status(status, "Seccomp", 10, &seccomp) && seccomp == 2;
 }
 
@@ -112,7 +115,10 @@ static void gather_microcode(struct perf_facts *facts, const char *cpuinfo)
 		facts->microcode = (u32)revision;
 }
 
-/* Of the first CPU: the file has a paragraph for each, and on large machines takes long to read. */
+/*
+ * Reads only the paragraph of the first CPU. The file has one for each CPU and takes long to read on large
+ * machines.
+ */
 static char *read_cpuinfo(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
@@ -168,7 +174,9 @@ static bool read_number(const char *path, int *ret)
 	return true;
 }
 
-/* The first number of a file, or the second one after it; 0 where there is none. */
+/*
+ * Returns the first number in a file, and optionally the second one in `ret_second`. 0 if it cannot be read.
+ */
 static u64 read_count(const char *path, u64 *ret_second)
 {
 	_cleanup_free_ char *text = NULL;
@@ -193,7 +201,7 @@ static void gather_descriptors(struct perf_facts *facts)
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		facts->descriptors_max = limit.rlim_max;
 	if (directory) {
-		/* Its own is among them, and will be gone. */
+		/* The count includes the descriptor of `directory` itself, which is closed afterwards. */
 		while ((entry = readdir(directory)))
 			facts->descriptors_used += entry->d_name[0] != '.';
 		facts->descriptors_used--;
@@ -250,7 +258,7 @@ static void gather_neighbours(struct perf_facts *facts)
 		facts->cpu_time_max_known = true;
 		facts->cpu_time_max_percent = (u64)value;
 	}
-	/* Their folders are there where they are built in, too: they have parameters. */
+	/* These folders exist for built-in modules too, because the modules have parameters. */
 	facts->kvm_host = access("/dev/kvm", F_OK) == 0 && (access("/sys/module/kvm_intel", F_OK) == 0 ||
 							    access("/sys/module/kvm_amd", F_OK) == 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What decides whether this process may open events and load programs, and who else is there: read from the
- * system, for diagnosis.
+ * Facts of the system that decide whether this process may open events and load programs, and who else uses
+ * the PMU. They are gathered for diagnosis.
  */
 #ifndef PEBSD_PERF_FACTS_H
 #define PEBSD_PERF_FACTS_H
@@ -12,72 +12,72 @@
 #include "origin/perf/perf_backend.h"
 #include "pebsd/types.h"
 
-/* What becomes of cgroups here. */
+/* Whether this system has cgroups that samples can be attributed to. */
 enum perf_cgroups {
 	PERF_CGROUPS_UNKNOWN,
-	PERF_CGROUPS_USED,     /* the default hierarchy is mounted, and has cgroups below its root */
+	PERF_CGROUPS_USED,     /* the default hierarchy is mounted and has cgroups below its root */
 	PERF_CGROUPS_NO_MOUNT, /* no cgroup2 file system is mounted */
-	PERF_CGROUPS_NONE_YET, /* one is, and nobody has made a cgroup below its root */
-	PERF_CGROUPS_V1_ONLY,  /* nobody has, and v1 hierarchies are in use */
+	PERF_CGROUPS_NONE_YET, /* it is mounted, but has no cgroup below its root */
+	PERF_CGROUPS_V1_ONLY,  /* it has none, and v1 hierarchies are in use */
 };
 
 struct perf_facts {
-	u64 capabilities;     /* effective, a bit each */
+	u64 capabilities;     /* effective capabilities, one bit each */
 	int paranoid;         /* kernel.perf_event_paranoid */
 	unsigned max_precise; /* caps/max_precise of the core PMU */
 	u32 microcode;        /* revision; 0: not known */
-	u32 microcode_wanted; /* below this the kernel switches PEBS off; 0: not on this CPU */
-	bool paranoid_known;  /* else: no CONFIG_PERF_EVENTS, or /proc is not readable */
+	u32 microcode_wanted; /* the kernel disables PEBS below this revision; 0: this CPU needs no minimum */
+	bool paranoid_known;  /* false: no CONFIG_PERF_EVENTS, or /proc is not readable */
 	bool capabilities_known;
-	bool user_namespace;        /* not the first one: capabilities do not reach the kernel's own things */
-	bool seccomp_filter;        /* system calls of this process are filtered */
+	bool user_namespace;        /* not the initial one: capabilities do not apply to CPU-wide events */
+	bool seccomp_filter;        /* a seccomp filter applies to this process */
 	bool lockdown_confidential; /* /sys/kernel/security/lockdown is [confidentiality] */
-	bool has_btf;               /* /sys/kernel/btf/vmlinux */
-	bool has_core_pmu;          /* /sys/bus/event_source/devices/cpu */
+	bool has_btf;               /* /sys/kernel/btf/vmlinux is readable */
+	bool has_core_pmu;          /* /sys/bus/event_source/devices/cpu exists */
 	bool max_precise_known;
-	bool hypervisor;                       /* CPUID says that this is a guest */
-	bool debian_kernel;                    /* carries the patch for kernel.perf_event_paranoid above 2 */
-	bool ubuntu_kernel;                    /* carries the one for 4 and above */
-	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why the opener was of no help; "": nothing to say */
+	bool hypervisor;                       /* CPUID says that this is a virtual machine */
+	bool debian_kernel;                    /* has Debian's patch for kernel.perf_event_paranoid above 2 */
+	bool ubuntu_kernel;                    /* has Ubuntu's patch for 4 and above */
+	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why pebsd-opener did not help; "": nothing to say */
 
-	/* From here on only perf_facts_gather_surroundings() fills in. */
+	/* Only perf_facts_gather_surroundings() fills in the following members. */
 	bool nmi_watchdog; /* kernel.nmi_watchdog is on */
-	bool kvm_host;     /* KVM's part for this CPU is loaded */
+	bool kvm_host;     /* the KVM module for this CPU is loaded or built in */
 	bool cpu_time_max_known;
 	enum perf_cgroups cgroups;
-	u64 cgroup_count;          /* of the default hierarchy; 0: not known */
-	u64 descriptors_max;       /* hard limit of this process; 0: not known */
-	u64 descriptors_used;      /* by it */
-	u64 files_max;             /* fs.file-max; 0: not known. CAP_SYS_ADMIN may go above it */
-	u64 files_used;            /* on the whole system */
+	u64 cgroup_count;          /* cgroups in the default hierarchy; 0: not known */
+	u64 descriptors_max;       /* hard limit of descriptors of this process; 0: not known */
+	u64 descriptors_used;      /* descriptors that this process has open */
+	u64 files_max;             /* fs.file-max; 0: not known; CAP_SYS_ADMIN may exceed it */
+	u64 files_used;            /* open files of the whole system */
 	u64 max_sample_rate;       /* kernel.perf_event_max_sample_rate; 0: not known */
 	u64 cpu_time_max_percent;  /* kernel.perf_cpu_time_max_percent */
 	struct cpu_list isolated;  /* isolcpus= */
 	struct cpu_list nohz_full; /* nohz_full= */
 };
 
-/* Reads them; what cannot be read stays 0. */
+/* Reads the facts from the system. A fact that cannot be read stays 0. */
 void perf_facts_gather(struct perf_facts *ret);
 
-/* The rest: walks the tree of cgroups. */
+/* Reads the remaining facts, which includes a walk over the tree of cgroups. */
 void perf_facts_gather_surroundings(struct perf_facts *facts);
 
 bool perf_facts_capable(const struct perf_facts *facts, unsigned capability);
 
-/* The parts that are pure. */
+/* Pure functions. */
 bool perf_facts_debian_kernel(const char *proc_version);
 bool perf_facts_ubuntu_kernel(const char *proc_version);
 bool perf_facts_initial_namespace(const char *uid_map);
 
 /*
- * The microcode revision from which the kernel lets a CPU use PEBS, 0 where it minds none: pebs_ucodes in
- * arch/x86/events/intel/core.c, Linux 6.1.
+ * Returns the microcode revision from which the kernel lets this CPU use PEBS, or 0 if it demands none:
+ * pebs_ucodes in arch/x86/events/intel/core.c, Linux 6.1.
  */
 u32 perf_facts_microcode_wanted(unsigned family, unsigned model, unsigned stepping);
 
 /*
- * Value of a "Key:\tvalue" line of /proc/self/status, or of /proc/cpuinfo, in base 16, or 10 where `base`
- * says so. Returns whether it is there.
+ * Finds a "Key:\tvalue" line in the text of /proc/self/status or /proc/cpuinfo and parses its value in
+ * `base`, 10 or 16. Returns false if there is no such line.
  */
 bool perf_facts_status(const char *status, const char *key, int base, u64 *ret);
 

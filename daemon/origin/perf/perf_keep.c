@@ -10,7 +10,7 @@
 
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
-/* As they lie in the handover; handover_flip() writes them. */
+/* The layout in the handover. handover_flip() writes the copies. */
 struct set_part {
 	u32 current;
 	u32 reserved;
@@ -27,7 +27,7 @@ struct perf_keep {
 	struct perf_keep_settings settings;
 	int cpus;
 	struct set_part *sets;
-	struct cpu_part *parts; /* set x cpus + CPU */
+	struct cpu_part *parts; /* index: set * cpus + CPU */
 };
 
 static int possible_cpus(void)
@@ -100,7 +100,7 @@ bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct p
 	const struct cpu_part *part = part_of(keep, set, cpu);
 
 	*ret = part ? part->copies[part->current & 1] : (struct perf_kept_cpu){0};
-	/* Others may have written it. */
+	/* The handover may contain anything. Without a period there is no event to continue. */
 	if (ret->counts.period == 0)
 		ret->number = 0;
 	return ret->known;
@@ -191,7 +191,7 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		.leader_map.throttle = counts->leader_throttle,
 		.stall.rearmed = counts->rearmed,
 	};
-	/* When a stop of before ended is not known; what goes on is logged in a ring that begins anew. */
+	/* It is not known when an earlier stop ended. New stops are logged in a new ring. */
 	ret->map.throttle.stopped = ret->leader_map.throttle.stopped = false;
 	return 0;
 }

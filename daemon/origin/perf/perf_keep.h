@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outlives the process of the perf origin's events: their descriptors, in the service manager's store,
- * and in the books what each has counted, so that the next process goes on with both. An event that is stored
- * samples on while there is no process.
+ * Saves the events of the perf origin for the next process. Their descriptors go to the service manager's
+ * store, and the counts of each event to the handover, so that the next process continues both. A saved event
+ * keeps sampling while no process runs.
  *
- * The books are written before an event that is new to them is enabled, and after one that goes was disabled:
- * when the process is ended in between, the next one finds an event that stands still, reads the last of it,
- * and opens another.
+ * The counts are written before a new event is enabled, and after an old one was disabled. If the process is
+ * killed in between, the next one finds an event that stands still, reads its last count, and opens another.
  */
 #ifndef PEBSD_PERF_KEEP_H
 #define PEBSD_PERF_KEEP_H
@@ -17,7 +16,7 @@
 
 struct perf_keep;
 
-/* As of a perf_cpu, all but its descriptors and mappings. */
+/* The members of struct perf_cpu except its descriptors and mappings. */
 struct perf_kept_counts {
 	u64 period;
 	u64 counted_before;
@@ -29,75 +28,86 @@ struct perf_kept_counts {
 	u64 rearmed;
 };
 
-/* An event on a CPU. */
+/* A saved event on one CPU. */
 struct perf_kept_cpu {
-	u32 number;   /* of the descriptors' names; 0: none is open */
-	u32 epoch;    /* of the program that it runs */
-	u32 changing; /* its period was being changed: which one it has is not known */
+	u32 number;   /* part of the descriptors' names; 0: no event is open */
+	u32 epoch;    /* identifies the program that the event runs: kernel_epoch() */
+	u32 changing; /* the period was being changed, so it is not known which one is in force */
 	u32 has_leader;
-	u64 id; /* PERF_EVENT_IOC_ID; no two events since boot have the same */
+	u64 id; /* PERF_EVENT_IOC_ID; unique since boot */
 	u64 leader_id;
 	struct perf_kept_counts counts;
-	struct cpu_counts closed; /* of earlier openings */
-	u32 known;                /* it was open there at some time */
+	struct cpu_counts closed; /* counts of earlier openings */
+	u32 known;                /* the event was open on this CPU at some time */
 };
 
-/* An event as a whole. */
+/* A saved event as a whole. */
 struct perf_kept_set {
-	struct pmu_opening opening; /* its period is what was asked for, not what is in force */
+	struct pmu_opening opening; /* its period is the one that was asked for, not the one in force */
 	u32 known;
 	u32 paused;
-	u64 paused_seen_ns; /* as of perf_event_set */
+	u64 paused_seen_ns; /* as in struct perf_event_set */
 };
 
 struct perf_keep_settings {
-	struct handover *handover; /* outlive what is kept */
-	enum kept kept;            /* of the kernel side: kernel_kept() */
-	u32 epoch;                 /* and this: kernel_epoch() */
+	struct handover *handover; /* must outlive the perf_keep */
+	enum kept kept;            /* whether the kernel side continues: kernel_kept() */
+	u32 epoch;                 /* of the programs of this process: kernel_epoch() */
 	size_t n_sets;
-	bool stay_paused; /* what was paused is not to run */
+	bool stay_paused; /* events stay paused */
 };
 
-/* Bytes of what is left of one CPU and of a set: with others what was left is not to be read. */
+/*
+ * Returns a number made of the sizes of the saved data of one set and of one CPU. If it differs, saved data
+ * must not be read.
+ */
 u64 perf_keep_layout(void);
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. The caller frees `ret`. */
 int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret);
 struct perf_keep *perf_keep_free(struct perf_keep *keep);
 DEFINE_CLEANUP(struct perf_keep *, perf_keep_free)
 
 const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep);
 
-/* As they are in the handover. False: nothing is known of it. */
+/*
+ * Read what the handover says of a set, and of the event on one CPU. They return false if nothing is known of
+ * it.
+ */
 bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret);
 bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret);
 
 void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept);
 void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
 
-/* CPU numbers lie below this in the handover. */
+/* Returns the upper bound of the CPU numbers in the handover. */
 int perf_keep_cpus(const struct perf_keep *keep);
 
-/* Whether two openings sample the same in the same way, whatever their periods are. Pure. */
+/* Returns true if two openings sample the same in the same way, apart from the period. Pure. */
 bool perf_keep_same(const struct pmu_opening *a, const struct pmu_opening *b);
 
 /*
- * Takes a kept event's descriptors, which the caller closes with perf_cpu_close(), and what it had counted.
- * Nothing is mapped. -ENOENT: they are not there; -EBADF: they are others than the books say.
+ * Takes the descriptors and counts of a saved event. Maps nothing. The caller closes `ret` with
+ * perf_cpu_close(). -ENOENT means that a descriptor is missing, -EBADF that it belongs to another event than
+ * the handover says.
  */
 int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept,
 		   struct perf_cpu *ret);
 
-/* Whether its time goes on (or it is in error, from which it can be brought back): an event that was
- * disabled, or that the kernel took off its CPU, stands still. Two read(2). */
+/*
+ * Returns true if the event's time goes on, or if it is in error and can be enabled again. The time of an
+ * event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) twice.
+ */
 bool perf_keep_runs(const struct perf_cpu *event);
 
-/* Stores an event's descriptors under a new number, and fills in what the books have to say of it but for
- * `closed`. 0 or -errno. */
+/*
+ * Stores the descriptors of an event under a new number. Fills in `ret` except for its `closed`. Returns 0 or
+ * -errno.
+ */
 int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *event,
 		  struct perf_kept_cpu *ret);
 
-/* Has the descriptors of a number removed from the store. */
+/* Removes the descriptors of `kept` from the store. */
 void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
 
 void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret);

@@ -10,17 +10,17 @@
 #include "base/log.h"
 #include "origin/perf/perf_diagnose.h"
 
-/* How the events of before are gone on with. */
+/* How the events of the previous process are taken over. */
 struct taking_over {
 	const struct perf_keep_settings *settings;
 	struct perf_kept_set before;
-	bool known; /* the process before had this set */
-	bool same;  /* and opened it like this one */
-	u64 period; /* to be in force */
+	bool known; /* the previous process had this set */
+	bool same;  /* and opened it in the same way as this process */
+	u64 period; /* the period that will be in force */
 	size_t went_on;
 	size_t replaced;
 	size_t missing;
-	u64 longest_ns; /* between an event and the one in its place */
+	u64 longest_ns; /* the longest time between an old event and its replacement */
 };
 
 static u64 now_ns(void)
@@ -38,7 +38,10 @@ static void add_closed(struct perf_event_set *set, const struct perf_cpu *event)
 	cpu_counts_add(perf_book_of(set->closed, set->n_books, event->cpu), &counts);
 }
 
-/* What an event of before counted after its last reading is in no book when its descriptor is gone. */
+/*
+ * Takes the event of the previous process on a CPU. If its descriptors are missing, adds its saved counts to
+ * the closed ones and returns false. What it counted after its last reading is then lost.
+ */
 static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept_cpu *kept,
 		     struct taking_over *over, struct perf_cpu *ret)
 {
@@ -57,13 +60,13 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept
 	ret->leader_map.throttle = kept->counts.leader_throttle;
 	ret->stall.rearmed = kept->counts.rearmed;
 	add_closed(set, ret);
-	/* Were a part of it there, and it is no part of another, it would sample beside the new one. */
+	/* If one descriptor is still there, the old event would sample next to the new one. */
 	perf_keep_drop(set->keep, set->number, cpu, kept);
 	over->missing++;
 	return false;
 }
 
-/* Disabled, its count is final. */
+/* Disables the event first, so that its count is final. */
 static void end_old(struct perf_event_set *set, struct perf_cpu *old)
 {
 	perf_cpu_stop(old);
@@ -82,13 +85,16 @@ static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_
 		perf_map_open(old->leader_fd, &old->leader_map);
 	old->map.throttle = own;
 	old->leader_map.throttle = leader;
-	/* For one that is in error. */
+	/* Needed if the event is in error. */
 	(void)ioctl(old->leader_fd >= 0 ? old->leader_fd : old->fd, PERF_EVENT_IOC_ENABLE,
 		    PERF_IOC_FLAG_GROUP);
 	*fresh = *old;
 }
 
-/* The old one, if any, ends just before the new one begins: both at a time would count a sample twice. */
+/*
+ * The old event, if any, ends just before the new one begins. If both ran at the same time, samples would be
+ * counted twice.
+ */
 static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf_cpu *old,
 		 const struct perf_kept_cpu *kept, struct taking_over *over)
 {
@@ -110,7 +116,7 @@ static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf
 	r = perf_cpu_enable(fresh);
 	if (!old)
 		return r;
-	/* In which it should have counted, and had no counter. */
+	/* Time in which the event should have counted, but had no counter. */
 	without_ns = now_ns() - begun;
 	closed->enabled_ns += without_ns;
 	perf_set_write_new(set, fresh, &next);
@@ -140,7 +146,7 @@ static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, str
 	return 0;
 }
 
-/* Of a CPU that it is not open on any more, or not now: its figures stay. */
+/* Ends the saved event of a CPU on which no event of this set is open. Its counts stay. */
 static int end_cpu(struct perf_event_set *set, int cpu, struct taking_over *over)
 {
 	struct perf_kept_cpu kept;
@@ -163,7 +169,7 @@ static int end_cpu(struct perf_event_set *set, int cpu, struct taking_over *over
 	return 0;
 }
 
-/* Ends what is not among those just opened, or, to stay paused, all. */
+/* Ends the saved events on CPUs where this set is not open, or on all CPUs if `all` is set. */
 static int end_others(struct perf_event_set *set, bool all, struct taking_over *over)
 {
 	int r = 0;
@@ -174,8 +180,11 @@ static int end_others(struct perf_event_set *set, bool all, struct taking_over *
 	return r;
 }
 
-/* The period that is in force goes on, too, where the same was asked for. On a CPU that is closed it is the
- * one of when it was closed: it counts where none is open, in a pause. */
+/*
+ * Returns the period to use. If the configured period is unchanged, the period in force continues. On a CPU
+ * whose event is closed, the saved period is the one at closing. It is used only if no event is open, as in a
+ * pause.
+ */
 static u64 period_to_be(const struct perf_event_set *set, const struct taking_over *over)
 {
 	u64 of_closed = set->asked_period;
@@ -240,7 +249,7 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 	set->opening.event.period = over.period;
 	if (over.settings->stay_paused)
 		return stay_paused(set, &over);
-	/* Of a pause that ends here none was open. */
+	/* In a pause that ends here, no event was open. */
 	r = end_others(set, over.before.paused, &over);
 	if (r == 0 && over.known && over.before.paused) {
 		set->paused_seen_ns = over.before.paused_seen_ns;

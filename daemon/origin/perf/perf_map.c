@@ -10,7 +10,10 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Writable: else the kernel writes over what was not read (rb->overwrite), and records may come torn. */
+/*
+ * Writable. In a read-only mapping the kernel overwrites records that were not read (rb->overwrite), and they
+ * may be torn.
+ */
 static bool map_pages(int fd, unsigned data_pages, struct perf_map *map)
 {
 	int protection = data_pages ? PROT_READ | PROT_WRITE : PROT_READ;
@@ -38,7 +41,7 @@ void perf_map_close(struct perf_map *map)
 	map->data_pages = 0;
 }
 
-/* The kernel takes another size only once the old mapping is gone (perf_mmap). */
+/* The kernel accepts another size only after the old mapping is gone (perf_mmap). */
 static void grow(struct perf_map *map, int fd)
 {
 	unsigned data_pages = map->data_pages;

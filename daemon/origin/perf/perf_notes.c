@@ -51,7 +51,7 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 	return text;
 }
 
-/* Opening and starting take moments in which it is enabled and not yet on its counter. */
+/* Not 1: while it is opened and started, the event is enabled for moments without being on its counter. */
 #define TURNS_SHARE 0.99
 
 char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog)
@@ -129,14 +129,15 @@ char *perf_note_colliding(const struct pmu_opening *const *openings, const char 
 	return NULL;
 }
 
-/* More is nothing that anybody would set. */
+/* Nobody would set a period that is longer by more than this factor. */
 #define LONGER_MOST 1000
 
 /*
- * How many times as long all periods have to be for a tenth of the samples to be lost; 0: not known, or
- * fewer are. An event samples for T from when it is armed to the next collision, and is then silent for S
- * until it is armed again: what it sees is to what it loses as T to S. S depends on pebsd alone. Collisions
- * come as often as the product of two rates: with periods k times as long T is k^2 times as long.
+ * Returns the factor by which all periods must be longer so that only a tenth of the samples is lost. Returns
+ * 0 if it is not known, or if fewer are lost now. An event produces samples for a time T from when it is
+ * armed to the next collision. It is then silent for a time S until it is armed again. The samples seen
+ * relate to the samples lost as T to S. S depends only on pebsd. Collisions come as often as the product of
+ * two rates, so with periods k times as long, T is k^2 times as long.
  */
 static double longer_periods(const struct perf_note_losses *losses)
 {
@@ -185,7 +186,7 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			cpu_list_add(&list, cpus[i].cpu);
 			rearmed += cpus[i].rearmed;
 		}
-	/* What it missed is known with the next collection. */
+	/* The next collection shows how many samples were missed. */
 	if (rearmed == 0 || (losses->expected > 0 && losses->lost == 0))
 		return NULL;
 	names = cpu_list_format(&list);

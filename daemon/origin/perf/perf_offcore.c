@@ -43,7 +43,7 @@ static int add_pmu(struct offcore_set *set, const struct pmu_counter *counter)
 	return 0;
 }
 
-/* One PMU alone has every CPU, also those that come later. */
+/* A single PMU has every CPU, including those that come online later. */
 static bool counts_on(const struct offcore_set *set, const struct pmu_counter *counter, int cpu)
 {
 	if (counter->has_members)
@@ -51,7 +51,7 @@ static bool counts_on(const struct offcore_set *set, const struct pmu_counter *c
 	return set->n_pmus == 1 || !counter->cpus_known || cpu_list_has(&counter->cpus, cpu);
 }
 
-/* The PMU whose counters are to be on the CPU; false: none. */
+/* Finds the PMU whose counters belong on the CPU. Returns false if there is none. */
 static bool pmu_of(const struct offcore_set *set, int cpu, u32 *ret)
 {
 	for (size_t i = 0; i < set->n_counters; i++) {
@@ -167,7 +167,10 @@ static bool is_open(const struct offcore_set *set, int cpu)
 	return false;
 }
 
-/* Opens, and starts where the set is, on the CPUs that are not open. How many, or the first failure. */
+/*
+ * Opens the counters on CPUs where they are not open, and starts them if the set is started. Returns how
+ * many, or -errno of the first failure.
+ */
 static int open_new(struct offcore_set *set, const struct cpu_list *online, char **ret_message)
 {
 	size_t room = set->n + cpu_list_count(online);
@@ -201,7 +204,9 @@ static int open_new(struct offcore_set *set, const struct cpu_list *online, char
 			error = r;
 			*ret_message = TAKE_PTR(message);
 		}
-		/* At the start one failure is enough; what counts goes on without the CPU. */
+		/*
+		 * At the start, the first failure ends it. Later, the others keep counting without this CPU.
+		 */
 		if (error < 0 && !set->kernel)
 			break;
 	}
@@ -233,7 +238,10 @@ int offcore_open(const struct pmu_counter *counters, size_t n, const char *onlin
 	r = online_cpus(set, &online, ret_message);
 	if (r < 0)
 		return r;
-	/* CPUs that are offline now may come: their records are made at the start, too. */
+	/*
+	 * CPUs that are offline now may come online, so the records of all possible CPUs are created at the
+	 * start.
+	 */
 	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) < 0)
 		possible = online;
 	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
@@ -288,14 +296,15 @@ int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const 
 
 void offcore_collect(const struct offcore_set *set)
 {
-	/* A CPU that went offline meanwhile runs nothing that there would be to settle. */
+	/* A CPU that went offline in the meantime runs no task whose counts would have to be collected. */
 	for (size_t i = 0; i < set->n; i++)
 		(void)kernel_offcore_collect(set->kernel, (u32)set->places[i].cpu);
 }
 
 /*
- * Whether the kernel took the events off their CPU, which it does not undo when the CPU returns
- * (__perf_event_exit_context() in kernel/events/core.c): the time of an enabled event never stands still.
+ * Returns true if the kernel detached the events from their CPU, which it does not undo when the CPU returns
+ * (__perf_event_exit_context() in kernel/events/core.c). Detached events are recognized by their enabled
+ * time, which otherwise goes on.
  */
 static bool detached(const struct offcore_set *set, struct offcore_place *place)
 {

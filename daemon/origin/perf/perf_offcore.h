@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Off-core response counters: opened on each CPU of their PMU, counting, never sampling, and handed to the
- * programs that read them at task switches. Descriptors: kinds x CPUs, whatever the number of cgroups.
+ * Off-core response counters. They are open on each CPU of their PMU, count, and never sample. The BPF
+ * programs read them at task switches. The number of descriptors is kinds x CPUs, independent of the number
+ * of cgroups.
  *
- * None is pinned. Two registers (MSR_OFFCORE_RSP_0 and 1) serve three and more kinds: those take turns, which
- * enabled and running time tell; a pinned one that has no turn could not be read at all
- * (perf_event_read_local() in kernel/events/core.c, Linux 6.1: -EBUSY).
+ * No counter is pinned. Two registers (MSR_OFFCORE_RSP_0 and 1) serve three or more kinds, so the kernel
+ * multiplexes them, which enabled and running time show. A pinned counter could not be read at all while it
+ * waits (perf_event_read_local() in kernel/events/core.c, Linux 6.1: -EBUSY).
  *
  *   offcore_open() -> load the programs -> offcore_start() -> each interval: offcore_hotplug() and, just
- * before the records are read, offcore_collect() -> offcore_free()
+ *   before the records are read, offcore_collect() -> offcore_free()
  */
 #ifndef PEBSD_PERF_OFFCORE_H
 #define PEBSD_PERF_OFFCORE_H
@@ -21,52 +22,61 @@
 
 struct offcore_set;
 
-/* The PMUs in the order of their numbers (kernel_offcore_place()). */
+/* A PMU with off-core counters. The order of the PMUs is that of their numbers (kernel_offcore_place()). */
 struct offcore_pmu {
 	char name[EVENT_PMU_MAX];
-	u32 kinds; /* a bit for each that is counted on it */
+	u32 kinds; /* one bit for each kind that is counted on it */
 };
 
 /*
  * Opens the counters, disabled, on those of their CPUs that the file `online_path` lists. Raises the soft
- * limit of file descriptors where needed. Returns 0, -ENODEV where no CPU is online, -errno; then
- * `ret_message`, the caller's to free, says what failed, why, and what to do (NULL when out of memory).
+ * limit of file descriptors if needed. Returns 0, -ENODEV if none of their CPUs is online, or another -errno.
+ * On an error `ret_message` says what failed, why, and what to do. The caller frees it. It is NULL when out
+ * of memory.
  */
 int offcore_open(const struct pmu_counter *counters, size_t n, const char *online_path,
 		 struct offcore_set **ret, char **ret_message);
 struct offcore_set *offcore_free(struct offcore_set *set);
 DEFINE_CLEANUP(struct offcore_set *, offcore_free)
 
-/* CPU numbers lie below this: what kernel_settings.offcore_cpus needs to be for this machine. */
+/* Returns the upper bound of the CPU numbers, which kernel_settings.offcore_cpus must be set to. */
 u32 offcore_cpus(const struct offcore_set *set);
 const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *ret_n);
 
-/* Counters that outlive the process: those of the one before count on, where the maps do, in the place of the
- * ones just opened. */
+/*
+ * Settings for counters that outlive the process. If the maps continue, the counters of the previous process
+ * keep counting in place of the ones just opened.
+ */
 struct offcore_keep {
-	struct handover *handover; /* outlive the set */
-	enum kept kept;            /* of the kernel side */
+	struct handover *handover; /* must outlive the set */
+	enum kept kept;            /* whether the kernel side continues */
 	bool stay_paused;
 };
 
-/* Bytes of what is left of one CPU, as perf_keep_layout(). */
+/* Returns the size of the saved data of one CPU. Like perf_keep_layout(), for comparison. */
 u64 offcore_keep_layout(void);
 
-/* Hands the counters to `kernel`, which outlives the set, and has them count. `keep`: NULL where they end
- * with the process. Returns as offcore_open(). */
+/*
+ * Hands the counters to `kernel`, which must outlive the set, and enables them. If `keep` is NULL the
+ * counters end with the process. Returns like offcore_open().
+ */
 int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const struct offcore_keep *keep,
 		  char **ret_message);
 
-/* What runs now is settled, on each CPU: one interrupt of each. */
+/*
+ * On each CPU, adds what the running task has counted to the record of its cgroup. This interrupts each CPU
+ * once.
+ */
 void offcore_collect(const struct offcore_set *set);
 
 /*
- * Opens on CPUs that came, closes on those that went, and opens anew where a CPU went and came in between.
- * How many, or -errno of the first that failed, with `ret_message` set.
+ * Opens counters on CPUs that came online, closes them on CPUs that went offline, and reopens them if a CPU
+ * was offline in between. Returns the number of CPUs opened and closed, or -errno of the first failure with
+ * `ret_message` set.
  */
 int offcore_hotplug(struct offcore_set *set, char **ret_message);
 
-/* Gives every counter back for a time, and takes them again; what was counted stays. */
+/* Disable all counters for a while, so that others can have them, and enable them again. The counts stay. */
 void offcore_pause(struct offcore_set *set);
 void offcore_resume(struct offcore_set *set);
 

@@ -8,14 +8,14 @@
 
 #include "base/log.h"
 
-/* A CPU's counters. */
+/* The saved counters of one CPU. */
 struct kept_place {
-	u32 pmu;                    /* 1 + its PMU; 0: it never had counters */
-	u32 numbers[OFFCORE_KINDS]; /* of their descriptors' names; 0: none */
+	u32 pmu;                    /* 1 + the number of its PMU; 0: it never had counters */
+	u32 numbers[OFFCORE_KINDS]; /* in the names of their descriptors; 0: no counter */
 	u64 ids[OFFCORE_KINDS];     /* PERF_EVENT_IOC_ID */
 };
 
-/* As it lies in the books. */
+/* The layout in the handover. */
 struct place_part {
 	u32 current;
 	u32 reserved;
@@ -23,7 +23,7 @@ struct place_part {
 };
 
 struct offcore_part {
-	u64 counters; /* which they are, hashed; 0: some may be of before */
+	u64 counters; /* hash that identifies the counters; 0: some may be of the previous process */
 	struct place_part places[];
 };
 
@@ -168,7 +168,7 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	kept = read_place(set, (u32)place->cpu);
 	if (!set->books->go_on || kept.pmu != place->pmu + 1)
 		return false;
-	/* Replacing them may not have come to its end. */
+	/* The previous process may have been interrupted while it replaced them. */
 	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
 		offcore_close_place(&old);
 		log_notice(
@@ -212,7 +212,10 @@ void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place
 		kept.numbers[kind] = handover_number(set->books->keep.handover);
 		kept.ids[kind] = id_of(place->fds[kind]);
 		name_of(cpu, kind, kept.numbers[kind], name);
-		/* One that is not there has the next process replace them all. */
+		/*
+		 * If storing fails, the next process finds this counter missing and replaces all counters of
+		 * the CPU.
+		 */
 		(void)store_put(handover_store(set->books->keep.handover), name, place->fds[kind]);
 	}
 	before = read_place(set, cpu);

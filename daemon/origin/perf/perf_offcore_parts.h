@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What counting (perf_offcore.c) and what outlives the process (perf_offcore_kept.c) share. */
+/*
+ * Declarations that perf_offcore.c, which counts, shares with perf_offcore_kept.c, which saves the counters.
+ */
 #ifndef PEBSD_PERF_OFFCORE_PARTS_H
 #define PEBSD_PERF_OFFCORE_PARTS_H
 
@@ -10,12 +12,13 @@
 
 struct offcore_books;
 
-/* One CPU's counters. */
+/* The counters of one CPU. */
 struct offcore_place {
 	int cpu;
 	u32 pmu;
 	int fds[OFFCORE_KINDS]; /* -1: not counted here */
-	u64 settles;            /* as of the last look for a CPU that went and came */
+	/* The next two members are as of the last check for a CPU that went offline and came back. */
+	u64 settles;
 	u64 enabled_ns;
 };
 
@@ -28,7 +31,7 @@ struct offcore_set {
 	u32 cpus;
 	size_t n;
 	struct offcore_place *places;
-	struct kernel_offcore *kernel; /* not owned; NULL until started */
+	struct kernel_offcore *kernel; /* not owned; NULL until the set is started */
 	bool paused;
 	struct offcore_books *books; /* NULL: nothing outlives the process */
 };
@@ -39,7 +42,7 @@ static inline void offcore_close_place(struct offcore_place *place)
 		cleanup_close(&place->fds[kind]);
 }
 
-/* `request`: PERF_EVENT_IOC_*, of each counter. */
+/* Calls ioctl(2) with `request`, a PERF_EVENT_IOC_*, for each counter. */
 static inline void offcore_control_place(const struct offcore_place *place, unsigned long request)
 {
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
@@ -48,19 +51,29 @@ static inline void offcore_control_place(const struct offcore_place *place, unsi
 }
 
 /*
- * For a set that is not kept these do nothing. Begins with the books of the process before, and ends what is
- * in them of CPUs that are not among the places. 0 or -errno.
+ * The following functions do nothing for a set that is not saved, except that offcore_kept_begin() makes a
+ * set saved. It reads what the previous process saved, and ends the counters of CPUs that are not among the
+ * places. Returns 0 or -errno.
  */
 int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep);
 void offcore_kept_end(struct offcore_set *set);
 
-/* All places have counters of this set: until then the next process takes none of them over. */
+/*
+ * Marks that all places have counters of this set. Until this call, a next process would not take over any of
+ * them.
+ */
 void offcore_kept_begun(struct offcore_set *set);
 
-/* Whether the counters of before count on there; then `place` has their descriptors. */
+/*
+ * Returns true if the counters of the previous process keep counting here. `place` then has their
+ * descriptors.
+ */
 bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place);
 
-/* Counters that have just been placed are stored, in the place of any before; those of a CPU are gone. */
+/*
+ * offcore_kept_put() stores counters that were just placed, and removes those stored before.
+ * offcore_kept_drop() removes the stored counters of a CPU.
+ */
 void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place);
 void offcore_kept_drop(struct offcore_set *set, int cpu);
 

@@ -18,9 +18,9 @@ int perf_page_read(const struct perf_event_mmap_page *page, u64 period, struct p
 		if ((before & 1) || before != __atomic_load_n(&page->lock, __ATOMIC_RELAXED))
 			continue;
 		/*
-		 * On a counter, what the counter was loaded with is subtracted from the count; after a sample
-		 * that is minus what is left of the period, so `offset` is where the next sample lies
-		 * (x86_perf_event_set_period in arch/x86/events/core.c).
+		 * While the event is on a counter, the kernel has subtracted the counter's start value from
+		 * the count. After a sample that start value is minus the rest of the period, so `offset` is
+		 * the count at the next sample (x86_perf_event_set_period in arch/x86/events/core.c).
 		 */
 		if (index)
 			offset = (u64)offset < period ? 0 : offset - (s64)period;

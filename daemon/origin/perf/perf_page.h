@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An event's count and times. read(2) interrupts the CPU that the event runs on; the header page that an
- * event maps (without data pages) costs nothing and holds them as of the event's last sample, or its last
- * coming or going on its CPU (perf_event_update_userpage, kernel/events/core.c and arch/x86/events/core.c).
- * Software events write theirs only when they come and go. Pure.
+ * Reads the count and times of an event from its mapped header page. read(2) interrupts the CPU that the
+ * event runs on. The header page, mapped without data pages, costs nothing. It is up to date as of the
+ * event's last sample, or the last time that it was scheduled in or out (perf_event_update_userpage,
+ * kernel/events/core.c and arch/x86/events/core.c). Software events update the page only when they are
+ * scheduled in or out. Pure.
  */
 #ifndef PEBSD_PERF_PAGE_H
 #define PEBSD_PERF_PAGE_H
@@ -14,15 +15,15 @@
 #include "pebsd/types.h"
 
 struct perf_reading {
-	u64 count;      /* events; short of the last period's part while it runs */
-	u64 enabled_ns; /* time since it was enabled */
-	u64 running_ns; /* of that, time on its counter */
-	bool running;   /* on a counter with a number: the page moves with each sample */
+	u64 count;      /* events; while the event runs it excludes a part of the last period */
+	u64 enabled_ns; /* time since the event was enabled */
+	u64 running_ns; /* time of that on a counter */
+	bool running;   /* on a counter with a number: the page is updated with each sample */
 };
 
 /*
- * Reads the page of an event with a fixed `period`. Returns 0, or -EAGAIN where the kernel was writing it all
- * the while. Never blocks.
+ * Reads the page of an event with a fixed `period`. Returns 0, or -EAGAIN if the kernel kept writing the
+ * page. Never blocks.
  */
 int perf_page_read(const struct perf_event_mmap_page *page, u64 period, struct perf_reading *ret);
 

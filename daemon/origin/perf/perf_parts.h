@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an event's set holds, for sampling (perf.c), for its counts (perf_counts.c) and for taking over the events
- * of the process before (perf_kept.c). */
+/*
+ * The contents of an event set, shared by sampling (perf.c), its counts (perf_counts.c) and taking over the
+ * events of the previous process (perf_kept.c).
+ */
 #ifndef PEBSD_PERF_PARTS_H
 #define PEBSD_PERF_PARTS_H
 
@@ -12,60 +14,68 @@
 struct perf_event_set {
 	struct pmu_opening opening;
 	char *online_path;
-	int program_fd; /* the caller's; -1 until started */
+	int program_fd; /* owned by the caller; -1 until started */
 	bool paused;
-	u64 paused_seen_ns;     /* until when the pause is in the books */
+	u64 paused_seen_ns;     /* the counts include the pause up to this time */
 	struct perf_keep *keep; /* NULL: nothing outlives the process */
-	unsigned number;        /* of the set, there */
-	u64 asked_period;       /* what the kept ones were asked for; the one in force may be another */
+	unsigned number;        /* index of this set in `keep` */
+	u64 asked_period;       /* the period that the configuration asks for; another may be in force */
 	struct cpu_list cpus;
 	size_t n;
 	struct perf_cpu *events;
-	/* By CPU, ascending: of events that were closed, and with the open ones as of the last perf_count().
+	/*
+	 * Counts of each CPU, in ascending order. `closed` has those of closed events. `books` adds those of
+	 * the open events, as of the last perf_count().
 	 */
 	size_t n_books;
 	struct cpu_counts *closed;
 	struct cpu_counts *books;
 };
 
-/* The entry of a CPU in one of the books; NULL: it has none. */
+/* Returns the entry of a CPU in `books`, which has `n` entries; NULL if there is none. */
 struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu);
 
-/* Makes sure that a CPU has an entry: from then on keeping its figures cannot fail. 0 or -ENOMEM. */
+/*
+ * Makes sure that a CPU has an entry in both arrays, so that saving its counts later cannot fail. Returns 0
+ * or -ENOMEM.
+ */
 int perf_add_book(struct perf_event_set *set, int cpu);
 
-/* Enters what of the pause has gone by, for each CPU that would be sampled. 0 or -ENOMEM. */
+/* Adds the elapsed time of the pause to each wanted CPU. Returns 0 or -ENOMEM. */
 int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted);
 
-/* As perf_cpu_set_period(); the next process has to know which period it has. */
+/* Like perf_cpu_set_period(), but also saves for the next process which period the event has. */
 int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 period);
 
-/* Returns `error`, with what `diagnose` says of it in `ret_message`. */
+/* Returns `error`, and sets `ret_message` to the explanation that `diagnose` gives. */
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
 		   const struct pmu_opening *opening, int cpu, char **ret_message);
 
-/* The counts of closed events on a CPU that has an entry. */
+/* Sets the counts of closed events on a CPU, which must have an entry. */
 void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);
 
 /*
- * Of a set that is kept: stores an event, which is not in the books yet, and enters it there. Where storing fails,
- * which is logged, the event samples all the same, and the next process opens it again.
+ * For a set that is saved. perf_set_put_new() stores the descriptors of a new event, and perf_set_write_new()
+ * writes its counts to the handover. If storing fails, which is logged, the event samples anyway, and the
+ * next process opens it again.
  */
 void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret);
 void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept);
 
-/* For a set that is not kept these do nothing. What an open event has counted by now is in the books. */
+/* Does nothing for a set that is not saved. Otherwise saves what an open event has counted so far. */
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);
 
-/* What was counted by openings that have ended; none is open on the CPU now. */
+/* The same for the counts of closed events. No event is open on the CPU now. */
 void perf_set_keep_closed(struct perf_event_set *set, int cpu);
 
-/* An event is stored, and in the books, before it is enabled. Where that fails, which is told, it samples all
- * the same. */
+/*
+ * The same for a new event: stores it and writes its counts, before it is enabled. If that fails, which is
+ * logged, the event samples anyway.
+ */
 void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event);
 
-/* How it was opened, and whether it is paused. */
+/* The same for the set: how it was opened, and whether it is paused. */
 void perf_set_keep(struct perf_event_set *set);
 
 #endif

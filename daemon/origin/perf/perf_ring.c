@@ -4,7 +4,10 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 
-/* THROTTLE and UNTHROTTLE begin alike; id, stream id and what sample_id_all would add follow. */
+/*
+ * THROTTLE and UNTHROTTLE records begin with the same fields. The id, the stream id and the fields of
+ * sample_id_all follow.
+ */
 struct throttle_record {
 	struct perf_event_header header;
 	u64 time;
@@ -16,10 +19,13 @@ struct lost_record {
 	u64 lost;
 };
 
-/* What the kernel needs for its next record: the throttle record and, where some were lost, their number. */
+/*
+ * The space that the kernel needs for its next record: the throttle record and, if records were lost, the
+ * record with their number.
+ */
 #define ROOM (sizeof(struct throttle_record) + 2 * sizeof(u64) + sizeof(struct lost_record))
 
-/* A record may lie across the end of the ring. */
+/* A record may wrap around the end of the ring. */
 static void ring_copy(const unsigned char *data, u64 size, u64 position, void *ret, size_t n)
 {
 	unsigned char *bytes = ret;
@@ -28,7 +34,7 @@ static void ring_copy(const unsigned char *data, u64 size, u64 position, void *r
 		bytes[i] = data[(position + i) & (size - 1)];
 }
 
-/* Counts a stop up to `time`; what was counted already is not again. */
+/* Counts a stop up to `time`, except for the part already counted. */
 static void count_until(struct perf_throttle *throttle, u64 time)
 {
 	if (time <= throttle->until_ns)
@@ -38,7 +44,7 @@ static void count_until(struct perf_throttle *throttle, u64 time)
 	throttle->until_ns = time;
 }
 
-/* A second stop without an end of the first: when that ended is not known. */
+/* If a second stop follows without an end of the first, it is not known when the first ended. */
 static void note_throttle(struct perf_throttle *throttle, u64 time)
 {
 	throttle->stopped = false;
@@ -54,7 +60,7 @@ static void note_unthrottle(struct perf_throttle *throttle, u64 time)
 	throttle->stopped = false;
 }
 
-/* Takes one record of `header->size` bytes, all of them in the ring. */
+/* Handles one record of `header->size` bytes, which lies completely in the ring. */
 static void take(const unsigned char *data, u64 size, u64 position, const struct perf_event_header *header,
 		 u64 now_ns, struct perf_throttle *throttle)
 {
@@ -82,7 +88,7 @@ static void take(const unsigned char *data, u64 size, u64 position, const struct
 		throttle->stopped = false;
 		return;
 	default:
-		/* A PEBS buffer drained outside of its interrupt writes its samples here. */
+		/* The kernel writes samples here when it drains a PEBS buffer outside of its interrupt. */
 		return;
 	}
 }
@@ -108,7 +114,7 @@ static bool take_all(const unsigned char *data, u64 size, u64 tail, u64 head, u6
 	return true;
 }
 
-/* A stop that has not ended: it is counted as it goes on, as far as one can go on. */
+/* Counts a stop that has not ended, up to now but not longer than a stop can last. */
 static void count_current(struct perf_throttle *throttle, u64 now_ns)
 {
 	u64 end_ns = throttle->since_ns + PERF_THROTTLE_MAX_NS;
@@ -122,7 +128,9 @@ void perf_ring_read(const unsigned char *data, u64 size, u64 tail, u64 head, u64
 {
 	bool whole = take_all(data, size, tail, head, now_ns, throttle);
 
-	/* One byte stays free (CIRC_SPACE). What came since found no room, and may have been the stop's end.
+	/*
+	 * One byte always stays free (CIRC_SPACE). Records written since did not fit, and one of them may
+	 * have been the end of the stop.
 	 */
 	throttle->full = head - tail + ROOM >= size;
 	if (!whole || throttle->full)

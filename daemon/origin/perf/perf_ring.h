@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Throttling, as the kernel logs it in an event's ring. An event that overflows on a CPU more often in a tick
- * than kernel.perf_event_max_sample_rate allows is stopped there until the next tick; the kernel writes a
- * record when it stops it and one when it lets it go on (__perf_event_account_interrupt, perf_log_throttle,
- * kernel/events/core.c, Linux 6.1 and 6.12), and in a group from 6.16 on for the leader alone. Nothing else
- * of the event tells. Pure.
+ * Reads the kernel's records of throttling from an event's ring. If an event overflows on a CPU more often in
+ * a tick than kernel.perf_event_max_sample_rate allows, the kernel stops it there until the next tick. It
+ * writes one record when it stops the event and one when the event continues (__perf_event_account_interrupt,
+ * perf_log_throttle, kernel/events/core.c, Linux 6.1 and 6.12). In a group, from 6.16 on, it does so only for
+ * the leader. Nothing else reports throttling. Pure functions.
  */
 #ifndef PEBSD_PERF_RING_H
 #define PEBSD_PERF_RING_H
@@ -14,31 +14,32 @@
 #include "base/cleanup.h"
 #include "pebsd/types.h"
 
-/* What a ring has told so far. All zero before the first reading. */
+/* What the ring has reported so far. All zero before the first reading. */
 struct perf_throttle {
-	u64 throttled_ns; /* never falls; where records were lost, at least so much */
-	u64 throttles;    /* how often it was stopped; where records were lost, at least */
-	u64 lost;         /* records that found no room, as far as the kernel has told yet */
-	bool full;        /* at the last reading there was room for no further record */
+	u64 throttled_ns; /* never decreases; a lower bound if records were lost */
+	u64 throttles;    /* how often the event was stopped; a lower bound if records were lost */
+	u64 lost;         /* records that did not fit, as far as the kernel has reported */
+	bool full;        /* the last reading found no space for another record */
 
-	bool stopped; /* now, as far as is known */
-	u64 since_ns; /* it was stopped */
-	u64 until_ns; /* all time up to here is accounted for, one way or the other */
+	bool stopped; /* the event is stopped now, as far as is known */
+	u64 since_ns; /* start of that stop */
+	u64 until_ns; /* all time up to here is accounted for, as stopped or running */
 };
 
 /*
- * A throttled event goes on at its CPU's next tick, 10 ms away at most (CONFIG_HZ=100), but for a CPU that
- * goes idle and stops its tick (can_stop_idle_tick, kernel/time/tick-sched.c, Linux 6.12, minds no throttled
- * event). A stop is counted as it goes on for so long; the rest of a longer one when its end is logged. It
- * may never be: the CPU went offline, or the record was lost.
+ * The longest time that a stop is counted without a record of its end. A throttled event continues at the
+ * next tick of its CPU, at most 10 ms later (CONFIG_HZ=100). A CPU that goes idle is an exception, because it
+ * stops its tick (can_stop_idle_tick, kernel/time/tick-sched.c, Linux 6.12, ignores throttled events). The
+ * rest of a longer stop is counted when its end is logged. The end may never be logged, if the CPU went
+ * offline or the record was lost.
  */
 #define PERF_THROTTLE_MAX_NS (100 * NSEC_PER_MSEC)
 
 /*
- * Reads the records from `tail` to `head`, both as the kernel counts them (they only grow), of a ring of
- * `size` bytes at `data`, a power of two. `now_ns`: the clock of the records (perf_attr() sets
- * CLOCK_MONOTONIC), read after `head`. An event that is stopped is counted up to now. What the ring holds is
- * not trusted: a record that cannot be is an end, from which nothing is known until the next reading.
+ * Reads the records from `tail` to `head`, in bytes as the kernel counts them (they only grow). The ring has
+ * `size` bytes, a power of two, at `data`. `now_ns` is the clock of the records (perf_attr() sets
+ * CLOCK_MONOTONIC), read after `head`. A stop that still lasts is counted up to now. The contents of the ring
+ * are not trusted: reading ends at an invalid record, and the state is then unknown until the next reading.
  */
 void perf_ring_read(const unsigned char *data, u64 size, u64 tail, u64 head, u64 now_ns,
 		    struct perf_throttle *throttle);

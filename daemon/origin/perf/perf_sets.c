@@ -8,7 +8,7 @@
 
 #include "origin/perf/perf_backend.h"
 
-/* Adds a sentence to others. Takes `sentence`, which may be NULL: no memory, or nothing to say. */
+/* Appends a sentence to `text`. Takes ownership of `sentence`. NULL means no memory or nothing to add. */
 static void add_sentence(char **text, char *sentence)
 {
 	_cleanup_free_ char *added = sentence;
@@ -24,7 +24,9 @@ static void add_sentence(char **text, char *sentence)
 	*text = longer;
 }
 
-/* Returns 1 where it is open, 0 where that is noted, or -errno with `ret_message`. */
+/*
+ * Opens one event. Returns 1 if it is open, 0 if a note says why it is not, or -errno with `ret_message` set.
+ */
 static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selection *selection,
 			const char *online_path, struct perf_event_set **ret, char **ret_message)
 {
@@ -121,7 +123,10 @@ static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const
 	return NULL;
 }
 
-/* The plan has no such event any more: a period that its PMU does not have, most likely. */
+/*
+ * Explains why an event keeps its period: the new plan no longer has the event, most likely because its PMU
+ * does not support the period. Returns -EINVAL.
+ */
 static int refuse_period(const struct pmu_plan *plan, const struct event *event, char **ret_message)
 {
 	const char *reason = "its PMU is gone";

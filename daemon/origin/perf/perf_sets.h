@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The events of a plan, opened together: what one of them cannot have leaves the others as they are. */
+/* Opens the events of a plan together. An event that cannot be opened does not affect the others. */
 #ifndef PEBSD_PERF_SETS_H
 #define PEBSD_PERF_SETS_H
 
@@ -8,27 +8,32 @@
 #include "origin/pmu/pmu.h"
 
 /*
- * Opens what the plan says on the CPUs that the selection leaves, in the plan's order. What the kernel
- * refuses goes from the openings to the refusals; what has no selected CPU, to the notes. Returns 0 where one
- * event is open; else -errno of the first refusal, with what all of them say in `ret_message` (the caller's),
- * or -ENODEV and NULL where the plan had no opening or none with a selected CPU. -ENOMEM. The sets are the
- * caller's in every case. `whole`: the first refusal that another try may mend (perf_backend_may_mend()) ends
- * it.
+ * Opens the plan's events, in the plan's order, on the CPUs that the selection allows. An event that the
+ * kernel refuses moves from the openings to the refusals. For an event without a selected CPU, adds a note.
+ *
+ * Returns 0 if at least one event is open. Otherwise returns -errno of the first refusal, with the messages
+ * of all refusals in `ret_message`, which the caller frees. Returns -ENODEV with a NULL message if the plan
+ * had no opening, or none with a selected CPU. Returns -ENOMEM if memory is short. In every case the caller
+ * owns the sets in `ret`.
+ *
+ * If `whole` is set, returns at the first refusal that may succeed when it is tried again
+ * (perf_backend_may_mend()).
  */
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
 		   bool whole, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
 		   char **ret_message);
 
 /*
- * The refusals that a reader of the figures must know, each a sentence that the caller frees: not those of a
- * PMU whose CPUs all have an event of the same role on another (AMD's `cpu` beside `ibs_op`). Call with
- * `i` from 0; NULL: refusal `i` is none of these, or no memory. Pure.
+ * Returns refusal `i` as a sentence, which the caller frees, if a reader of the counts must know it. NULL
+ * means that refusal `i` need not be known, or no memory. A refusal need not be known if an event of the same
+ * role covers all CPUs on another PMU (AMD's `cpu` besides `ibs_op`). Pure.
  */
 char *perf_sets_refusal(const struct pmu_plan *plan, size_t i);
 
 /*
- * Gives each set the period that a plan made anew has for it. Returns 0, or the first -errno with
- * `ret_message` (the caller's) saying which stay as they are, and why; the others have theirs.
+ * Sets the period of each set to the one in a plan made again. Returns 0, or the first -errno with
+ * `ret_message` saying which sets keep their period, and why. The caller frees it. The other sets have their
+ * new period.
  */
 int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const struct pmu_plan *plan,
 			  char **ret_message);

@@ -3,18 +3,18 @@
 
 #include "base/cleanup.h"
 
-/* A look interrupts the CPU, and mostly an idle one. */
+/* Intervals between looks. They are long, because a look interrupts a CPU that is usually idle. */
 #define WAIT_MIN_NS  (1 * NSEC_PER_SEC)
 #define WAIT_SOON_NS (NSEC_PER_SEC / 2)
 #define WAIT_MAX_NS  (60 * NSEC_PER_SEC)
 
 /*
- * Between an overflow and its record other events pass (some hundred cycles), which a short period could take
- * for one of its own.
+ * Between an overflow and its record some hundred cycles pass, in which more events are counted (skid). They
+ * could amount to a whole short period, so a stall is assumed only beyond this margin.
  */
 #define SKID_MAX 4096
 
-/* The times go on too where the event came and went without a sample: its counter was loaded anew then. */
+/* The times also change if the event was scheduled out and in without a sample, which reloads its counter. */
 static bool moved(const struct perf_reading *before, const struct perf_reading *now)
 {
 	return now->count != before->count || now->enabled_ns != before->enabled_ns ||

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether an event counts on and is never sampled again. Pure.
+ * Detects an event that counts but never produces samples again. Pure functions.
  *
- * On PEBS formats before 0011b (Nehalem to Broadwell) the record of two PEBS events that overflowed together
- * is dropped, and nobody loads the counter of an event of a fixed period anew then. In Linux 6.1, 6.12
- * and 7.3 (arch/x86/events/):
- * - intel_pmu_hw_config(), intel/core.c: with `wakeup_events`, which perf_attr() sets, an event does not have
+ * On PEBS formats before 0011b (Nehalem to Broadwell), the record of two PEBS events that overflowed together
+ * is dropped. For an event of a fixed period, nothing reloads the counter then. In Linux 6.1, 6.12 and 7.3
+ * (arch/x86/events/):
+ * - intel_pmu_hw_config(), intel/core.c: an event with `wakeup_events`, which perf_attr() sets, does not get
  *   PERF_X86_EVENT_AUTO_RELOAD.
- * - intel_pmu_pebs_enable(), intel/ds.c: so its `pebs_event_reset` is 0, which is what the assist loads.
- * - intel_pmu_drain_pebs_nhm(), intel/ds.c: a record that names several events is counted in error[] alone:
- *   it is logged (perf_log_lost_samples()) and accounted as an interrupt. Only for those in counts[] is
- *   __intel_pmu_pebs_event() called, in 7.3 __intel_pmu_pebs_last_event(), which loads the period by
+ * - intel_pmu_pebs_enable(), intel/ds.c: its `pebs_event_reset` is therefore 0, the value that the PEBS
+ *   assist loads.
+ * - intel_pmu_drain_pebs_nhm(), intel/ds.c: a record that names several events is counted only in error[],
+ *   logged (perf_log_lost_samples()) and accounted as an interrupt. Only for events in counts[] does it call
+ *   __intel_pmu_pebs_event(), in 7.3 __intel_pmu_pebs_last_event(), which loads the period by
  *   intel_pmu_save_and_restart().
- * - handle_pmi_common(), intel/core.c: takes PEBS counters out of the status that plain events are served by.
- * The counter goes on from 0, and 2^48 events must come before it overflows. Events with a frequency are
- * mended by the tick: perf_adjust_freq_unthr_context(), kernel/events/core.c, 6.12 and 7.3
- * perf_adjust_freq_unthr_events(), stops them, and starts those that counted with PERF_EF_RELOAD. A fixed
- * period that was throttled it starts too, but with flags 0, with which x86_pmu_start() loads nothing. Events
- * that leave their counter are mended as they come back.
+ * - handle_pmi_common(), intel/core.c: removes PEBS counters from the status by which plain events are
+ *   handled.
+ *
+ * The counter continues from 0, and 2^48 events must pass before it overflows. The tick repairs events with a
+ * frequency: perf_adjust_freq_unthr_context(), kernel/events/core.c, in 6.12 and 7.3
+ * perf_adjust_freq_unthr_events(), stops them and restarts those that counted with PERF_EF_RELOAD. It also
+ * restarts a throttled event of a fixed period, but with flags 0, with which x86_pmu_start() loads nothing.
+ * Events that leave their counter are repaired when they return to it.
  */
 #ifndef PEBSD_PERF_STALL_H
 #define PEBSD_PERF_STALL_H
@@ -26,27 +29,29 @@
 
 #include "origin/perf/perf_page.h"
 
-/* {0} has seen nothing. */
+/* The state of one event. {0} is the state before the first page. */
 struct perf_stall {
 	struct perf_reading page; /* as it was when it last moved */
-	u64 wait_ns; /* from the last look, or the move, to the next look; 0: before the first page */
-	u64 look_ns; /* when that is */
-	u64 rearmed; /* times; the caller's */
-	u64 missed;  /* samples that were due by then; the caller's */
-	bool likely; /* records of this event and others of pebsd's collide; the caller's */
+	u64 wait_ns; /* time from the last look, or from the last move, to the next look; 0: no page seen yet */
+	u64 look_ns; /* time of the next look */
+	u64 rearmed; /* how often the event was rearmed; the caller maintains it */
+	u64 missed;  /* samples expected up to then; the caller maintains it */
+	bool likely; /* records of this event collide with others of pebsd; the caller sets it */
 };
 
 /*
- * Takes note of the page at `now_ns`, of a clock that goes on. Returns whether the count is worth a look,
- * which interrupts the CPU: at the first page, as nobody knows how long that stood still, 1 s after it moved,
- * or half a second if a stall is likely or came before;
- * then after twice the time before, at most a minute.
+ * Notes the page at `now_ns` of a monotonic clock. Returns true if the count should be read now (a "look"),
+ * which interrupts the CPU:
+ * - at the first page, because it is not known how long that has stood still,
+ * - 1 s after the page moved, or half a second if a stall is likely or happened before,
+ * - after that at doubling intervals, at most a minute.
  */
 bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page, u64 now_ns);
 
 /*
- * Whether the event must have been sampled since the page's count: a whole period more than the next sample
- * needs has passed. `count`: read while the page stood still; `period`: at least 1, in force all the while.
+ * Returns true if the event must have been sampled since the page was written: the count exceeds what the
+ * next sample needs by a whole period. `count` was read while the page stood still. `period` is at least 1,
+ * and was in force all the time.
  */
 bool perf_stall_judge(const struct perf_stall *stall, u64 period, u64 count);
 

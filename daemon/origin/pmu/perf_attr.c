@@ -32,15 +32,17 @@ void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_
 		.sample_type = sample_type(&opening->event.settings),
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
-		/* Only a leader may be pinned; its group then is. */
+		/* Only a leader may be pinned, which makes the whole group pinned. */
 		.pinned = opening->pinned && !opening->has_leader,
 		.precise_ip = opening->precise_ip & 3U,
-		/* PEBS counters are off in a guest anyway (intel_guest_get_msrs), and with a mediated
-		 * virtual PMU (7.x) events that do not exclude guests fail. */
+		/*
+		 * PEBS counters are off in a guest anyway (intel_guest_get_msrs). With a mediated virtual PMU
+		 * (7.x), events that do not exclude guests fail.
+		 */
 		.exclude_guest = opening->exclude_guest,
-		/* Neither freq nor watermark: see the header. */
+		/* No freq and no watermark: see perf_attr.h. */
 		.wakeup_events = 1,
-		/* Of what the kernel logs in the ring, which is throttling; no sample asks for a time. */
+		/* The clock of the throttling records in the ring. No sample contains a time. */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -56,7 +58,9 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 		.disabled = 1,
 		.pinned = opening->pinned,
 		.exclude_guest = opening->exclude_guest,
-		/* One clock for a group (perf_event_open in kernel/events/core.c). */
+		/*
+		 * All events of a group must have the same clock (perf_event_open in kernel/events/core.c).
+		 */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -70,8 +74,10 @@ void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr
 		.config = counter->config,
 		.config1 = counter->config1,
 		.disabled = 1,
-		/* As of the samples that the figures are held against; and events that do not exclude guests
-		 * fail beside a mediated virtual PMU (7.x). What has no guests knows no such thing. */
+		/*
+		 * Like the samples that the counts are compared with. Events that do not exclude guests also
+		 * fail with a mediated virtual PMU (7.x). Software events do not support the flag.
+		 */
 		.exclude_guest = counter->type != PERF_TYPE_SOFTWARE,
 	};
 }
@@ -86,7 +92,10 @@ void perf_attr_permission(struct perf_event_attr *ret)
 	};
 }
 
-/* A load threshold of IBS, which stands in config1 (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 7.3). */
+/*
+ * Returns true if the opening has a load threshold of IBS, which is in config1 (perf_ibs_init,
+ * arch/x86/events/amd/ibs.c, Linux 7.3).
+ */
 static bool has_ibs_threshold(const struct pmu_opening *opening)
 {
 	return opening->event.latency_kind == LATENCY_DC_MISS && opening->event.ldlat;
@@ -99,7 +108,7 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 	if (error == -ENODATA && opening->event.role == EVENT_LOADS && !opening->has_leader) {
 		opening->has_leader = true;
 		opening->leader_config = MEM_LOADS_AUX;
-		/* Who wants the leader also splits the latency: both flags are those of the same models. */
+		/* CPUs that demand a leader also split the latency: both flags belong to the same models. */
 		opening->event.latency_kind = LATENCY_CACHE;
 		settings->has_instruction_latency = settings->weight_struct;
 		return true;
@@ -112,7 +121,7 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 		return true;
 	}
 	if (error == -EINVAL && settings->weight_struct) {
-		/* A weight in one piece holds the latency alone. */
+		/* A weight of one piece contains only the latency. */
 		settings->weight_struct = 0;
 		settings->has_instruction_latency = 0;
 		return true;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The perf_event_attr of a planned event. Pure.
+ * Builds the perf_event_attr of a planned event. Pure functions.
  *
- * Each field is chosen so that EVERY record runs the BPF program, for whichever role. A plain fixed period
- * makes the kernel collect PEBS records in a large buffer, and only the last of each buffer reaches the
- * program; a period with wakeup_events and without watermark does not (intel_pmu_hw_config,
- * arch/x86/events/intel/core.c, Linux 6.1, 6.12 and 7.3). IBS runs it for each interrupt
+ * Each field is chosen so that EVERY record runs the BPF program, for all roles. With a plain fixed period,
+ * the kernel collects PEBS records in a large buffer, and only the last record of each buffer reaches the
+ * program. With wakeup_events and without watermark it does not use the large buffer (intel_pmu_hw_config,
+ * arch/x86/events/intel/core.c, Linux 6.1, 6.12 and 7.3). IBS runs the program for each interrupt
  * (perf_ibs_handle_irq, arch/x86/events/amd/ibs.c).
  *
- * Of a code address nothing is asked for: the registers that the program is called with hold it, whatever the
- * sample type (setup_pebs_fixed_sample_data, setup_pebs_adaptive_sample_data, arch/x86/events/intel/ds.c;
+ * A code address needs no sample type: the registers passed to the program contain it in any case
+ * (setup_pebs_fixed_sample_data, setup_pebs_adaptive_sample_data, arch/x86/events/intel/ds.c;
  * perf_ibs_handle_irq).
  *
- * The ring that an event maps is for throttling alone (perf_ring.h). Without sample_id_all its records have
- * no trailer; their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI, and which the reader
- * has too. A clock of its own takes PERF_SAMPLE_TIME out of what a large buffer allows, and changes nothing
- * else of a PEBS event (intel_pmu_large_pebs_flags). A throttling record is no sample for `wakeup_events`; a
- * ring half full wakes its pollers, of which there are none.
+ * The ring that an event maps is only for throttling (perf_ring.h). Without sample_id_all its records have no
+ * trailer. Their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI and the reader can read
+ * too. Setting a clock removes PERF_SAMPLE_TIME from what a large buffer allows, and changes nothing else of
+ * a PEBS event (intel_pmu_large_pebs_flags). A throttling record does not count as a sample for
+ * `wakeup_events`. A half full ring wakes processes that poll it, but none does.
  */
 #ifndef PEBSD_PERF_ATTR_H
 #define PEBSD_PERF_ATTR_H
@@ -25,23 +25,33 @@
 
 #include "origin/pmu/pmu.h"
 
-/* The sampling event, a fixed `period` of events a sample. Disabled; in a group where it has a leader. */
+/*
+ * Fills in the sampling event, disabled, with a fixed `period`, the number of events for each sample. It is
+ * made for a group if the opening has a leader.
+ */
 void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret);
 
-/* The leader of its group, which only counts. For openings that have one. */
+/* Fills in the leader of the group, which only counts. The opening must have a leader. */
 void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret);
 
-/* A counter of off-core responses, which samples nothing and is read by BPF alone. Disabled. */
+/* Fills in a counter of off-core responses, disabled. It samples nothing, and only BPF reads it. */
 void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr *ret);
 
-/* An event that needs no PMU (PERF_COUNT_SW_DUMMY): whether there may be any on a whole CPU. */
+/*
+ * Fills in an event that needs no PMU (PERF_COUNT_SW_DUMMY), to find out whether CPU-wide events are allowed.
+ */
 void perf_attr_permission(struct perf_event_attr *ret);
 
 /*
- * The next weaker way to open the same event after the kernel refused one with `error` (-errno): a leader
- * where it wants one, IBS without a load threshold, WEIGHT where it does not know WEIGHT_STRUCT
- * (before 5.12), a lower precise_ip, not below 1: without PEBS there is neither latency nor an exact
- * instruction. `planned` is the opening as planned. Returns whether there is one.
+ * Finds the next weaker way to open an event that the kernel refused with `error` (-errno):
+ * - with a leader, if the kernel demands one,
+ * - for IBS without a load threshold,
+ * - with WEIGHT if the kernel does not know WEIGHT_STRUCT (before 5.12),
+ * - with a lower precise_ip, but not below 1, because without PEBS there is neither a latency nor an exact
+ *   instruction.
+ *
+ * `planned` is the opening as planned. Changes `opening` and returns true, or returns false if there is no
+ * weaker way.
  */
 bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening);
 

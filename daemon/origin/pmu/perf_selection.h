@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which CPUs the user wants sampled, whatever PMU they have. */
+/* The CPUs that the user wants to be sampled, on any PMU. */
 #ifndef PEBSD_PERF_SELECTION_H
 #define PEBSD_PERF_SELECTION_H
 
@@ -8,31 +8,37 @@
 #include "base/cpu_list.h"
 #include "origin/pmu/pmu.h"
 
-/* {0}: all. */
+/* {0} selects all CPUs. */
 struct perf_selection {
-	struct cpu_list named;    /* these alone; none: all */
-	struct cpu_list isolated; /* but not these */
+	struct cpu_list named;    /* only these CPUs; empty: all */
+	struct cpu_list isolated; /* except these CPUs */
 };
 
 /*
- * The CPUs that the kernel was told to keep quiet: those of `isolated` (isolcpus=) and of `nohz_full` in
- * /devices/system/cpu below `sysfs_root`. A file that is missing or holds no list ("(null)", where the kernel
- * was given none) names nobody.
+ * Returns the CPUs that the kernel was told to keep free of other work: those in `isolated` (isolcpus=) and
+ * `nohz_full` in /devices/system/cpu below `sysfs_root`. A file that is missing or does not contain a list
+ * counts as empty. The kernel writes "(null)" if no CPUs were configured.
  */
 struct cpu_list perf_selection_isolated(const char *sysfs_root);
 
-/* Takes from the opening's CPUs those that are not wanted, also for later, when others come online. Pure. */
+/*
+ * Remove the CPUs that are not selected from the opening or counter, including those that come online later.
+ * Pure.
+ */
 void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening);
 void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter);
 
 /*
- * Whether one of the `online` CPUs is wanted: 0, or -ENODEV with `ret_message`, which the caller frees, in
- * the words of the configuration. -ENOMEM. Pure.
+ * Checks that at least one of the `online` CPUs is selected. Returns 0, or -ENODEV with a message in terms of
+ * the configuration in `ret_message`, which the caller frees. Returns -ENOMEM if memory is short. Pure.
  */
 int perf_selection_check(const struct perf_selection *selection, const struct cpu_list *online,
 			 char **ret_message);
 
-/* What a reader of the figures must know of it, the caller's to free; NULL: nothing, or no memory. Pure. */
+/*
+ * Returns what a reader of the counts must know of the selection, or NULL if there is nothing to say or no
+ * memory. The caller frees it. Pure.
+ */
 char *perf_selection_note(const struct perf_selection *selection);
 
 #endif

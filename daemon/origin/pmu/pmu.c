@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The walk over a tree's PMUs. */
+/* Walks over the PMUs of a tree. */
 #include "origin/pmu/pmu.h"
 
 #include <errno.h>
@@ -8,12 +8,14 @@
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_planner.h"
 
-/* The manual's minimum for MSR_PEBS_LD_LAT_THRESHOLD, and the width of format/ldlat (config1:0-15). */
+/*
+ * The manual's minimum for MSR_PEBS_LD_LAT_THRESHOLD, and the maximum that fits format/ldlat (config1:0-15).
+ */
 #define LDLAT_MIN 3
 #define LDLAT_MAX 65535
 
 enum pmu_class {
-	PMU_OTHER, /* samples no memory access: uncore, tracing, software */
+	PMU_OTHER, /* cannot sample memory accesses: uncore, tracing, software */
 	PMU_CORE,
 	PMU_AMD_IBS_OP,
 	PMU_ARM_SPE,
@@ -66,7 +68,7 @@ static int plan_core(const struct planner *planner, const char *pmu)
 		core.name = name;
 	core.quirk = pmu_quirk_find(core.name, pmu);
 	r = pmu_tree_number(planner->tree, pmu, "type", &core.type);
-	/* A copy without its events cannot be planned for a better reason. */
+	/* Without a type number, a copy that also lacks events/ is refused later with a better reason. */
 	if (r >= 0 || !pmu_tree_has(planner->tree, pmu, "events"))
 		return plan_roles(planner, &core);
 	if (asprintf(&reason, "cannot read its type number: %s", strerror(-r)) < 0) {
@@ -76,7 +78,7 @@ static int plan_core(const struct planner *planner, const char *pmu)
 	return pmu_refuse_all(planner, pmu, reason);
 }
 
-/* Returns 1 where the PMU is one that could be expected to sample loads, 0 where not. */
+/* Returns 1 if the PMU could be expected to sample loads, 0 if not, or -errno. */
 static int plan_pmu(const struct planner *planner, const char *name)
 {
 	int r = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a machine can sample, read from its sysfs tree alone: which events to open on which PMU, how, and what
- * cannot be had and why. Reads files, opens no event; a copy of a tree is as good as /sys.
+ * Plans what a machine can sample, from its sysfs tree: which events to open on which PMU, with which
+ * attributes, and what cannot be sampled and why. Reads files and opens no event, so a copy of a tree serves
+ * as well as /sys.
  */
 #ifndef PEBSD_PMU_H
 #define PEBSD_PMU_H
@@ -15,50 +16,53 @@
 
 struct pmu_wish {
 	unsigned roles;          /* 1 << enum event_role */
-	u64 period;              /* loads, stores or IBS operations a sample; 0: the PMU's own default */
-	u64 instructions_period; /* instructions a sample; 0: the default */
+	u64 period;              /* loads, stores or IBS operations for each sample; 0: the PMU's default */
+	u64 instructions_period; /* instructions for each sample; 0: the default */
 	u32 ldlat;               /* cycles, 3 to 65535 */
 };
 
-/* One event as it is to be opened, on each CPU of its list. */
+/* One event as it is to be opened on each CPU of its list. */
 struct pmu_opening {
-	struct event event; /* settings say what is asked of each sample */
-	u32 type;           /* perf_event_attr.type; dynamic, never a constant */
+	struct event event; /* its settings say which fields each sample has */
+	u32 type;           /* perf_event_attr.type; assigned dynamically, never a constant */
 	u64 config;
 	u64 config1;
 	u64 config2;
 	u8 precise_ip;
-	u32 period_min;     /* the kernel takes no smaller one */
-	u32 period_step;    /* and multiples of this alone: 16 for IBS, else mostly 1 */
-	bool pinned;        /* else it takes turns with another opening that needs the same counter */
-	bool exclude_guest; /* what IBS does not take (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, Linux 6.1) */
-	u8 only_counter; /* one more than the only counter that can hold it; 0: several can, or not known */
-	bool collides; /* with other openings of its PMU: records of those that overflow together are dropped
-			*/
-	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
+	u32 period_min;     /* the kernel accepts no smaller period */
+	u32 period_step;    /* a period must be a multiple of this: 16 for IBS, otherwise mostly 1 */
+	bool pinned;        /* if false, the kernel multiplexes it with another opening on the same counter */
+	bool exclude_guest; /* false for IBS, which refuses true (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, 6.1) */
+	u8 only_counter;    /* 1 + the only counter that can run it; 0: several can, or not known */
+	/*
+	 * Collides with other openings of its PMU: if two of them overflow together, their records are
+	 * dropped.
+	 */
+	bool collides;
+	bool has_leader; /* needs a counting event as leader of its group: mem-loads-aux */
 	u64 leader_config;
-	bool has_members; /* the PMU has CPUs of its own; else it has all */
+	bool has_members; /* the PMU has only the CPUs in `members`; if not, it has all */
 	struct cpu_list members;
-	bool cpus_known; /* the tree tells which of them are online */
+	bool cpus_known; /* `cpus` is known: those of its CPUs that are online */
 	struct cpu_list cpus;
 };
 
 /*
- * A counter that runs on each CPU of its list and is read at task switches. The values are in
- * pmu_offcore_values.c. All count demand reads of data; a PMU may lack kinds. There are two registers (one on
- * Nehalem) for up to four values: the kernel lets the counters take turns, so each is to be scaled by its
- * times.
+ * A counter that runs on each CPU of its list and is read at task switches. All kinds count demand reads of
+ * data. A PMU may lack some kinds. There are two registers (one on Nehalem) for up to four values, so the
+ * kernel multiplexes the counters. Scale each count by its enabled and running time. The values are in
+ * pmu_offcore_values.c.
  */
 struct pmu_counter {
 	char pmu[EVENT_PMU_MAX];
 	enum offcore_kind kind;
 	u32 type;
 	u64 config;
-	u64 config1;      /* the MSR's value, by format/offcore_rsp */
-	bool has_members; /* it may be on these CPUs alone, online or not; else on all */
+	u64 config1;      /* the value of the MSR, placed by format/offcore_rsp */
+	bool has_members; /* it can run only on the CPUs in `members`, online or not; if not, on all */
 	struct cpu_list members;
 	bool cpus_known;
-	struct cpu_list cpus; /* online as the tree has it */
+	struct cpu_list cpus; /* those that are online, according to the tree */
 };
 
 #define PMU_COUNTERS_MAX ((size_t)OFFCORE_PMUS_MAX * OFFCORE_KINDS)
@@ -81,28 +85,29 @@ struct pmu_plan {
 };
 
 /*
- * Plans what to open below `sysfs_root` ("/sys", or a copy's root), in the order of the PMUs' names and of
- * the roles. For each role that is wished for there is an opening (counters for EVENT_OFFCORE) or a refusal
- * on each PMU that could be expected to have it. A period that a PMU does not take is replaced by the nearest
- * below, or its least, with a note. A machine that can sample nothing is a plan without openings, with the
- * reasons as refusals. Returns 0, -EINVAL for a wish out of range, -ENOMEM; pmu_plan_done() frees what a plan
- * holds.
+ * Plans what to open below `sysfs_root` ("/sys", or the root of a copy). The order is that of the PMUs'
+ * names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE: counters) or a
+ * refusal on each PMU that could be expected to support it. A period that a PMU does not support is replaced
+ * by the nearest one below it, or by the PMU's minimum, with a note. For a machine that can sample nothing,
+ * the plan has no openings, and refusals give the reasons.
+ *
+ * Returns 0, -EINVAL if `wish` is out of range, or -ENOMEM. pmu_plan_done() frees the contents of a plan.
  */
 int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret);
 void pmu_plan_done(struct pmu_plan *plan);
 
-/* Adds a refusal or a note; for those who find out by opening. Return 0 or -ENOMEM. */
+/* Add a refusal or a note that was found when opening. They return 0 or -ENOMEM. */
 int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * What the refusals of these roles say: "cpu: WHY. ibs_op: WHY", with several roles "loads on cpu: WHY"; ""
- * where there is none. The caller frees; NULL: no memory.
+ * Returns the refusals of these roles as text: "cpu: WHY. ibs_op: WHY", or with several roles "loads on cpu:
+ * WHY". Returns "" if there is none. The caller frees it. NULL: no memory.
  */
 char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles);
 
-/* Takes the opening at `index` out of the plan. */
+/* Removes the opening at `index` from the plan. */
 void pmu_plan_drop(struct pmu_plan *plan, size_t index);
 
 #endif

@@ -12,7 +12,7 @@ static bool name_character(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* A bit number: one or two digits, at most 63. */
+/* Parses a bit number of one or two digits, at most 63. */
 static int parse_bit(const char **text, unsigned *ret)
 {
 	unsigned bit = 0;
@@ -58,7 +58,7 @@ int pmu_format_parse(const char *text, struct pmu_format *ret)
 	if (*text >= '1' && *text < '0' + PMU_CONFIGS)
 		format.config = (unsigned)(*text++ - '0');
 	do {
-		/* The first time round this is the colon, then the commas. */
+		/* A colon precedes the first range, commas precede the others. */
 		if (*text++ != (format.mask ? ',' : ':'))
 			return -EINVAL;
 		r = parse_bits(&text, &format.mask);

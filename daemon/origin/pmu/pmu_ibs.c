@@ -2,12 +2,14 @@
 /*
  * AMD's instruction based sampling of operations (arch/x86/events/amd/ibs.c, Linux 6.1, 6.12 and 7.3).
  *
- * The unit samples operations of every kind, and the BPF program keeps those of the role. No bit may be
- * excluded, guests included. A period is a multiple of 16 and at least 90H (perf_ibs_init, 7.3; before, low
- * bits are dropped silently). The kernel fills in a latency for loads that missed L1 alone, the cycles until
- * the line came; beside it the cycles from tagging to retirement. An operation is tagged when it is
- * dispatched, so that is an instruction latency as others have it, of those loads too. A load threshold is
- * there from Linux 6.15 on, in 128 to 2048 cycles.
+ * The unit samples operations of every kind, and the BPF program keeps those of the role. No exclude bit may
+ * be set, not even for guests. A period is a multiple of 16 and at least 90H (perf_ibs_init, 7.3; earlier
+ * kernels silently drop the low bits).
+ *
+ * The kernel fills in a latency only for loads that missed L1: the cycles until the line arrived. It also
+ * fills in the cycles from tagging to retirement. An operation is tagged when it is dispatched, so this is
+ * the same instruction latency that other CPUs have, but only for those loads. A load threshold exists from
+ * Linux 6.15 on, from 128 to 2048 cycles.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -15,16 +17,18 @@
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_planner.h"
 
-/* 16 times the prime 65521: a little over a million operations, which fits the unit's counter in every
- * generation. */
+/*
+ * 16 times the prime 65521. This is a little over a million operations and fits the unit's counter in every
+ * generation.
+ */
 #define OPERATIONS_PERIOD 1048336
 #define PERIOD_STEP       16
 #define PERIOD_MIN        0x90
 
 /*
- * The unit's own thresholds are multiples of 128 (IBS_OP_CTL bits 62:59). What lies between such a one and
- * ldlat interrupts, and the handler drops it, counted but seen by no program (perf_ibs_handle_irq, 7.3): it
- * would look lost. So a threshold is one of the unit's.
+ * The unit's own thresholds are multiples of 128 (IBS_OP_CTL bits 62:59). A load between the unit's threshold
+ * and ldlat would cause an interrupt, and the handler would count it but drop it before any program sees it
+ * (perf_ibs_handle_irq, 7.3). The sample would look lost, so the threshold is always one of the unit's.
  */
 #define LDLAT_STEP 128
 #define LDLAT_MIN  128
@@ -35,7 +39,7 @@ static u32 threshold_of(u32 ldlat)
 	return (ldlat + LDLAT_STEP - 1) / LDLAT_STEP * LDLAT_STEP;
 }
 
-/* Puts the threshold into the opening where it can be had. Returns 1, 0 where not, -ENOMEM. */
+/* Sets the threshold of the opening. Returns 1, 0 if CPU, kernel or value do not allow one, or -ENOMEM. */
 static int place_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
 {
 	const u32 ldlat = planner->wish->ldlat;
@@ -92,11 +96,14 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 
 	planner_opening(planner, pmu, type, role, &opening);
 	opening.exclude_guest = false;
-	/* perf_ibs_add() in arch/x86/events/amd/ibs.c (Linux 6.1, 6.12 and 7.3) takes one event a CPU. */
+	/*
+	 * perf_ibs_add() in arch/x86/events/amd/ibs.c (Linux 6.1, 6.12 and 7.3) accepts one event for each
+	 * CPU.
+	 */
 	opening.only_counter = 1;
 	opening.period_step = PERIOD_STEP;
 	opening.period_min = PERIOD_MIN;
-	/* Stores have no latency, so none is asked for. */
+	/* Stores have no latency, so do not ask for one. */
 	opening.event.latency_kind = loads ? LATENCY_DC_MISS : LATENCY_NONE;
 	opening.event.settings =
 		(struct event_settings){.has_latency = loads,

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The precise instruction event of a core PMU: PEBS gives the address of an instruction, and precise
- * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be the one. No latency,
- * no source: nothing of them is asked for. The address of the data is there where a processor records it for
- * any precise event (Goldmont: manual 18.7.1.1), 0 for an instruction without access. On Granite Rapids and
- * Meteor Lake asking for a weight would even take fixed counter 0 away (rwc_get_event_constraints,
- * arch/x86/events/intel/core.c, Linux 6.12).
+ * Plans the precise instruction event of a core PMU. PEBS records the address of an instruction. Precise
+ * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be sampled.
+ *
+ * The event has neither a latency nor a data source, so none is asked for. On Granite Rapids and Meteor Lake,
+ * asking for a weight would even rule out fixed counter 0 (rwc_get_event_constraints,
+ * arch/x86/events/intel/core.c, Linux 6.12). The data address is available on processors that record it for
+ * any precise event (Goldmont: manual 18.7.1.1). It is 0 for an instruction without a memory access.
  */
 #include <errno.h>
 
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_planner.h"
 
-/* Architectural: Instructions Retired (manual 18.2.1.2). */
+/* The architectural event Instructions Retired (manual 18.2.1.2). */
 #define INSTRUCTIONS_RETIRED 0xc0
 
-/* A prime near ten million, some hundred samples a second of a busy CPU. */
+/* A prime near ten million, which yields some hundred samples a second on a busy CPU. */
 #define INSTRUCTIONS_PERIOD 10000019
-/* The same for periods that must be multiples of 64: times 64. */
+/* The same for periods that must be multiples of 64: 64 times this number. */
 #define INSTRUCTIONS_STEPS 156253
 
 /* glc_limit_period() and bdw_limit_period() (arch/x86/events/intel/core.c, Linux 6.12). */
 #define SMALLEST_PERIOD 128
 
-/* Whether something of ours would run beside it. */
+/* Returns true if pebsd would run other events at the same time. */
 static bool has_company(const struct planner *planner)
 {
 	return planner_wants(planner, EVENT_LOADS) || planner_wants(planner, EVENT_STORES) ||
@@ -31,9 +32,10 @@ static bool has_company(const struct planner *planner)
 }
 
 /*
- * PEBS is there for sure where events/mem-loads is (pebs_is_visible, arch/x86/events/intel/core.c) or
- * caps/max_precise tells; that may read 0 on an idle machine. A model whose load latency event is missing has
- * none. Of others that the table knows only opening tells.
+ * Returns false if the core certainly has no PEBS. It certainly has PEBS if events/mem-loads exists
+ * (pebs_is_visible, arch/x86/events/intel/core.c) or if caps/max_precise says so. But caps/max_precise may
+ * read 0 on an idle machine. A model that has load latency (format/ldlat) but lacks the event has no PEBS.
+ * For other models in the table, only opening shows it.
  */
 static bool may_have_pebs(const struct planner *planner, const struct pmu_core *core)
 {
@@ -52,7 +54,7 @@ static u8 precise_ip(const struct planner *planner, const struct pmu_core *core)
 	u8 precise = core->quirk->instructions_precise_ip;
 	u32 max;
 
-	/* 0 says nothing: see may_have_pebs(). */
+	/* 0 means nothing: see may_have_pebs(). */
 	if (pmu_tree_number(planner->tree, core->pmu, "caps/max_precise", &max) == 0 && max > 0 &&
 	    max < precise)
 		return (u8)max;
@@ -84,7 +86,7 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	if (r <= 0)
 		return r;
 	opening.precise_ip = precise_ip(planner, core);
-	/* With a lower precise_ip plain instructions are on any counter. */
+	/* With a lower precise_ip, the plain instruction event can run on any counter. */
 	if (quirk->instructions_umask || opening.precise_ip == quirk->instructions_precise_ip)
 		opening.only_counter = quirk->instructions_counter;
 	opening.period_min = SMALLEST_PERIOD;

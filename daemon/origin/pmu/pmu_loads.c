@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The load latency event of a core PMU. */
+/* Plans the load latency event of a core PMU. */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_planner.h"
 
-/* A prime, so that no loop keeps step with it. */
+/* A prime, so that no loop runs in step with the period. */
 #define LOADS_PERIOD 10007
 
 /*
- * Sapphire Rapids, Alder Lake: mem-loads alone is refused with ENODATA. The file decides, not the model:
- * Granite Rapids and Arrow Lake do without (intel_pmu_hw_config in arch/x86/events/intel/core.c, Linux 6.1,
- * 7.3).
+ * On Sapphire Rapids and Alder Lake, the kernel refuses mem-loads without a leader with ENODATA. The presence
+ * of the file decides, not the model: Granite Rapids and Arrow Lake need no leader (intel_pmu_hw_config in
+ * arch/x86/events/intel/core.c, Linux 6.1, 7.3).
  */
 static int find_leader(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
 {
@@ -42,7 +42,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 	r = planner_open(planner, core, EVENT_LOADS, "events/mem-loads", &opening);
 	if (r <= 0)
 		return r;
-	/* In the place of the one in sysfs: 3 | 64 would be 67. */
+	/* Replaces the value in sysfs. Combining them would be wrong: 3 | 64 is 67. */
 	r = planner_place(planner, core->pmu, EVENT_LOADS, "events/mem-loads", &ldlat, 1, &opening);
 	if (r <= 0)
 		return r;

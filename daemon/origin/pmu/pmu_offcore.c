@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The off-core response counters of a core PMU. */
+/* Plans the off-core response counters of a core PMU. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -25,8 +25,9 @@ static u64 value_of(const struct pmu_offcore_values *values, enum offcore_kind k
 }
 
 /*
- * Client parts, which have the names of the servers, refuse the bits of remote memory (intel_snb_extra_regs
- * in arch/x86/events/intel/core.c, Linux 6.1). One node has no remote memory.
+ * Returns true if the core can count this kind. Client CPUs have the names of the servers, but refuse the
+ * bits of remote memory (intel_snb_extra_regs in arch/x86/events/intel/core.c, Linux 6.1). With one node
+ * there is no remote memory.
  */
 static bool has_kind(const struct planner *planner, const struct pmu_offcore_values *values,
 		     enum offcore_kind kind)
@@ -96,8 +97,10 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 	    !pmu_tree_has(planner->tree, core->pmu, "format/offcore_rsp"))
 		return refuse(planner, core);
 	for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++) {
-		/* What is about the second register; the kernel also moves an event to the one that is free
-		 * (intel_alt_er, arch/x86/events/intel/core.c, Linux 6.1). */
+		/*
+		 * Only OFFCORE_REQUESTS uses the second register's event. The kernel moves any event to the
+		 * register that is free (intel_alt_er, arch/x86/events/intel/core.c, Linux 6.1).
+		 */
 		const u16 event = values->events[kind == OFFCORE_REQUESTS && values->events[1] ? 1 : 0];
 		const struct pmu_term terms[] = {{.name = "event", .value = event & 0xff},
 						 {.name = "umask", .value = event >> 8},

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What MSR_OFFCORE_RSP_x is to hold for demand reads of data, by generation.
+ * The values of MSR_OFFCORE_RSP_x for demand reads of data, by CPU generation.
  *
- * Event codes and which bits the kernel takes: the *_extra_regs in arch/x86/events/intel/core.c, Linux 6.1
- * and 6.12. Suppliers: the *_hw_cache_extra_regs there, and the MSRValue of OFFCORE_RESPONSE.DEMAND_DATA_RD.*
- * or OCR.DEMAND_DATA_RD.* in Intel's event tables (tools/perf/pmu-events/arch/x86, Linux 6.1; sierraforest
- * of 6.12 for gracemont's remote memory).
+ * Event codes, and the bits that the kernel accepts: the *_extra_regs in arch/x86/events/intel/core.c, Linux
+ * 6.1 and 6.12. Suppliers: the *_hw_cache_extra_regs there, and the MSRValue of
+ * OFFCORE_RESPONSE.DEMAND_DATA_RD.* or OCR.DEMAND_DATA_RD.* in Intel's event tables
+ * (tools/perf/pmu-events/arch/x86, Linux 6.1; sierraforest of 6.12 for gracemont's remote memory).
  *
- * A value is one set of suppliers with one set of snoop responses, and counts each pair of them. Memory of
- * this node: its supplier, where no cache forwarded the line. Remote: the suppliers of the other nodes, with
- * any response. So what another node's cache forwards of this node's own memory is in neither.
+ * A value combines a set of suppliers with a set of snoop responses, and counts every pair of them. Memory of
+ * this node is counted by its supplier, if no cache forwarded the line. Remote memory is counted by the
+ * suppliers of the other nodes, with any response. A line of this node's own memory that another node's cache
+ * forwards is therefore in neither.
  */
 #include "origin/pmu/pmu_quirks.h"
 
 #define DEMAND_DATA_READ (1ULL << 0)
 #define ANY_RESPONSE     (1ULL << 16)
 
-/* Bits 31 to 34: none, not needed, missed, hit without forwarding. 35, 36: forwarded, modified. */
+/* Bits 31 to 34: none, not needed, missed, hit without forwarding. Bits 35 and 36: forwarded, modified. */
 #define NOT_FORWARDED (0xfULL << 31)
 #define ANY_OF_MEMORY (0x3fULL << 31)
 #define ANY_SNOOP     (0x7fULL << 31)
 #define SPL_HIT       (1ULL << 30)
 
-/* M, E, S and F. */
+/* The cache line states M, E, S and F. */
 #define L3_HIT         (0xfULL << 18)
 #define LOCAL_22       (1ULL << 22)
 #define LOCAL_26       (1ULL << 26)
-#define BITS(set)      ((u64)(set) << 22) /* suppliers, bit 22 the lowest */
+#define BITS(set)      ((u64)(set) << 22) /* suppliers, starting at bit 22 */
 #define READS_OF(bits) (DEMAND_DATA_READ | (bits))
 
-/* Nehalem's fields are of 8 bits, and it has one register (manual 18.8.1.3). */
+/* Nehalem's fields have 8 bits, and it has only one register (manual 18.8.1.3). */
 #define NEHALEM(responses) (DEMAND_DATA_READ | (u64)(responses) << 8)
 
 const struct pmu_offcore_values pmu_offcore_nehalem = {
@@ -77,7 +78,7 @@ const struct pmu_offcore_values pmu_offcore_skylake = {
 	.remote_dram = READS_OF(BITS(0xee) | ANY_OF_MEMORY),
 };
 
-/* Bit 27 is the memory of another cluster of the same socket (sub-NUMA), which is another node. */
+/* Bit 27 is the memory of another cluster of the same socket (sub-NUMA), which counts as another node. */
 const struct pmu_offcore_values pmu_offcore_icelake = {
 	.events = {0x01b7, 0x01bb},
 	.l3 = READS_OF(L3_HIT | ANY_SNOOP | SPL_HIT),
@@ -93,8 +94,8 @@ const struct pmu_offcore_values pmu_offcore_golden_cove = {
 };
 
 /*
- * Silvermont and Goldmont have no L3: what misses L2 and no other module has comes from memory. Bit 38 of the
- * first register sums the cycles that the requests are outstanding (manual 18.6.3, 18.7.2).
+ * Silvermont and Goldmont have no L3. Data that misses L2 and is in no other module comes from memory. Bit 38
+ * of the first register sums up the cycles during which requests are outstanding (manual 18.6.3, 18.7.2).
  */
 const struct pmu_offcore_values pmu_offcore_silvermont = {
 	.events = {0x01b7, 0x02b7},
@@ -110,7 +111,7 @@ const struct pmu_offcore_values pmu_offcore_goldmont = {
 	.requests = READS_OF(ANY_RESPONSE),
 };
 
-/* Outstanding requests are bit 63 here. */
+/* Here bit 63 counts the outstanding requests. */
 const struct pmu_offcore_values pmu_offcore_tremont = {
 	.events = {0x01b7, 0x02b7},
 	.l3 = READS_OF(L3_HIT | ANY_OF_MEMORY),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The plan as a container; how it is made stands in pmu.c and the files of the roles. */
+/* The plan as a container. pmu.c and the files of the roles fill it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

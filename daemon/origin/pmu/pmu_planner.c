@@ -16,7 +16,10 @@ void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_ope
 	const struct pmu_tree *tree = planner->tree;
 	_cleanup_free_ char *text = NULL;
 
-	/* `cpus`: the members of a hybrid core PMU; `cpumask`: where any PMU wants its events opened. */
+	/*
+	 * `cpus` lists the CPUs of a hybrid core PMU. `cpumask` says on which CPUs a PMU wants its events
+	 * opened.
+	 */
 	opening->has_members = (pmu_tree_text(tree, pmu, "cpus", &text) >= 0 ||
 				pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
 			       cpu_list_parse(text, &opening->members) >= 0;
@@ -27,11 +30,12 @@ void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_ope
 }
 
 /*
- * Never 3: it asks for precise distribution, which on Sapphire Rapids and Alder Lake is counter 0, where load
- * latency cannot run (glc_get_event_constraints, arch/x86/events/intel/core.c, Linux 6.12). Store latency
- * could, on its only counter; but 3 there bounds the period below (glc_limit_period) and promises a spread
- * over instructions that stores, which are picked at random by the hardware, do not need. caps/max_precise
- * reads 0 on an idle machine without NMI watchdog: only opening tells there.
+ * Never returns 3, which asks for precise distribution. On Sapphire Rapids and Alder Lake that works only on
+ * counter 0, where load latency cannot run (glc_get_event_constraints, arch/x86/events/intel/core.c, Linux
+ * 6.12). Store latency could use 3 on its only counter. But 3 sets a minimum for the period there
+ * (glc_limit_period), and its even distribution over instructions is not needed for stores, which the
+ * hardware picks at random. On an idle machine without NMI watchdog, caps/max_precise reads 0, so that only
+ * opening shows the maximum.
  */
 u8 planner_precise_ip(const struct planner *planner, const struct pmu_core *core)
 {
@@ -142,7 +146,7 @@ void planner_mark_collisions(const struct planner *planner, const struct pmu_cor
 			struct pmu_opening *one = &plan->openings[i];
 			const struct pmu_opening *other = &plan->openings[j];
 
-			/* Those that take turns are never on at once. */
+			/* Two multiplexed openings never run at the same time. */
 			if (i != j && strcmp(one->event.pmu, core->pmu) == 0 &&
 			    strcmp(other->event.pmu, core->pmu) == 0 && (one->pinned || other->pinned))
 				one->collides = true;

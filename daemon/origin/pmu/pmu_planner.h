@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the parts of the planning share: pmu.c walks the PMUs, one file a role plans it on one of them. */
+/*
+ * Functions shared by the planning code. pmu.c walks the PMUs, and one file for each role plans it on a PMU.
+ */
 #ifndef PEBSD_PMU_PLANNER_H
 #define PEBSD_PMU_PLANNER_H
 
@@ -7,17 +9,17 @@
 #include "origin/pmu/pmu_quirks.h"
 #include "origin/pmu/pmu_tree.h"
 
-/* What the planning of one tree knows. */
+/* The context for planning one tree. */
 struct planner {
 	const struct pmu_tree *tree;
 	const struct pmu_wish *wish;
 	struct pmu_plan *plan;
 };
 
-/* A core PMU: `cpu`, or one of a hybrid CPU's. */
+/* A core PMU: `cpu`, or one of the PMUs of a hybrid CPU. */
 struct pmu_core {
 	const char *pmu;
-	char *name; /* caps/pmu_name; NULL where the tree has none that is safe to print */
+	char *name; /* caps/pmu_name; NULL if the tree has no name that is safe to print */
 	const struct pmu_quirk *quirk;
 	u32 type;
 };
@@ -25,70 +27,75 @@ struct pmu_core {
 bool planner_wants(const struct planner *planner, enum event_role role);
 
 /*
- * Each plans a role on a core PMU, or refuses it there. Return 0 or -ENOMEM. The stores are planned after the
- * loads, which they may have to share a counter with.
+ * Each plans a role on a core PMU, or refuses it there. They return 0 or -ENOMEM. Call the function for
+ * stores after the one for loads, because both may have to share a counter.
  */
 int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core);
 
-/* All roles on AMD's ibs_op. Returns 0 or -ENOMEM. */
+/* Plans all roles on AMD's ibs_op. Returns 0 or -ENOMEM. */
 int pmu_plan_ibs(const struct planner *planner, const char *pmu);
 
 /*
- * An opening of the role on that PMU with the figures that most have in common: pinned, without guests, any
- * period, on its CPUs.
+ * Fills in an opening of the role on a PMU with the values that most openings have: pinned, guests excluded,
+ * any period, and the PMU's CPUs.
  */
 void planner_opening(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
 		     struct pmu_opening *ret);
 
-/* That of a core PMU, its config from `events/FILE`. Returns 1, 0 where it was refused, -ENOMEM. */
+/*
+ * Fills in an opening on a core PMU, with the config from the sysfs file `file` ("events/NAME"). Returns 1, 0
+ * if the role was refused, or -ENOMEM.
+ */
 int planner_open(const struct planner *planner, const struct pmu_core *core, enum event_role role,
 		 const char *file, struct pmu_opening *ret);
 
 /*
- * Puts the terms, one after another, where the PMU's formats say. Returns 1, 0 where the role was refused for
- * it (`what` is made of them), -ENOMEM.
+ * Places the terms into the opening's config words, as the PMU's formats say. `what` names the event that the
+ * terms make, for messages. Returns 1, 0 if the role was refused because that failed, or -ENOMEM.
  */
 int planner_place(const struct planner *planner, const char *pmu, enum event_role role, const char *what,
 		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening);
 
 /*
- * Sets the period: `wished`, or `usual` where that is 0, as a multiple of the opening's step that is not
- * below its least; a note tells of a change to a wish. Returns 0 or -ENOMEM.
+ * Sets the period to `wished`, or to `usual` if that is 0. Rounds it down to a multiple of the opening's
+ * step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or -ENOMEM.
  */
 int planner_period(const struct planner *planner, u64 wished, u64 usual, struct pmu_opening *opening);
 
-/* Marks those of the PMU that run beside one another on a core whose records collide. */
+/* Marks the openings of the PMU whose records collide because they run at the same time on a core. */
 void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core);
 
-/* Puts a finished opening into the plan, or refuses it where that is full. Returns 0 or -ENOMEM. */
+/* Adds a finished opening to the plan, or refuses it if the plan is full. Returns 0 or -ENOMEM. */
 int planner_add(const struct planner *planner, const struct pmu_opening *opening);
 
-/* The opening of a role on a PMU that is planned already; NULL where there is none. */
+/* Returns the planned opening of a role on a PMU, or NULL. */
 struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role);
 
-/* The PMU's own CPUs where it has a list of them, and those online as far as the tree tells. */
+/*
+ * Fills in the PMU's own CPUs, if it has a list of them, and those of them that are online, if the tree says.
+ */
 void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening);
 
-/* 2 or 1: what the load and store events of this core are opened with. */
+/* Returns the precise_ip for the load and store events of this core, 1 or 2. */
 u8 planner_precise_ip(const struct planner *planner, const struct pmu_core *core);
 
-/* Refuses an event whose text in the tree cannot be made one: `error` as of pmu_tree_event(). */
+/* Refuses an event that cannot be built from its text in the tree. `error` is that of pmu_tree_event(). */
 int planner_refuse_event(const struct planner *planner, const char *pmu, enum event_role role,
 			 const char *file, const char *culprit, int error);
 
-/* pmu_refusals.c: why a core PMU that lacks what the role needs cannot sample it. */
+/* Refuses a role on a core PMU that lacks what the role needs, and says why. In pmu_refusals.c. */
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role);
 
-/* Each role that is wished for on a PMU that samples none of them, with one reason. */
+/* Refuses each requested role on a PMU that supports none of them, all for the same reason. */
 int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *reason);
 
-/* Whether that PMU is one of AMD's. */
+/* Returns true if the PMU is that of an AMD CPU. */
 bool pmu_is_amd(const struct planner *planner, const char *pmu);
 
-/* A machine without any core PMU; `error`: -errno where its PMUs could not be listed, else 0. */
+/* Refuses all roles on a machine without a core PMU. `error` is the -errno of listing the PMUs, or 0. */
 int pmu_refuse_machine(const struct planner *planner, int error);
 
 #endif

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files without a folder are below arch/x86/events/intel, in Linux 6.1.192, 6.12.95 and 7.3.4 alike where no
- * version stands.
- *
- * name: the names that intel_pmu_init() gives (core.c).
- * records: SPLIT where PMU_FL_INSTR_LATENCY is set (core.c), E-cores included; ADDRESS where there is PEBS,
- * but no event in sysfs that carries PERF_X86_EVENT_PEBS_LDLAT, and REGISTERS with PEBS format 0 (ds.c).
- * costly_ip: x86_pmu_hw_config() in arch/x86/events/core.c.
- * precise_store: intel_snb_pebs_event_constraints and intel_ivb_pebs_event_constraints (ds.c). It runs on
- * counter 3 alone, and so does load latency there. From Haswell on load latency has counter 3 alone by
- * Intel's event tables, any by intel_hsw_pebs_event_constraints, and stores have any by both: nothing is
- * shared. instructions: INST_RETIRED.PREC_DIST (umask 1) on counter 1 from Sandy Bridge to Cascade Lake, by
- * the constraints in ds.c; fixed counter 0 with precise_ip 3 from Ice Lake on (icl_get_event_constraints,
- * core.c); reduced skid from Goldmont on with precise_ip 3 (glp_, tnt_ and cmt_get_event_constraints,
- * core.c). The highest precise_ip is that of x86_pmu_max_precise() (arch/x86/events/core.c): 3 where
- * pebs_prec_dist is set, which on Sandy Bridge it is not. instructions_step: bdw_limit_period() (core.c)
- * drops the low six bits of the period, and what is left over makes an interrupt of its own. smallest_period:
- * nhm_limit_period() and hsw_limit_period() (core.c), below which an event is refused. instructions_alone:
- * Intel's manual, 18.9.4.4, for CPUID 06_2A and 06_2D, which are all of this name.
- * collides: formats 1 and 2 (ds.c, intel_ds_init()) by intel_pmu_drain_pebs_nhm(); see perf_stall.h.
- * Silvermont and Knights Landing have format 2 too, but no second event that is sampled there. loads_counter:
- * 3 from Sandy Bridge to Broadwell, as above. stores_counter: 3 for precise stores; 0 for store latency of
- * P-cores (INTEL_PSD_CONSTRAINT in intel_spr_pebs_event_constraints and later ones, ds.c); E-cores have
- * several, and so have P-cores from Lion Cove on. instructions_counter: as above; with reduced skid counter 0
- * on Goldmont Plus (glp_get_event_constraints, core.c), any on Goldmont, and two or more on later ones (tnt_
- * and cmt_get_event_constraints).
+ * The sources of the table below. Files without a folder are in arch/x86/events/intel. They agree in Linux
+ * 6.1.192, 6.12.95 and 7.3.4 unless a version is given.
+ * - name: the names that intel_pmu_init() assigns (core.c).
+ * - records: SPLIT if PMU_FL_INSTR_LATENCY is set (core.c), also for E-cores. ADDRESS if there is PEBS, but
+ *   no event in sysfs has PERF_X86_EVENT_PEBS_LDLAT. REGISTERS for PEBS format 0 (ds.c).
+ * - collides: formats 1 and 2 (ds.c, intel_ds_init()), because of intel_pmu_drain_pebs_nhm(); see
+ *   perf_stall.h. Silvermont and Knights Landing have format 2 too, but no second event that is sampled
+ *   there.
+ * - costly_ip: x86_pmu_hw_config() in arch/x86/events/core.c.
+ * - precise_store: intel_snb_pebs_event_constraints and intel_ivb_pebs_event_constraints (ds.c). The precise
+ *   store runs only on counter 3, and so does load latency on these CPUs. From Haswell on, Intel's event
+ *   tables restrict load latency to counter 3, while intel_hsw_pebs_event_constraints allows any. Both allow
+ *   stores on any counter, so nothing is shared.
+ * - smallest_period: nhm_limit_period() and hsw_limit_period() (core.c). An event with a smaller period is
+ *   refused.
+ * - instructions_umask: INST_RETIRED.PREC_DIST (umask 1) on counter 1 from Sandy Bridge to Cascade Lake, by
+ *   the constraints in ds.c. From Ice Lake on, fixed counter 0 with precise_ip 3 (icl_get_event_constraints,
+ *   core.c). From Goldmont on, reduced skid with precise_ip 3 (glp_, tnt_ and cmt_get_event_constraints,
+ *   core.c).
+ * - instructions_precise_ip: the maximum of x86_pmu_max_precise() (arch/x86/events/core.c). It is 3 if
+ *   pebs_prec_dist is set, which it is not on Sandy Bridge.
+ * - instructions_step: bdw_limit_period() (core.c) drops the low six bits of the period, and the rest would
+ *   cause an additional interrupt.
+ * - instructions_alone: Intel's manual, 18.9.4.4, for CPUID 06_2A and 06_2D, which are all CPUs of this name.
+ * - loads_counter: 3 from Sandy Bridge to Broadwell, see precise_store.
+ * - stores_counter: 3 for precise stores. 0 for the store latency of P-cores (INTEL_PSD_CONSTRAINT in
+ *   intel_spr_pebs_event_constraints and later ones, ds.c). E-cores, and P-cores from Lion Cove on, have
+ *   several.
+ * - instructions_counter: see instructions_umask. With reduced skid, counter 0 on Goldmont Plus
+ *   (glp_get_event_constraints, core.c), any on Goldmont, and two or more on later cores (tnt_ and
+ *   cmt_get_event_constraints).
  */
 #include "origin/pmu/pmu_quirks.h"
 
@@ -129,10 +135,13 @@ static const struct pmu_quirk quirks[] = {
 	{.name = "darkmont", RECORDS(SPLIT), REDUCED_SKID},
 };
 
-/* A kernel from before caps/pmu_name (4.14) knows no part after Skylake. Its 0xcd stores are precise ones. */
+/*
+ * A kernel without caps/pmu_name (before 4.14) knows no CPU later than Skylake. Its stores with event 0xcd
+ * are precise stores.
+ */
 static const struct pmu_quirk nameless = {RECORDS(USE), .precise_store = true, PLAIN(2)};
 
-/* Both kinds of later cores have their precisely distributed instructions so. */
+/* Later P-cores and E-cores both support precisely distributed instructions in this way. */
 static const struct pmu_quirk later = {RECORDS(SPLIT), FIXED_COUNTER_0};
 
 const struct pmu_quirk *pmu_quirk_find(const char *name, const char *pmu)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What cannot be sampled from this tree, why, and what the reader can do. */
+/* Explains what cannot be sampled from this tree, why, and what the reader can do. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *r
 	return 0;
 }
 
-/* The event field of AMD's cores is split (arch/x86/events/amd/core.c, Linux 6.1): nobody else's is. */
+/* Only AMD's cores have a split event field (arch/x86/events/amd/core.c, Linux 6.1). */
 bool pmu_is_amd(const struct planner *planner, const char *pmu)
 {
 	_cleanup_free_ char *text = NULL;
@@ -29,7 +29,8 @@ bool pmu_is_amd(const struct planner *planner, const char *pmu)
 		strstr(text, ",32-35") != NULL);
 }
 
-/* Zhaoxin's format/ folder lacks the pin control that all of Intel's have (arch/x86/events/zhaoxin/core.c).
+/*
+ * Zhaoxin's format/ folder lacks the pin control, which all of Intel's have (arch/x86/events/zhaoxin/core.c).
  */
 static bool is_zhaoxin(const struct planner *planner, const struct pmu_core *core)
 {
@@ -59,7 +60,10 @@ static int refuse_amd(const struct planner *planner, const char *pmu, enum event
 		fault);
 }
 
-/* Cores that are known by name, or by their formats, never to have had what the role needs. */
+/*
+ * Returns why a core that is recognized by its name or its formats can never support the role, or NULL if it
+ * is not recognized.
+ */
 static const char *fault_of_core(const struct planner *planner, const struct pmu_core *core,
 				 enum event_role role)
 {
@@ -85,7 +89,7 @@ static const char *fault_of_core(const struct planner *planner, const struct pmu
 	return NULL;
 }
 
-/* What the role needs of the tree, for a sentence. */
+/* Returns what the tree lacks for the role, as part of a sentence. */
 static const char *need_of(enum event_role role)
 {
 	switch (role) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stores of a core PMU: three kinds of events, which record different things.
- *
+ * Plans the stores of a core PMU. There are three kinds of events, which record different things:
  * - Precise store (Sandy Bridge, Ivy Bridge; event 0xcd, umask 2): address, whether it hit L1, STLB and lock.
  * - All stores (Haswell to Ice Lake; 0xd0, 0x82): address and whether it hit L1.
  * - Store latency (Sapphire Rapids and later, and all E-cores since Gracemont; 0xcd, 2 and 0xd0, 6): address,
  *   source, STLB, lock and latencies, as for loads.
  *
- * precise_store_data(), precise_datala_hsw(), store_latency_data() and grt_latency_data() in
+ * Source: precise_store_data(), precise_datala_hsw(), store_latency_data() and grt_latency_data() in
  * arch/x86/events/intel/ds.c, Linux 6.1 and 6.12.
  */
 #include <string.h>
@@ -18,11 +17,11 @@
 #define STORES_PERIOD 10007
 
 /*
- * Where records of events that overflow together are dropped (perf_stall.h), each collision silences both
- * events until they are armed again, some seconds later; and there are as many as the product of both rates.
- * Of loads and instructions there are some hundred samples a second and busy CPU by default: only tagged
- * loads count, and instructions have a long period. But every store counts: with 10,007 there are 50,000 a
- * second where half a billion are executed. With this prime there are 500.
+ * If records of events that overflow together are dropped (perf_stall.h), each collision silences both events
+ * until they are armed again, some seconds later. The number of collisions is proportional to the product of
+ * both rates. By default, loads and instructions yield some hundred samples a second on a busy CPU, because
+ * only tagged loads count and instructions have a long period. But every store counts. With a period of
+ * 10,007, half a billion stores a second yield 50,000 samples. With this prime they yield 500.
  */
 #define STORES_PERIOD_COLLIDING 1000003
 
@@ -38,8 +37,8 @@ static bool has_latency(const struct pmu_core *core, const struct pmu_opening *o
 }
 
 /*
- * Both events run on counter 3 alone: the first to be pinned would have it for good, and the other be in
- * error.
+ * Both events run only on counter 3. If they were pinned, the first one would hold the counter for good, and
+ * the other would be in error. Without pinning, the kernel multiplexes them.
  */
 static int take_turns(const struct planner *planner, const struct pmu_core *core, struct pmu_opening *stores)
 {
@@ -56,7 +55,7 @@ static int take_turns(const struct planner *planner, const struct pmu_core *core
 			     core->pmu);
 }
 
-/* Whether what is sampled beside them would collide with them. */
+/* Returns true if stores would collide with other events that are sampled at the same time. */
 static bool collide(const struct planner *planner, const struct pmu_core *core)
 {
 	const struct pmu_quirk *quirk = core->quirk;
@@ -82,7 +81,7 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 	if ((opening.config & EVENT_CODE) == STORES_CD)
 		opening.only_counter = core->quirk->stores_counter;
 	opening.event.latency_kind = latency ? LATENCY_CACHE : LATENCY_NONE;
-	/* Without a latency no weight is asked for: adaptive PEBS would fill in one that means nothing. */
+	/* Without a latency, do not ask for a weight: adaptive PEBS would fill in a meaningless one. */
 	opening.event.settings = (struct event_settings){.has_latency = latency,
 							 .has_instruction_latency = latency,
 							 .has_source = 1,

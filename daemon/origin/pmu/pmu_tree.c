@@ -12,7 +12,10 @@
 #include "base/text_file.h"
 #include "origin/event.h"
 
-/* Path of a PMU's file, "" for `file` being the folder itself; -ENAMETOOLONG where it does not fit. */
+/*
+ * Writes the path of a PMU's file; with "" for `file`, that of the PMU's folder. Returns 0, or -ENAMETOOLONG
+ * if it does not fit.
+ */
 static int pmu_path(const struct pmu_tree *tree, const char *pmu, const char *file, char ret[PATH_MAX])
 {
 	int n = snprintf(ret, PATH_MAX, "%s/bus/event_source/devices/%s/%s", tree->root, pmu, file);
@@ -84,10 +87,6 @@ int pmu_tree_place(const struct pmu_tree *tree, const char *pmu, const struct pm
 	return pmu_format_place(&format, term->value, configs);
 }
 
-/*
- * Puts an event file together. On failure `ret_culprit` names the term, or the file where its text as a whole
- * is at fault.
- */
 int pmu_tree_event(const struct pmu_tree *tree, const char *pmu, const char *file, u64 configs[PMU_CONFIGS],
 		   char ret_culprit[PMU_TERM_MAX])
 {
@@ -125,7 +124,7 @@ static int is_pmu(const struct dirent *entry)
 	return pmu_tree_plain_name(entry->d_name) && strlen(entry->d_name) < EVENT_PMU_MAX;
 }
 
-/* Returns 0, or -errno of opening the folder of PMUs. */
+/* Returns 0, -ENOMEM, or -errno of opening the folder of PMUs. */
 static int find_pmus(struct pmu_tree *tree)
 {
 	struct dirent **entries = NULL;
@@ -153,7 +152,7 @@ static int find_pmus(struct pmu_tree *tree)
 	return tree->names ? r : -ENOMEM;
 }
 
-/* The online CPUs; a copied tree may have no more than the CPUs of its nodes. */
+/* Finds the online CPUs. A copied tree may only have the lists of its nodes' CPUs. */
 static void find_online(struct pmu_tree *tree)
 {
 	struct cpu_list of_node;

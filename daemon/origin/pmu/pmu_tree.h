@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading a sysfs tree, /sys or a copy: its PMUs, their files, the CPUs that are online. */
+/* Reads a sysfs tree, /sys or a copy: its PMUs, their files, and the online CPUs. */
 #ifndef PEBSD_PMU_TREE_H
 #define PEBSD_PMU_TREE_H
 
@@ -10,48 +10,56 @@
 #include "origin/pmu/pmu_format.h"
 
 struct pmu_tree {
-	const char *root; /* the caller's */
-	char **names;     /* of all PMUs, sorted */
+	const char *root; /* owned by the caller */
+	char **names;     /* names of all PMUs, sorted */
 	size_t n_names;
 	bool online_known;
 	struct cpu_list online;
-	unsigned n_nodes; /* NUMA nodes; 0: the tree does not tell */
+	unsigned n_nodes; /* NUMA nodes; 0: the tree does not say */
 };
 
 /*
- * Lists the PMUs below `root` that have plain names, and the online CPUs (those of all nodes where a copy has
- * no more). Returns 0, -ENOMEM, or -errno of reading the folder of PMUs; the tree is to be closed in every
- * case.
+ * Lists the PMUs below `root` that have plain names, and the online CPUs. If a copy lacks the list of online
+ * CPUs, the CPUs of all nodes are used. Returns 0, -ENOMEM, or -errno of reading the folder of PMUs. Close
+ * the tree in every case.
  */
 int pmu_tree_open(const char *root, struct pmu_tree *ret);
 void pmu_tree_close(struct pmu_tree *tree);
 
-/* Whether it is a word as the kernel names things ("generic_arch_v5+"), safe to print: a copied tree may hold
- * anything. */
+/*
+ * Returns true if `name` looks like a name from the kernel ("generic_arch_v5+") and is safe to print. A
+ * copied tree may contain anything.
+ */
 bool pmu_tree_plain_name(const char *name);
 
-/* Whether a PMU's name starts so. */
+/* Returns true if the name of any PMU starts with `prefix`. */
 bool pmu_tree_has_pmu(const struct pmu_tree *tree, const char *prefix);
 
-/* A file or folder of a PMU: "events/mem-loads". */
+/* Returns true if a PMU has this file or folder, such as "events/mem-loads". */
 bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file);
 
-/* Its text, the caller's to free; errors as text_file_read(), -ENAMETOOLONG. */
+/*
+ * Reads the text of a PMU's file. The caller frees it. Errors are those of text_file_read(), and
+ * -ENAMETOOLONG.
+ */
 int pmu_tree_text(const struct pmu_tree *tree, const char *pmu, const char *file, char **ret);
 
-/* Its number; the errors of pmu_tree_text(), and -EINVAL where it is none of 32 bits. */
+/*
+ * Reads a number from a PMU's file. Errors are those of pmu_tree_text(), and -EINVAL if it is not a 32-bit
+ * number.
+ */
 int pmu_tree_number(const struct pmu_tree *tree, const char *pmu, const char *file, u32 *ret);
 
 /*
- * Puts a term where the PMU's format/ folder says, replacing what stood there. The errors of pmu_tree_text()
- * (-ENOENT: the PMU has no such term), pmu_format_parse() and pmu_format_place().
+ * Places a term into `configs` as the PMU's format/ folder says, replacing the bits there. Errors are those
+ * of pmu_tree_text() (-ENOENT: the PMU has no such term), pmu_format_parse() and pmu_format_place().
  */
 int pmu_tree_place(const struct pmu_tree *tree, const char *pmu, const struct pmu_term *term,
 		   u64 configs[PMU_CONFIGS]);
 
 /*
- * Puts together the event of a file below events/, term by term. Errors as pmu_tree_place(); `ret_culprit`
- * then names the term, or the file where its text as a whole is at fault.
+ * Builds the event of a file in events/, term by term. Errors are those of pmu_tree_place(). After an error
+ * `ret_culprit` names the term, or the file if its text as a whole is invalid.
  */
 int pmu_tree_event(const struct pmu_tree *tree, const char *pmu, const char *file, u64 configs[PMU_CONFIGS],
 		   char ret_culprit[PMU_TERM_MAX]);

@@ -10,8 +10,10 @@
 #define SAMPLE_RATE_DEFAULT  100000
 #define CPU_TIME_MAX_DEFAULT 25
 
-/* A CPU cycles event, pinned (wd_hw_attr in kernel/watchdog_hld.c, Linux 6.1; from 6.5 on some kernels have
- * the CPUs watch each other instead, CONFIG_HARDLOCKUP_DETECTOR_BUDDY). */
+/*
+ * The watchdog uses a pinned event of CPU cycles (wd_hw_attr in kernel/watchdog_hld.c, Linux 6.1). From 6.5
+ * on, in some kernels the CPUs watch each other instead (CONFIG_HARDLOCKUP_DETECTOR_BUDDY).
+ */
 static int remark_watchdog(struct pmu_plan *plan)
 {
 	return pmu_plan_note(
@@ -67,8 +69,8 @@ static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
 
 /*
  * intel_guest_get_msrs() in arch/x86/events/intel/core.c, atomic_switch_perf_msrs() and
- * add_atomic_switch_msr() in arch/x86/kvm/vmx/vmx.c, Linux 6.1. IBS is not switched there: its events cannot
- * exclude guests, so what they say of guests is not known from this.
+ * add_atomic_switch_msr() in arch/x86/kvm/vmx/vmx.c, Linux 6.1. They do not switch IBS, whose events cannot
+ * exclude guests. This code therefore does not show what IBS records of guests.
  */
 static int remark_kvm(struct pmu_plan *plan)
 {
@@ -111,7 +113,7 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 	return r;
 }
 
-/* An event found no counter on these CPUs: `why` says who has it. */
+/* Notes that an event found no counter on these CPUs. `why` says who holds it. */
 static int remark_no_counter(const struct event *event, const struct cpu_list *cpus, const char *why,
 			     struct pmu_plan *plan)
 {

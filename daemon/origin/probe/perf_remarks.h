@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who else uses the counters and CPUs of this machine, and what that means for sampling. Pure. */
+/* Remarks about other users of the counters and CPUs, and what they mean for sampling. Pure functions. */
 #ifndef PEBSD_PERF_REMARKS_H
 #define PEBSD_PERF_REMARKS_H
 
@@ -7,14 +7,15 @@
 #include "origin/pmu/pmu.h"
 
 /*
- * Adds to a plan with openings what its reader should know of the NMI watchdog, of isolated CPUs, of a cgroup
- * tree without cgroups, of lowered limits of sampling, and of virtual machines that run here; to one without,
- * nothing. Returns 0 or -ENOMEM.
+ * Adds notes to a plan that has openings: about the NMI watchdog, isolated CPUs, a cgroup tree without
+ * cgroups, lowered limits of sampling, and virtual machines that run here. Adds nothing to a plan without
+ * openings. Returns 0 or -ENOMEM.
  */
 int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan);
 
-/* Where a pebsd that is running already has events on their counters, by PMU. {0}: none runs, or it holds
- * none. */
+/*
+ * For each PMU, the CPUs on which a running pebsd holds counters. {0}: no pebsd is running, or it holds none.
+ */
 struct perf_running {
 	size_t n;
 	struct perf_held {
@@ -24,8 +25,8 @@ struct perf_running {
 };
 
 /*
- * That `event` finds no counter on `cpus`: which of these the running pebsd holds, and where somebody else's
- * pinned event has it. Returns 0 or -ENOMEM.
+ * Adds a note that `event` finds no counter on `cpus`. It says on which of them the running pebsd holds the
+ * counter, and on which another user's pinned event does. Returns 0 or -ENOMEM.
  */
 int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
 		      const struct perf_running *running, bool nmi_watchdog, struct pmu_plan *plan);

@@ -32,7 +32,7 @@ int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_tr
 		int r;
 
 		r = perf_cpu_open(opening, cpu, &event);
-		if (r == -ENODEV) /* went offline meanwhile */
+		if (r == -ENODEV) /* the CPU went offline in the meantime */
 			continue;
 		if (r < 0)
 			return r;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events opened for a moment: how long that takes, and whether somebody else has their counters. */
+/* Opens events for a moment, to measure how long that takes and to find counters that are taken. */
 #ifndef PEBSD_PERF_TRIAL_H
 #define PEBSD_PERF_TRIAL_H
 
 #include "origin/pmu/pmu.h"
 
-/* CPUs that one trial looks at, at most: it interrupts each of them. */
+/* Maximum number of CPUs for one trial, because a trial interrupts each of them. */
 #define PERF_TRIAL_CPUS 16
 
 struct perf_trial {
-	size_t opened; /* times that the event was opened, once a CPU */
-	u64 ns;        /* that these took together: opening, mapping, attaching the program, enabling */
-	struct cpu_list in_error; /* CPUs on which it found no counter: another pinned event has that */
+	size_t opened;            /* how often the event was opened: once on each CPU */
+	u64 ns;                   /* their total time: opening, mapping, attaching the program, enabling */
+	struct cpu_list in_error; /* CPUs where another pinned event holds the counter */
 };
 
 /*
- * Opens the event as the daemon does on the first CPUs of its list, with the program attached, looks and
- * closes it again. `program_fd` stays the caller's. Returns 0 or -errno of the first CPU that failed.
+ * Opens the event in the way of the daemon on the first CPUs of its list, with the program attached. Checks
+ * for an error and closes it again. The caller owns `program_fd`. Returns 0 or -errno of the first CPU that
+ * failed.
  */
 int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_trial *ret);
 
@@ -24,14 +25,15 @@ int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_tr
 int perf_trial_counter(const struct pmu_counter *counter, int cpu);
 
 /*
- * Whether this process may open an event on a whole CPU, by one that needs no PMU (PERF_COUNT_SW_DUMMY).
+ * Checks whether this process may open a CPU-wide event, with one that needs no PMU (PERF_COUNT_SW_DUMMY).
  * Returns 0 or -errno of perf_event_open(2).
  */
 int perf_trial_permission(void);
 
 /*
- * Bytes of the structures that the kernel allocates for each event, by its own types (BTF): perf_event, the
- * file and the ring's head. There is more that no type tells. 0 where they are not known.
+ * Returns the size of the structures that the kernel allocates for each event, according to its types (BTF):
+ * perf_event, the file and the head of the ring. The kernel allocates more, which no type shows. Returns 0 if
+ * the size is not known.
  */
 u64 perf_trial_event_bytes(void);
 

@@ -14,7 +14,7 @@ static bool has_note(const struct pmu_plan *plan, const char *note)
 	return false;
 }
 
-/* Takes over what `further` has of a role, and the notes that come with it. */
+/* Adds the openings, counters and refusals of a role in `further` to `plan`, and the notes that are new. */
 static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum event_role role)
 {
 	int r = 0;

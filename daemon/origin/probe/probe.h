@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* `pebsd --probe`: what this machine can sample, what it cannot, why, and what it would cost. */
+/*
+ * `pebsd --probe`: reports what this machine can sample, what it cannot, why, and what sampling would cost.
+ */
 #ifndef PEBSD_PROBE_H
 #define PEBSD_PROBE_H
 
@@ -14,48 +16,52 @@
 #define PROBE_UNUSABLE 3
 
 struct probe_request {
-	const char *sysfs_root; /* "/sys", or where a copy of one is */
-	struct pmu_wish events; /* `roles`: those that the configuration asks for */
-	u32 slots;              /* of the table of cgroups; 0: by the cgroups there are */
-	u32 hot_max;            /* cgroups that may have hot tables at a time */
+	const char *sysfs_root; /* "/sys", or the root of a copy */
+	struct pmu_wish events; /* its `roles` are those that the configuration asks for */
+	u32 slots;              /* in the table of cgroups; 0: chosen by the number of cgroups */
+	u32 hot_max;            /* maximum number of cgroups with hot tables at a time */
 	struct perf_selection selection;
-	struct perf_running running; /* whose counters are not free, and no other user's either */
+	struct perf_running running; /* the counters of a running pebsd, which are not another user's */
 };
 
-/* What was found out. Openings that the configuration asks for come first. */
+/* The findings. Openings that the configuration asks for come first. */
 struct probe_report {
 	struct pmu_plan plan;
-	unsigned asked;              /* 1 << enum event_role */
-	struct perf_running running; /* the wish's */
-	bool live;                   /* the running system was asked; else a tree was read */
-	u32 cpus;                    /* possible ones; 0: not known */
-	u32 stripes;                 /* of a slot, on those */
-	bool slots_by_cgroups;       /* the slots of `measured` were chosen by the cgroups there are */
+	unsigned asked;              /* requested roles: 1 << enum event_role */
+	struct perf_running running; /* copied from the request */
+	bool live;                   /* the running system was probed; if false, only a tree was read */
+	u32 cpus;                    /* possible CPUs; 0: not known */
+	u32 stripes;                 /* stripes of a slot on these CPUs */
+	bool slots_by_cgroups;       /* `measured.slots` was chosen by the number of cgroups */
 	struct perf_cost_facts measured;
-	size_t timed; /* events that the time in `measured` is the mean of */
+	size_t timed; /* number of openings that the time in `measured` is the mean of */
 };
 
 /*
- * Plans every role, whatever the configuration asks for: those it does not, each as it would come beside
- * those it does. Where the tree is "/sys" also opens each event once, loads the BPF programs, and asks what
- * stands in the way, so that refusals carry the kernel's own reason. Prints to `out` in every case, as text
- * or as JSON. Returns the exit code: PROBE_USABLE where probe_usable(), else
- * PROBE_UNUSABLE; -errno where it cannot print or `wish` is out of range.
+ * Plans every role. A role that the configuration does not ask for is planned as if it were added to those it
+ * asks for. If the tree is "/sys", also opens each event once, loads the BPF programs and looks for
+ * obstacles, so that refusals give the kernel's own reason. Prints the report to `out` in every case, as text
+ * or as JSON.
+ *
+ * Returns the exit code: PROBE_USABLE if probe_usable(), otherwise PROBE_UNUSABLE. Returns -errno if it
+ * cannot print or `wish` is out of range.
  */
 int probe_run(const struct probe_request *wish, bool json, FILE *out);
 
-/* The steps of it. Return 0 or -errno; a report is to be freed with probe_report_done(), whatever they
- * return. */
+/*
+ * The steps of probe_run(). They return 0 or -errno. Free a report with probe_report_done(), also after an
+ * error.
+ */
 int probe_plan(const struct probe_request *wish, struct probe_report *ret);
 void probe_report_done(struct probe_report *report);
 
 /*
- * The live part: moves what the kernel refuses from the openings and counters to the refusals, sets the rest
- * to how it took them, and measures. Returns 0 or -ENOMEM.
+ * The live part. Moves openings and counters that the kernel refuses to the refusals. Changes the other
+ * openings to how the kernel accepted them, and measures costs. Returns 0 or -ENOMEM.
  */
 int probe_try(struct probe_report *report);
 
-/* The printing alone. Return 0 or -errno. */
+/* Print the report, and do nothing else. They return 0 or -errno. */
 int probe_print_text(const struct probe_report *report, FILE *out);
 int probe_print_json(const struct probe_report *report, FILE *out);
 

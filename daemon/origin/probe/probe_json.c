@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report for programs: fields are only ever added. */
+/* Prints the report for programs. Later versions may add fields, but never remove any. */
 #include <errno.h>
 #include <json-c/json.h>
 
@@ -11,7 +11,7 @@
 
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 
-/* Takes the value over, also where it fails. */
+/* Takes ownership of `value`, also on failure. */
 static int add(struct json_object *object, const char *key, struct json_object *value)
 {
 	if (value && json_object_object_add(object, key, value) == 0)
@@ -30,7 +30,7 @@ static int append(struct json_object *array, struct json_object *value)
 
 static int add_null(struct json_object *object, const char *key)
 {
-	return json_object_object_add(object, key, NULL) == 0 ? 0 : -ENOMEM; /* null is json-c's NULL */
+	return json_object_object_add(object, key, NULL) == 0 ? 0 : -ENOMEM; /* json-c: null is NULL */
 }
 
 static struct json_object *text(const char *value)
@@ -100,7 +100,7 @@ static int add_words(struct json_object *event, const struct pmu_opening *openin
 	_cleanup_free_ char *latency = probe_latency(opening);
 	const char *kind = event_latency_kind_name(opening->event.latency_kind);
 
-	/* Absent: it has none. */
+	/* The field is absent if the event has no threshold. */
 	if (opening->event.ldlat && add(event, "ldlat", number(opening->event.ldlat)) < 0)
 		return -ENOMEM;
 	if (opening->event.settings.has_latency && kind && add(event, "latency_kind", text(kind)) < 0)
@@ -155,7 +155,7 @@ static int fill_refusal(const struct pmu_refusal *refusal, struct json_object *o
 	return 0;
 }
 
-/* An empty array in `object`, which owns it; NULL when out of memory. */
+/* Adds an empty array to `object`, which owns it. Returns NULL when out of memory. */
 static struct json_object *add_array(struct json_object *object, const char *key)
 {
 	struct json_object *array = json_object_new_array();
@@ -163,7 +163,7 @@ static struct json_object *add_array(struct json_object *object, const char *key
 	return add(object, key, array) < 0 ? NULL : array;
 }
 
-/* An empty object at the end of `array`, which owns it; NULL when out of memory. */
+/* Appends an empty object to `array`, which owns it. Returns NULL when out of memory. */
 static struct json_object *append_object(struct json_object *array)
 {
 	struct json_object *object = json_object_new_object();
@@ -203,7 +203,7 @@ static int fill_plan(const struct probe_report *report, struct json_object *root
 	return 0;
 }
 
-/* What is not known is absent. */
+/* Fields whose value is not known are absent. */
 static int fill_cost(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
 		     struct json_object *object)
 {

@@ -21,7 +21,7 @@ static struct perf_held *held_on(struct perf_running *running, const char *pmu)
 	return &running->held[running->n++];
 }
 
-/* An event that is in error holds no counter there: somebody else does. */
+/* On a CPU where the event is in error, another user holds the counter. */
 static void add_cpus(const json_object *per_cpu, struct cpu_list *cpus)
 {
 	for (size_t i = 0; i < json_object_array_length(per_cpu); i++) {

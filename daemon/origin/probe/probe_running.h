@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* For `pebsd --probe`: the counters that a pebsd which is running already holds, by its own status. */
+/* For `pebsd --probe`: finds the counters that a running pebsd holds, from its status. */
 #ifndef PEBSD_PROBE_RUNNING_H
 #define PEBSD_PROBE_RUNNING_H
 
@@ -7,10 +7,13 @@
 
 #include "origin/probe/perf_remarks.h"
 
-/* The reply to io.pebsd.GetStatus (any JSON). Holds nothing while it is paused, or samples no PMU. */
+/*
+ * Reads the reply to io.pebsd.GetStatus, which may be any JSON. A pebsd that is paused or samples no PMU
+ * holds no counters.
+ */
 void probe_running_read(const json_object *status, struct perf_running *ret);
 
-/* Asks the one that listens on this socket. Holds nothing if none answers. */
+/* Asks the pebsd that listens on this socket. If none answers, it holds no counters. */
 void probe_running_ask(const char *socket, struct perf_running *ret);
 
 #endif

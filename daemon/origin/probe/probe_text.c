@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report for people: at most 100 columns. */
+/* Prints the report for people, at most 100 columns wide. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -16,7 +16,10 @@
 #define COLUMNS 100
 #define LABEL   12
 
-/* Words wrapped; lines after the first begin with `indent` blanks. `column`: where the first one stands. */
+/*
+ * Prints `text` wrapped at words. Later lines begin with `indent` blanks. `column` is the column of the first
+ * word.
+ */
 static void wrap(FILE *out, const char *text, size_t column, size_t indent)
 {
 	bool first = true;
@@ -56,7 +59,7 @@ __attribute__((format(printf, 3, 4))) static int field(FILE *out, const char *la
 	return 0;
 }
 
-/* "loads, stores": the roles in `roles`; "nothing" for none. The caller frees; NULL: no memory. */
+/* Returns the names of `roles`, "loads, stores", or "nothing". The caller frees it. NULL: no memory. */
 static char *role_names(unsigned roles)
 {
 	char *text = NULL;
@@ -80,7 +83,7 @@ static char *role_names(unsigned roles)
 	return NULL;
 }
 
-/* "ADDR, DATA_SRC". The caller frees; NULL: no memory. */
+/* Returns "ADDR, DATA_SRC" for a sample type. The caller frees it. NULL: no memory. */
 static char *sample_fields(u64 sample_type)
 {
 	char *text = NULL;
@@ -117,7 +120,7 @@ static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
 		return field(out, "CPUs", "all that are online");
 	if (!*names)
 		return field(out, "CPUs", "none: the PMU has no CPU online");
-	/* Long lists have nowhere to be wrapped but at their commas. */
+	/* Long lists can be wrapped only at their commas. */
 	for (char *comma = strchr(names, ','); strlen(names) > COLUMNS / 2 && comma;
 	     comma = strchr(comma + 1, ','))
 		*comma = ' ';
@@ -196,7 +199,7 @@ static int print_counter(const struct probe_report *report, const struct pmu_cou
 	return r >= 0 ? print_cpus(out, counter->cpus_known, &counter->cpus) : r;
 }
 
-/* Refusals of one PMU for one reason are told at once, where the first of them stands. */
+/* Prints all refusals of one PMU for the same reason together, at the position of the first. */
 static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 {
 	const struct pmu_refusal *refusal = &plan->refusals[index];
@@ -223,7 +226,7 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
-/* What of that which is asked for can be had: memory before all else. */
+/* Returns what is available of the requested roles, with memory accesses first. */
 static const char *verdict(const struct probe_report *report)
 {
 	unsigned roles = 0;
@@ -281,7 +284,7 @@ static void print_cost(const struct perf_cost *cost, const char *cpus, const cha
 		      (unsigned long long)cost->descriptors, rings, most, structures, maps, start);
 }
 
-/* Where the times come from, or why there are none. */
+/* Prints where the times come from, or why there are none. */
 static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 {
 	const struct perf_cost_facts *measured = &report->measured;

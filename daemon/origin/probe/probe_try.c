@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What only the running system tells: whether it takes the events, what stands in the way, how long it takes.
+/*
+ * Finds out what only the running system can tell: whether it accepts the events, which obstacles exist, and
+ * how long opening takes.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +17,10 @@
 #include "origin/probe/perf_trial.h"
 #include "origin/probe/probe.h"
 
-/* Opens it where it would run, and notes where the kernel wanted it otherwise. Returns 1 where it took it. */
+/*
+ * Opens the event on a CPU where it would run, and notes how the kernel changed the attributes. Returns 1 if
+ * the kernel accepted it, 0 if the kernel refused it and a refusal was added, or -errno.
+ */
 static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 {
 	const struct pmu_opening planned = *opening;
@@ -70,7 +75,7 @@ static void drop_counter(struct pmu_plan *plan, size_t index)
 		(plan->n_counters - index) * sizeof(plan->counters[0]));
 }
 
-/* The kernel's reason for a counter is the same as for an event with its attributes. */
+/* The kernel refuses a counter for the same reasons as an event with the counter's attributes. */
 static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
 		       const struct perf_facts *facts)
 {
@@ -109,7 +114,7 @@ static int try_counters(struct pmu_plan *plan, const struct perf_facts *facts)
 	return 0;
 }
 
-/* Refuses what has a role in `roles`; with nothing to refuse what stands in the way is still worth a note. */
+/* Refuses all openings and counters with a role in `roles`. If there are none, notes the reason anyway. */
 static int refuse(struct pmu_plan *plan, unsigned roles, const char *reason)
 {
 	bool found = false;
@@ -144,7 +149,10 @@ static bool plans_a_role(const struct pmu_plan *plan, unsigned roles)
 	return (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0;
 }
 
-/* Descriptors of what a role is opened beside: what is asked for, and more of the same role. */
+/*
+ * Returns the descriptors that are already open when a role is opened: those of the requested roles, and of
+ * earlier events of this role.
+ */
 static u64 opened_before(const struct probe_report *report, const u64 opened[EVENT_ROLES],
 			 enum event_role role)
 {
@@ -156,7 +164,7 @@ static u64 opened_before(const struct probe_report *report, const u64 opened[EVE
 	return sum;
 }
 
-/* 0 if the number of slots was given: the table is one block then. */
+/* Returns 0 if the number of slots was given, because the table then consists of one block. */
 static u64 descriptors_of_blocks(const struct probe_report *report)
 {
 	return report->slots_by_cgroups ? perf_cost_block_descriptors(report->measured.slots) : 0;
@@ -198,7 +206,7 @@ static int check_counters(struct pmu_plan *plan, u64 before, u64 blocks, const s
 	return r >= 0 && message ? refuse(plan, 1U << EVENT_OFFCORE, message) : r;
 }
 
-/* In the order in which they are opened: what fits is, what does not is refused. */
+/* Checks events in the order in which they are opened, and refuses those that no longer fit. */
 static int check_descriptors(struct probe_report *report, const struct perf_facts *facts)
 {
 	const u64 blocks = descriptors_of_blocks(report);
@@ -222,7 +230,7 @@ static int check_descriptors(struct probe_report *report, const struct perf_fact
 	return check_counters(plan, opened_before(report, opened, EVENT_OFFCORE), blocks, facts);
 }
 
-/* What stands in the way of every event, if anything does. */
+/* Looks for an obstacle that affects every event, and then refuses all of them. */
 static int find_obstacle(const struct perf_facts *facts, struct pmu_plan *plan)
 {
 	static int (*const questions[])(const struct perf_facts *, char **) = {
@@ -257,7 +265,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		struct perf_trial trial = {0};
-		/* Any of the programs costs the same to attach; those asked for have one each. */
+		/* Each requested event has its own program, but all programs cost the same to attach. */
 		int fd = kernel_program_fd(kernel, 0);
 		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);
 
@@ -278,7 +286,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 	return 0;
 }
 
-/* Loads the programs as the daemon would, and opens events as it would, on a few CPUs. */
+/* Loads the programs and opens the events as the daemon would, on a few CPUs. */
 static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 {
 	_cleanup_(stripes_done) struct stripes stripes = {0};
@@ -292,7 +300,7 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	};
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_free_ char *message = NULL;
-	/* Counters have no program here. */
+	/* Off-core counters have no program. */
 	bool any = plans_a_role(plan, report->asked & ~(1U << EVENT_OFFCORE));
 	u64 start_ns;
 	int r;

@@ -5,7 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* IBS samples operations of every kind, and tells the latency of L1 misses only (amd/ibs.c, Linux 6.1). */
+/*
+ * Returns true for IBS, which samples operations of every kind and reports a latency only for L1 misses
+ * (amd/ibs.c, Linux 6.1).
+ */
 static bool is_ibs(const struct pmu_opening *opening)
 {
 	return opening->event.settings.operations || opening->event.latency_kind == LATENCY_DC_MISS;

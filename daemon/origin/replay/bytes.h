@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading from bytes that came from outside. Nothing is read past their end: what is asked for beyond it is
- * 0, and marks them `overrun`, which the caller looks at once, when it is done.
+ * Reads from bytes of an untrusted source, never beyond their end. Reading beyond the end returns 0 and sets
+ * `overrun`. The caller checks that flag once, when it is done.
  */
 #ifndef PEBSD_BYTES_H
 #define PEBSD_BYTES_H
@@ -18,7 +18,7 @@ struct bytes {
 	bool overrun;
 };
 
-/* The next `size` bytes, or NULL. */
+/* Returns the next `size` bytes, or NULL. */
 static inline const u8 *bytes_take(struct bytes *bytes, u64 size)
 {
 	const u8 *at = bytes->at;
@@ -32,7 +32,7 @@ static inline const u8 *bytes_take(struct bytes *bytes, u64 size)
 	return at;
 }
 
-/* Leaves out `n` elements of `size` bytes each; `size` is not 0. */
+/* Skips `n` elements of `size` bytes each. `size` must not be 0. */
 static inline void bytes_skip(struct bytes *bytes, u64 n, u64 size)
 {
 	if (n > bytes->left / size) {
@@ -42,7 +42,7 @@ static inline void bytes_skip(struct bytes *bytes, u64 n, u64 size)
 	(void)bytes_take(bytes, n * size);
 }
 
-/* Numbers in the byte order of this machine. */
+/* Read a number in the byte order of this machine. */
 static inline u64 bytes_u64(struct bytes *bytes)
 {
 	const u8 *at = bytes_take(bytes, sizeof(u64));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A map from number to number, for what recordings number themselves: sample ids, tasks, cgroups. A balanced
- * tree (tsearch(3)): no choice of keys in a hostile file makes it slow.
+ * A map from number to number, for sample ids, tasks and cgroups that recordings number themselves. It is a
+ * balanced tree (tsearch(3)), so that no choice of keys in a hostile file makes it slow.
  */
 #ifndef PEBSD_NUMBER_MAP_H
 #define PEBSD_NUMBER_MAP_H
@@ -17,13 +17,13 @@ struct number_map {
 	size_t n;
 };
 
-/* Enters `key`, or gives it another value. Returns 0 or -ENOMEM. */
+/* Adds `key`, or replaces its value. Returns 0 or -ENOMEM. */
 int number_map_set(struct number_map *map, u64 key, u64 value);
 
-/* Whether `key` is there; `ret` is left alone where it is not. */
+/* Returns true if `key` is in the map. If not, leaves `ret` unchanged. */
 bool number_map_get(const struct number_map *map, u64 key, u64 *ret);
 
-/* Removes all and frees their memory. */
+/* Removes all entries and frees their memory. */
 void number_map_clear(struct number_map *map);
 
 #endif

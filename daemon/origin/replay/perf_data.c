@@ -12,7 +12,9 @@
 #include "origin/replay/perf_data_inflate.h"
 #include "origin/replay/perf_data_input.h"
 
-/* Records that perf itself writes, and the kernel's of after Linux 6.1 (tools/lib/perf/include/perf/event.h).
+/*
+ * Types of records that perf itself writes, and of those that the kernel added after Linux 6.1
+ * (tools/lib/perf/include/perf/event.h).
  */
 enum {
 	RECORD_USER_FIRST = 64,
@@ -31,12 +33,12 @@ struct perf_data {
 	struct perf_data_events events;
 	struct perf_data_head head;
 	struct perf_data_inflate *inflate;
-	u64 to_consume; /* the last record, which is still the caller's to look at, and what follows it */
+	u64 to_consume; /* length of the last record, still visible to the caller, and its payload */
 	bool cut;
 	char *message;
 };
 
-/* At the end of the input where more should be. */
+/* Handles the end of the input where more data should follow. */
 static int end_cut(struct perf_data *data)
 {
 	data->cut = true;
@@ -113,7 +115,7 @@ bool perf_data_unfinished(const struct perf_data *data)
 	return data->head.unfinished;
 }
 
-/* A record as it stands in the recording, or in its compressed part. */
+/* A record of the recording, or of its compressed part. */
 struct raw_record {
 	u32 type;
 	const u8 *body;
@@ -121,7 +123,7 @@ struct raw_record {
 	u64 position;
 };
 
-/* Bytes between here and the end of the data section. */
+/* Returns the number of bytes up to the end of the data section. */
 static u64 data_left(const struct perf_data *data)
 {
 	u64 position = data->input.position;
@@ -131,7 +133,7 @@ static u64 data_left(const struct perf_data *data)
 	return position < data->head.data_end ? data->head.data_end - position : 0;
 }
 
-/* Bytes that follow a record in the recording without being part of it. */
+/* Returns the number of bytes that follow a record without being part of it. */
 static u64 payload_of(const struct raw_record *raw)
 {
 	struct bytes bytes = {.at = raw->body, .left = raw->size};
@@ -171,7 +173,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	}
 	if (r < 0)
 		return fail_to_read(data, r);
-	/* A bounded one has data left; of any other, the end of the input is the end. */
+	/* If the data section is bounded, data is missing. If not, it ends with the input. */
 	if (r == 0)
 		return data->head.bounded ? end_cut(data) : 0;
 
@@ -200,14 +202,14 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	return 1;
 }
 
-/* Hands a compressed record to the decompression. */
+/* Passes a compressed record to the decompression. */
 static int begin_inflate(struct perf_data *data, const struct raw_record *raw)
 {
 	struct bytes bytes = {.at = raw->body, .left = raw->size};
 	u64 size = raw->size;
 	int r;
 
-	/* The second kind is padded, and says how much of it is data. */
+	/* This kind is padded and begins with the length of its data. */
 	if (raw->type == RECORD_COMPRESSED2) {
 		size = bytes_u64(&bytes);
 		if (bytes.overrun || size > bytes.left)
@@ -238,7 +240,7 @@ static int next_inflated(struct perf_data *data, struct raw_record *ret)
 					      "a compressed record does not decompress to records");
 	if (r <= 0)
 		return r;
-	/* perf compresses what the kernel writes, nothing of its own. */
+	/* perf compresses only records of the kernel, not its own. */
 	if (header.type >= RECORD_USER_FIRST)
 		return perf_data_fail_damaged(&data->message, ret->position,
 					      "a record stands compressed that perf does not compress");
@@ -268,7 +270,7 @@ static int next_raw(struct perf_data *data, struct raw_record *ret)
 	}
 }
 
-/* What records about the recording itself, as pipes have them, say of its events. */
+/* Reads records about the recording's events, which pipes contain. */
 static int take_head_record(struct perf_data *data, const struct raw_record *raw)
 {
 	struct bytes bytes = {.at = raw->body, .left = raw->size};
@@ -313,7 +315,7 @@ static int read_sample(struct perf_data *data, const struct raw_record *raw, str
 	return 1;
 }
 
-/* A name up to its NUL, or to the record's end. */
+/* Returns a name that ends at its NUL or at the end of the record. */
 static const char *take_text(const struct bytes *bytes, size_t *ret_length)
 {
 	const char *text = (const char *)bytes->at;
@@ -322,7 +324,7 @@ static const char *take_text(const struct bytes *bytes, size_t *ret_length)
 	return text;
 }
 
-/* The fields before the trailer of a record that is not a sample. */
+/* Reads the fields before the trailer of a record that is not a sample. */
 static bool read_fields(const struct raw_record *raw, struct perf_data_record *ret)
 {
 	struct bytes bytes = {.at = raw->body, .left = raw->size};
@@ -394,7 +396,7 @@ int perf_data_next(struct perf_data *data, struct perf_data_record *ret)
 		return perf_data_fail_damaged(&data->message, raw.position,
 					      "a record is too short for its kind");
 	event = perf_data_events_of_trailer(&data->events, raw.body, raw.size);
-	/* perf leaves the trailer of records it makes up at 0. */
+	/* In records that perf itself generates, the trailer is 0. */
 	if (event >= 0)
 		ret->timed = perf_data_trailer_time(&data->events.list[event].attr, raw.body, raw.size,
 						    &ret->time) &&

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A perf.data recording, record by record: those of a file (perf record -o) and those of a pipe
- * (perf record -o -), of any perf since 3.x on a machine of this byte order. Nothing is held in memory but
- * one buffer and what the recording says of its events.
+ * Reads a perf.data recording, record by record: a file (perf record -o) or a pipe (perf record -o -), of any
+ * perf since 3.x on a machine with this byte order. It holds in memory only one buffer and the description of
+ * the events.
  *
- * What comes out of it is checked: a length that leaves its record, a record that leaves the data section or
- * a sample that is not as long as its event says end the reading with -EBADMSG.
+ * The contents are checked. Reading ends with -EBADMSG if a length exceeds its record, if a record exceeds
+ * the data section, or if a sample does not have the length that its event implies.
  */
 #ifndef PEBSD_PERF_DATA_H
 #define PEBSD_PERF_DATA_H
@@ -18,23 +18,23 @@
 
 enum perf_data_kind {
 	PERF_DATA_SAMPLE,
-	PERF_DATA_UNREADABLE, /* a sample that can be read in two ways, so that what it says is not known */
+	PERF_DATA_UNREADABLE, /* a sample that can be decoded in two ways, so that its contents are not known */
 	PERF_DATA_COMM,
 	PERF_DATA_FORK,
 	PERF_DATA_CGROUP,
-	PERF_DATA_LOST,  /* samples and other records that the recording itself lost */
-	PERF_DATA_ROUND, /* perf has read each CPU's buffer once more */
+	PERF_DATA_LOST,  /* samples and other records that were lost during recording */
+	PERF_DATA_ROUND, /* perf has read the buffer of each CPU once more */
 	PERF_DATA_OTHER,
 };
 
-/* One record; what it points to is valid until the next one is read. */
+/* One record. Its pointers are valid until the next record is read. */
 struct perf_data_record {
 	enum perf_data_kind kind;
-	int event;  /* of a sample: index of its event; -1: not known, as for all others */
+	int event;  /* index of a sample's event; -1: not known, or not a sample */
 	bool timed; /* `time` is known */
-	u64 time;   /* the recording's clock, ns */
+	u64 time;   /* ns of the recording's clock */
 	union {
-		struct perf_data_sample sample; /* all 0 where its event is not known */
+		struct perf_data_sample sample; /* all 0 if its event is not known */
 		struct {
 			u32 tid;
 			const char *name; /* not terminated */
@@ -56,37 +56,46 @@ struct perf_data_record {
 struct perf_data;
 
 /*
- * Reads the head of the recording in `fd` and takes over `fd` in every case. Waits for a pipe. Returns 0;
- * -EBADMSG where it is no recording that can be read, -errno; then *ret_message, the caller's, says why and
- * what to do, to be put behind its name and a space.
+ * Reads the header of the recording in `fd`. Takes ownership of `fd` in every case. Waits for a pipe. Returns
+ * 0, -EBADMSG if this is not a readable recording, or another -errno. On an error *ret_message says why and
+ * what to do. It is meant to follow the name of the recording and a space. The caller frees it.
  */
 int perf_data_open(int fd, struct perf_data **ret, char **ret_message);
 struct perf_data *perf_data_free(struct perf_data *data);
 
 /*
- * Reads the next record. Returns 1; 0 at the end, also where the recording was cut; -EBADMSG where it is
- * damaged, -errno; perf_data_message() then says why and what to do. Not to be called again after an error,
- * but for -EAGAIN, see perf_data_no_wait().
+ * Reads the next record. Returns 1; 0 at the end, also if the recording was cut; -EBADMSG if it is damaged;
+ * or another -errno. perf_data_message() then says why and what to do. Do not call it again after an error
+ * other than -EAGAIN, see perf_data_no_wait().
  */
 int perf_data_next(struct perf_data *data, struct perf_data_record *ret);
 
-/* From now on perf_data_next() returns -EAGAIN, in the place of waiting, where a pipe does not have the whole
- * next record yet; perf_data_fd() can be polled for more. */
+/*
+ * Makes perf_data_next() return -EAGAIN, instead of waiting, if a pipe does not have the whole next record
+ * yet. The caller can poll perf_data_fd() for more.
+ */
 void perf_data_no_wait(struct perf_data *data);
 int perf_data_fd(const struct perf_data *data);
 
-/* Of the last error of perf_data_next(), as that of perf_data_open(). */
+/* Returns the message for the last error of perf_data_next(), like that of perf_data_open(). */
 const char *perf_data_message(const struct perf_data *data);
 
-/* What is known of the events so far. In a pipe they come as records, before the first sample of each. */
+/*
+ * Returns what is known of the events so far. In a pipe, they are announced in records before their first
+ * samples.
+ */
 const struct perf_data_events *perf_data_events(const struct perf_data *data);
 
-/* Whether the recording ends before its end: in the middle of a record, or before the size in its header. The
- * records before that are whole. *ret_position: its length in bytes. */
+/*
+ * Returns true if the recording was cut: in the middle of a record, or before the size given in its header.
+ * The records before that are complete. *ret_position is the length of the recording in bytes.
+ */
 bool perf_data_cut(const struct perf_data *data, u64 *ret_position);
 
-/* Whether perf never completed the file: its header does not say where the data ends, so no section behind
- * it tells of the machine and of the events' names. */
+/*
+ * Returns true if perf never completed the file. Its header does not say where the data ends, so there are no
+ * sections with the machine and the names of the events.
+ */
 bool perf_data_unfinished(const struct perf_data *data);
 
 #endif

@@ -28,8 +28,10 @@ void perf_data_events_clear(struct perf_data_events *events)
 	*events = (struct perf_data_events){};
 }
 
-/* What is common to all events, `attr` being one more. Before a record's event is known its layout is not, so
- * its id must stand at one place in all of them. */
+/*
+ * Updates the properties that all events share, for one more event with `attr`. While the event of a record
+ * is not known, its layout is not known either, so its id must be at the same place for all events.
+ */
 static void note_layout(struct perf_data_events *events, const struct perf_event_attr *attr)
 {
 	int sample_word = perf_data_sample_id_word(attr->sample_type);
@@ -54,7 +56,9 @@ int perf_data_events_add(struct perf_data_events *events, const u8 *attr, size_t
 	if (!list)
 		return -ENOMEM;
 	events->list = list;
-	/* Older ones are shorter, newer ones longer; what both have stands at the same place. */
+	/*
+	 * Attributes of older kernels are shorter, those of newer ones longer. The common part is the same.
+	 */
 	memcpy(&event.attr, attr, size < sizeof(event.attr) ? size : sizeof(event.attr));
 	note_layout(events, &event.attr);
 	list[events->n] = event;
@@ -80,7 +84,7 @@ int perf_data_events_add_record(struct perf_data_events *events, const u8 *body,
 	if (size < PERF_DATA_ATTR_MIN)
 		return -EBADMSG;
 	memcpy(&attr_size, body + offsetof(struct perf_event_attr, size), sizeof(attr_size));
-	/* The first perf_event_attr had no size. */
+	/* The first version of perf_event_attr had no size. */
 	if (!attr_size)
 		attr_size = PERF_ATTR_SIZE_VER0;
 	if (attr_size < PERF_DATA_ATTR_MIN || attr_size > size)
@@ -89,7 +93,7 @@ int perf_data_events_add_record(struct perf_data_events *events, const u8 *body,
 				    (size - attr_size) / sizeof(u64));
 }
 
-/* A string of at most `size` bytes, with or without its NUL; an empty one is NULL. */
+/* Copies a string of at most `size` bytes, with or without its NUL. An empty string becomes NULL. */
 static int copy_string(const u8 *at, size_t size, char **ret)
 {
 	size_t length = strnlen((const char *)at, size);
@@ -105,7 +109,7 @@ static int copy_string(const u8 *at, size_t size, char **ret)
 	return 0;
 }
 
-/* do_read_string() of perf: a length, and as many bytes. */
+/* Reads a string in the format of perf's do_read_string(): a length, then that number of bytes. */
 static int read_string(struct bytes *bytes, char **ret)
 {
 	u32 size = bytes_u32(bytes);
@@ -130,7 +134,10 @@ int perf_data_events_update(struct perf_data_events *events, const u8 *body, siz
 	return copy_string(bytes.at, bytes.left, &events->list[index].name);
 }
 
-/* Which event a description is of: that with its first id, else (no ids were kept) the one at its place. */
+/*
+ * Returns the event that a description belongs to: by its first id, or by its position if no ids were
+ * recorded.
+ */
 static struct perf_data_event *described(struct perf_data_events *events, size_t place, const u8 *ids,
 					 size_t n_ids)
 {
@@ -200,7 +207,10 @@ static int read_pmus(struct perf_data_events *events, struct bytes *bytes)
 	return bytes->overrun ? -EBADMSG : 0;
 }
 
-/* One moment on both clocks: version, clock id, CLOCK_REALTIME, the recording's clock; ns. */
+/*
+ * Reads the same moment on two clocks: version, clock id, CLOCK_REALTIME, the recording's clock. Times are in
+ * ns.
+ */
 static int read_clock(struct perf_data_events *events, struct bytes *bytes)
 {
 	u32 version = bytes_u32(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a recording says of its events and of the machine: attributes, sample ids, event names, the CPU, the
- * names of PMUs. Pure over bytes; the layouts are those of tools/perf/util/header.c and
+ * What a recording says of its events and of the machine: attributes, sample ids, event names, the CPU, and
+ * the names of PMUs. Pure functions over bytes. The layouts are those of tools/perf/util/header.c and
  * tools/perf/Documentation/perf.data-file-format.txt in Linux.
  */
 #ifndef PEBSD_PERF_DATA_EVENTS_H
@@ -13,7 +13,7 @@
 
 #include "origin/replay/number_map.h"
 
-/* Numbers of the feature sections that are read (enum in tools/perf/util/header.h). */
+/* The numbers of the feature sections that are read (enum in tools/perf/util/header.h). */
 enum {
 	PERF_DATA_FEATURE_CPUID = 9,
 	PERF_DATA_FEATURE_EVENT_DESC = 12,
@@ -23,8 +23,8 @@ enum {
 };
 
 struct perf_data_event {
-	struct perf_event_attr attr; /* what the file has of it; the rest 0 */
-	char *name;                  /* NULL where the recording does not tell */
+	struct perf_event_attr attr; /* the part that the file contains; the rest is 0 */
+	char *name;                  /* NULL if the recording does not contain it */
 };
 
 struct perf_data_pmu {
@@ -32,23 +32,23 @@ struct perf_data_pmu {
 	char *name;
 };
 
-/* All zero is one without events. */
+/* All zero means no events. */
 struct perf_data_events {
 	struct perf_data_event *list;
 	size_t n;
-	struct number_map by_id; /* sample id to index */
+	struct number_map by_id; /* sample id to index in `list` */
 	size_t n_ids;
-	int sample_id_word;           /* as perf_data_sample_id_word(), of all events; -1 where they differ */
-	unsigned int trailer_id_word; /* as perf_data_trailer_id_word(), of all; 0 where they differ */
-	bool timed;                   /* each record of each event carries a time */
-	char *cpuid;                  /* "GenuineIntel,6,85,4"; NULL where the recording does not tell */
+	int sample_id_word;           /* perf_data_sample_id_word() of all events; -1 if they differ */
+	unsigned int trailer_id_word; /* perf_data_trailer_id_word() of all events; 0 if they differ */
+	bool timed;                   /* all records of all events contain a time */
+	char *cpuid;                  /* "GenuineIntel,6,85,4"; NULL if the recording does not contain it */
 	struct perf_data_pmu *pmus;
 	size_t n_pmus;
-	bool real_time_known; /* the recording was told to keep a clock (perf record --clockid) */
-	s64 real_time_offset; /* ns from its clock to CLOCK_REALTIME */
+	bool real_time_known; /* the recording used a given clock (perf record --clockid) */
+	s64 real_time_offset; /* ns to add to that clock for CLOCK_REALTIME */
 };
 
-/* More than these is no recording: perf opens an event on each CPU, and numbers each. */
+/* A recording with more than this is invalid. perf opens an event on each CPU, and each has its own id. */
 #define PERF_DATA_EVENTS_MAX 4096
 #define PERF_DATA_IDS_MAX    (1U << 20)
 #define PERF_DATA_ATTR_MIN   PERF_ATTR_SIZE_VER0
@@ -57,28 +57,40 @@ struct perf_data_events {
 void perf_data_events_clear(struct perf_data_events *events);
 
 /*
- * Adds an event whose attribute is `size` bytes long, PERF_DATA_ATTR_MIN or more, and whose sample ids are
- * the `n_ids` 8-byte words at `ids`. Returns 0, -EBADMSG where there are too many, -ENOMEM.
+ * Adds an event. `attr` has `size` bytes, at least PERF_DATA_ATTR_MIN. `ids` has `n_ids` sample ids of 8
+ * bytes each. Returns 0, -EBADMSG if there are too many, or -ENOMEM.
  */
 int perf_data_events_add(struct perf_data_events *events, const u8 *attr, size_t size, const u8 *ids,
 			 size_t n_ids);
 
-/* The body of a HEADER_ATTR record: an attribute of the size it states, then its ids. Returns as above. */
+/*
+ * Adds the event in the body of a HEADER_ATTR record: an attribute that contains its size, followed by the
+ * ids. Returns like perf_data_events_add().
+ */
 int perf_data_events_add_record(struct perf_data_events *events, const u8 *body, size_t size);
 
-/* The body of an EVENT_UPDATE record; one that is not about a name is left out. 0, -EBADMSG, -ENOMEM. */
+/*
+ * Reads the body of an EVENT_UPDATE record. Ignores it if it is not about a name. Returns 0, -EBADMSG or
+ * -ENOMEM.
+ */
 int perf_data_events_update(struct perf_data_events *events, const u8 *body, size_t size);
 
-/* A feature section; one that is not read here is left out. 0, -EBADMSG, -ENOMEM. */
+/* Reads a feature section. Ignores it if it is not one of those above. Returns 0, -EBADMSG or -ENOMEM. */
 int perf_data_events_feature(struct perf_data_events *events, u64 feature, const u8 *body, size_t size);
 
-/* Index of the event that a sample (its `size` bytes behind the record header) is of; -1: not known. */
+/*
+ * Returns the index of a sample's event, or -1 if it is not known. `body` has `size` bytes and follows the
+ * record header.
+ */
 int perf_data_events_of_sample(const struct perf_data_events *events, const u8 *body, size_t size);
 
-/* Index of the event in whose layout the trailer of another record is; -1: not known. */
+/*
+ * Returns the index of the event that defines the layout of another record's trailer, or -1 if it is not
+ * known.
+ */
 int perf_data_events_of_trailer(const struct perf_data_events *events, const u8 *body, size_t size);
 
-/* NULL where the recording does not tell. */
+/* Returns the name of a PMU, or NULL if the recording does not contain it. */
 const char *perf_data_events_pmu(const struct perf_data_events *events, u32 type);
 
 #endif

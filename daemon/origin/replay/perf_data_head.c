@@ -9,13 +9,15 @@
 #include "base/cleanup.h"
 #include "origin/replay/perf_data_fail.h"
 
-/* Bytes of the file header without and with the feature bits; of a pipe's; of a section. */
+/* Sizes in bytes of a file header without and with the feature bits, of a pipe's header, and of a section. */
 #define FILE_HEADER_MIN  72
 #define FILE_HEADER_SIZE 104
 #define PIPE_HEADER_SIZE 16
 #define SECTION_SIZE     16
 
-/* What comes before the data of a file: attributes and ids. Bounds what a hostile header makes us read. */
+/*
+ * Size of the attributes and ids before the data of a file. Limits what a hostile header can make pebsd read.
+ */
 #define HEAD_MAX    (16U << 20)
 #define FEATURE_MAX (16U << 20)
 
@@ -40,7 +42,7 @@ struct file_header {
 
 _Static_assert(sizeof(struct file_header) == FILE_HEADER_SIZE, "perf's struct perf_file_header");
 
-/* What the functions here work on: the caller's, and what is found. */
+/* The context of the functions below: arguments of the caller, and the results. */
 struct reading {
 	struct perf_data_input *input;
 	struct perf_data_events *events;
@@ -71,13 +73,13 @@ static int check_magic(struct reading *reading, u64 magic, u64 size)
 	return 0;
 }
 
-/* Reads `section` into memory of the caller's; 1, 0 where the recording ends before its end, -errno. */
+/* Reads `section` into memory that the caller frees. Returns 1, 0 if the recording ends early, or -errno. */
 static int load_section(const struct reading *reading, const struct section *section, u8 **ret)
 {
 	_cleanup_free_ u8 *bytes = NULL;
 	int r;
 
-	/* Before the memory is spent. */
+	/* Check this before allocating memory. */
 	if (reading->input->seekable &&
 	    (section->size > reading->input->size || section->offset > reading->input->size - section->size))
 		return 0;
@@ -90,7 +92,7 @@ static int load_section(const struct reading *reading, const struct section *sec
 	return r;
 }
 
-/* What load_section() and the events module say of a part of the head. */
+/* Turns a result of load_section() or of the functions for events into 0, or -errno with a message. */
 static int check_head(struct reading *reading, int r)
 {
 	if (r > 0)
@@ -142,7 +144,7 @@ static int read_attrs(struct reading *reading, const struct file_header *header)
 	return r;
 }
 
-/* One of the sections behind the data. One that is damaged is left out: it only names things. */
+/* Reads a section behind the data. Ignores a damaged one, because it contains only names. */
 static int read_feature(struct reading *reading, unsigned int feature, const struct section *section)
 {
 	_cleanup_free_ u8 *bytes = NULL;
@@ -161,7 +163,7 @@ static int read_feature(struct reading *reading, unsigned int feature, const str
 	return r == -ENOMEM ? r : 1;
 }
 
-/* Behind the data stands a table of sections, one for each feature bit that is set. */
+/* After the data comes a table of sections, one for each feature bit that is set. */
 static int read_features(struct reading *reading, const struct file_header *header)
 {
 	u64 at = reading->head.data_end;
@@ -201,7 +203,7 @@ static int read_file_head(struct reading *reading, u64 header_size)
 		return perf_data_fail(reading->message, -EBADMSG,
 				      "has an impossible place for its data in its header; copy it again, or "
 				      "record it again");
-	/* In a pipe, everything before the data must be at hand at once. */
+	/* In a pipe, everything before the data must fit into the buffer. */
 	r = perf_data_input_peek(reading->input, header.data.offset, &head);
 	if (r > 0)
 		r = read_attrs(reading, &header);
@@ -209,7 +211,7 @@ static int read_file_head(struct reading *reading, u64 header_size)
 	if (r < 0)
 		return r;
 
-	/* perf fills in the size when it ends; one that was killed did not. */
+	/* perf writes the size when it ends. If perf was killed, the size is 0. */
 	reading->head.unfinished = header.data.size == 0;
 	reading->head.bounded = !reading->head.unfinished;
 	reading->head.data_end = header.data.offset + header.data.size;

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Twice the largest record: what is left of one never keeps the next from fitting in. */
+/* Twice the largest record, so that the rest of one record never prevents the next from fitting. */
 #define BUFFER_SIZE ((size_t)128 * 1024)
 
 struct perf_data_inflate {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer input;
-	bool drained; /* the decompressor gave all it had of the input */
-	size_t start; /* of what is unpacked and not handed out */
+	bool drained; /* the decompressor has returned all of the input */
+	size_t start; /* of the bytes that are decompressed and not returned yet */
 	size_t end;
 	u8 buffer[BUFFER_SIZE];
 };
@@ -62,7 +62,7 @@ static int unpack_more(struct perf_data_inflate *inflate)
 	r = ZSTD_decompressStream(inflate->stream, &output, &inflate->input);
 	if (ZSTD_isError(r))
 		return -EBADMSG;
-	/* Room that was left free says that nothing more comes of this input. */
+	/* If space is left in the output, this input yields nothing more. */
 	inflate->drained = inflate->input.pos == inflate->input.size && output.pos < output.size;
 	inflate->end = output.pos;
 	return 0;

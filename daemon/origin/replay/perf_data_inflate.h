@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The compressed part of a recording (perf record -z): one zstd stream over all its compressed records, whose
- * content is records that need not end where those do. Memory is bounded whatever it unpacks to.
+ * Decompresses a recording (perf record -z). All its compressed records together are one zstd stream, which
+ * contains records. These need not end where the compressed records end. Memory is bounded for any stream.
  */
 #ifndef PEBSD_PERF_DATA_INFLATE_H
 #define PEBSD_PERF_DATA_INFLATE_H
@@ -18,17 +18,18 @@ struct perf_data_inflate;
 int perf_data_inflate_new(struct perf_data_inflate **ret);
 struct perf_data_inflate *perf_data_inflate_free(struct perf_data_inflate *inflate);
 
-/* Gives it the next piece of the stream, the caller's until perf_data_inflate_next() returned 0. */
+/* Sets the next piece of the stream. The caller keeps it until perf_data_inflate_next() has returned 0. */
 void perf_data_inflate_input(struct perf_data_inflate *inflate, const u8 *at, size_t size);
 
 /*
- * The next record and *ret_record, its header.size bytes with the header, valid until the next call. Returns
- * 1; 0 where it needs the next piece; -EBADMSG where this is no zstd stream or it does not hold records.
+ * Returns the next record: its header, and in *ret_record all header.size bytes including the header, valid
+ * until the next call. Returns 1, 0 if it needs the next piece, or -EBADMSG if this is not a zstd stream or
+ * does not contain records.
  */
 int perf_data_inflate_next(struct perf_data_inflate *inflate, struct perf_event_header *ret_header,
 			   const u8 **ret_record);
 
-/* Whether a part of a record waits for its rest. */
+/* Returns true if a part of a record waits for the rest. */
 bool perf_data_inflate_pending(const struct perf_data_inflate *inflate);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 
-/* Room for the largest record (64 KiB) and for few system calls. */
+/* Holds the largest record (64 KiB), and needs few system calls. */
 #define BUFFER_MIN ((size_t)256 * 1024)
 
 int perf_data_input_open(struct perf_data_input *input, int fd)
@@ -41,7 +41,7 @@ u64 perf_data_input_seen(const struct perf_data_input *input)
 	return input->seekable ? input->size : input->position + (input->end - input->start);
 }
 
-/* Whether a read would return at once: with bytes, with the end, or with an error. */
+/* Returns true if a read would return immediately, with bytes, the end, or an error. */
 static bool readable(int fd, int timeout)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
@@ -49,7 +49,7 @@ static bool readable(int fd, int timeout)
 	return poll(&poll_fd, 1, timeout) != 0;
 }
 
-/* Bytes read, 0 at the end of the input, -errno. */
+/* Returns the number of bytes read, 0 at the end of the input, or -errno. */
 static ssize_t read_some(const struct perf_data_input *input, u64 position, void *ret, size_t n)
 {
 	ssize_t r;
@@ -91,7 +91,7 @@ int perf_data_input_peek(struct perf_data_input *input, size_t n, const u8 **ret
 {
 	int r;
 
-	/* A length that the recording can not have costs no memory. */
+	/* Do not allocate memory for a length that exceeds the recording. */
 	if (input->seekable && (input->position > input->size || n > input->size - input->position))
 		return 0;
 	r = reserve(input, n);

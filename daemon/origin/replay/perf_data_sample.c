@@ -6,7 +6,7 @@
 
 #include "origin/replay/bytes.h"
 
-/* Not in Linux 6.1's header: a word of counters for each branch (Linux 6.8). */
+/* A word of counters for each branch (Linux 6.8). Not in the headers of Linux 6.1. */
 #define BRANCH_COUNTERS (1U << 19)
 #define BRANCH_SIZE     24
 
@@ -57,7 +57,7 @@ static void skip_stack(struct bytes *bytes)
 	if (!size)
 		return;
 	bytes_skip(bytes, size, 1);
-	bytes_skip(bytes, 1, sizeof(u64)); /* how much of it was filled */
+	bytes_skip(bytes, 1, sizeof(u64)); /* how much of it was filled in */
 }
 
 static void skip_before_weight(struct bytes *bytes, const struct perf_event_attr *attr,
@@ -120,7 +120,7 @@ static int decode(const struct perf_event_attr *attr, const u8 *body, size_t siz
 	if (type & PERF_SAMPLE_AUX)
 		bytes_skip(&bytes, bytes_u64(&bytes), 1);
 
-	/* Fields that a newer kernel added come after those that are read here. */
+	/* Fields that a newer kernel added come after those that are decoded here. */
 	if (bytes.overrun || (bytes.left && !(type & ~KNOWN_FIELDS)))
 		return -EBADMSG;
 	return 0;
@@ -140,9 +140,11 @@ int perf_data_sample_decode(const struct perf_event_attr *attr, const u8 *body, 
 	if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
 	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX))
 		return r;
-	/* The kernel leaves out the index where the sample has no branch stack, and keeps it where the stack
-	 * is empty; both say 0 branches. The length tells which, but for fields at the end whose length is
-	 * not known. */
+	/*
+	 * The kernel omits the index if the sample has no branch stack, but includes it if the stack is
+	 * empty. Both have 0 branches. The length shows which one it is, unless there are fields at the end
+	 * whose length is not known.
+	 */
 	if (r < 0)
 		return decode(attr, body, size, false, ret);
 	if ((attr->sample_type & ~KNOWN_FIELDS) && decode(attr, body, size, false, &other) == 0 &&

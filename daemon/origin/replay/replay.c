@@ -28,7 +28,7 @@ struct replay {
 	size_t cut_note; /* 1 + index in `notes`; 0: no recording is cut */
 	char *message;
 	struct sample batch[INJECT_MAX];
-	struct replay_moment moments[INJECT_MAX]; /* of the batch's samples */
+	struct replay_moment moments[INJECT_MAX]; /* times of the samples in `batch` */
 	size_t n_batch;
 };
 
@@ -37,7 +37,7 @@ bool replay_synthetic_id(u64 id)
 	return (id & REPLAY_SYNTHETIC_ID) != 0;
 }
 
-/* Keeps `message` as "NAME message", if it is of the recording. Returns `error`. */
+/* Stores "NAME message" as the message, unless the error is a lack of memory. Returns `error`. */
 static int keep_message(struct replay *replay, const struct replay_recording *recording, int error,
 			const char *message)
 {
@@ -50,7 +50,7 @@ static int keep_message(struct replay *replay, const struct replay_recording *re
 	return error;
 }
 
-/* An error of the names' functions, with its message where it is the recording's fault. */
+/* Returns an error of the names' functions. Sets the message if the recording is the cause. */
 static int explain_names(struct replay *replay, const struct replay_recording *recording, int r)
 {
 	if (r != -E2BIG)
@@ -61,7 +61,7 @@ static int explain_names(struct replay *replay, const struct replay_recording *r
 		"again, or record it again");
 }
 
-/* Decides what becomes of the events that the recording announced since the last time. */
+/* Decides how to count the events that the recording announced since the last call. */
 static int map_events(struct replay *replay, struct replay_recording *recording)
 {
 	const struct perf_data_events *events = perf_data_events(recording->data);
@@ -116,7 +116,7 @@ static int deliver(struct replay *replay, const struct replay_recording *recordi
 	return replay->n_batch == INJECT_MAX ? flush_batch(replay, target) : 0;
 }
 
-/* Lets an item happen, now that all before it has. */
+/* Processes an item after all earlier ones. */
 static int apply(struct replay *replay, struct replay_recording *recording, const struct replay_item *item,
 		 const struct replay_target *target)
 {
@@ -135,7 +135,7 @@ static int apply(struct replay *replay, struct replay_recording *recording, cons
 	return 0;
 }
 
-/* Applies what has its turn: all of it where `any` is set. */
+/* Processes all items that are due, or all items if `any` is set. */
 static int drain(struct replay *replay, struct replay_recording *recording,
 		 const struct replay_target *target, bool any)
 {
@@ -169,7 +169,7 @@ static int enter(struct replay *replay, struct replay_recording *recording,
 	return replay_queue_put(&recording->queue, item);
 }
 
-/* Whether the sample is to be counted; if not, it is counted among those left out. */
+/* Returns true if the sample counts. If not, adds it to those left out. */
 static bool select_sample(const struct replay *replay, struct replay_recording *recording,
 			  const struct perf_data_record *record, struct sample *ret)
 {
@@ -237,11 +237,11 @@ static int take_sample(struct replay *replay, struct replay_recording *recording
 	return enter(replay, recording, target, &item, timed);
 }
 
-/* `target` may be NULL before the first sample: until then nothing goes there. */
+/* `target` may be NULL before the first sample, because nothing is delivered until then. */
 static int take_record(struct replay *replay, struct replay_recording *recording,
 		       const struct replay_target *target, const struct perf_data_record *record)
 {
-	/* perf sorts by time only where all records have one. */
+	/* perf sorts by time only if all records have one. */
 	bool timed = record->timed && perf_data_events(recording->data)->timed;
 	struct replay_item item = {.time = record->time};
 	int r = 0;
@@ -269,7 +269,7 @@ static int take_record(struct replay *replay, struct replay_recording *recording
 		item.parent_tid = record->fork.parent_tid;
 		break;
 	case PERF_DATA_CGROUP:
-		/* A name that is no path could pass for one of ours. */
+		/* A name that is not a path could be confused with a name made by the replay. */
 		if (!record->cgroup.length || record->cgroup.path[0] != '/')
 			return 0;
 		if (record->cgroup.length >= PATH_MAX)
@@ -337,7 +337,7 @@ static bool records_memory_data(const struct perf_data_events *events)
 	return false;
 }
 
-/* None of the recordings has an event that could be counted: says so of the first. */
+/* Sets the message for recordings without an event that counts, with the reason of the first one. */
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];
@@ -435,7 +435,7 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n)
 	return replay->events.list;
 }
 
-/* Everything is read: what must be said of it. */
+/* Adds the notes about a recording that has been read to its end. */
 static int finish_recording(struct replay *replay, struct replay_recording *recording)
 {
 	bool cut;
@@ -448,7 +448,7 @@ static int finish_recording(struct replay *replay, struct replay_recording *reco
 	return r;
 }
 
-/* One more record of the recording: 1, 0 at its end, -errno. */
+/* Reads one more record of the recording. Returns 1, 0 at its end, or -errno. */
 static int step_recording(struct replay *replay, struct replay_recording *recording,
 			  const struct replay_target *target)
 {
@@ -482,7 +482,7 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 		r = step_recording(replay, recording, target);
 		if (r > 0)
 			continue;
-		/* At the end as where it is damaged, what came before that counts. */
+		/* What came before the end, or before the damage, counts. */
 		if (r == 0 || r == -EBADMSG) {
 			int drained = drain(replay, recording, target, true);
 

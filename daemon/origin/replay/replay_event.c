@@ -6,22 +6,24 @@
 
 #include "base/cleanup.h"
 
-/* Event select and unit mask, the low 16 bits of a core PMU's config (arch/x86/events/intel/core.c). */
+/* Event select and unit mask: the low 16 bits of a core PMU's config (arch/x86/events/intel/core.c). */
 enum {
 	LOADS_CORE = 0x01cd,    /* MEM_TRANS_RETIRED.LOAD_LATENCY, Sandy Bridge and later */
 	LOADS_ATOM = 0x05d0,    /* MEM_UOPS_RETIRED.LOAD_LATENCY, Gracemont and later */
 	LOADS_NEHALEM = 0x100b, /* MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD */
-	STORES_CORE = 0x02cd,   /* store latency; before Alder Lake precise store, without latency */
+	STORES_CORE = 0x02cd,   /* store latency; before Alder Lake the precise store, without latency */
 	STORES_ATOM = 0x06d0,
-	STORES_ALL = 0x82d0, /* MEM_INST_RETIRED.ALL_STORES: what it has for a weight is no latency */
-	LOADS_AUX = 0x8203,  /* leads the loads' group on some parts, and measures nothing itself */
+	STORES_ALL = 0x82d0, /* MEM_INST_RETIRED.ALL_STORES; its weight is not a latency */
+	LOADS_AUX = 0x8203,  /* leader of the loads' group on some CPUs; measures nothing itself */
 };
 
 #define IBS_LDLAT_MASK   0xfff /* config1:0-11 (arch/x86/events/amd/ibs.c, Linux 6.15) */
 #define INTEL_LDLAT_MASK 0xffff
 
-/* Intel family 6 models whose weight is the latency of the cache access (intel_pmu_init(),
- * PMU_FL_INSTR_LATENCY, Linux 6.1 to 7.3). */
+/*
+ * Intel family 6 models whose weight is the latency of the cache access (intel_pmu_init(),
+ * PMU_FL_INSTR_LATENCY, Linux 6.1 to 7.3).
+ */
 static const unsigned int cache_latency_models[] = {
 	0x97, 0x9a, 0xbe,       /* Alder Lake, Alder Lake-N */
 	0xb7, 0xba, 0xbf,       /* Raptor Lake */
@@ -71,17 +73,20 @@ static bool is_store(const struct perf_data_event *recorded)
 	       name_has(recorded, "store");
 }
 
-/* AMD's PMU that samples operations with their data source; where the recording does not name its PMUs,
- * one that could be it: the bits that core PMUs have their event in are 0 there. */
+/*
+ * Returns true for AMD's PMU that samples operations with their data source. If the recording does not name
+ * its PMUs, returns true for any PMU that could be it: the bits that hold the event of core PMUs are 0 there.
+ */
 static bool may_be_ibs(const struct perf_event_attr *attr, const char *pmu)
 {
 	return pmu ? strcmp(pmu, "ibs_op") == 0 : attr->type != PERF_TYPE_RAW && !event_code(attr);
 }
 
 /*
- * Whether it is an event of loads or stores. That its samples have a data source or a weight is not enough:
- * `perf record -d` and -W ask that of every event, and the kernel then fills in "nothing known", or, on newer
- * parts, some latency that is not of a load (arch/x86/events/intel/ds.c, Linux 6.1). `pmu` may be NULL.
+ * Returns true for an event of loads or stores. A data source or a weight in its samples is not sufficient:
+ * `perf record -d` and -W request these for every event. The kernel then fills in "nothing known" or, on
+ * newer CPUs, a latency that is not that of a load (arch/x86/events/intel/ds.c, Linux 6.1). `pmu` may be
+ * NULL.
  */
 static bool is_memory_event(const struct perf_data_event *recorded, enum latency_kind kind, const char *pmu)
 {
@@ -90,19 +95,19 @@ static bool is_memory_event(const struct perf_data_event *recorded, enum latency
 
 	if (!(attr->sample_type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC)))
 		return false;
-	/* Generic, software, trace point and break point events. */
+	/* Generic, software, tracepoint and breakpoint events. */
 	if (attr->type < PERF_TYPE_MAX && attr->type != PERF_TYPE_RAW)
 		return false;
 	if (code == LOADS_AUX)
 		return false;
 	if (kind == LATENCY_USE || kind == LATENCY_CACHE)
 		return is_load_latency(code) || is_store(recorded) || name_has(recorded, "load");
-	/* Which of IBS's operations are loads is told by their data source alone. */
+	/* Only the data source shows which operations of IBS are loads. */
 	if (may_be_ibs(attr, pmu))
 		return (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
 	if (kind == LATENCY_DC_MISS)
 		return false;
-	/* perf's own names for them, on whatever CPU. */
+	/* perf's own names for these events, which are the same on any CPU. */
 	return is_load_latency(code) || code == STORES_CORE || code == STORES_ATOM || code == STORES_ALL ||
 	       name_has(recorded, "mem-loads") || name_has(recorded, "mem-stores");
 }
@@ -118,7 +123,10 @@ static u32 ldlat_of(const struct perf_event_attr *attr, const char *pmu)
 	return 0;
 }
 
-/* Whether the event's weight is a latency. What an unknown CPU's is, is not known, but that it is one. */
+/*
+ * Returns true if the event's weight is a latency. On an unknown CPU it is assumed to be one, but of an
+ * unknown kind.
+ */
 static bool has_latency(const struct perf_data_event *recorded, enum event_role role, enum latency_kind kind)
 {
 	u32 code = event_code(&recorded->attr);
@@ -183,7 +191,7 @@ void replay_sample(const struct event *event, u16 number, const struct perf_even
 	else if (!attr->freq)
 		ret->period = attr->sample_period;
 	if (settings->has_latency && (type & PERF_SAMPLE_WEIGHT_TYPE)) {
-		/* WEIGHT_STRUCT packs three figures in one word (uapi perf_sample_weight). */
+		/* WEIGHT_STRUCT packs three values into one word (uapi perf_sample_weight). */
 		ret->latency = type & PERF_SAMPLE_WEIGHT_STRUCT ? (u32)recorded->weight : recorded->weight;
 		if (ret->latency)
 			ret->fields |= SAMPLE_LATENCY;

@@ -6,7 +6,7 @@
 
 #include "origin/replay/replay_event.h"
 
-/* Looks for the event that a recorded one's samples are counted under; adds it while there is time. */
+/* Finds the event under which a recorded event is counted. Adds it if the set is not settled yet. */
 static int find_event(struct replay_event_set *set, const struct event *event, u32 type, size_t *ret_clash)
 {
 	for (size_t i = 0; i < set->n; i++) {

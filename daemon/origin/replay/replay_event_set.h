@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The events of a replay, and which of them each recording's events count under. */
+/* The events of a replay, and under which of them the events of each recording are counted. */
 #ifndef PEBSD_REPLAY_EVENT_SET_H
 #define PEBSD_REPLAY_EVENT_SET_H
 
@@ -9,36 +9,37 @@
 #include "origin/event.h"
 #include "origin/replay/perf_data_events.h"
 
-/* All zero is an empty one. */
+/* All zero is an empty set. */
 struct replay_event_set {
 	struct event list[EVENTS_MAX];
-	u32 types[EVENTS_MAX]; /* of their attributes: tells PMUs apart whose names are not known */
+	u32 types[EVENTS_MAX]; /* the type in their attributes; distinguishes PMUs without a known name */
 	size_t n;
-	bool settled; /* the kernel side was told of them: there can be no more */
+	bool settled; /* the kernel side has been configured with them, so no more can be added */
 };
 
-/* What becomes of a recorded event's samples, where it is not an index in the set. */
+/* Values of `event` for a recorded event whose samples are left out. */
 enum {
 	REPLAY_NO_MEMORY_DATA = -1,
-	REPLAY_NOT_MIXED = -2, /* with `clash`, with which it shares its name but not its meaning */
+	REPLAY_NOT_MIXED = -2, /* has the name of `clash`, but another meaning */
 	REPLAY_LATE = -3,      /* announced when the set was settled or full */
 };
 
 struct replay_event_use {
 	int event;
 	size_t clash;
-	u64 left_out; /* samples; for the owner of the map to count */
+	u64 left_out; /* samples left out; the owner of the map counts them */
 };
 
-/* One recording's: an entry for each of its events. All zero is an empty one. */
+/* The map of one recording, with an entry for each of its events. All zero is an empty map. */
 struct replay_event_map {
 	struct replay_event_use *list;
 	size_t n;
 };
 
 /*
- * Adds entries for the events that `recorded` has more than the map, and to the set those that it lacks.
- * Events of several recordings that mean the same are one; its period is 0 where theirs differ. 0 or -ENOMEM.
+ * Adds entries for the events in `recorded` that the map lacks, and adds to the set the events that it lacks.
+ * Events of several recordings that mean the same become one event. Its period is 0 if their periods differ.
+ * Returns 0 or -ENOMEM.
  */
 int replay_event_set_map(struct replay_event_set *set, struct replay_event_map *map,
 			 const struct perf_data_events *recorded);

@@ -9,12 +9,12 @@
 
 #include "base/cleanup.h"
 
-/* What perf itself calls the task that runs where none does. */
+/* perf's name for the idle task, which runs when no other task does. */
 #define IDLE_COMM    "swapper"
 #define UNKNOWN_COMM "unknown"
 
 struct node {
-	const char *text; /* a name's own */
+	const char *text; /* owned by the name */
 	u32 index;
 };
 
@@ -40,7 +40,7 @@ void replay_machine_clear(struct replay_machine *machine)
 	*machine = (struct replay_machine){};
 }
 
-/* Adds a name that is not there. Takes over `text` where it succeeds. */
+/* Adds a name that is not in the set. Takes ownership of `text` on success. */
 static int add_name(struct replay_names *names, char *text)
 {
 	_cleanup_free_ struct node *node = NULL;
@@ -133,11 +133,13 @@ static int set_comm(struct replay_machine *machine, u32 tid, u32 comm)
 	u32 *comms;
 	size_t n;
 
-	/* The kernel's number for a task that is gone already, and what no kernel writes. */
+	/*
+	 * Ignore the kernel's number for a task that has already exited, and numbers that no kernel writes.
+	 */
 	if (tid > REPLAY_TID_MAX)
 		return 0;
 	if (tid >= machine->n_comms) {
-		/* Twice as many as there were, so that growing takes little of the time. */
+		/* At least double the size, so that growing stays cheap. */
 		n = tid + 1 > 2 * machine->n_comms ? tid + 1 : 2 * machine->n_comms;
 		comms = reallocarray(machine->comms, n, sizeof(*comms));
 		if (!comms)
@@ -164,7 +166,7 @@ int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name)
 
 int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid)
 {
-	/* Where the parent's is not known, what is known of this tid was said of a task before it. */
+	/* If the parent's comm is not known, forget that of an earlier task with this tid. */
 	return set_comm(machine, tid, comm_of(machine, parent_tid));
 }
 

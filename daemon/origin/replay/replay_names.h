@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose a recorded sample is. A cgroup is known by its name: its path, "cgroup:ID" or "comm:NAME". The same
- * name in two recordings is one cgroup, and the same id under two names is two: ids are those of a machine
- * and its boot, and recordings may be of several.
+ * Assigns recorded samples to cgroups. A cgroup is identified by its name: its path, "cgroup:ID" or
+ * "comm:NAME". The same name in two recordings is one cgroup. The same id with two names is two cgroups,
+ * because ids belong to one boot of one machine, and recordings may be of several.
  */
 #ifndef PEBSD_REPLAY_NAMES_H
 #define PEBSD_REPLAY_NAMES_H
@@ -14,13 +14,13 @@
 
 struct replay_name {
 	char *text;
-	u64 id; /* under which its samples are delivered; 0 until the first */
+	u64 id; /* the id under which its samples are delivered; 0 before the first sample */
 };
 
-/* Set in the ids that are ours: a cgroup's own is an inode number, which never comes near it. */
+/* Set in ids assigned by the replay. A recorded id is an inode number, which never gets this large. */
 #define REPLAY_SYNTHETIC_ID (1ULL << 63)
 
-/* All names of a replay. All zero is an empty one. */
+/* All names of a replay. All zero is an empty set. */
 struct replay_names {
 	void *by_text; /* tsearch(3) */
 	struct replay_name *list;
@@ -28,22 +28,22 @@ struct replay_names {
 	size_t capacity;
 	size_t bytes;
 	u64 n_synthetic;
-	struct number_map ids; /* delivered ids that are taken */
+	struct number_map ids; /* delivered ids that are in use */
 };
 
-/* The tasks and cgroups of one recording at one time, by index of their names. All zero is an empty one. */
+/* The tasks and cgroups of one recording at one time. Names are indexes. All zero is an empty machine. */
 struct replay_machine {
-	u32 *comms; /* by tid: 1 + the name's index, 0 where it is not known */
+	u32 *comms; /* by tid: 1 + the index of the name; 0 if it is not known */
 	size_t n_comms;
-	struct number_map cgroups; /* by recorded id */
+	struct number_map cgroups; /* index of the name by recorded id */
 };
 
 void replay_names_clear(struct replay_names *names);
 void replay_machine_clear(struct replay_machine *machine);
 
 /*
- * Bounds on what a hostile recording makes us remember: more than any machine has had, and some 100 MiB. The
- * kernel cuts a comm (TASK_COMM_LEN) and gives no path of PATH_MAX or more.
+ * Limits for what a hostile recording can make the replay store: more than any machine has had, and some 100
+ * MiB. The kernel truncates a comm (TASK_COMM_LEN) and never reports a path of PATH_MAX bytes or more.
  */
 #define REPLAY_NAMES_BYTES_MAX ((size_t)64 << 20)
 #define REPLAY_NAME_OVERHEAD   200 /* bytes that a name takes besides its text */
@@ -52,31 +52,39 @@ void replay_machine_clear(struct replay_machine *machine);
 #define REPLAY_COMM_MAX        15
 
 /*
- * The index of the name `prefix` and `text` (not terminated); a new one is added. Returns 0, -ENOMEM, or
- * -E2BIG where all names take more than REPLAY_NAMES_BYTES_MAX together.
+ * Returns the index of the name made of `prefix` and `text`, which is not terminated. Adds the name if it is
+ * new. Returns 0, -ENOMEM, or -E2BIG if all names together take more than REPLAY_NAMES_BYTES_MAX.
  */
 int replay_names_index(struct replay_names *names, const char *prefix, const char *text, size_t length,
 		       u32 *ret);
 
-/* The index of "comm:NAME", NAME cut where the kernel cuts it. Returns as above. */
+/*
+ * Returns the index of "comm:NAME", with NAME truncated as the kernel does. Returns like
+ * replay_names_index().
+ */
 int replay_names_comm(struct replay_names *names, const char *comm, size_t length, u32 *ret);
 
 /*
- * Gives a name its id where it has none yet, in which case *ret_new is set: `recorded`, its id in the
- * recording, where that is not 0, not synthetic, and no other name has it, else a synthetic one. Returns 0 or
- * -ENOMEM.
+ * Assigns an id to a name that has none yet, and then sets *ret_new. The id is `recorded`, the one in the
+ * recording, if that is not 0, not synthetic, and not used by another name. Otherwise the id is synthetic.
+ * Returns 0 or -ENOMEM.
  */
 int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *ret_new);
 
-/* A task or a cgroup has a name. Returns 0, -ENOMEM, or -E2BIG for more than REPLAY_CGROUPS_MAX cgroups. */
+/*
+ * Set the name of a task or a cgroup. They return 0, -ENOMEM, or -E2BIG for more than REPLAY_CGROUPS_MAX
+ * cgroups.
+ */
 int replay_machine_set_comm(struct replay_machine *machine, u32 tid, u32 name);
 int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name);
 
-/* A new task: it goes by its parent's comm until it has one of its own. Returns 0 or -ENOMEM. */
+/* Adds a new task, which has its parent's comm until it gets its own. Returns 0 or -ENOMEM. */
 int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid);
 
-/* The name of a sample's cgroup, by the id that was recorded with it, or by its task. Returns as
- * replay_names_index(). */
+/*
+ * Return the name of a sample's cgroup, by the recorded id or by its task. They return like
+ * replay_names_index().
+ */
 int replay_machine_cgroup(const struct replay_machine *machine, struct replay_names *names, u64 id, u32 *ret);
 int replay_machine_comm(const struct replay_machine *machine, struct replay_names *names, u32 tid, u32 *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a reader of a replay's figures must know, one sentence each. */
+/* Notes that a reader of a replay's results must know, one sentence each. */
 #ifndef PEBSD_REPLAY_NOTES_H
 #define PEBSD_REPLAY_NOTES_H
 
@@ -10,29 +10,34 @@
 
 /* All zero is an empty list. */
 struct replay_notes {
-	char **list; /* NULL-terminated, where it is not NULL */
+	char **list; /* NULL-terminated, or NULL */
 	size_t n;
 };
 
-/* Adds one; names from outside are to be made visible (base/text.h) before. Returns 0 or -ENOMEM. */
+/*
+ * Adds a note. The caller makes names from untrusted sources visible before (base/text.h). Returns 0 or
+ * -ENOMEM.
+ */
 int replay_note(struct replay_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* NULL-terminated; the list's, until the next is added. */
+/* Returns the notes, NULL-terminated. The list owns them. They are valid until the next note is added. */
 const char *const *replay_notes_list(const struct replay_notes *notes);
 
-/* What a recording had that is not in the figures: samples, but for `lost`. Each is counted once. */
+/* What the results of a recording do not include. All are samples, except `lost`. Each is counted once. */
 struct replay_left_out {
-	u64 without_memory_data; /* of events that measure no loads or stores */
-	u64 unknown_event;       /* whose event the recording does not tell */
-	u64 late;                /* whose event was announced too late, or is one too many */
-	u64 not_mixed;           /* of an event that must not be counted with another */
-	u64 unreadable;          /* that fields of a newer kernel let be read in two ways */
-	u64 other_operations;    /* of IBS that are no loads */
-	u64 lost;                /* samples and other records that the recording says it lost */
+	u64 without_memory_data; /* of events that do not measure loads or stores */
+	u64 unknown_event;       /* the recording does not say of which event */
+	u64 late;                /* the event was announced too late or exceeded the maximum number */
+	u64 not_mixed;           /* the event must not be counted together with another */
+	u64 unreadable;          /* fields of a newer kernel allow two ways to decode it */
+	u64 other_operations;    /* IBS samples that are not loads */
+	u64 lost;                /* samples and other records that the recording reports as lost */
 };
 
-/* A note for each count that is not 0, but for `late` and `not_mixed`, whose events are to be named. Returns
- * 0 or -ENOMEM. */
+/*
+ * Adds a note for each count that is not 0, except for `late` and `not_mixed`, whose notes name the events.
+ * Returns 0 or -ENOMEM.
+ */
 int replay_note_left_out(struct replay_notes *notes, const char *recording,
 			 const struct replay_left_out *left_out);
 

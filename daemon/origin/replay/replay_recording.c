@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-/* Of one recording: a hostile one could have thousands. */
+/* Limit for one recording, because a hostile one could have thousands. */
 #define EVENT_NOTES_MAX 16
 
 static int note_left_out_event(const struct replay_recording *recording,
@@ -35,7 +35,7 @@ static int note_left_out_event(const struct replay_recording *recording,
 		clash->ldlat);
 }
 
-/* Those of its events that were left out, each with its reason; of a great many only the first. */
+/* Adds a note with the reason for each event that was left out, up to the limit. */
 static int note_left_out_events(const struct replay_recording *recording,
 				const struct replay_event_set *events, struct replay_notes *notes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One recording of a replay: how far it is read, and what must be said of it in the end. */
+/* One recording of a replay: how far it is read, and the notes about it at its end. */
 #ifndef PEBSD_REPLAY_RECORDING_H
 #define PEBSD_REPLAY_RECORDING_H
 
@@ -14,21 +14,21 @@
 struct replay_recording {
 	char *name; /* for messages */
 	struct perf_data *data;
-	bool has_pending; /* its first sample, read when it was opened */
+	bool has_pending; /* `pending` holds its first sample, read when it was opened */
 	struct perf_data_record pending;
-	struct replay_event_map events; /* as those of `data` */
+	struct replay_event_map events; /* one entry for each event of `data` */
 	struct replay_machine machine;
 	struct replay_queue queue;
-	u64 samples;          /* taken or in the queue */
+	u64 samples;          /* accepted or in the queue */
 	bool real_time_known; /* as in struct perf_data_events */
 	s64 real_time_offset;
 	struct replay_left_out left_out;
 };
 
 /*
- * Adds what must be said of a recording that is read to its end: that it is cut (first, and `ret_cut` is set)
- * or was never completed, and which of its samples are not in the figures. `events` are those that are
- * counted. Returns 0 or -ENOMEM.
+ * Adds the notes about a recording that is read to its end. They say that it is cut (first, with `ret_cut`
+ * set) or was never completed, and which samples are not in the results. `events` are those that are counted.
+ * Returns 0 or -ENOMEM.
  */
 int replay_recording_notes(const struct replay_recording *recording, const struct replay_event_set *events,
 			   struct replay_notes *notes, bool *ret_cut);
