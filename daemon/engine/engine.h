@@ -10,7 +10,7 @@
 #include "collect/hot_places.h"
 #include "collect/no_slot.h"
 #include "collect/series.h"
-#include "origin/cpu_counts.h"
+#include "origin/event_counts.h"
 #include "origin/event.h"
 #include "snapshot/snapshot.h"
 #include "store/handover.h"

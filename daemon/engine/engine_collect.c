@@ -187,23 +187,12 @@ static void read_losses(struct engine *engine, unsigned event)
 	}
 }
 
-static void add_base(struct reading *now, const struct reading *base)
-{
-	now->expected += base->expected;
-	now->enabled_ns += base->enabled_ns;
-	now->running_ns += base->running_ns;
-	now->throttled_ns += base->throttled_ns;
-	now->throttles += base->throttles;
-	now->paused_ns += base->paused_ns;
-	now->rearmed += base->rearmed;
-}
-
 static void read_events(struct engine *engine)
 {
 	if (engine->settings.count)
 		engine->settings.count(engine->now, engine->settings.count_userdata);
 	for (unsigned event = 0; event < engine->settings.n_events && engine->settings.count; event++)
-		add_base(&engine->now[event], &engine->base[event]);
+		event_counts_add(&engine->now[event], &engine->base[event]);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
 		read_losses(engine, event);
 }

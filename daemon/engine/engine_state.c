@@ -50,18 +50,22 @@ static void save_event(struct engine *engine, unsigned event)
 			  describe_event(engine, event, bytes));
 }
 
-#define NUMBERS 11 /* of a reading */
+#define COUNT_(name)  +1
+#define APPEND_(name) ret[n++] = &reading->name;
+
+/* Of a reading: its saved counts and four more. */
+enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
 
 /* Without samples seen: those follow from the ledger. */
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
 {
-	u64 *const numbers[NUMBERS] = {
-		&reading->malformed,  &reading->filtered,     &reading->expected,   &reading->enabled_ns,
-		&reading->running_ns, &reading->throttled_ns, &reading->throttles,  &reading->paused_ns,
-		&reading->rearmed,    &reading->unexplained,  &reading->waiting_ns,
-	};
+	size_t n = 0;
 
-	memcpy(ret, numbers, sizeof(numbers));
+	APPEND_(malformed)
+	APPEND_(filtered)
+	EVENT_COUNTS_SAVED(APPEND_)
+	APPEND_(unexplained)
+	APPEND_(waiting_ns)
 }
 
 /*
@@ -170,15 +174,8 @@ static void begin_base(const struct reading *now, bool same_kernel, bool counts_
 		base->malformed = before.malformed;
 		base->filtered = before.filtered;
 	}
-	if (counts_kept) {
-		base->expected = before.expected;
-		base->enabled_ns = before.enabled_ns;
-		base->running_ns = before.running_ns;
-		base->throttled_ns = before.throttled_ns;
-		base->throttles = before.throttles;
-		base->paused_ns = before.paused_ns;
-		base->rearmed = before.rearmed;
-	}
+	if (counts_kept)
+		event_counts_copy(base, &before);
 }
 
 static int restore_reading(struct engine *engine, unsigned event, bool same_kernel)

@@ -31,7 +31,7 @@ static bool take(double seconds, const struct cpu_counts *before, const struct c
 
 	if (!before || !before->open || !now->open || now->in_error || now->count < before->count ||
 	    now->enabled_ns < before->enabled_ns || now->throttled_ns < before->throttled_ns ||
-	    now->due < before->due || now->throttles < before->throttles)
+	    now->expected < before->expected || now->throttles < before->throttles)
 		return false;
 	ret->cpus++;
 	throttled_ns = (double)(now->throttled_ns - before->throttled_ns);
@@ -56,7 +56,7 @@ static bool take(double seconds, const struct cpu_counts *before, const struct c
 		return true;
 	ret->events_per_second = rate;
 	ret->active = active_ns / enabled_ns;
-	ret->samples = (double)(now->due - before->due);
+	ret->samples = (double)(now->expected - before->expected);
 	return true;
 }
 

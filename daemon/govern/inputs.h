@@ -4,7 +4,7 @@
 #define PEBSD_GOVERN_INPUTS_H
 
 #include "govern/governor.h"
-#include "origin/cpu_counts.h"
+#include "origin/event_counts.h"
 #include "origin/pmu/pmu.h"
 
 /*

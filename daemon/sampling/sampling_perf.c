@@ -176,15 +176,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 
 		perf_count(state->sets[i], counts);
 		readings[i].counted = true;
-		readings[i].expected = counts->due;
-		readings[i].enabled_ns = counts->enabled_ns;
-		readings[i].running_ns = counts->running_ns;
-		readings[i].throttle_known = counts->throttle_known;
-		readings[i].throttled_ns = counts->throttled_ns;
-		readings[i].throttles = counts->throttles;
-		readings[i].paused_ns = counts->paused_ns;
-		readings[i].rearmed = counts->rearmed;
-		readings[i].missed = counts->missed;
+		event_counts_copy(&readings[i], counts);
 	}
 	if (state->govern)
 		sampling_govern_counted(state->govern, state->rate);

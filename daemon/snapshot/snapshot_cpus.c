@@ -32,7 +32,7 @@ void snapshot_cpus(const struct cpu_counts *counts, size_t n, const u64 seen_by_
 			.cpu = counts[i].cpu,
 			.online = counts[i].open,
 			.in_error = counts[i].in_error,
-			.expected = counts[i].due,
+			.expected = counts[i].expected,
 			.seen = {alone, alone ? seen_by_stripe[stripe] : 0},
 			.filtered = {alone && filtered_by_stripe,
 				     alone && filtered_by_stripe ? filtered_by_stripe[stripe] : 0},

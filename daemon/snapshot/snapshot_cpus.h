@@ -4,7 +4,7 @@
 #define PEBSD_SNAPSHOT_CPUS_H
 
 #include "kernel/stripes.h"
-#include "origin/cpu_counts.h"
+#include "origin/event_counts.h"
 #include "pebsd/records.h"
 #include "snapshot/snapshot.h"
 

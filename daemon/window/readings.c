@@ -102,23 +102,15 @@ struct reading readings_at(const struct readings *readings, unsigned event, u64 
 
 struct reading reading_difference(const struct reading *now, const struct reading *before)
 {
-	return (struct reading){
-		.seen = now->seen - before->seen,
-		.malformed = now->malformed - before->malformed,
-		.filtered = now->filtered - before->filtered,
-		.counted = now->counted,
-		.expected = now->expected - before->expected,
-		.enabled_ns = now->enabled_ns - before->enabled_ns,
-		.running_ns = now->running_ns - before->running_ns,
-		.throttle_known = now->throttle_known,
-		.throttled_ns = now->throttled_ns - before->throttled_ns,
-		.throttles = now->throttles - before->throttles,
-		.paused_ns = now->paused_ns - before->paused_ns,
-		.rearmed = now->rearmed - before->rearmed,
-		.missed = now->missed - before->missed,
-		.unexplained = now->unexplained - before->unexplained,
-		.waiting_ns = now->waiting_ns - before->waiting_ns,
-	};
+	struct reading difference = *now;
+
+	difference.seen -= before->seen;
+	difference.malformed -= before->malformed;
+	difference.filtered -= before->filtered;
+	event_counts_subtract(&difference, before);
+	difference.unexplained -= before->unexplained;
+	difference.waiting_ns -= before->waiting_ns;
+	return difference;
 }
 
 static u64 missing(const struct reading *reading)

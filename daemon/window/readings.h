@@ -10,27 +10,20 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "origin/event_counts.h"
 #include "pebsd/sample.h"
 
 /* The counters of one event since the start. */
 struct reading {
-	u64 seen;            /* samples in the ledger, including `unattributed` */
-	u64 malformed;       /* samples that were lost because they were malformed */
-	u64 filtered;        /* samples of operations that the event excludes */
-	bool counted;        /* the origin provides the members below (perf does, a replay does not) */
-	bool throttle_known; /* including those about throttling */
-	u64 expected;        /* event count / period */
-	u64 enabled_ns;      /* summed over CPUs */
-	u64 running_ns;
-	u64 throttled_ns; /* stopped by the kernel for too many samples, summed over CPUs */
-	u64 throttles;    /* number of such stops */
-	u64 paused_ns;    /* closed for a requested pause, summed over CPUs */
-	u64 rearmed;      /* how often a CPU had been left without a next sample and was restarted */
-	u64 missed;       /* samples that were due during those times and never come; of this process only */
+	u64 seen;           /* samples in the ledger, including `unattributed` */
+	u64 malformed;      /* samples that were lost because they were malformed */
+	u64 filtered;       /* samples of operations that the event excludes */
+	bool counted;       /* the origin provides the counts that follow (perf does, a replay does not) */
+	EVENT_COUNT_MEMBERS /* summed over CPUs */
 
-	/* Derived from the above, and never decreasing: see reading_settle(). */
-	u64 unexplained; /* expected samples that did not come, without a known reason */
-	u64 waiting_ns;  /* enabled but not running */
+		/* Derived from the above, and never decreasing: see reading_settle(). */
+		u64 unexplained; /* expected samples that did not come, without a known reason */
+	u64 waiting_ns;          /* enabled but not running */
 };
 
 struct readings;

@@ -126,7 +126,7 @@ static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *
 	(void)userdata;
 	for (int cpu = 0; cpu < 2; cpu++)
 		cpus[cpu] = (struct cpu_counts){
-			.cpu = cpu, .open = true, .count = counted[cpu], .due = counted[cpu] / 10};
+			.cpu = cpu, .open = true, .count = counted[cpu], .expected = counted[cpu] / 10};
 	*ret_n = 2;
 	return cpus;
 }

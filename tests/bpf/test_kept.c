@@ -332,7 +332,7 @@ Test(kept, events_and_records_go_on_where_they_were)
 	struct found before = live((struct variation){0}), now;
 
 	cr_expect_eq(before.kept, KEPT_ANEW);
-	cr_expect_geq(before.last.due, 2 * FAULTS);
+	cr_expect_geq(before.last.expected, 2 * FAULTS);
 	for (unsigned i = 0; i < 3; i++) {
 		make_faults();
 		in_the_middle = i == 2 ? end_it : NULL;
@@ -341,12 +341,12 @@ Test(kept, events_and_records_go_on_where_they_were)
 		cr_expect_eq(now.epoch, before.epoch);
 		cr_expect_eq(now.first.cpus, 2);
 		/* What came while there was no process is in both. */
-		cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+		cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 		cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 		cr_expect_gt(now.first.enabled_ns, before.last.enabled_ns);
 		before = now;
 	}
-	expect_all(now.last.due, now.samples_last);
+	expect_all(now.last.expected, now.samples_last);
 }
 
 static u64 hot_samples(const struct process *process)
@@ -461,13 +461,13 @@ Test(kept, other_programs_take_over_event_by_event)
 	now = live((struct variation){.other_ways = true});
 	cr_expect_eq(now.kept, KEPT_REPLACE);
 	cr_expect_eq(now.epoch, before.epoch + 1);
-	cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 	/* Without an event for a moment, which is counted. */
 	cr_expect_gt(now.first.enabled_ns - now.first.running_ns,
 		     before.last.enabled_ns - before.last.running_ns);
 	cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
-	cr_expect_geq(now.last.due, now.first.due + 2 * FAULTS);
-	expect_all(now.last.due, now.samples_last);
+	cr_expect_geq(now.last.expected, now.first.expected + 2 * FAULTS);
+	expect_all(now.last.expected, now.samples_last);
 	cr_expect_neq(event_id(), id);
 	cr_expect_eq(stored_of("map-"), maps);
 	cr_expect_eq(stored_of("link-"), 2);
@@ -485,7 +485,7 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 
 	now = live((struct variation){.slots = 2 * SLOTS});
 	cr_expect_eq(now.kept, KEPT_ANEW);
-	cr_expect_lt(now.first.due, before.last.due);
+	cr_expect_lt(now.first.expected, before.last.expected);
 	cr_expect_lt(now.samples_first, before.samples_last);
 	cr_expect_eq(stored_of("map-"), maps);
 	cr_expect_eq(stored_of("link-"), 2);
@@ -514,7 +514,7 @@ Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
 	make_faults();
 	now = live((struct variation){0});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
-	cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 	cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 }
 
@@ -535,7 +535,7 @@ Test(kept, a_period_that_others_set_goes_on_where_the_same_was_asked_for)
 	now = live((struct variation){0});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_eq(now.period, 7);
-	cr_expect_lt(now.last.due - before.last.due, now.last.count - before.last.count);
+	cr_expect_lt(now.last.expected - before.last.expected, now.last.count - before.last.count);
 	now = live((struct variation){.period = 3});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_eq(now.period, 3);
@@ -585,7 +585,7 @@ Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 	in_the_middle = NULL;
 	(void)usleep(100000);
 	now = live((struct variation){.stay_paused = true});
-	cr_expect_eq(now.last.due, before.last.due);
+	cr_expect_eq(now.last.expected, before.last.expected);
 	cr_expect_eq(now.first.cpus, 0);
 	cr_expect_eq(stored_of("event-"), 0);
 	(void)usleep(100000);
@@ -594,8 +594,8 @@ Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 	cr_expect_eq(now.first.cpus, 2);
 	cr_expect_geq(now.first.paused_ns, 2 * 200ULL * NSEC_PER_MSEC);
 	cr_expect_leq(now.first.paused_ns, 2 * (now_ns() - begun));
-	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
-	expect_all(now.last.due, now.samples_last);
+	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
+	expect_all(now.last.expected, now.samples_last);
 }
 
 Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
@@ -605,16 +605,16 @@ Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
 	tree_write(root, "online", "0\n");
 	now = live((struct variation){0});
 	cr_expect_eq(now.first.cpus, 1);
-	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_eq(stored_of("event-"), 1);
 	before = now;
 	tree_write(root, "online", "0-1\n");
 	in_the_middle = end_it;
 	now = live((struct variation){0});
 	cr_expect_eq(now.first.cpus, 2);
-	cr_expect_geq(now.first.due, before.last.due);
-	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
-	expect_all(now.last.due, now.samples_last);
+	cr_expect_geq(now.first.expected, before.last.expected);
+	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
+	expect_all(now.last.expected, now.samples_last);
 }
 
 /* As the kernel takes it off a CPU that goes, or as it is left by who was killed while it replaced it. */
@@ -630,9 +630,9 @@ Test(kept, an_event_that_stands_still_is_replaced_and_its_count_goes_on)
 	now = live((struct variation){0});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_neq(event_id(), id);
-	cr_expect_geq(now.first.due, before.last.due);
-	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
-	expect_all(now.last.due, now.samples_last);
+	cr_expect_geq(now.first.expected, before.last.expected);
+	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
+	expect_all(now.last.expected, now.samples_last);
 }
 
 Test(kept, a_cgroup_that_is_born_while_nobody_is_there_has_its_slot)
@@ -672,7 +672,7 @@ static void expect_anew(void)
 	struct found now = live((struct variation){0});
 
 	cr_expect_eq(now.kept, KEPT_ANEW);
-	cr_expect_geq(now.last.due, 2 * FAULTS);
+	cr_expect_geq(now.last.expected, 2 * FAULTS);
 	cr_expect_eq(stored_of("handover-"), 1);
 	cr_expect_eq(stored_of("event-"), 2);
 	cr_expect_eq(stored_of("link-"), 2);
@@ -793,8 +793,8 @@ Test(kept, a_foreign_event_under_the_name_of_ours)
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_eq(now.first.cpus, 2);
 	/* What is not known is not counted as nothing: the figures are the last known ones. */
-	cr_expect_geq(now.first.due, before.last.due);
-	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
+	cr_expect_geq(now.first.expected, before.last.expected);
+	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
 	/* All are ended, and the foreign one is not kept either: it would go on beside those that began. */
 	cr_expect_eq(stored_of("event-"), 0);
 }
@@ -807,7 +807,7 @@ Test(kept, an_event_is_missing)
 	now = live((struct variation){0});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_eq(now.first.cpus, 2);
-	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_eq(stored_of("event-"), 2);
 }
 

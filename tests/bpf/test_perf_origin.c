@@ -297,8 +297,8 @@ Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 		cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
 	}
 	perf_count(set, &counts);
-	cr_expect_gt(counts.count / period, counts.due, "nothing was left over");
-	cr_expect_eq(counts.due, program_runs());
+	cr_expect_gt(counts.count / period, counts.expected, "nothing was left over");
+	cr_expect_eq(counts.expected, program_runs());
 }
 
 /* A sample each 10 us of a busy CPU, the most that the timer behind it gives. */
@@ -571,7 +571,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	cr_expect_eq(descriptors_of_events(), 0);
 	perf_count(set, &paused);
 	cr_expect_geq(paused.count, before.count);
-	cr_expect_eq(paused.due, runs, "what the closed events were due");
+	cr_expect_eq(paused.expected, runs, "what the closed events were due");
 	cr_expect_eq(paused.cpus, 0);
 	cr_expect_geq(paused.paused_ns, 500 * NSEC_PER_MSEC);
 
@@ -589,7 +589,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	fault_on(0);
 	perf_count(set, &after);
 	cr_expect_gt(program_runs(), runs);
-	cr_expect_eq(after.due, program_runs());
+	cr_expect_eq(after.expected, program_runs());
 	cr_expect_eq(perf_resume(set, &message), 0, "not paused: nothing to do");
 }
 

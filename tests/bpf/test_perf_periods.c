@@ -82,9 +82,9 @@ static u64 expect_exact(void)
 	perf_stop(set);
 	perf_count(set, &counts);
 	seen = page_faults_runs(program_fd);
-	cr_expect(seen <= counts.due && counts.due - seen <= GUARDED_MAX, "%llu due, %llu seen",
-		  (unsigned long long)counts.due, (unsigned long long)seen);
-	return counts.due;
+	cr_expect(seen <= counts.expected && counts.expected - seen <= GUARDED_MAX, "%llu due, %llu seen",
+		  (unsigned long long)counts.expected, (unsigned long long)seen);
+	return counts.expected;
 }
 
 Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
@@ -113,11 +113,11 @@ Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
 	cr_assert_eq(ioctl(set->events[0].fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	page_faults_on(0, 2000);
 	perf_count(set, &still);
-	cr_assert_leq(still.due, before.due + 1, "it does not stand still");
+	cr_assert_leq(still.expected, before.expected + 1, "it does not stand still");
 	perf_rearm(set);
 	page_faults_on(0, 2000);
 	perf_count(set, &after);
-	cr_expect_geq(after.due, before.due + 2000 / 7);
+	cr_expect_geq(after.expected, before.expected + 2000 / 7);
 	(void)expect_exact();
 }
 
@@ -135,7 +135,7 @@ Test(perf_periods, what_is_left_of_a_period_ends_with_it)
 	}
 	perf_count(set, &counts);
 	cr_expect_geq(counts.count, 8UL * 1500);
-	cr_expect_eq(counts.due, 0);
+	cr_expect_eq(counts.expected, 0);
 	change(1000);
 	page_faults_on(0, 1500);
 	cr_expect_geq(expect_exact(), 1);
@@ -151,7 +151,7 @@ Test(perf_periods, changed_while_events_come)
 	start(&page_faults);
 	child = page_faults_begin(0);
 	/* As long as it takes the child to come to the CPU for some time. */
-	for (u64 i = 0; i < 200 || (counts.due < 500 && i < 20000); i++) {
+	for (u64 i = 0; i < 200 || (counts.expected < 500 && i < 20000); i++) {
 		change(3 + i * 37 % 101);
 		(void)nanosleep(&moment, NULL);
 		perf_count(set, &counts);

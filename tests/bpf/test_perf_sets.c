@@ -182,11 +182,11 @@ Test(perf_sets, each_counts_for_itself)
 	perf_stop(sets[1]);
 	perf_count(sets[0], &loads);
 	perf_count(sets[1], &stores);
-	cr_expect_geq(loads.due, 1000);
-	cr_expect_eq(loads.due, page_faults_runs(loads_fd));
-	cr_expect_geq(stores.due, 100);
-	cr_expect_lt(stores.due, loads.due);
-	cr_expect_eq(stores.due, page_faults_runs(stores_fd));
+	cr_expect_geq(loads.expected, 1000);
+	cr_expect_eq(loads.expected, page_faults_runs(loads_fd));
+	cr_expect_geq(stores.expected, 100);
+	cr_expect_lt(stores.expected, loads.expected);
+	cr_expect_eq(stores.expected, page_faults_runs(stores_fd));
 	(void)close(stats_fd);
 	(void)close(loads_fd);
 	(void)close(stores_fd);

@@ -120,7 +120,7 @@ static void pass_ticks(const struct plant *plant, struct random *random, const s
 		if (at >= end)
 			return;
 		cpu->now.count += event->period;
-		cpu->now.due++;
+		cpu->now.expected++;
 		cpu->now.enabled_ns = cpu->now.running_ns = (u64)(at * 1e9);
 		n = floor(at * plant->hz) > tick ? 1 : n + 1;
 		tick = floor(at * plant->hz);
@@ -157,8 +157,8 @@ static double pass_machine(struct plant *plant, size_t i, struct governor_input 
 		if (!event->away)
 			pass_ticks(plant, &plant->random, event, &cpus[cpu]);
 		now[cpu] = cpus[cpu].now;
-		most = now[cpu].due - before[cpu].due > most ? now[cpu].due - before[cpu].due : most;
-		event->samples += now[cpu].due - before[cpu].due;
+		most = now[cpu].expected - before[cpu].expected > most ? now[cpu].expected - before[cpu].expected : most;
+		event->samples += now[cpu].expected - before[cpu].expected;
 		event->throttled_ns += (double)(now[cpu].throttled_ns - before[cpu].throttled_ns);
 	}
 	govern_busiest(plant->seconds, before, plant->cpus, now, plant->cpus, ret);

@@ -18,14 +18,14 @@ static void setup(void)
 			.open = true,
 			.throttle_known = true,
 			.count = 5000000,
-			.due = 500,
+			.expected = 500,
 			.enabled_ns = 10 * S,
 			.running_ns = 10 * S,
 			.throttles = 7,
 		};
 		now[cpu] = before[cpu];
 		now[cpu].count += 1000000 * (u64)(cpu + 1);
-		now[cpu].due += 100 * (u64)(cpu + 1);
+		now[cpu].expected += 100 * (u64)(cpu + 1);
 		now[cpu].enabled_ns += S;
 		now[cpu].running_ns += S;
 	}
@@ -102,7 +102,7 @@ Test(govern_inputs, news_of_many_intervals_are_of_their_time)
 	for (size_t i = 0; i < 4; i++)
 		now[i] = before[i];
 	now[2].count += 10000;
-	now[2].due++;
+	now[2].expected++;
 	now[2].enabled_ns += 10 * S;
 	take();
 	cr_expect_float_eq(input.events_per_second, 1000, 1e-6);
@@ -116,7 +116,7 @@ Test(govern_inputs, two_samples_that_lie_close_are_no_high_rate)
 	for (size_t i = 0; i < 4; i++)
 		now[i] = before[i];
 	now[2].count += 10000;
-	now[2].due++;
+	now[2].expected++;
 	now[2].enabled_ns += S / 1000;
 	take();
 	cr_expect_float_eq(input.events_per_second, 10000, 1e-6);

@@ -69,7 +69,7 @@ Test(perf_cpu, of_an_event_in_error_the_page_has_the_last_word)
 	cr_expect_eq(count_at(0, 3456), 3456, "what it counted until it lost its counter");
 	cr_expect_eq(count_at(0, 3456), 3456);
 	cr_expect(event.outage.in_error);
-	cr_expect_eq(perf_cpu_counts(&event).due, 3);
+	cr_expect_eq(perf_cpu_counts(&event).expected, 3);
 }
 
 /* On its counter, its page as it is since long ago; `count`: by read(2). */
@@ -90,7 +90,7 @@ Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_mi
 	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1);
 	cr_expect_eq(perf_cpu_counts(&event).missed, 6);
-	cr_expect_eq(perf_cpu_counts(&event).due, 9);
+	cr_expect_eq(perf_cpu_counts(&event).expected, 9);
 	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1, "once is enough");
 	cr_expect_eq(perf_cpu_counts(&event).missed, 6);

@@ -8,14 +8,14 @@ static const struct cpu_counts counts[] = {
 	{.cpu = 0,
 	 .open = true,
 	 .count = 10999,
-	 .due = 10,
+	 .expected = 10,
 	 .enabled_ns = 4000,
 	 .running_ns = 3000,
 	 .throttle_known = true,
 	 .throttled_ns = 250 * NSEC_PER_MSEC},
 	{.cpu = 1, .open = true, .in_error = true},
-	{.cpu = 3, .count = 5000, .due = 5, .enabled_ns = 1000, .running_ns = 1001, .throttled_ns = 7},
-	{.cpu = 4, .open = true, .count = 999, .due = 0, .enabled_ns = 1000, .throttle_known = true},
+	{.cpu = 3, .count = 5000, .expected = 5, .enabled_ns = 1000, .running_ns = 1001, .throttled_ns = 7},
+	{.cpu = 4, .open = true, .count = 999, .expected = 0, .enabled_ns = 1000, .throttle_known = true},
 };
 
 static u8 by_4[] = {0, 1, 2, 3, 0, 1, 2, 3};
@@ -96,7 +96,7 @@ Test(snapshot_cpus, of_256_cpus)
 
 	for (u32 cpu = 0; cpu < 256; cpu++) {
 		topology[cpu] = (struct stripes_cpu){.cache = cpu / 4, .core = cpu, .absent = cpu >= 128};
-		every[cpu] = (struct cpu_counts){.cpu = (int)cpu, .open = true, .due = cpu};
+		every[cpu] = (struct cpu_counts){.cpu = (int)cpu, .open = true, .expected = cpu};
 	}
 	for (u32 stripe = 0; stripe < STRIPES_MAX; stripe++)
 		by_stripe[stripe] = 1000 + stripe;

@@ -41,20 +41,8 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 		cpu_counts_add(&sum, &set->books[i]);
 		in_error += set->books[i].in_error;
 	}
-	*ret = (struct perf_counts){
-		.count = sum.count,
-		.due = sum.due,
-		.enabled_ns = sum.enabled_ns,
-		.running_ns = sum.running_ns,
-		.cpus = set->n,
-		.cpus_in_error = in_error,
-		.throttle_known = sum.throttle_known,
-		.throttled_ns = sum.throttled_ns,
-		.throttles = sum.throttles,
-		.paused_ns = sum.paused_ns,
-		.rearmed = sum.rearmed,
-		.missed = sum.missed,
-	};
+	*ret = (struct perf_counts){.count = sum.count, .cpus = set->n, .cpus_in_error = in_error};
+	event_counts_copy(ret, &sum);
 }
 
 void perf_count(struct perf_event_set *set, struct perf_counts *ret)

@@ -15,7 +15,7 @@
 #define PEBSD_PERF_H
 
 #include "base/cleanup.h"
-#include "origin/cpu_counts.h"
+#include "origin/event_counts.h"
 #include "origin/perf/perf_keep.h"
 #include "origin/pmu/pmu.h"
 
@@ -25,18 +25,10 @@ struct perf_event_set;
 
 /* Sums over all CPUs, including CPUs that have since gone offline. */
 struct perf_counts {
+	EVENT_COUNT_MEMBERS
 	u64 count;            /* events; excludes the unfinished period of each CPU while the event runs */
-	u64 due;              /* expected samples: whole periods in `count`, by CPU and opening */
-	u64 enabled_ns;       /* time enabled */
-	u64 running_ns;       /* time on a counter; less than enabled_ns if multiplexed or in error */
 	size_t cpus;          /* CPUs on which the event is open now */
 	size_t cpus_in_error; /* of these, where it does not count: another pinned event holds the counter */
-	bool throttle_known;  /* false: throttled_ns and throttles cover only a part of the time */
-	u64 throttled_ns;     /* time that the kernel kept it throttled; see perf_ring.h */
-	u64 throttles;        /* how often the kernel throttled it */
-	u64 paused_ns;        /* time that it was closed by perf_pause() */
-	u64 rearmed;          /* how often it was rearmed on a CPU where it no longer produced samples */
-	u64 missed;           /* samples expected while it was stalled; of this process only */
 };
 
 /*

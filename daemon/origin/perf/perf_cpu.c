@@ -258,7 +258,7 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 		.open = true,
 		.in_error = event->outage.in_error,
 		.count = event->last.count,
-		.due = due_of(event),
+		.expected = due_of(event),
 		.enabled_ns = event->last.enabled_ns + event->outage.ns,
 		.running_ns = event->last.running_ns,
 		.throttle_known = event->map.data_pages > 0 &&

@@ -3,7 +3,7 @@
 #ifndef PEBSD_PERF_CPU_H
 #define PEBSD_PERF_CPU_H
 
-#include "origin/cpu_counts.h"
+#include "origin/event_counts.h"
 #include "origin/perf/perf_map.h"
 #include "origin/perf/perf_outage.h"
 #include "origin/perf/perf_page.h"

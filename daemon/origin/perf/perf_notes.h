@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "origin/cpu_counts.h"
+#include "origin/event_counts.h"
 #include "origin/pmu/pmu.h"
 #include "pebsd/sample.h"
 

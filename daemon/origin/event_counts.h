@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The counts of one event: on one CPU, on all of them, or over some time. Pure functions. */
+#ifndef PEBSD_EVENT_COUNTS_H
+#define PEBSD_EVENT_COUNTS_H
+
+#include <stdbool.h>
+
+#include "pebsd/types.h"
+
+/* The only list of these counts: adding, subtracting, copying and saving them all use it. Of the members of a struct. */
+#define EVENT_COUNTS_SAVED(X)                                                                           \
+	X(expected)     /* samples: the whole periods in the event's count, summed over all openings */ \
+	X(enabled_ns)   /* time enabled, including the time in error */                                 \
+	X(running_ns)   /* time on a counter; less than enabled_ns if multiplexed or in error */        \
+	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_ring.h */            \
+	X(throttles)    /* how often the kernel throttled the event */                                  \
+	X(paused_ns)    /* time that the event was closed because of a requested pause */               \
+	X(rearmed)      /* how often it was rearmed because it no longer produced samples: perf_stall.h */
+
+#define EVENT_COUNTS(X)       \
+	EVENT_COUNTS_SAVED(X) \
+	X(missed) /* samples expected while it was stalled; of this process only */
+
+/* As members of a struct. `throttle_known` false: throttled_ns and throttles cover only a part of the time. */
+#define EVENT_COUNT_MEMBER_(name) u64 name;
+#define EVENT_COUNT_MEMBERS  \
+	bool throttle_known; \
+	EVENT_COUNTS(EVENT_COUNT_MEMBER_)
+
+/* Between any two structs that have them, given by address. Only event_counts_copy() touches `throttle_known`. */
+#define EVENT_COUNT_COPY_(name)     to_->name = from_->name;
+#define EVENT_COUNT_ADD_(name)      to_->name += from_->name;
+#define EVENT_COUNT_SUBTRACT_(name) to_->name -= from_->name;
+#define EVENT_COUNTS_EACH_(to, from, each)       \
+	do {                                     \
+		__typeof__(to) to_ = (to);       \
+		__typeof__(from) from_ = (from); \
+		EVENT_COUNTS(each)               \
+	} while (0)
+#define event_counts_add(to, from)      EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_ADD_)
+#define event_counts_subtract(to, from) EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_SUBTRACT_)
+#define event_counts_copy(to, from)                              \
+	do {                                                     \
+		EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_COPY_); \
+		(to)->throttle_known = (from)->throttle_known;   \
+	} while (0)
+
+/* On one CPU. */
+struct cpu_counts {
+	int cpu;
+	bool open;     /* open now; if not, the CPU went offline and these are its last counts */
+	bool in_error; /* open but not counting: another pinned event holds the counter */
+	EVENT_COUNT_MEMBERS
+	u64 count; /* events; excludes the unfinished period while the event runs */
+};
+
+/*
+ * Adds the counts of `addend` to `sum`. Sets `throttle_known` only if both have it. Other members stay
+ * unchanged.
+ */
+static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_counts *addend)
+{
+	sum->count += addend->count;
+	sum->throttle_known = sum->throttle_known && addend->throttle_known;
+	event_counts_add(sum, addend);
+}
+
+#endif
