@@ -23,9 +23,8 @@ enum options_action {
 	OPTIONS_PROBE,
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
-	OPTIONS_SYMBOLIZER,      /* pebsd starts this process itself: symbols/resolver/symbols_worker.h,
-			       symbols_unit.h */
-	OPTIONS_HTTP,            /* likewise: http/server/http_worker.h */
+	OPTIONS_SYMBOLIZER, /* started by pebsd itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
+	OPTIONS_HTTP,       /* likewise: http/server/http_worker.h */
 	OPTIONS_CONTAINER_NAMES, /* likewise: containers/container_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
