@@ -36,9 +36,9 @@ struct log_repeats {
 };
 
 /*
- * Returns whether to log this message now. Messages of one kind count as the same, whatever their text.
- * Without a kind (NULL), messages with the same text do. `repeats` starts as all zero. Time must not go
- * backwards.
+ * Returns whether to log this message now. Messages of one kind count as the same, even if their texts
+ * differ. Without a kind (NULL), messages with the same text do. `repeats` starts as all zero. Time must not
+ * go backwards.
  */
 bool log_repeats_say(struct log_repeats *repeats, int priority, const char *kind, const char *text,
 		     u64 now_ns);
