@@ -30,8 +30,8 @@ struct handover;
 /*
  * Looks for the previous process's memory in `store`, which must outlive the handover. Returns 0 or -errno.
  *
- * A memory is given up if HANDOVER_STARTS_MAX processes in a row ended before handover_confirm() with it,
- * whatever the cause. The log says so, and the memory is removed.
+ * A memory is given up if HANDOVER_STARTS_MAX processes in a row inherited it and ended before
+ * handover_confirm(), for any reason. The log says so, and the memory is removed.
  */
 #define HANDOVER_STARTS_MAX 3
 int handover_open(struct store *store, struct handover **ret);
