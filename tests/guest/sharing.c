@@ -147,7 +147,7 @@ static void service(const struct share *share);
 static void *second_thread(void *argument);
 int main(int argc, char **argv);
 
-/* Returns the start of the function behind `function`, in whatever order the compiler placed them. */
+/* Returns the start of the function behind `function`. The compiler may place functions in any order. */
 static uintptr_t end_of(uintptr_t function)
 {
 	const uintptr_t others[] = {(uintptr_t)hot_first,  (uintptr_t)hot_second,  (uintptr_t)count_both,

@@ -33,7 +33,7 @@ enum bench_change {
 	BENCH_UNKNOWN,  /* one has fewer than BENCH_ROUNDS rounds, or neither direction is better */
 };
 
-/* A difference of medians below this share never counts, whatever the spread. */
+/* A difference of medians below this share never counts, even if the spreads are smaller. */
 #define BENCH_LEAST_CHANGE 0.03
 
 /*
