@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory for many small things that go together. */
+/* An arena: memory for many small allocations that are freed together. */
 #ifndef PEBSD_ARENA_H
 #define PEBSD_ARENA_H
 
@@ -7,13 +7,16 @@
 
 struct arena_block;
 
-/* All zero is an empty one. */
+/* An arena that is all zero is empty. */
 struct arena {
 	struct arena_block *last;
-	size_t used; /* of the last block */
+	size_t used; /* bytes used of the last block */
 };
 
-/* Zeroed memory for anything, until arena_done(). NULL: no memory. */
+/*
+ * Returns zeroed memory, aligned for any type and valid until arena_done(). Returns NULL if there is no
+ * memory.
+ */
 void *arena_take(struct arena *arena, size_t size);
 void arena_done(struct arena *arena);
 

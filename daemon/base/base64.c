@@ -29,7 +29,7 @@ char *base64_encode(const u8 *bytes, size_t size)
 	return text;
 }
 
-/* -1: not a digit. */
+/* Returns -1 if `digit` is not a base64 digit. */
 static int value_of(char digit)
 {
 	const char *at = digit ? strchr(digits, digit) : NULL;
@@ -62,7 +62,7 @@ int base64_decode(const char *text, u8 **ret, size_t *ret_size)
 			}
 			word = word << 6 | (u32)value;
 		}
-		/* Bits that stand for nothing are 0: each value has one spelling. */
+		/* Unused bits must be 0, so that each value has exactly one spelling. */
 		if (word & ((1U << 8 * (4 - n)) - 1)) {
 			free(bytes);
 			return -EBADMSG;

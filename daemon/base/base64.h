@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bytes as text (RFC 4648, section 4): with padding, without line breaks. Pure. */
+/* Base64 (RFC 4648, section 4) with padding and without line breaks. Pure functions. */
 #ifndef PEBSD_BASE64_H
 #define PEBSD_BASE64_H
 
@@ -7,10 +7,10 @@
 
 #include "pebsd/types.h"
 
-/* The caller frees; NULL: no memory. */
+/* Returns the encoded text, which the caller frees, or NULL if there is no memory. */
 char *base64_encode(const u8 *bytes, size_t size);
 
-/* The bytes of such a text. The caller frees `*ret`. 0; -EBADMSG where it is none; -ENOMEM. */
+/* Decodes `text`. The caller frees `*ret`. Returns 0, -EBADMSG if `text` is not valid base64, or -ENOMEM. */
 int base64_decode(const char *text, u8 **ret, size_t *ret_size);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/loaded.h"
 #include "base/version.h"
 
-/* The build says: pkg-config's names and versions of all that may be linked. */
+/* Set by the build: names and versions, by pkg-config, of every library that may be linked. */
 #ifndef PEBSD_LIBRARIES
 #define PEBSD_LIBRARIES ""
 #endif
@@ -25,13 +25,15 @@
 
 #define LICENCE "GPL-2.0"
 
-/* Calls that tell a library's version at run time, where it has one. None is linked for it: they are looked
- * for in what is loaded. */
+/*
+ * For each library, the function that returns its version at run time, if it has one. No library is linked
+ * for the sake of this function: it is looked up in what is loaded.
+ */
 static const struct library {
-	const char *name; /* pkg-config's, "" : it has none */
-	const char *file; /* what its file's name begins with */
+	const char *name; /* name in pkg-config; "" if it has none */
+	const char *file; /* the file name starts with this */
 	const char *call;
-	bool takes_session; /* dwfl_version(): of which NULL is none */
+	bool takes_session; /* takes a session, as dwfl_version() does: NULL stands for no session */
 } libraries[] = {
 	{"inih", "libinih.so.", NULL, false},
 	{"json-c", "libjson-c.so.", "json_c_version", false},
@@ -44,7 +46,7 @@ static const struct library {
 	{"libsystemd", "libsystemd.so.", NULL, false},
 	{"libzstd", "libzstd.so.", "ZSTD_versionString", false},
 	{"ncursesw", "libncursesw.so.", "curses_version", false},
-	{"ncursesw", "libtinfo.so.", NULL, false}, /* a part of it, with a file of its own */
+	{"ncursesw", "libtinfo.so.", NULL, false}, /* part of ncurses, in a separate file */
 	{"zlib", "libz.so.", "zlibVersion", false},
 	{"", "libc.so.", "gnu_get_libc_version", false},
 };
@@ -73,7 +75,7 @@ char *build_info_compiled_with(const char *list, const char *library)
 	return NULL;
 }
 
-/* As the library itself says it, now. NULL: it has no such call. */
+/* Asks the loaded library for its version. Returns NULL if it has no such function. */
 static const char *loaded_version(const struct library *library)
 {
 	union {
@@ -101,7 +103,7 @@ static bool put(json_object *object, const char *key, const char *text)
 	return true;
 }
 
-/* The object is the array's at once. */
+/* The array owns the object from the start. */
 static json_object *put_object(json_object *array)
 {
 	json_object *added = json_object_new_object();
@@ -132,7 +134,7 @@ static bool put_bpf(json_object *array, const struct build_info_bpf *bpf)
 	return object && put(object, "name", bpf->name) && put(object, "sha256", bpf->sha256);
 }
 
-/* The array is the object's at once. */
+/* The object owns the array from the start. */
 static json_object *put_array(json_object *object, const char *key)
 {
 	json_object *array = json_object_new_array();
@@ -168,11 +170,14 @@ static bool put_objects(json_object *info, const struct build_info_bpf *bpf, siz
 	return true;
 }
 
-/* Part of the program where something in it calls it: a weak reference takes nothing from an archive. */
+/*
+ * Linked in only if other code of the program calls it: a weak reference alone does not pull a member out of
+ * an archive.
+ */
 extern int cplus_demangle_v3_callback(const char *, int, void (*)(const char *, size_t, void *), void *)
 	__attribute__((weak));
 
-/* It has no version of its own: Debian makes it of binutils' sources. */
+/* libiberty has no version of its own: Debian builds it from the sources of binutils. */
 static bool put_static(json_object *info)
 {
 	json_object *array, *object;

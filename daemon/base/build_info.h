@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program's bill of materials (--version --json): itself, what it was built with, and the libraries that
- * run in it, each by the version it was compiled for and the one that is loaded.
+ * A program's build info (--version --json): the program, what it was built with, and the libraries that are
+ * loaded into it. For each library, it shows the version that the program was compiled with and the version
+ * that is loaded.
  */
 #ifndef PEBSD_BUILD_INFO_H
 #define PEBSD_BUILD_INFO_H
@@ -12,15 +13,15 @@
 /* A BPF object that is part of the program. */
 struct build_info_bpf {
 	const char *name;   /* "pebsd": bpf/pebsd.bpf.c */
-	const char *sha256; /* of the object as it was compiled, hexadecimal */
+	const char *sha256; /* SHA-256 of the compiled object, in hexadecimal */
 };
 
 /* Prints the build info of the running process, as `program`, in JSON. Returns 0 or -errno. */
 int build_info_print(FILE *out, const char *program, const struct build_info_bpf *bpf, size_t n_bpf);
 
 /*
- * The version of `library` in `list`: "libbpf 1.1.2 libelf 0.188 ...", as the build writes it down. NULL
- * where it is not in it; the caller frees. Pure.
+ * Returns the version of `library` in `list`, which has the form that the build writes: "libbpf 1.1.2 libelf
+ * 0.188 ...". The caller frees it. Returns NULL if the library is not in the list. Pure function.
  */
 char *build_info_compiled_with(const char *list, const char *library);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cleanup attributes and ownership transfer: a resource is freed where its scope ends, unless it is taken out
- * with TAKE_PTR or TAKE_FD.
+ * Cleanup attributes and ownership transfer: a resource is freed at the end of its scope, unless it is taken
+ * out with TAKE_PTR or TAKE_FD.
  */
 #ifndef PEBSD_CLEANUP_H
 #define PEBSD_CLEANUP_H

@@ -15,7 +15,7 @@ static const char *skip_space(const char *text)
 	return text;
 }
 
-/* Neither sign nor space is part of a number here, which strtol() would take. */
+/* A number here has neither sign nor leading space, both of which strtol() would accept. */
 static int parse_cpu(const char **text, int *ret)
 {
 	int cpu = 0;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* Descriptors are given out from the lowest on: above this there are none. */
+/* The kernel hands out the lowest free descriptor, so no descriptor is expected above this number. */
 #define COUNTED_MAX 65536
 
 int descriptor_limit_for(const struct rlimit *limit, size_t used, size_t more, rlim_t *ret)
@@ -21,7 +21,7 @@ int descriptor_limit_for(const struct rlimit *limit, size_t used, size_t more, r
 	return 0;
 }
 
-/* Where /proc is hidden, or there is no descriptor to read it with. */
+/* Used if /proc is hidden, or if no descriptor is left to read it. */
 static int count_one_by_one(size_t *ret)
 {
 	struct rlimit limit;

@@ -3,8 +3,10 @@
 
 #include <time.h>
 
-/* A time in the past elapses at once, whenever the source is enabled. The smallest accuracy keeps it from waiting
- * for other timers. */
+/*
+ * A time in the past elapses immediately whenever the source is enabled. The accuracy is the smallest one, so
+ * that the source does not wait for other timers.
+ */
 int event_turn_add(sd_event *event, sd_event_time_handler_t handler, void *userdata, sd_event_source **ret)
 {
 	sd_event_source *source;

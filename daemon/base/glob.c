@@ -5,15 +5,15 @@
 #include <string.h>
 
 /*
- * The places of the pattern that can be reached after the bytes read so far are all followed at once, in the
- * place of trying one and going back: that is what bounds the time. Place `n` is the end.
+ * Follows all places of the pattern that the bytes read so far can reach at the same time, instead of trying
+ * one and backtracking. That bounds the run time. Place `n` is the end of the pattern.
  *
- * A star takes no byte to pass: from its place the next one is reached at once.
+ * A star may match nothing, so reaching a star also reaches the place behind it.
  */
 static void add_place(bool *places, const char *pattern, size_t at)
 {
 	places[at] = true;
-	/* A place that is there already has brought those behind it. */
+	/* If the next place is set already, the places behind it are set, too. */
 	while (pattern[at] == '*' && !places[at + 1])
 		places[++at] = true;
 }
@@ -37,7 +37,7 @@ bool glob_match(const char *pattern, const char *path)
 			if (!now[i])
 				continue;
 			if (pattern[i] == '*') {
-				/* The second star of `**` is the one that may take a `/`. */
+				/* Only the second star of `**` may match a `/`. */
 				if (*path == '/' && !crosses)
 					continue;
 				add_place(next, pattern, i);

@@ -3,7 +3,7 @@
 
 #include <malloc.h>
 
-/* glibc's own at the start. */
+/* glibc's initial threshold. */
 #define LARGE_BYTES (128 << 10)
 
 void heap_map_large(void)

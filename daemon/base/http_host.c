@@ -7,12 +7,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* A name's longest, and what an address takes. */
+/* The longest host name, and the size of an address. */
 #define NAME_MAX_BYTES 253
 
 #define ADDRESS_BYTES 16
 
-/* As IPv6 has it, IPv4's in the mapped form, so that the same address is the same bytes. */
+/*
+ * Parses an address in the form of IPv6. IPv4 addresses are mapped into IPv6, so that equal addresses have
+ * equal bytes.
+ */
 static bool read_address(const char *text, unsigned char ret[static ADDRESS_BYTES])
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -57,7 +60,7 @@ static bool is_label_byte(char byte)
 	return isalnum((unsigned char)byte) || byte == '-' || byte == '_' || byte == '.';
 }
 
-/* The host without its brackets and port. */
+/* Copies the host of `text` to `ret`, without brackets and port. */
 static bool read_host(const char *text, char ret[static NAME_MAX_BYTES + 1])
 {
 	bool bracketed = *text == '[';
@@ -77,7 +80,7 @@ static bool read_host(const char *text, char ret[static NAME_MAX_BYTES + 1])
 	for (size_t i = 0; i < n; i++)
 		if (!is_label_byte(ret[i]))
 			return false;
-	/* The root's dot. */
+	/* Drop the dot that stands for the root of DNS. */
 	if (n > 1 && ret[n - 1] == '.')
 		ret[n - 1] = '\0';
 	return true;

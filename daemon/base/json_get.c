@@ -22,12 +22,17 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret)
 
 	if (length == 0 || length >= INT_MAX)
 		return -EBADMSG;
-	/* A number at the very end is complete only at a NUL; the tokener takes it as one more byte. */
+	/*
+	 * The tokener takes a number at the very end as complete only when it sees a NUL, so the NUL is
+	 * passed as one more byte.
+	 */
 	terminated = strndup(text, length);
 	if (!tokener || !terminated)
 		return -ENOMEM;
-	/* JSON_TOKENER_VALIDATE_UTF8 looks at lead and continuation bytes only: it takes overlong forms,
-	 * surrogates, and what lies beyond U+10FFFF. */
+	/*
+	 * JSON_TOKENER_VALIDATE_UTF8 checks lead and continuation bytes only: it accepts overlong forms,
+	 * surrogates, and code points beyond U+10FFFF.
+	 */
 	if (strlen(terminated) != length || !utf8_is_encoded(terminated))
 		return -EBADMSG;
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);

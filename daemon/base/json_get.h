@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading JSON that came from outside: what is absent or of another type is "no", never a default. */
+/*
+ * Reads JSON from untrusted sources. A member that is missing or has another type is reported as absent,
+ * never replaced by a default.
+ */
 #ifndef PEBSD_JSON_GET_H
 #define PEBSD_JSON_GET_H
 
@@ -14,22 +17,27 @@ DEFINE_CLEANUP(json_object *, json_object_put)
 #define _cleanup_json_ _cleanup_(json_object_putp)
 
 /*
- * The JSON value in `text`, which must be all of it but for white space, as strict JSON in UTF-8, at most
- * `depth` levels deep. Returns 0 or -EBADMSG, -ENOMEM. `ret` is the caller's; NULL for `null`.
+ * Parses `text` as strict JSON in UTF-8, nested at most `depth` levels deep. Only white space may surround
+ * the value. Returns 0, -EBADMSG or -ENOMEM. The caller owns `*ret`, which is NULL for the JSON value `null`.
  */
 int json_parse(const char *text, size_t length, int depth, json_object **ret);
 
-/* Member `key`, or NULL: absent, null, or `object` is NULL or no object. Borrowed. */
+/*
+ * Returns member `key` as a borrowed reference. NULL: the member is absent or null, or `object` is NULL or
+ * not an object.
+ */
 json_object *json_get(const json_object *object, const char *key);
 
-/* The same, of that type or NULL. */
+/* Does the same, but returns NULL for another type. */
 json_object *json_get_object(const json_object *object, const char *key);
 json_object *json_get_array(const json_object *object, const char *key);
 
-/* A text without NUL bytes, or NULL. Borrowed. */
+/* Returns a borrowed string without NUL bytes, or NULL. */
 const char *json_get_text(const json_object *object, const char *key);
 
-/* Return whether the member is there with the right type and, for json_get_u64, not negative. */
+/*
+ * Return whether the member exists with the right type. A negative number does not count for json_get_u64().
+ */
 bool json_get_u64(const json_object *object, const char *key, u64 *ret);
 bool json_get_double(const json_object *object, const char *key, double *ret);
 bool json_get_bool(const json_object *object, const char *key, bool *ret);

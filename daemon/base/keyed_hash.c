@@ -83,7 +83,7 @@ struct hash_key hash_key_new(void)
 
 	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) == (ssize_t)sizeof(key))
 		return key;
-	/* Before the kernel has randomness, in the first moments after boot. */
+	/* In the first moments after boot, the kernel's random generator is not ready yet. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (struct hash_key){{(u64)now.tv_nsec * 0x9e3779b97f4a7c15ULL, (u64)(size_t)&key}};
 }

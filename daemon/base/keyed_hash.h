@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A hash with a secret key, for tables of what others choose (addresses, names): who does not know the key
- * can not look for values that collide. SipHash with one round a word and three at the end (Aumasson and
- * Bernstein, "SipHash: a fast short-input PRF", 2012). Pure but for the making of a key.
+ * A hash with a secret key, for tables whose keys others choose (addresses, names). Without the key, nobody
+ * can search for values that collide. SipHash with one round per word and three at the end (Aumasson and
+ * Bernstein, "SipHash: a fast short-input PRF", 2012). Pure functions, except hash_key_new().
  */
 #ifndef PEBSD_KEYED_HASH_H
 #define PEBSD_KEYED_HASH_H
@@ -15,7 +15,7 @@ struct hash_key {
 	u64 words[2];
 };
 
-/* A key that nobody else knows, as far as the kernel has randomness. */
+/* Returns a random key. It is secret if the kernel's random generator is ready. */
 struct hash_key hash_key_new(void);
 
 u64 keyed_hash_words(const struct hash_key *key, const u64 *words, size_t n);

@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 
-/* A whole path, from the root on. */
+/* Accepts absolute paths only. */
 static int parse_local(const char *path, struct listen_address *ret)
 {
 	struct listen_address result = {0};
@@ -88,7 +88,7 @@ bool listen_address_is(const struct listen_address *address, const struct sockad
 {
 	if (address->none || address->address.any.sa_family != bound->sa_family)
 		return false;
-	/* The kernel leaves out what follows the path. */
+	/* The kernel leaves out the bytes behind the path. */
 	if (bound->sa_family == AF_UNIX)
 		return length > offsetof(struct sockaddr_un, sun_path) &&
 		       strncmp(address->address.local.sun_path,

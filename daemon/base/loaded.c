@@ -41,13 +41,15 @@ static void find_build_id(const struct dl_phdr_info *info, struct loaded *loaded
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type == PT_NOTE)
-			/* It tells an address alone. NOLINTNEXTLINE(performance-no-int-to-ptr) */
+			/*
+			 * The linker gives an address as a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
+			 */
 			loaded_build_id((const u8 *)(info->dlpi_addr + segment->p_vaddr), segment->p_memsz,
 					loaded->build_id);
 	}
 }
 
-/* For dl_iterate_phdr(3): what is not 0 ends its walk. */
+/* Callback of dl_iterate_phdr(3), which stops at the first result other than 0. */
 static int add(struct dl_phdr_info *info, size_t size, void *userdata)
 {
 	struct loaded_list *list = userdata;
@@ -55,7 +57,7 @@ static int add(struct dl_phdr_info *info, size_t size, void *userdata)
 	struct loaded *grown;
 
 	(void)size;
-	/* The program comes first, without a name; the vdso has one that is no file's. */
+	/* The program comes first and has no name. The vdso has a name that is not a file. */
 	if (list->n > 0 && !strchr(path, '/'))
 		return 0;
 	grown = reallocarray(list->list, list->n + 1, sizeof(*grown));

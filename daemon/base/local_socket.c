@@ -25,7 +25,7 @@ __attribute__((format(printf, 3, 4))) static int fail(int error, char **ret_mess
 	return error;
 }
 
-/* The directories above the socket, which usually exist. */
+/* Creates the directories above the socket; usually they exist. */
 static int make_parents(const struct local_socket_words *words, const char *path, char **ret_message)
 {
 	_cleanup_free_ char *directory = strdup(path);
@@ -46,7 +46,7 @@ static int make_parents(const struct local_socket_words *words, const char *path
 	return 0;
 }
 
-/* Takes a socket away that nobody answers on. */
+/* Removes an existing socket if nobody listens on it. */
 static int remove_stale(const struct local_socket_words *words, const struct sockaddr_un *address,
 			char **ret_message)
 {
@@ -75,7 +75,7 @@ static int remove_stale(const struct local_socket_words *words, const struct soc
 	return 0;
 }
 
-/* Nothing of this is fatal: without the group the socket is for its owner, who can put that right. */
+/* No failure here is fatal: without the group, the socket is for its owner alone, who can correct that. */
 static void give_to_group(const struct local_socket_words *words, const char *path, const char *group)
 {
 	const struct group *entry;
@@ -91,7 +91,10 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 			   words->what, path, group);
 		return;
 	}
-	/* Made by a member of the group alone, it is the group's: the unit may not even ask for that. */
+	/*
+	 * If a member of the group alone made the socket, it has the right group already. The unit may not
+	 * even be allowed to call chown.
+	 */
 	if (((lstat(path, &st) < 0 || st.st_gid != entry->gr_gid) &&
 	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||
 	    chmod(path, 0660) < 0)
@@ -122,8 +125,10 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 		return r;
 
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* bind(2) gives the file the mode of the socket's own inode (unix(7), net/unix/af_unix.c in
-	 * Linux 6.1), so that at no time others can connect. */
+	/*
+	 * bind(2) gives the file the mode of the socket's own inode (unix(7), net/unix/af_unix.c in Linux
+	 * 6.1). So there is no moment in which others can connect.
+	 */
 	if (fd < 0 || fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return fail(-errno, ret_message, "cannot make the %s %s: %s; check its directory, or give %s",

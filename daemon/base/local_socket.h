@@ -7,23 +7,26 @@
 
 struct local_socket {
 	char *path;
-	dev_t device; /* of the file that this process made */
+	dev_t device; /* device and inode of the file that this process created */
 	ino_t inode;
 };
 
-/* For messages. */
+/* Words for messages. */
 struct local_socket_words {
 	const char *what;  /* "control socket" */
-	const char *other; /* what to give in its place: "another --socket" */
+	const char *other; /* what to pass instead, as in "another --socket" */
 };
 
-/* Makes the directories above it, and takes the place of one that nobody answers on. Owner and `group` (NULL:
- * none) may connect. 0; or -errno, and *ret_message (the caller frees it; NULL without memory): what failed,
- * and what to do. `ret_fd` listens and does not block; it is the caller's. */
+/*
+ * Creates the socket and the directories above it, and replaces a stale socket that nobody listens on. The
+ * owner and the members of `group` (NULL: no group) may connect. Returns 0 or -errno. On an error,
+ * `*ret_message` says what failed and what to do; the caller frees it, and it is NULL without memory.
+ * `*ret_fd` is a non-blocking listening socket that the caller owns.
+ */
 int local_socket_listen(const struct local_socket_words *words, const char *path, const char *group,
 			struct local_socket *ret, int *ret_fd, char **ret_message);
 
-/* Removes the file, where it is still the one that was made. Takes a zeroed one too. */
+/* Removes the file if it is still the one that this process created. Accepts a zeroed struct, too. */
 void local_socket_remove(struct local_socket *socket);
 
 #endif

@@ -21,7 +21,7 @@ static const char *program_name = "pebsd";
 static bool to_journal;
 static int level_max = LOG_INFO;
 static struct log_repeats repeats;
-static u64 missing; /* nobody took them */
+static u64 missing; /* messages that nobody read in time */
 
 void log_open(const char *program)
 {
@@ -71,7 +71,7 @@ static int send_to_journal(int priority, int error, const struct log_field *extr
 	return log_journal_send(fields, n, missing == 0);
 }
 
-/* Who reads a pipe or a terminal may have stopped, and so may a journal that is at a stream's end. */
+/* The reader of a pipe or a terminal may have stopped, and so may a journal at the other end of a stream. */
 static int send_to_error(const char *message)
 {
 	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -90,7 +90,7 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
 }
 
-/* 0, or -EAGAIN: nobody takes it now. */
+/* Returns 0, or -EAGAIN if the reader does not accept the message now. */
 static int send_out(int priority, int error, const struct log_field *fields, const char *file, int line,
 		    const char *function, const char *message)
 {
@@ -98,11 +98,14 @@ static int send_out(int priority, int error, const struct log_field *fields, con
 
 	if (to_journal)
 		r = send_to_journal(priority, error, fields, file, line, function, message);
-	/* A journal that can't be reached leaves nothing better to do than standard error. */
+	/* If the journal cannot be reached, standard error is the only place left. */
 	return r == 0 || r == -EAGAIN ? r : send_to_error(message);
 }
 
-/* Those that nobody took are told of by their number, before the next one. Returns whether none is left. */
+/*
+ * Logs the number of lost messages before the next message. Returns whether no lost messages are left to
+ * report.
+ */
 static bool tell_missing(void)
 {
 	char message[128];
@@ -117,7 +120,7 @@ static bool tell_missing(void)
 	return missing == 0;
 }
 
-/* Never waits for long: what is logged is not worth the samples of that time. */
+/* Never waits for long: a log message is not worth the samples that would be lost in that time. */
 static void say(int priority, int error, const struct log_field *fields, const char *file, int line,
 		const char *function, const char *message)
 {
@@ -151,7 +154,9 @@ void log_close(void)
 	tell_left_out(true);
 }
 
-/* Without memory for a long message its beginning is told: no memory is what it may be about. */
+/*
+ * If there is no memory for a long message, its beginning is logged: the message may be about lack of memory.
+ */
 #define SHORT_MAX 1024
 
 int log_write(int priority, int error, const struct log_field *fields, const char *kind, const char *file,
@@ -193,7 +198,7 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 
 	utf8_make_plain(whole ? whole : beginning);
 
-	/* What has fields of its own is an event that programs look for: each of them counts. */
+	/* A message with fields of its own is an event that programs look for, so each one is logged. */
 	if (fields || log_repeats_say(&repeats, priority, kind, message, now_ns()))
 		say(priority, error, fields, file, line, function, message);
 	return error;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages: to the journal with their fields when standard error leads there, else as lines on standard
- * error. A message says what failed, on what, why, and what to do. Nobody is waited for who does not read
- * them: those that are missing are told of by their number when they are read again.
+ * Log messages. They go to the journal with their fields if standard error is connected to it, otherwise to
+ * standard error as lines. A message says what failed, on what, why, and what to do. Logging does not wait
+ * for a slow reader: messages that nobody reads are dropped and counted, and the count is logged when
+ * somebody reads again.
  */
 #ifndef PEBSD_LOG_H
 #define PEBSD_LOG_H
@@ -16,26 +17,35 @@ struct log_field {
 	const char *value;
 };
 
-/* Finds out where standard error leads ($JOURNAL_STREAM, sd_journal_stream_fd(3)). Call once, first. */
+/*
+ * Finds out whether standard error leads to the journal ($JOURNAL_STREAM, sd_journal_stream_fd(3)). Call it
+ * once, before anything else.
+ */
 void log_open(const char *program);
 
 /* Messages above this priority are dropped; default LOG_INFO. */
 void log_set_level(int priority);
 
-/* Tells of messages that were left out as the same again (base/log_repeat.h), once a minute each. Call now
- * and then. */
+/*
+ * Logs how often repeated messages were suppressed (base/log_repeat.h), at most once a minute for each. Call
+ * it regularly.
+ */
 void log_tell_left_out(void);
 
-/* Tells of all that were left out. Call once, last. */
+/* Logs all counts of suppressed messages. Call it once, at the end. */
 void log_close(void);
 
 /*
- * Writes one message. A message without `fields` that comes again and again is written a few times a minute and
- * counted after that. Messages of one `kind` count as the same; without a kind (NULL), messages with the same
- * text do. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field ERRNO is set.
- * Names of others may be in it: what could end the line or has no place in one is '?' (utf8_make_plain()); the
- * fields' values stand as they are. `fields` may be NULL. Returns `error`, so that `return log_error(r, ...)`
- * reads well.
+ * Writes one message.
+ *
+ * A message without `fields` that is repeated is written a few times a minute, and only counted after that.
+ * Messages of one `kind` count as the same message. Without a kind (NULL), messages with the same text do.
+ *
+ * `error` is 0 or -errno. If it is not 0, ": " and the error's text are appended and the field ERRNO is set.
+ * The message may contain names that others chose: characters that could end the line or do not belong into a
+ * line become '?' (utf8_make_plain()). The values of `fields` are written unchanged. `fields` may be NULL.
+ *
+ * Returns `error`, so that `return log_error(r, ...)` works.
  */
 int log_write(int priority, int error, const struct log_field *fields, const char *kind, const char *file,
 	      int line, const char *function, const char *format, ...) __attribute__((format(printf, 8, 9)));
@@ -43,7 +53,9 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 #define log_full(priority, error, fields, ...) \
 	log_write(priority, error, fields, NULL, __FILE__, __LINE__, __func__, __VA_ARGS__)
 
-/* For a message that a client can cause again and again, with another time or number in its text each time. */
+/*
+ * For a message that a client can cause again and again, with another time or number in its text each time.
+ */
 #define log_kind(priority, kind, ...) \
 	((void)log_write(priority, 0, NULL, kind, __FILE__, __LINE__, __func__, __VA_ARGS__))
 #define log_error(error, ...)   log_full(LOG_ERR, error, NULL, __VA_ARGS__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Entries of the journal, in its native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL):
- * sd_journal_sendv(3) waits for as long as a journal that is stopped does not read.
+ * Writes journal entries in the native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL).
+ * sd_journal_sendv(3) is not used because it blocks for as long as a stopped journal does not read.
  */
 #ifndef PEBSD_LOG_JOURNAL_H
 #define PEBSD_LOG_JOURNAL_H
@@ -14,23 +14,24 @@
 
 struct log_field;
 
-/* An entry has at most so many fields, each of at most so many pieces. */
+/* Maximum number of fields in an entry, and of pieces in a field. */
 #define LOG_JOURNAL_FIELDS 48
 #define LOG_JOURNAL_PIECES 5
 
-/* Waited for the journal at most, where it is waited for. */
+/* Longest wait for the journal, if the caller waits at all. */
 #define LOG_JOURNAL_WAIT_MS 100
 
 /*
- * The entry's bytes as pieces, which are the fields' own and those of `lengths`; returns how many. A value of
- * more than a line has its length before it.
+ * Splits the entry into pieces, which point into the fields and into `lengths`. Returns the number of pieces.
+ * The length precedes a value that has more than one line.
  */
 size_t log_journal_pieces(const struct log_field *fields, size_t n, u64 lengths[static LOG_JOURNAL_FIELDS],
 			  struct iovec ret[static LOG_JOURNAL_FIELDS * LOG_JOURNAL_PIECES]);
 
 /*
- * Sends the first `n` of the fields, allocates nothing, and waits for a moment or not at all. 0; -EAGAIN:
- * there is a journal, and it takes no more now; -errno: it can't be reached.
+ * Sends the first `n` fields. It allocates nothing, and waits for at most LOG_JOURNAL_WAIT_MS, or not at all
+ * without `wait`. Returns 0, -EAGAIN if there is a journal that accepts nothing now, or -errno if the journal
+ * cannot be reached.
  */
 int log_journal_send(const struct log_field *fields, size_t n, bool wait);
 

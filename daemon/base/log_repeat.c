@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* FNV-1a: nobody gains from two messages that are taken for one. */
+/* FNV-1a: nobody gains anything from a collision of two messages. */
 static u64 hash_of(const char *text)
 {
 	u64 hash = 0xcbf29ce484222325ULL;
@@ -26,7 +26,7 @@ static struct log_repeat *find(struct log_repeats *repeats, u64 hash)
 	return NULL;
 }
 
-/* Of those of which nothing is left to be told, the oldest; NULL: of each there is. */
+/* The oldest entry with no suppressed count left to report, or NULL. */
 static struct log_repeat *take(struct log_repeats *repeats)
 {
 	struct log_repeat *oldest = NULL;
@@ -78,7 +78,7 @@ bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, stru
 		if (repeat->left_out == 0 || (!at_end && !over(repeat, now_ns)))
 			continue;
 		*ret = *repeat;
-		/* What goes on is told by its count alone, once in that time. */
+		/* From now on a persistent fault is logged by its count alone, once per interval. */
 		repeat->begun_ns = now_ns;
 		repeat->left_out = 0;
 		return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fault that goes on is told a few times, and not a thousand times: which messages are said, and how many
- * of the same were left out. Pure.
+ * Limits the repetition of log messages: a persistent fault is logged a few times, not a thousand times.
+ * Decides which messages are logged, and counts the suppressed ones. Pure functions.
  */
 #ifndef PEBSD_LOG_REPEAT_H
 #define PEBSD_LOG_REPEAT_H
@@ -10,23 +10,25 @@
 
 #include "pebsd/types.h"
 
-/* The same message is said so many times in so long. */
+/* The same message is logged at most LOG_REPEAT_BURST times within LOG_REPEAT_NS. */
 #define LOG_REPEAT_BURST 3
 #define LOG_REPEAT_NS    60000000000ULL
 
-/* So many messages are remembered. The one said longest ago goes for another; more than the faults of a bad
- * day. */
+/*
+ * Number of messages that are remembered, which is more than the faults of a bad day. A new message replaces
+ * the oldest one that has no suppressed count left to report.
+ */
 #define LOG_REPEATS         16
 #define LOG_REPEAT_TEXT_MAX 240
 
 struct log_repeat {
-	u64 hash;     /* of the kind, or of the whole message; 0: free */
-	u64 begun_ns; /* its first in this stretch of time */
+	u64 hash;     /* of the kind, or of the whole message; 0: unused entry */
+	u64 begun_ns; /* time of the first message in this interval */
 	u32 said;
 	u64 left_out;
 	int priority;
-	bool varies;                    /* messages of one kind differ */
-	char text[LOG_REPEAT_TEXT_MAX]; /* the last one's beginning */
+	bool varies;                    /* the texts of this kind differ */
+	char text[LOG_REPEAT_TEXT_MAX]; /* beginning of the latest message */
 };
 
 struct log_repeats {
@@ -34,30 +36,35 @@ struct log_repeats {
 };
 
 /*
- * Whether to say this now. Messages of one kind count as the same, whatever they say. Without a kind (NULL),
- * messages with the same text do. All zero, `repeats` remembers nothing. Time only grows.
+ * Returns whether to log this message now. Messages of one kind count as the same, even if their texts
+ * differ. Without a kind (NULL), messages with the same text do. `repeats` starts as all zero. Time must not
+ * go backwards.
  */
 bool log_repeats_say(struct log_repeats *repeats, int priority, const char *kind, const char *text,
 		     u64 now_ns);
 
 /*
- * One whose stretch of time is over while some of it were left out, which are then counted as told; NULL:
- * none. With `at_end` none is waited for. `ret` is a copy, and stays good.
+ * Finds a message whose interval is over and of which some repetitions were suppressed. Copies it to `ret`
+ * and counts these repetitions as reported. Returns false if there is none. With `at_end`, the interval need
+ * not be over.
  */
 bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, struct log_repeat *ret);
 
 /*
- * A figure that goes on, such as samples lost: told at once where nothing of it was told in the last
- * LOG_REPEAT_NS, and then as the sum of that time. {0} has told nothing. Pure.
+ * A counter that keeps growing, such as lost samples. It is logged at once if nothing was logged in the last
+ * LOG_REPEAT_NS, and afterwards as the sum of that time. {0} has logged nothing yet. Pure function.
  */
 struct log_sum {
 	bool told;
 	u64 told_ns;
-	u64 left; /* came since, and is not told */
+	u64 left; /* added since then, not yet logged */
 };
 
-/* Adds `more`, which may be 0: time alone brings the sum out. Returns what to tell now; 0: nothing. `ret_ns`:
- * since when that is; 0: of now. With `at_end` none is waited for. */
+/*
+ * Adds `more`, which may be 0: a later call then returns the sum once the interval is over. Returns the sum
+ * to log now, or 0 for nothing. `*ret_ns` is the time that the sum covers; 0: it is all new. With `at_end`,
+ * the interval need not be over.
+ */
 u64 log_sum_add(struct log_sum *sum, u64 more, u64 now_ns, bool at_end, u64 *ret_ns);
 
 #endif

@@ -24,7 +24,7 @@ static void cleanup_closedir(DIR *const *directory)
 		(void)closedir(*directory);
 }
 
-/* "node12" with the prefix "node" is 12. */
+/* Parses names such as "node12", which is 12 for the prefix "node". */
 static bool numbered(const char *name, const char *prefix, u64 max, u64 *ret)
 {
 	size_t length = strlen(prefix);
@@ -93,7 +93,7 @@ static int by_address(const void *a, const void *b)
 	return (one->node > other->node) - (one->node < other->node);
 }
 
-/* All blocks have one size: those of the same start are the same block. */
+/* All blocks have the same size, so ranges with the same start are the same block. */
 static void join(struct ranges *ranges)
 {
 	size_t kept = 0;
@@ -114,7 +114,7 @@ static void join(struct ranges *ranges)
 	ranges->n = kept;
 }
 
-/* Calls back for each node's folder. No folder of nodes: none. */
+/* Calls `callback` for each node's folder. Without a folder of nodes, it does nothing and returns 0. */
 static int each_node(const char *sysfs_root, int (*callback)(void *userdata, const char *folder, int node),
 		     void *userdata)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which physical memory, and which CPUs, belong to which NUMA node. Reads files below a root alone. */
+/* Which physical memory and which CPUs belong to which NUMA node. Only files below a given root are read. */
 #ifndef PEBSD_MEMORY_NODES_H
 #define PEBSD_MEMORY_NODES_H
 
@@ -7,21 +7,25 @@
 
 #include "pebsd/types.h"
 
-/* The physical memory of a node: bytes `start` to below `end`. */
+/* The physical memory of a node: the bytes from `start` up to, but not including, `end`. */
 struct node_range {
 	u64 start, end;
 	int node;
 };
 
 /*
- * The memory blocks of each node, from devices/system/node/nodeN/memoryM and devices/system/memory/
- * block_size_bytes below `sysfs_root` ("/sys"): by address, neighbours of one node joined. A block that two
- * nodes have in common is nobody's. A kernel without memory blocks (no CONFIG_MEMORY_HOTPLUG) gives none.
- * Returns 0 with an array that the caller frees (NULL for none), or -errno.
+ * Lists the memory blocks of each node, from devices/system/node/nodeN/memoryM and
+ * devices/system/memory/block_size_bytes below `sysfs_root` ("/sys"). Ranges are sorted by address, and
+ * adjacent ranges of one node are merged. A block that two nodes share belongs to neither. A kernel without
+ * memory blocks (no CONFIG_MEMORY_HOTPLUG) yields no range. Returns 0 and an array that the caller frees
+ * (NULL for none), or -errno.
  */
 int memory_nodes(const char *sysfs_root, struct node_range **ret, size_t *ret_n);
 
-/* The node of each CPU by its number, -1 where none is known. As above. */
+/*
+ * Returns an array of nodes, indexed by CPU number, with -1 for a CPU without a known node. Errors and
+ * ownership are as above.
+ */
 int memory_nodes_of_cpus(const char *sysfs_root, int **ret, size_t *ret_n);
 
 #endif

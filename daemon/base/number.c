@@ -13,8 +13,8 @@
 #define NSEC_PER_DAY    (24 * NSEC_PER_HOUR)
 
 /*
- * Reads the digits at the start of `text`. Returns what follows them, NULL where there are none; `*ret_large`
- * says that the number is more than an u64 holds.
+ * Reads the digits at the start of `text`. Returns a pointer behind them, or NULL if there are none.
+ * `*ret_large` says whether the number exceeds u64.
  */
 static const char *read_digits(const char *text, u64 *ret, bool *ret_large)
 {
@@ -136,12 +136,12 @@ int decimal_parse(const char *text, double *ret)
 	}
 	if (*text)
 		return -EINVAL;
-	/* Both are whole and exact, so that this is the double nearest to what was written. */
+	/* Both numbers are whole and exact, so the quotient is the double nearest to the text. */
 	*ret = value / scale;
 	return 0;
 }
 
-/* "12.3" + unit: one digit after the point, and none where it would be 0 or the number has three digits. */
+/* Formats "12.3" and the unit. The tenth is left out if it is 0 or if the number has three digits. */
 static const char *format_tenths(u64 value, u64 unit, const char *name, char *ret)
 {
 	u64 whole = value / unit;

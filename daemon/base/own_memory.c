@@ -38,7 +38,7 @@ int own_memory_read(int fd, u64 *ret)
 	return own_memory_of_statm(text, (u64)sysconf(_SC_PAGESIZE), ret);
 }
 
-/* "VmHWM:	    1234 kB", in bytes. */
+/* Reads a line such as "VmHWM:	    1234 kB", and returns bytes. */
 static bool line_of(const char *text, const char *name, u64 *ret)
 {
 	size_t length = strlen(name);

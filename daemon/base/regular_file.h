@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a regular file has, up to a bound: of files that anybody may have put there, or grown. */
+/* Reads a regular file up to a limit. It is meant for files that anybody may have created or enlarged. */
 #ifndef PEBSD_REGULAR_FILE_H
 #define PEBSD_REGULAR_FILE_H
 
 #include <stddef.h>
 
 /*
- * Reads an open file from where its descriptor stands, as many bytes as it has when this begins: fewer where
- * it becomes shorter meanwhile, and not what it grows by. A NUL that does not count follows them. How it is
- * opened is the caller's: O_NONBLOCK keeps a FIFO from being waited for. Returns 0, `ret` is the caller's to
- * free; -EINVAL: it is no regular file; -EFBIG: it has more than `most` bytes, and nothing was read; -ENOMEM;
- * -errno of reading.
+ * Reads an open file from its current position. It reads at most the number of bytes that the file has at the
+ * start: fewer if the file shrinks meanwhile, and nothing of what is appended. A NUL follows the bytes and is
+ * not counted. The caller opens the file, with O_NONBLOCK so that a FIFO does not block.
+ *
+ * Returns 0 and `*ret`, which the caller frees. -EINVAL: not a regular file. -EFBIG: the file has more than
+ * `most` bytes, and nothing was read. -ENOMEM, or -errno of reading.
  */
 int regular_file_read(int fd, size_t most, char **ret, size_t *ret_length);
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer than any name that is known; a longer word has no neighbour. */
+/* Longer than any known name. A longer word has no suggestion. */
 #define WORD_MAX 48
 
 static size_t smaller(size_t a, size_t b)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* "Did you mean": the known word nearest to one that is not. Pure. */
+/* "Did you mean": finds the known word that is nearest to an unknown one. Pure function. */
 #ifndef PEBSD_SUGGEST_H
 #define PEBSD_SUGGEST_H
 
 #include <stddef.h>
 
 /*
- * The candidate that takes the fewest letters inserted, left out, exchanged or swapped with their neighbour
- * to get to from `word`, letter case aside; NULL where none is near enough to be meant.
+ * Returns the candidate that needs the fewest edits to get to from `word`. An edit inserts, deletes or
+ * replaces a letter, or swaps two neighbours. Letter case is ignored. Returns NULL if no candidate is near
+ * enough.
  */
 const char *suggest_nearest(const char *word, const char *const *candidates, size_t n);
 

@@ -53,7 +53,7 @@ void text_short_count(double count, char ret[TEXT_NUMBER_MAX])
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.0f", count);
 		return;
 	}
-	/* Up in thousands until three digits are left, as they will be rounded. */
+	/* Divide by 1000 until at most three digits are left after rounding. */
 	count /= 1000;
 	while (count >= 999.5 && units[unit + 1]) {
 		count /= 1000;
@@ -115,7 +115,10 @@ void text_span(double seconds, char ret[TEXT_NUMBER_MAX])
 			       (unsigned long long)whole / 3600 % 24);
 }
 
-/* Bytes of the visible character at `text`, 0 where there is none; its columns in `ret_width`. */
+/*
+ * Returns the bytes of the visible character at `text` and sets its columns in `*ret_width`. Returns 0 if
+ * there is none.
+ */
 static size_t visible_character(const char *text, size_t *ret_width)
 {
 	mbstate_t state = {0};
@@ -125,7 +128,7 @@ static size_t visible_character(const char *text, size_t *ret_width)
 
 	if (length == 0 || length == (size_t)-1 || length == (size_t)-2)
 		return 0;
-	/* Width 0: combining marks and the controls that turn the direction of what follows. */
+	/* Width 0: combining marks, and the controls that change the direction of the text behind them. */
 	width = wcwidth(character);
 	if (width <= 0)
 		return 0;

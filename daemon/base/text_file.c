@@ -15,7 +15,7 @@ int text_file_read(const char *path, char **ret)
 	_cleanup_close_ int fd = -1;
 	size_t length = 0;
 
-	/* A fifo in a copied tree must not hold the caller. */
+	/* O_NONBLOCK: a FIFO in a copied tree must not block the caller. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -38,8 +38,8 @@ int text_file_read(const char *path, char **ret)
 			return -EFBIG;
 	}
 	/*
-	 * Some sysfs files are longer than their text: events_hybrid_sysfs_show() of Linux 6.1 to 7.3 returns
-	 * the length that its text would have had uncut, and the rest of the page is zero.
+	 * Some sysfs files are longer than their text. events_hybrid_sysfs_show() of Linux 6.1 to 7.3 returns
+	 * the length that its text would have without truncation, and the rest of the page is zero.
 	 */
 	while (length > 0 && text[length - 1] == '\0')
 		length--;

@@ -10,7 +10,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* What one byte becomes at most: U+FFFD and two digits; a character that stays is no longer. */
+/* Longest form of one byte: U+FFFD and two digits. A character that stays as it is is not longer. */
 #define SHOWN_MAX 5
 
 static bool is_continuation(unsigned char byte)
@@ -18,7 +18,10 @@ static bool is_continuation(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* Length of the UTF-8 character (RFC 3629) at `name` (NUL-terminated), 0 where there is none. */
+/*
+ * Returns the length of the UTF-8 character (RFC 3629) at `name`, which is NUL-terminated, or 0 if there is
+ * none.
+ */
 static size_t encoded_length(const char *name, u32 *ret_character)
 {
 	static const u32 smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -51,24 +54,33 @@ static size_t encoded_length(const char *name, u32 *ret_character)
 	return length;
 }
 
-/* Length of the character at `name` that names are shown with, 0 where there is none. */
+/* Returns the length of the character at `name`, or 0 if it is not one that the shown form keeps. */
 static size_t character_length(const char *name)
 {
 	u32 character;
 	size_t length = encoded_length(name, &character);
 
-	/* Noncharacters: systemd takes a file with one of them for no UTF-8, and reads nothing of it. */
+	/*
+	 * Noncharacters are refused: systemd treats a file with one of them as not UTF-8, and reads nothing
+	 * of it.
+	 */
 	if ((character >= 0xfdd0 && character <= 0xfdef) || (character & 0xfffe) == 0xfffe)
 		return 0;
 	return length;
 }
 
-/* The shown form of the first character or byte of `*name`, which is moved past it. Returns its length. */
+/*
+ * Writes the shown form of the first character or byte of `*name`, and moves `*name` past it. Returns its
+ * length.
+ */
 static size_t show_next(const char **name, char ret[SHOWN_MAX + 1])
 {
 	size_t length = character_length(*name);
 
-	/* The second and third byte of a U+FFFD are no characters, and follow in the same form. */
+	/*
+	 * The second and third byte of a U+FFFD are not characters, so the next calls write them in the same
+	 * form.
+	 */
 	if (length == 0 || strncmp(*name, REPLACEMENT, strlen(REPLACEMENT)) == 0)
 		return (size_t)sprintf(ret, REPLACEMENT "%02x", (unsigned char)*(*name)++);
 	memcpy(ret, *name, length);
@@ -117,7 +129,7 @@ bool utf8_is_shown_as(const char *name, const char *shown)
 	return !*shown;
 }
 
-/* Of a character of that length. */
+/* Returns whether the character of `length` bytes at `text` may stay. A length of 0 is not a character. */
 static bool is_plain(const unsigned char *text, size_t length)
 {
 	if (length == 1)

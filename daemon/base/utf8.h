@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names as JSON and Prometheus can carry them. A cgroup's name or a command's may hold any byte; in its shown
- * form a byte that is no UTF-8 stands as U+FFFD and its two hexadecimal digits, and so do the bytes of a
- * U+FFFD that was there before: two different names never become one. Pure.
+ * Names in a form that JSON and Prometheus can carry. The name of a cgroup or a command may contain any byte.
+ * The shown form replaces each byte that is not part of valid UTF-8 by U+FFFD and two hexadecimal digits. It
+ * does the same with the bytes of a U+FFFD in the name, so that two different names never get the same shown
+ * form. Pure functions.
  */
 #ifndef PEBSD_UTF8_H
 #define PEBSD_UTF8_H
@@ -10,26 +11,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The shown form of `name`. Returns 0 or -ENOMEM; the caller frees *ret. */
+/* Builds the shown form of `name`. Returns 0 or -ENOMEM. The caller frees `*ret`. */
 int utf8_show(const char *name, char **ret);
 
-/* Bytes of the shown form of `name`, without its NUL. */
+/* Returns the length of the shown form of `name` in bytes, without its NUL. */
 size_t utf8_shown_length(const char *name);
 
-/* Whether `shown` is the shown form of `name`. */
+/* Returns whether `shown` is the shown form of `name`. */
 bool utf8_is_shown_as(const char *name, const char *shown);
 
 /*
- * What may stand in one line for people, in place: each byte that is no UTF-8 or a control character is '?',
- * and so are those of characters that end a line or turn the direction of what follows (U+0080 to U+009F,
- * U+2028 to U+202E, U+2066 to U+2069).
+ * Makes `text` safe for one line of output, in place. These bytes become '?': control characters, bytes that
+ * are not UTF-8, and the bytes of characters that end a line or change the direction of the text (U+0080 to
+ * U+009F, U+2028 to U+202E, U+2066 to U+2069).
  */
 void utf8_make_plain(char *text);
 
-/* Whether `text` is UTF-8 without noncharacters, in whatever form. */
+/* Returns whether `text` is valid UTF-8 without noncharacters. It need not be a shown form. */
 bool utf8_is_valid(const char *text);
 
-/* Whether `text` is UTF-8 as RFC 3629 has it, noncharacters included. */
+/* Returns whether `text` is UTF-8 by RFC 3629. Noncharacters are allowed. */
 bool utf8_is_encoded(const char *text);
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Numbers in as few bytes as they need: 7 bits a byte, low ones first, the high bit set in all but the last.
+/*
+ * Numbers in as few bytes as they need: 7 bits per byte, low bits first, with the high bit set in all bytes
+ * but the last.
  */
 #ifndef PEBSD_VARINT_H
 #define PEBSD_VARINT_H
 
 #include "pebsd/types.h"
 
-#define VARINT_MAX 10 /* bytes of 64 bits */
+#define VARINT_MAX 10 /* bytes of a 64-bit number */
 
 static inline u8 *put_varint(u8 *to, u64 value)
 {
@@ -16,7 +18,7 @@ static inline u8 *put_varint(u8 *to, u64 value)
 	return to;
 }
 
-/* `from` was written by put_varint(). */
+/* `from` must have been written by put_varint(). */
 static inline const u8 *get_varint(const u8 *from, u64 *ret)
 {
 	u64 value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The version that --version, the control socket and the metrics name. The build may set it. */
+/* The version that --version, the control socket and the metrics show. The build may set it. */
 #ifndef PEBSD_VERSION_H
 #define PEBSD_VERSION_H
 

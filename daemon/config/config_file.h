@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The text of one configuration file, through inih. Pure. */
+/* Parses the text of one configuration file with inih. Pure function. */
 #ifndef PEBSD_CONFIG_FILE_H
 #define PEBSD_CONFIG_FILE_H
 
@@ -8,8 +8,8 @@
 #include "config/config.h"
 
 /*
- * Sets what `text` says in `config`, and adds every mistake in it to `mistakes` under the name `file`. What
- * is wrong is left out, what is right is set; rules are, with config_rules_finish() after the last file.
+ * Sets the values of `text` in `config`, and adds each mistake to `mistakes` under the name `file`. Wrong
+ * values are skipped and right ones are set. Rules are set by config_rules_finish(), after the last file.
  * Returns 0, with or without mistakes, or -ENOMEM.
  */
 int config_file_parse(const char *file, const char *text, size_t length, struct config *config,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of the keys: names, ranges, defaults, words. Whatever is said about a key is taken from here. */
+/*
+ * The table of the keys: names, ranges, defaults, descriptions. All texts about a key are made from this
+ * table.
+ */
 #ifndef PEBSD_CONFIG_KEYS_H
 #define PEBSD_CONFIG_KEYS_H
 
@@ -15,7 +18,7 @@ enum config_key_type {
 	CONFIG_KEY_PATTERNS,  /* struct config_patterns */
 	CONFIG_KEY_LISTEN,    /* struct listen_address */
 	CONFIG_KEY_GROUP,     /* char[CONFIG_GROUP_MAX] */
-	CONFIG_KEY_ACCOUNT,   /* the same: a user or a group */
+	CONFIG_KEY_ACCOUNT,   /* the same, for a user or a group */
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */
@@ -23,7 +26,7 @@ enum config_key_type {
 	CONFIG_KEY_URLS,      /* char[CONFIG_LINE_MAX] */
 	CONFIG_KEY_HOSTS,     /* char[CONFIG_LINE_MAX] */
 	CONFIG_KEY_LABELS,    /* unsigned int, bits */
-	CONFIG_KEY_RULE,      /* of a rule: config_rule_key_set() */
+	CONFIG_KEY_RULE,      /* key of a rule: config_rule_key_set() */
 };
 
 struct config_key {
@@ -31,40 +34,40 @@ struct config_key {
 	const char *name; /* unique among all sections */
 	enum config_key_type type;
 	bool needs_restart;
-	bool has_auto;            /* a number or a size that may be `auto`: `auto_value` */
+	bool has_auto;            /* a number or size that may also be `auto`, stored as `auto_value` */
 	size_t offset;            /* in struct config */
-	const char *default_text; /* as it would stand in a file */
-	u64 min;                  /* of a number, a duration or a size */
+	const char *default_text; /* as it would be in a file */
+	u64 min;                  /* for a number, a duration or a size */
 	u64 max;
 	u64 auto_value;
-	const char *meaning; /* what the value is, with its unit; goes on from "... 3 to 65535 (" */
+	const char *meaning; /* what the value is, with its unit; continues "... 3 to 65535 (" */
 };
 
-/* All keys, those of a section together. */
+/* Returns all keys. The keys of a section are adjacent. */
 const struct config_key *config_keys(size_t *ret_n);
 
-/* The sections, each once, in the table's order. Returns how many. */
+/* Lists each section once, in the order of the table. Returns their number. */
 size_t config_sections(const char *ret[static CONFIG_KEYS_MAX]);
 
-/* The names of the keys of a section, or of all where it is NULL. Returns how many. */
+/* Lists the names of the keys of `section`, or of all sections if it is NULL. Returns their number. */
 size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX]);
 
-/* NULL where there is none. */
+/* Returns NULL if there is no such key. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
 /*
- * Sets the key from the text of its value. An empty text empties lists and the group; everything else goes
- * back to its default. Returns 0; -EINVAL with `*ret_problem` (what is wrong and what to do; the caller's),
- * the config then unchanged; -ENOMEM.
+ * Sets the key from the text of its value. An empty text empties a list or the group, and resets any other
+ * key to its default. Returns 0 or -ENOMEM, or -EINVAL with `*ret_problem`, which says what is wrong and what
+ * to do. The caller frees `*ret_problem`. On an error, `config` is unchanged.
  */
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem);
 
-/* The same where the key's value is to be: `field` has the type that the key's type says. */
+/* Does the same, but writes the value to `field`, which has the type that belongs to the key's type. */
 int config_key_set_field(const struct config_key *key, void *field, const char *text, char **ret_problem);
 
 bool config_key_equal(const struct config_key *key, const struct config *a, const struct config *b);
 
-/* Exchanges the key's value between two configurations. */
+/* Swaps the key's value between two configurations. */
 void config_key_swap(const struct config_key *key, struct config *a, struct config *b);
 
 void config_patterns_clear(struct config_patterns *patterns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is wrong with a configuration: all of it, not the first thing only. */
+/* Collects all mistakes of a configuration, not just the first one. */
 #ifndef PEBSD_CONFIG_MISTAKES_H
 #define PEBSD_CONFIG_MISTAKES_H
 
@@ -8,8 +8,8 @@
 
 struct config_mistake {
 	char *file;
-	unsigned int line; /* from 1; 0: the file as a whole */
-	char *message;     /* what is wrong and what to do; UTF-8, no line break */
+	unsigned int line; /* starts at 1; 0: the whole file */
+	char *message;     /* what is wrong and what to do; UTF-8, without line breaks */
 };
 
 /* {0} is an empty list. */
@@ -18,18 +18,20 @@ struct config_mistakes {
 	size_t n;
 };
 
-/* Adds a copy of what it is given. Returns 0 or -ENOMEM. */
+/* Adds a mistake, with copies of the strings. Returns 0 or -ENOMEM. */
 int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* "FILE:LINE: message", or "FILE: message" of a file as a whole. NULL where memory is short; the caller
- * frees. */
+/*
+ * Returns "FILE:LINE: message", or "FILE: message" for a mistake of a whole file. Returns NULL if there is no
+ * memory. The caller frees the result.
+ */
 char *config_mistake_text(const struct config_mistake *mistake);
 
-/* One line each. */
+/* Prints one line per mistake. */
 void config_mistakes_print(const struct config_mistakes *mistakes, FILE *out);
 
-/* Frees what is in it and leaves it empty. */
+/* Frees all mistakes and leaves the list empty. */
 void config_mistakes_clear(struct config_mistakes *mistakes);
 
 #endif

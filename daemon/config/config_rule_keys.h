@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of a rule's keys: names, ranges, defaults, words, and how each is read by itself. Pure. */
+/*
+ * The table of a rule's keys: names, ranges, defaults, descriptions, and how each value is parsed by itself.
+ * Pure functions.
+ */
 #ifndef PEBSD_CONFIG_RULE_KEYS_H
 #define PEBSD_CONFIG_RULE_KEYS_H
 
@@ -26,17 +29,17 @@ enum config_rule_key {
 	RULE_KEYS,
 };
 
-/* All RULE_KEYS of them; `section` is "rule". Those without a default have an empty `default_text`. */
+/* Has RULE_KEYS entries, all with the section "rule". Keys without a default have an empty `default_text`. */
 extern const struct config_key config_rule_keys[];
 
 /*
- * Sets the key in the rule from the text of its value, empty for its default. Of above, below and clear,
- * which mean something with the metric alone, it says only whether they are numbers. Returns 0; -EINVAL with
- * `*ret_problem`, the caller's, the rule then unchanged; -ENOMEM.
+ * Sets the key of the rule from the text of its value. An empty text sets the default. Values of above, below
+ * and clear depend on the metric, so only their syntax is checked here. Returns 0 or -ENOMEM, or -EINVAL with
+ * `*ret_problem`, which the caller frees. After a mistake, the rule is unchanged.
  */
 int config_rule_key_set(enum config_rule_key key, struct rule *rule, const char *text, char **ret_problem);
 
-/* What is wrong with a rule's name, a constant; NULL: nothing. */
+/* Returns a constant text that says what is wrong with a rule's name, or NULL if it is valid. */
 const char *config_rule_name_problem(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sections [rule NAME] of all files: what each key was given last, and where. A rule stands once in a
- * file; later files replace single keys of it. When all are read they become the rules of the configuration,
- * and what makes no sense together is told then. Pure.
+ * Collects the sections [rule NAME] of all files: the last value of each key, and its place. A file may
+ * contain a rule once, and later files replace single keys of it. After the last file, the drafts become the
+ * rules of the configuration. Contradictions between keys are reported then. Pure functions.
  */
 #ifndef PEBSD_CONFIG_RULES_H
 #define PEBSD_CONFIG_RULES_H
@@ -18,49 +18,51 @@ struct config_place {
 };
 
 enum config_given {
-	CONFIG_GIVEN_NOT,     /* the default */
-	CONFIG_GIVEN_DEFAULT, /* the same, by `key =`, which has a place */
+	CONFIG_GIVEN_NOT,     /* not given: the default */
+	CONFIG_GIVEN_DEFAULT, /* reset to the default by `key =`, which has a place */
 	CONFIG_GIVEN_VALUE,
-	CONFIG_GIVEN_MISTAKE, /* was told */
+	CONFIG_GIVEN_MISTAKE, /* was reported already */
 };
 
 struct config_rule_draft {
 	struct rule rule;
-	struct config_place header; /* where it stands last */
-	unsigned int file_number;   /* in which it stands last */
+	struct config_place header; /* place of its last header */
+	unsigned int file_number;   /* number of the file with its last header */
 	struct {
 		enum config_given given;
 		struct config_place place;
-		unsigned int file_number; /* in which it was given last */
+		unsigned int file_number; /* number of the file that gave it last */
 		char *text;
 	} keys[RULE_KEYS];
 };
 
-struct config_rules; /* of one config, while its files are read */
+struct config_rules; /* of one configuration, while its files are read */
 
 struct config_rules *config_rules_free(struct config_rules *rules);
 
-/* A file begins; before its headers. 0 or -ENOMEM. */
+/* Starts a file. Call it before the headers of that file. Returns 0 or -ENOMEM. */
 int config_rules_file(struct config *config, const char *file);
 
 /*
- * A header [rule NAME]; `name`: what follows "rule". `*ret` is what its keys are for, valid until the next
- * header; of a header with a mistake nothing becomes but that they are looked at. Returns 0, with or without
- * mistakes, or -ENOMEM.
+ * Handles a header [rule NAME], where `name` is the text behind "rule". Sets `*ret` to the draft that the
+ * following keys belong to, valid until the next header. The keys below a wrong header are checked, but do
+ * not become a rule. Returns 0, with or without mistakes, or -ENOMEM.
  */
 int config_rules_header(struct config *config, const char *name, unsigned int line,
 			struct config_mistakes *mistakes, struct config_rule_draft **ret);
 
-/* A key that stands below the header. Returns as above. */
+/* Handles a key below the header. Returns as config_rules_header(). */
 int config_rules_key(struct config *config, struct config_rule_draft *draft, enum config_rule_key key,
 		     const char *text, unsigned int line, struct config_mistakes *mistakes);
 
-/* All files are read: `config->rules` becomes what is right of them. Returns as above. */
+/*
+ * Call this after the last file: the valid drafts become `config->rules`. Returns as config_rules_header().
+ */
 int config_rules_finish(struct config *config, struct config_mistakes *mistakes);
 
 /*
- * What is wrong with the rule as a whole is added, each at the key's place, or the header's; what follows
- * from the keys together is set in it. Returns 1: nothing is wrong; 0; -ENOMEM.
+ * Checks the rule as a whole. Adds each mistake at the place of its key, or of the header, and sets the
+ * values that follow from several keys together. Returns 1 if the rule is valid, 0 if not, or -ENOMEM.
  */
 int config_rule_check(struct config_rule_draft *draft, const struct config *config,
 		      struct config_mistakes *mistakes);

@@ -15,7 +15,7 @@
 #define OPTIONS_SOCKET_DEFAULT  "/run/pebsd/control.sock"
 #define OPTIONS_ONCE_NS_DEFAULT (10 * NSEC_PER_SEC)
 
-/* Of the model's time: computed in a few seconds. */
+/* In the model's time, which is computed within a few seconds. */
 #define OPTIONS_TEST_NS_DEFAULT (180 * NSEC_PER_SEC)
 
 enum options_action {
@@ -23,41 +23,42 @@ enum options_action {
 	OPTIONS_PROBE,
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
-	OPTIONS_SYMBOLIZER, /* what pebsd runs itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
-	OPTIONS_HTTP,       /* and http/server/http_worker.h */
-	OPTIONS_CONTAINER_NAMES, /* and containers/container_worker.h */
+	OPTIONS_SYMBOLIZER, /* started by pebsd itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
+	OPTIONS_HTTP,       /* likewise: http/server/http_worker.h */
+	OPTIONS_CONTAINER_NAMES, /* likewise: containers/container_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };
 
-/* Strings are the command line's own; the list of recordings is ours. */
+/* The strings belong to the command line; the struct owns the list of recordings. */
 struct options {
 	enum options_action action;
-	const char *config; /* NULL: the files in their default places */
-	bool has_origin;    /* `origin` goes before the configuration's */
+	const char *config; /* NULL: the files at their default paths */
+	bool has_origin;    /* `origin` overrides the configuration's */
 	enum config_origin origin;
 	const char **recordings; /* in the order given; "-": standard input; never with another origin */
 	size_t n_recordings;
 	bool once;
-	u64 once_ns; /* how long a live origin samples with `once` */
-	u64 test_ns; /* how long the model runs, in its own time, to test rules */
+	u64 once_ns; /* sampling time of a live origin with `once` */
+	u64 test_ns; /* run time of the model for a test of rules, in model time */
 	bool json;
 	const char *socket; /* fits into struct sockaddr_un */
-	bool has_listen;    /* `listen` goes before the configuration's */
+	bool has_listen;    /* `listen` overrides the configuration's */
 	struct listen_address listen;
 	const char *sysfs_root; /* NULL: /sys */
 };
 
 /*
- * Reads the command line; `argv` may be reordered. Returns 0, free with options_clear(); -EINVAL with
- * `*ret_problem` (what is wrong and what to do; the caller's), which is exit code 2; -ENOMEM.
+ * Parses the command line; `argv` may be reordered. Returns 0: free `*ret` with options_clear(). Returns
+ * -EINVAL with `*ret_problem`, which says what is wrong and what to do; the caller frees it, and the exit
+ * code is 2. Returns -ENOMEM without memory.
  */
 int options_parse(int argc, char *argv[], struct options *ret, char **ret_problem);
 void options_clear(struct options *options);
 
 /*
- * Puts what the command line says in the place of what the configuration says. Returns 0; -EINVAL with
- * `*ret_problem` where the two make no sense together, which is exit code 2; -ENOMEM.
+ * Overrides values of the configuration with those of the command line. Returns 0 or -ENOMEM. Returns -EINVAL
+ * with `*ret_problem` if the two contradict each other; the exit code is then 2.
  */
 int options_override(const struct options *options, struct config *config, char **ret_problem);
 

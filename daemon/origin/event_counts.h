@@ -7,7 +7,7 @@
 
 #include "pebsd/types.h"
 
-/* The only list of these counts: adding, subtracting, copying and saving them all use it. Of the members of a struct. */
+/* The only list of these counts. Adding, subtracting, copying and saving them all use it. */
 #define EVENT_COUNTS_SAVED(X)                                                                           \
 	X(expected)     /* samples: the whole periods in the event's count, summed over all openings */ \
 	X(enabled_ns)   /* time enabled, including the time in error */                                 \

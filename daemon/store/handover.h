@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one process has to tell the next of the descriptors that it stores: plain memory in parts, behind a
- * descriptor that is stored too (memfd_create(2)). Whose names go with which memory is told by their numbers:
- * no number is given twice as long as one of before is stored.
+ * The handover: what a process tells the next one about the descriptors that it stores. It is plain memory in
+ * parts, behind a memfd (memfd_create(2)) that is stored, too. Numbers in the names connect descriptors with
+ * their memory. A number is not reused as long as a descriptor with it is stored.
  *
- * A memory counts only once it is committed: until then, at a start that begins anew, the one of before does.
- * Whoever changes a part later has it whole at any instruction: handover_flip().
+ * A memory is valid only once it is committed. Until then, the memory of the previous process stays valid. A
+ * part that changes after the commit is consistent at any instruction if handover_flip() writes it.
  */
 #ifndef PEBSD_HANDOVER_H
 #define PEBSD_HANDOVER_H
@@ -14,65 +14,78 @@
 #include "store/store.h"
 #include "store/stored_name.h"
 
-/* To be raised with each change of what a part holds that its size does not tell (handover_before()). */
+/* Raise this when the content of a part changes in a way that its size does not show (handover_before()). */
 #define HANDOVER_LAYOUT 1
 
 enum handover_part {
 	HANDOVER_KERNEL,  /* kernel/kernel_keep.c */
 	HANDOVER_EVENTS,  /* origin/perf/perf_keep.c */
 	HANDOVER_OFFCORE, /* origin/perf/perf_offcore.c */
-	HANDOVER_PAUSE,   /* pause.c */
+	HANDOVER_PAUSE,   /* sampling/pause.c */
 	HANDOVER_PARTS,
 };
 
 struct handover;
 
 /*
- * Looks for the memory of the process before in `store`, which outlives the handover. 0 or -errno.
+ * Looks for the previous process's memory in `store`, which must outlive the handover. Returns 0 or -errno.
  *
- * One with which so many processes one after the other ended before they said handover_confirm() is gone
- * on with no more, whatever it is that is wrong with it: the log says so, and it is removed.
+ * A memory is given up if HANDOVER_STARTS_MAX processes in a row inherited it and ended before
+ * handover_confirm(), for any reason. The log says so, and the memory is removed.
  */
 #define HANDOVER_STARTS_MAX 3
 int handover_open(struct store *store, struct handover **ret);
 
-/* Whether one was removed for that: what else the processes before stored is then of no use either. */
+/*
+ * Returns whether a memory was given up. Everything else that the previous processes stored is then useless,
+ * too.
+ */
 bool handover_gave_up(const struct handover *handover);
 
-/* This process goes on well with what was before, as far as it goes on with it. */
+/* Confirms that the inherited state works, or as much of it as this process uses. */
 void handover_confirm(struct handover *handover);
 struct handover *handover_free(struct handover *handover);
 DEFINE_CLEANUP(struct handover *, handover_free)
 
-/* Whether a process before left a memory, whatever its parts are. */
+/* Returns whether a previous process left a memory, with any parts. */
 bool handover_has_before(const struct handover *handover);
 
-/* A part as the process before left it, of exactly so many bytes; NULL: there is none. The books'. */
+/*
+ * Returns a part as the previous process left it, if it has exactly `bytes` bytes, else NULL. The handover
+ * owns it.
+ */
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes);
 
-/* Begins a memory of its own: what was before counts no more once it is committed. 0 or -errno. */
+/* Starts a new memory. Once it is committed, the previous one is no longer valid. Returns 0 or -errno. */
 int handover_anew(struct handover *handover);
 
-/* The part, to read and write: as it was before, or zeros where it is new. -EBADMSG: it has another size. */
+/*
+ * Gives access to a part, for reading and writing: with its previous content, or zeroed if it is new.
+ * -EBADMSG: the part has another size.
+ */
 int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret);
 
-/* From now on this memory is what the next process goes on with: all that it names is stored. Then a memory
- * of before is removed. 0 or -errno. */
+/*
+ * Makes this memory the one that the next process inherits. Every descriptor that it names must be stored
+ * already. Then removes the previous memory. Returns 0 or -errno.
+ */
 int handover_commit(struct handover *handover);
 
 struct store *handover_store(const struct handover *handover);
 
-/* A number that no stored name has as its last one. */
+/* Returns a number that no stored name has as its last number. */
 u32 handover_number(struct handover *handover);
 
-/* Stores a descriptor, or has it removed, under a name of HANDOVER_LAYOUT, "" for no label. `n_numbers` of
- * `numbers`. */
+/*
+ * Builds the name under which a descriptor is stored or removed, with HANDOVER_LAYOUT as its layout. `label`
+ * is "" for none. `numbers` has `n_numbers` elements.
+ */
 void handover_name(enum stored_kind kind, const char *label, u32 n_numbers, const u32 *numbers,
 		   char ret[STORED_NAME_MAX]);
 
 /*
- * Two copies of `bytes` lie behind one another at `copies`, and `*current` says which counts. Writes the
- * other one, then has it count.
+ * `copies` holds two copies of `bytes` bytes, one behind the other, and `*current` selects the valid one.
+ * Writes the other copy, then makes it the valid one.
  */
 void handover_flip(u32 *current, void *copies, const void *with, size_t bytes);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The service manager's descriptor store (FileDescriptorStoreMax= of the unit): what is put there outlives
- * this process, and the next one is passed it, as it is passed the sockets that a socket unit listens on.
- * Without a manager there is nothing to take, and what is put goes nowhere.
+ * The descriptor store of the service manager (FileDescriptorStoreMax= of the unit). Stored descriptors
+ * outlive this process, and the manager passes them to the next process, just as it passes the sockets of a
+ * socket unit. Without a manager, nothing is passed and nothing is stored.
  *
- * A descriptor is kept under a name until it is removed by that name, or the unit stops. Whoever replaces one
- * puts the new one first, under another name, and removes the old one then: whenever the process ends, the
- * next is passed one of them at least, and says by what it holds itself which it takes.
+ * A descriptor is stored under a name until it is removed by that name, or until the unit stops. To replace a
+ * descriptor, store the new one under another name first, then remove the old one. So the next process gets
+ * at least one of them whenever this process ends, and it chooses by the content which one it uses.
  */
 #ifndef PEBSD_STORE_H
 #define PEBSD_STORE_H
@@ -19,33 +19,42 @@
 struct store;
 
 /*
- * Takes over all that the manager passed (sd_listen_fds_with_names(3)), and takes it out of the environment.
- * Before there are threads. 0 or -errno. store_free() closes what nobody took; what is stored stays stored.
+ * Takes over everything that the manager passed (sd_listen_fds_with_names(3)), and removes it from the
+ * environment. Call it before there are threads. Returns 0 or -errno. store_free() closes the descriptors
+ * that were not taken; what is stored stays stored.
  */
 int store_open(struct store **ret);
 struct store *store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free)
 
-/* Whether there is a manager to put anything at: it need not keep it. `store` may be NULL, here and below:
- * there is none. */
+/*
+ * Returns whether there is a manager that could store descriptors. It may still refuse to. `store` may be
+ * NULL, here and below, which means that there is no manager.
+ */
 bool store_keeps(const struct store *store);
 
 /*
- * The descriptor that was passed under a name; the caller's from now on, close-on-exec. -ENOENT: none;
- * -ENOTUNIQ: several, which stay.
+ * Takes the descriptor that was passed under `name`. The caller owns it, and it is close-on-exec. -ENOENT:
+ * there is none. -ENOTUNIQ: there are several, which are not taken.
  */
 int store_take(struct store *store, const char *name);
 
-/* The same where several may have that name, as the sockets of one unit do: one of those that nobody took.
- * -ENOENT: none is left. */
+/*
+ * Takes one of several descriptors that may have the same name, as the sockets of a unit do. -ENOENT: none is
+ * left.
+ */
 int store_take_one_of(struct store *store, const char *name);
 
-/* Names of what was passed and not taken, from 0 on, ascending; NULL at the end. The store's, until one is
- * taken. */
+/*
+ * Returns the name of the descriptor number `index` (from 0, in ascending order) that was passed and not
+ * taken, or NULL at the end. The store owns the name. It is valid until a descriptor is taken.
+ */
 const char *store_nth(const struct store *store, size_t index);
 
-/* Closes what was passed and not taken, and has the manager forget it, as far as its name is one of ours
- * (stored_name.h): sockets, and what others named, stay. */
+/*
+ * Closes the descriptors that were passed and not taken, and makes the manager forget them. This applies only
+ * to names in our own form (stored_name.h): sockets and names of others stay.
+ */
 void store_drop_rest(struct store *store);
 
 struct store_item {
@@ -54,19 +63,19 @@ struct store_item {
 };
 
 /*
- * Has the manager keep descriptors: each of a name of its own, valid by stored_name.h. Returns when the
- * messages are sent; store_settle() waits for the manager. More than STORE_BATCH at a time are sent in parts,
- * each settled before the next. 0; -E2BIG where the names would not fit into the environment of the next
- * process (those before stay put); -errno.
+ * Stores descriptors. Each has a unique name that is valid by stored_name.h. Returns when the messages are
+ * sent; store_settle() waits for the manager. More than STORE_BATCH descriptors are sent in batches, each
+ * settled before the next. Returns 0 or -errno. -E2BIG: the names would not fit into the environment of the
+ * next process; the descriptors before that stay stored.
  */
 #define STORE_BATCH 200
 int store_put(struct store *store, const char *name, int fd);
 int store_put_all(struct store *store, const struct store_item *items, size_t n);
 
-/* Has the manager close what it keeps under the name. 0 or -errno. */
+/* Makes the manager close the descriptors that it stores under `name`. Returns 0 or -errno. */
 int store_remove(struct store *store, const char *name);
 
-/* Waits until the manager has read all that was put and removed. 0, -ETIMEDOUT, -errno. */
+/* Waits until the manager has processed all that was stored and removed. Returns 0, -ETIMEDOUT or -errno. */
 int store_settle(const struct store *store);
 
 #endif

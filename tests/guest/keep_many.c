@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * keep_many CPUS EVENTS: a service that has its manager keep descriptors as pebsd does, by pebsd's own code:
- * a perf event for each, as if the machine had so many CPUs. A process that is passed them takes and checks
- * them; the first one opens and stores them. Tells on a line how long that took, and is ready then.
+ * keep_many CPUS EVENTS: a service that stores descriptors in its manager as pebsd does, with pebsd's own
+ * code: one perf event per CPU and event, as if the machine had CPUS CPUs. The first process opens the events
+ * and stores them. A later process, which is passed them, takes and checks them. It prints how long that took
+ * on one line, and then reports that it is ready.
  */
 #include <err.h>
 #include <errno.h>
@@ -55,7 +56,7 @@ static int open_event(void)
 	return fd;
 }
 
-/* How many were passed, each of them an event. */
+/* Returns how many perf events were passed. */
 static size_t take(struct store *store, u32 cpus, u32 events)
 {
 	char name[STORED_NAME_MAX];

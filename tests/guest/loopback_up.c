@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Switches the loopback interface on, where there is no ip(8). Linked statically: it runs in any root. */
+/* Enables the loopback interface without ip(8). It is linked statically, so it runs in any root. */
 #include <err.h>
 #include <net/if.h>
 #include <string.h>

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * open_event [OPTION...]: opens an event, of the PMU `cpu` unless it has another --type, with just these
- * attributes, runs it for a while on one CPU, and tells what came of it, as JSON on a line:
- * {"error":"EINVAL"} where the kernel refuses it; else its count and times (absent where read(2) has nothing:
- * a pinned event in error), and what was in its ring buffer; with a sample type that has the instruction's
- * address, the least and the greatest of these.
+ * open_event [OPTION...]: opens an event with exactly the given attributes and runs it for a while on one
+ * CPU. The event is of the PMU `cpu`, unless --type is given. Prints the result as JSON on one line. If the
+ * kernel refuses the event, that is {"error":"EINVAL"} or another error. Otherwise it contains the count and
+ * times, and what was in the ring buffer. Count and times are absent if read(2) returns nothing, as for a
+ * pinned event in error state. If the sample type includes the instruction's address, the lowest and the
+ * highest address are included.
  *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
  *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
  *   --leader CONFIG: a counting event that leads the group
- *   --cgroup DIRECTORY: of the tasks below it alone (PERF_FLAG_PID_CGROUP)
- *   --from ADDRESS --to ADDRESS: `through`: the samples that have an address between them in their callchain
- *   --stops N: disabled and enabled again so many times, each ONCE_NS
- *   --enough N: no longer than until so many samples were there
- * Where physical addresses are asked for, `physical` tells how many samples have one that is not 0.
- * Linked statically: it runs in whatever root.
+ *   --cgroup DIRECTORY: only tasks below this cgroup (PERF_FLAG_PID_CGROUP)
+ *   --from ADDRESS --to ADDRESS: `through` counts samples with an address of this range in their callchain
+ *   --stops N: disables and enables the event N times after each ONCE_NS
+ *   --enough N: ends as soon as there are N samples
+ *
+ * If the sample type includes physical addresses, `physical` counts samples whose physical address is not 0.
+ *
+ * Linked statically, so it runs in any root.
  */
 #include <err.h>
 #include <errno.h>
@@ -165,7 +168,7 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 	return event_open(&attr, wish, *ret_leader);
 }
 
-/* The fields of a sample, in the order in which they stand, up to the physical address. */
+/* Reads the fields of a sample in their order, up to the physical address. */
 static void look_into(const struct perf_event_header *header, struct found *found)
 {
 	const uint64_t *field = (const uint64_t *)(header + 1);
@@ -209,7 +212,7 @@ static void count_records(struct perf_event_mmap_page *page, struct found *found
 	uint64_t tail = page->data_tail;
 
 	while (tail < head) {
-		/* Headers are never split: records are multiples of their size. */
+		/* Headers are never split, because the size of a record is a multiple of the header's size. */
 		const struct perf_event_header *header = (const void *)(data + tail % page->data_size);
 
 		if (header->type == PERF_RECORD_SAMPLE)

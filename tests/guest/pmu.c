@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pmu COMMAND [ARGUMENT]: asks the emulated PMU of this guest (tests/guest/pmu/), and prints what it answers.
+ * pmu COMMAND [ARGUMENT]: sends a command to the emulated PMU of this guest (tests/guest/pmu/), and prints
+ * the answer.
  *   books, totals, touched, counted, price, machine   what plugin.c prints for them
- *   reset            the books begin again
- *   pause, resume    nothing counts in between
- *   watch CGROUP_ID  keeps what the cgroup's samples touch
- *   interval N       one load in N is tagged, of those in windows
- *   window N         one millisecond in N is a window; 1: all are
- *   usual            these two are as at the start
- *   kernel FILE      tells it where this kernel keeps its tasks; once after each boot. FILE has what `layout` printed
- *   layout           prints that of this kernel, which takes a guest seconds to find out
- * The door is CPUID with a leaf of the PMU's own, which user space may execute.
+ *   reset            clears the books
+ *   pause, resume    nothing is counted in between
+ *   watch CGROUP_ID  records what the cgroup's samples access
+ *   interval N       tags one load in N, of those in windows
+ *   window N         makes one millisecond in N a window; 1: all
+ *   usual            resets these two to their values at the start
+ *   kernel FILE      tells it where this kernel keeps its tasks, once after each boot; FILE: output of `layout`
+ *   layout           prints these places for this kernel, which takes a guest seconds
+ *
+ * The commands go through a CPUID leaf of the PMU's own (the "door"), which user space may execute.
  */
 #include <err.h>
 #include <errno.h>
@@ -53,11 +55,13 @@ struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
 	uint64_t nmi_start, throttle_start, overflow_start, overflow_end, inlined_start, inlined_end;
 	uint64_t driver_start, driver_end;
-	uint64_t run_start, run_end; /* of the driver's functions that were read last; no end yet: 0 */
+	uint64_t run_start, run_end; /* the run of driver functions that was read last; no end yet: 0 */
 };
 
-/* The whole file, which has no size of its own, with a 0 after it. The caller frees it. Fast, as each guest
- * waits for it at its start. */
+/*
+ * Reads the whole file, whose size is not known before, and appends a NUL. The caller frees it. It must be
+ * fast, because each guest waits for it at its start.
+ */
 static char *read_all(const char *path, size_t *ret_size)
 {
 	size_t size = 0, room = 1U << 24;
@@ -84,7 +88,7 @@ static char *read_all(const char *path, size_t *ret_size)
 	return text;
 }
 
-/* Sets `start` to the address of the symbol that is read, and `end` to the next address above it. */
+/* Sets `start` to the address of the wanted symbol, and `end` to the next higher address. */
 static void note_range(uint64_t address, bool is_wanted, uint64_t *start, uint64_t *end)
 {
 	if (is_wanted)
@@ -93,8 +97,11 @@ static void note_range(uint64_t address, bool is_wanted, uint64_t *start, uint64
 		*end = address;
 }
 
-/* The functions of a directory's objects lie in a row, which is the longest one of such names: compilers put some elsewhere
- * ("NAME.cold"), and other directories have functions of such names too. */
+/*
+ * Finds the driver's functions. The functions of one directory's objects are adjacent in memory. Names alone
+ * are not enough: compilers move parts elsewhere ("NAME.cold"), and other directories have functions with
+ * such names. So the longest run of such names is taken.
+ */
 #define DRIVER_GAP 0x8000U
 
 static void note_driver(uint64_t address, const char *name, struct symbols *symbols)
@@ -147,7 +154,7 @@ static void read_symbols(struct symbols *ret)
 	bool in_text = true;
 
 	*ret = (struct symbols){0};
-	/* "ADDRESS TYPE NAME", and of modules' symbols their module. */
+	/* "ADDRESS TYPE NAME", followed by the module for a module's symbol. */
 	for (char *line = text; (next = memchr(line, '\n', (size_t)(text + size - line))); line = next + 1) {
 		uint64_t address = hexadecimal(line);
 		const char *name = strchr(line, ' ') + 3;
@@ -167,16 +174,16 @@ static void read_symbols(struct symbols *ret)
 	free(text);
 }
 
-/* The kernel's types, as /sys/kernel/btf/vmlinux has them (Documentation/bpf/btf.rst). */
+/* The kernel's types from /sys/kernel/btf/vmlinux (Documentation/bpf/btf.rst). */
 struct types {
 	char *data;
 	const char *names;
 	uint32_t names_size;
-	const struct btf_type **list; /* by their ids; 0 is void */
+	const struct btf_type **list; /* indexed by id; 0 is void */
 	uint32_t count;
 };
 
-/* Bytes after a type's head, by its kind. */
+/* Returns the number of bytes behind a type's header, which depends on its kind. */
 static size_t tail_of(const struct btf_type *type)
 {
 	switch (BTF_INFO_KIND(type->info)) {
@@ -224,7 +231,7 @@ static void read_types(struct types *ret)
 		ret->list[ret->count] = (const void *)at;
 }
 
-/* NULL: there is none. */
+/* Returns NULL if there is none. */
 static const struct btf_type *find_structure(const struct types *types, const char *name)
 {
 	for (uint32_t i = 1; i < types->count; i++)
@@ -234,14 +241,14 @@ static const struct btf_type *find_structure(const struct types *types, const ch
 	return NULL;
 }
 
-/* Bytes; the field may lie in a member without a name. */
+/* Returns the offset in bytes. The field may be in a member without a name. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as these are nested */
 static long offset_in(const struct types *types, const struct btf_type *type, const char *field)
 {
 	const struct btf_member *members = (const void *)(type + 1);
 
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info); i++) {
-		/* Of a bit field the upper bits are its size. */
+		/* The upper bits are the size, if it is a bit field. */
 		uint32_t bits = BTF_INFO_KFLAG(type->info) ? BTF_MEMBER_BIT_OFFSET(members[i].offset)
 							   : members[i].offset;
 		const struct btf_type *member = types->list[members[i].type];
@@ -270,7 +277,7 @@ static uint64_t offset_of(const struct types *types, const char *structure, cons
 	return (uint64_t)offset;
 }
 
-/* Whether the running kernel is at least of that version. */
+/* Returns whether the running kernel has at least this version. */
 static bool since(unsigned int major, unsigned int minor)
 {
 	struct utsname name;
@@ -298,7 +305,7 @@ static void describe_kernel(char *text)
 
 	read_types(&types);
 	read_symbols(&symbols);
-	/* From 6.2 to 6.14 it is a field of another variable. */
+	/* From 6.2 to 6.14, it is a field of another variable. */
 	current = symbols.current_task;
 	if (symbols.pcpu_hot && find_structure(&types, "pcpu_hot"))
 		current = symbols.pcpu_hot + offset_of(&types, "pcpu_hot", "current_task");
@@ -328,8 +335,10 @@ static void describe_kernel(char *text)
 	put(text, "overflow_end", symbols.overflow_start ? symbols.overflow_end : symbols.inlined_end, true);
 	put(text, "driver_start", symbols.driver_start, true);
 	put(text, "driver_end", symbols.driver_end, true);
-	/* setup_pebs_adaptive_sample_data() in arch/x86/events/intel/ds.c cuts the latency in 6.12, and not
-	 * in 7.3. */
+	/*
+	 * setup_pebs_adaptive_sample_data() in arch/x86/events/intel/ds.c truncates the latency in 6.12, but
+	 * not in 7.3.
+	 */
 	put(text, "latency_is_cut", !since(6, 13), false);
 	put(text, "ibs_names_levels", since(6, 2), false);
 	free(types.list);
@@ -340,7 +349,7 @@ static void describe_kernel(char *text)
 
 static void ask(const char *command)
 {
-	/* In memory, and it stays there: the PMU reads and writes it as a debugger would. */
+	/* Populated and locked in memory, because the PMU reads and writes it as a debugger would. */
 	char *text =
 		mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	unsigned long size;
@@ -364,7 +373,7 @@ static void ask(const char *command)
 		err(1, "standard output");
 }
 
-/* What `layout` printed. */
+/* Reads the output of `layout`. */
 static void read_layout(const char *path, char *ret)
 {
 	FILE *file = fopen(path, "re");
@@ -386,7 +395,7 @@ int main(int argc, char **argv)
 		describe_kernel(layout);
 		return puts(layout) < 0 || fflush(stdout);
 	}
-	/* There is one answer at a time. */
+	/* The PMU holds only one answer at a time. */
 	lock = open("/run/pmu.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX))
 		err(1, "/run/pmu.lock");

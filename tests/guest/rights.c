@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tries what a service may have no right to, each in a process of its own, and prints the names of what it
- * could do:
- *   rights DIRECTORY VICTIM   the directory holds what the test has laid out for it; the victim is a process
- *                             of root's, by its number
- *   rights --share            makes memory that everybody of the same IPC namespace may share
- *   rights --count            how many it tries
- * A try that succeeds changes nothing but the process that made it and, with /tmp, its mount namespace; what
- * it makes is called rights-made.
+ * Tries actions that a service may have no right to, each in a process of its own, and prints the names of
+ * those that succeed:
+ *   rights DIRECTORY VICTIM   DIRECTORY holds what the test has prepared; VICTIM is the id of a process of root
+ *   rights --share            creates memory that everybody in the same IPC namespace may share
+ *   rights --count            prints the number of actions
+ *
+ * An action that succeeds changes only its own process and, with /tmp, its mount namespace. What it creates
+ * is named rights-made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@
 static const char *directory;
 static pid_t victim;
 
-/* What lies in the directory. */
+/* Returns the path of a file in the directory. */
 static const char *laid(const char *name)
 {
 	static char path[4096];
@@ -66,7 +66,7 @@ static long open_to(const char *path, int flags)
 	return open(path, flags | O_CLOEXEC, 0600);
 }
 
-/* What is hidden may be a file with nothing in it. */
+/* A hidden file may be readable but empty. */
 static long read_from(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -86,7 +86,7 @@ static long socket_of(int family, int type)
 	return socket(family, type | SOCK_CLOEXEC, 0);
 }
 
-/* Bound to the loopback, at any port. */
+/* Binds a socket to any port of the loopback address. */
 static long listen_tcp(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -165,7 +165,7 @@ static long load_bpf(int type)
 	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 }
 
-/* Takes CAP_SYS_ADMIN. */
+/* Requires CAP_SYS_ADMIN. */
 static long list_bpf(void)
 {
 	union bpf_attr attr = {.start_id = 0};
@@ -339,14 +339,14 @@ static const struct {
 	long (*attempt)(void);
 } tries[] = {TRIES(ROW)};
 
-/* Anything but these is an answer to somebody who was let in. */
+/* Any other error shows that the action was allowed. */
 static int refused(int error)
 {
 	return error == EPERM || error == EACCES || error == EROFS || error == ENOSYS ||
 	       error == EAFNOSUPPORT || error == ENXIO;
 }
 
-/* Paths that are laid out, or always there: what is hidden is not found. */
+/* Names of actions whose path exists for sure. If it is not found, it is hidden. */
 static int hidden(const char *name)
 {
 	return strncmp(name, "read_", 5) == 0 || strncmp(name, "see_", 4) == 0 ||
@@ -366,7 +366,7 @@ static int could(size_t i)
 	if (pid == 0) {
 		long r;
 
-		/* Away from a terminal, which would be hung up. */
+		/* Leave the terminal's session, because the terminal would be hung up. */
 		(void)setsid();
 		errno = 0;
 		r = tries[i].attempt();
@@ -374,7 +374,7 @@ static int could(size_t i)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
-	/* Killed for it is refused, too. */
+	/* If the process is killed for it, the action is refused, too. */
 	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sharing [FILE]: two threads, each on a CPU of its own, that hold each other up over one cache line which
- * they need not share: until SIGTERM. What a profiler should find is known:
+ * sharing [FILE]: two threads, each on its own CPU, that slow each other down by one cache line that they
+ * need not share, until SIGTERM. The results that a profiler should find are known:
  *
- *   main > service > hot_first       on CPU 0 adds to counters.first, at offset 0 of a line,
- *   second_thread > service > hot_second   on CPU 1 to counters.second, at offset 40 of it;
- *   count_both                       on both to one word, which is true sharing;
- *   read_table                       on both reads 512 lines, in turn: more than a hot table holds;
- *   read_remote                      on CPU 0 reads an array that lies on the other node, in turn: more than the caches hold;
- *   think                            computes, and touches nothing but its stack.
+ *   main > service > hot_first       on CPU 0 adds to counters.first, at offset 0 of a line
+ *   second_thread > service > hot_second
+ *                                    on CPU 1 adds to counters.second, at offset 40 of the same line
+ *   count_both                       on both adds to one word, which is true sharing
+ *   read_table                       on both reads 512 lines in a cycle, more than a hot table holds
+ *   read_remote                      on CPU 0 reads an array on the other node, larger than the caches
+ *   think                            computes, and accesses nothing but its stack
  *
- * hot_first and hot_second have most of the samples, hot_first more where both CPUs have the same time for
- * it. FILE gets, as JSON: the process, the addresses of the data, and of each function its first address and
- * the address and line of its access; and where service() is. Dynamically linked, with frame pointers: the Makefile.
+ * hot_first and hot_second have most of the samples. hot_first has more if both CPUs have the same time for
+ * it. FILE gets JSON with the process id, the addresses of the data, and the address range of service(). For
+ * each function, it has the start address, and the address and line of its access. The Makefile links it
+ * dynamically, with frame pointers.
  */
 #include <err.h>
 #include <errno.h>
@@ -38,7 +40,7 @@ struct counters {
 	long first;
 	long apart[4];
 	long second;
-	long unused[2]; /* nothing else is in the line */
+	long unused[2]; /* keeps other data out of the line */
 };
 
 struct counters counters __attribute__((aligned(LINE)));
@@ -50,7 +52,7 @@ struct remote {
 	long next;
 } remote __attribute__((aligned(LINE)));
 
-/* What each access is: filled by the assembler, as the compiler knows neither address. */
+/* Describes an access. The assembler fills it in, because the compiler does not know the address. */
 struct access {
 	uintptr_t ip;
 	long line;
@@ -61,8 +63,10 @@ enum { HOT_FIRST, HOT_SECOND, COUNT_BOTH, READ_TABLE, READ_REMOTE, FUNCTIONS };
 
 extern const struct access __start_accesses[], __stop_accesses[];
 
-/* One instruction that adds to, or reads, the word at `address`; on a source line of its own. To ask for the
- * frame's address has the function make one, which compilers leave out where nothing is called. */
+/*
+ * One instruction, on a source line of its own, that adds to or reads the word at `address`. Using the
+ * frame's address forces the function to have a frame, which compilers omit in functions without calls.
+ */
 #define ACCESS(instruction, address, function)                                                         \
 	__asm__ volatile("1: " instruction "\n"                                                        \
 			 ".pushsection accesses,\"aw\"\n.quad 1b, %c1, %c2\n.popsection"               \
@@ -119,7 +123,7 @@ static const struct {
 	[READ_REMOTE] = {"read_remote", read_remote},
 };
 
-/* What a thread does in one round, in iterations. */
+/* The work of a thread in one round, in iterations. */
 struct share {
 	size_t cpu;
 	void (*hot)(long rounds);
@@ -143,7 +147,7 @@ static void service(const struct share *share);
 static void *second_thread(void *argument);
 int main(int argc, char **argv);
 
-/* The first address of what follows the function, whatever order the compiler gave them. */
+/* Returns the start of the function behind `function`. The compiler may place functions in any order. */
 static uintptr_t end_of(uintptr_t function)
 {
 	const uintptr_t others[] = {(uintptr_t)hot_first,  (uintptr_t)hot_second,  (uintptr_t)count_both,
@@ -227,7 +231,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: sharing [FILE]");
 	if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL))
 		err(1, "sigaction");
-	/* Pages of its own, not the one of zeros that all share. */
+	/* Write to the table, so that it has pages of its own instead of the shared zero page. */
 	memset(table, 1, sizeof(table));
 	place_remote();
 	if (argc == 2)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm [--for SECONDS]: a virtual machine of KVM whose one CPU jumps in place, until SIGTERM or for so long.
- * Prints "running" before. 77: there is no KVM here. Linked statically: it runs in whatever root.
+ * vm [--for SECONDS]: runs a virtual machine of KVM whose only CPU jumps in place, until SIGTERM or for
+ * SECONDS. Prints "running" before that. The exit code is 77 if there is no KVM. Linked statically, so it
+ * runs in any root.
  */
 #include <err.h>
 #include <errno.h>
@@ -29,7 +30,7 @@ static int request(int fd, unsigned long code, void *argument, const char *what)
 	return r;
 }
 
-/* In real mode, at ADDRESS. */
+/* Starts in real mode at ADDRESS. */
 static void set_registers(int cpu)
 {
 	struct kvm_regs registers = {.rip = ADDRESS, .rflags = 2};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB]: reads and writes memory on
- * N threads, all of which have NAME as their name, until SIGTERM or for SECONDS. With --rest each thread
- * sleeps that long after every millisecond of work, so that a hundred of them leave time to others.
+ * N threads, all with the name NAME, until SIGTERM or for SECONDS. With --rest, each thread sleeps that long
+ * after every millisecond of work, so that a hundred of them leave time to others.
  *
- * Without --touch it uses a little memory. With --touch it does, with so much memory, what the model's workload
- * of that NAME does (daemon/model/workload.h). Linked statically: it runs in any root.
+ * Without --touch, it uses little memory. With --touch, it uses that much memory in the way of the model's
+ * workload NAME (daemon/model/workload.h). Linked statically, so it runs in any root.
  */
 #include <err.h>
 #include <errno.h>
@@ -29,9 +29,9 @@
 #define MOST_TOUCH   256
 #define LINE         64UL
 #define PAGE         4096UL
-#define NAME_SIZE    16 /* TASK_COMM_LEN, with the 0 at its end */
+#define NAME_SIZE    16 /* TASK_COMM_LEN, including the NUL */
 #define WORDS        4096
-#define STRIDE       9 /* words: never twice the same cache line in a row */
+#define STRIDE       9 /* in words; never the same cache line twice in a row */
 
 static long parse(const char *option, const char *text, long most)
 {
@@ -51,13 +51,13 @@ static long worked_ns(void)
 	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-/* What the threads share. */
+/* Data that the threads share. */
 struct work {
-	void (*once)(struct work *work, unsigned long thread); /* some thousand accesses */
+	void (*once)(struct work *work, unsigned long thread); /* makes some thousand accesses */
 	struct timespec rest;
 	unsigned char *memory;
 	unsigned long bytes;
-	unsigned long threads; /* that have begun */
+	unsigned long threads; /* number of threads that have started */
 };
 
 static unsigned long sink;
@@ -74,7 +74,7 @@ static void little(struct work *work, unsigned long thread)
 	}
 }
 
-/* Each line has the offset of the next; prepare() linked them to one circle. */
+/* Each line contains the offset of the next; prepare() linked them into one cycle. */
 static void follow_pointers(struct work *work, unsigned long thread)
 {
 	static __thread unsigned long at;
@@ -95,7 +95,7 @@ static void read_in_order(struct work *work, unsigned long thread)
 	__atomic_store_n(&sink, sum, __ATOMIC_RELAXED);
 }
 
-/* Each thread has a word of its own in the same lines. */
+/* Each thread has its own word in the shared lines. */
 static void share_lines(struct work *work, unsigned long thread)
 {
 	for (unsigned long i = 0; i < WORDS; i++) {
@@ -119,7 +119,7 @@ static void touch_pages(struct work *work, unsigned long thread)
 static void count_locked(struct work *work, unsigned long thread)
 {
 	for (unsigned long i = 0; i < WORDS; i++)
-		/* Not where a line says which is next. */
+		/* Do not overwrite the offset of the next line. */
 		(void)__atomic_fetch_add(
 			(unsigned long *)(void *)(work->memory + (i * 7 + thread) % 32 * LINE + LINE / 2), 1,
 			__ATOMIC_SEQ_CST);
@@ -145,7 +145,7 @@ static const struct {
 	{"mix", mix},
 };
 
-/* Its memory lies on the second node, and it runs on the first: where there are two. */
+/* Binds the memory to the second node, if there are two. The workload runs on the first. */
 static void move_away(void *memory, unsigned long bytes)
 {
 	unsigned long second = 1UL << 1;
@@ -153,8 +153,7 @@ static void move_away(void *memory, unsigned long bytes)
 	(void)syscall(SYS_mbind, memory, bytes, MPOL_BIND, &second, sizeof(second) * 8, 0);
 }
 
-/* Links all lines to a circle in an order without a pattern: a generator that goes through all numbers of
- * lines. */
+/* Links all lines into one cycle in an irregular order. The generator passes through all line numbers. */
 static void prepare(struct work *work, const char *name, unsigned long bytes)
 {
 	unsigned long lines = bytes / LINE;

@@ -63,14 +63,14 @@ static int adopt_all(const struct active_settings *settings, struct engine *engi
 	return 0;
 }
 
-/* Reproducible; spread as loads are: most are near, few are far. */
+/* Reproducible random numbers. The latencies resemble those of loads: most are low, few are high. */
 static u32 draw(u64 *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)(*state >> 33);
 }
 
-/* Loads, the snoop found nothing, the first TLB had the page (include/uapi/linux/perf_event.h). */
+/* A load; the snoop found nothing, and the first-level TLB had the page (include/uapi/linux/perf_event.h). */
 #define SERVED_BY(level) (2ULL | 2ULL << 19 | 10ULL << 26 | (u64)(level) << 33)
 
 static const u64 sources[] = {SERVED_BY(1), SERVED_BY(2), SERVED_BY(3), SERVED_BY(13)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the engine takes over the real kernel side with so many cgroups, of which so many have samples in each
- * collection: in a process of its own, that starts with nothing.
+ * Measures the engine over the real kernel side, with a given number of cgroups of which some have samples in
+ * each collection. Run it in a separate process that has used little memory so far.
  */
 #ifndef PEBSD_TEST_ACTIVE_H
 #define PEBSD_TEST_ACTIVE_H
@@ -9,27 +9,27 @@
 #include "pebsd/types.h"
 
 struct active_settings {
-	u32 cgroups;     /* that exist */
-	u32 active;      /* of them, the first so many: have samples in each collection */
-	u32 events;      /* 1 or 2; the second is without latency */
-	u32 collections; /* as many as fill what is held for windows */
-	u32 samples;     /* of each active cgroup and event in each collection */
-	u32 path_length; /* of a cgroup, bytes */
+	u32 cgroups;     /* cgroups that exist */
+	u32 active;      /* the first `active` of them have samples in each collection */
+	u32 events;      /* 1 or 2; the second has no latency */
+	u32 collections; /* enough to fill the history of the windows */
+	u32 samples;     /* per active cgroup, event and collection */
+	u32 path_length; /* bytes in the path of a cgroup */
 };
 
 struct active_result {
 	u64 before_bytes;     /* RssAnon of the process before it opened anything */
-	u64 opened_bytes;     /* with programs and maps, before the first collection */
-	u64 peak_bytes;       /* the most until then: kernel_start_peak() */
-	u64 anonymous_bytes;  /* in the end */
+	u64 opened_bytes;     /* RssAnon with programs and maps, before the first collection */
+	u64 peak_bytes;       /* peak until then: kernel_start_peak() */
+	u64 anonymous_bytes;  /* RssAnon at the end */
 	u64 map_bytes;        /* kernel_map_bytes() */
-	double collection_ms; /* the last one */
-	double best_ms;       /* the quickest one */
-	u64 found;            /* samples that came of those handed over, */
-	u64 samples;          /* all of them */
+	double collection_ms; /* of the last collection */
+	double best_ms;       /* of the fastest collection */
+	u64 found;            /* samples that arrived in the ledger */
+	u64 samples;          /* samples that were injected */
 };
 
-/* 0, or -errno with what failed on standard error. */
+/* Returns 0, or -errno after it printed to standard error what failed. */
 int active_run(const struct active_settings *settings, struct active_result *ret);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #pragma once
 /*
- * Criterion's assertions as static analysis sees them (tests/tools/tidy.sh), which compiles nothing: one that
- * fails ends the test. Criterion's own are four ways through each assertion, two of which go on, so that
- * after a dozen of them the analyzer gave up before it reached the rest of the test; and each took it
- * seconds. What is asserted, and the text for who reads of a failure, are looked at as before.
+ * Criterion's assertions as static analysis sees them (tests/tools/tidy.sh), which compiles nothing: an
+ * assertion that fails ends the test. Criterion's own assertions have four paths each, and the test continues
+ * on two of them. So after a dozen assertions the analyzer gave up before it reached the rest of the test,
+ * and each assertion took it seconds. The conditions and the messages of the assertions are still analysed.
  */
 #include <criterion/criterion.h>
 

@@ -36,7 +36,7 @@ bool bench_child_exists(const char *program)
 	return false;
 }
 
-/* In the child: only what is async-signal-safe. */
+/* Runs in the child: only async-signal-safe functions are allowed. */
 static void __attribute__((noreturn))
 become(char *const arguments[], const char *output, const int to[2], const int answer[2])
 {
@@ -48,7 +48,7 @@ become(char *const arguments[], const char *output, const int to[2], const int a
 	if (nowhere < 0 || out < 0 || dup2(nowhere, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		_exit(126);
 	if (to[0] >= 0) {
-		/* Out of the way of 3 and 4 first. */
+		/* Move the pipes away from descriptors 3 and 4 first. */
 		int from_us = fcntl(to[0], F_DUPFD, 10), to_us = fcntl(answer[1], F_DUPFD, 10);
 
 		if (from_us < 0 || to_us < 0 || dup2(from_us, 3) < 0 || dup2(to_us, 4) < 0)

@@ -8,7 +8,7 @@
 #define RATIO_GROUP "ratio"
 
 const struct bench_claim bench_claims[] = {
-	/* 50 ns where the empty program takes 30. */
+	/* 50 ns if the empty program takes 30. */
 	{.name = "pebsd's program over an empty one, of that",
 	 .told = "pebsd's program over an empty one, of the empty one",
 	 .over = {"body/pebsd"},
@@ -64,12 +64,12 @@ const struct bench_claim bench_claims[] = {
 	{.over = {"drain/100 of 10,000 over 100 of 100"},
 	 .told = "reading 100 active cgroups among 10,000, of 100 among 100",
 	 .at_most = 3},
-	/* 0.1 % of a core at an interval of a second. */
+	/* 0.1 % of a core with an interval of a second. */
 	{.over = {"tick/1,000 cgroups, idle"}, .told = "a collection of 1,000 idle cgroups", .at_most = 1000},
 	{.over = {"start/1,000 cgroups, to the first sample accounted"},
 	 .told = "start to the first sample accounted, with 1,000 cgroups",
 	 .at_most = 150},
-	/* 10 MB and 2.5 KB a cgroup. */
+	/* 10 MB, and 2.5 KB per cgroup. */
 	{.over = {"memory/pebsd, 1,000 cgroups, its own"},
 	 .told = "the daemon's own memory with 1,000 active cgroups",
 	 .at_most = 11.92},
@@ -77,7 +77,7 @@ const struct bench_claim bench_claims[] = {
 
 const size_t n_bench_claims = ARRAY_SIZE(bench_claims);
 
-/* NAN where one of them has no value in that round. */
+/* Returns NAN if one of the results has no value in this round. */
 static double sum_of(const struct bench_results *results, const char *const keys[2], size_t round)
 {
 	double sum = 0;

@@ -33,7 +33,7 @@ void bench_results_done(struct bench_results *results)
 	*results = (struct bench_results){0};
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int set_text(char **place, const char *text)
 {
 	char *copy = strdup(text);
@@ -95,7 +95,7 @@ const char *bench_results_fact(const struct bench_results *results, const char *
 	return NULL;
 }
 
-/* One that is known already stays: each round tells them anew. */
+/* A known fact is not replaced, because every round reports the facts again. */
 static int add_fact(struct bench_results *results, const char *name, const char *value)
 {
 	struct bench_fact *grown;
@@ -126,7 +126,7 @@ static int parse_better(const json_object *object, enum bench_better *ret)
 	return -EBADMSG;
 }
 
-/* What a result is besides its values. */
+/* Reads all of a result except its value. */
 static int read_result(struct bench_results *results, const json_object *object, struct bench_result **ret)
 {
 	const char *group = json_get_text(object, "group"), *name = json_get_text(object, "name");
@@ -148,7 +148,7 @@ static int read_result(struct bench_results *results, const json_object *object,
 	return r;
 }
 
-/* Twice in one round is a mistake: which of them would be the round's? */
+/* Two values in one round are an error, because only one can count. */
 static int read_value(struct bench_results *results, const json_object *object, size_t round)
 {
 	struct bench_result *result;
@@ -270,7 +270,7 @@ struct bench_spread bench_result_spread(const struct bench_results *results,
 
 static json_object *number(double value)
 {
-	/* Six digits: no measurement here has more. */
+	/* Six digits: no measurement here is more precise. */
 	char text[32];
 
 	if (!isfinite(value))

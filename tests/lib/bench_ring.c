@@ -16,17 +16,17 @@
 
 struct bench_ring {
 	struct ring_buffer *ring;
-	struct latency_record *records; /* of the cgroups */
+	struct latency_record *records; /* one per cgroup */
 	u64 *cgroups;
 	size_t n_cgroups;
-	size_t last; /* the cgroup of the sample before */
+	size_t last; /* cgroup of the previous sample */
 	bool woken;
-	struct bench_ring_figures figures; /* the thread's until it has ended */
+	struct bench_ring_figures figures; /* owned by the thread until it has ended */
 	_Atomic bool stop;
 	pthread_t thread;
 };
 
-/* PEER_ENTRIES where there is no room for one more. */
+/* Returns PEER_ENTRIES if there is no room for another cgroup. */
 static size_t find_cgroup(struct bench_ring *ring, u64 cgroup_id)
 {
 	for (size_t i = 0; i < ring->n_cgroups; i++)

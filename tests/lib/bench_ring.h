@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The user side of a streamer: a thread that takes samples out of a BPF ring buffer and counts them as
- * pebsd's program does, by the same function, on a CPU that is not the victim's. */
+/*
+ * The user-space side of a streaming profiler, for comparison. A thread takes samples out of a BPF ring
+ * buffer and counts them with the same function as pebsd's program. It runs on another CPU than the victim.
+ */
 #ifndef PEBSD_BENCH_RING_H
 #define PEBSD_BENCH_RING_H
 
@@ -8,20 +10,23 @@
 
 #include "pebsd/types.h"
 
-/* How often a ring that wakes nobody is looked into. */
+/* How often a thread without wakeups polls the ring. */
 #define BENCH_RING_MS 20
 
 struct bench_ring;
 
-/* `woken`: sleeps until the program wakes it, and does not look by itself. NULL with errno. */
+/*
+ * With `woken`, the thread sleeps until the program wakes it, and does not poll. Returns NULL and sets errno
+ * on error.
+ */
 struct bench_ring *bench_ring_start(int map_fd, bool woken);
 
 struct bench_ring_figures {
 	u64 samples;
-	u64 cpu_ns; /* of the thread */
+	u64 cpu_ns; /* CPU time of the thread */
 };
 
-/* Takes what is in the ring and ends. */
+/* Reads the rest of the ring, and ends the thread. */
 struct bench_ring_figures bench_ring_stop(struct bench_ring *ring);
 
 #endif

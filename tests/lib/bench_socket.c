@@ -15,7 +15,7 @@
 
 #define WAIT_TRIES 500
 #define PAUSE_NS   (20 * (long)NSEC_PER_MSEC)
-#define SECONDS    20 /* that an answer may take */
+#define SECONDS    20 /* longest wait for an answer */
 
 static const struct timeval patience = {.tv_sec = SECONDS};
 
@@ -37,7 +37,7 @@ u16 bench_free_port(void)
 	return ntohs(address.sin_port);
 }
 
-/* What has come, with a NUL behind it. */
+/* The received bytes, followed by a NUL. */
 struct text {
 	char *bytes;
 	size_t length;
@@ -49,7 +49,7 @@ static void text_done(const struct text *text)
 	free(text->bytes);
 }
 
-/* Takes what comes next: how much, 0 at the end, -errno. */
+/* Receives more bytes. Returns their number, 0 at the end, or -errno. */
 static ssize_t take(int fd, struct text *text)
 {
 	ssize_t n;

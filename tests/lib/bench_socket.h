@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Questions to programs on this machine, asked without a library: the asker's own work is not measured. */
+/*
+ * Requests to programs on this machine, without a client library, so that the client's own work is not
+ * measured.
+ */
 #ifndef PEBSD_BENCH_SOCKET_H
 #define PEBSD_BENCH_SOCKET_H
 
@@ -9,25 +12,30 @@
 
 #include "pebsd/types.h"
 
-/* A TCP port of loopback that nobody has now; 0: there is none. */
+/* Returns a free TCP port of loopback, or 0 if there is none. */
 u16 bench_free_port(void);
 
 struct bench_scrape {
-	size_t bytes;  /* of the body, as it came */
-	size_t series; /* lines of it that are values; 0 of a compressed one */
+	size_t bytes;  /* size of the body as it was received */
+	size_t series; /* lines of the body that are values; 0 for a compressed body */
 };
 
-/* Gets /metrics from a port of loopback, once; `gzip` says that it may be compressed. 0 or -errno: -EPROTO
- * for an answer that is none. */
+/*
+ * Gets /metrics once from a port of loopback. `gzip` allows a compressed answer. Returns 0 or -errno.
+ * -EPROTO: the answer is not valid.
+ */
 int bench_scrape(u16 port, bool gzip, struct bench_scrape *ret);
 
-/* The same until it answers, for some seconds. */
+/* Does the same, but retries for some seconds until the endpoint answers. */
 int bench_scrape_wait(u16 port, struct bench_scrape *ret);
 
-/* Connects to a socket of the file system. The descriptor or -errno. */
+/* Connects to a UNIX socket in the file system. Returns the descriptor or -errno. */
 int bench_socket_connect(const char *path);
 
-/* One Varlink call and its answer, whose bytes are returned; -errno, -EPROTO where it is an error. */
+/*
+ * Makes one Varlink call, and returns the number of bytes of the reply or -errno. -EPROTO: the reply is an
+ * error.
+ */
 ssize_t bench_varlink(int fd, const char *call);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the rounds of one measurement come to, and when two sets of rounds differ. Pure. */
+/* Summarizes the rounds of a measurement, and decides whether two sets of rounds differ. Pure functions. */
 #ifndef PEBSD_BENCH_SPREAD_H
 #define PEBSD_BENCH_SPREAD_H
 
@@ -7,12 +7,15 @@
 
 enum bench_better { BENCH_LOWER, BENCH_HIGHER, BENCH_NEITHER };
 
-/* Rounds of which the worst is left out of the spread. With fewer, all of them are in it. */
+/*
+ * From this number of rounds on, the worst round is left out of the spread. With fewer rounds, all are
+ * included.
+ */
 #define BENCH_ROUNDS 5
 
 /*
- * The median, and from where to where the rounds lie, but for the worst: what disturbs a round can only make
- * it worse. A round without a value is NAN. n == 0: nothing was measured, and the rest is NAN.
+ * The median and the range of the rounds, without the worst one: a disturbance can only make a round worse. A
+ * round without a value is NAN. n == 0: nothing was measured, and the other members are NAN.
  */
 struct bench_spread {
 	size_t n;
@@ -27,15 +30,15 @@ enum bench_change {
 	BENCH_SAME,
 	BENCH_WORSE,
 	BENCH_IMPROVED, /* and better */
-	BENCH_UNKNOWN, /* fewer than BENCH_ROUNDS rounds in one of them, or neither value is the better one */
+	BENCH_UNKNOWN,  /* one has fewer than BENCH_ROUNDS rounds, or neither direction is better */
 };
 
-/* A difference of medians below this share is none, whatever the spread. */
+/* A difference of medians below this share never counts, even if the spreads are smaller. */
 #define BENCH_LEAST_CHANGE 0.03
 
 /*
- * Whether B differs from A: only when the spreads do not overlap, so beyond both of them. By chance alone
- * this happens to equal ones of seven rounds some once in 400 times, in either direction.
+ * Returns whether B differs from A. It does only if the spreads do not overlap. With seven rounds each, two
+ * equal sets differ by chance about once in 400 times, in either direction.
  */
 enum bench_change bench_change_of(const struct bench_spread *a, const struct bench_spread *b,
 				  enum bench_better better);

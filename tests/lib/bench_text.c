@@ -8,11 +8,14 @@
 
 #define FIGURE 32
 
-/* How wide what is measured is at most, in a table. */
+/* Maximum width of a name, and of a claim, in a table. */
 #define NAME_WIDTH  "66"
 #define CLAIM_WIDTH "66"
 
-/* Three digits or so, as many as the spread has a meaning for; a thousands separator where they are many. */
+/*
+ * Prints about three digits, which is as precise as the spread allows, with a thousands separator for large
+ * numbers.
+ */
 static const char *figure(double value, char text[FIGURE])
 {
 	double size = fabs(value);
@@ -41,7 +44,7 @@ static void print_spread(FILE *out, const struct bench_spread *spread)
 	(void)fprintf(out, "%10s  %-20s", figure(spread->median, median), range);
 }
 
-/* "at most 10.0 ms"; ratios have no unit. */
+/* Prints a limit such as "at most 10.0 ms". Ratios have no unit. */
 static void print_limit(FILE *out, const struct bench_claim *claim, const char *unit)
 {
 	char limit[FIGURE];
@@ -96,7 +99,7 @@ static void print_result(FILE *out, const struct bench_results *results, const s
 	(void)fprintf(out, "%s%s\n", result->left_out ? "  " : "", result->left_out ? result->left_out : "");
 }
 
-/* Whether no result before this one is of its group. */
+/* Returns whether this result is the first of its group. */
 static bool begins_group(const struct bench_results *results, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
@@ -120,7 +123,7 @@ void bench_text_table(FILE *out, const struct bench_results *results)
 	print_claims(out, results);
 }
 
-/* A row for who does the work, a column for what it costs. */
+/* One row per sampler, one column per cost. */
 static const char *const sampler_names[] = {
 	"pebsd",       "per-CPU hash", "LRU per-CPU hash", "shared hash", "ring buffer, no wakeups",
 	"ring buffer", "bpftrace",     "perf record",
@@ -195,7 +198,10 @@ static bool is_time(const char *unit)
 	return false;
 }
 
-/* How much slower the machine itself was in `b`, by a loop that never changes; 1 within the spread. */
+/*
+ * Returns how much slower the machine itself was in `b`, measured by a loop that never changes. Returns 1 if
+ * the difference is within the spread.
+ */
 static double machine_change(const struct bench_results *a, const struct bench_results *b)
 {
 	const struct bench_result *was = bench_results_find(a, "machine/integer loop");
@@ -215,7 +221,7 @@ static double machine_change(const struct bench_results *a, const struct bench_r
 	}
 }
 
-/* What else may have made the difference. */
+/* Prints what else may have caused a difference. */
 static void print_facts(FILE *out, const struct bench_results *a, const struct bench_results *b)
 {
 	static const char *const facts[] = {"machine", "kernel", "compilers", "peers"};

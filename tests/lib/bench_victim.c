@@ -40,7 +40,7 @@ int victim_pin(unsigned cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ? -errno : 0;
 }
 
-/* Of this thread alone: whoever else runs on the CPU does not disturb it much. */
+/* The CPU time of this thread alone, so that other work on the CPU disturbs it little. */
 static u64 own_ns(void)
 {
 	struct timespec now;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The victim of the benchmarks: page faults on one CPU, each an event. Of a million a second and more, they
- * pass through the kernel's bpf_overflow_handler as samples of a PMU do and have an address, but come by no
- * non-maskable interrupt, and no hardware record is read.
+ * The victim of the benchmarks: page faults on one CPU, each of which is an event. More than a million per
+ * second pass through the kernel's bpf_overflow_handler, as samples of a PMU do, and have an address. Unlike
+ * samples of a PMU, they cause no NMI, and no hardware record is read.
  */
 #ifndef PEBSD_BENCH_VICTIM_H
 #define PEBSD_BENCH_VICTIM_H
@@ -15,24 +15,31 @@
 
 #define VICTIM_CPU 0
 
-/* Where what is not the victim runs: another CPU, where there is one. */
+/* Returns the CPU for everything but the victim: another CPU, if there is one. */
 unsigned victim_other_cpu(void);
 
-/* Pins the calling thread. 0 or -errno. */
+/* Pins the calling thread to `cpu`. Returns 0 or -errno. */
 int victim_pin(unsigned cpu);
 
-/* Maps, touches and unmaps so many pages. Processor time of that, in nanoseconds a page; a negative value
- * without memory. */
+/*
+ * Maps, touches and unmaps `pages` pages. Returns the CPU time in nanoseconds per page, or a negative value
+ * if there is no memory.
+ */
 double victim_run(size_t pages);
 
-/* An event at each page fault of a CPU, of whatever task, disabled; with a program unless it is -1. The
- * descriptor or -errno. */
+/*
+ * Opens an event for each page fault of any task on `cpu`. It is disabled. A program is attached unless
+ * `program_fd` is -1. Returns the descriptor or -errno.
+ */
 int victim_event_open(unsigned cpu, int program_fd);
 
 int victim_event_switch(int event_fd, bool on);
 u64 victim_event_count(int event_fd);
 
-/* What the kernel timed of a program; only while statistics are on (BPF_ENABLE_STATS). */
+/*
+ * The kernel's run time statistics of a program. They are kept only while statistics are enabled
+ * (BPF_ENABLE_STATS).
+ */
 struct victim_runs {
 	u64 ns;
 	u64 runs;
@@ -40,15 +47,15 @@ struct victim_runs {
 
 struct victim_runs victim_program_runs(int program_fd);
 
-/* The middle one; sorts. */
+/* Returns the median, and sorts `values`. */
 double victim_median(double *values, size_t n);
 
 u64 victim_now_ns(void);
 
-/* Processor time of a process, all its threads, also those that have ended; 0 where it is gone. */
+/* Returns the CPU time of a process with all its threads, ended ones included; 0 if the process is gone. */
 u64 victim_process_cpu_ns(pid_t pid);
 
-/* A figure of /proc/PID/status, such as "RssAnon", in bytes; 0 where there is none. */
+/* Returns a value of /proc/PID/status, such as "RssAnon", in bytes; 0 if there is none. */
 u64 victim_process_memory(pid_t pid, const char *key);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The kernel side with a collector over it, as the daemon has them, for tests in the running kernel. */
+/*
+ * The kernel side and a collector, set up as in the daemon, for tests on the running kernel. ("Books" are the
+ * ledger and what fills it.)
+ */
 #ifndef PEBSD_TEST_BOOKS_H
 #define PEBSD_TEST_BOOKS_H
 
@@ -15,24 +18,24 @@ struct books {
 	struct collect *collect;
 };
 
-/* Opens the kernel side as `settings` say, with a collector of that grace. Fails the test on error. */
+/* Opens the kernel side with `settings`, and a collector with this grace period. Fails the test on error. */
 void books_open(struct books *books, const struct kernel_settings *settings, u64 grace_ns);
 void books_close(struct books *books);
 
-/* One collection now. */
+/* Makes one collection now. */
 void books_collect(struct books *books);
 
-/* Samples of an event in the ledger under a path; 0 where the path has none. */
+/* Returns the samples of an event under a path in the ledger; 0 if the path has none. */
 u64 books_samples(const struct books *books, const char *path, unsigned event);
 u64 books_unattributed(const struct books *books, unsigned event);
 
-/* All that an event counted there, which something did. */
+/* Returns the counters of an event under a path. Fails the test if nothing was counted there. */
 struct figures books_figures(const struct books *books, const char *path, unsigned event);
 
-/* What an event lost, all stripes together. */
+/* Returns the lost samples of an event, summed over all stripes. */
 struct loss_record books_losses(const struct books *books, unsigned event);
 
-/* Settings with one event; has_latency as given, 256 slots, stripes for this machine. */
+/* Returns settings with one event: `has_latency` as given, 256 slots, and stripes for this machine. */
 struct kernel_settings books_settings(bool has_latency);
 
 #endif

@@ -58,7 +58,7 @@ void cgroup_fixture_teardown(struct cgroup_fixture *fixture)
 	_cleanup_free_ char *path = full_path(fixture, NULL);
 	bool removed;
 
-	/* A test that failed half way leaves its cgroups. */
+	/* A test that failed half way leaves its cgroups behind. */
 	(void)nftw(path, remove_directory, 32, FTW_DEPTH | FTW_PHYS);
 	removed = access(path, F_OK) < 0;
 	cr_assert(removed, "%s is still there: %s", path, strerror(errno));

@@ -21,5 +21,5 @@ int cgroup_turn(void)
 			(void)close(fd);
 			return r;
 		}
-	return 0; /* the descriptor, and with it the lock, is the process's */
+	return 0; /* the process keeps the descriptor, and with it the lock */
 }

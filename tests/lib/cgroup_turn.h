@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests that follow the births of cgroups see each other's: one at a time makes some. */
+/* Serializes tests that follow the creation of cgroups, because they would see each other's cgroups. */
 #ifndef PEBSD_TEST_CGROUP_TURN_H
 #define PEBSD_TEST_CGROUP_TURN_H
 
-/* Waits for this process's turn, which lasts until it ends. 0 or -errno. */
+/* Waits for the turn of this process, which lasts until the process ends. Returns 0 or -errno. */
 int cgroup_turn(void);
 
 #endif

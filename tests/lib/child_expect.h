@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* For a child process of a test, where Criterion's assertions do not reach: it says what is not so, and ends. */
+/*
+ * An assertion for a child process of a test, in which Criterion's assertions do not work. It prints the
+ * condition that failed, and exits.
+ */
 #ifndef PEBSD_CHILD_EXPECT_H
 #define PEBSD_CHILD_EXPECT_H
 

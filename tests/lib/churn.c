@@ -24,10 +24,13 @@
 
 #define TICK_NS (5 * NSEC_PER_MSEC)
 
-/* A cgroup lives so many ticks. */
+/* Life time of a cgroup, in ticks. */
 #define LIFE_TICKS 4
 
-/* Later than this the engine's thread is waited for: a tenth of what slots on their way back rest. */
+/*
+ * If the engine's thread lags by more than this, the churn waits for it. It is a tenth of the time that
+ * reclaimed slots rest.
+ */
 #define BEHIND_NS (20 * NSEC_PER_MSEC)
 
 #define DONE_TIMEOUT_NS (20 * NSEC_PER_SEC)
@@ -38,16 +41,16 @@ struct churner {
 	struct engine *engine;
 	sd_event *event;
 	struct slot_reclaim reclaim;
-	char *folder; /* full path of what the cgroups are in */
-	char *prefix; /* the same below the mount, and "/n" */
+	char *folder; /* full path of the parent of the cgroups */
+	char *prefix; /* the same path below the mount, followed by "/n" */
 	int folder_fd;
 	u64 folder_id;
 	u64 *ids;
-	u32 *samples; /* found of each */
+	u32 *samples; /* found, per cgroup */
 	u64 *latency;
-	u64 alive_ns; /* the engine's thread was here; atomic */
+	u64 alive_ns; /* last run of the engine's thread; atomic */
 	u32 born, removed;
-	int error; /* of the other thread */
+	int error; /* of the second thread */
 	bool over; /* atomic */
 	u64 over_ns;
 	int memory;
@@ -61,7 +64,7 @@ static u64 monotonic(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* What cgroup `i` is given, and of which latency. */
+/* The number of samples of cgroup `i` per injection, and their latency. */
 static u32 given(u32 i)
 {
 	return 2 + i % 3;
@@ -119,7 +122,7 @@ static void wait_for_engine(struct churner *churner, u64 *due_ns)
 
 	u64 now_ns = monotonic();
 
-	/* Nor is it made up for what this thread itself was held up: the rate is none of bursts. */
+	/* If this thread itself was held up, it does not catch up either: that would make bursts of the rate. */
 	if (now_ns > *due_ns + BEHIND_NS) {
 		churner->result->waits++;
 		*due_ns = now_ns;
@@ -239,7 +242,7 @@ static int on_collection(sd_event_source *source, uint64_t usec, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
 
-/* Over, when all slots are back. */
+/* Ends the loop once all slots are reclaimed. */
 static int on_heartbeat(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct churner *churner = userdata;
@@ -297,7 +300,7 @@ static int open_engine(struct churner *churner, const char *mount)
 	return r < 0 ? failed(r, "adopt the cgroups there are") : 0;
 }
 
-/* Before the engine sees births: the folder's own is no matter. */
+/* Called before the engine sees births, so that the birth of the folder itself does not count. */
 static int make_folder(struct churner *churner, const char *mount)
 {
 	struct stat st;
@@ -372,7 +375,7 @@ static int run(struct churner *churner, const char *mount)
 	churner->memory = own_memory_open();
 	if (!churner->ids || !churner->samples || !churner->latency || churner->memory < 0)
 		return -ENOMEM;
-	/* What this test itself takes is there from the first look on. */
+	/* Touch the test's own memory now, so that the first measurement includes it. */
 	memset(churner->ids, 1, churner->settings->cgroups * sizeof(*churner->ids));
 	memset(churner->samples, 0, churner->settings->cgroups * sizeof(*churner->samples));
 	memset(churner->latency, 0, churner->settings->cgroups * sizeof(*churner->latency));

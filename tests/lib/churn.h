@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cgroups that are born and removed by the thousand a second while the engine runs as the daemon runs it:
- * collections by a timer, room for new cgroups when slots run short (slot_reclaim.h). Every cgroup has samples
- * that are its own alone, by number and latency, handed over while it lives and once after it was removed, as of
- * a task on its way out; each must be found under its cgroup's path, and nowhere else.
+ * Creates and removes cgroups, thousands per second, while the engine runs as in the daemon: it collects by a
+ * timer, and reclaims slots when they run short (slot_reclaim.h).
  *
- * Another thread makes and removes the cgroups and hands samples over. It waits where the engine's thread has
- * not run for long: a machine that is busy with others is not what is tested.
+ * Each cgroup has samples whose number and latency identify it. They are injected while it lives and once
+ * after its removal, as if from an exiting task. Each sample must be found under the path of its cgroup and
+ * nowhere else.
+ *
+ * A second thread creates and removes the cgroups and injects the samples. It waits if the engine's thread
+ * has not run for long, because a busy machine is not what is tested.
  */
 #ifndef PEBSD_TEST_CHURN_H
 #define PEBSD_TEST_CHURN_H
@@ -18,31 +20,34 @@
 
 struct churn_settings {
 	u32 slots;
-	u32 rate;    /* births a second, and as many removals */
-	u32 cgroups; /* born altogether */
+	u32 rate;    /* cgroups created per second, and as many removed */
+	u32 cgroups; /* cgroups to create in all */
 	u64 interval_ns;
-	FILE *progress; /* a line each second; NULL: none */
+	FILE *progress; /* gets a line per second; NULL: none */
 };
 
 struct churn_result {
-	u64 cgroups;    /* born and removed */
-	double seconds; /* that took */
-	u64 waits;      /* for the engine's thread */
-	u64 samples;    /* handed over */
-	u64 found;      /* under the path of a cgroup of this run */
-	u64 nameless;   /* under any other path, `unattributed` among them */
-	u64 short_of;   /* cgroups that have fewer samples than they were given */
-	u64 mixed;      /* cgroups that have more, or another sum of latencies */
+	u64 cgroups;    /* created and removed */
+	double seconds; /* duration */
+	u64 waits;      /* how often the churn waited for the engine's thread */
+	u64 samples;    /* samples injected */
+	u64 found;      /* samples under the path of a cgroup of this run */
+	u64 nameless;   /* samples under any other path, including `unattributed` */
+	u64 short_of;   /* cgroups with fewer samples than were injected */
+	u64 mixed;      /* cgroups with more samples, or another sum of latencies */
 	u64 births_without_slot;
-	u64 others;                           /* cgroups that others of this machine made meanwhile */
-	u64 collections, rooms;               /* what the engine's thread did; rooms: woken for slots */
-	bool told_idle;                       /* that slots run short, when all was over */
-	u64 slots_taken;                      /* in the end, by cgroups of this run */
-	u64 anonymous_start, anonymous_early; /* RssAnon: before, and after a tenth of the cgroups */
+	u64 others;                           /* cgroups that other programs created meanwhile */
+	u64 collections, rooms;               /* by the engine's thread; `rooms`: wakeups to reclaim slots */
+	bool told_idle;                       /* still reported that slots run short, after the end */
+	u64 slots_taken;                      /* slots still taken by cgroups of this run at the end */
+	u64 anonymous_start, anonymous_early; /* RssAnon before, and after a tenth of the cgroups */
 	u64 anonymous_end;
 };
 
-/* 0, or -errno with what failed on standard error. -ENOTSUP: there is no cgroup2 tree to make cgroups in. */
+/*
+ * Returns 0, or -errno after it printed to standard error what failed. -ENOTSUP: there is no cgroup2 tree in
+ * which cgroups can be created.
+ */
 int churn(const struct churn_settings *settings, struct churn_result *ret);
 
 #endif

@@ -64,7 +64,7 @@ double law_mean(const struct law *law, u32 cap)
 	return sum;
 }
 
-/* `n` latencies: how many of each value, one binomial after another. */
+/* Draws `n` latencies: the number of each value, one binomial after the other. */
 static void draw(const struct law *law, u64 n, u32 histogram[FINE_BUCKETS], u64 *ret_sum)
 {
 	double left = 1;
@@ -246,7 +246,7 @@ struct coverage coverage_ratio(const struct coverage_settings *settings, enum co
 	for (unsigned i = 0; i < settings->draws; i++) {
 		struct estimate estimate;
 
-		/* Enough anew for each draw that little of the last one's baseline is left. */
+		/* Each draw adds so many new windows that little is left of the previous draw's baseline. */
 		for (unsigned j = 0; j < 3 * half_life; j++) {
 			draw_tally(&law, metric, n, &tally);
 			now_ns += RATIO_WINDOW_NS;

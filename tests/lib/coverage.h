@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How often bounds hold, by drawing from laws whose figures are known. Seeded; needs no test framework. */
+/*
+ * Measures how often bounds hold, with samples drawn from distributions ("laws") whose true values are known.
+ * It is seeded, and needs no test framework.
+ */
 #ifndef PEBSD_TEST_COVERAGE_H
 #define PEBSD_TEST_COVERAGE_H
 
 #include "pebsd/histogram.h"
 
-/* In how many of the draws the true value was not below `low`, and not above `high`; 0 to 1. */
+/* Shares of the draws in which the true value was not below `low`, and not above `high`; 0 to 1. */
 struct coverage {
 	double low;
 	double high;
@@ -17,19 +20,21 @@ struct coverage_settings {
 	unsigned seed;
 };
 
-/* Latencies: so many cycles, with such a chance each. */
+/* A distribution of latencies: values in cycles, with their probabilities. */
 #define LAW_MAX 256
 struct law {
 	unsigned n;
-	u32 cycles[LAW_MAX]; /* growing */
+	u32 cycles[LAW_MAX]; /* ascending */
 	double chance[LAW_MAX];
 };
 
-/* What caches and memory do: log-normal around 30 cycles, and a twentieth around 300. */
+/* Resembles caches and memory: log-normal around 30 cycles, and a twentieth around 300. */
 void law_of_memory(struct law *ret);
 
-/* Two latencies far from each other, each the upper edge of its bucket: nothing is gained by widening to
- * edges. */
+/*
+ * Two latencies far apart, each at the upper edge of its bucket, so that widening the bounds to bucket edges
+ * does not help.
+ */
 void law_of_two(double chance_of_lower, struct law *ret);
 
 double law_quantile(const struct law *law, double q);
@@ -38,8 +43,10 @@ double law_mean(const struct law *law, u32 cap);
 struct coverage coverage_quantile(const struct coverage_settings *settings, const struct law *law, u64 n,
 				  double q);
 
-/* Two latencies, with the quantile at the last of the lower ones for `low`, and at the first of the higher
- * ones for `high`: where bounds fail as often as they may. */
+/*
+ * Uses two latencies, where bounds fail as often as they are allowed to. For `low`, the true quantile is at
+ * the end of the lower latency, and for `high` at the start of the higher one.
+ */
 struct coverage coverage_edge(const struct coverage_settings *settings, u64 n, double q);
 
 struct coverage coverage_mean(const struct coverage_settings *settings, const struct law *law, u64 n,
@@ -47,14 +54,16 @@ struct coverage coverage_mean(const struct coverage_settings *settings, const st
 
 struct coverage coverage_share(const struct coverage_settings *settings, u64 n, double p);
 
-/* `expected` samples in all, in equal parts of each of the weights. */
+/* Expects `expected` samples in all, spread evenly over the weights. */
 struct coverage coverage_rate(const struct coverage_settings *settings, double expected, const u64 *weights,
 			      unsigned n_weights);
 
 enum coverage_ratio { RATIO_P50, RATIO_P90, RATIO_MEAN, RATIO_SHARE, RATIO_RATE };
 
-/* A window of `n` samples against a baseline of windows like it, aged with a half-life of `half_life`
- * windows, all from one law: the ratio is 1. */
+/*
+ * Compares a window of `n` samples with a baseline of similar windows, which ages with a half-life of
+ * `half_life` windows. All are drawn from one law, so the true ratio is 1.
+ */
 struct coverage coverage_ratio(const struct coverage_settings *settings, enum coverage_ratio metric, u64 n,
 			       unsigned half_life);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The HTTP endpoint over figures of the test's choice, in the test's own event loop: the server of the
- * process that speaks HTTP and the daemon's broker, with a socket between them. */
+/*
+ * The HTTP endpoint with data that the test chooses, in the test's own event loop. It consists of the server
+ * of the HTTP process and the daemon's broker, connected by a socket.
+ */
 #ifndef PEBSD_ENDPOINT_H
 #define PEBSD_ENDPOINT_H
 
@@ -14,10 +16,13 @@
 
 #define ENDPOINT_BODY_LENGTH 300000
 
-/* The daemon's side: a long text that names its format and how often one was made; and JSON. */
+/*
+ * The daemon's data: a long text that depends on its format and on `sequence`, and JSON. Also counts how
+ * often each was rendered.
+ */
 struct endpoint_figures {
 	u64 sequence;
-	size_t length; /* of the text; ENDPOINT_BODY_LENGTH at the start */
+	size_t length; /* of the text; initially ENDPOINT_BODY_LENGTH */
 	unsigned int rendered;
 	unsigned int asked_for_json;
 	int metrics_error;
@@ -33,34 +38,34 @@ struct endpoint {
 	struct http_broker *broker;
 	struct http_server *server;
 	int line[2];
-	const char *failed; /* why the broker is done with the server */
-	bool ended;         /* the server, with the broker */
+	const char *failed; /* why the broker gave up the server */
+	bool ended;         /* the server has given up the broker */
 	struct endpoint_figures source;
 };
 
-/* Starts on a free port of loopback, or where `listen` says. Fails the test on error. */
+/* Starts on a free port of loopback, or on the address `listen`. Fails the test on error. */
 void endpoint_start(struct endpoint *server);
 struct listen_address endpoint_loopback(u16 port);
 void endpoint_start_on(struct endpoint *server, const struct listen_address *listen);
 
-/* The same with another source, and with hosts. */
+/* Does the same with another source, and with configured host names. */
 void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
 			 const struct http_source *source, const char *hosts);
 
-/* The same where users are not known: who comes from another address of loopback is another. */
+/* Does the same, but clients are told apart by their loopback address instead of their user. */
 void endpoint_start_by_address(struct endpoint *server);
 
-/* The port it is bound to. */
+/* Returns the port that the endpoint is bound to. */
 u16 endpoint_port(const struct endpoint *server);
 void endpoint_stop(struct endpoint *server);
 
-/* What the endpoint serves, for another one. */
+/* Returns the endpoint's source of data, to be used for another endpoint. */
 struct http_source endpoint_source(struct endpoint *server);
 
 /* Runs the loop once, for at most a millisecond. */
 void endpoint_turn(struct endpoint *server);
 
-/* Monotonic. */
+/* CLOCK_MONOTONIC. */
 u64 endpoint_now_ns(void);
 
 #endif

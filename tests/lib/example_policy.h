@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A small policy at work, and the neighbours of a cgroup: for tests of what shows them. */
+/* A small policy with alerts, and the neighbours of a cgroup, for tests of their output. */
 #ifndef PEBSD_EXAMPLE_POLICY_H
 #define PEBSD_EXAMPLE_POLICY_H
 
@@ -7,13 +7,17 @@
 #include "policy/policy.h"
 
 /*
- * The rules of example_rules() after two minutes, a collection a second, in which each second
- * /system.slice/db.service had 100 loads of 1000 cycles from remote memory and / 100 of 20 cycles from the
- * first level: slow-db fires on the former as number 17. NULL: no memory; free with policy_free().
+ * Returns a policy with example_rules() after two minutes, with one collection per second. In each second,
+ * /system.slice/db.service had 100 loads of 1000 cycles from remote memory, and / had 100 loads of 20 cycles
+ * from L1. slow-db fires on the former as number 17. Returns NULL if there is no memory. Free it with
+ * policy_free().
  */
 struct policy *example_policy(void);
 
-/* /batch is named, / is not. NULL: no memory; free with neighbours_report_free(). */
+/*
+ * The report names /batch, and does not name /. Returns NULL if there is no memory. Free it with
+ * neighbours_report_free().
+ */
 struct neighbours_report *example_neighbours(void);
 
 #endif

@@ -12,8 +12,8 @@ struct kernel {
 	u32 stripes;
 	struct slot_owner *owners;
 	u8 *marks;
-	u8 *records; /* event, stripe, slot; a page each */
-	u32 *free;   /* given back, the last one first */
+	u8 *records; /* by event, stripe, slot; one page each */
+	u32 *free;   /* released slots, the last one first */
 	u32 n_free;
 	u32 used;
 	unsigned refuse;

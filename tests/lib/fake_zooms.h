@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Zooms, profiles and names of the test's choice in the place of those of a running daemon: a program that
- * uses anything here has these functions of zooms.h, profile/ and symbols.h, and not the real ones.
+ * Zooms, profiles and names that the test chooses, instead of those of a running daemon. A program that uses
+ * anything here gets these functions of zooms.h, profile/ and symbols.h instead of the real ones.
  */
 #ifndef PEBSD_FAKE_ZOOMS_H
 #define PEBSD_FAKE_ZOOMS_H
@@ -11,35 +11,37 @@
 #define FAKE_ZOOMS_MAX 3
 
 struct fake_zooms {
-	/* Of the next zooms_begin(): an error, and its message, or NULL. */
+	/* Result of the following zooms_begin(): an error, and its message or NULL. */
 	int begin_error;
 	const char *begin_message;
-	struct zoom_wish wish; /* the last; `path` is copied below, `reason` is not kept */
+	struct zoom_wish wish; /* the last request; `path` is copied below, `reason` is not kept */
 	char path[256];
 	unsigned int begun, ended;
 
-	/* Held: newest first. */
+	/* Existing zooms, the newest first. */
 	struct zoom zooms[FAKE_ZOOMS_MAX];
 	size_t n;
 
-	/* What every profile comes to. */
+	/* The result of every profile. */
 	struct profile_totals totals;
-	struct profile_report report;    /* its arrays are the test's */
+	struct profile_report report;    /* the test owns its arrays */
 	struct report_settings settings; /* of the last report */
-	const char *kernel_name;         /* what the last report's names called the kernel's address */
+	const char *kernel_name;         /* name of the kernel's address in the last report */
 	bool kernel_names;               /* of the last pprof */
 	size_t output_size;              /* of pprof and folded: bytes 0, 1, 2, ... */
-	unsigned int outputs;            /* made so far */
+	unsigned int outputs;            /* number of outputs so far */
 	int output_error;
-	const struct symbol *(*symbol)(const struct symbol_query *query); /* NULL: none is known */
+	const struct symbol *(*symbol)(const struct symbol_query *query); /* NULL: no address has a name */
 };
 extern struct fake_zooms fake_zooms;
 
-/* Holds one more, the newest, of the cgroup: it began at 2026-11-21T06:00:00Z, for 30 s. Fails the test
- * where memory is short. */
+/*
+ * Adds a zoom of the cgroup as the newest. It began at 2026-11-21T06:00:00Z, for 30 s. Fails the test if
+ * there is no memory.
+ */
 struct zoom *fake_zooms_hold(const char *path, enum zoom_state state);
 
-/* Frees all, and is as in the beginning. */
+/* Frees all zooms, and restores the initial state. */
 void fake_zooms_reset(void);
 
 #endif

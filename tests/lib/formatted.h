@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Text that a formatter of pebsctl made. */
+/* Checks the text that formatters of pebsctl print. */
 #ifndef PEBSD_TESTS_FORMATTED_H
 #define PEBSD_TESTS_FORMATTED_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The text of calls that print to `out`; the caller frees. */
+/* Returns the text that `calls` print to `out`. The caller frees it. */
 #define FORMATTED(calls)                                      \
 	({                                                    \
 		char *_text = NULL;                           \
@@ -19,10 +19,10 @@
 		_text;                                        \
 	})
 
-/* Of a text that must be JSON; the caller puts it. */
+/* Parses a text that must be JSON. The caller puts the object. */
 json_object *formatted_from(const char *json);
 
-/* No line is wider, ends in blanks, or has a byte that a terminal obeys. */
+/* Expects that no line is wider than `width`, ends in blanks, or contains a control character. */
 void formatted_expect_fit(const char *text, size_t width);
 
 void formatted_expect(const char *text, const char *part);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hot tables of some CPUs beside exact counts of the same stream. */
+/* Hot tables of several CPUs, together with exact counts of the same stream. */
 #ifndef PEBSD_TEST_HOT_EXACT_H
 #define PEBSD_TEST_HOT_EXACT_H
 
 #include "collect/hot_places.h"
 
-/* What is asked of the tables: every item above 1/HOT_EXACT_K of the weight. */
+/* The tables must list every item above 1/HOT_EXACT_K of the weight. */
 #define HOT_EXACT_K 32
 
 #define HOT_EXACT_CPUS 64
@@ -28,22 +28,22 @@ struct hot_exact {
 	size_t room;
 };
 
-/* Begins anew; `exact` is all zero the first time. */
+/* Starts a new stream. `exact` must be all zero the first time. */
 void hot_exact_begin(struct hot_exact *exact, enum hot_kind kind, u32 cpus, u64 seed);
 void hot_exact_done(struct hot_exact *exact);
 
-/* One sample at an address, through the code that BPF runs. */
+/* Adds one sample at an address, with the code that BPF runs. */
 void hot_exact_add(struct hot_exact *exact, u32 cpu, u64 address, u64 weight, u32 hitm);
 
-/* Items above 1/HOT_EXACT_K of the weight, and how many of them are listed. */
+/* Number of items above 1/HOT_EXACT_K of the weight, and how many of them are listed. */
 struct hot_recall {
 	u64 heavy;
 	u64 found;
 };
 
 /*
- * Reads the tables and expects that no bound is exceeded, listed or not, by anything; adds to `recall`.
- * `what` says which stream it was.
+ * Reads the tables and asserts that every item is within its bounds, listed or not. Adds to `recall`. `what`
+ * names the stream in messages.
  */
 void hot_exact_check(struct hot_exact *exact, const char *what, struct hot_recall *recall);
 

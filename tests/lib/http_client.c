@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 
-#define RECEIVED_MAX 65536 /* bytes at once */
+#define RECEIVED_MAX 65536 /* bytes per call */
 
 int http_client_connect(const struct endpoint *server)
 {
@@ -37,7 +37,7 @@ void http_client_send(struct endpoint *server, const struct http_client *client,
 		ssize_t sent = send(client->fd, text, length, MSG_NOSIGNAL);
 
 		if (sent < 0 && errno != EAGAIN && errno != ENOTCONN)
-			return; /* the server has hung up, which is an answer too */
+			return; /* the server has closed the connection, which is an answer, too */
 		if (sent > 0) {
 			text += sent;
 			length -= (size_t)sent;

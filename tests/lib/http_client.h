@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The client's end of a connection to an endpoint, in the process and loop of that endpoint. */
+/* A client of an endpoint, in the same process and event loop. */
 #ifndef PEBSD_HTTP_CLIENT_H
 #define PEBSD_HTTP_CLIENT_H
 
@@ -10,7 +10,7 @@
 
 #define HTTP_CLIENT_DEADLINE_NS (5 * NSEC_PER_SEC)
 
-/* A client, and what it has of its answer. */
+/* A client and the received part of its answer. */
 struct http_client {
 	char *data;
 	size_t length;
@@ -19,32 +19,32 @@ struct http_client {
 	bool ended;
 };
 
-/* Connects without blocking. Fails the test where it cannot. */
+/* Connects without blocking. Fails the test on error. */
 int http_client_connect(const struct endpoint *server);
 
-/* Sends what the server takes before it hangs up or the deadline has passed. */
+/* Sends until all is sent, the server closes the connection, or the deadline has passed. */
 void http_client_send(struct endpoint *server, const struct http_client *client, const char *text);
 
-/* Takes what is there; true once there was something or the end. */
+/* Receives what is available. Returns true once there was data or the end. */
 bool http_client_receive(struct http_client *client);
 
-/* Takes the answer to its end; fails the test where that does not come before the deadline. */
+/* Receives the complete answer. Fails the test if it does not end before the deadline. */
 void http_client_receive_all(struct endpoint *server, struct http_client *client);
 
-/* Hangs up and frees the answer. */
+/* Closes the connection and frees the answer. */
 void http_client_done(struct http_client *client);
 
-/* One request, whole, and its whole answer. */
+/* Sends one complete request, and receives the complete answer. */
 struct http_client http_client_exchange(struct endpoint *server, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* `headers`: whole lines, each with its end. */
+/* `headers`: complete lines, each with its line end. */
 struct http_client http_client_get(struct endpoint *server, const char *path, const char *headers);
 
-/* 0 where the answer is none of HTTP/1.1. */
+/* Returns 0 if the answer is not HTTP/1.1. */
 int http_client_status(const struct http_client *client);
 
-/* What follows the head, within `client`. Fails the test where there is no head. */
+/* Returns the body of the answer, a pointer into `client`. Fails the test if there is no header. */
 const char *http_client_body(const struct http_client *client, size_t *ret_length);
 
 #endif

@@ -20,8 +20,8 @@
 #include "base/cleanup.h"
 
 #define REQUEST   "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
-#define STEP_MS   500  /* between two bytes of a client that sends or reads one at a time */
-#define RECEIVING 4096 /* bytes that the kernel takes for a client, or little more */
+#define STEP_MS   500  /* time between two bytes of a client that sends or reads one at a time */
+#define RECEIVING 4096 /* receive buffer of a client in the kernel, which takes little more */
 #define EVENTS    64
 
 struct client {
@@ -38,7 +38,7 @@ struct crowd {
 	unsigned int n;
 	int epoll;
 	int line;
-	unsigned int connected; /* clients that were at any time */
+	unsigned int connected; /* clients that were connected at any time */
 	unsigned long ended;
 };
 
@@ -57,7 +57,7 @@ static u64 now_ms(void)
 	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / NSEC_PER_MSEC;
 }
 
-/* Leaves the client without a connection if there cannot be one now. */
+/* Leaves the client without a connection if it cannot connect now. */
 static void enter(struct crowd *crowd, struct client *client)
 {
 	const struct sockaddr_in address = {.sin_family = AF_INET,
@@ -99,7 +99,7 @@ static void greet(struct crowd *crowd, struct client *client)
 		(void)!send(client->fd, REQUEST, strlen(REQUEST), MSG_NOSIGNAL);
 }
 
-/* Its byte. */
+/* Sends or reads one byte, according to the client's kind. */
 static void step(struct crowd *crowd, struct client *client)
 {
 	char byte;
@@ -138,7 +138,7 @@ static void run(struct crowd *crowd)
 	for (unsigned int i = 0; i < crowd->n; i++)
 		enter(crowd, &crowd->clients[i]);
 	while (poll(&line, 1, 0) == 0) {
-		/* Clients take their steps one after another, as they would by chance. */
+		/* Clients take their steps one after the other, as they would by chance. */
 		u64 due = (now_ms() - begun) * crowd->n / STEP_MS;
 
 		take_events(crowd);
@@ -171,7 +171,7 @@ static int prepare(struct crowd *crowd)
 	crowd->clients = calloc(crowd->n + 1, sizeof(*crowd->clients));
 	if (crowd->epoll < 0 || !crowd->clients)
 		return -ENOMEM;
-	/* Kinds alternate, so that none has the places before the others. */
+	/* Kinds alternate, so that no kind takes the connections before the others. */
 	for (unsigned int i = 0; at < crowd->n; i++)
 		for (size_t kind = 0; kind < HTTP_CROWD_KINDS; kind++)
 			if (i < settings->n[kind])
@@ -230,7 +230,7 @@ unsigned long http_crowd_stop(struct http_crowd *crowd)
 	(void)shutdown(crowd->line, SHUT_WR);
 	while (length < sizeof(rest) && (n = recv(crowd->line, rest + length, sizeof(rest) - length, 0)) > 0)
 		length += (size_t)n;
-	/* The count comes last, whether or not somebody waited. */
+	/* The count comes last, whether or not http_crowd_wait() was called. */
 	if (length >= sizeof(ended))
 		memcpy(&ended, rest + length - sizeof(ended), sizeof(ended));
 	(void)close(crowd->line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Figures as a collection brings them: in pairs. */
+/* Counters in the form that a collection delivers: packed deltas ("pairs"). */
 #ifndef PEBSD_TEST_IN_PAIRS_H
 #define PEBSD_TEST_IN_PAIRS_H
 
@@ -11,7 +11,7 @@ struct in_pairs {
 	u8 room[PAIRS_MAX];
 };
 
-/* What an event brought; valid as long as `room` is. Of nobody's entry. */
+/* Packs the counters of an event. The result is valid as long as `room` is. It belongs to no ledger entry. */
 static inline const struct difference *in_pairs(struct in_pairs *room, unsigned event,
 						const struct figures *figures)
 {

@@ -44,9 +44,9 @@ void machine_tree(const char *root, const struct machine_core *core)
 }
 
 /*
- * The kernel has one string for all core PMUs, "A;B;C". It copies the PMU's own part into a zeroed page, and
- * returns the length of all that follows: snprintf() returns what it would have written, had there been room.
- * An event that one PMU alone has is copied whole.
+ * The kernel has one string "A;B;C" for all core PMUs. It copies the part of one PMU into a zeroed page, but
+ * returns the length from that part on: snprintf() returns the length that the text would have without
+ * truncation. The string of an event that only one PMU has is copied whole.
  */
 static void write_hybrid_event(const char *root, const char *pmu, const char *file, const char *const texts[],
 			       size_t n)

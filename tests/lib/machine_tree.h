@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sysfs trees of CPU generations as the kernel makes them, and what is planned from a tree. */
+/* Builds the sysfs trees of CPU generations as the kernel makes them, and plans events from such a tree. */
 #ifndef PEBSD_TESTS_MACHINE_TREE_H
 #define PEBSD_TESTS_MACHINE_TREE_H
 
@@ -15,43 +15,47 @@
 #define STORES_ATOM     "event=0xd0,umask=0x6"
 #define LOADS_AUXILIARY "event=0x03,umask=0x82"
 
-/* A core PMU; NULL: its tree does not have that file. */
+/* A core PMU. A member that is NULL means that the file does not exist, unless noted otherwise. */
 struct machine_core {
-	const char *pmu;  /* NULL: cpu */
+	const char *pmu;  /* NULL: "cpu" */
 	const char *name; /* caps/pmu_name */
 	const char *loads, *stores, *auxiliary;
-	const char *precise; /* caps/max_precise; NULL: 3 */
+	const char *precise; /* caps/max_precise; NULL: "3" */
 	const char *cpus;
-	const char *type; /* NULL: 4 */
+	const char *type; /* NULL: "4" */
 	bool no_offcore;
-	bool no_ldlat; /* without format/ldlat; else it is there with `loads` */
+	bool no_ldlat; /* no format/ldlat, which otherwise exists if `loads` does */
 };
 
-/* Writes the PMU's files below the root, with format/, events/, caps/, and CPUs 0 to 3 online on one node. */
+/* Writes the files of the PMU below `root`: format/, events/, and caps/. CPUs 0 to 3 are online on one node. */
 void machine_tree(const char *root, const struct machine_core *core);
 
 /*
- * The core PMUs of a hybrid CPU, in the kernel's order: cpu_atom, cpu_core, cpu_lowpower. Their mem-loads and
- * mem-stores have no line end, and NULs after the text, as events_hybrid_sysfs_show() leaves them there.
+ * Writes the core PMUs of a hybrid CPU in the kernel's order: cpu_atom, cpu_core, cpu_lowpower. Their
+ * mem-loads and mem-stores have no line end, but NULs behind the text, as events_hybrid_sysfs_show() returns
+ * them.
  */
 void machine_tree_hybrid(const char *root, const struct machine_core *cores, size_t n);
 
-/* ibs_op, with cnt_ctl; `ldlat`: as on Zen 5 with Linux 6.15. The core PMU beside it too. */
+/* Writes ibs_op with cnt_ctl, and the core PMU. With `ldlat`, it is like Zen 5 with Linux 6.15. */
 void machine_tree_amd(const char *root, bool ldlat);
 
-/* Two nodes in the place of one. */
+/* Replaces the single node by two. */
 void machine_tree_two_nodes(const char *root);
 
-/* Plans the roles with ldlat 30 and default periods; what `plan` held is freed. Failures end the test. */
+/*
+ * Plans the roles with ldlat 30 and default periods. The previous content of `plan` is freed. Fails the test
+ * on error.
+ */
 void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan);
 
-/* NULL where there is none. */
+/* Returns NULL if there is none. */
 const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const char *machine_tree_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const struct pmu_counter *machine_counter(const struct pmu_plan *plan, const char *pmu,
 					  enum offcore_kind kind);
 
-/* A note that holds the words; NULL where there is none. */
+/* Returns a note that contains `words`, or NULL if there is none. */
 const char *machine_note(const struct pmu_plan *plan, const char *words);
 
 #endif

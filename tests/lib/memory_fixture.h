@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A memory system on its own, with a clock, for tests. */
+/* A memory system by itself, with a clock, for tests. */
 #ifndef PEBSD_TESTS_MEMORY_FIXTURE_H
 #define PEBSD_TESTS_MEMORY_FIXTURE_H
 
@@ -9,7 +9,7 @@
 #define LINE       64ULL
 #define SMALL_PAGE 4096ULL
 #define LARGE_PAGE (2ULL << 20)
-#define LONG       100000 /* cycles in which all that was under way has come */
+#define LONG       100000 /* cycles after which everything in flight has arrived */
 
 struct memory_fixture {
 	const struct memory_shape *shape;
@@ -17,24 +17,24 @@ struct memory_fixture {
 	u64 now;
 };
 
-/* Opens an empty one of the machine's shape; to be closed. */
+/* Opens an empty memory system with the machine's shape. Close it with memory_fixture_close(). */
 void memory_fixture_open(struct memory_fixture *fixture, const char *machine);
 void memory_fixture_close(struct memory_fixture *fixture);
 
-/* Does the access as of now. */
+/* Makes the access at the current time. */
 struct retired memory_fixture_access(struct memory_fixture *fixture, struct access access);
 
-/* A load and a store in a large page: the TLBs have no part in it once the page was used. */
+/* A load and a store in a large page: once the page was used, TLBs have no influence. */
 struct retired memory_fixture_load(struct memory_fixture *fixture, u64 address);
 struct retired memory_fixture_store(struct memory_fixture *fixture, u64 address);
 
 /* A load long after all others. */
 struct retired memory_fixture_later(struct memory_fixture *fixture, u64 address);
 
-/* Loads so many lines from `address` on, one long after the other. */
+/* Loads `lines` lines from `address` on, each long after the one before. */
 void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines, u64 stride);
 
-/* Where an access found its line, and what the other cores said; the access itself again. */
+/* Expects where an access found its line, and what the other cores answered. Evaluates to the access itself. */
 #define expect_found(load, at, found)                                                                  \
 	({                                                                                             \
 		struct retired _load = (load);                                                         \

@@ -12,8 +12,8 @@
 #define THRESHOLD   30   /* cycles */
 #define BIN         5.0  /* seconds */
 #define PERIOD      1000.0
-#define UTILIZED    0.9 /* where a queue ends to grow */
-#define SAMPLES_LOW 8   /* a bin with fewer has no latency */
+#define UTILIZED    0.9 /* utilization above which a queue does not grow any more */
+#define SAMPLES_LOW 8   /* a bin with fewer samples has no latency */
 
 #define STORY_TEXT_(name, text) text,
 const char *const neighbour_story_texts[STORY_COUNT] = {NEIGHBOUR_STORIES(STORY_TEXT_)};
@@ -71,7 +71,7 @@ void neighbour_loads_free(struct neighbour_loads **loads)
 	*loads = NULL;
 }
 
-/* Above 0, below 1. */
+/* Returns a number above 0 and below 1. */
 static double uniform(struct random *random)
 {
 	return ((double)(random_next(random) >> 11) + 0.5) / 9007199254740992.0;
@@ -99,7 +99,10 @@ static u64 poisson(struct random *random, double mean)
 	return n;
 }
 
-/* 1 within bursts of `low` to `high` bins that take `part` of the time, at random moments; else 0. */
+/*
+ * Sets `ret` to 1 during bursts, and to 0 otherwise. Bursts last `low` to `high` bins, start at random, and
+ * cover the share `part` of the time.
+ */
 static void burst(struct random *random, double low, double high, double part, double *ret)
 {
 	double mean = (low + high) / 2;
@@ -117,7 +120,7 @@ static void burst(struct random *random, double low, double high, double part, d
 	}
 }
 
-/* Around 1, each bin with some of the one before it. */
+/* Varies around 1. Each bin depends partly on the bin before. */
 static void wander(struct random *random, double spread, double memory, double *ret)
 {
 	double state = normal(random);
@@ -128,7 +131,7 @@ static void wander(struct random *random, double spread, double memory, double *
 	}
 }
 
-/* What everyone does together: part of a day's wave, with sudden busy times. */
+/* The part that is common to all cgroups: a piece of a daily wave, with sudden busy periods. */
 static void trend(struct random *random, double *ret)
 {
 	double phase = between(random, 0, 2 * M_PI), bins = between(random, 80, 400);
@@ -142,9 +145,9 @@ static void trend(struct random *random, double *ret)
 struct plan {
 	enum neighbour_story story;
 	unsigned kind[NEIGHBOUR_WORLD_CGROUPS];
-	double demand[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS]; /* samples a second, unhindered */
-	double moves[NEIGHBOUR_WORLD_BINS]; /* the victim's latency by itself, a factor */
-	double utilized;                    /* of the shared levels, on the mean */
+	double demand[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS]; /* unhindered samples per second */
+	double moves[NEIGHBOUR_WORLD_BINS]; /* factor by which the victim's latency changes by itself */
+	double utilized;                    /* mean utilization of the shared levels */
 	size_t lag;
 };
 
@@ -168,7 +171,7 @@ static void plan_demand(struct random *random, struct plan *plan, size_t culprit
 
 		wander(random, plan->story == STORY_STEADY ? 0.05 : 0.25, 0.7, own);
 		burst(random, 2, 10, between(random, 0.15, 0.4), busy);
-		/* The loads of what streams don't wait for each other: it does more of them. */
+		/* The loads of a streaming workload do not wait for each other, so it makes more of them. */
 		if (plan->story == STORY_CULPRIT_STREAMS && c > 0 && c == culprit)
 			level *= 10;
 		for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++)
@@ -184,7 +187,7 @@ static void make_plan(struct random *random, enum neighbour_story story, size_t 
 	double busy[NEIGHBOUR_WORLD_BINS];
 
 	*plan = (struct plan){.story = story};
-	/* streaming and pointer-chase are the ones that ask much of the memory. */
+	/* Streaming and pointer-chase are the workloads that use memory most. */
 	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++)
 		plan->kind[c] =
 			story == STORY_CROWD ? WORKLOAD_POINTER_CHASE : random_below(random, WORKLOAD_COUNT);
@@ -202,14 +205,18 @@ static void make_plan(struct random *random, enum neighbour_story story, size_t 
 		plan->moves[i] = story == STORY_IDLE ? 1 + 0.8 * busy[i] : 1;
 }
 
-/* Lines that a load asks for: what streams reads each in eight loads, though prefetchers were there before.
+/*
+ * Returns the lines requested per load. A streaming workload needs a new line every eight loads, even if
+ * prefetchers fetched it before.
  */
 static double lines(const struct neighbour_loads *loads, unsigned kind)
 {
 	return kind == WORKLOAD_STREAMING ? 1 / 8.0 : loads->shared[kind];
 }
 
-/* How much longer what is shared takes in each bin: 1 / (1 - utilization), 1 being a memory that nobody uses.
+/*
+ * Sets `ret` to the factor by which shared levels are slower in each bin: 1 / (1 - utilization). It is 1 if
+ * nobody uses the memory.
  */
 static void queue(const struct neighbour_loads *loads, const struct plan *plan, double *ret)
 {
@@ -228,7 +235,7 @@ static void queue(const struct neighbour_loads *loads, const struct plan *plan, 
 	}
 }
 
-/* One bin of the victim: each of its samples. */
+/* Draws each sample of the victim in one bin. */
 static void sample_victim(const struct neighbour_loads *loads, struct random *random, const struct plan *plan,
 			  size_t bin, u64 samples, double slower, struct neighbour_world *world)
 {
@@ -272,7 +279,7 @@ void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_st
 			.error = c == 0 ? ret->error : NULL,
 		};
 		for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
-			/* Who waits longer for each load does fewer. */
+			/* A cgroup that waits longer for each load makes fewer loads. */
 			double hindered = story == STORY_CULPRIT_CLOSED && c != ret->culprit ? slower[i] : 1;
 			double mean = plan.demand[c][i] / hindered * BIN;
 

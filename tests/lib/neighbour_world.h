@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A node with cgroups that share its L3 and memory, for the tests of who slows whom. What a cgroup's loads
- * are like (latency, where served) is sampled from the workloads of the hardware model; how many it does
- * moves from bin to bin; what is served beyond the core's own caches waits the longer the more all of them
- * ask for, as in a queue (M/M/1). Deterministic from the seed.
+ * Simulates a node with cgroups that share its L3 and memory, to test the ranking of neighbours that slow
+ * others down.
+ *
+ * The latency and data source of a cgroup's loads are sampled from the workloads of the hardware model. Their
+ * number varies from bin to bin. Loads served beyond the core's own caches wait longer the more all cgroups
+ * request, as in a queue (M/M/1). The simulation is deterministic for a seed.
  */
 #ifndef PEBSD_NEIGHBOUR_WORLD_H
 #define PEBSD_NEIGHBOUR_WORLD_H
 
 #include "neighbours/neighbours.h"
 
-#define NEIGHBOUR_WORLD_CGROUPS 20  /* the victim, 0, among them */
+#define NEIGHBOUR_WORLD_CGROUPS 20  /* including the victim, which is number 0 */
 #define NEIGHBOUR_WORLD_BINS    120 /* of 5 s */
 
 #define NEIGHBOUR_STORIES(X)                                                              \
@@ -32,22 +34,22 @@ enum neighbour_story { NEIGHBOUR_STORIES(NEIGHBOUR_STORY_ENUM_) STORY_COUNT };
 
 extern const char *const neighbour_story_texts[STORY_COUNT];
 
-/* Whether one is planted in it. */
+/* Returns whether the story contains a culprit. */
 bool neighbour_story_has_culprit(enum neighbour_story story);
 
-/* The loads of the model's workloads above a threshold, kept for all worlds. */
+/* Loads of the model's workloads above a threshold, shared by all worlds. */
 struct neighbour_loads;
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int neighbour_loads_new(struct neighbour_loads **ret);
 void neighbour_loads_free(struct neighbour_loads **loads);
 
 struct neighbour_world {
-	size_t culprit; /* a cgroup; 0: none was planted */
+	size_t culprit; /* a cgroup; 0: there is no culprit */
 	double traffic[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS];
 	double latency[NEIGHBOUR_WORLD_BINS];
 	double error[NEIGHBOUR_WORLD_BINS];
 	char names[NEIGHBOUR_WORLD_CGROUPS][16];
-	/* As neighbours_rank() wants them: series[0] is the victim's. */
+	/* As neighbours_rank() expects them: series[0] belongs to the victim. */
 	struct neighbour_series series[NEIGHBOUR_WORLD_CGROUPS];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A service manager's notification socket, $NOTIFY_SOCKET of the test's process: a thread reads what comes,
- * keeps descriptors as a manager does, answers barriers, and writes it all down.
+ * Imitates the notification socket of a service manager ($NOTIFY_SOCKET of the test's process). A thread
+ * reads the messages, stores descriptors as a manager does, answers barriers, and records everything.
  */
 #ifndef PEBSD_TESTS_NOTIFY_SOCKET_H
 #define PEBSD_TESTS_NOTIFY_SOCKET_H
@@ -19,31 +19,32 @@ struct notify_socket {
 	char *root;
 	int fd;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
-	bool silent;          /* it answers no barrier */
+	pthread_mutex_t lock; /* protects all members below */
+	bool silent;          /* does not answer barriers */
 	struct notify_stored *stored;
 	size_t n;
-	size_t messages; /* that stored something */
+	size_t messages; /* messages that stored something */
 	size_t barriers;
-	size_t longest; /* messages that stored something between two barriers, at most */
+	size_t longest; /* most messages that stored something between two barriers */
 	size_t since;
-	bool polled; /* one was to be dropped on EPOLLHUP: without FDPOLL=0 */
+	bool polled; /* a descriptor without FDPOLL=0, which a manager drops on EPOLLHUP */
 };
 
-/* Fails the test on error. `ret` is all zero. */
+/* Starts the thread. `ret` must be all zero. Fails the test on error. */
 void notify_socket_start(struct notify_socket *ret);
 void notify_socket_stop(struct notify_socket *socket);
 
-/* How many are stored under the name, after all that was sent is read. */
+/* Returns how many descriptors are stored under `name`, after every sent message was read. */
 size_t notify_socket_count(struct notify_socket *socket, const char *name);
 
 /*
- * Passes what is stored to a process that begins: from descriptor 3 on, with LISTEN_PID of the caller and the
- * names, whose room descriptors of other uses must have left. Call in a child process.
+ * Passes the stored descriptors to a new program, from descriptor 3 on, and sets LISTEN_FDS, LISTEN_FDNAMES
+ * and LISTEN_PID (the caller's). The caller must not use these descriptor numbers for anything else. Call it
+ * in a child process.
  */
 void notify_socket_pass(const struct notify_socket *socket);
 
-/* The same for descriptors of the caller's. */
+/* Does the same for descriptors that the caller gives. */
 void notify_socket_pass_these(const struct notify_stored *stored, size_t n);
 
 #endif

@@ -20,7 +20,7 @@ int offer_bytes(const u8 *bytes, size_t size, enum offer_way way)
 	if (child == 0) {
 		(void)close(ends[0]);
 		while (size) {
-			/* In odd pieces, so that no record is there at once. */
+			/* Write pieces of odd size, so that records are split. */
 			ssize_t n = write(ends[1], bytes, size < 1021 ? size : 1021);
 
 			if (n <= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A recording's bytes, offered to its reader. */
+/* Passes the bytes of a recording to its reader. */
 #ifndef PEBSD_OFFER_H
 #define PEBSD_OFFER_H
 
@@ -8,13 +8,13 @@
 #include "origin/replay/perf_data.h"
 #include "perf_data_writer.h"
 
-/* Where the bytes come from: a file, or a pipe that another process fills. */
+/* Source of the bytes: a file, or a pipe that another process fills. */
 enum offer_way { OFFER_FILE, OFFER_PIPE };
 
-/* A descriptor at the bytes' start, the caller's. Takes nothing over. */
+/* Returns a descriptor at the start of the bytes, which the caller owns. The caller also keeps `bytes`. */
 int offer_bytes(const u8 *bytes, size_t size, enum offer_way way);
 
-/* Opens what the writer has and frees the writer. Fails the test on error. */
+/* Opens the writer's recording and frees the writer. Fails the test on error. */
 struct perf_data *offer_written(struct writer *writer, enum offer_way way);
 
 #endif

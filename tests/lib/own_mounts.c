@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 
 /*
- * How mounts are shared can only be set from a mount's root, which that of a chroot need not be. Entering a
- * namespace, also one's own, leads to its root (fs/namespace.c mntns_install(), Linux 6.1).
+ * Mount propagation can be changed only at the root of a mount, and the root of a chroot need not be one.
+ * Entering a mount namespace, even one's own, leads to its root (fs/namespace.c mntns_install(), Linux 6.1).
  */
 static int make_private(void)
 {
@@ -31,7 +31,7 @@ int own_mounts(void)
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return -errno;
-	/* A child does it: the root of this process stays the one it has. */
+	/* A child does this, so that this process keeps its root. */
 	pid = fork();
 	if (pid < 0)
 		return -errno;

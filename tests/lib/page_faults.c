@@ -47,7 +47,7 @@ int page_faults_counting_program(const u64 **ret_runs)
 	if (*ret_runs != MAP_FAILED)
 		program_fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "GPL", code,
 					   sizeof(code) / sizeof(code[0]), NULL);
-	/* The program and the mapping hold the map. */
+	/* The program and the mapping keep the map alive. */
 	(void)close(map_fd);
 	return program_fd;
 }
@@ -70,7 +70,7 @@ static int move_to(int cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* Returns whether that could be done. */
+/* Returns false on an error. */
 static bool touch(size_t n)
 {
 	char *pages = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -19,19 +19,19 @@
 struct labels {
 	char names[LABELS_MAX][NAME_MAX_LENGTH];
 	size_t n;
-	char le[64];                  /* "" where there is none */
-	char rest[LABELS_MAX_LENGTH]; /* all but le */
+	char le[64];                  /* "": there is none */
+	char rest[LABELS_MAX_LENGTH]; /* all labels except le */
 };
 
 struct parser {
 	bool openmetrics;
 	struct metrics *metrics;
-	struct labels labels;                         /* of the sample under way */
+	struct labels labels;                         /* of the current sample */
 	char families[FAMILIES_MAX][NAME_MAX_LENGTH]; /* all so far; the last is the current one */
 	size_t n_families;
-	char type[32];  /* of the current one; "" before its TYPE */
-	size_t samples; /* in the current one */
-	/* The histogram under way. */
+	char type[32];  /* of the current family; "" before its TYPE */
+	size_t samples; /* in the current family */
+	/* The current histogram. */
 	char histogram[LABELS_MAX_LENGTH]; /* its labels without le */
 	double last_edge, last_count;
 	bool in_histogram, has_infinity, has_sum;
@@ -111,7 +111,7 @@ static const char *parse_type(struct parser *parser, const char *line)
 	return NULL;
 }
 
-/* What `name` has beyond the family's; NULL: it is not the family's. */
+/* Returns the part of `name` behind the family's name, or NULL if the name does not belong to the family. */
 static const char *suffix_of(const struct parser *parser, const char *name)
 {
 	const char *family = current(parser);
@@ -130,7 +130,7 @@ static bool goes_with_type(const struct parser *parser, const char *suffix)
 	return strcmp(suffix, strcmp(parser->type, "info") == 0 ? "_info" : "") == 0;
 }
 
-/* Reads from behind the opening brace; *ret_end is behind the closing one. */
+/* Reads from behind the opening brace. Sets `*ret_end` behind the closing one. */
 static const char *parse_labels(const char *at, struct labels *labels, const char **ret_end)
 {
 	mbstate_t state = {0};

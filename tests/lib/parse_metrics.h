@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A strict reader of exposed metrics, for tests: it refuses what a lenient scraper would swallow. */
+/* A strict parser of exposed metrics, for tests. It refuses errors that a lenient scraper accepts. */
 #ifndef PEBSD_PARSE_METRICS_H
 #define PEBSD_PARSE_METRICS_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct parsed_metric {
-	char *series; /* name and labels as they stand: up{job="x"} */
+	char *series; /* name and labels as written: up{job="x"} */
 	char *value;
 };
 
@@ -17,16 +17,19 @@ struct metrics {
 };
 
 /*
- * Reads `text` (text format 0.0.4, or OpenMetrics 1.0). Returns NULL, or the first mistake and its line in
- * `mistake`: families that are not in one piece or lack HELP or TYPE, names that do not go with their type,
- * bad labels, escapes or UTF-8, series that are there twice, values that are no numbers, histograms whose
- * buckets fall or do not end in +Inf and the count, an end that is none. Free with metrics_free() in both
- * cases.
+ * Parses `text` (text format 0.0.4, or OpenMetrics 1.0). Returns NULL, or writes the first mistake and its
+ * line to `mistake` and returns it. Free `ret` with metrics_free() in both cases. Mistakes are:
+ * - families that are not contiguous, or lack HELP or TYPE
+ * - names that do not match their type
+ * - bad labels, escapes or UTF-8
+ * - duplicate series, and values that are not numbers
+ * - histograms whose buckets decrease, or do not end in +Inf with the count
+ * - a wrong end
  */
 const char *metrics_parse(const char *text, bool openmetrics, struct metrics *ret, char mistake[256]);
 void metrics_free(struct metrics *metrics);
 
-/* The value of a series, as it stands; NULL where there is none. */
+/* Returns the value of a series as written, or NULL if there is none. */
 const char *metrics_value(const struct metrics *metrics, const char *series);
 
 #endif

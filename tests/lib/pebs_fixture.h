@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A PEBS unit with a DS save area and a buffer in memory of its own, for tests. */
+/* A PEBS unit with its own memory for the DS save area and a buffer, for tests. */
 #ifndef PEBSD_TESTS_PEBS_FIXTURE_H
 #define PEBSD_TESTS_PEBS_FIXTURE_H
 
@@ -10,10 +10,10 @@
 #define FIXTURE_BYTES   0x8000
 #define FIXTURE_RECORDS 8
 
-/* A counter that counts in user space. */
+/* Event select bits of a counter that counts in user space. */
 #define COUNTING (EVTSEL_USR | EVTSEL_ENABLE)
 
-/* Instructions, some with an access. */
+/* Instructions, some of which access memory. */
 #define INSTRUCTION                \
 	((const struct retired){   \
 		.ip = 0x1000,      \
@@ -42,35 +42,40 @@ struct pebs_fixture {
 	u8 bytes[FIXTURE_BYTES];
 };
 
-/* Opens a unit of the machine: no skid, each load tagged, a buffer for FIXTURE_RECORDS that no threshold
- * interrupts before it is full. */
+/*
+ * Opens a unit of the machine without skid, which tags every load. Its buffer holds FIXTURE_RECORDS, and no
+ * threshold interrupts before it is full.
+ */
 void pebs_fixture_open(struct pebs_fixture *fixture, const char *machine);
 
-/* Moves maximum and threshold to so many records past the buffer's base, and the index to its base. */
+/*
+ * Sets the maximum and the threshold to this many records behind the base of the buffer, and the index to the
+ * base.
+ */
 void pebs_fixture_buffer(struct pebs_fixture *fixture, u32 records, u32 threshold);
 
-/* Reads the area, or writes it back. */
+/* Read the DS save area, or write it back. */
 struct ds_area pebs_fixture_area(const struct pebs_fixture *fixture);
 void pebs_fixture_set_area(struct pebs_fixture *fixture, const struct ds_area *area);
 
-/* The reset field of a counter: as many events before the next overflow. */
+/* Sets the reset field of a counter: the number of events until the next overflow. */
 void pebs_fixture_reset(struct pebs_fixture *fixture, u32 counter, u64 events);
 
-/* A register's value; both fail the test where the unit refuses. */
+/* Write or read a register. Both fail the test if the unit refuses. */
 void pebs_fixture_write(struct pebs_fixture *fixture, u32 msr, u64 value);
 u64 pebs_fixture_read(const struct pebs_fixture *fixture, u32 msr);
 
 /* Programs a general-purpose counter that overflows with the `events`-th event from now. */
 void pebs_fixture_program(struct pebs_fixture *fixture, u32 counter, u64 select, u64 events);
 
-/* So many instructions of a kind. Returns the interrupts pending. */
+/* Retires an instruction `times` times. Returns the pending interrupts. */
 u32 pebs_fixture_retire(struct pebs_fixture *fixture, struct retired retired, u32 times);
 
-/* Records in the buffer, and one of them. */
+/* Return the number of records in the buffer, and one of them. */
 u32 pebs_fixture_records(const struct pebs_fixture *fixture);
 struct record pebs_fixture_record(const struct pebs_fixture *fixture, u32 index);
 
-/* Takes the next interrupt, which there must be. */
+/* Takes the next interrupt. Fails the test if there is none. */
 struct interrupt pebs_fixture_interrupt(struct pebs_fixture *fixture);
 
 #endif

@@ -35,10 +35,10 @@ struct writer {
 		const char *name;
 	} pmus[EVENTS_IN_ONE];
 	size_t n_pmus;
-	u64 real_time; /* 0: the recording does not tell */
+	u64 real_time; /* 0: no clock data in the recording */
 	u64 own_time;
 	struct buffer data;
-	struct buffer plain; /* what is to be compressed */
+	struct buffer plain; /* data still to be compressed */
 	bool compressing;
 	ZSTD_CStream *stream;
 };
@@ -72,7 +72,7 @@ static void put_filler(struct buffer *buffer, u64 words)
 		put_u64(buffer, FILLER);
 }
 
-/* With its NUL, padded to 8 bytes. */
+/* Writes the text with its NUL, padded to 8 bytes. */
 static void put_padded(struct buffer *buffer, const char *text)
 {
 	static const char zeros[8];
@@ -82,7 +82,7 @@ static void put_padded(struct buffer *buffer, const char *text)
 	put(buffer, zeros, -size & 7);
 }
 
-/* perf's strings: a length, then as many bytes, padded. */
+/* Writes a string in perf's format: a length, then that many bytes, padded. */
 static void put_string(struct buffer *buffer, const char *text)
 {
 	static const char zeros[64];
@@ -295,7 +295,7 @@ static void put_trailer(struct buffer *body, const struct writer_event *event, u
 		put_u64(body, id);
 }
 
-/* Ends a record that is not a sample with its trailer, writes it and frees it. */
+/* Ends a record that is not a sample with its trailer, writes it, and frees `body`. */
 static void write_side(struct writer *writer, size_t event, u64 time, u32 type, struct buffer *body)
 {
 	put_trailer(body, &writer->events[event], time);
@@ -400,7 +400,7 @@ void writer_end_compressed(struct writer *writer, u32 type, size_t piece)
 	free(packed);
 }
 
-/* The attribute of one event, cut off or padded to the recording's size of it. */
+/* Writes the attribute of one event, truncated or padded to the recording's attribute size. */
 static void put_attr(struct buffer *buffer, const struct writer *writer, const struct writer_event *event)
 {
 	struct perf_event_attr attr = {
@@ -438,7 +438,7 @@ static void put_descriptions(struct buffer *buffer, const struct writer *writer)
 	}
 }
 
-/* The features that there is something to say in, in the order of their numbers. */
+/* Makes the features that have content, in the order of their numbers. */
 static size_t make_features(const struct writer *writer, struct buffer features[FEATURES_MAX],
 			    u64 numbers[FEATURES_MAX])
 {
@@ -531,7 +531,7 @@ static void put_file_header(const struct writer *writer, struct buffer *out, u64
 		put_u64(out, 0);
 }
 
-/* Ids, then attributes, then data, then the table of features and they, as perf has them. */
+/* Writes ids, then attributes, data, the table of features, and the features, in perf's order. */
 static void finish_file(const struct writer *writer, struct buffer *out)
 {
 	bool finished = writer->layout == WRITER_FILE;

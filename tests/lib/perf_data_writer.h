@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes perf.data recordings, in memory: test inputs, and the demonstration of `make run`. Written from the
- * format's description (tools/perf/Documentation/perf.data-file-format.txt), apart from the code that reads
- * it. For tests: it aborts where memory is short.
+ * Writes perf.data recordings in memory: inputs for tests, and the demonstration of `make run`. It follows
+ * the description of the format (tools/perf/Documentation/perf.data-file-format.txt), and shares no code with
+ * the reader. For tests only: it aborts if there is no memory.
  */
 #ifndef PEBSD_PERF_DATA_WRITER_H
 #define PEBSD_PERF_DATA_WRITER_H
@@ -12,10 +12,10 @@
 
 #include "pebsd/types.h"
 
-/* Not in Linux 6.1's perf_event.h. */
+/* Not defined in perf_event.h of Linux 6.1. */
 #define WRITER_BRANCH_COUNTERS (1U << 19)
 
-/* Types of records that perf itself writes. */
+/* Types of the records that perf itself writes. */
 enum {
 	WRITER_TRACING_DATA = 66,
 	WRITER_BUILD_ID = 67,
@@ -29,7 +29,7 @@ enum {
 enum writer_layout {
 	WRITER_FILE,
 	WRITER_PIPE,
-	WRITER_FILE_UNFINISHED, /* as perf leaves it when it is killed: no data size, no features */
+	WRITER_FILE_UNFINISHED, /* as a killed perf leaves it: no data size, no features */
 };
 
 struct writer_event {
@@ -45,14 +45,17 @@ struct writer_event {
 	u64 registers_intr;
 	bool no_trailer; /* sample_id_all off */
 	const char *name;
-	bool name_by_update; /* told by an EVENT_UPDATE record, not by the EVENT_DESC feature */
+	bool name_by_update; /* the name is in an EVENT_UPDATE record instead of the EVENT_DESC feature */
 	const u64 *ids;
 	size_t n_ids;
 };
 
-/* Fields that the event's sample_type lacks are not written; those not named here are filled with 0xa5. */
+/*
+ * A sample. Fields that the event's sample_type lacks are not written. Fields of sample_type that are not
+ * listed here are filled with 0xa5.
+ */
 struct writer_sample {
-	u64 id; /* 0: the event's first */
+	u64 id; /* 0: the event's first id */
 	u32 pid;
 	u32 tid;
 	u64 time;
@@ -63,22 +66,26 @@ struct writer_sample {
 	u64 data_source;
 	u64 cgroup_id;
 	u64 branches;
-	bool no_branch_stack; /* 0 branches, and no hardware index, as when the PMU gave none */
+	bool no_branch_stack; /* 0 branches and no hardware index, as if the PMU delivered none */
 };
 
 struct writer;
 
-/* `attr_size`: bytes of an attribute in it, 64 to 4096 and a multiple of 8; 0: this system's. */
+/* `attr_size`: bytes of an attribute in the recording, 64 to 4096 and a multiple of 8; 0: this system's size. */
 struct writer *writer_new(enum writer_layout layout, size_t attr_size);
 void writer_free(struct writer *writer);
 
-/* All of these before the first record. */
+/* Call all of these before the first record is written. */
 void writer_cpuid(struct writer *writer, const char *cpuid);
 void writer_pmu(struct writer *writer, u32 type, const char *name);
-void writer_clock(struct writer *writer, u64 real_time, u64 own_time); /* one moment on both clocks, ns */
+void writer_clock(struct writer *writer, u64 real_time,
+		  u64 own_time); /* the same moment on both clocks, ns */
 size_t writer_event(struct writer *writer, const struct writer_event *event);
 
-/* Records, in their order. `time` 0 leaves the trailer empty, as in those that perf makes up. */
+/*
+ * Write records in the order of the calls. `time` 0 leaves the trailer empty, as in the records that perf
+ * synthesizes.
+ */
 void writer_sample(struct writer *writer, size_t event, const struct writer_sample *sample);
 void writer_comm(struct writer *writer, size_t event, u64 time, u32 pid, u32 tid, const char *comm);
 void writer_fork(struct writer *writer, size_t event, u64 time, u32 tid, u32 parent_tid);
@@ -87,21 +94,21 @@ void writer_cgroup(struct writer *writer, size_t event, u64 time, u64 id, const 
 void writer_lost(struct writer *writer, size_t event, u64 time, u64 lost);
 void writer_round(struct writer *writer);
 
-/* Any record, and any bytes. */
+/* Write any record, or any bytes. */
 void writer_record(struct writer *writer, u32 type, const void *body, size_t size);
 void writer_bytes(struct writer *writer, const void *bytes, size_t size);
 
 /*
- * What is written between the two is compressed, as one more piece of the recording's one zstd stream, into
- * records of `type` with at most `piece` bytes of it each.
+ * Everything that is written between these two calls is compressed and added to the recording's only zstd
+ * stream. The result is split into records of `type` with at most `piece` compressed bytes each.
  */
 void writer_begin_compressed(struct writer *writer);
 void writer_end_compressed(struct writer *writer, u32 type, size_t piece);
 
-/* The recording, the caller's to free. Once. */
+/* Returns the recording, which the caller frees. Call it once. */
 u8 *writer_finish(struct writer *writer, size_t *ret_size);
 
-/* A recording in a memory file, at its start. Takes nothing over. */
+/* Returns a memory file with the recording, positioned at its start. The caller keeps `bytes`. */
 int writer_memfd(const u8 *bytes, size_t size);
 
 #endif

@@ -52,13 +52,13 @@ void plant_close(struct plant *plant)
 	plant->machine = NULL;
 }
 
-/* Above 0, at most 1. */
+/* Returns a number above 0 and at most 1. */
 static double uniform(struct random *random)
 {
 	return ((double)(random_next(random) >> 11) + 1) / 9007199254740992.0;
 }
 
-/* How many come by chance where `mean` are expected. */
+/* Draws the number of events if `mean` are expected. */
 static double poisson(struct random *random, double mean)
 {
 	double product = 1;
@@ -77,7 +77,7 @@ static double poisson(struct random *random, double mean)
 	return n;
 }
 
-/* How many events come a second at the time `at`, and until when they do. */
+/* Returns the event rate per second at the time `at`, and sets the time until which it is valid. */
 static double rate_at(const struct plant_event *event, double at, double *ret_until)
 {
 	double begun;
@@ -94,9 +94,9 @@ static double rate_at(const struct plant_event *event, double at, double *ret_un
 }
 
 /*
- * One interval of one event on one CPU. A sample that is one more than the limit allows in its tick stops the
- * event until the next (__perf_event_account_interrupt(), kernel/events/core.c). The times are those that an
- * event's page and ring tell: as of the last sample, and up to now.
+ * Simulates one interval of one event on one CPU. The first sample beyond the limit of its tick stops the
+ * event until the next tick (__perf_event_account_interrupt(), kernel/events/core.c). The times are those in
+ * an event's page and ring: as of the last sample, and up to now.
  */
 static void pass_ticks(const struct plant *plant, struct random *random, const struct plant_event *event,
 		       struct plant_cpu *cpu)
@@ -106,12 +106,12 @@ static void pass_ticks(const struct plant *plant, struct random *random, const s
 	double at = fmax(plant->now, cpu->throttled_until);
 	double tick = -1, n = 0, until;
 
-	/* What was left of a throttling when the interval began. */
+	/* The rest of a throttling that began before the interval. */
 	cpu->now.throttled_ns += (u64)((fmin(at, end) - plant->now) * 1e9);
 	while (at < end) {
 		const double rate = rate_at(event, at, &until) / (double)event->period;
 
-		/* A rate of 0 is never. */
+		/* With a rate of 0, the next event never comes. */
 		at -= log(uniform(random)) / rate;
 		if (!(at < until)) {
 			at = until;
@@ -133,7 +133,7 @@ static void pass_ticks(const struct plant *plant, struct random *random, const s
 	}
 }
 
-/* One event over an interval, on all CPUs. Returns the samples of the CPU that had most. */
+/* Simulates one event over an interval on all CPUs. Returns the samples of the busiest CPU. */
 static double pass_machine(struct plant *plant, size_t i, struct governor_input *ret)
 {
 	struct plant_event *event = &plant->events[i];
@@ -165,7 +165,7 @@ static double pass_machine(struct plant *plant, size_t i, struct governor_input 
 	return (double)most;
 }
 
-/* One event over an interval, on the CPU that had most. Returns its samples there. */
+/* Simulates one event over an interval on the busiest CPU. Returns its samples there. */
 static double pass(struct plant *plant, const struct plant_event *event, double events_per_second,
 		   struct governor_input *ret)
 {

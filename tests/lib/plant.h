@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine for the governor: CPUs whose samples come by chance at the rates they are given, each taking its
- * time, and a kernel that throttles. The same from the same seed.
+ * A simulated machine for the governor ("plant" as in control theory): CPUs with random samples at given
+ * rates, each of which takes some time, and a kernel that throttles. The same seed gives the same results.
  *
- * With `hz` the kernel throttles by the tick, and the governor's inputs come from each CPU's counts, as they
- * do in the daemon. Without, an interval is throttled as a whole; that is faster.
+ * With `hz`, the kernel throttles by the tick, and the governor's inputs come from each CPU's counts, as in
+ * the daemon. Without `hz`, a whole interval is throttled at once, which is faster.
  */
 #ifndef PLANT_H
 #define PLANT_H
@@ -24,9 +24,9 @@ struct plant_event {
 	bool fixed;
 	bool away; /* not sampled: paused */
 	u32 class;
-	/* With `hz`: for `burst_seconds` of each `burst_every` seconds events come `burst` times as fast. */
+	/* With `hz`: for `burst_seconds` in every `burst_every` seconds, events are `burst` times as frequent. */
 	double burst, burst_seconds, burst_every;
-	/* What came of it. */
+	/* Results. */
 	struct governor_output last;
 	u64 changes;
 	u64 samples;         /* with `hz`: on all CPUs */
@@ -38,31 +38,36 @@ struct plant_cpu;
 struct plant {
 	struct random random;
 	unsigned cpus;
-	double seconds; /* of an interval */
+	double seconds; /* length of an interval */
 	double budget;
-	u64 max_rate; /* samples a second and CPU, above which the kernel throttles; 0: never */
-	unsigned hz;  /* ticks a second; 0: see above */
+	u64 max_rate; /* samples per second and CPU above which the kernel throttles; 0: never */
+	unsigned hz;  /* ticks per second; 0: see above */
 	double now;   /* seconds, with `hz` */
 	size_t n_events;
 	struct plant_event events[EVENTS_MAX];
 	struct governor *governor;
-	struct plant_cpu *machine; /* with `hz`: each event's CPUs */
+	struct plant_cpu *machine; /* with `hz`: the CPUs of each event */
 };
 
-/* One event like the loads of a server: 10 million a second, 1 us a sample, half a percent. */
+/*
+ * Returns a machine with one event like the loads of a server: 10 million per second, 1 us per sample, a
+ * budget of 0.5 %.
+ */
 struct plant plant_usual(u64 seed);
 
-/* Makes the governor; plant_close() frees it. Aborts where that fails. */
+/* Makes the governor, which plant_close() frees. Aborts on error. */
 void plant_open(struct plant *plant);
 void plant_close(struct plant *plant);
 
-/* One interval; the governor's periods are in force from the next on. Returns the largest cost of a class, in
- * budgets. `part`: of the interval, for which events come as fast as `before` says (else all of it at their
- * rates); without `hz` only. */
+/*
+ * Simulate one interval. The governor's new periods apply from the next interval on. They return the largest
+ * cost of a class, as a multiple of the budget. During `part` of the interval, events have the rate `before`
+ * instead of their own; this works only without `hz`.
+ */
 double plant_step(struct plant *plant);
 double plant_step_from(struct plant *plant, double before, double part);
 
-/* So many; returns how often one was over budget. */
+/* Simulates several intervals. Returns how many of them were over budget. */
 unsigned plant_run(struct plant *plant, unsigned intervals);
 
 #endif

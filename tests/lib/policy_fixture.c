@@ -94,7 +94,7 @@ struct figures fixture_figures(u64 slow, u64 fast)
 	return figures;
 }
 
-/* Numbers as a ledger would give them: of a path always the same. */
+/* Imitates the numbers of a ledger: the same path always has the same number. */
 static u32 number_of(const char *path)
 {
 	u32 hash = 2166136261U;

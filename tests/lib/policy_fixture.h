@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A policy with a clock of its own: a collection a second, differences put by path. For tests. */
+/* A policy with a clock of its own, for tests: one collection per second, with differences given by path. */
 #ifndef PEBSD_POLICY_FIXTURE_H
 #define PEBSD_POLICY_FIXTURE_H
 
 #include "policy/policy.h"
 
 #define FIXTURE_START_NS (100 * NSEC_PER_SEC)
-#define FIXTURE_REALTIME 1000000 /* seconds that CLOCK_REALTIME is ahead of the other */
+#define FIXTURE_REALTIME 1000000 /* seconds that CLOCK_REALTIME is ahead of the monotonic clock */
 
 struct policy_fixture {
 	struct policy *policy;
@@ -16,34 +16,38 @@ struct policy_fixture {
 	size_t n;
 };
 
-/* Loads with latencies and sources of the PMU; a period of 100. */
+/* Returns an event with a period of 100. Loads have the PMU's latencies and data sources. */
 struct event fixture_event(enum event_role role, const char *pmu);
 
-/* `share:remote_dram` above 0.5, clear at 0.4; window 10 s, for 5 s, 20 samples, 95 %; matches `pattern`,
- * which must outlive the rule. */
+/*
+ * Returns this rule: `share:remote_dram` above 0.5, clear at 0.4, window 10 s, for 5 s, 20 samples, 95 %. It
+ * matches `*pattern`, which must outlive the rule.
+ */
 struct rule fixture_rule(const char *name, char **pattern);
 
-/* One event of loads unless `events` is given. Aborts where there is no memory. */
+/* Has one event for loads unless `events` is given. Aborts if there is no memory. */
 void fixture_new(struct policy_fixture *fixture, const struct rule *rules, size_t n);
 void fixture_new_events(struct policy_fixture *fixture, const struct rule *rules, size_t n,
 			const struct event *events, size_t n_events);
 void fixture_free(struct policy_fixture *fixture);
 
-/* Begins the collection a second after the last, or `after_ns`. */
+/* Starts a collection one second after the last one, or `after_ns` after it. */
 void fixture_begin(struct policy_fixture *fixture);
 void fixture_begin_after(struct policy_fixture *fixture, u64 after_ns);
 
-/* `slow` samples from remote memory of 1,000 cycles, and `fast` ones from the L1 of 10. */
+/* Returns `slow` samples of 1,000 cycles from remote memory, and `fast` samples of 10 cycles from L1. */
 struct figures fixture_figures(u64 slow, u64 fast);
 void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64 fast);
 void fixture_put_event(struct policy_fixture *fixture, const char *path, unsigned event,
 		       const struct figures *figures);
 
-/* Returns what policy_tick() does. */
+/* Returns the result of policy_tick(). */
 int fixture_tick(struct policy_fixture *fixture);
 
-/* A collection with one path's samples, `n` times; stops after the first that has a transition. Returns how
- * many were made. */
+/*
+ * Makes up to `n` collections with the samples of one path, and stops after the first that has a transition.
+ * Returns the number of collections.
+ */
 unsigned fixture_run(struct policy_fixture *fixture, unsigned n, const char *path, u64 slow, u64 fast);
 
 #endif

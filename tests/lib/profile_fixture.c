@@ -11,14 +11,14 @@ struct function {
 	u32 line;
 };
 
-/* A symbol's texts are not const. */
+/* Not const, because the texts of a symbol are not. */
 static struct function functions[] = {
 	{AT_START, "_start", 0},       {AT_MAIN, "main", 10},     {AT_WORK, "work", 20},
 	{AT_LOAD_ROW, "load;row", 30}, {AT_FAULT, "do_fault", 0},
 };
 
 struct memory {
-	u32 pid; /* 0: all */
+	u32 pid; /* 0: every process */
 	u64 start, end;
 	enum symbol_region region;
 	char module[16]; /* "": none */
@@ -41,7 +41,7 @@ static void add_frame(struct world_names *world, struct symbol_frame frame)
 	world->frames[world->symbol.n_frames++] = frame;
 }
 
-/* A line of source for each 16 bytes of code. */
+/* Each 16 bytes of code have a source line of their own. */
 static void add_functions(struct world_names *world, u64 address)
 {
 	static char inlined[] = "inner";

@@ -18,26 +18,26 @@
 /* Intel's load latency event, with the ids 1 and 2. */
 extern const struct writer_event recorded_event;
 
-/* A recording under a path, kept open for as long as the test runs. */
+/* A recording with a path. It stays open for as long as the test runs. */
 struct recorded {
 	int fd;
 	char path[64];
 };
 
-/* A writer of a file of that CPU with that event, its first. */
+/* Returns a writer of a file for a CPU, with `event` as its first event. */
 struct writer *recorded_writer(const char *cpuid, const struct writer_event *event);
 
-/* A load that hit L1, by a process of one thread. */
+/* Returns a load that hit L1, in a process with one thread. */
 struct writer_sample recorded_sample(u32 tid, u64 time);
 void recorded_load(struct writer *writer, size_t event, u32 tid, u64 time);
 
 /* Frees the writer. */
 struct recorded recorded_finish(struct writer *writer);
 
-/* At most four. Fails the test on error. */
+/* Opens at most four recordings as one replay. Fails the test on error. */
 struct replay *recorded_open_all(const struct recorded *files, size_t n);
 
-/* What the writer has, alone. Frees the writer; fails the test on error. */
+/* Opens the writer's recording alone, and frees the writer. Fails the test on error. */
 struct replay *recorded_open(struct writer *writer);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Takes down what a replay delivers, for tests to look at. */
+/* Records what a replay delivers, for tests. */
 #ifndef PEBSD_REPLAYED_H
 #define PEBSD_REPLAYED_H
 
@@ -12,23 +12,22 @@ struct replayed {
 	size_t n;
 	struct {
 		u64 id;
-		const char *text; /* the replay's */
+		const char *text; /* the replay owns it */
 	} * names;
 	size_t n_names;
-	int name_error; /* returned for the next name, where it is not 0 */
+	int name_error; /* returned for the next name unless it is 0 */
 };
 
-/* A target that fills `replayed`, which starts all zero. */
+/* Returns a target that fills `replayed`, which must be all zero at first. */
 struct replay_target replayed_target(struct replayed *replayed);
 
-/* The name that came before its first sample; NULL where none did. */
+/* Returns the name that was delivered for a cgroup, or NULL if there was none. */
 const char *replayed_name(const struct replayed *replayed, u64 cgroup_id);
 
-/* The name of the cgroup that a sample, counted from 0, is of. Fails the test where there is no such sample.
- */
+/* Returns the cgroup name of a sample, counted from 0. Fails the test if there is no such sample. */
 const char *replayed_sample_name(const struct replayed *replayed, size_t sample);
 
-/* Steps to the end, `max_records` at a time. Returns 0 or the error of replay_step(). */
+/* Steps to the end, with `max_records` per step. Returns 0 or the error of replay_step(). */
 int replayed_all(struct replayed *replayed, struct replay *replay, size_t max_records);
 
 void replayed_clear(struct replayed *replayed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that is not there: one allocation of many fails, in programs that are linked with
+ * Makes a chosen allocation fail, in programs that are linked with
  * --wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup (see the Makefile).
  */
 #ifndef PEBSD_TEST_SCARCE_MEMORY_H
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After `n` more allocations one fails. */
+/* One allocation fails after `n` more allocations. */
 void scarce_memory_after(size_t n);
 
-/* Ends that. Returns whether one did fail. */
+/* Stops that. Returns whether an allocation has failed. */
 bool scarce_memory_end(void);
 
 #endif

@@ -76,7 +76,7 @@ static int connect_to(struct service_manager *manager, const char *address)
 	cr_assert_geq(sd_bus_set_address(bus, address), 0);
 	cr_assert_geq(sd_bus_set_bus_client(bus, 1), 0);
 	r = sd_bus_start(bus);
-	/* This waits for the daemon's answer. */
+	/* This waits for the reply of the dbus-daemon. */
 	if (r >= 0)
 		r = sd_bus_request_name(bus, "org.freedesktop.systemd1", 0);
 	if (r >= 0)
@@ -101,7 +101,7 @@ void service_manager_regain_bus(struct service_manager *manager)
 	cr_assert_geq(manager->daemon, 0);
 	if (manager->daemon == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* It complains of limits that it cannot raise here. */
+		/* dbus-daemon complains about limits that it cannot raise here. */
 		if (!freopen("/dev/null", "w", stderr))
 			_exit(126);
 		(void)execlp("dbus-daemon", "dbus-daemon", option, "--nofork", "--nopidfile", (char *)NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Software events for the perf_event door: the same program, without a PMU. */
+/* Software events for the perf_event program (its "door"): they run the same program without a PMU. */
 #ifndef PEBSD_TEST_SOFTWARE_EVENT_H
 #define PEBSD_TEST_SOFTWARE_EVENT_H
 
@@ -15,7 +15,7 @@ struct software_event {
 	int cpu;         /* -1: every CPU (of one task) */
 };
 
-/* Opens the event, disabled, with the program attached. The caller closes. Fails the test on error. */
+/* Opens the event, disabled, with the program attached. The caller closes it. Fails the test on error. */
 int software_event_open(const struct software_event *event, int program_fd);
 void software_event_enable(int fd);
 void software_event_disable(int fd);

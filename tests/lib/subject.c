@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 
-/* The lines are counted: see SUBJECT_INLINED_LINE and SUBJECT_CALL_LINE. */
+/* Line numbers matter: see SUBJECT_INLINED_LINE and SUBJECT_CALL_LINE. */
 static const char source[] =
 	"#define _GNU_SOURCE\n"
 	"#include <stdio.h>\n"

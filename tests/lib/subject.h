@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Programs to look at: built from one source with other flags, run, and asked where their parts are. */
+/*
+ * Programs for tests of the symbolizer. They are built from one source with different flags, run, and report
+ * the addresses of their parts.
+ */
 #ifndef TEST_SUBJECT_H
 #define TEST_SUBJECT_H
 
@@ -8,30 +11,34 @@
 
 #include "pebsd/types.h"
 
-/* Lines of the source, which the tests expect to see. */
+/* Line numbers in the source, which the tests expect. */
 #define SUBJECT_INLINED_LINE 10
 #define SUBJECT_CALL_LINE    14
 
 struct subject {
-	pid_t pid; /* in this process' namespace */
+	pid_t pid; /* in the namespace of this process */
 	int to, from;
-	/* Where they are in it: a function; an instruction that another function was inlined at; variables
-	 * with and without a value; memory that can be executed, a page of it, 0: none. */
+	/*
+	 * Addresses in the program: a function; an instruction at which another function was inlined; an
+	 * initialized and an uninitialized variable; a page of executable memory (0: none).
+	 */
 	u64 function, inlined, data, bss, jit;
 };
 
-/* A new directory, and what removes it with all that is in it. The caller frees. */
+/* Creates a directory, and removes it with its content. The caller frees the path with subject_remove(). */
 char *subject_directory(void);
 void subject_remove(char *directory);
 
-/* Runs a shell command as printf() writes it, which has to succeed. */
+/* Runs a shell command, given in printf() format, which must succeed. */
 void subject_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Compiles the subject to `path` with `flags`. */
+/* Compiles the program to `path` with `flags`. */
 void subject_build(const char *path, const char *flags);
 
-/* `prepare` is called with `argument` in the child before it executes `path`; NULL: nothing to do. False: it
- * fails. */
+/*
+ * Starts the program. `prepare` is called with `argument` in the child before it executes `path`; NULL:
+ * nothing to prepare. It returns false on an error.
+ */
 struct subject subject_start(const char *path, bool (*prepare)(const char *), const char *argument);
 void subject_stop(struct subject *subject);
 

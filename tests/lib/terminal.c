@@ -19,7 +19,7 @@
 struct terminal {
 	int fd;
 	pid_t pid;
-	int status; /* as waitpid() told it; valid where pid is 0 */
+	int status; /* from waitpid(); valid if pid is 0 */
 	int columns, rows;
 	VTerm *vterm;
 	VTermScreen *screen;
@@ -113,7 +113,7 @@ static long long now_ms(void)
 	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Takes what is there, or comes within the time. false: nothing did, or there is an end. */
+/* Reads what is available or arrives in time. Returns false if there was nothing, or at the end. */
 static bool read_some(struct terminal *terminal, long long milliseconds)
 {
 	struct pollfd readable = {.fd = terminal->fd, .events = POLLIN};
@@ -147,7 +147,7 @@ bool terminal_wait(struct terminal *terminal, const char *text, bool shown, int 
 {
 	long long end = now_ms() + milliseconds;
 
-	/* What was written whole is judged, not what is half there. */
+	/* Read on until the output pauses, so that a half-drawn screen is not judged. */
 	while (shows(terminal, text) != shown) {
 		if (now_ms() >= end || !read_some(terminal, end - now_ms()))
 			return shows(terminal, text) == shown;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A program on a terminal, which libvterm plays: what it draws is looked at, not what it writes. */
+/*
+ * Runs a program on a terminal that libvterm emulates. Tests check what is on the screen, not the bytes that
+ * were written.
+ */
 #ifndef PEBSD_TESTS_TERMINAL_H
 #define PEBSD_TESTS_TERMINAL_H
 
@@ -13,17 +16,20 @@ struct terminal_settings {
 	const char *type;   /* TERM */
 	const char *locale; /* LC_ALL */
 	int columns, rows;
-	bool stopped; /* it waits for SIGCONT before it begins */
+	bool stopped; /* the program waits for SIGCONT before it starts */
 };
 
-/* What stands in a place. Colours: -1 the terminal's own, else 0 to 255. */
+/* The content of a cell. Colours are 0 to 255, or -1 for the terminal's default. */
 struct terminal_cell {
-	char text[32]; /* UTF-8; "" right of a wide character */
+	char text[32]; /* UTF-8; "" to the right of a wide character */
 	bool bold, reverse;
 	int colour, behind;
 };
 
-/* NULL and errno: it can't be started. It is ended with what it runs by terminal_free(). */
+/*
+ * Returns NULL and sets errno if the program cannot be started. terminal_free() ends the program and its
+ * children.
+ */
 struct terminal *terminal_run(const struct terminal_settings *settings, const char *program,
 			      char *const *arguments);
 struct terminal *terminal_free(struct terminal *terminal);
@@ -34,21 +40,21 @@ int terminal_fd(const struct terminal *terminal);
 void terminal_type(struct terminal *terminal, const char *keys);
 void terminal_resize(struct terminal *terminal, int columns, int rows);
 
-/* Until the screen shows `text`, or does not (`shown`), or the time is up: false. */
+/* Waits until the screen shows `text`, or does not show it (`shown` false). Returns false on a timeout. */
 bool terminal_wait(struct terminal *terminal, const char *text, bool shown, int milliseconds);
 
-/* Takes what comes for so long. */
+/* Reads output for this time. */
 void terminal_watch(struct terminal *terminal, int milliseconds);
 
-/* Until it ends: as waitpid() tells it; -1: it does not. */
+/* Waits until the program ends. Returns the status of waitpid(), or -1 on a timeout. */
 int terminal_wait_end(struct terminal *terminal, int milliseconds);
 
-/* The screen's lines without blanks at their ends. The caller frees. */
+/* Returns the lines of the screen without trailing blanks. The caller frees the text. */
 char *terminal_text(const struct terminal *terminal);
 struct terminal_cell terminal_cell(const struct terminal *terminal, int row, int column);
 void terminal_size(const struct terminal *terminal, int *ret_columns, int *ret_rows);
 
-/* All that it wrote so far. The terminal's, NUL-terminated. */
+/* Returns everything that the program has written so far, NUL-terminated. The terminal owns it. */
 const char *terminal_written(const struct terminal *terminal);
 
 #endif

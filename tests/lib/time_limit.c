@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Part of every Criterion program: a test that sets no time limit of its own gets the runner's, TEST_SECONDS.
- * (Criterion 2.4.1 reads its option --timeout and does nothing with it.)
+ * Part of every Criterion program: sets the time limit TEST_SECONDS, from the runner, for each test without a
+ * time limit of its own. (Criterion 2.4.1 parses its option --timeout and ignores it.)
  */
 #include <stdlib.h>
 

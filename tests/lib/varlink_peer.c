@@ -55,7 +55,7 @@ char *peer_receive(sd_event *event, int fd, int *ret_closed)
 		ssize_t got;
 		char *end;
 
-		/* Only as much as belongs to this message: what follows stays in the socket. */
+		/* Read only the bytes of this message; the following bytes stay in the socket. */
 		got = recv(fd, message + length, MESSAGE_BYTES - length, MSG_PEEK);
 		if (got > 0) {
 			end = memchr(message + length, '\0', (size_t)got);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The client's end of a Varlink connection, in the process and loop of the server that is tested. */
+/* The client's end of a Varlink connection, in the process and event loop of the tested server. */
 #ifndef PEBSD_VARLINK_PEER_H
 #define PEBSD_VARLINK_PEER_H
 
 #include <stddef.h>
 #include <systemd/sd-event.h>
 
-/* Connects to a socket in the file system, without blocking. Fails the test where it cannot. */
+/* Connects to a UNIX socket without blocking. Fails the test on error. */
 int peer_connect(const char *path);
 
-/* Sends all bytes, running the loop while the socket is full. */
+/* Sends all bytes, and runs the loop while the socket is full. */
 void peer_send(sd_event *event, int fd, const char *bytes, size_t length);
 
 /* Sends a text and its NUL. */
 void peer_call(sd_event *event, int fd, const char *text);
 
 /*
- * Runs the loop until one whole message has come. Returns it (the caller frees), or NULL where the server
- * closed the connection or nothing came for two seconds; `ret_closed` (may be NULL) tells which.
+ * Runs the loop until one complete message has arrived. Returns it (the caller frees it). Returns NULL if the
+ * server closed the connection or nothing arrived for two seconds; `ret_closed` (may be NULL) tells which.
  */
 char *peer_receive(sd_event *event, int fd, int *ret_closed);
 
-/* Calls, and expects exactly this answer. */
+/* Makes a call and expects exactly this answer. */
 #define peer_expect(event, fd, call, answer)                           \
 	do {                                                           \
 		char *_got;                                            \
@@ -31,7 +31,7 @@ char *peer_receive(sd_event *event, int fd, int *ret_closed);
 		free(_got);                                            \
 	} while (0)
 
-/* Runs the loop as long as it has anything to do at once. */
+/* Runs the loop until it has nothing more to do immediately. */
 void peer_settle(sd_event *event);
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PAGE 4096UL
-#define TRAP 0x100 /* after this instruction */
+#define TRAP 0x100 /* trap after this instruction */
 
 static struct {
 	struct {
@@ -17,7 +17,7 @@ static struct {
 		size_t bytes;
 	} kept[4];
 	size_t n_kept;
-	u8 *open[2]; /* pages that the store under way may write to */
+	u8 *open[2]; /* pages that the current store may write to */
 	size_t n_open;
 	u64 stores;
 	u64 fatal;
@@ -39,7 +39,7 @@ static void on_store(int number, siginfo_t *info, void *context)
 	(void)number;
 	if (!is_kept(info->si_addr) || watched.n_open == 2)
 		_exit(30);
-	/* The second page of one store is no store of its own. */
+	/* A store that crosses a page faults twice, but counts once. */
 	if (watched.n_open == 0 && ++watched.stores == watched.fatal)
 		(void)kill(getpid(), SIGKILL);
 	if (mprotect(page, PAGE, PROT_READ | PROT_WRITE) < 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stores to memory that outlives the process, counted, and the end of the process before one of them: the
- * memory is write-protected, and each store to it steps through a signal. For children that only do what is
- * tested. x86-64 alone.
+ * Counts the stores to memory that outlives the process, and kills the process before a chosen store. The
+ * memory is write-protected, and each store raises a signal and is single-stepped. For child processes that
+ * do nothing but the tested work. x86-64 only.
  */
 #ifndef PEBSD_WATCHED_STORES_H
 #define PEBSD_WATCHED_STORES_H
@@ -11,13 +11,13 @@
 
 #include "pebsd/types.h"
 
-/* Killed before store number `fatal` (0: never). */
+/* Kills the process before store number `fatal` (0: never). */
 void watched_stores_begin(u64 fatal);
 
-/* At most four; of whole pages. */
+/* Watches a range of whole pages. At most four ranges are possible. */
 void watched_stores_add(void *from, size_t bytes);
 
-/* So far. */
+/* Returns the number of stores so far. */
 u64 watched_stores_seen(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A workload of the hardware model with a memory system of its own, and the truth about its loads. */
+/* A workload of the hardware model with a memory system of its own, and the true values of its loads. */
 #ifndef PEBSD_WORLD_H
 #define PEBSD_WORLD_H
 
@@ -12,28 +12,28 @@ struct world {
 	struct workload workload;
 };
 
-/* 0 or -ENOMEM; to be closed in both cases. */
+/* Returns 0 or -ENOMEM. Close it in both cases. */
 int world_open(const struct machine *machine, enum workload_kind kind, u64 seed, struct world *ret);
 void world_close(const struct world *world);
 
-/* All of its loads, and those above a threshold in pebsd's words. */
+/* Counts all loads, and describes those above a threshold in pebsd's terms. */
 struct truth {
 	u64 loads;
 	u64 above;
-	u64 latency; /* sums, core clock cycles, of those above */
+	u64 latency; /* sum over the loads above the threshold, in core clock cycles */
 	u64 latency_squares;
 	u64 latency_max;
 	u64 sources[SOURCE_COUNT];
 	u64 snoops[SNOOP_COUNT];
 	u64 tlbs[TLB_COUNT];
-	u64 walks; /* page walks, in whatever words the machine tells them, or in none */
+	u64 walks; /* page walks, even if the machine's data source does not report them */
 	u64 locked;
 };
 
-/* What the threshold register is held against: the latency, or the whole instruction's. */
+/* Returns what the threshold register is compared with: the latency of the load, or of the whole instruction. */
 u32 truth_threshold_latency(const struct machine *machine, const struct retired *load);
 
-/* Runs the world for so many loads and adds them up. */
+/* Runs the world for `loads` loads and adds them to `truth`. */
 void truth_add(struct world *world, u32 threshold, u64 loads, struct truth *truth);
 
 #endif

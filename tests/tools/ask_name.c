@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks what finds names, as pebsd does.
- *   ask_name SOCKET PID ADDRESS   what is at that address (hexadecimal) of the process
- *   ask_name SOCKET PID           what it executes from
- *   ask_name                      says its own number and the address of a function of its own, and waits
- * Ends with 1 where it is not answered.
+ * Queries the symbolizer as pebsd does.
+ *   ask_name SOCKET PID ADDRESS   prints what is at this address (hexadecimal) of the process
+ *   ask_name SOCKET PID           prints what the process executes from
+ *   ask_name                      prints its own process id and the address of a function of its own, and waits
+ *
+ * The exit code is 1 if there is no answer.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -51,7 +52,7 @@ static int ask_code(const char *socket, u32 pid)
 
 static int ask_name(const char *socket, const struct symbol_query *query)
 {
-	/* No child: the unit answers, or nobody. */
+	/* Do not start a child: only the unit may answer. */
 	struct symbols_settings settings = {.socket = socket, .program = "/bin/false"};
 	_cleanup_(symbols_freep) struct symbols *symbols = NULL;
 	const struct symbol *symbol;

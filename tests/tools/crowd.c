@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Clients of the control socket that mean no good, or are broken:
- *   crowd SOCKET hold N [TEXT]    N connections that say nothing, or TEXT once, held until standard input
- * ends crowd SOCKET call N TEXT      N connections, all open before each sends TEXT; waits for their answers
- *   crowd SOCKET send BYTES       one message of BYTES without an end
- *   crowd SOCKET deaf N TEXT      one connection that sends TEXT N times and reads nothing until standard
- * input ends Prints what came of it as NAME=NUMBER.
+ * Malicious or broken clients of the control socket:
+ *   crowd SOCKET hold N [TEXT]    N connections that send nothing, or TEXT once, and stay open until the end of
+ *                                 standard input
+ *   crowd SOCKET call N TEXT      N connections, all open before each sends TEXT; waits for their answers
+ *   crowd SOCKET send BYTES       one message of BYTES bytes without an end
+ *   crowd SOCKET deaf N TEXT      one connection that sends TEXT N times and reads nothing until the end of
+ *                                 standard input
+ *
+ * Prints the results as NAME=NUMBER.
  */
 #include <errno.h>
 #include <poll.h>
@@ -37,7 +40,7 @@ static void nap(void)
 	(void)poll(NULL, 0, 2);
 }
 
-/* Waits while the queue of those who want to be let in is full. -1: it was not let in in time. */
+/* Connects, and waits while the listen queue is full. Returns -1 if it could not connect in time. */
 static int enter(double until)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -95,7 +98,7 @@ static int hold(int *fds, unsigned n, const char *text)
 	return 0;
 }
 
-/* One whole answer, of which the caller sees whether it is an error. */
+/* Receives one complete answer, and sets whether it is an error. */
 static bool receive(int fd, double until, bool *ret_error)
 {
 	char text[65536];
@@ -116,7 +119,7 @@ static bool receive(int fd, double until, bool *ret_error)
 			*ret_error = strstr(text, "\"error\"") != NULL;
 			return true;
 		}
-		/* Of a long one the end alone matters. */
+		/* Only the end of a long answer matters. */
 		if (length == sizeof(text))
 			length = 0;
 	}
@@ -143,7 +146,7 @@ static int call(int *fds, unsigned n, const char *text)
 	return 0;
 }
 
-/* Sends until the other end wants no more. Returns how much it took. */
+/* Sends until the other end accepts no more. Returns how many bytes it accepted. */
 static unsigned long long push(int fd, const char *bytes, size_t size, unsigned long long most)
 {
 	unsigned long long sent = 0;

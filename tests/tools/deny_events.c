@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs a command under a seccomp filter that answers perf_event_open with an error, as containers do:
+ * Runs a command under a seccomp filter that makes perf_event_open fail with ERRNO, as containers do:
  *   deny_events ERRNO COMMAND [ARGUMENT]...
  */
 #include <errno.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a program draws on a terminal, as a picture or as text:
- *   draw_top [--svg] [--size COLUMNSxROWS] [--term TYPE] [--locale NAME] [--wait TEXT] [--for MS] [--keys
- * KEYS]... -- PROGRAM [ARGUMENT]...
- * `--wait`: until this is on the screen; `--for`: and so much longer. Each `--keys` is typed then, with as
- * long after it ("\e" is Escape, "\r" Enter).
+ * Shows what a program draws on a terminal, as a picture or as text:
+ *   draw_top [--svg] [--size COLUMNSxROWS] [--term TYPE] [--locale NAME] [--wait TEXT] [--for MS]
+ *            [--keys KEYS]... -- PROGRAM [ARGUMENT]...
+ *
+ * It waits until the screen shows TEXT (`--wait`), and then for MS milliseconds (`--for`). Then it types the
+ * KEYS of each `--keys`, and waits that long after each ("\e" is Escape, "\r" is Enter).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -46,7 +47,7 @@ static void put_escaped(const char *text)
 	}
 }
 
-/* As it is drawn: reversed or not. */
+/* The colours as drawn, with reverse video applied. */
 static const char *front_of(const struct terminal_cell *cell)
 {
 	return cell->reverse ? colour(cell->behind, ground) : colour(cell->colour, letters);
@@ -57,10 +58,12 @@ static const char *back_of(const struct terminal_cell *cell)
 	return cell->reverse ? colour(cell->colour, letters) : colour(cell->behind, ground);
 }
 
-/* Block elements, U+2581 to U+258F: so many eighths from the bottom or from the left. Fonts leave seams
- * between them. */
+/*
+ * Block elements, U+2581 to U+258F: a number of eighths, from the bottom or from the left. They are drawn as
+ * rectangles, because fonts leave gaps between them.
+ */
 struct block {
-	unsigned int eighths; /* 0: the cell has none */
+	unsigned int eighths; /* 0: the cell is not a block */
 	bool from_left;
 };
 
@@ -91,7 +94,7 @@ static void put_rect(double x, double y, double width, double height, const char
 		     width, height, fill);
 }
 
-/* Each of these draws what begins at `column` and returns the column behind it. */
+/* Each of these functions draws what begins at `column`, and returns the column behind it. */
 static int put_ground(const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell cell = terminal_cell(terminal, row, column);
@@ -113,7 +116,7 @@ static int put_ground(const struct terminal *terminal, int row, int column, int 
 static int put_block(const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell first = terminal_cell(terminal, row, column), cell;
-	/* Bars of two rows are apart. */
+	/* Leave a gap between the bars of two rows. */
 	double y = MARGIN + 1 + row * (double)CELL_HEIGHT, height = CELL_HEIGHT - 2;
 	struct block block = block_of(&first);
 	int end = column + 1;
@@ -132,8 +135,10 @@ static int put_block(const struct terminal *terminal, int row, int column, int c
 	return end;
 }
 
-/* One text from here on, up to two blanks, a block or other attributes: as wide as its cells, whatever the
- * font. */
+/*
+ * Draws one text from here on, up to two blanks, a block, or other attributes. It is as wide as its cells in
+ * any font.
+ */
 static int put_text(const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell first = terminal_cell(terminal, row, column), cell = first;
@@ -190,7 +195,7 @@ static void put_svg(const struct terminal *terminal)
 	(void)printf("</svg>\n");
 }
 
-/* "\e" and "\r" in what was given. */
+/* Replaces "\e" and "\r" in the argument. */
 static void unescape(char *keys)
 {
 	char *to = keys;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * example_scrape: prints what /metrics of a live machine may be, with figures that the model and recordings
- * have none of: what sampling costs, samples lost, time that was not sampled. Made up, and the same each
- * time.
+ * example_scrape: prints /metrics as a live machine may export it. It includes values that the model and
+ * recordings do not have: the cost of sampling, lost samples, and time that was not sampled. The values are
+ * invented, and always the same.
  */
 #include <stdio.h>
 

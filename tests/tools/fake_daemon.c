@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serves figures made up on the spot on a control socket, to look at pebsctl's screens by hand:
+ * Serves invented data on a control socket, for looking at pebsctl's screens by hand:
  *
  *     fake_daemon SOCKET [replay|live|many|perf|several]
  *
- * `replay`, `perf` and `several` are the example snapshots of the tests; `live` moves, and `many` has 10,000
- * cgroups. Ends with SIGTERM or SIGINT.
+ * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, and `many`
+ * has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <math.h>
@@ -44,7 +44,7 @@ struct fake {
 	struct figures figures[ARRAY_SIZE(paths)];
 	struct policy *policy;
 	struct control *control;
-	struct zooms *zooms; /* has no origin: every zoom is refused */
+	struct zooms *zooms; /* has no origin, so every zoom is refused */
 	struct symbols *symbols;
 	u64 began_ns;
 	u64 ticks;
@@ -97,7 +97,7 @@ static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
 	return knows(userdata, path);
 }
 
-/* A hundred addresses, the lower half of them the kernel's. */
+/* Invents a hundred addresses. Every other one is in the kernel. */
 static int invent_hot(void *userdata, const char *path, unsigned event, enum hot_kind kind,
 		      struct hot_places *ret)
 {
@@ -154,7 +154,7 @@ static int reload(void *userdata, char ***ret_lines)
 	return 0;
 }
 
-/* Costliest first, as the contract of the snapshot has it. */
+/* Invents the data, with the costliest cgroup first, as the contract of the snapshot requires. */
 static void invent(struct fake *fake)
 {
 	static const struct {
@@ -187,7 +187,7 @@ static void invent(struct fake *fake)
 	}
 }
 
-/* The cgroups, of which thousands share what is made up. */
+/* Names the cgroups. With `many`, thousands share the same invented data. */
 static bool name_cgroups(struct fake *fake)
 {
 	bool many = strcmp(fake->kind, "many") == 0;
@@ -211,7 +211,7 @@ static bool name_cgroups(struct fake *fake)
 	return fake->cgroups;
 }
 
-/* As if what is made up anew had come in this second. */
+/* Adds the newly invented data to the trend, as if it had arrived in this second. */
 static void keep_trend(struct fake *fake, u64 now_ns)
 {
 	u8 pairs[PAIRS_MAX];
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 	if (sd_event_default(&event) < 0 || sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0 ||
 	    sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0)
 		return 1;
-	/* Itself would be another daemon, not a symbolizer. */
+	/* Another instance of this program would be a daemon, not a symbolizer. */
 	if (symbols_new(&(struct symbols_settings){.event = event, .program = "/bin/false"}, &fake.symbols) <
 		    0 ||
 	    zooms_new(

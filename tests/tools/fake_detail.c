@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serves zooms, hot places and profiles made up on the spot on a control socket, to see what pebsctl makes of
+ * Serves invented zooms, hot places and profiles on a control socket. Tests use it to check how pebsctl shows
  * them, and that it waits and ends as it should:
  *
  *     fake_detail SOCKET
  *
- * A zoom's seconds are as long as they are. The profile of whatever format is PROFILE_BYTES bytes, each of
- * them its own offset's lowest. Ends with SIGTERM or SIGINT.
+ * A zoom takes its real time. In every format, the profile has PROFILE_BYTES bytes, each of which is the
+ * lowest byte of its offset. Ends with SIGTERM or SIGINT.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@
 
 static struct {
 	double began, seconds, chosen;
-	double asked; /* seconds, where it was ended before */
+	double asked; /* requested seconds, if the zoom was ended early */
 	bool any;
 } now_running;
 
@@ -63,7 +63,7 @@ static const char *state(void)
 	return since < 0 ? "running" : since < NAMING_S ? "naming" : "done";
 }
 
-/* The example, as far as it has come. */
+/* Returns the example zoom at its current progress. */
 static json_object *zoom_now(void)
 {
 	json_object *zoom = parse(example_zoom_state), *samples = json_get_object(zoom, "samples");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serves rules, alerts, explanations and neighbours made up on the spot on a socket, to look at pebsctl's
- * screens by hand; nothing of it is measured or judged:
+ * Serves invented rules, alerts, explanations and neighbours on a socket, for looking at pebsctl's screens by
+ * hand. Nothing is measured or evaluated:
  *
  *     fake_policy SOCKET [some|none|many]
  *
- * `none` has no rule, `many` 1,000 alerts. `explain` knows what `alerts` shows; of `neighbours` the
- * argument is the verdict's word. Ends with SIGTERM or SIGINT.
+ * `none` has no rule, and `many` has 1,000 alerts. `explain` knows the alerts that `alerts` shows. The
+ * argument of `neighbours` is the word of the verdict. Ends with SIGTERM or SIGINT.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const char *const rules[] = {
 };
 
 struct invented {
-	int ago; /* seconds since it began */
+	int ago; /* seconds since the alert began */
 	size_t rule;
 	const char *members;
 	const char *sentences;

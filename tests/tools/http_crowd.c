@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * http_crowd PORT KIND N [UID]: N slow HTTP clients of one kind (silent, drip, deaf or sip: http_crowd.h) on a
- * port of loopback, as the user UID, until standard input ends. Prints connected=NUMBER once each of them has
- * been connected, or after 20 s, and ended=NUMBER of connections that the server has ended.
+ * http_crowd PORT KIND N [UID]: runs N slow HTTP clients of one kind (silent, drip, deaf or sip:
+ * http_crowd.h) on a port of loopback, as the user UID, until the end of standard input. Prints
+ * connected=NUMBER once each client has been connected, or after 20 s. At the end, prints ended=NUMBER, the
+ * number of connections that the server has closed.
  */
 #include <stdio.h>
 #include <stdlib.h>

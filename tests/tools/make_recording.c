@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make_recording FILE [PATH]: writes a recording to show pebsd on, for machines that can not make one: a
- * minute of load latency samples of a two-socket Sapphire Rapids with six busy cgroups. Made up, and the same
- * each time. PATH is the last cgroup's, in the place of its own.
+ * make_recording FILE [PATH]: writes a recording to show pebsd with, on machines that cannot make one. It has
+ * a minute of load latency samples of a two-socket Sapphire Rapids with six busy cgroups. The values are
+ * invented, and always the same. PATH replaces the path of the last cgroup.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #define PERIOD      10007
 #define DURATION_NS (60 * NSEC_PER_SEC)
 #define START_NS    (3600 * NSEC_PER_SEC)
-#define ROUND       500 /* samples between two readings of the CPUs' buffers */
+#define ROUND       500 /* samples between two reads of the CPUs' buffers */
 
-/* Values as arch/x86/events/intel/ds.c makes them (pebs_data_source, Skylake and later). */
+/* Data source values as arch/x86/events/intel/ds.c makes them (pebs_data_source, Skylake and later). */
 enum place { L1, LFB, L2, L3, L3_HITM, LOCAL_DRAM, REMOTE_CACHE, REMOTE_DRAM, PLACES };
 
-/* The latency of a place: `least` cycles and a tail of at most `spread`, most samples near its start. */
+/* The latency of a place: `least` cycles, plus a tail of at most `spread` with most samples near its start. */
 static const struct {
 	u64 data_source;
 	unsigned int least;
@@ -38,7 +38,7 @@ static const struct {
 	[REMOTE_DRAM] = {0x13a68100042, 340, 1300},
 };
 
-/* One busy cgroup: its share of the samples, and of a thousand of them, how many come from each place. */
+/* One busy cgroup: its share of the samples, and how many of a thousand samples come from each place. */
 static const struct load {
 	u64 id;
 	const char *path;
@@ -46,8 +46,8 @@ static const struct load {
 	u32 pid;
 	unsigned int share;
 	unsigned int mix[PLACES];
-	unsigned int walks;    /* of a thousand */
-	unsigned int pressure; /* per cent that are added to what lies behind L2: queueing */
+	unsigned int walks;    /* out of a thousand */
+	unsigned int pressure; /* per cent added to latencies behind L2, for queueing */
 } loads[] = {
 	{4211,
 	 "/system.slice/postgresql.service",
@@ -121,7 +121,7 @@ static enum place pick_place(u64 *state, const struct load *load)
 	return place;
 }
 
-/* The third power of an even distribution: many near the least, few far out. */
+/* The third power of a uniform distribution: many values near the lowest, and few far above. */
 static unsigned int pick_latency(u64 *state, enum place place, unsigned int pressure)
 {
 	double at = below(state, 10000) / 10000.0;
@@ -136,11 +136,11 @@ static struct writer_sample make_sample(u64 *state, u64 time)
 	const struct load *load = pick_load(state);
 	enum place place = pick_place(state, load);
 	unsigned int latency = pick_latency(state, place, load->pressure);
-	/* The threshold acts on this one, from dispatch to retirement. */
+	/* The threshold applies to this latency, from dispatch to retirement. */
 	unsigned int instruction_latency = (latency > LDLAT ? latency : LDLAT) + 1 + below(state, 24);
 	u64 source = places[place].data_source;
 
-	/* The kernel's word for a load that no TLB had is L2 miss. */
+	/* The kernel reports a load that missed all TLBs as an L2 TLB miss. */
 	if (below(state, 1000) < load->walks)
 		source = (source & ~(0x7fULL << 26)) | 0x14ULL << 26;
 	return (struct writer_sample){
@@ -154,7 +154,7 @@ static struct writer_sample make_sample(u64 *state, u64 time)
 	};
 }
 
-/* `last`: path of the last cgroup; NULL: its own. */
+/* `last`: replaces the path of the last cgroup unless it is NULL. */
 static void write_records(struct writer *writer, size_t event, const char *last)
 {
 	u64 state = 0x5eed;

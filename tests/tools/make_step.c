@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make_step [--untimed] [--clock] [--start SECONDS] FILE: writes a recording to test rules on: ten minutes of
- * loads by two commands, "db" and "web", each 100 a second, nearly all of 100 cycles and 1.2% of 400. From
- * the fourth minute to the sixth 3% of those of "db" take 2,000 cycles. Made up, and the same each time.
+ * make_step [--untimed] [--clock] [--start SECONDS] FILE: writes a recording to test rules with. It has ten
+ * minutes of loads by two commands, "db" and "web", each 100 per second. Nearly all take 100 cycles, and 1.2%
+ * take 400. From the fourth minute to the sixth, 3% of the loads of "db" take 2,000 cycles. The values are
+ * invented, and always the same.
  *
- *   --untimed   no sample tells when it was taken
- *   --clock     the time of day is told: the clock's 0 was 2026-11-21 06:00:00 UTC
- *   --start     what the clock shows at the first sample; default 1000
+ *   --untimed   samples have no time
+ *   --clock     includes the time of day: the clock was 0 at 2026-11-21 06:00:00 UTC
+ *   --start     clock value of the first sample; default 1000
  */
 #include <getopt.h>
 #include <linux/perf_event.h>
@@ -24,7 +25,7 @@
 #define LOCAL_DRAM   0x11a68201042ULL
 #define REAL_TIME_AT (1795240800ULL * NSEC_PER_SEC)
 
-/* Of each thousand, spread evenly: so many are slow. */
+/* Returns whether sample `i` is slow. `of_thousand` of each thousand samples are, spread evenly. */
 static bool is_slow(u64 i, u64 of_thousand)
 {
 	return i * of_thousand / 1000 != (i + 1) * of_thousand / 1000;

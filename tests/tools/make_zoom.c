@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes what a zoom of this very process would have taken, with samples whose number and latency are known,
- * and writes it as perf.data for perf to read:
+ * Builds the recording that a zoom of this process would have made, with known numbers of samples and known
+ * latencies. Writes it as perf.data, to be read by perf:
  *
  *     make_zoom FILE
  *
- * Prints what must be found in it: "samples EVENT N LATENCY", "function NAME N LATENCY" (of its loads),
- * "hitm N", "comm NAME N".
+ * Prints what a reader must find in it: "samples EVENT N LATENCY", "function NAME N LATENCY" (loads of the
+ * function), "hitm N", "comm NAME N".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,14 +19,14 @@
 #include "profile/perf_data_host.h"
 
 #define SAMPLES    3000
-#define CHILD      4194000U /* no process has that id: it is only in the recording */
+#define CHILD      4194000U /* no process has this id: it exists only in the recording */
 #define FORKED_AT  1000
 #define EXITED_AT  2500
 #define BEGAN_NS   5000000000ULL
 #define STEP_NS    1000000ULL
 #define LINE_BYTES 64
 
-/* The functions that the samples are of. perf finds them by name in this program's symbols. */
+/* The functions that samples belong to. perf finds them by name in this program's symbols. */
 __attribute__((noinline)) static u64 scan_rows(const u64 *rows, u64 n)
 {
 	u64 sum = 0;
@@ -121,7 +121,7 @@ static int add_task(struct zoom_recording *recording, enum zoom_record_kind kind
 	return zoom_recording_add(recording, &record);
 }
 
-/* A sixth of the samples are stores, two thirds of the loads are of the first function. */
+/* A sixth of the samples are stores. Two thirds of the loads are in the first function. */
 static int add_sample(struct zoom_recording *recording, u32 pid, u64 number, u64 time_ns, struct truth *truth)
 {
 	bool store = number % 6 == 5, hitm = !store && number % 10 == 0;
@@ -164,7 +164,7 @@ static int add_sample(struct zoom_recording *recording, u32 pid, u64 number, u64
 	return zoom_recording_add(recording, &record);
 }
 
-/* Two CPUs' rings one after the other, a batch of each at a time, as they are drained. */
+/* Alternates between the rings of two CPUs, one batch at a time, as they are drained. */
 static int fill(struct zoom_recording *recording, struct truth *truth)
 {
 	const u64 batch = 100;
@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	/* So that the compiler keeps them as they are. */
+	/* Call them, so that the compiler keeps them as they are. */
 	rows[1] = serve_request(rows, 8);
 	r = make(&truth, &bytes, &size);
 	if (r < 0) {

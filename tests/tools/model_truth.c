@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_truth MACHINE WORKLOADS SEED THRESHOLD LOADS: the truth about the loads of the hardware model's
- * workloads, as JSON, for a test that holds against it what pebsd reports of a sample of them. WORKLOADS is
- * "all" or names with commas between; LOADS is of each. Sources, snoop and TLB results are in pebsd's words,
- * as the machine's data source encoding can tell them; `walks` are the page walks that took place, whatever
- * it can tell.
+ * model_truth MACHINE WORKLOADS SEED THRESHOLD LOADS: prints the true values of the loads of the hardware
+ * model's workloads, as JSON. A test compares them with what pebsd reports of a sample of these loads.
+ * WORKLOADS is "all", or names separated by commas. LOADS is the number for each workload. Data sources,
+ * snoop and TLB results are in pebsd's terms, as far as the machine's data source encoding can express them.
+ * `walks` counts all page walks, even if the encoding cannot express them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,10 @@ static void print_truth(enum workload_kind kind, const struct truth *truth)
 	       of(truth->locked, truth));
 }
 
-/* A set of kinds, as bits; -EINVAL where a name is none, which is told. */
+/*
+ * Parses a set of workloads into bits. Returns 0, -ENOMEM, or a negative error after it reported an unknown
+ * name.
+ */
 static int parse_workloads(const char *text, unsigned *ret)
 {
 	_cleanup_free_ char *copy = strdup(text);

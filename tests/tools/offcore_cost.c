@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * offcore_cost [ROUNDS]: what counting off-core responses adds to a task switch, as JSON. Two processes on
- * one CPU hand a byte back and forth through pipes, in one cgroup and in two; each round does so without and
- * with the counting, so that both meet the same machine, and the least of all rounds is told. As root.
+ * offcore_cost [ROUNDS]: measures what counting off-core responses adds to a task switch, and prints it as
+ * JSON. Two processes on one CPU pass a byte back and forth through pipes, in one cgroup and in two. Each
+ * round runs without and with the counting, so that both see the same state of the machine. The minimum of
+ * all rounds is printed. Run it as root.
  *
- * The counters are software events, which any machine has: a reading of a hardware counter takes an RDPMC
- * more for each (some 20 to 40 ns on current processors, by their manuals; not measured here).
+ * The counters are software events, which any machine has. A read of a hardware counter takes one RDPMC more
+ * per counter (some 20 to 40 ns on current processors, by their manuals; not measured here).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 #define ROUNDS     41
 #define ROUNDS_MAX 1001
 
-/* Without the counting, and with that many counters. */
+/* Without the counting, and with this number of counters. */
 static const size_t counter_counts[] = {0, 2, 3, 5};
 
 #define MODES ARRAY_SIZE(counter_counts)
@@ -92,7 +93,7 @@ static void enter_cgroup(const char *name)
 		die(path);
 }
 
-/* Of one process: what the scheduler counts as its time, the switches to it included, and nobody else's. */
+/* Returns the time that the scheduler accounts to one process alone, including the switches to it. */
 static u64 spent_ns(pid_t pid)
 {
 	struct timespec spent;
@@ -103,7 +104,7 @@ static u64 spent_ns(pid_t pid)
 	return (u64)spent.tv_sec * 1000000000ULL + (u64)spent.tv_nsec;
 }
 
-/* Answers each byte until the other end closes. */
+/* Sends back each byte until the other end closes. */
 static pid_t start_echo(const char *cgroup, int in_fd, int out_fd, int close_fd)
 {
 	pid_t pid = fork();
@@ -121,7 +122,10 @@ static pid_t start_echo(const char *cgroup, int in_fd, int out_fd, int close_fd)
 	_exit(0);
 }
 
-/* Nanoseconds of both processes' time a switch: two for each byte that went there and back. */
+/*
+ * Returns nanoseconds per switch, of the time of both processes: each byte that goes there and back takes two
+ * switches.
+ */
 static double play(const char *mine, const char *theirs)
 {
 	int there[2], back[2];
@@ -193,7 +197,7 @@ static void counting_open(size_t n, struct counting *ret)
 	}
 }
 
-/* Nanoseconds that the programs themselves timed; 0 where nothing was. */
+/* Returns the nanoseconds that the BPF programs measured themselves; 0 if they measured nothing. */
 static double counting_close(struct counting *counting)
 {
 	double timed = 0;
@@ -208,7 +212,7 @@ static double counting_close(struct counting *counting)
 	return timed;
 }
 
-/* What others on the machine add comes and goes; what the switch takes is in every round. */
+/* Interference from other processes varies, whereas the cost of the switch is part of every round. */
 static double least(const double *values, size_t n)
 {
 	double ret = values[0];
@@ -219,7 +223,7 @@ static double least(const double *values, size_t n)
 	return ret;
 }
 
-/* What one collection takes of a CPU: the interrupt, from the side that asks for it. */
+/* Returns the time that one collection takes per CPU: the interrupt, measured on the requesting side. */
 static double collection_ns(void)
 {
 	struct counting counting;

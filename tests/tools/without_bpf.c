@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs a command under a seccomp filter that kills it where it calls bpf or perf_event_open:
+ * Runs a command under a seccomp filter that kills it if it calls bpf or perf_event_open:
  *   without_bpf COMMAND [ARGUMENT]...
  */
 #include <errno.h>

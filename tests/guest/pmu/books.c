@@ -17,7 +17,10 @@
 /* Maximum number of instructions between the read of a counter in a task switch and the next task. */
 #define SWITCH_MOST 200000U
 
-/* In the code of an event of one cgroup's tasks, and of one that has no BPF program: somebody else's. */
+/*
+ * Bits in an event's code: an event for the tasks of one cgroup, and an event of others, without a BPF
+ * program.
+ */
 #define OF_CGROUP 0x10000U
 #define OF_OTHERS 0x20000U
 
@@ -27,7 +30,7 @@ static const char *const snoop_words[] = {SNOOPS(WORD_)};
 static const char *const tlb_words[] = {TLBS(WORD_)};
 #undef WORD_
 
-/* What the kernel hands on for a record. */
+/* The values that the kernel passes on for a record. */
 struct figures {
 	u64 latency, latency_true, instruction_latency;
 	struct load_source source;
@@ -58,26 +61,29 @@ struct book_event {
 	u32 event;
 	u64 due, records, collisions;
 	u64 period;
-	u64 gone_on; /* events that are in no period: where the counter went on by a whole one and more */
+	u64 gone_on; /* events outside any counted period, when a counter passed a whole period or more */
 };
 
-/* What off-core response counters counted for a cgroup. */
+/* The count of an off-core response counter for a cgroup. */
 struct counted {
 	u64 cgroup, response, occurrences;
 };
 
-/* Since a counter was read. */
+/* The count since a counter was read. */
 struct unread {
 	u64 cgroup, response, occurrences;
-	u64 read_at; /* instructions */
+	u64 read_at; /* in instructions */
 };
 
-/* A record that the driver has not taken. It is of the task that runs when the driver does: mostly in the
- * interrupt that the record raises, or in one that had just begun when the record was made. */
+/*
+ * A record that the driver has not taken yet. It belongs to the task that is running when the driver takes
+ * it. Mostly that happens in the interrupt that the record raises, or in one that had just begun when the
+ * record was made.
+ */
 struct pending {
 	u32 code;
 	struct figures figures;
-	struct guest_task task; /* that ran when it was made */
+	struct guest_task task; /* the task that was running when the record was made */
 	u64 period, ip, address;
 };
 
@@ -85,8 +91,8 @@ struct book_cpu {
 	struct book_event events[EVENTS_MAX];
 	struct pending pending[PENDING_MAX];
 	unsigned int pending_count;
-	struct guest_task interrupted; /* by the last interrupt */
-	bool guarded;                  /* it found a BPF program under way */
+	struct guest_task interrupted; /* task that the last interrupt interrupted */
+	bool guarded;                  /* the last interrupt found a running BPF program */
 	struct unread unread[PEBS_GENERAL];
 	u64 counts[BOOKS_COUNTS];
 	u64 throttles;
@@ -122,7 +128,7 @@ void books_watch(struct books *books, u64 cgroup)
 	books->watched = cgroup;
 }
 
-/* -- which event -- */
+/* -- the event of a record -- */
 
 static u32 code_of(const struct core *core, unsigned int counter)
 {
@@ -158,7 +164,7 @@ static struct book_event *event_of(struct book_cpu *cpu, u32 code)
 	return NULL;
 }
 
-/* -- what the driver makes of a record -- */
+/* -- what the driver derives from a record -- */
 
 static struct figures intel_figures(const struct core *core, const struct core_record *record, u32 code,
 				    const struct guest_event *event, const struct guest_kernel *kernel)
@@ -208,13 +214,16 @@ static struct figures amd_figures(const struct core *core, const struct core_rec
 	if (!ibs_miss_latency(data3, &latency))
 		return figures;
 	figures.latency = figures.latency_true = latency;
-	/* pebsd asks for PERF_SAMPLE_WEIGHT_STRUCT: with it the driver tells tag to retirement, too. */
+	/*
+	 * pebsd asks for PERF_SAMPLE_WEIGHT_STRUCT, with which the driver also reports the latency from tag
+	 * to retirement.
+	 */
 	figures.instruction_latency =
 		(u16)(record->ibs[IBS_OP_DATA - IBS_OP_CTL] >> IBS_DATA_TAG_TO_RETIRE_SHIFT);
 	return figures;
 }
 
-/* IBS_OP_CTL's maximum, in units of 16 but for its upper bits. */
+/* The maximum in IBS_OP_CTL is in units of 16, except for its upper bits. */
 static u64 ibs_period(u64 control)
 {
 	return (control & IBS_CTL_MAXIMUM) << 4 | (control & IBS_CTL_MAXIMUM_UPPER);
@@ -285,7 +294,7 @@ static void add(struct book *book, const struct figures *figures, u64 period)
 	book->blocked += figures->source.blocked;
 }
 
-/* The records that wait are those of `task`; NULL: each of the task that ran when it was made. */
+/* Counts the pending records for `task`. NULL: counts each for the task that was running when it was made. */
 static void enter(struct books *books, const struct core *core, const struct guest_task *task)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
@@ -301,8 +310,10 @@ static void enter(struct books *books, const struct core *core, const struct gue
 			add(book, &pending->figures, pending->period);
 			book->guarded += guarded;
 		}
-		/* The kernel has an event of one cgroup on already when it switches to a task of that one
-		 * (perf_cgroup_switch() in kernel/events/core.c). */
+		/*
+		 * The kernel enables an event of one cgroup while it is still switching to a task of that
+		 * cgroup (perf_cgroup_switch() in kernel/events/core.c).
+		 */
 		if (books->watched && (books->watched == of->cgroup || pending->code & OF_CGROUP))
 			touched = touched_of(books, core, pending->code, of, pending->ip, pending->address);
 		if (!touched)
@@ -345,7 +356,7 @@ static void hold(struct books *books, const struct core *core, const struct core
 		pending.address = record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL];
 	} else {
 		pending.figures = intel_figures(core, record, code & 0xffff, event, kernel);
-		/* Before Haswell a record has the address of the next instruction alone. */
+		/* Before Haswell, a record contains only the address of the next instruction. */
 		pending.ip =
 			record->record.values[core->machine->format < RECORD_HASWELL ? RECORD_IP
 										     : RECORD_EVENTING_IP];
@@ -432,7 +443,7 @@ void books_went_on(struct books *books, const struct core *core, const struct gu
 	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
 	if (of) {
 		of->period = event.period;
-		/* A period of 1 would be next, in place of which x86_perf_event_set_period() takes 2. */
+		/* The next period would be 1, and x86_perf_event_set_period() uses 2 instead. */
 		of->gone_on += count < event.period ? 1 : count;
 	}
 }
@@ -442,7 +453,7 @@ void books_record(struct books *books, const struct core *core, const struct cor
 {
 	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
 
-	/* Those before it were taken in the last interrupt, after another record had been made in that. */
+	/* The driver took the earlier records in the last interrupt, after another record was made during it. */
 	if (record->first)
 		enter(books, core, &books->cpus[core->cpu].interrupted);
 	for (u64 left = record->counters; left; left &= left - 1) {
@@ -565,7 +576,10 @@ void books_print(const struct books *books, FILE *file)
 			put_book(file, &books->books[i]);
 }
 
-/* Whole periods that passed without an overflow of their own: what the counter went on by, and where it stands now. */
+/*
+ * Returns the number of whole periods that passed without an overflow of their own. They come from the events
+ * that the counter counted on, and from its current value.
+ */
 static u64 passed_over(const struct core *core, const struct book_event *of)
 {
 	u64 events = of->gone_on;

@@ -15,12 +15,12 @@ enum {
 #define DEBUGCTL_LBR    1ULL
 #define DEBUGCTL_FREEZE (1ULL << 11)
 
-/* LBR_SELECT: left out are branches that end in ring 0, and in the others. */
+/* LBR_SELECT: do not record branches that end in ring 0, or in other rings. */
 #define SELECT_NO_KERNEL  1ULL
 #define SELECT_NO_USER    (1ULL << 1)
 #define SELECT_CALL_STACK (1ULL << 9)
 
-/* The register's place in the records, NULL: it is not one. */
+/* Returns a pointer to the value of the register, or NULL if it is not one of these registers. */
 static u64 *record_of(const struct branches *branches, u32 msr)
 {
 	struct branches *changed = (struct branches *)(size_t)branches;

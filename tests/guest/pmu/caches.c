@@ -4,21 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of which is known who has them; a line that collides with another is forgotten. */
+/* Lines whose holders are known. If two lines collide, the older one is forgotten. */
 #define DIRECTORY 65536U
 #define NOBODY    255U
 
-/* The kernel maps all memory there by large pages (page_offset_base without address randomization, up to the
- * end of the direct mapping: Documentation/arch/x86/x86_64/mm.rst). */
+/*
+ * The kernel maps all memory here with large pages. The range goes from page_offset_base without address
+ * randomization to the end of the direct mapping (Documentation/arch/x86/x86_64/mm.rst).
+ */
 #define DIRECT_MAP_START 0xffff888000000000ULL
 #define DIRECT_MAP_END   0xffffc88000000000ULL
 
-/* Of a physical line. */
+/* The holders of a physical line. */
 struct holder {
 	u64 line;
-	u64 cpus;              /* that have it in their recent lines or their caches */
-	u8 writer;             /* that may write it without asking; NOBODY */
-	u16 slot[CACHES_CPUS]; /* where it stands among the CPU's recent lines */
+	u64 cpus;              /* CPUs that have the line in their recent lines or their caches */
+	u8 writer;             /* CPU that may write it without asking others; NOBODY */
+	u16 slot[CACHES_CPUS]; /* index of the line in each CPU's recent lines */
 };
 
 struct caches {
@@ -65,7 +67,7 @@ static unsigned int node_of_cpu(const struct caches *caches, unsigned int cpu)
 	return caches->node_bytes && cpu >= (caches->cpus + 1) / 2;
 }
 
-/* Devices and what lies above 4 GiB are not asked for: guests have less memory than that. */
+/* Not called for devices and memory above 4 GiB: guests have less memory than that. */
 static unsigned int node_of_page(const struct caches *caches, u64 physical)
 {
 	return caches->node_bytes && physical >= caches->node_bytes;
@@ -76,8 +78,10 @@ static void set_recent(struct caches *caches, unsigned int cpu, u16 slot, u64 en
 	caches->recent[cpu].lines[slot] = entry;
 }
 
-/* The other CPUs learn of the access: a store takes the line away from them, a load ends that one may write
- * it without asking. */
+/*
+ * Informs the other CPUs about the access. A store takes the line from them. A load ends the right of the
+ * writer to write the line without asking.
+ */
 static void tell_others(struct caches *caches, unsigned int cpu, struct holder *holder,
 			const struct caches_access *access)
 {
@@ -105,7 +109,7 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	struct holder *holder = &caches->directory[line * 0x9e3779b97f4a7c15ULL >> 48];
 
 	if (holder->line != line) {
-		/* The CPU that has the forgotten line would not learn of another one's store. */
+		/* A CPU that has the forgotten line would not be informed about stores of others. */
 		for (unsigned int other = 0; other < caches->cpus; other++)
 			if (holder->cpus >> other & 1)
 				set_recent(caches, other, holder->slot[other], 0);
@@ -114,8 +118,10 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	if (access->store ? holder->cpus != 1ULL << cpu || holder->writer != cpu
 			  : holder->writer != NOBODY && holder->writer != cpu)
 		tell_others(caches, cpu, holder, access);
-	/* The line has one slot of each CPU, so another address of the same memory loses its own: the
-	 * kernel's direct mapping of a program's page. */
+	/*
+	 * The line has one slot per CPU. If the CPU uses the same memory at another linear address, the slot
+	 * of the old address is cleared. This happens with the kernel's direct mapping of a program's page.
+	 */
 	if (holder->cpus >> cpu & 1 && holder->slot[cpu] != slot)
 		set_recent(caches, cpu, holder->slot[cpu], 0);
 	if (access->store) {

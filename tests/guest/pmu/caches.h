@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The caches of all emulated CPUs: each CPU's are pebsd's model (daemon/model/memory.h), fed by what the
- * guest really reads and writes, by physical address. A line that another CPU wrote is modified there, so
- * false sharing in a guest program is HITM here. A page that belongs to the other node is remote.
+ * The caches of all emulated CPUs. Each CPU has an instance of pebsd's model (daemon/model/memory.h), which
+ * gets the guest's real reads and writes by physical address. A line that another CPU wrote is modified
+ * there, so false sharing in a guest program is HITM here. A page that belongs to the other node is remote.
  *
- * Most accesses go to lines that the CPU used a moment ago. For these a CPU has a small table of lines,
- * looked up by linear address, which costs some instructions; only what is not in it goes through the model.
- * The model's first level thus does not see every use of a line, and drops a line that is in constant use now
- * and then.
+ * Most accesses go to lines that the CPU used a moment ago. For these, each CPU has a small table of lines,
+ * looked up by linear address at the cost of some instructions. Only accesses outside this table go through
+ * the model. So the model's first level does not see every use of a line, and sometimes evicts a line that is
+ * in constant use.
  */
 #ifndef PMU_CACHES_H
 #define PMU_CACHES_H
@@ -15,21 +15,23 @@
 #include "model/memory.h"
 
 #define CACHES_CPUS 64
-/* As many lines as a first level of 32 KiB has. */
+/* The number of lines in a first level of 32 KiB. */
 #define CACHES_RECENT 512
 
-/* Entries: linear line << 1 | 1 if the CPU may write it without asking; 0: none. */
+/* Entries: linear line << 1 | 1 if the CPU may write the line without asking other CPUs; 0: unused. */
 struct recent_lines {
 	u64 lines[CACHES_RECENT];
 };
 
 struct caches;
 
-/* `node_bytes`: physical memory of each of two nodes, of which the first has the first half of the CPUs. 0:
- * one node. NULL: no memory. Never freed: it lives as long as QEMU. */
+/*
+ * `node_bytes`: physical memory of each of two nodes. The first node has the first half of the CPUs. 0: one
+ * node. Returns NULL if there is no memory. The result is never freed: it lives as long as QEMU.
+ */
 struct caches *caches_open(unsigned int cpus, u64 node_bytes);
 
-/* Gives a CPU its caches. -ENOMEM. */
+/* Creates the caches of a CPU. Returns 0 or -ENOMEM. */
 int caches_add_cpu(struct caches *caches, unsigned int cpu, const struct memory_shape *shape);
 
 struct recent_lines *caches_recent(struct caches *caches, unsigned int cpu);
@@ -47,11 +49,11 @@ struct caches_access {
 	bool store, locked, io;
 };
 
-/* Does an access by the model: sets what memory_access() sets. */
+/* Makes an access in the model, and sets what memory_access() sets. */
 void caches_access(struct caches *caches, unsigned int cpu, const struct caches_access *access,
 		   struct retired *ret);
 
-/* The CPU has another address space: linear addresses mean other lines. */
+/* The CPU changed its address space, so linear addresses now mean other lines. */
 void caches_forget(struct caches *caches, unsigned int cpu);
 
 #endif

@@ -10,20 +10,20 @@
 #define VM_SUFFIX "-vm"
 
 #define MANY (1ULL << 20)
-/* At most: slots a cycle, and core clock cycles that an access adds. */
+/* Upper limits: slots per cycle, and core clock cycles that an access adds. */
 #define SLOTS_MOST 6
 #define STALL_MOST 1024
-/* IBS tags any operation. One tag in this many goes to an access, the others to operations without one. */
+/* IBS tags any operation. One tag in this many goes to an access, the others go to operations without one. */
 #define TAGS_PER_ACCESS 3
 
-/* -- registers that the model has not, kept so that a driver reads what it wrote -- */
+/* -- registers that the model does not have, stored so that a driver reads what it wrote -- */
 
 enum {
 	MSR_PERF_METRICS = 0x329,
 	MSR_IA32_PERF_CAPABILITIES = 0x345,
 	MSR_PEBS_FRONTEND = 0x3f7,
 	MSR_IA32_MISC_ENABLE = 0x1a0,
-	MSR_AMD_SELECT0 = 0xc0010000, /* four, then their counters */
+	MSR_AMD_SELECT0 = 0xc0010000, /* four, followed by their counters */
 	MSR_AMD_CORE0 = 0xc0010200,   /* six pairs of select and counter */
 	MSR_IBS_FETCH0 = 0xc0011030,
 	MSR_IBS_CONTROL = 0xc001103a,
@@ -59,7 +59,7 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	core->no_pebs = length > suffix && strcmp(plain + length - suffix, VM_SUFFIX) == 0;
 	if (core->no_pebs)
 		plain[length - suffix] = '\0';
-	random_seed(&core->random, cpu + 1, 0x706d75); /* a stream of its own: "pmu" */
+	random_seed(&core->random, cpu + 1, 0x706d75); /* a separate random stream: "pmu" */
 	core->amd = ibs_machine_find(plain);
 	if (core->amd) {
 		ibs_open(&core->ibs, core->amd, cpu + 1);
@@ -86,8 +86,11 @@ const struct memory_shape *core_memory_shape(const struct core *core)
 
 /* -- CPUID -- */
 
-/* Leaf 1: family and model as CPUID splits them, stepping 7: below it Sandy Bridge's PEBS is off for want of
- * microcode (intel_snb_pebs_broken() in arch/x86/events/intel/core.c, Linux 6.12). */
+/*
+ * Leaf 1: family and model in the encoding of CPUID. The stepping is 7, because Linux disables Sandy Bridge's
+ * PEBS below that for lack of microcode (intel_snb_pebs_broken() in arch/x86/events/intel/core.c, Linux
+ * 6.12).
+ */
 static u32 version_of(u32 family, u32 model)
 {
 	u32 base = family < 0xf ? family : 0xf;
@@ -120,7 +123,7 @@ static u32 architectural_version(const struct machine *machine)
 
 static void intel_counters(const struct core *core, u32 registers[4])
 {
-	/* A hybrid part's leaf 0AH has what both kinds of cores have. */
+	/* Leaf 0AH of a hybrid part describes what both kinds of cores have. */
 	const struct machine *common =
 		core->first->companion ? machine_find(core->first->companion) : core->machine;
 	u32 version = core->no_pebs ? 2 : architectural_version(core->machine);
@@ -133,8 +136,11 @@ static void intel_counters(const struct core *core, u32 registers[4])
 		(u32)common->counter_bits << 5 | common->fixed_counters | (version >= 5 ? 1U << 15 : 0);
 }
 
-/* Leaf 4, a cache a subleaf: the model's, so that programs that size themselves by them fit it. Type, level,
- * inclusive of no other; ways, sets. The last one is shared by all CPUs of a socket. */
+/*
+ * Leaf 4: one cache per subleaf. They are the model's caches, so that programs that adapt to cache sizes fit
+ * the model. The values are type, level, not inclusive of others, ways and sets. All CPUs of a socket share
+ * the last cache.
+ */
 static void intel_caches(const struct core *core, u32 subleaf, u32 registers[4])
 {
 	const struct memory_shape *shape = core_memory_shape(core);
@@ -167,7 +173,7 @@ static bool intel_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 regi
 	case 1:
 		registers[0] = version_of(core->first->family, core->first->model);
 		if (core->no_pebs) {
-			registers[2] |= 1U << 31; /* a hypervisor is there */
+			registers[2] |= 1U << 31; /* a hypervisor is present */
 			return true;
 		}
 		registers[2] |= 1U << 15 | 1U << 2; /* PDCM, DTES64 */
@@ -250,7 +256,7 @@ static bool counts_cycles(const struct pebs_counter *counter)
 	return kind == MACHINE_EVENT_CYCLES || kind == MACHINE_EVENT_SLOTS;
 }
 
-/* Of one that the machine has. */
+/* For a counter that the machine has. */
 static const struct pebs_counter *counter_of(const struct core *core, u32 index)
 {
 	return index < PEBS_FIXED_0 ? &core->unit.general[index] : &core->unit.fixed[index - PEBS_FIXED_0];
@@ -359,7 +365,7 @@ u64 core_instructions_left(const struct core *core)
 		const struct pebs_counter *counter = counter_of(core, i);
 		u64 left = counter_left(core, counter);
 
-		/* Of cycles there are at least as many as instructions. */
+		/* There are at least as many cycles as instructions. */
 		if ((counts_instructions(counter) || counts_cycles(counter)) && left < most)
 			most = left;
 	}
@@ -377,7 +383,7 @@ static struct retired at_moment(const struct core *core, const struct core_momen
 				.operation = OPERATION_NONE};
 }
 
-/* Cycles that no counter has yet: pebs_retire() counts them from one instruction to the next. */
+/* Returns the cycles that are not counted yet: pebs_retire() counts them from one instruction to the next. */
 static u64 untold_cycles(const struct core *core)
 {
 	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
@@ -407,7 +413,7 @@ bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 s
 	return false;
 }
 
-/* Reports counters that overflowed just now. */
+/* Reports counters that have just overflowed. */
 static void report_overflows(struct core *core)
 {
 	u32 i;
@@ -426,7 +432,7 @@ static void report_overflows(struct core *core)
 	}
 }
 
-/* Bytes of records in the buffer. */
+/* Returns the size of the records in the buffer, in bytes. */
 static u64 buffered(const struct core *core)
 {
 	struct ds_area area;
@@ -441,7 +447,7 @@ bool core_is_drained(const struct core *core)
 	return core->amd ? !(core->ibs.registers[0] & IBS_CTL_VALID) : buffered(core) == 0;
 }
 
-/* `before`: counters that were armed before the instruction or overflowed with it. */
+/* `before`: counters that were armed before the instruction, or overflowed with it. */
 static void report_record(struct core *core, const struct retired *retired, u64 before)
 {
 	struct core_record made = {.retired = *retired};
@@ -470,7 +476,7 @@ static void retire(struct core *core, struct retired *retired)
 	u64 records = core->unit.records;
 	u64 before = core->armed;
 
-	/* Before the assist, which takes them. */
+	/* Read the registers before the PEBS assist, which stores them in the record. */
 	if (core_may_record(core, 0, 0, 0)) {
 		core->callbacks.registers(core->callbacks.owner, &core->registers);
 		retired->registers = &core->registers;
@@ -490,7 +496,7 @@ static void amd_passed(struct core *core, u64 instructions)
 		u64 event = (core->amd_select[i] & 0xff) | (core->amd_select[i] >> 24 & 0xf00);
 		u64 most = (1ULL << 48) - 1;
 
-		/* CPU cycles not halted; retired instructions. The clock of both is the same here. */
+		/* CPU cycles not halted, and retired instructions. Here both have the same clock. */
 		if (!(core->amd_select[i] & EVTSEL_ENABLE) || (event != 0x76 && event != 0xc0))
 			continue;
 		core->amd_count[i] += instructions;
@@ -511,7 +517,10 @@ static void report_ibs(struct core *core, const struct retired *retired)
 	core->callbacks.recorded(core->callbacks.owner, &made);
 }
 
-/* The operation that IBS tags, of any kind: an access comes by core_access(), as soon as there is one. */
+/*
+ * Passes instructions up to the operation that IBS tags, which can be of any kind. If it is an access, the
+ * next access goes to core_access().
+ */
 static void ibs_passed(struct core *core, const struct core_moment *moment, u64 instructions)
 {
 	struct retired retired = at_moment(core, moment);
@@ -536,9 +545,9 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 }
 
 /*
- * Instructions pass for the counters that count them: up to the last one before a counter overflows at once,
- * and that one by itself. The core learns of them some instructions late, and those count too. Cycles pass
- * evenly with them.
+ * Passes instructions to the counters that count them. All up to the last one before a counter overflows pass
+ * at once, and that last one passes alone. The core is told about instructions with a short delay, so
+ * instructions behind an overflow are counted, too. Cycles pass evenly with the instructions.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)
 {
@@ -552,7 +561,7 @@ static void pass_instructions(struct core *core, const struct core_moment *momen
 			const struct pebs_counter *counter = counter_of(core, i);
 			u64 left = counter_left(core, counter) - 1;
 
-			/* Of the instructions, as many as take those cycles. */
+			/* The number of instructions that take this many cycles. */
 			if (counts_cycles(counter) && left < cycles)
 				left = left * instructions / cycles;
 			if ((counts_instructions(counter) || counts_cycles(counter)) && left < step)
@@ -605,7 +614,10 @@ static void stall(struct core *core, const struct retired *access)
 		core->cycles += access->latency / CORE_OVERLAP;
 }
 
-/* Off-core response counters. `retires`: the access also goes to pebs_retire(), which counts it in the unit. */
+/*
+ * Counts an access with the off-core response counters. `retires`: the access also goes to pebs_retire(),
+ * which counts it in the unit.
+ */
 static void count_offcore(struct core *core, const struct retired *access, bool retires)
 {
 	u32 i;
@@ -722,7 +734,7 @@ static int amd_write(struct core *core, u32 msr, u64 value)
 	return ibs_write(&core->ibs, msr, value);
 }
 
-/* Without PEBS' own reload the counter counts on from 0 until the driver writes it. */
+/* Unless PEBS reloads the counter itself, the counter continues from 0 until the driver writes it. */
 static void report_count(struct core *core, u32 msr)
 {
 	u32 index = msr >= MSR_IA32_A_PMC0 ? msr - MSR_IA32_A_PMC0 : msr - MSR_IA32_PMC0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The PMU of one emulated CPU, as the guest's kernel programs it: CPUID, MSRs, RDPMC, and the counting of
- * instructions, loads and stores. daemon/model has the PEBS unit and the IBS unit. This file connects them with
- * a CPU that really runs.
+ * instructions, loads and stores. daemon/model contains the PEBS unit and the IBS unit. This file connects
+ * them with a CPU that runs real code.
  *
- * The core clock is the instructions that the CPU executed, one cycle each, and a part of what its cache
- * misses take, as misses overlap. It stands still while the CPU is halted and does not depend on the host.
+ * The core clock advances by one cycle per executed instruction, and by a part of the latency of cache
+ * misses, because misses overlap. It stands still while the CPU is halted, and does not depend on the host.
  */
 #ifndef PMU_CORE_H
 #define PMU_CORE_H
@@ -16,7 +16,7 @@
 #include "model/pebs.h"
 #include "model/record.h"
 
-/* The part of a miss's latency by which the core clock moves on: one in that many cycles. */
+/* The core clock advances by 1/CORE_OVERLAP of a miss's latency. */
 #define CORE_OVERLAP 4
 
 /* Default of tag_interval. */
@@ -26,15 +26,15 @@
 
 /* A sample as the hardware describes it. */
 struct core_record {
-	u64 counters;   /* that it is of, bits as in the status registers */
-	bool collision; /* it names several counters, and the driver drops it (before record format 0011b) */
-	bool first;     /* no other record waits: the driver has taken those before it */
+	u64 counters;   /* counters that it belongs to, bits as in the status registers */
+	bool collision; /* it names several counters, so the driver drops it (before record format 0011b) */
+	bool first;     /* no other record waits: the driver has taken the earlier ones */
 	struct record record;   /* PEBS */
-	u64 ibs[IBS_REGISTERS]; /* IBS: as its registers stand, from IBS_OP_CTL on */
-	struct retired retired; /* the truth: the access that it is of */
+	u64 ibs[IBS_REGISTERS]; /* IBS: the values of its registers, from IBS_OP_CTL on */
+	struct retired retired; /* the truth: the access that it describes */
 };
 
-/* Where an instruction is, and when. */
+/* Place and time of an instruction. */
 struct core_moment {
 	u64 ip, next_ip;
 	u64 time_stamp; /* the guest's TSC */
@@ -42,27 +42,28 @@ struct core_moment {
 
 struct core_callbacks {
 	void *owner;
-	/* Guest memory by linear address: 0 or -errno. */
+	/* Copies guest memory at a linear address. Returns 0 or -errno. */
 	int (*copy)(void *owner, u64 address, void *buffer, u64 size, bool write);
-	/* Fills what stands in the CPU's registers. */
+	/* Reads the CPU's registers. */
 	void (*registers)(void *owner, struct retired_registers *ret);
 	void (*recorded)(void *owner, const struct core_record *record);
-	/* An off-core response counter counted; software read it. */
+	/* An off-core response counter counted, or software read it. */
 	void (*counted)(void *owner, unsigned int counter, u64 occurrences);
 	void (*counter_read)(void *owner, unsigned int counter);
-	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never.
-	 */
+	/* A general-purpose or fixed counter overflowed. The sample may follow with the next event, or never. */
 	void (*overflowed)(void *owner, unsigned int counter);
-	/* Software writes the next period of a counter; `count`: events since it overflowed. General-purpose
-	 * counters only. */
+	/*
+	 * Software writes the next period of a counter. `count`: events since it overflowed. General-purpose
+	 * counters only.
+	 */
 	void (*went_on)(void *owner, unsigned int counter, u64 count);
 };
 
 struct core {
-	const struct machine *machine; /* NULL: AMD's */
-	const struct machine *first;   /* of a hybrid part the P-core; else as `machine` */
-	const struct ibs_machine *amd; /* NULL: Intel's */
-	bool no_pebs;                  /* a virtual machine's PMU: architectural counters alone */
+	const struct machine *machine; /* NULL: an AMD machine */
+	const struct machine *first;   /* for a hybrid part, the P-core; otherwise the same as `machine` */
+	const struct ibs_machine *amd; /* NULL: an Intel machine */
+	bool no_pebs;                  /* PMU of a virtual machine, with architectural counters only */
 	unsigned int cpu;
 	struct caches *caches;
 	struct core_callbacks callbacks;
@@ -72,66 +73,76 @@ struct core {
 	struct ibs_unit ibs;
 	struct branches branches;
 	struct random random;
-	bool paused; /* nothing counts */
-	/* Sets of counters, derived from the unit's when it is programmed: what is looked up for each access. */
+	bool paused; /* nothing is counted */
+	/* Sets of counters that each access needs, derived from the unit's settings when it is programmed. */
 	u64 of_loads, of_stores, of_offcore;
 	u64 cycles; /* the core clock */
 	u64 instructions;
-	u64 kept[16]; /* registers that only keep what is written: core.c */
+	u64 kept[16]; /* registers that only store what is written: core.c */
 	u64 amd_select[6], amd_count[6];
-	u64 armed;        /* counters whose overflow was reported and has no record yet */
+	u64 armed;        /* counters whose overflow was reported but that have no record yet */
 	u32 ibs_tag_left; /* accesses until the one that IBS tags */
 	bool amd_interrupt;
 	bool interrupt; /* an interrupt waits to be taken */
-	bool took_line; /* from another CPU that had written it */
+	bool took_line; /* took a line from another CPU that had written it */
 	struct retired_registers registers;
 };
 
-/* The machines of the model by name; "NAME-vm" is a virtual machine on it that has no PEBS. -ENOENT: no such
- * machine. Of a hybrid part CPUs with odd numbers are E-cores. */
+/*
+ * `name` is a machine of the model. "NAME-vm" is a virtual machine on it without PEBS. CPUs with odd numbers
+ * of a hybrid part are E-cores. Returns 0, or -ENOENT if there is no such machine.
+ */
 int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
 	      const struct core_callbacks *callbacks);
 const struct memory_shape *core_memory_shape(const struct core *core);
 
-/* Changes what the emulator answers: eax, ebx, ecx, edx. False: nothing. */
+/* Changes the emulator's answer: eax, ebx, ecx, edx. Returns false if nothing changes. */
 bool core_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4]);
 
 bool core_has_msr(const struct core *core, u32 msr);
-/* -EINVAL stands for a general protection fault. Only of registers that it has. */
+/* For registers that the CPU has. -EINVAL stands for a general protection fault. */
 int core_write_msr(struct core *core, u32 msr, u64 value);
 int core_read_msr(struct core *core, u32 msr, u64 *ret);
 int core_read_counter(struct core *core, u32 index, u64 *ret);
 
-/* Whether it counts loads or stores, as programmed now. While it does and a window is open (windows.h), the
- * caller passes them to core_access(), core_missed() and core_passed(). */
+/*
+ * Returns whether loads or stores are counted with the current settings. While they are and a window is open
+ * (windows.h), the caller passes them to core_access(), core_missed() and core_passed().
+ */
 bool core_wants_accesses(const struct core *core);
-/* Whether it wants the next access, be there a window or not. */
+/* Returns whether the core needs the next access even outside a window. */
 bool core_wants_next_access(const struct core *core);
-/* The loads (stores) up to and including the next one that core_access() has to get. */
+/* Return the number of loads (stores) up to and including the next one that must go to core_access(). */
 u64 core_loads_left(struct core *core);
 u64 core_stores_left(struct core *core);
 
-/* Executed since the last call: instructions, and of these loads and stores; and the CPU is at `moment`. */
+/*
+ * Reports what was executed since the last call: `instructions`, and `loads` and `stores` among them. The CPU
+ * is now at `moment`.
+ */
 void core_passed(struct core *core, const struct core_moment *moment, u64 instructions, u64 loads,
 		 u64 stores);
-/* Instructions until it wants core_passed(). */
+/* Returns the number of instructions until core_passed() must be called. */
 u64 core_instructions_left(const struct core *core);
 
-/* Whether a record may be made after these instructions, loads and stores and one core_access(). Only then do core_passed() and core_access() need an exact `moment`; else its address may be any
- * in the same half of the address space. */
+/*
+ * Returns whether a record may be made after these instructions, loads and stores and one core_access(). Only
+ * then do core_passed() and core_access() need an exact `moment`. Otherwise its address may be any in the
+ * same half of the address space.
+ */
 bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores);
 
-/* One load or store. Those before it went to core_passed(). */
+/* Handles one load or store. Earlier ones were passed to core_passed(). */
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access);
-/* Any other one that was not among the CPU's recent lines. */
+/* Handles any other load or store that was not among the CPU's recent lines. */
 void core_missed(struct core *core, const struct caches_access *access);
 
-/* Whether the driver has taken all records. */
+/* Returns whether the driver has taken all records. */
 bool core_is_drained(const struct core *core);
 
-/* True: an interrupt is to be raised, once. */
+/* Returns true, once, if an interrupt must be raised. */
 bool core_take_interrupt(struct core *core);
-/* Whether an interrupt that was held back still has a cause. */
+/* Returns whether an interrupt that was held back still has a cause. */
 bool core_interrupt_is_due(const struct core *core);
 
 #endif

@@ -46,7 +46,7 @@ int guest_kernel_parse(struct guest_kernel *kernel, const char *text)
 	return 0;
 }
 
-/* 0 where it cannot be read. */
+/* Returns 0 if the word cannot be read. */
 static u64 word_at(const struct guest_memory *memory, u64 address)
 {
 	u64 word = 0;

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds it by
- * CPUID and drives it with the driver that it has for such a machine.
+ * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds the
+ * PMU by CPUID, and uses the driver that it has for such a machine.
  *
  *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default skylake-server
  *   cpus=N          CPUs of the guest; default 1
  *   node-bytes=N    physical memory of each of two NUMA nodes; default one node
- *   icount=SHIFT    as in QEMU's -icount shift=SHIFT, which it has to run with; default 3
+ *   icount=SHIFT    the shift of QEMU's option -icount shift=SHIFT, which is required; default 3
  *   log=FILE        a line for each record
  *
  * How it sees and changes what the guest does:
- * - CPUID, RDMSR: the instruction runs, and its registers are replaced after it. QEMU answers 0 for an MSR
- * that it does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU
- * never has, is skipped. A plugin cannot raise a general protection fault: one that is due is reported
- * on standard error.
+ * - CPUID, RDMSR: the instruction runs, and then its registers are replaced. QEMU returns 0 for an MSR that
+ *   it does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU never
+ *   has, is skipped. A plugin cannot raise a general protection fault, so one that is due is reported on
+ *   standard error.
  * - Instructions are counted inline, and a callback runs after the number that the PMU asked for.
- * - Loads and stores have callbacks in windows (windows.h), while a counter counts them; what a CPU used
- * recently costs some instructions.
- * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself.
- * One that comes while the entry is masked is kept, and sent when it is unmasked if it still has a cause; to
- * drop it would delay records, to send it always makes Linux 7.3 log an NMI for unknown reason.
- * - CPUID leaf "PEBS" is the guest's own door to the books: tests/guest/pmu.c.
+ * - Loads and stores have callbacks in windows (windows.h) while a counter counts them. An access to a
+ *   recently used line costs only some instructions.
+ * - The PMU's interrupt is sent as an IPI of the CPU to itself, with the vector and mode of the local vector
+ *   table's performance entry. An interrupt that comes while the entry is masked is held back. It is sent
+ *   when the entry is unmasked, if it still has a cause. Dropping it would delay records, and sending it
+ *   always makes Linux 7.3 log an NMI for an unknown reason.
+ * - CPUID leaf "PEBS" (the "door") gives the guest access to the books: tests/guest/pmu.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,15 +38,20 @@
 EXPORTED int qemu_plugin_version = QEMU_PLUGIN_API;
 EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
-/* A CPU's count of instructions in the scoreboard: from here on, attend() is called. */
+/* If a CPU's count of instructions in the scoreboard is at least this value, attend() is called. */
 #define ATTENTION (1ULL << 40)
-/* While paused it must notice the end of the pause; else that a window begins or ends. In instructions. */
+/*
+ * Number of instructions between calls of attend(): while paused, to notice the end of the pause; otherwise,
+ * to notice that a window begins or ends.
+ */
 #define ATTEND_PAUSED  10000U
 #define ATTEND_CLOSED  20000U
 #define ATTEND_WATCHED 4000U
-/* In a window several CPUs take turns after this number of instructions, and when one has to wait for a line that
- * another wrote. Lines that they share change hands then as they do if CPUs run at once. QEMU alone would let each
- * run for some 200,000. */
+/*
+ * In a window, CPUs take turns after this number of instructions, and whenever a CPU has to wait for a line
+ * that another CPU wrote. So shared lines change hands as if the CPUs ran at the same time. QEMU alone would
+ * let each CPU run for some 200,000 instructions.
+ */
 #define ATTEND_TURN 500U
 /* A slot of windows is about a millisecond of the guest's time. */
 #define SLOT  20
@@ -58,9 +64,11 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define APIC_MODE     0x7ffU /* vector and delivery mode */
 #define APIC_ICR_SELF (1U << 18 | 1U << 14)
 
-/* AMD's extended local vectors, of which IBS has one. QEMU's APIC has none, and reads them as 0: not masked,
- * so in use (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c). Linux reads the APIC by MOV with
- * this displacement. */
+/*
+ * AMD's extended local vectors, one of which IBS uses. QEMU's APIC does not have them, and reads them as 0.
+ * Linux takes that as not masked, so in use (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c).
+ * Linux reads the APIC by MOV with this displacement.
+ */
 #define APIC_EXTENDED_START 0x500U
 #define APIC_EXTENDED_END   0x540U
 #define APIC_DISPLACEMENT   0xff5fd000U
@@ -68,21 +76,23 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define DOOR_LEAF 0x50454253U /* "PEBS" */
 #define DOOR_MAX  8192U
 
-/* Kernel modules and programs that the BPF compiler made lie from here on (MODULES_VADDR with address
- * randomization built in, arch/x86/include/asm/pgtable_64_types.h). */
+/*
+ * Kernel modules and JIT-compiled BPF programs are in this range (MODULES_VADDR with address randomization
+ * built in, arch/x86/include/asm/pgtable_64_types.h).
+ */
 #define KERNEL_START  0xffffffff80000000ULL
 #define MODULES_START 0xffffffffc0000000ULL
 #define MODULES_END   0xffffffffff000000ULL
 
-/* In the data of a memory callback: the instruction's offset in its page, and what of it matters. */
-#define INSN_STRING     (1U << 12) /* with a prefix to repeat it: told once a line */
+/* The data of a memory callback: the instruction's offset in its page, and these properties of it. */
+#define INSN_STRING     (1U << 12) /* has a repeat prefix: reported once per line */
 #define INSN_LOCKED     (1U << 13)
 #define INSN_SIZE_SHIFT 14
 #define INSN_KERNEL     (1U << 18)
 
 enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_DOOR, AFTER_APIC };
 
-/* What sampling takes, in instructions: NMIs from entry to exit, and in these the driver and the BPF programs. */
+/* Cost of sampling, in instructions: NMIs from entry to exit, and the driver and BPF programs within them. */
 struct price {
 	u64 nmis, nmi_instructions, driver_instructions, programs, program_instructions;
 };
@@ -92,18 +102,18 @@ struct cpu {
 	unsigned int index;
 	struct recent_lines *recent;
 	u32 *translation_flags;
-	bool watched; /* it runs translations with callbacks for accesses */
-	int64_t loads, stores, loads_given, stores_given; /* until one is to be told */
-	u64 executed_before; /* instructions that are not in the scoreboard's count, modulo 2^64 */
-	u64 told_at;         /* the count of instructions that the core knows of */
-	bool held_back;      /* an interrupt waits for the vector table's entry to be unmasked */
+	bool watched;                                     /* runs translations with callbacks for accesses */
+	int64_t loads, stores, loads_given, stores_given; /* until one must be reported */
+	u64 executed_before; /* instructions that the scoreboard does not count, modulo 2^64 */
+	u64 told_at;         /* count of instructions up to which the core was told */
+	bool held_back;      /* an interrupt waits until the vector table's entry is unmasked */
 	enum after after;
 	u32 leaf, subleaf;
 	u64 value;
-	unsigned int target; /* general register that AFTER_APIC is about */
+	unsigned int target; /* general register for AFTER_APIC */
 	u32 icr;
 
-	u64 nmi_from, program_from; /* counts; 0: not in one */
+	u64 nmi_from, program_from; /* counts of instructions; 0: not in one */
 	u64 driver_from;
 	struct price price;
 
@@ -116,24 +126,25 @@ static const char *const general_names[RETIRED_REGISTERS] = {"rax", "rbx", "rcx"
 							     "r12", "r13", "r14", "r15"};
 enum { RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 };
 
-/* QEMU has one plugin of a kind and its callbacks take no context of it. */
+/* QEMU loads this plugin once, and its callbacks get no pointer to a context. */
 static struct {
 	uint64_t id;
 	const char *machine;
 	unsigned int cpu_count;
 	u64 node_bytes;
 	unsigned int icount; /* the shift */
-	unsigned int one_in; /* of so many slots one is a window */
+	unsigned int one_in; /* one slot in this many is a window */
 	bool resetting;
 	u64 tsc_offset;
 	struct qemu_scoreboard *attention;
-	struct qemu_scoreboard *driver;   /* instructions of the guest's driver */
-	struct qemu_scoreboard *arriving; /* 1: the next block is where an indirect call or a return led */
-	bool branches;                    /* calls and returns have callbacks */
+	struct qemu_scoreboard *driver; /* instructions of the guest's driver */
+	struct qemu_scoreboard
+		*arriving; /* 1: the next block is the target of an indirect call or a return */
+	bool branches;     /* calls and returns have callbacks */
 	struct caches *caches;
 	struct books *books;
 	struct guest_kernel kernel;
-	char *answer; /* of the door */
+	char *answer; /* answer to the door's last command */
 	size_t answer_size;
 	struct cpu cpus[CACHES_CPUS];
 	struct core cores[CACHES_CPUS];
@@ -151,13 +162,13 @@ static u64 driver_of(const struct cpu *cpu)
 	return *(u64 *)qemu_plugin_scoreboard_find(plugin.driver, cpu->index);
 }
 
-/* Instructions since the start. */
+/* Returns the number of instructions since the start. */
 static u64 executed(const struct cpu *cpu)
 {
 	return cpu->executed_before + *attention_of(cpu);
 }
 
-/* attend() is called after so many instructions; 0: at the next block. */
+/* Makes attend() run after this many instructions; 0: at the next block. */
 static void attend_in(struct cpu *cpu, u64 instructions)
 {
 	u64 *attention = attention_of(cpu);
@@ -218,7 +229,7 @@ static void registers(void *owner, struct retired_registers *ret)
 		ret->general[i] = get(cpu, cpu->general[i]);
 }
 
-/* A clock that goes on as the guest's TSC does while a CPU runs, from another start. */
+/* A clock that advances like the guest's TSC while a CPU runs, but starts at another value. */
 static u64 guest_clock(void)
 {
 	u64 sum = 0;
@@ -267,7 +278,7 @@ static void interrupt(struct cpu *cpu)
 {
 	u32 entry = apic_read(cpu, APIC_LVT_PMI);
 
-	/* IBS has a vector of its own, which QEMU's APIC has not: it is an NMI as the kernel sets it up. */
+	/* IBS has a vector of its own, which QEMU's APIC lacks. The kernel configures it as an NMI. */
 	if (plugin.cores[cpu->index].amd && (entry & APIC_MODE) == 0)
 		entry = 4U << 8;
 	cpu->held_back = entry & APIC_MASKED;
@@ -281,12 +292,14 @@ static void interrupt(struct cpu *cpu)
 	if (!plugin.cores[cpu->index].amd)
 		apic_write(cpu, APIC_LVT_PMI, entry | APIC_MASKED);
 	cpu->icr = APIC_ICR_SELF | (entry & APIC_MODE);
-	/* With -icount QEMU takes an interrupt between blocks alone ("Raised interrupt while not in I/O
-	 * function"). */
+	/*
+	 * With -icount, QEMU accepts an interrupt only between blocks ("Raised interrupt while not in I/O
+	 * function").
+	 */
 	async_run_on_cpu(qemu_get_cpu((int)cpu->index), send, cpu);
 }
 
-/* -- what the core is told -- */
+/* -- reports to the core -- */
 
 static void give(struct cpu *cpu)
 {
@@ -294,7 +307,7 @@ static void give(struct cpu *cpu)
 	cpu->stores_given = cpu->stores = cpu->watched ? (int64_t)core_stores_left(cpu->core) : NEVER;
 }
 
-/* Everything up to now, but for `singly` instructions that are told by themselves. */
+/* Reports everything up to now, except for `singly` instructions that are reported separately. */
 static void settle(struct cpu *cpu, const struct core_moment *moment, unsigned int singly)
 {
 	int64_t loads = cpu->loads_given - cpu->loads, stores = cpu->stores_given - cpu->stores;
@@ -384,7 +397,7 @@ static void counter_read(void *owner, unsigned int counter)
 	books_counter_read(plugin.books, cpu->core, counter, executed(cpu));
 }
 
-/* -- instructions that are its own -- */
+/* -- instructions that the plugin handles itself -- */
 
 static void translate(struct qemu_tb *tb, void *unused);
 
@@ -395,7 +408,7 @@ static void was_reset(void *unused)
 	qemu_plugin_register_vcpu_tb_trans_cb(plugin.id, translate, NULL);
 }
 
-/* Drops all translations: what callbacks a block has is decided when it is translated. */
+/* Drops all translations, because the callbacks of a block are chosen when it is translated. */
 static void translate_again(void)
 {
 	if (plugin.resetting)
@@ -474,10 +487,10 @@ static void at_rdtsc(unsigned int index, void *unused)
 	attend_in(&plugin.cpus[index], 0);
 }
 
-/* `data`: the registers with the offset, and that is read into, by their numbers in an instruction. */
+/* `data`: the numbers, as in an instruction, of the register with the offset and of the target register. */
 static void at_apic_read(unsigned int index, void *data)
 {
-	/* The order of numbers in instructions: AX CX DX BX SP BP SI DI. */
+	/* The order of register numbers in instructions: AX CX DX BX SP BP SI DI. */
 	static const u8 order[] = {RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI};
 	struct cpu *cpu = &plugin.cpus[index];
 	u64 offset = get(cpu, cpu->general[order[(uintptr_t)data & 7]]);
@@ -533,7 +546,7 @@ static void set_interval(u32 interval)
 
 static void as_usual(void)
 {
-	/* Until an event wants them again. */
+	/* Branches are recorded again when an event asks for them. */
 	if (plugin.branches)
 		translate_again();
 	plugin.branches = false;
@@ -541,7 +554,7 @@ static void as_usual(void)
 	plugin.one_in = WINDOWS_DEFAULT;
 }
 
-/* Does what the guest asks for. Returns what RAX is to be: the bytes of the answer, or ~0. */
+/* Runs a command of the guest. Returns 0, or ~0 if the command is unknown or wrong. */
 static u64 command(char *text, FILE *file)
 {
 	char *argument = text + strcspn(text, " ");
@@ -575,12 +588,14 @@ static u64 command(char *text, FILE *file)
 	else if (strcmp(text, "kernel") != 0 || guest_kernel_parse(&plugin.kernel, argument))
 		return ~0ULL;
 	else
-		translate_again(); /* at_nmi() and its like */
+		translate_again(); /* adds callbacks such as at_nmi() */
 	return 0;
 }
 
-/* ECX 0: does the command at RSI, of RDX bytes; RAX is the size of the answer. ECX 1: copies RDX bytes of the
- * answer from R8 on to RDI. ~0: an error. */
+/*
+ * ECX 0: runs the command at RSI, of RDX bytes; RAX becomes the size of the answer. ECX 1: copies RDX bytes
+ * of the answer, from offset R8 on, to RDI. RAX becomes ~0 on an error.
+ */
 static u64 through_door(struct cpu *cpu)
 {
 	u64 size = get(cpu, cpu->general[RDX]), from = get(cpu, cpu->general[R8]);
@@ -639,7 +654,7 @@ static void replace_cpuid(struct cpu *cpu)
 		set(cpu, places[i], values[i]);
 }
 
-/* The instruction has run: what it left in registers is replaced, or noted. */
+/* After the instruction has run: replaces or notes what it left in registers. */
 static void finish(struct cpu *cpu)
 {
 	enum after after = cpu->after;
@@ -658,7 +673,7 @@ static void finish(struct cpu *cpu)
 	case AFTER_MISC_ENABLE: {
 		u64 value = get(cpu, cpu->general[RAX]) & ~(1ULL << 11 | 1ULL << 12);
 
-		/* Bit 7: performance monitoring; 11: no branch trace store; 12: no PEBS. */
+		/* Bit 7: performance monitoring is available; bit 11: no branch trace store; bit 12: no PEBS. */
 		set(cpu, cpu->general[RAX], value | 1U << 7 | 1U << 11 | (cpu->core->no_pebs ? 1U << 12 : 0));
 		return;
 	}
@@ -683,7 +698,7 @@ static void after_instruction(unsigned int index, void *unused)
 
 /* -- at the start of a block -- */
 
-/* `data`: the block's instructions, which have been counted already. */
+/* `data`: number of the block's instructions, which are counted already. */
 static void attend(unsigned int index, void *data)
 {
 	struct cpu *cpu = &plugin.cpus[index];
@@ -692,7 +707,7 @@ static void attend(unsigned int index, void *data)
 	finish(cpu);
 	if (cpu->held_back && !(apic_read(cpu, APIC_LVT_PMI) & APIC_MASKED)) {
 		cpu->held_back = false;
-		/* What it stood for may have been acknowledged in between. */
+		/* The cause of the interrupt may have been acknowledged meanwhile. */
 		if (core_interrupt_is_due(cpu->core))
 			interrupt(cpu);
 		else
@@ -706,7 +721,7 @@ static void attend(unsigned int index, void *data)
 			cpu_exit(qemu_get_cpu((int)index));
 		return;
 	}
-	/* The same block again, by its other translation. */
+	/* Run the same block again, with its other translation. */
 	cpu->watched = watched;
 	window_switch(cpu->translation_flags, watched);
 	cpu->executed_before -= (uintptr_t)data;
@@ -727,7 +742,7 @@ static void at_nmi(unsigned int index, void *unused)
 	books_interrupt(plugin.books, cpu->core, &plugin.kernel, &memory);
 }
 
-/* perf_log_throttle(event, enable): the second argument is 0 where a throttling begins. */
+/* perf_log_throttle(event, enable): the second argument is 0 when throttling begins. */
 static void at_throttle(unsigned int index, void *unused)
 {
 	struct cpu *cpu = &plugin.cpus[index];
@@ -787,17 +802,19 @@ static struct caches_access access_of(uint32_t info, u64 address, uintptr_t insn
 	};
 }
 
-/* The exact address of an instruction by its offset in its page. */
+/* Returns the exact address of an instruction, given its offset in its page. */
 static u64 address_of(struct cpu *cpu, u64 offset)
 {
 	u64 rip = get(cpu, cpu->rip), ip = (rip & ~0xfffULL) | offset;
 
-	/* RIP may be the block's start, and a block may go on in the next page. */
+	/* RIP may be the start of the block, and a block may continue in the next page. */
 	return ip < rip ? ip + 0x1000 : ip;
 }
 
-/* Where the instruction of an access is. To read registers takes long, so it is known only roughly where that
- * is enough. */
+/*
+ * Returns the place of an instruction that makes an access. Reading registers is slow, so the place is only
+ * approximate if that is enough.
+ */
 static struct core_moment access_moment(struct cpu *cpu, uintptr_t insn)
 {
 	u64 instructions = executed(cpu) > cpu->told_at ? executed(cpu) - cpu->told_at : 0;
@@ -823,11 +840,10 @@ static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info
 	struct caches_access access = access_of(info, address, insn, store);
 	struct core_moment moment = access_moment(cpu, insn);
 
-	*(store ? &cpu->stores : &cpu->loads) += 1; /* this one is told by itself */
+	*(store ? &cpu->stores : &cpu->loads) += 1; /* this one is reported separately */
 	settle(cpu, &moment, 1);
 	core_access(cpu->core, &moment, &access);
-	cpu->told_at++; /* an instruction may have several accesses: told_at can run ahead of what was
-			   executed */
+	cpu->told_at++; /* an instruction may have several accesses, so told_at can exceed the executed count */
 	deliver(cpu);
 	give(cpu);
 	let_others_run(cpu);
@@ -867,8 +883,10 @@ static void at_store(unsigned int index, uint32_t info, uint64_t address, void *
 
 /* -- calls and returns -- */
 
-/* Of an instruction, packed into the data of a callback: its offset in its page, its size, what it is, and
- * from BRANCH_BY on how far a direct call leads from its end. */
+/*
+ * An instruction, packed into the data of a callback: its offset in its page, its size, its kind, and from
+ * BRANCH_BY on the distance of a direct call's target from the end of the instruction.
+ */
 #define BRANCH_SIZE_SHIFT 12
 #define BRANCH_RETURNS    (1ULL << 16)
 #define BRANCH_DIRECT     (1ULL << 17)
@@ -931,12 +949,12 @@ static struct decoded decode(const struct qemu_insn *insn)
 	}
 	for (size_t i = 0; i < sizeof(decoded.opcode) && at + i < size; i++)
 		decoded.opcode[i] = bytes[at + i];
-	/* XCHG with memory locks by itself. */
+	/* XCHG with memory is locked even without a prefix. */
 	decoded.locked |= decoded.opcode[0] == 0x86 || decoded.opcode[0] == 0x87;
 	return decoded;
 }
 
-/* True: finish() is due after the instruction. */
+/* Returns true if finish() must be called after the instruction. */
 static bool translate_own(struct qemu_insn *insn, const struct decoded *decoded, u64 next)
 {
 	if (decoded->opcode[0] == 0x0f) {
@@ -966,7 +984,7 @@ static bool translate_own(struct qemu_insn *insn, const struct decoded *decoded,
 			return false;
 		}
 	}
-	/* MOV of 32 bits from a register with a displacement. */
+	/* MOV of 32 bits with a base register and a displacement. */
 	if (plugin.cores[0].amd && decoded->opcode[0] == 0x8b && decoded->opcode[1] >> 6 == 2 &&
 	    (decoded->opcode[1] & 7) != 4) {
 		u32 displacement;
@@ -1028,7 +1046,7 @@ static void translate(struct qemu_tb *tb, void *unused)
 	bool unfinished = false;
 
 	(void)unused;
-	/* Before the block is counted. */
+	/* These callbacks run before the block is counted. */
 	if (kernel->known && start == kernel->nmi_start)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_nmi, QEMU_READ_REGISTERS, NULL);
 	if (kernel->known && start == kernel->throttle_start)
@@ -1055,7 +1073,10 @@ static void translate(struct qemu_tb *tb, void *unused)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, after_instruction, QEMU_WRITE_REGISTERS,
 							       NULL);
 		unfinished = translate_own(insn, &decoded, address + qemu_plugin_insn_size(insn));
-		/* IRET: the kernel leaves an NMI by several, and nothing in an NMI returns by another. */
+		/*
+		 * IRET: the kernel leaves an NMI by one of several IRETs, and nothing within an NMI uses
+		 * another.
+		 */
 		if (kernel->known && decoded.opcode[0] == 0xcf && address >= KERNEL_START)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_READ_REGISTERS, NULL);
 		if (window_is_translated())

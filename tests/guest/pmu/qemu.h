@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of QEMU's interface for TCG plugins that is used here, version 7 (QEMU 11.1,
- * include/plugins/qemu-plugin.h). Debian packages no such header, so the prototypes stand here; the symbols
- * come from the QEMU that loads the plugin. Version 7 passes `userdata` last to each callback, where version
- * 6 passed an id first: QEMU refuses another version than the one that it has, so that a change is noticed
- * when the plugin is loaded.
+ * The part of QEMU's TCG plugin interface that is used here: version 7 (QEMU 11.1,
+ * include/plugins/qemu-plugin.h). Debian does not package this header, so the prototypes are here. The
+ * symbols come from the QEMU that loads the plugin. Version 7 passes `userdata` last to each callback,
+ * whereas version 6 passed an id first. QEMU refuses a plugin of another version, so a change is noticed when
+ * the plugin is loaded.
  */
 #ifndef PMU_QEMU_H
 #define PMU_QEMU_H
@@ -15,7 +15,7 @@
 
 #define QEMU_PLUGIN_API 7
 
-/* GLib's, of which only these fields are used. */
+/* Types of GLib, with only the fields that are used. */
 typedef struct {
 	uint8_t *data;
 	unsigned int len;
@@ -43,7 +43,7 @@ struct qemu_register_descriptor {
 	bool is_readonly;
 };
 
-/* What a callback may do with registers. Which of them QEMU has at hand depends on it. */
+/* What a callback may do with registers. QEMU makes registers available accordingly. */
 enum qemu_registers {
 	QEMU_NO_REGISTERS,
 	QEMU_READ_REGISTERS,
@@ -92,7 +92,7 @@ bool qemu_plugin_write_register(struct qemu_register *handle, GByteArray *bytes)
 void qemu_plugin_set_pc(uint64_t address) __attribute__((noreturn));
 bool qemu_plugin_read_memory_vaddr(uint64_t address, GByteArray *bytes, size_t size);
 bool qemu_plugin_write_memory_vaddr(uint64_t address, GByteArray *bytes);
-/* 0, or an error. */
+/* Return 0, or an error. */
 int qemu_plugin_read_memory_hwaddr(uint64_t address, GByteArray *bytes, size_t size);
 int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *bytes);
 
@@ -103,9 +103,12 @@ GByteArray *g_byte_array_new(void);
 GByteArray *g_byte_array_set_size(GByteArray *bytes, unsigned int size);
 GByteArray *g_byte_array_append(GByteArray *bytes, const uint8_t *data, unsigned int size);
 
-/* Not part of the plugin interface. async_run_on_cpu() puts off a write that QEMU refuses within a callback.
- * cpu_exit(): another CPU runs after this block. The flags are those by which a CPU finds its translations
- * (windows.h). */
+/*
+ * Not part of the plugin interface:
+ * - async_run_on_cpu() defers a write that QEMU refuses within a callback.
+ * - cpu_exit() lets another CPU run after this block.
+ * - A CPU finds its translations by the flags (windows.h).
+ */
 struct qemu_cpu;
 struct qemu_cpu *qemu_get_cpu(int index);
 void async_run_on_cpu(struct qemu_cpu *cpu, void (*function)(struct qemu_cpu *, void *), void *data);

@@ -3,19 +3,25 @@
 
 #include <stdint.h>
 
-/* Set, no access has a callback. The lowest bit of CF_CLUSTER_MASK in include/exec/translation-block.h, QEMU
- * 11.1. */
+/*
+ * If it is set, accesses have no callbacks. It is the lowest bit of CF_CLUSTER_MASK in
+ * include/exec/translation-block.h, QEMU 11.1.
+ */
 #define FLAG_UNWATCHED (1U << 24)
-/* CF_PARALLEL there. Without it a callback gets the number of the CPU for which its block was translated, whichever
- * CPU runs it (gen_cpu_index() in accel/tcg/plugin-gen.c). */
+/*
+ * CF_PARALLEL in the same file. Without it, a callback gets the number of the CPU for which its block was
+ * translated, whichever CPU runs it (gen_cpu_index() in accel/tcg/plugin-gen.c).
+ */
 #define FLAG_PARALLEL (1U << 15)
-/* struct CPUState is smaller. */
+/* Upper bound: struct CPUState is smaller. */
 #define CPU_WORDS 4096
 
 bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)
 {
-	/* Multiples of the golden ratio, modulo 1: of any slots in a row nearly the same share is windows,
-	 * but not at even intervals, at which a guest does much of its work. */
+	/*
+	 * Multiples of the golden ratio, modulo 1: in any run of slots, nearly the same share are windows.
+	 * But windows are not at even intervals, at which a guest does much of its work.
+	 */
 	u64 fraction = (clock >> shift) * 0x9e3779b97f4a7c15ULL;
 
 	return one_in <= 1 || fraction < UINT64_MAX / one_in;

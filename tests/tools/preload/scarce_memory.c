@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loaded into a program before its libraries (LD_PRELOAD): allocations of the program and of all its
- * libraries are counted, and fail as scarce_memory.h says. Children of the program are left alone.
+ * Loaded into a program before its libraries (LD_PRELOAD). Counts allocations of the program and of all its
+ * libraries, and makes some fail as described in scarce_memory.h. Children of the program are not affected.
  */
 #include "scarce_memory.h"
 
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* glibc's own, under the names that it keeps for those who take the usual ones. */
+/* glibc's own functions, under the names that remain when a program replaces the usual ones. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *memory, size_t size);
@@ -82,8 +82,8 @@ void *realloc(void *memory, size_t size)
 }
 
 /*
- * json-c's parser does not look whether its copy of a member's name could be made, and goes on with NULL
- * (json_tokener_parse_ex(), 0.16): nothing that the daemon could do about it, so there it always can.
+ * json-c's parser does not check whether it could copy a member's name, and continues with NULL
+ * (json_tokener_parse_ex(), 0.16). The daemon can do nothing about that, so strdup() never fails there.
  */
 static bool is_parser(const void *caller)
 {

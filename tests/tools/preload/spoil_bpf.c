@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loaded into a program before the C library (LD_PRELOAD): a kernel that refuses what bpf(2) is asked to
- * make, by the name of the map or program. SPOIL_BPF is map NAME ERRNO       to make the map fails so program
- * NAME ERRNO   to load the program fails so program NAME         the program is loaded with a first
- * instruction that no verifier takes
+ * Loaded into a program before the C library (LD_PRELOAD). Imitates a kernel that refuses to make a map or a
+ * program by bpf(2), chosen by name. SPOIL_BPF is one of these:
+ *   map NAME ERRNO       creating the map fails with ERRNO
+ *   program NAME ERRNO   loading the program fails with ERRNO
+ *   program NAME         the program is loaded with a first instruction that every verifier refuses
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,10 +25,10 @@ static bool names(const char *wanted, const char *name)
 	return strlen(name) == length && strncmp(wanted, name, length) == 0;
 }
 
-/* Reads through a register that nothing was ever written to. */
+/* Reads through a register that was never written. */
 static const struct bpf_insn spoiled = {.code = BPF_LDX | BPF_DW | BPF_MEM, .dst_reg = 0, .src_reg = 9};
 
-/* Returns whether it is refused, with errno set. `attr` is as it was passed, or a copy to load. */
+/* Returns whether the command is refused, with errno set. `attr` is the caller's, or a copy to load. */
 static bool spoil(long command, union bpf_attr *attr)
 {
 	static struct bpf_insn instructions[INSTRUCTIONS_MAX];

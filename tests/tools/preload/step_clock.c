@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loaded into a program before the C library (LD_PRELOAD): a clock of the day that was set forward or back by as many
- * seconds as the file that $STEP_CLOCK names has now. The other clocks are as ever.
+ * Loaded into a program before the C library (LD_PRELOAD). Shifts CLOCK_REALTIME forward or back by the
+ * number of seconds that the file $STEP_CLOCK currently contains. The other clocks are unchanged.
  */
 #include <fcntl.h>
 #include <stdlib.h>
