@@ -32,12 +32,13 @@ compare_offcore() {
 	cat "$work/offcore"
 }
 
-# agree_offcore WHAT: no cgroup is off by more than one in a thousand.
+# agree_offcore WHAT: no cgroup is off by more than one in a thousand, nor by more than two accesses. If a sample comes
+# within a task switch, its NMI reads the counters too, and the books cannot tell that from the read in the switch.
 agree_offcore() {
 	compare_offcore
 	awk '$3 == "absent" && $4 == 0 { next }
 		$3 == "absent" { print; next }
-		{ off = $3 - $4; if (off < 0) off = -off; if (off * 1000 > $4) print }' "$work/offcore" >"$work/off"
+		{ off = $3 - $4; if (off < 0) off = -off; if (off > 2 && off * 1000 > $4) print }' "$work/offcore" >"$work/off"
 	[ ! -s "$work/off" ] || fail "$1: counts differ from the books (cgroup, kind, counted, true):" "$(cat "$work/off")"
 	say "measured: $1: $(awk '{ counted += $3; true += $4; lines++ }
 		END { printf "%d figures, %.0f counted, %.0f by the books", lines, counted, true }' "$work/offcore")"
