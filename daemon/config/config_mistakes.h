@@ -12,13 +12,16 @@ struct config_mistake {
 	char *message;     /* what is wrong and what to do; UTF-8, no line break */
 };
 
+/* So many are listed, and one more that says where the first one is that is not. */
+#define CONFIG_MISTAKES_MAX 100
+
 /* {0} is an empty list. */
 struct config_mistakes {
 	struct config_mistake *list;
 	size_t n;
 };
 
-/* Adds a copy of what it is given. Returns 0 or -ENOMEM. */
+/* Adds a copy of what it is given, as far as there is room for it in the list. Returns 0 or -ENOMEM. */
 int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
