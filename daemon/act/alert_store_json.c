@@ -366,6 +366,10 @@ int alert_store_parse(const char *text, size_t length, struct alert_store *ret, 
 	alert_store_init(&store);
 	*ret_wrong = "it is no JSON";
 	r = json_parse(text, length, DEPTH, &object);
+	if (r == -E2BIG) {
+		*ret_wrong = "it has more values than any state of alerts";
+		return -EBADMSG;
+	}
 	if (r == 0)
 		r = read_store(object, &store, ret_wrong);
 	if (r < 0)

@@ -14,8 +14,16 @@ DEFINE_CLEANUP(json_object *, json_object_put)
 #define _cleanup_json_ _cleanup_(json_object_putp)
 
 /*
+ * A text has at most so many values, each opening bracket and each comma counted as one. json-c 0.16 takes
+ * 0.8 KiB for an object with its place in a list, which is three bytes of text: a text of 64 MiB could take
+ * 17 GiB. With this bound no text takes more than 1 GiB beside its strings.
+ */
+#define JSON_VALUES_MAX 2000000
+
+/*
  * The JSON value in `text`, which must be all of it but for white space, as strict JSON in UTF-8, at most
- * `depth` levels deep. Returns 0 or -EBADMSG, -ENOMEM. `ret` is the caller's; NULL for `null`.
+ * `depth` levels deep. Returns 0 or -EBADMSG; -E2BIG: it has more than JSON_VALUES_MAX values; -ENOMEM. `ret`
+ * is the caller's; NULL for `null`.
  */
 int json_parse(const char *text, size_t length, int depth, json_object **ret);
 
