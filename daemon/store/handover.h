@@ -50,6 +50,10 @@ bool handover_has_before(const struct handover *handover);
 /* A part as the process before left it, of exactly so many bytes; NULL: there is none. The books'. */
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes);
 
+/* Whether handover_part() could give the part in the memory of before: it has that size there, or there is
+ * none. */
+bool handover_fits(const struct handover *handover, enum handover_part part, size_t bytes);
+
 /* Begins a memory of its own: what was before counts no more once it is committed. 0 or -errno. */
 int handover_anew(struct handover *handover);
 

@@ -61,6 +61,9 @@ struct perf_keep_settings {
 /* Bytes of what is left of one CPU and of a set: with others what was left is not to be read. */
 u64 perf_keep_layout(void);
 
+/* Whether so many events can be gone on with: what the process before left of its own has their size. */
+bool perf_keep_fits(const struct handover *handover, size_t n_sets);
+
 /* 0 or -errno. */
 int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret);
 struct perf_keep *perf_keep_free(struct perf_keep *keep);
