@@ -155,7 +155,7 @@ static void raise_number(void *userdata, u64 alert, bool whole)
 	struct alert_store *store = userdata;
 
 	(void)whole;
-	if (alert >= store->next_number && alert < UINT64_MAX)
+	if (alert >= store->next_number && alert < ALERT_STORE_NUMBERS_MAX)
 		store->next_number = alert + 1;
 }
 

@@ -15,6 +15,9 @@
 #define ALERT_STORE_FILE "state.json"
 #define ALERT_STORE_BAD  "state.json.bad"
 
+/* Numbers of alerts that are taken over are below it: those that follow never wrap. */
+#define ALERT_STORE_NUMBERS_MAX (1ULL << 62)
+
 /* Of the kernel's random/boot_id, with its NUL. */
 #define ALERT_STORE_BOOT_MAX 40
 
@@ -33,7 +36,7 @@ struct alert_store_file {
 
 struct alert_store {
 	char boot[ALERT_STORE_BOOT_MAX];
-	u64 next_number; /* at least 1, above all others here */
+	u64 next_number; /* at least 1, above all others here, and at most ALERT_STORE_NUMBERS_MAX */
 	u64 judged_ns;   /* CLOCK_MONOTONIC in that boot of the tick that the memories are of; 0: not known */
 	struct policy_memory *memories; /* with their strings the store's */
 	size_t n_memories;

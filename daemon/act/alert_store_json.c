@@ -348,7 +348,8 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 		return -EBADMSG;
 	(void)stpcpy(store->boot, boot);
 	*ret_wrong = "the next alert's number can't be read";
-	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0)
+	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0 ||
+	    store->next_number > ALERT_STORE_NUMBERS_MAX)
 		return -EBADMSG;
 	*ret_wrong = "the time of its last judgement can't be read";
 	/* An earlier version told none. */

@@ -662,6 +662,17 @@ Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
 	cr_expect(is_there("5.env"));
 }
 
+/* The numbers after it would begin at 0 again. */
+Test(act, a_file_of_the_last_number_there_is_raises_none)
+{
+	listen_in();
+	tree_write(place, "18446744073709551614.env", "");
+	tree_write(place, "41.env", "");
+	act_free(act);
+	act = open_act(place);
+	cr_expect_eq(act_next_number(act), 42);
+}
+
 Test(act, a_directory_of_others_is_not_trusted)
 {
 	_cleanup_free_ char *open_to_all = NULL;

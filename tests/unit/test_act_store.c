@@ -213,6 +213,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"version\":1", "\"version\":true", "no version");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":0", "next alert");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":17", "an alert");
+	expect_refused(text, "\"next_alert\":18", "\"next_alert\":18446744073709551615", "next alert");
 	expect_refused(text, "\"boot\":\"", "\"boot\":\"0000000000", "boot");
 	expect_refused(text, "\"boot\":\"0", "\"boot\":\"\xef\xbf\xbd", "boot");
 	expect_refused(text, "\"alerts\"", "\"alert\"", "a list");
