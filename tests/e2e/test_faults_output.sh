@@ -7,6 +7,7 @@ need prlimit mkfifo
 
 # A log that nobody reads any more, as when the pager that it was shown in has ended.
 configure model </dev/null
+: >"$work/log"
 mkfifo "$work/pipe"
 cat "$work/pipe" >"$work/log" &
 reader=$!
