@@ -217,6 +217,20 @@ static int version(const struct options *options)
 	return EXIT_DONE;
 }
 
+/* A report that is not all there is no report, whatever is in it. */
+static int reported(int code)
+{
+	int r = fflush(stdout) == 0 ? 0 : -errno;
+
+	/* Of what did not find room earlier the reason is not known any more. */
+	if (r == 0 && ferror(stdout))
+		r = -EIO;
+	if (r == 0 || code == EXIT_FAILED)
+		return code;
+	(void)log_error(r, "cannot write to standard output");
+	return EXIT_FAILED;
+}
+
 int main(int argc, char *argv[])
 {
 	_cleanup_(options_clear) struct options options = {0};
@@ -232,10 +246,10 @@ int main(int argc, char *argv[])
 	}
 	if (options.action == OPTIONS_HELP) {
 		options_print_help(stdout);
-		return EXIT_DONE;
+		return reported(EXIT_DONE);
 	}
 	if (options.action == OPTIONS_VERSION)
-		return version(&options);
+		return reported(version(&options));
 	if (options.action == OPTIONS_SYMBOLIZER)
 		return symbolizer();
 	if (options.action == OPTIONS_HTTP)
@@ -243,9 +257,9 @@ int main(int argc, char *argv[])
 	if (options.action == OPTIONS_CONTAINER_NAMES)
 		return container_worker(STDIN_FILENO);
 	if (options.action == OPTIONS_CHECK_CONFIG)
-		return check_config(&options);
+		return reported(check_config(&options));
 	if (options.action == OPTIONS_PROBE)
-		return probe(&options);
+		return reported(probe(&options));
 	r = load_config(&options, &config);
 	return r == EXIT_DONE ? run(&options, config) : r;
 }

@@ -477,6 +477,9 @@ int serve(const struct options *options, struct config *config, struct failure *
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	/* Whoever reads its log may leave, and files may not grow: a write that fails is no reason to end. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	heap_map_large();
 	r = start(&server, ret_failure);
 	if (r < 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "act/alert_files.h"
 #include "act/alert_store.h"
@@ -41,19 +42,55 @@ static void count(struct act *act, enum act_kind kind, enum act_result result)
 	act->counts[kind][result]++;
 }
 
+static const char *why_not(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return "it is not this user's alone; give it to the daemon's user with mode 0700";
+	case -EBUSY:
+		return "another daemon has it; stop that, or give another --socket";
+	default:
+		return strerror(-error);
+	}
+}
+
 /* Logs a failure once, and again only after a write succeeded. */
 static void tell_write(struct act *act, int result)
 {
 	if (result < 0 && !act->write_failed)
 		(void)log_error(
-			result,
+			0,
 			"cannot write the state of alerts to %s: alerts are judged and logged, but no "
 			"unit is started, and a restart forgets them; see that there is room and that "
-			"it is not read-only",
-			act->directory);
+			"it is not read-only: %s",
+			act->directory, why_not(result));
 	else if (result == 0 && act->write_failed)
 		log_notice("the state of alerts is written to %s again", act->directory);
 	act->write_failed = result < 0;
+}
+
+/*
+ * Units find the facts of their alerts below the directory's path, so the path must lead to the directory that is
+ * open. If it was removed or replaced, opens it again. Returns 0 or -errno.
+ */
+static int keep_in_place(struct act *act)
+{
+	struct stat open, there;
+	int fd, r;
+
+	if (fstat(act->fd, &open) < 0)
+		return -errno;
+	if (lstat(act->directory, &there) == 0 && open.st_dev == there.st_dev && open.st_ino == there.st_ino)
+		return 0;
+	r = alert_files_open(act->directory, &fd);
+	if (r < 0)
+		return r;
+	(void)close(act->fd);
+	act->fd = fd;
+	log_notice("the directory %s was removed or replaced: the state of alerts is written again, and the facts "
+		   "of earlier alerts are gone",
+		   act->directory);
+	return 0;
 }
 
 /* Writes the store. Returns whether it is on disk. */
@@ -64,7 +101,9 @@ static bool write_store(struct act *act)
 	(void)sd_event_source_set_enabled(act->write, SD_EVENT_OFF);
 	if (act->fd < 0)
 		return false;
-	r = alert_store_write(act->fd, &act->store);
+	r = keep_in_place(act);
+	if (r == 0)
+		r = alert_store_write(act->fd, &act->store);
 	tell_write(act, r);
 	return r == 0;
 }
@@ -119,7 +158,7 @@ static void raise_number(void *userdata, u64 alert, bool whole)
 	struct alert_store *store = userdata;
 
 	(void)whole;
-	if (alert >= store->next_number && alert < UINT64_MAX)
+	if (alert >= store->next_number && alert < ALERT_STORE_NUMBERS_MAX)
 		store->next_number = alert + 1;
 }
 
@@ -162,18 +201,6 @@ static int take_over(struct act *act)
 	act->before.next_number = act->store.next_number;
 	act->before.judged_ns = act->store.judged_ns;
 	return r;
-}
-
-static const char *why_not(int error)
-{
-	switch (error) {
-	case -EPERM:
-		return "it is not this user's alone; give it to the daemon's user with mode 0700";
-	case -EBUSY:
-		return "another daemon has it; stop that, or give another --socket";
-	default:
-		return strerror(-error);
-	}
 }
 
 /* Without the directory there is no store, but everything else works. So only -ENOMEM is returned. */

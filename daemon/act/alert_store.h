@@ -16,6 +16,9 @@
 #define ALERT_STORE_FILE "state.json"
 #define ALERT_STORE_BAD  "state.json.bad"
 
+/* Numbers of restored alerts are below this, so that the numbers after them never wrap. */
+#define ALERT_STORE_NUMBERS_MAX (1ULL << 62)
+
 /* Length of the kernel's random/boot_id, with its NUL. */
 #define ALERT_STORE_BOOT_MAX 40
 
@@ -34,7 +37,7 @@ struct alert_store_file {
 
 struct alert_store {
 	char boot[ALERT_STORE_BOOT_MAX];
-	u64 next_number; /* at least 1, and above the number of each alert in the store */
+	u64 next_number; /* above the number of each alert in the store; 1 to ALERT_STORE_NUMBERS_MAX */
 	u64 judged_ns; /* CLOCK_MONOTONIC (of that boot) of the tick that `memories` describe; 0: not known */
 	struct policy_memory *memories; /* owned, with their strings */
 	size_t n_memories;

@@ -349,7 +349,8 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 		return -EBADMSG;
 	(void)stpcpy(store->boot, boot);
 	*ret_wrong = "the next alert's number can't be read";
-	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0)
+	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0 ||
+	    store->next_number > ALERT_STORE_NUMBERS_MAX)
 		return -EBADMSG;
 	*ret_wrong = "the time of its last judgement can't be read";
 	/* Earlier versions did not write it. */
@@ -367,6 +368,10 @@ int alert_store_parse(const char *text, size_t length, struct alert_store *ret, 
 	alert_store_init(&store);
 	*ret_wrong = "it is no JSON";
 	r = json_parse(text, length, DEPTH, &object);
+	if (r == -E2BIG) {
+		*ret_wrong = "it has more values than any state of alerts";
+		return -EBADMSG;
+	}
 	if (r == 0)
 		r = read_store(object, &store, ret_wrong);
 	if (r < 0)

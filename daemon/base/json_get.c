@@ -14,6 +14,23 @@ static bool only_white_space(const char *text, size_t length)
 	return strspn(text, " \t\r\n") >= length;
 }
 
+/* Brackets and commas within strings are none. A text that is no JSON may be counted wrong. */
+static bool has_too_many_values(const char *text, size_t length)
+{
+	size_t values = 0;
+	bool in_string = false;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '"')
+			in_string = !in_string;
+		else if (in_string && text[i] == '\\')
+			i++;
+		else if (!in_string && (text[i] == ',' || text[i] == '[' || text[i] == '{'))
+			values++;
+	}
+	return values > JSON_VALUES_MAX;
+}
+
 int json_parse(const char *text, size_t length, int depth, json_object **ret)
 {
 	_cleanup_(json_tokener_freep) json_tokener *tokener = json_tokener_new_ex(depth);
@@ -22,6 +39,8 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret)
 
 	if (length == 0 || length >= INT_MAX)
 		return -EBADMSG;
+	if (has_too_many_values(text, length))
+		return -E2BIG;
 	/*
 	 * The tokener takes a number at the very end as complete only when it sees a NUL, so the NUL is
 	 * passed as one more byte.

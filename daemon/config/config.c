@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cgroup/pattern.h"
 #include "config/config_file.h"
@@ -18,6 +19,9 @@
 
 /* Far above what all keys and their comments fill; what is larger is no configuration. */
 #define FILE_BYTES_MAX 262144
+
+/* Each is named in the reply to `pebsctl status`, which has room for so many names that are no UTF-8. */
+#define DROP_INS_MAX 500
 
 int config_new(struct config **ret)
 {
@@ -60,14 +64,22 @@ struct config *config_free(struct config *config)
 	return NULL;
 }
 
-/* Returns the bytes read, at most FILE_BYTES_MAX + 1, or -errno. */
+/*
+ * Never waits: who reloads may be the daemon, which has samples to collect. Returns the bytes read, at most
+ * FILE_BYTES_MAX + 1; -ESPIPE: it is a pipe; -errno.
+ */
 static ssize_t read_file(const char *file, char *buffer)
 {
-	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t length = 0;
+	struct stat status;
 
 	if (fd < 0)
+		return errno == ENXIO ? -ESPIPE : -errno;
+	if (fstat(fd, &status) < 0)
 		return -errno;
+	if (S_ISFIFO(status.st_mode))
+		return -ESPIPE;
 	while (length <= FILE_BYTES_MAX) {
 		ssize_t n = read(fd, buffer + length, FILE_BYTES_MAX + 1 - length);
 
@@ -82,6 +94,12 @@ static ssize_t read_file(const char *file, char *buffer)
 	return (ssize_t)length;
 }
 
+static const char *reason_of(ssize_t error)
+{
+	return error == -ESPIPE ? "it is a pipe or a socket, which cannot be read again"
+				: strerror((int)-error);
+}
+
 static const char *remedy_for(ssize_t error)
 {
 	switch (error) {
@@ -90,7 +108,9 @@ static const char *remedy_for(ssize_t error)
 	case -EACCES:
 	case -EPERM:
 		return "; make it readable for the user that pebsd runs as";
+	case -EAGAIN:
 	case -EISDIR:
+	case -ESPIPE:
 		return "; name a file";
 	default:
 		return "";
@@ -125,7 +145,7 @@ static int load_file(const char *file, bool may_miss, struct config *config, str
 	if (length == -ENOENT && may_miss)
 		return 0;
 	if (length < 0)
-		return config_mistakes_add(mistakes, file, 0, "cannot be read: %s%s", strerror((int)-length),
+		return config_mistakes_add(mistakes, file, 0, "cannot be read: %s%s", reason_of(length),
 					   remedy_for(length));
 	if (length > FILE_BYTES_MAX)
 		return config_mistakes_add(
@@ -164,9 +184,18 @@ static int load_drop_ins(const char *directory, struct config *config, struct co
 		return config_mistakes_add(mistakes, directory, 0, "cannot be listed: %s%s", strerror(errno),
 					   remedy_for(-errno));
 
+	if (n > DROP_INS_MAX)
+		r = config_mistakes_add(
+			mistakes, directory, 0,
+			"has %d files *.conf, and %d are the most; put what they say into fewer", n,
+			DROP_INS_MAX);
 	for (int i = 0; i < n; i++) {
 		_cleanup_free_ char *file = NULL;
 
+		if (n > DROP_INS_MAX) {
+			free(entries[i]);
+			continue;
+		}
 		if (r == 0 && asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0) {
 			file = NULL;
 			r = -ENOMEM;

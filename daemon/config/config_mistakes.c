@@ -8,6 +8,8 @@
 
 #include "base/cleanup.h"
 
+#define NOT_LISTED "mistakes from here on are not listed; correct those above first"
+
 int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
 			const char *format, ...)
 {
@@ -17,9 +19,15 @@ int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsi
 	va_list arguments;
 	int length;
 
-	va_start(arguments, format);
-	length = vasprintf(&message, format, arguments);
-	va_end(arguments);
+	if (mistakes->n > CONFIG_MISTAKES_MAX)
+		return 0;
+	if (mistakes->n == CONFIG_MISTAKES_MAX) {
+		length = asprintf(&message, "%s", NOT_LISTED);
+	} else {
+		va_start(arguments, format);
+		length = vasprintf(&message, format, arguments);
+		va_end(arguments);
+	}
 	if (length < 0)
 		message = NULL;
 	if (!name || !message)

@@ -12,13 +12,16 @@ struct config_mistake {
 	char *message;     /* what is wrong and what to do; UTF-8, without line breaks */
 };
 
+/* Maximum number of mistakes in the list, without a last one that says where the first omitted mistake is. */
+#define CONFIG_MISTAKES_MAX 100
+
 /* {0} is an empty list. */
 struct config_mistakes {
 	struct config_mistake *list;
 	size_t n;
 };
 
-/* Adds a mistake, with copies of the strings. Returns 0 or -ENOMEM. */
+/* Adds a mistake, with copies of the strings, if the list has room. Returns 0 or -ENOMEM. */
 int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
 

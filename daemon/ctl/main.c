@@ -388,6 +388,7 @@ int main(int argc, char **argv)
 
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	if (!parse_options(argc, argv, &options, &used, &result))
 		return result;
 	if (used & USES(OPTION_VERSION))

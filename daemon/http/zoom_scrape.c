@@ -2,6 +2,7 @@
 #include "http/zoom_scrape.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +51,8 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 	int r;
 
 	*ret_message = NULL;
-	if (!plain_path(path))
+	/* No cgroup has a longer one: it need not be tried again. */
+	if (!plain_path(path) || strlen(path) >= PATH_MAX)
 		return -ENOENT;
 	before = zooms_find(scrape->zooms, path);
 	if (before && before->state == ZOOM_RUNNING && strcmp(before->reason, reason) != 0)

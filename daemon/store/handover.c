@@ -219,6 +219,13 @@ const void *handover_before(const struct handover *handover, enum handover_part 
 	return before->parts[part];
 }
 
+bool handover_fits(const struct handover *handover, enum handover_part part, size_t bytes)
+{
+	const struct header *header = handover->before.header;
+
+	return header && (header->parts[part].bytes == 0 || header->parts[part].bytes == bytes);
+}
+
 int handover_anew(struct handover *handover)
 {
 	struct memory *own = &handover->own;

@@ -56,6 +56,12 @@ bool handover_has_before(const struct handover *handover);
  */
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes);
 
+/*
+ * Returns whether handover_part() can give the part from the previous memory: it has that size there, or there is no
+ * such part.
+ */
+bool handover_fits(const struct handover *handover, enum handover_part part, size_t bytes);
+
 /* Starts a new memory. Once it is committed, the previous one is no longer valid. Returns 0 or -errno. */
 int handover_anew(struct handover *handover);
 

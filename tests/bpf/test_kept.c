@@ -164,7 +164,6 @@ static void begin(struct process *process, const struct variation *variation)
 		.births = true,
 		.hardware = true,
 		.read_by_probe = variation->other_ways,
-		.adopt = !variation->alone,
 		.measured = 1,
 		.n_events = 1,
 	};
@@ -183,6 +182,7 @@ static void begin(struct process *process, const struct variation *variation)
 	EXPECT(store_open(&process->store) == 0);
 	EXPECT(handover_open(process->store, &process->handover) == 0);
 	settings.handover = process->handover;
+	settings.adopt = !variation->alone && perf_keep_fits(process->handover, 1);
 	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
 	open_offcore(process, variation);
 	settings.offcore_cpus = process->offcore ? offcore_cpus(process->offcore) : 0;
@@ -777,6 +777,18 @@ Test(kept, maps_of_another_version_are_replaced_and_reported)
 	cr_expect_null(strstr(text, "another version"), "%s", text);
 	free(text);
 	(void)munmap(page, 4096);
+}
+
+Test(kept, the_books_of_the_events_have_another_size)
+{
+	u64 *page;
+
+	nothing_else();
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, stored_as("handover-")->fd, 0);
+	cr_assert_neq(page, MAP_FAILED);
+	page[2 + 2 * HANDOVER_EVENTS + 1] -= sizeof(u64);
+	(void)munmap(page, 4096);
+	expect_anew();
 }
 
 Test(kept, a_foreign_event_under_the_name_of_ours)

@@ -75,6 +75,9 @@ exits 'perf.data where it is not permitted' 5 ctl profile --last --perf-data -o 
 exits 'a profile without a file' 2 ctl profile $cgroup
 exits 'two formats' 2 ctl profile --last --folded --perf-data -o "$work/profile" $cgroup
 exits 'latency of no folded stacks' 2 ctl profile --last --latency -o "$work/profile" $cgroup
+exits 'a file that may not grow' 1 prlimit --fsize=100:100 "$PEBSCTL" --socket "$socket" profile --last \
+	-o "$work/short" $cgroup
+expect 'files of a profile that has no room' '' "$(find "$work" -name '*short*')"
 exits 'a folder that there is not' 1 ctl profile --last -o "$work/none/profile" $cgroup
 ln -s profile "$work/link"
 exits 'a symbolic link' 1 ctl profile --last -o "$work/link" $cgroup

@@ -10,6 +10,12 @@ exits 'an origin that there is not' 2 "$PEBSD" --origin modell
 exits 'help' 0 "$PEBSD" --help
 exits 'version' 0 "$PEBSD" --version
 
+# What cannot be written in whole is a failure.
+for mode in --help --version --check-config --probe; do
+	exits "$mode without room for what it says" 1 sh -c '"$@" >/dev/full' sh "$PEBSD" $mode
+	grep -q 'cannot write to standard output: No space left' "$work/said" || fail "$mode: $(cat "$work/said")"
+done
+
 cat >"$work/pebsd.conf" <<'C'
 [sampling]
 ldlat = 2

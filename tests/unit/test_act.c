@@ -608,6 +608,71 @@ Test(act, a_directory_that_takes_nothing_more_is_told_once)
 	cr_assert_eq(told("is written to"), 1);
 }
 
+/* As by whoever tidies up; what is in it is still known. */
+Test(act, a_directory_that_is_removed_is_made_again)
+{
+	_cleanup_free_ char *state = NULL;
+
+	fire(1);
+	service_manager_settle(&manager);
+	listen_in();
+	tree_remove(strdup(place));
+	fire(2);
+	service_manager_settle(&manager);
+	cr_expect_eq(told("cannot write the state of alerts"), 0);
+	cr_expect_eq(told("was removed or replaced"), 1);
+	cr_assert_eq(manager.n, 2);
+	cr_expect(is_there("2.env"));
+	state = content(place, "state.json");
+	cr_assert_not_null(state);
+	cr_expect_not_null(strstr(state, "\"alert\":1,"), "%s", state);
+	cr_expect_not_null(strstr(state, "\"alert\":2,"), "%s", state);
+}
+
+/* Units read the facts by their path. */
+Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
+{
+	_cleanup_free_ char *aside = NULL;
+
+	fire(1);
+	service_manager_settle(&manager);
+	listen_in();
+	cr_assert_gt(asprintf(&aside, "%s/aside", root), 0);
+	cr_assert_eq(rename(place, aside), 0);
+	cr_assert_eq(mkdir(place, 0700), 0);
+	fire(2);
+	cr_expect_eq(told("was removed or replaced"), 1);
+	cr_expect(is_there("2.env"));
+	cr_expect(is_there("state.json"));
+
+	/* One of others is not written to, and it is told why. */
+	cr_assert_eq(chmod(place, 0777), 0);
+	fire(3);
+	cr_expect_eq(told("cannot write"), 0, "it was this user's when it was opened");
+	tree_remove(strdup(place));
+	cr_assert_eq(mkdir(place, 0777), 0);
+	cr_assert_eq(chmod(place, 0777), 0);
+	fire(4);
+	cr_expect_eq(told("cannot write the state of alerts"), 1);
+	cr_expect_eq(told("not this user's alone"), 1);
+	cr_expect_not(is_there("4.env"));
+	cr_assert_eq(rmdir(place), 0);
+	fire(5);
+	cr_expect_eq(told("is written to"), 1);
+	cr_expect(is_there("5.env"));
+}
+
+/* The numbers after it would begin at 0 again. */
+Test(act, a_file_of_the_last_number_there_is_raises_none)
+{
+	listen_in();
+	tree_write(place, "18446744073709551614.env", "");
+	tree_write(place, "41.env", "");
+	act_free(act);
+	act = open_act(place);
+	cr_expect_eq(act_next_number(act), 42);
+}
+
 Test(act, a_directory_of_others_is_not_trusted)
 {
 	_cleanup_free_ char *open_to_all = NULL;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "act/alert_store.h"
+#include "base/json_get.h"
 #include "base/text_file.h"
 #include "tree.h"
 
@@ -212,6 +213,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"version\":1", "\"version\":true", "no version");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":0", "next alert");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":17", "an alert");
+	expect_refused(text, "\"next_alert\":18", "\"next_alert\":18446744073709551615", "next alert");
 	expect_refused(text, "\"boot\":\"", "\"boot\":\"0000000000", "boot");
 	expect_refused(text, "\"boot\":\"0", "\"boot\":\"\xef\xbf\xbd", "boot");
 	expect_refused(text, "\"alerts\"", "\"alert\"", "a list");
@@ -231,6 +233,51 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"low\":900", "\"low\":1e999", "an alert");
 	expect_refused(text, "\"log\":true,\"unit\":true", "\"log\":false,\"unit\":false", "an action");
 	expect_refused(text, "\"files\":[{\"alert\":3,", "\"files\":[{\"alert\":17,", "order");
+}
+
+/* As objects of json-c they would take a hundred times the memory of their text. */
+Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
+{
+	static const char begin[] = "{\"version\":1,\"boot\":\"0\",\"next_alert\":1,\"alerts\":[0",
+			  end[] = "],\"begun\":[],\"files\":[]}";
+	const size_t n = JSON_VALUES_MAX;
+	_cleanup_free_ char *text = malloc(sizeof(begin) + sizeof(end) + 2 * n);
+	_cleanup_(alert_store_clear) struct alert_store found = {0};
+	const char *wrong;
+	char *at;
+
+	cr_assert_not_null(text);
+	at = stpcpy(text, begin);
+	for (size_t i = 0; i < n; i++)
+		at = stpcpy(at, ",0");
+	at = stpcpy(at, end);
+	cr_assert_eq(alert_store_parse(text, (size_t)(at - text), &found, &wrong), -EBADMSG);
+	cr_expect_str_eq(wrong, "it has more values than any state of alerts");
+}
+
+/* Whoever owns a cgroup chooses its name. */
+Test(act_store, commas_and_brackets_in_names_are_no_values)
+{
+	static char cgroup[4096];
+	struct policy_memory memories[600];
+	_cleanup_(alert_store_clear) struct alert_store store, found = {0};
+	_cleanup_free_ char *text = NULL;
+	const char *wrong;
+	size_t length;
+
+	for (size_t i = 0; i < sizeof(cgroup) - 1; i++)
+		cgroup[i] = ",[{\"\\"[i % 5];
+	cgroup[0] = '/';
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
+		memories[i] = (struct policy_memory){
+			.rule = "r", .cgroup = cgroup, .event_key = "loads", .state = ALERT_PENDING};
+	alert_store_init(&store);
+	(void)stpcpy(store.boot, "0");
+	cr_assert_eq(alert_store_set_memories(&store, memories, ARRAY_SIZE(memories)), 0);
+	cr_assert_eq(alert_store_format(&store, &text, &length), 0);
+	cr_assert_gt(length, JSON_VALUES_MAX);
+	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0, "%s", wrong);
+	cr_expect_eq(found.n_memories, ARRAY_SIZE(memories));
 }
 
 static int open_folder(const char *root)

@@ -710,6 +710,69 @@ Test(config_load, a_file_without_end_is_refused)
 	cr_expect(strstr(mistakes.list[0].message, "larger than"));
 }
 
+/* A reload would find nothing in a pipe that was read, or wait for a writer without end. */
+Test(config_load, a_pipe_is_refused_and_not_waited_for)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+
+	make_directories();
+	cr_assert_eq(mkfifo(below_root("/etc/pebsd/pebsd.conf.d/a.conf"), 0600), 0);
+	(void)alarm(5);
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), -EINVAL);
+	(void)alarm(0);
+	cr_assert_eq(mistakes.n, 1);
+	cr_expect_str_eq(mistakes.list[0].file, below_root("/etc/pebsd/pebsd.conf.d/a.conf"));
+	cr_expect_str_eq(mistakes.list[0].message,
+			 "cannot be read: it is a pipe or a socket, which cannot be read again; name a file");
+}
+
+/* All are named in the status, which has no room for any number. */
+Test(config_load, more_drop_ins_than_anybody_needs_are_refused)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	char name[64];
+
+	make_directories();
+	for (int i = 0; i < 501; i++) {
+		(void)snprintf(name, sizeof(name), "/etc/pebsd/pebsd.conf.d/%03d.conf", i);
+		write_file(name, "[export]\ntop = 3\n");
+	}
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), -EINVAL);
+	cr_assert_eq(mistakes.n, 1);
+	cr_expect_str_eq(mistakes.list[0].file, below_root("/etc/pebsd/pebsd.conf.d"));
+	cr_expect_str_eq(mistakes.list[0].message,
+			 "has 501 files *.conf, and 500 are the most; put what they say into fewer");
+	cr_assert_eq(unlink(below_root("/etc/pebsd/pebsd.conf.d/000.conf")), 0);
+	config_mistakes_clear(&mistakes);
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
+}
+
+/* All of them, each logged at a reload, would keep the daemon from its work. */
+Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	char text[2 * (CONFIG_MISTAKES_MAX + 2) + 1] = "";
+
+	make_directories();
+	for (size_t i = 0; i < CONFIG_MISTAKES_MAX; i++)
+		(void)strcat(text, "x\n");
+	write_file("/etc/pebsd/pebsd.conf", text);
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), -EINVAL);
+	cr_assert_eq(mistakes.n, CONFIG_MISTAKES_MAX);
+	cr_expect(strstr(mistakes.list[CONFIG_MISTAKES_MAX - 1].message, "neither a [section]"));
+	config_mistakes_clear(&mistakes);
+
+	(void)strcat(text, "x\nx\n");
+	write_file("/etc/pebsd/pebsd.conf", text);
+	write_file("/etc/pebsd/pebsd.conf.d/a.conf", text);
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), -EINVAL);
+	cr_assert_eq(mistakes.n, CONFIG_MISTAKES_MAX + 1);
+	cr_expect_str_eq(mistakes.list[CONFIG_MISTAKES_MAX].file, below_root("/etc/pebsd/pebsd.conf"));
+	cr_expect_eq(mistakes.list[CONFIG_MISTAKES_MAX].line, CONFIG_MISTAKES_MAX + 1);
+	cr_expect_str_eq(mistakes.list[CONFIG_MISTAKES_MAX].message,
+			 "mistakes from here on are not listed; correct those above first");
+}
+
 /* The unit tests run in the top of the tree. */
 Test(config_load, the_installed_file_says_the_defaults_and_names_every_key)
 {

@@ -2,6 +2,7 @@
 /* Zooms for those who ask over HTTP. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -99,10 +100,16 @@ Test(zoom_scrape, another_ones_zoom_is_not_touched)
 
 Test(zoom_scrape, paths_that_lead_elsewhere)
 {
+	char longest[PATH_MAX + 1];
 	u64 id;
 
 	cr_expect_eq(begin("/../a", 5, &id), -ENOENT);
 	cr_expect_eq(begin("/a/..", 5, &id), -ENOENT);
 	cr_expect_eq(begin("//", 5, &id), -ENOENT);
+	/* Not something to be tried again later. */
+	memset(longest, 'a', PATH_MAX);
+	longest[0] = '/';
+	longest[PATH_MAX] = '\0';
+	cr_expect_eq(begin(longest, 5, &id), -ENOENT);
 	cr_expect_eq(fake_zooms.begun, 0);
 }

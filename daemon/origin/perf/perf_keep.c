@@ -47,6 +47,16 @@ u64 perf_keep_layout(void)
 	return (u64)sizeof(struct set_part) << 32 | sizeof(struct cpu_part);
 }
 
+static size_t part_bytes(size_t n_sets, int cpus)
+{
+	return n_sets * (sizeof(struct set_part) + (size_t)cpus * sizeof(struct cpu_part));
+}
+
+bool perf_keep_fits(const struct handover *handover, size_t n_sets)
+{
+	return handover_fits(handover, HANDOVER_EVENTS, part_bytes(n_sets, possible_cpus()));
+}
+
 int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret)
 {
 	_cleanup_(perf_keep_freep) struct perf_keep *keep = calloc(1, sizeof(*keep));
@@ -57,9 +67,8 @@ int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **
 		return -ENOMEM;
 	keep->settings = *settings;
 	keep->cpus = possible_cpus();
-	r = handover_part(
-		settings->handover, HANDOVER_EVENTS,
-		settings->n_sets * (sizeof(*keep->sets) + (size_t)keep->cpus * sizeof(*keep->parts)), &part);
+	r = handover_part(settings->handover, HANDOVER_EVENTS, part_bytes(settings->n_sets, keep->cpus),
+			  &part);
 	if (r < 0)
 		return r;
 	keep->sets = part;

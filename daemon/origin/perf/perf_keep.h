@@ -63,6 +63,9 @@ struct perf_keep_settings {
  */
 u64 perf_keep_layout(void);
 
+/* Returns whether the saved data of the previous process has the size that `n_sets` events need. */
+bool perf_keep_fits(const struct handover *handover, size_t n_sets);
+
 /* Returns 0 or -errno. The caller frees `ret`. */
 int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret);
 struct perf_keep *perf_keep_free(struct perf_keep *keep);

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Whoever reads its log leaves, or files may not grow (RLIMIT_FSIZE): neither is the end of pebsd.
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+need prlimit mkfifo
+
+# A log that nobody reads any more, as when the pager that it was shown in has ended.
+configure model </dev/null
+: >"$work/log"
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/log" &
+reader=$!
+"$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none 2>"$work/pipe" &
+daemon=$!
+for _ in $(seq 100); do
+	! grep -q 'serving: origin model' "$work/log" || break
+	sleep 0.1
+done
+kill "$reader"
+wait "$reader" || :
+for _ in 1 2 3; do
+	ctl reload >/dev/null || fail 'it ended with the reader of its log'
+done
+still_samples 'without a reader of its log'
+kill "$daemon"
+wait "$daemon" || fail 'without a reader of its log it does not end well'
+daemon=''
+
+# The state of two alerts is larger than a file may be. The log is no file.
+configure model < <(
+	printf '[model]\nworkloads = pointer-chase\n'
+	for name in first second third; do
+		printf '[rule %s]\ncgroup = model:pointer*\nmetric = p99\nabove = 100\nwindow = 4s\nfor = 0\nmin-samples = 300\n' $name
+	done
+)
+cat "$work/pipe" >"$work/log" &
+reader=$!
+prlimit --fsize=512:512 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none 2>"$work/pipe" &
+daemon=$!
+for _ in $(seq 200); do
+	! grep -q 'third fires on model:pointer-chase' "$work/log" || break
+	kill -0 "$daemon" 2>/dev/null || fail 'it ended where files may not grow'
+	sleep 0.1
+done
+log_before=0
+named 'files may not grow' 'cannot write the state of alerts.*File too large'
+still_samples 'where files may not grow'
+kill "$daemon"
+wait "$daemon" || fail 'where files may not grow it does not end well'
+daemon=''
+wait "$reader"
