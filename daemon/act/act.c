@@ -87,9 +87,10 @@ static int keep_in_place(struct act *act)
 		return r;
 	(void)close(act->fd);
 	act->fd = fd;
-	log_notice("the directory %s was removed or replaced: the state of alerts is written again, and the facts "
-		   "of earlier alerts are gone",
-		   act->directory);
+	log_notice(
+		"the directory %s was removed or replaced: the state of alerts is written again, and the facts "
+		"of earlier alerts are gone",
+		act->directory);
 	return 0;
 }
 
