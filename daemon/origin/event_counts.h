@@ -4,18 +4,25 @@
 #define PEBSD_EVENT_COUNTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pebsd/types.h"
 
 /* The only list of these counts. Adding, subtracting, copying and saving them all use it. */
-#define EVENT_COUNTS_SAVED(X)                                                                           \
-	X(expected)     /* samples: the whole periods in the event's count, summed over all openings */ \
-	X(enabled_ns)   /* time enabled, including the time in error */                                 \
-	X(running_ns)   /* time on a counter; less than enabled_ns if multiplexed or in error */        \
-	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_ring.h */            \
-	X(throttles)    /* how often the kernel throttled the event */                                  \
-	X(paused_ns)    /* time that the event was closed because of a requested pause */               \
+#define EVENT_COUNTS_OF_TIME_(X)                                                                      \
+	X(expected)   /* samples: the whole periods in the event's count, summed over all openings */ \
+	X(enabled_ns) /* time enabled, including the time in error */                                 \
+	X(running_ns) /* time on a counter; less than enabled_ns if multiplexed or in error */
+
+#define EVENT_COUNTS_OF_STOPS_(X)                                                            \
+	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_ring.h */ \
+	X(throttles)    /* how often the kernel throttled the event */                       \
+	X(paused_ns)    /* time that the event was closed because of a requested pause */    \
 	X(rearmed)      /* how often it was rearmed because it no longer produced samples: perf_stall.h */
+
+#define EVENT_COUNTS_SAVED(X)    \
+	EVENT_COUNTS_OF_TIME_(X) \
+	EVENT_COUNTS_OF_STOPS_(X)
 
 #define EVENT_COUNTS(X)       \
 	EVENT_COUNTS_SAVED(X) \
@@ -23,9 +30,11 @@
 
 /* As members of a struct. `throttle_known` false: throttled_ns and throttles cover only a part of the time. */
 #define EVENT_COUNT_MEMBER_(name) u64 name;
-#define EVENT_COUNT_MEMBERS  \
-	bool throttle_known; \
-	EVENT_COUNTS(EVENT_COUNT_MEMBER_)
+#define EVENT_COUNT_MEMBERS                         \
+	EVENT_COUNTS_OF_TIME_(EVENT_COUNT_MEMBER_)  \
+	bool throttle_known;                        \
+	EVENT_COUNTS_OF_STOPS_(EVENT_COUNT_MEMBER_) \
+	u64 missed;
 
 /* Between any two structs that have them, given by address. Only event_counts_copy() touches `throttle_known`. */
 #define EVENT_COUNT_COPY_(name)     to_->name = from_->name;
@@ -50,9 +59,13 @@ struct cpu_counts {
 	int cpu;
 	bool open;     /* open now; if not, the CPU went offline and these are its last counts */
 	bool in_error; /* open but not counting: another pinned event holds the counter */
+	u64 count;     /* events; excludes the unfinished period while the event runs */
 	EVENT_COUNT_MEMBERS
-	u64 count; /* events; excludes the unfinished period while the event runs */
 };
+
+/* perf_keep.h saves it as it is: with another layout the next version cannot go on with this one's events. */
+_Static_assert(sizeof(struct cpu_counts) == 88 && offsetof(struct cpu_counts, throttled_ns) == 48,
+	       "the layout that the next process reads");
 
 /*
  * Adds the counts of `addend` to `sum`. Sets `throttle_known` only if both have it. Other members stay
