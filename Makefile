@@ -183,7 +183,7 @@ $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: daemon/profile/%.proto
 	@mkdir -p $(@D)
 	$(call say,PROTO)protoc-c --c_out=$(OUT) --proto_path=$(<D) $<
 
-$(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
+$(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Wno-conversion -MD -MP -c $< -o $@
 
@@ -210,15 +210,11 @@ $(OUT)/obj/daemon/export/control/control_interface.o: $(OUT)/interface.h
 
 SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
 
-# Objects are compiled again when the given flags change, or a line of this file that sets some; not with each edit of it.
-# At once, as objects have flags of their own, which their prerequisites would inherit.
-GIVEN_FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS)
-FLAG_LINES = FLAGS|WARNINGS|OPTIMIZE|CONTROL_FLOW|FORTIFY|SAME_ANYWHERE|SKELETONS|VERSION
-$(OUT)/flags: FORCE
+# Objects are compiled again when a line of this file that sets flags changes, and not with each edit of it.
+FLAG_LINES = FLAGS|WARNINGS|OPTIMIZE|CONTROL_FLOW|FORTIFY|SAME_ANYWHERE|SKELETONS|VERSION|LIBRARIES|LIBS|pkg_config|link_test
+$(OUT)/flags: Makefile
 	@mkdir -p $(@D)
-	@{ printf '%s\n' '$(subst ','\'',$(GIVEN_FLAGS))' && grep -E '$(FLAG_LINES)' Makefile; } >$@.$$$$ && \
-		if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
-FORCE:
+	@grep -E '$(FLAG_LINES)' Makefile >$@.$$$$ && if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags | $(SKELETON_HEADERS) $(OUT)/pprof.pb-c.h
 	@mkdir -p $(@D)
@@ -482,7 +478,7 @@ SOAK_SECONDS ?= 3600
 test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
-	@BUILD=$(BUILD) $(RUN_TESTS) -t 10800 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
+	@BUILD=$(BUILD) $(RUN_TESTS) -t 21600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
 test-repeat: ## two runs of a virtual machine whose time is counted in instructions, compared to the byte (needs root)
 	$(call with,$(GUEST_PACKAGES))
@@ -664,12 +660,14 @@ TIDY = xargs -P $(shell nproc) -I FILE \
 lint-tidy-daemon: $(GENERATED_HEADERS)
 	@printf '%s\n' $(TIDY_SOURCES) | $(TIDY)
 
-# At most as many files as a change may hold up: those that changed themselves come first.
+# At most CHANGED_MAX files, so that it ends within minutes. Files that changed themselves come first.
 SINCE ?= HEAD~1
 CHANGED_MAX ?= 60
 
 lint-changed: $(GENERATED_HEADERS) ## clang-tidy for what changed since SINCE=HEAD~1 and what includes it, CHANGED_MAX=60 files
-	@tests/tools/changed.sh $(SINCE) $(OUT)/obj | grep -F -x $(TIDY_SOURCES:%=-e %) >$(OUT)/changed || :
+	@tests/tools/changed.sh $(SINCE) $(OUT)/obj >$(OUT)/changed.all
+	@grep -F -x $(TIDY_SOURCES:%=-e %) $(OUT)/changed.all >$(OUT)/changed || :
+	@grep '\.bpf\.c$$' $(OUT)/changed.all | xargs -r -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 	@echo "clang-tidy: the first $(CHANGED_MAX) of $$(wc -l <$(OUT)/changed) files that changed since $(SINCE)"
 	@head -n $(CHANGED_MAX) $(OUT)/changed | $(TIDY)
 

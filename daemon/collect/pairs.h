@@ -15,6 +15,9 @@
 /* Large enough for any figures. An index is below FIGURES_COUNTERS: two bytes. */
 #define PAIRS_MAX (FIGURES_COUNTERS * (2 + VARINT_MAX))
 
+/* The saved state contains pairs, and so the indexes of counters. */
+_Static_assert(FIGURES_COUNTERS == 591, "increment STATE_RECORDS (state/state_kinds.h) with it");
+
 /* State of a writer; begins as {.to = buffer}. */
 struct pairs_writer {
 	u8 *to;

@@ -16,13 +16,13 @@
 enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, FIRST_FLAG, COUNTERS = FIRST_FLAG + FLAG_COUNT };
 
 #define KNOWN_(name, bits, known, ...) +((known) == FLAG_KNOWN_WITH_TLB)
-#define FLAGS_NOT_OF_LOADS             (0 ACCESS_FLAGS(KNOWN_))
+#define FLAGS_OF_ANY_ACCESS            (0 ACCESS_FLAGS(KNOWN_))
 
 void series_width_expect(struct series_width *width, unsigned event, const struct event *what)
 {
 	size_t sources = what->role == EVENT_LOADS ? LOAD_SOURCES : OTHER_SOURCES;
 	/* Only loads have HITM. */
-	size_t expected = what->role == EVENT_LOADS ? COUNTERS : FIRST_FLAG - 1 + FLAGS_NOT_OF_LOADS;
+	size_t expected = what->role == EVENT_LOADS ? COUNTERS : FIRST_FLAG - 1 + FLAGS_OF_ANY_ACCESS;
 
 	if (what->settings.has_source)
 		expected += sources;

@@ -55,6 +55,7 @@ static void save_event(struct engine *engine, unsigned event)
 
 /* Of a reading: its saved counts and four more. */
 enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
+_Static_assert(NUMBERS == 11, "increment STATE_RECORDS with it: the next version reads them in this order");
 
 /* Without samples seen: those follow from the ledger. */
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])

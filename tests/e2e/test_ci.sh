@@ -40,7 +40,7 @@ cat >Makefile <<'M'
 test: ; @echo 7 passed, 0 failed, 1 skipped
 test-package: ; @echo 1 passed, 0 failed, 0 skipped
 test-guest: ; @echo GUEST_TESTS=$(GUEST_TESTS); echo 2 passed, 0 failed, 0 skipped
-deps-develop guest-programs: ; @true
+deps-develop deps-guest guest-programs: ; @true
 test-repeat: ; @echo 1 passed, 0 failed, 0 skipped
 test-outside: ; @echo 3 passed, 0 failed, 1 skipped
 lint-format lint-scripts: ; @true

@@ -3,7 +3,7 @@
 # What pebsctl's verbs on policy say and end with, against a daemon that has rules, and one that has none.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
-need jq
+need jq socat
 cgroup=model:pointer-chase
 
 cat >"$work/pebsd.conf" <<'C'
@@ -64,3 +64,14 @@ exits 'no rules' 0 ctl rules
 grep -q 'man pebsd.conf' "$work/said" || fail "how to write a rule: $(cat "$work/said")"
 exits 'explain without rules' 4 ctl explain slow-loads $cgroup
 grep -q 'nor any other' "$work/said" || fail "no rules: $(cat "$work/said")"
+
+# Of an option that is given twice the last value counts, also if it is 0. What is sent is read here.
+socat -T 1 -u "UNIX-LISTEN:$work/asked.sock" "CREATE:$work/asked" &
+asked=$!
+for _ in {1..200}; do
+	[ ! -S "$work/asked.sock" ] || break
+	sleep 0.1
+done
+"$PEBSCTL" --json --socket "$work/asked.sock" top --depth 3 --depth 0 >/dev/null 2>&1 || :
+wait $asked || :
+expect 'the depth that is asked for' 0 "$(tr -d '\0' <"$work/asked" | jq .parameters.depth)"

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 scripts=$PWD/tests/guest
 runner=$PWD/tests/run.sh
 mkdir -p "$work/tests/guest/inside" "$work/plays"
-cp "$scripts"/{run,guest,common,report}.sh "$work/tests/guest/"
+cp "$scripts"/{run,guest,common,report,kernel}.sh "$work/tests/guest/"
 cd "$work"
 export BUILD=$work/build GUEST_EMULATOR=$work/emulator PLAYS=$work/plays
 
@@ -25,7 +25,7 @@ cat >emulator <<'END'
 while [ $# -gt 0 ]; do
 	case $1 in
 	-serial) [[ $2 != file:* ]] || serial=${2#file:} ;;
-	-kernel) series=${2##*/kernel-} series=${series%.vmlinux} ;;
+	-kernel) series=${2##*/kernel-} series=${series%-*} ;;
 	-initrd) root=${2##*/} ;;
 	-smp) cpus=${2%%,*} ;;
 	-append) names=${2##*guest.tests=} ;;

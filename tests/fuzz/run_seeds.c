@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,19 @@
 #define SEED_MAX ((size_t)64 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* In memory of exactly that size, as libFuzzer passes it: the sanitizers see what reads beyond it. */
+static int try_bytes(const char *data, size_t size)
+{
+	_cleanup_free_ uint8_t *exact = malloc(size ? size : 1);
+
+	if (!exact)
+		return -ENOMEM;
+	if (size > 0)
+		memcpy(exact, data, size);
+	(void)LLVMFuzzerTestOneInput(exact, size);
+	return 0;
+}
 
 static int run_seed(const char *name)
 {
@@ -30,14 +44,13 @@ static int run_seed(const char *name)
 	/* Its name comes last in the output if the fuzzer aborts. */
 	printf("%s\n", name);
 	(void)fflush(stdout);
-	(void)LLVMFuzzerTestOneInput((const uint8_t *)data, size);
-	return 0;
+	return try_bytes(data, size);
 }
 
 int main(int argc, char **argv)
 {
 	/* What libFuzzer begins with. */
-	(void)LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+	(void)try_bytes(NULL, 0);
 	for (int i = 1; i < argc; i++)
 		if (run_seed(argv[i]) < 0)
 			return 1;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # For the scripts beside it: which kernels there are, where Debian's packages come from, and what is kept between
-# runs. They run in the top directory of the checkout; BUILD is where all they make goes.
+# runs. They run in the top directory of the checkout. What they make for one checkout goes to BUILD.
 set -eu
 
 : "${BUILD:=build}"
@@ -111,6 +111,13 @@ cached() {
 	local scripts=${BASH_SOURCE[0]%/*} hash
 	hash=$(hash_of "$scripts/$1.sh" "$scripts/common.sh" -- "${2:-}")
 	echo "$GUEST_CACHE/$1${2:+-$2}-${hash:0:12}"
+}
+
+# in_cache THING: whether it is there, which notes its use. Removes what was not used for a month.
+in_cache() {
+	[ -e "$1" ] || return 1
+	touch "$1"
+	find "$GUEST_CACHE" -mindepth 1 -maxdepth 1 -mtime +30 ! -name '*.lock' -exec rm -rf --one-file-system {} +
 }
 
 # lock THING: nobody else makes it while this shell and what it started live.

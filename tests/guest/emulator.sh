@@ -11,7 +11,7 @@ release=trixie
 root=$(cached emulator)
 
 lock "$root"
-[ ! -e "$root" ] || exit 0
+! in_cache "$root" || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
 rm -rf --one-file-system "$root.new"
@@ -19,11 +19,12 @@ from=$release-backports
 make_root "$root.new" "$release $from" --variant=extract --aptopt='APT::Install-Recommends "false"' \
 	--include="qemu-system-x86/$from,qemu-system-common/$from,qemu-system-data/$from,seabios/$from" ||
 	skip "Debian's suite $from cannot be had from the mirror that apt uses here"
-libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
 cat >"$root.new/qemu" <<END
 #!/bin/sh
-exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$libraries" "$root/usr/bin/qemu-system-x86_64" \\
-	-L "$root/usr/share/qemu" -L "$root/usr/share/seabios" "\$@"
+root=\$(dirname "\$0")
+exec "\$root/lib64/ld-linux-x86-64.so.2" --library-path "\$root/usr/lib/x86_64-linux-gnu:\$root/lib/x86_64-linux-gnu" \\
+	"\$root/usr/bin/qemu-system-x86_64" \\
+	-L "\$root/usr/share/qemu" -L "\$root/usr/share/seabios" "\$@"
 END
 chmod +x "$root.new/qemu"
 mv -T "$root.new" "$root"

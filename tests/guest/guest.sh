@@ -19,7 +19,7 @@
 
 ICOUNT=3
 # The whole life of a guest, in seconds of the host; and of those, where given, how long its soak takes.
-: "${GUEST_SECONDS:=$((7200 + ${SOAK_SECONDS:-0}))}"
+: "${GUEST_SECONDS:=$((14400 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue='' layout=''
 case ${1:-} in
@@ -101,7 +101,7 @@ machine=("${GUEST_EMULATOR:-$(cached emulator)/qemu}" -accel "tcg,thread=single"
 machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")
 
 if [ -n "$layout" ]; then
-	timeout --foreground --kill-after=5 300 "${machine[@]}" -append "$words guest.layout" \
+	timeout --foreground --kill-after=5 1800 "${machine[@]}" -append "$words guest.layout" \
 		-serial "file:$output/serial-layout.log" -serial stdio </dev/null | tr -d '\r'
 	exit
 fi

@@ -30,7 +30,7 @@ decompress() {
 }
 
 lock "$root"
-[ ! -e "$root" ] || exit 0
+! in_cache "$root" || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
 from=$release
@@ -47,5 +47,6 @@ esac
 for image in "$tree/boot/vmlinuz-$found" "$tree/usr/lib/modules/$found/vmlinuz"; do
 	[ ! -e "$image" ] || decompress "$image" >"$tree/vmlinux"
 done
+[ -s "$tree/vmlinux" ] || fail "$tree: the package of $found has no kernel image"
 printf '%s\n' "$found" >"$tree/release"
 mv -T "$tree" "$root"

@@ -21,10 +21,12 @@ packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsystemd0,libzstd1,r-mat
 packages+=,linux-perf
 
 lock "$archive"
-[ ! -e "$archive" ] || exit 0
+! in_cache "$archive" || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
-tree=$(mktemp -d "$archive.XXXXXX")
+tree=$archive.tree
+rm -rf --one-file-system "$tree"
+mkdir "$tree"
 trap 'rm -rf --one-file-system "$tree"' EXIT
 make_root "$tree" "$release" --variant=essential --include="$packages" \
 	--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \

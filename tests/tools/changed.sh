@@ -6,7 +6,7 @@
 # that was never built is printed only if it changed itself.
 set -eu
 
-changed=$(git diff --name-only --diff-filter=d "$1" -- '*.c' '*.h')
+changed=$(git diff --name-only --diff-filter=d "$1" -- '*.c' '*.h' && git ls-files --others --exclude-standard '*.c' '*.h')
 {
 	grep '\.c$' <<<"$changed" || :
 	# The first word of each file is the object; its source follows.

@@ -259,7 +259,7 @@ Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 Test(act_store, commas_and_brackets_in_names_are_no_values)
 {
 	static char cgroup[4096];
-	struct policy_memory memories[600];
+	struct policy_memory many[600];
 	_cleanup_(alert_store_clear) struct alert_store store, found = {0};
 	_cleanup_free_ char *text = NULL;
 	const char *wrong;
@@ -268,16 +268,16 @@ Test(act_store, commas_and_brackets_in_names_are_no_values)
 	for (size_t i = 0; i < sizeof(cgroup) - 1; i++)
 		cgroup[i] = ",[{\"\\"[i % 5];
 	cgroup[0] = '/';
-	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
-		memories[i] = (struct policy_memory){
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (struct policy_memory){
 			.rule = "r", .cgroup = cgroup, .event_key = "loads", .state = ALERT_PENDING};
 	alert_store_init(&store);
 	(void)stpcpy(store.boot, "0");
-	cr_assert_eq(alert_store_set_memories(&store, memories, ARRAY_SIZE(memories)), 0);
+	cr_assert_eq(alert_store_set_memories(&store, many, ARRAY_SIZE(many)), 0);
 	cr_assert_eq(alert_store_format(&store, &text, &length), 0);
 	cr_assert_gt(length, JSON_VALUES_MAX);
 	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0, "%s", wrong);
-	cr_expect_eq(found.n_memories, ARRAY_SIZE(memories));
+	cr_expect_eq(found.n_many, ARRAY_SIZE(many));
 }
 
 static int open_folder(const char *root)

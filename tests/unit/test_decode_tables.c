@@ -21,9 +21,12 @@ static void same(u64 value)
 		     (unsigned long long)value);
 	cr_assert_eq(result & 0xf, (u32)data_source_snoop(value), "%#llx", (unsigned long long)value);
 	cr_assert_eq(result >> 4, (u32)data_source_tlb(value), "%#llx", (unsigned long long)value);
-	cr_assert_eq((value & DATA_SOURCE_FLAG_BITS) != 0,
-		     data_source_locked(value) || data_source_blocked(value), "%#llx",
-		     (unsigned long long)value);
+}
+
+/* PERF_MEM_LOCK_LOCKED, PERF_MEM_BLK_DATA and PERF_MEM_BLK_ADDR of include/uapi/linux/perf_event.h. */
+Test(decode_tables, the_bits_of_flags_are_those_of_the_kernel)
+{
+	cr_expect_eq(DATA_SOURCE_FLAG_BITS, 0x2ULL << 24 | (0x2ULL | 0x4ULL) << 40);
 }
 
 static u64 next_random(u64 *state)

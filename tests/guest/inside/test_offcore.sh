@@ -32,7 +32,7 @@ compare_offcore() {
 	cat "$work/offcore"
 }
 
-# agree_offcore WHAT: no cgroup is off by more than one in a thousand, nor by more than two accesses. If a sample comes
+# agree_offcore WHAT: each cgroup is off by at most one in a thousand, or by at most two accesses. If a sample comes
 # within a task switch, its NMI reads the counters too, and the books cannot tell that from the read in the switch.
 agree_offcore() {
 	compare_offcore
