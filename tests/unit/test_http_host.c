@@ -61,7 +61,7 @@ static const struct {
 	{"192.0.2.1", "node1", "node", HTTP_HOST_WRONG},
 	{"192.0.2.1", "node1", "node11", HTTP_HOST_WRONG},
 	{"192.0.2.1", "node1", "192.0.2.1", HTTP_HOST_RIGHT},
-	{"192.0.2.1", "198.51.100.7", "198.51.100.7", HTTP_HOST_RIGHT}, /* of a forwarded port */
+	{"192.0.2.1", "198.51.100.7", "198.51.100.7", HTTP_HOST_RIGHT}, /* behind a forwarded port */
 	{"192.0.2.1", "2001:db8::7", "[2001:db8:0::7]:80", HTTP_HOST_RIGHT},
 	{"192.0.2.1", "*", "whatever", HTTP_HOST_RIGHT},
 	{"::1", "", "[::1]:9754", HTTP_HOST_RIGHT},

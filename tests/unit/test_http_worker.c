@@ -411,7 +411,6 @@ static int try_in_a_process(bool any_local)
 			_exit(250);
 		if (http_confine(CHILD_PASSED_FIRST, any_local) < 0)
 			_exit(251);
-		/* The address sanitizer's own needs are let through. */
 		_exit(try_all(any_local) & 0xff);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "kernel/kept.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init" /* each case overrides one field of IDENTITY */
+#pragma GCC diagnostic ignored "-Woverride-init" /* a case overrides members of IDENTITY */
 
 #define IDENTITY                                                                               \
 	.records = 1, .slots = 512, .stripes = 2, .cpus = 4, .n_events = 2, .with_latency = 1, \

@@ -238,10 +238,7 @@ Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 		u64 skidded = 0;
 
 		open_skidding(&fixture, "goldmont", 0, 0x81d0 | COUNTING | fields[i]);
-		/*
-		 * With edge detection, every second event must not be an edge. So loads and other
-		 * instructions take turns.
-		 */
+		/* Loads and other instructions take turns: with edge detection, each load is an edge. */
 		for (u64 n = 0; n < 1200 && fixture.unit.records < 3; n++) {
 			pebs_fixture_retire(&fixture, load, 1);
 			pebs_fixture_retire(&fixture, INSTRUCTION, 1);
