@@ -49,10 +49,7 @@ Test(interval, ranks_of_textbooks)
 		double confidence;
 		u64 low, high;
 	} cases[] = {
-		/*
-		 * The median of 20 lies between ranks 6 and 15, and of 10 between 2 and 9, with at least 95
-		 * %.
-		 */
+		/* With at least 95 %, the median of 20 lies between ranks 6 and 15, that of 10 between 2 and 9. */
 		{20, 0.5, 0.975, 6, 15},
 		{10, 0.5, 0.975, 2, 9},
 		{5, 0.5, 0.95, 1, 5},

@@ -251,7 +251,10 @@ Test(names, bounded)
 	cr_expect_eq(names_count(names), 3);
 	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
 	cr_expect_eq(names_add(names, 5, 4, "d"), -ENOSPC);
-	/* A cgroup that replaces one with children needs an entry. If the old one has none, it does not. */
+	/*
+	 * A cgroup that replaces one with children needs a new entry. If the old one has no children, it needs
+	 * none.
+	 */
 	cr_expect_eq(names_add(names, 2, 1, "other"), -ENOSPC);
 	expect_path(names, 4, "/a/b/c", 1);
 	cr_expect_eq(names_add(names, 4, 3, "other"), 0);
