@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What one sample adds to a record, in plain C. */
+/* What one sample adds to a record, computed in plain C without BPF. */
 #include <criterion/criterion.h>
 
 #include <string.h>
 
 #include "account.h"
 
-#define L3_HITM_LOCKED 0x2066a800842ULL /* blocked by data, too */
+#define L3_HITM_LOCKED 0x2066a800842ULL /* the load was also blocked by data */
 
 static void buckets_are_the_histograms(u32 cycles)
 {
@@ -26,7 +26,7 @@ Test(account, buckets_without_a_branch_are_the_histograms)
 	buckets_are_the_histograms(~0U);
 }
 
-/* Each member that a sample moves, and nothing else. */
+/* The sample changes exactly these members of the record, each once. */
 Test(account, a_sample_with_latency_is_counted_once_everywhere)
 {
 	static struct latency_record record, expected;
@@ -59,7 +59,7 @@ Test(account, a_sample_without_latency_is_counted_as_one_of_its_source)
 	static struct latency_record record, expected;
 	const struct sample sample = {.latency = 100, .data_source = 0x10268100142, .period = 7};
 
-	/* No field vouches for what it holds. */
+	/* No bit of `fields` says that the latency or the data source is valid. */
 	expected.sums[SOURCE_UNKNOWN].weight = 7;
 	expected.snoop[SNOOP_NA] = expected.tlb[TLB_NA] = 1;
 	expected.without_latency[SOURCE_UNKNOWN] = 1;
@@ -67,7 +67,7 @@ Test(account, a_sample_without_latency_is_counted_as_one_of_its_source)
 	cr_expect_eq(memcmp(&record, &expected, sizeof(record)), 0);
 }
 
-/* Both ways to add, over everything that a sample may hold. */
+/* Compares plain with atomic addition for samples of many random values. */
 Test(account, plain_and_atomic_additions_count_alike)
 {
 	static struct latency_record plain, atomic;

@@ -44,7 +44,7 @@ static struct sample load(u64 cgroup, u64 latency, u64 source, u64 period)
 	};
 }
 
-/* What a collection gave. */
+/* The differences that one collection reported. */
 struct taken {
 	size_t n;
 	u32 entries[4];
@@ -80,7 +80,7 @@ static struct taken *collect(void)
 	return &taken;
 }
 
-/* Slots hold what account.h adds to records; a collection, the records' difference: here as there. */
+/* The expected differences come from account.h, which adds the same samples to the records of two slots. */
 Test(account_books, a_collection_has_what_the_slots_would_have)
 {
 	const struct sample samples[] = {
@@ -121,7 +121,7 @@ Test(account_books, a_collection_has_what_the_slots_would_have)
 	cr_expect_eq(memcmp(&taken->figures[0][STORES], &expected, sizeof(expected)), 0);
 	cr_expect_not(taken->has[1][STORES]);
 
-	/* And some of it by hand. */
+	/* Some of the figures are also checked against literal numbers. */
 	cr_expect_eq(figures_samples(&taken->figures[0][LOADS]), 4);
 	cr_expect_eq(taken->figures[0][LOADS].samples[SOURCE_REMOTE_DRAM], 2);
 	cr_expect_eq(taken->figures[1][LOADS].snoop[SNOOP_HITM], 1);
@@ -140,7 +140,7 @@ Test(account_books, each_collection_begins_anew)
 	cr_expect_eq(figures_samples(&collect()->figures[0][LOADS]), 1);
 	cr_expect_eq(collect()->n, 0);
 
-	/* Another cgroup gets what that one no longer needs: clean. */
+	/* The second cgroup reuses the memory of the first one, which must have been cleared. */
 	sample = load(9, 700, REMOTE, 10);
 	cr_assert_eq(account_books_add(books, &sample, 1), 0);
 	cr_assert_eq(collect()->n, 1);
@@ -162,7 +162,7 @@ Test(account_books, what_is_no_sample_is_a_loss)
 	cr_expect_eq(account_books_losses(books, STORES).malformed, 0);
 }
 
-/* PERF_MEM_OP_LOAD is 2: what is no load is not the event's. */
+/* PERF_MEM_OP_LOAD is 2: a sample of any other operation does not belong to this event. */
 Test(account_books, operations_of_other_kinds_are_filtered)
 {
 	const struct event_settings loads = {.has_latency = 1, .has_source = 1, .operations = 2};
@@ -189,7 +189,7 @@ Test(account_books, cgroups_beyond_the_last_are_unattributed)
 	cr_expect_eq(account_books_unattributed(books), 1);
 }
 
-/* A record's sum of latency x period takes 1,024 of them. */
+/* The sum of latency x period in one record has room for 1,024 samples like these. */
 Test(account_books, the_worst_samples_do_not_wrap_a_sum)
 {
 	struct sample worst = load(7, 0xffffffff, REMOTE, ~0ULL);

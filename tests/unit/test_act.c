@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is done on transitions, with a policy of the test's own, and a service manager on a bus of its own. A
- * daemon that is killed is one whose directory is copied at that moment, and taken over by another.
+ * What pebsd does when an alert changes its state. The test supplies the policy, and a service manager on a
+ * bus of its own. To kill the daemon, a test copies its directory at that moment and opens the copy with a
+ * new `struct act`.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "service_manager.h"
 #include "tree.h"
 
-/* All that act.c may ask of a policy. */
+/* Implements every function of the policy that act.c calls. */
 struct policy {
 	u64 next_number;
 	u64 judged_ns;
@@ -51,7 +52,7 @@ static struct rule rules[64];
 static char *root, *place;
 static bool no_units;
 
-/* What a closer look was asked for, and what comes of it. */
+/* The closer looks (zoom, hot table) that were requested. If `refuses` is set, each of them fails. */
 static struct {
 	unsigned n;
 	enum rule_action actions[4];
@@ -105,7 +106,7 @@ static void teardown(void)
 
 TestSuite(act, .init = setup, .fini = teardown);
 
-/* The memory of a transition's alert, in the place of an older one. */
+/* Stores the state of the transition's alert, and replaces an earlier state of the same alert. */
 static void note_state(const struct transition *transition)
 {
 	const struct alert *alert = &transition->alert;
@@ -158,7 +159,7 @@ static bool is_there(const char *name)
 	return text != NULL;
 }
 
-/* What the daemon says from here on, for told(). */
+/* Redirects stderr to the file that told() searches. */
 static void listen_in(void)
 {
 	_cleanup_free_ char *path = NULL;
@@ -179,7 +180,7 @@ static unsigned told(const char *text)
 	return times;
 }
 
-/* As if the daemon had been killed just now; another one takes over what it left. */
+/* Ends this daemon as if it was killed. A new one starts with the directory `copy`. */
 static void restart_from(const char *copy)
 {
 	act_free(act);
@@ -314,7 +315,7 @@ Test(act, a_closer_look_that_fails_is_told_and_stops_no_other)
 	cr_assert_eq(act_count(act, ACT_ZOOM, ACT_FAILED), 1);
 	cr_assert_eq(act_count(act, ACT_HOT, ACT_FAILED), 1);
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 1);
-	/* Nothing of it is in the store: after a restart nobody says that it was begun. */
+	/* The store has no record of the failed zoom, so a restarted daemon does not report it as begun. */
 	restart_from(place);
 	cr_assert_eq(told("not tried again"), 0);
 }
@@ -370,7 +371,7 @@ Test(act, twenty_at_once_and_the_rest_is_counted_and_told_once)
 	cr_assert_not(is_there("21.env"));
 }
 
-/* Killed before anything was stored: it fires again, with the same number, for the first time. */
+/* The daemon was killed before it stored anything, so the alert can fire again under the same number. */
 Test(act, killed_before_the_intent)
 {
 	_cleanup_free_ char *copy = copy_place("copy");
@@ -380,7 +381,10 @@ Test(act, killed_before_the_intent)
 	cr_assert_eq(act_next_number(act), 1);
 }
 
-/* Killed while the manager is being asked: whether it ran is not known, so it is told and not run. */
+/*
+ * The daemon is killed while it waits for the manager's answer. It cannot know whether the unit ran, so after
+ * the restart it logs that and does not start the unit again.
+ */
 Test(act, killed_while_it_is_started)
 {
 	_cleanup_free_ char *copy = NULL, *again = NULL;
@@ -494,7 +498,9 @@ Test(act, facts_of_the_time_before_a_restart_are_removed_too)
 	cr_assert(is_there("2.env"));
 }
 
-/* Set back by a year: what resolved in the future goes an hour from now. */
+/*
+ * The clock is set back by a year. Facts whose alert then resolved in the future are removed an hour later.
+ */
 Test(act, facts_are_removed_though_the_clock_was_set_back)
 {
 	time_t past = time(NULL) - (time_t)365 * 86400;
@@ -555,7 +561,7 @@ Test(act, alerts_of_another_boot_have_ended)
 	cr_assert_not(is_there("3.env"));
 }
 
-/* Nothing can be stored, so that nothing that must not run twice is run. */
+/* Nothing can be stored. An action that must not run twice is therefore not run at all. */
 Test(act, without_its_directory_alerts_are_still_told)
 {
 	_cleanup_free_ char *blocked = NULL;
@@ -582,7 +588,10 @@ Test(act, without_its_directory_alerts_are_still_told)
 	cr_assert_eq(n, 0);
 }
 
-/* It is there, and from some time on takes nothing more: a directory is in the way of each new state. */
+/*
+ * The directory exists, but nothing more can be written: a directory named state.json.new blocks each new
+ * state.
+ */
 Test(act, a_directory_that_takes_nothing_more_is_told_once)
 {
 	_cleanup_free_ char *block = NULL, *inside = NULL;

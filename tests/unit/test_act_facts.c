@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An alert's facts, and their file as systemd reads it. The reader here follows systemd.exec(5): it is
- * another one than what wrote them; the guests' tests have systemd's own.
+ * The facts of an alert, and their file as systemd reads it. The reader in this test follows systemd.exec(5)
+ * and shares no code with the writer. The tests in guests read the file with systemd itself.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -98,7 +98,10 @@ Test(act_facts, what_is_not_known_is_not_there)
 	facts_clear(&facts);
 }
 
-/* It fired before a restart and ends with its cgroup after it: value and bounds were stored, no more. */
+/*
+ * The alert fired before a restart and ends after it, because its cgroup is gone. Only the value and its
+ * bounds were stored.
+ */
 Test(act_facts, of_a_recalled_value_no_samples_are_told)
 {
 	struct rule rule;
@@ -120,7 +123,7 @@ Test(act_facts, of_a_recalled_value_no_samples_are_told)
 	expect(&facts, "PEBSD_BASE_SAMPLES", NULL);
 	facts_clear(&facts);
 
-	/* That no sample came is a measurement, too. */
+	/* For a rate, no sample at all is a measurement as well. */
 	rule.metric = (struct metric){.kind = METRIC_RATE};
 	resolves.alert.estimate.value = 0;
 	facts = facts_of(&resolves);
@@ -151,7 +154,7 @@ Test(act_facts, tell_a_ratio_and_a_dry_run)
 	facts_clear(&facts);
 }
 
-/* A restart without the rule: the policy has its name, and no more. */
+/* After a restart, the rule is no longer configured. The policy knows only its name. */
 Test(act_facts, of_a_rule_that_went_only_its_name_is_told)
 {
 	struct rule rule;
@@ -200,7 +203,7 @@ Test(act_facts, numbers_are_plain)
 	cr_expect_eq(strlen(text), 310, "the longest");
 }
 
-/* One assignment of double-quoted form; `*from` is moved past its line. */
+/* Reads one assignment with double quotes. Moves `*from` past the end of its line. */
 static char *read_value(const char **from, const char *name)
 {
 	size_t length = strlen(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the journal is told of alerts. */
+/* The journal entries about alerts. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -143,7 +143,7 @@ Test(act_journal, severities_are_priorities)
 	cr_expect_eq(journal_priority(""), LOG_WARNING);
 }
 
-/* What the catalog names must be what is sent. */
+/* The catalog may use only fields that the entries have. */
 Test(act_journal, the_catalog_explains_both_ids_by_fields_that_there_are)
 {
 	_cleanup_free_ char *catalog = NULL;

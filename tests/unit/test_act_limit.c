@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many actions run at once, and how fast more may follow. */
+/* The limits on how many actions run at the same time, and on how fast more may follow. */
 #include <criterion/criterion.h>
 
 #include "act/limit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What outlives the daemon: read back as it was written, or moved aside. */
+/* The state of alerts that outlives the daemon: it is read back as it was written, or moved aside. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -183,7 +183,7 @@ Test(act_store, files_are_found_by_their_number)
 	cr_assert_null(alert_store_find_file(&store, 900));
 }
 
-/* A text with `from` replaced. */
+/* Expects the reader to refuse `text` after `from` was replaced by `to`. */
 static void expect_refused(const char *text, const char *from, const char *to, const char *expected)
 {
 	const char *at = strstr(text, from), *wrong = NULL;
@@ -339,7 +339,7 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 		cr_assert_not_null(message);
 		cr_expect_not_null(strstr(message, "kept as state.json.bad"), "%s", message);
 		cr_assert_geq(store.next_number, (u64)begun, "numbers that were given begin at 1");
-		/* time() goes by a clock that may be a tick behind. */
+		/* time() reads a coarse clock that may be one tick behind. */
 		cr_assert_leq(store.next_number, (u64)time(NULL) + 1);
 		cr_assert_eq(store.n_memories, 0);
 		cr_assert_gt(asprintf(&path, "%s/state.json.bad", root), 0);
@@ -351,7 +351,7 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 	tree_remove(root);
 }
 
-/* A link that somebody left leads nowhere. */
+/* Symbolic links in the place of the files are neither read nor written through. */
 Test(act_store, links_are_not_followed)
 {
 	char *root = tree_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Asking the service manager: over a bus of the test's own. */
+/* Requests to the service manager, over a bus that the test starts. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
@@ -109,7 +109,7 @@ Test(act_unit, each_refusal_has_its_remedy)
 	cr_assert_lt(answers[1].result, 0);
 }
 
-/* A manager that is slow holds up neither the loop nor other starts. */
+/* A slow manager blocks neither the event loop nor other starts. */
 Test(act_unit, a_slow_answer_is_waited_for_in_the_loop)
 {
 	manager.silent = true;
@@ -170,7 +170,7 @@ Test(act_unit, a_bus_that_is_lost_fails_what_waits_and_is_opened_again)
 	cr_assert_eq(manager.n, 3, "what failed is not asked again");
 }
 
-/* The loss was not noticed before the next start. */
+/* pebsd had not noticed the loss of the bus before the next start. */
 Test(act_unit, a_bus_that_went_and_came_unseen)
 {
 	unit_start(unit, 1);
@@ -200,7 +200,9 @@ Test(act_unit, nobody_is_told_after_it_is_freed)
 	cr_assert_eq(n_answers, 0);
 }
 
-/* A bus that takes the connection and says nothing: what it was to be told must not come to it later. */
+/*
+ * The bus accepts the connection and then does not answer. A request that timed out must not reach it later.
+ */
 Test(act_unit, a_bus_that_does_not_greet_is_left_after_the_time)
 {
 	unit_free(unit);

@@ -12,7 +12,7 @@
 
 static char *everything[] = {"/**"};
 
-/* A policy whose process may end at any time: what it leaves is its state. */
+/* A policy whose process may end at any time. Only `state` outlives the process. */
 struct life {
 	struct policy_fixture fixture;
 	struct state *state;
@@ -54,7 +54,7 @@ static void begin_first(struct life *life, const struct rule *rule)
 	cr_expect_null(life->wrong);
 }
 
-/* Without a word: as if it was killed. */
+/* Ends the process as if it was killed: nothing is saved. */
 static void end(struct life *life)
 {
 	fixture_free(&life->fixture);
@@ -62,7 +62,7 @@ static void end(struct life *life)
 	life->state = state_free(life->state);
 }
 
-/* `after_ns`: in which there was no process. */
+/* Starts the next process. No process existed for the `after_ns` before it. */
 static void go_on(struct life *life, const struct rule *rule, u64 after_ns)
 {
 	u64 now_ns = life->fixture.now_ns + after_ns;
@@ -74,7 +74,7 @@ static void go_on(struct life *life, const struct rule *rule, u64 after_ns)
 	begin(life, state, rule, 1, now_ns);
 }
 
-/* Collections, each kept. Returns how many transitions there were. */
+/* Runs `n` collections and saves the alerts after each. Returns the number of transitions. */
 static size_t run(struct life *life, unsigned n, const char *path, u64 slow, u64 fast)
 {
 	size_t told = 0;
@@ -206,7 +206,7 @@ Test(alerts_kept, whoever_is_as_of_the_later_tick_is_newer)
 	cr_expect_not(alerts_kept_is_newer(life.kept, 0), "there is nothing");
 	(void)run(&life, 12, "/a", 10, 0);
 	kept_ns = policy_judged_ns(life.fixture.policy);
-	/* It ended after what was told, and before that was kept. */
+	/* The process ended after it reported the transition, and before it saved that. */
 	(void)fixture_run(&life.fixture, 3, "/a", 10, 0);
 	cr_assert_eq(life.fixture.n, 1);
 	cr_assert_gt(policy_judged_ns(life.fixture.policy), kept_ns);
@@ -251,7 +251,7 @@ static void expect_taken(const u8 *bytes, size_t length, u64 key, bool so)
 	struct state_ref refs[2] = {0};
 	struct state *state, *left;
 	const char *wrong;
-	/* As of second 100, and the next alert is the tenth. */
+	/* The state was saved at second 100, and the next alert has the number 10. */
 	static const u8 head[] = {0x80, 0xd0, 0xdb, 0xc3, 0xf4, 0x02, 10};
 
 	cr_assert_eq(state_new(STATE_RECORDS, &left), 0);

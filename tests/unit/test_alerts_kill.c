@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes that judge rules, each killed at some instruction: how rules stand then, by what the state and
- * the alerts' file have, is how they stood in a twin that was left alone, after the last tick or the one
- * before; and each transition was told once.
+ * Processes that judge rules are killed, each at some instruction. A twin judges the same rules without being
+ * killed. Afterwards the state and the alerts' file must have each rule as it was in the twin, after the last
+ * tick or the one before. Each transition must have been reported once.
  *
- * A kill makes a difference only by what was written until then to memory that outlives the process
- * (watched_stores.h). The file is memory here, replaced by one store as a file is by rename(2).
+ * A kill can only show in memory that outlives the process, so that the test counts the stores to that memory
+ * (watched_stores.h). The alerts' file is also memory here. One store replaces it, as rename(2) replaces a
+ * file.
  */
 #include <criterion/criterion.h>
 
@@ -36,7 +37,7 @@ struct told {
 	u64 number;
 };
 
-/* What is on disk: the alerts' file, and with it what was told. */
+/* The alerts' file, with the transitions that were reported when it was written. */
 struct file {
 	char text[1 << 20];
 	size_t length;
@@ -45,8 +46,8 @@ struct file {
 };
 
 struct disk {
-	u64 which; /* of the two is the file */
-	u64 tick;  /* the last that began */
+	u64 which; /* its lowest bit selects the current file */
+	u64 tick;  /* the tick that began last */
 	u64 stores;
 	_Alignas(4096) struct file files[2];
 };
@@ -84,7 +85,10 @@ static void recall(struct policy_fixture *fixture, const struct policy_memory *m
 			abort();
 }
 
-/* Slow and fast phases of each path, longer and shorter than the rule's. */
+/*
+ * Each path alternates between slow and fast phases, some of them shorter than the rule's times and some
+ * longer.
+ */
 static void tick_once(struct policy_fixture *fixture, u64 tick)
 {
 	fixture_begin(fixture);
@@ -113,7 +117,7 @@ static size_t list_told(const struct policy_fixture *fixture, u64 tick, struct t
 	return fixture->n;
 }
 
-/* As act_on() does it: on disk, with what is told, before it is told. */
+/* Does what act_on() does: the file is written, together with the transitions, before these are reported. */
 static void write_file(const struct policy_fixture *fixture, struct alert_store *store, struct disk *disk,
 		       u64 tick)
 {
@@ -143,7 +147,7 @@ static void write_file(const struct policy_fixture *fixture, struct alert_store 
 	__atomic_store_n(&disk->which, disk->which + 1, __ATOMIC_SEQ_CST);
 }
 
-/* What a process finds. `kept` and `store` are the caller's. */
+/* Reads what a new process finds. The caller owns `kept` and `store`. */
 static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_kept **kept,
 		 struct alert_store *store, const struct policy_memory **ret, size_t *ret_n, u64 *ret_next)
 {
@@ -164,7 +168,7 @@ static void look(struct state *state, const struct disk *disk, u64 tick, struct 
 	}
 }
 
-/* A process: so many ticks, after the one that began last. */
+/* The life of one process: it runs `ticks` ticks, after the tick that began last. */
 static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 {
 	const struct policy_memory *memories;
@@ -180,7 +184,10 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 		_exit(11);
 	watched_stores_begin(fatal);
 	watched_stores_add(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
-	/* Which of them is the file; not what is not the file yet. */
+	/*
+	 * Watches the page with `which`, which selects the file, but not the two files: the unselected one
+	 * may be incomplete.
+	 */
 	watched_stores_add(disk, 4096);
 	look(state, disk, tick, &kept, &store, &memories, &n, &next);
 	open_policy(&fixture, tick, next);
@@ -197,7 +204,7 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 	_exit(0);
 }
 
-/* How rules stand, in a form that can be compared; figures aside. */
+/* The state of all rules in a form that can be compared. It leaves out measured figures. */
 struct standing {
 	u64 next;
 	size_t n;
@@ -244,9 +251,9 @@ static bool stands_as(const struct standing *a, const struct standing *b)
 	return same;
 }
 
-/* The twin: what it has after each tick of a life, from where the one before left it. */
+/* The twin after each tick of a process. It continues from where the process before was found. */
 struct twin {
-	struct alert_store now; /* its memories */
+	struct alert_store now; /* the twin's memories */
 	struct told told[TOLD_MAX];
 	size_t n_told;
 };
@@ -273,7 +280,10 @@ static void set_twin(struct twin *twin, const struct policy_fixture *fixture)
 	free(memories);
 }
 
-/* Lets the twin live from `tick` to `last`, or the tick before it, whichever is how the other one stands. */
+/*
+ * Runs the twin from `tick` to the last tick or the one before it, until its state is that of the other
+ * process.
+ */
 static void follow(struct twin *twin, const struct disk *disk, const struct standing *have, u64 tick)
 {
 	const struct file *file = &disk->files[disk->which % 2];

@@ -27,7 +27,7 @@ Test(alerts_time, a_collection_of_two_cpus_in_good_health)
 	cr_assert_eq(time.blind_ns, 0);
 }
 
-/* A replay tells nothing of its events: nothing of it is to be taken for a source that is lost. */
+/* A replay reports no times of its events. That must not look like a lost source. */
 Test(alerts_time, what_is_not_counted_is_not_known)
 {
 	const struct reading nothing = {0};
@@ -38,7 +38,7 @@ Test(alerts_time, what_is_not_counted_is_not_known)
 	cr_assert_eq(time.blind_ns, 0);
 }
 
-/* Half of the collection was paused, on both CPUs. */
+/* Sampling was paused for half of the collection, on both CPUs. */
 Test(alerts_time, a_pause_is_blind)
 {
 	const struct reading before = {.counted = true}, now = {.counted = true,
@@ -47,7 +47,10 @@ Test(alerts_time, a_pause_is_blind)
 								.paused_ns = SECOND};
 
 	cr_assert_eq(alerts_time(&now, &before, SECOND, 2).blind_ns, SECOND / 2);
-	/* On how many is not known: the longest that it may have been, and never more than there was. */
+	/*
+	 * The number of CPUs is not known: the pause is taken to be as long as possible, and at most as long
+	 * as the collection.
+	 */
 	cr_assert_eq(alerts_time(&now, &before, SECOND / 2, 0).blind_ns, SECOND / 2);
 }
 

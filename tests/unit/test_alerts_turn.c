@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whose directories are asked where more are pending than can be asked at once. */
+/* Which cgroups are asked for their directories when more are pending than can be asked at once. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "alerts/alerts_turn.h"
 #include "base/cleanup.h"
 
-/* The names with blanks after them; `names` likewise, in any order. */
+/* `expected` has a blank after each name. `names` is separated by blanks and may be in any order. */
 static void expect(const char *names, const char *last, size_t max, const char *expected)
 {
 	_cleanup_free_ char *copy = strdup(names);
@@ -42,7 +42,7 @@ Test(alerts_turn, goes_on_where_the_last_is_gone)
 	expect("c a d", "e", 2, "a c ");
 }
 
-/* A cgroup may be pending by several rules. */
+/* Several rules may have an alert pending for the same cgroup. */
 Test(alerts_turn, asks_for_each_once)
 {
 	expect("b a b c a", NULL, 3, "a b c ");

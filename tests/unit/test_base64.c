@@ -19,7 +19,7 @@ static void expect(const char *bytes, size_t size, const char *text)
 	cr_expect_eq(memcmp(back, bytes, size), 0);
 }
 
-/* RFC 4648, section 10. */
+/* Test vectors of RFC 4648, section 10. */
 Test(base64, the_vectors_of_its_rfc)
 {
 	expect("", 0, "");

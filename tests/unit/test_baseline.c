@@ -70,7 +70,10 @@ Test(baseline, counts_half_as_much_each_half_life)
 	expect_near(baseline.weight, 150000, 1e-9);
 	expect_near(baseline.hitm, 100, 1e-6);
 
-	/* 1000 of weight 1/2 and 1000 of 1: 1500^2 / 1250 = 1800 that count alike. */
+	/*
+	 * 1000 samples of weight 1/2 and 1000 of weight 1 are worth 1500^2 / 1250 = 1800 samples of equal
+	 * weight.
+	 */
 	baseline_tally(&baseline, &ret, &seconds);
 	cr_expect_eq(ret.samples, 1800);
 	cr_expect_eq(ret.latency_samples, 1800);
@@ -80,7 +83,7 @@ Test(baseline, counts_half_as_much_each_half_life)
 	cr_expect_eq(ret.latency[80], 120);
 	cr_expect_eq(ret.latency_sum, 72000, "a mean of 40 still");
 
-	/* The rate's own numbers: so much in so long, worth 1800 samples too. */
+	/* The rate: the same weight in the same time as in one window, worth 1800 samples as well. */
 	expect_near((double)ret.weight / seconds, 100000.0 / 30, 1e-9);
 	expect_near((double)ret.weight * (double)ret.weight / ret.weight_squared, 1800, 1e-6);
 }
@@ -113,7 +116,7 @@ Test(baseline, settles_where_its_windows_are)
 		now_ns += NSEC_PER_SEC;
 		baseline_add(&baseline, HALF_LIFE, now_ns, 1, &window);
 	}
-	/* Weights of a geometric row, of ratio r to the power of 5000. */
+	/* The weights form a geometric series with the ratio r and 5000 terms. */
 	{
 		double r = exp2(-1.0 / 3600);
 		double samples = 1000 * (1 - pow(r, 5000)) / (1 - r);
@@ -127,7 +130,7 @@ Test(baseline, settles_where_its_windows_are)
 	expect_near((double)ret.latency[80] / (double)ret.latency_samples, 0.003, 1e-3);
 	expect_near((double)ret.weight / seconds, 100000, 1e-6);
 
-	/* Then something else: after three half-lives it is seven eighths of it. */
+	/* Then the windows change. After three half-lives, they make up seven eighths of the baseline. */
 	window = tally_of_window(1000, 100);
 	for (unsigned i = 0; i < 3 * 3600; i++) {
 		now_ns += NSEC_PER_SEC;
@@ -151,7 +154,9 @@ Test(baseline, few_in_each_of_many_buckets_are_not_lost)
 		window.latency[i] = 1;
 	baseline_add(&baseline, HALF_LIFE, 1, 30, &window);
 	baseline_add(&baseline, HALF_LIFE, 1 + HALF_LIFE, 30, &other);
-	/* 51^2 / 26 are 100 that count alike, of which half of each bucket of old ones would be none at all.
+	/*
+	 * The samples are worth 51^2 / 26 = 100 of equal weight. Rounding each bucket of half a sample down
+	 * would lose all of the old ones.
 	 */
 	baseline_tally(&baseline, &ret, &seconds);
 	for (u32 i = 0; i < FINE_BUCKETS; i++)

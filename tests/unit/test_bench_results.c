@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the benchmarks' rounds are made into: medians and spreads, JSON and back, and what has changed. */
+/* Results of the benchmarks: medians and spreads of the rounds, JSON and back, and what has changed. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -178,7 +178,10 @@ Test(bench_claims, are_made_of_the_values_of_one_round)
 	cr_expect_not(bench_claim_holds(&claim, 0.51));
 }
 
-/* Seven rounds of two results, the second and the machine's loop as told. */
+/*
+ * Seven rounds of two results. `second` and `loop` are the values of the second result and of the machine's
+ * loop.
+ */
 static void make_run(struct bench_results *ret, double second, double loop)
 {
 	_cleanup_free_ char *text = NULL;
@@ -265,7 +268,7 @@ static void expect_in(const struct bench_results *results,
 	cr_expect_not_null(strstr(text, wanted), "%s\nlacks %s", text, wanted);
 }
 
-/* In words, and with the unit of what they are about. */
+/* Limits are described in words, with the unit of the result. */
 Test(bench_text, limits_are_told_with_their_units)
 {
 	_cleanup_(bench_results_done) struct bench_results results = {0};

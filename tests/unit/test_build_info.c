@@ -24,7 +24,7 @@ Test(build_info, versions_of_the_build)
 	expect_version("", "libbpf", NULL);
 }
 
-/* Two notes, as ld writes them: the ABI's tag, and a build ID of three bytes. */
+/* Two notes as ld writes them: the ABI tag, and a build ID of three bytes. */
 static const u8 notes[] = {4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0, 1,    2,    3,    4, /* */
 			   4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0x0e, 0};
 
@@ -39,14 +39,14 @@ Test(build_info, the_build_id_among_notes)
 		loaded_build_id(notes, size, id);
 		cr_expect_str_eq(id, "", "%zu", size);
 	}
-	/* Lengths of 4 GiB end the search. */
+	/* A length of 4 GiB ends the search. */
 	for (size_t at = 0; at < 8; at += 4) {
 		memcpy(damaged, notes, sizeof(notes));
 		memset(damaged + at, 0xff, 4);
 		loaded_build_id(damaged, sizeof(damaged), id);
 		cr_expect_str_eq(id, "");
 	}
-	/* Another's note of the same number. */
+	/* A note of the same type, but with another owner's name. */
 	memcpy(damaged, notes, sizeof(notes));
 	damaged[32] = 'X';
 	loaded_build_id(damaged, sizeof(damaged), id);

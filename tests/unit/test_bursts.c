@@ -9,7 +9,7 @@
 
 #define PARTS 30
 
-/* 30 parts of 100 samples, of which a share is counted; by part. */
+/* 30 parts of 100 samples each. `counted` says for each part how many of them are counted. */
 static struct burst_series series_of(const double counted[PARTS])
 {
 	struct burst_series series = {.n = PARTS, .of_samples = true};
@@ -23,11 +23,11 @@ static struct burst_series series_of(const double counted[PARTS])
 	return series;
 }
 
-/* What 30 binomial variables of 100 and 0.1 were. */
+/* 30 draws from a binomial distribution with n = 100 and p = 0.1. */
 static const double independent[PARTS] = {9,  12, 10, 8,  13, 11, 7,  10, 9, 14, 10, 6,  11, 12, 9,
 					  10, 13, 8,  10, 9,  11, 15, 10, 7, 9,  12, 10, 11, 8,  10};
 
-/* Where --check-config draws the line: parts hardly ever have as many samples as each other. */
+/* --check-config draws the line here. The parts differ in size, because equal ones are rare. */
 Test(bursts, four_uneven_parts_are_enough_and_three_are_not)
 {
 	struct burst_series series = {.n = BURSTS_COLLECTIONS_MIN,
@@ -48,7 +48,7 @@ Test(bursts, independent_samples_are_worth_their_number)
 	cr_expect_eq(bursts_effect(&series, 0.9999), 1);
 }
 
-/* Each burst fills a part: 60 of 100 are counted in it, 5 in the others. */
+/* Each burst fills one part: 60 of its 100 samples are counted, and 5 in every other part. */
 Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
 {
 	double counted[PARTS];
@@ -62,13 +62,19 @@ Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
 	}
 	series = series_of(counted);
 	effect = bursts_effect(&series, 0.95);
-	/* The variance of 30 sums by that of binomial ones; t of 29 degrees by the normal quantile, squared. */
+	/*
+	 * The effect is the variance of the 30 sums divided by the binomial one, times the square of
+	 * Student's t (29 degrees of freedom) divided by the normal quantile.
+	 */
 	cr_expect_float_eq(effect, squares * 30 / 29 / series.variance * pow(1.699127 / 1.644854, 2),
 			   1e-3 * effect);
 	cr_expect_gt(bursts_effect(&series, 0.99), effect, "further out it is less sure");
 }
 
-/* The same bursts over two parts each: batches of two vary more than twice as much as one. */
+/*
+ * The same bursts, but each over two parts: batches of two parts then vary more than twice as much as one
+ * part.
+ */
 Test(bursts, longer_batches_see_longer_bursts)
 {
 	double of_one[PARTS], of_two[PARTS];
@@ -95,7 +101,7 @@ Test(bursts, a_burst_as_long_as_the_window_is_not_known)
 		series = series_of(counted);
 		cr_expect(isinf(bursts_effect(&series, 0.95)), "%zu", length);
 	}
-	/* What is the same everywhere varies by nothing. */
+	/* Equal parts do not vary at all. */
 	for (size_t i = 0; i < PARTS; i++)
 		counted[i] = 60;
 	series = series_of(counted);
@@ -118,7 +124,7 @@ Test(bursts, an_idle_service_needs_five_bursts)
 		series.variance = n * 0.09;
 		cr_expect_eq(isinf(bursts_effect(&series, 0.95)) != 0, bursts < 5, "%u", bursts);
 	}
-	/* Few samples leave parts empty by chance. */
+	/* With few samples, parts are empty by chance. */
 	for (size_t i = 0; i < PARTS; i++)
 		series.parts[i] = (struct burst_part){i == 2 || i == 9 || i == 10 || i == 23, i == 9};
 	series.variance = 4 * 0.25 * 0.75;
@@ -131,27 +137,30 @@ Test(bursts, few_parts_say_nothing_or_little)
 		.n = 2, .parts = {{100, 10}, {100, 10}}, .variance = 18, .of_samples = true};
 
 	cr_expect(isinf(bursts_effect(&series, 0.95)));
-	/* Of one part nearly all samples: no more than two. */
+	/* Two parts have nearly all samples, so that the series is worth no more than two parts. */
 	series = (struct burst_series){.n = 4,
 				       .parts = {{1000, 100}, {1, 0}, {1, 0}, {1000, 100}},
 				       .variance = 180,
 				       .of_samples = true};
 	cr_expect(isinf(bursts_effect(&series, 0.95)));
-	/* Four parts are enough to see that they vary, and t of 3 degrees tells how roughly that is known. */
+	/*
+	 * Four parts are enough to measure their variance. Student's t with 3 degrees of freedom accounts for
+	 * its uncertainty.
+	 */
 	series = (struct burst_series){.n = 4,
 				       .parts = {{100, 0}, {100, 20}, {100, 0}, {100, 20}},
 				       .variance = 36,
 				       .of_samples = true};
 	cr_expect_float_eq(bursts_effect(&series, 0.95), 400.0 * 4 / 3 / 36 * pow(2.353363 / 1.644854, 2),
 			   0.01);
-	/* A time without any event is no burst. */
+	/* A time without any event is not a burst. */
 	series = (struct burst_series){.n = 1, .parts = {{30, 0}}};
 	cr_expect_eq(bursts_effect(&series, 0.95), 1);
 	series = (struct burst_series){.n = 0};
 	cr_expect_eq(bursts_effect(&series, 0.95), 1);
 }
 
-/* A window of 30 parts, of which every tenth is a burst of slow samples of remote DRAM. */
+/* A window of 30 parts. Every tenth part is a burst of slow samples from remote DRAM. */
 struct window {
 	struct tally sum;
 	struct measured_part parts[PARTS];
@@ -222,7 +231,10 @@ Test(bursts, what_a_metric_counts_is_what_varies)
 	}
 }
 
-/* The verdict is what the bounds say, whatever samples are worth. */
+/*
+ * The verdict agrees with the bounds for any effect of bursts, which says how much less the samples are
+ * worth.
+ */
 Test(bursts, verdicts_equal_bounds)
 {
 	static const double effects[] = {1, 1.7, 5, 24, 150, 1e4, INFINITY};

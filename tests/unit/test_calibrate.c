@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the rounds of a calibration say. The measuring: tests/bpf/test_calibrate_measure.c. */
+/*
+ * What a calibration concludes from its rounds. The measurement itself is tested in
+ * tests/bpf/test_calibrate_measure.c.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -8,7 +11,7 @@
 static struct calibrate_round rounds[CALIBRATE_ROUNDS];
 static struct calibrate_timing result;
 
-/* 50 samples of 1,200 ns in work of 1 ms, which itself takes a little more or less. */
+/* 50 samples of 1,200 ns each, during work of 1 ms whose own duration varies slightly. */
 static void setup(void)
 {
 	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
@@ -38,7 +41,7 @@ Test(calibrate, the_rate_is_that_of_the_halves_with_samples)
 	cr_expect_float_eq(result.per_second, 25000, 1e-6);
 }
 
-/* A piece of 10 us in which one came, of 3 us to 4.5 us; in two others the timer's tick did. */
+/* Pieces of 10 us with one sample each, which takes 3 us to 4.5 us. The timer tick interrupts two of them. */
 Test(calibrate, one_sample_in_a_short_piece_is_enough)
 {
 	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
@@ -78,7 +81,7 @@ Test(calibrate, rounds_that_somebody_disturbed_do_not_matter)
 	cr_expect_float_eq(result.ns, 1280, 1e-6);
 }
 
-/* A hypervisor that takes the CPU for 5 ms, in either half. */
+/* A hypervisor takes the CPU for 5 ms, in either half of a round. */
 Test(calibrate, interrupted_rounds_are_thrown_away)
 {
 	for (size_t i = 0; i < 7; i++)
@@ -177,7 +180,7 @@ Test(calibrate, rounds_that_do_not_agree_say_nothing)
 	cr_expect_not(result.known, "a sample that takes no time");
 }
 
-/* The kernel's defaults, and what it makes of interrupts of 8 us. */
+/* The kernel's defaults, and the values that the kernel lowers them to when interrupts take 8 us. */
 Test(calibrate, the_kernels_own_bound_is_for_steering)
 {
 	cr_expect_eq(calibrate_bound_ns(100000, 25), 2500);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes of real cgroups; of directories of a file system where only paths matter. */
+/* Attributes of real cgroups. Plain directories stand in for them if only paths matter. */
 #include "cgroup/attributes.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +43,10 @@ static void end(void)
 
 TestSuite(cgroup_attributes, .init = begin, .fini = end);
 
-/* Of `name` in the fixture; the value or NULL to *ret, for the caller to free. */
+/*
+ * Reads the attribute of the cgroup `name` in the fixture. *ret is the value or NULL, and the caller frees
+ * it.
+ */
 static int read_attribute(const char *name, size_t max, char **ret, bool *ret_root)
 {
 	char path[128];
@@ -133,7 +136,7 @@ Test(cgroup_attributes, what_is_no_cgroup)
 	free(value);
 }
 
-/* There are no links in cgroup2; whatever is mounted there instead, none is followed. */
+/* cgroup2 has no symbolic links. If another file system is mounted there instead, links are not followed. */
 Test(cgroup_attributes, links_are_not_followed)
 {
 	char directory[] = "/tmp/pebsd-test-attributes-XXXXXX";

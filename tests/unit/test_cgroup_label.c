@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is known of a cgroup beside its path, on each way out: the labels that are asked for in metrics, all
- * of them in JSON, and neither where nothing is known. */
+/*
+ * What pebsd knows of a cgroup besides its path, in each output. Metrics have the labels that are configured,
+ * and JSON has all of them. Neither has any if nothing is known.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +55,7 @@ Test(cgroup_label, what_is_asked_for_and_known)
 	       "cgroup=\"" POD
 	       "\",runtime=\"containerd\",namespace=\"shop\",pod=\"cart-0\",container=\"app\"");
 	expect(&lookup, ~0U, "other", "cgroup=\"other\"");
-	/* As all labels are: escaped, and what is no UTF-8 made visible. */
+	/* Labels are escaped as everywhere, and bytes that are not UTF-8 are made visible. */
 	expect(&lookup, BIT(CONTAINER), QUOTE,
 	       "cgroup=\"" QUOTE "\",container=\"a\\\"b\\\\c\\nd\xef\xbf\xbd"
 	       "ff\"");

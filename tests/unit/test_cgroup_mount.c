@@ -64,7 +64,7 @@ Test(cgroup_mount, any_number_of_optional_fields)
 	expect("30 22 0:26 / /a rw - cgroup2 c rw\n", "/a", false);
 	expect("30 22 0:26 / /a rw shared:1 master:2 propagate_from:3 unbindable - cgroup2 c rw\n", "/a",
 	       false);
-	/* The type stands after the separator: what only looks like it does not count. */
+	/* The file system type follows the separator. The same word before it does not count. */
 	EXPECT_NONE("30 22 0:26 / /a rw cgroup2 - tmpfs cgroup2 rw\n");
 }
 

@@ -21,7 +21,7 @@ struct list {
 	struct met met[4096];
 	size_t n;
 	int root_fd;
-	const char *remove; /* removed, relative to root_fd, when `remove_at` is met */
+	const char *remove; /* relative to root_fd; removed when the walk meets `remove_at` */
 	const char *remove_at;
 	size_t stop_at;
 };
@@ -173,7 +173,7 @@ Test(cgroup_walk, removed_while_it_is_entered)
 	cr_expect_not_null(find("b"));
 }
 
-/* Makes a chain of `depth` directories named `name`, longer than any path can be. */
+/* Makes a chain of `depth` nested directories named `name`, whose path is longer than PATH_MAX. */
 static void make_chain(const char *name, size_t depth)
 {
 	int fd = dup(list.root_fd);
@@ -190,7 +190,7 @@ static void make_chain(const char *name, size_t depth)
 	(void)close(fd);
 }
 
-/* nftw() can't remove what is deeper than its paths are long. */
+/* nftw() cannot remove directories whose paths are longer than PATH_MAX. */
 static void remove_chain(const char *name, size_t depth)
 {
 	int line[512];
@@ -261,7 +261,7 @@ Test(cgroup_walk, one_that_is_not_ours_to_read_is_still_named)
 	make("closed");
 	make("closed/below");
 	cr_assert_eq(fchmodat(list.root_fd, "closed", 0, 0), 0);
-	/* Root may read all. */
+	/* Root may read every directory, so become another user. */
 	if (getuid() == 0) {
 		cr_assert_eq(fchownat(list.root_fd, "", 65534, 65534, AT_EMPTY_PATH), 0);
 		cr_assert_eq(seteuid(65534), 0);
@@ -318,7 +318,7 @@ Test(cgroup_walk, exists)
 	cr_expect_eq(cgroup_walk_exists(list.root_fd, "/a/b", id), 0);
 }
 
-/* The kernel's own word for a cgroup's id: its file handle is the 64-bit id (fs/kernfs/mount.c). */
+/* The cgroup id according to the kernel: its file handle is the 64-bit id (fs/kernfs/mount.c). */
 static u64 handle_of(int root_fd, const char *path)
 {
 	union {
@@ -361,7 +361,10 @@ Test(cgroup_walk_real, ids_are_the_kernels_and_removals_are_survived)
 	cr_expect_eq(find("child")->parent_id, handle_of(mount_fd, parent));
 	cr_expect_eq(cgroup_mount_in_use(path), 1);
 
-	/* The child goes while its parent is told, the parent while the child's place is. */
+	/*
+	 * First the child is removed when the walk meets its parent, then the parent when the walk meets the
+	 * parent itself.
+	 */
 	list.n = 0;
 	list.root_fd = mount_fd;
 	list.remove = child;

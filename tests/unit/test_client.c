@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pebsctl's client against servers of all kinds, each a child process that plays a script. */
+/*
+ * The client of pebsctl against servers of many kinds. Each server is a child process that follows a script.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +18,10 @@ static char directory[] = "/tmp/pebsd-client-XXXXXX";
 static char path[64];
 static pid_t child;
 
-/* Takes one call, sends `bytes` in pieces of `piece`, and hangs up, or stays for a while. */
+/*
+ * Receives one call, sends `bytes` in pieces of `piece`, and then hangs up. If `stay` is set, it stays for a
+ * while.
+ */
 static void serve(const char *bytes, size_t length, size_t piece, bool stay)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The collection over a kernel side of plain memory (tests/lib/fake_kernel.h). */
+/* The collection, with a kernel side in plain memory (tests/lib/fake_kernel.h). */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -211,7 +211,7 @@ Test(collect, differences_and_totals_are_what_came)
 	cr_expect_eq(total("/a", LOADS), 3);
 }
 
-/* Anyone that touches a record without a mark dies of it, here the test. */
+/* Records without a mark are made inaccessible, so that touching one kills the test. */
 Test(collect, slots_without_a_mark_are_not_touched)
 {
 	u32 slots[100];
@@ -250,7 +250,10 @@ Test(collect, who_touches_a_record_that_is_guarded_is_seen, .exit_code = EXIT_TO
 	run(1);
 }
 
-/* A sample in flight: its first half is there when its slot is read for another's mark. */
+/*
+ * A collection reads a slot while a sample is added to it, because another sample marked the slot. It sees
+ * only the first half.
+ */
 Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
@@ -269,7 +272,7 @@ Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
 	cr_expect_eq(total("/a", LOADS), 2);
 }
 
-/* Paths are built when all names are known, whatever the order of slots. */
+/* Paths are built after all names are known, so the order of the slots does not matter. */
 Test(collect, a_child_may_have_a_lower_slot_than_its_parent)
 {
 	fake_kernel_born_in(kernel, 200, 3, 1, "parent");
@@ -281,7 +284,7 @@ Test(collect, a_child_may_have_a_lower_slot_than_its_parent)
 	cr_expect_eq(total("/parent", LOADS), 1);
 }
 
-/* A slot that nobody has told of keeps its samples until it is known whose they are. */
+/* A slot without a known owner keeps its samples until the owner is known. */
 Test(collect, samples_wait_for_their_owner)
 {
 	sample(7, 0);
@@ -301,7 +304,7 @@ static void expect_free(u32 slot)
 		cr_expect_eq(memcmp(fake_kernel_record(kernel, LOADS, stripe, slot), &zero, sizeof(zero)), 0);
 }
 
-/* What comes late still counts to the one that it was of; the next one begins at zero. */
+/* A late sample still counts for the cgroup that had the slot. The next cgroup begins at zero. */
 Test(collect, a_slot_goes_from_one_cgroup_to_the_next)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "old");
@@ -316,7 +319,7 @@ Test(collect, a_slot_goes_from_one_cgroup_to_the_next)
 	cr_expect_eq(collect_cgroups_alive(collect), 1);
 	run(1);
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
-	sample(slot, 2); /* was under way when the index was cleared */
+	sample(slot, 2); /* this sample was under way when the index was cleared */
 	run(REST - 1);
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
 	sample(slot, 2);
@@ -334,7 +337,7 @@ Test(collect, a_slot_goes_from_one_cgroup_to_the_next)
 	cr_expect_eq(names_count(names), 2);
 }
 
-/* Stopped and started again within one collection, and again: one path, two slots. */
+/* A service is restarted within one collection: the path has two slots for a time. */
 Test(collect, a_path_with_two_slots_is_one)
 {
 	u32 first = fake_kernel_born(kernel, 2, 1, "service"), second;
@@ -361,7 +364,7 @@ Test(collect, a_path_with_two_slots_is_one)
 	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
 }
 
-/* The first sample of the path is one of the later cgroup, and then one of the earlier arrives. */
+/* The first sample of this path is from the later cgroup. A sample from the earlier one follows. */
 Test(collect, a_path_has_the_id_of_the_cgroup_that_lives)
 {
 	u32 first = fake_kernel_born(kernel, 2, 1, "service"), second;
@@ -385,7 +388,7 @@ static u64 now_by_clock(void)
 	return clock_ns;
 }
 
-/* A collection may take long, or be held up: a slot rests from when it was retired. */
+/* A collection may take long or be delayed. A slot rests from the time when it was retired. */
 Test(collect, a_rest_begins_when_the_slot_is_retired)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
@@ -404,7 +407,7 @@ Test(collect, a_rest_begins_when_the_slot_is_retired)
 	expect_free(slot);
 }
 
-/* A step that the kernel refuses is taken later, and nothing is counted twice. */
+/* If the kernel refuses a step, the next collection takes it, and nothing is counted twice. */
 Test(collect, refused_steps_are_taken_later)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
@@ -464,8 +467,10 @@ Test(collect, the_last_collection_needs_no_mark)
 	cr_expect_null(ledger_find(ledger, "/idle"));
 }
 
-/* Dead slots get a short grace, also those that no collection has seen yet; their samples go with the next
- * collection's. */
+/*
+ * Slots are reclaimed between collections. Dead slots then get a shorter grace, even if no collection has
+ * seen them yet. The next collection reports their samples.
+ */
 Test(collect, room_is_made_between_collections)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "seen"), unseen;
@@ -496,7 +501,7 @@ Test(collect, room_is_made_between_collections)
 	cr_expect_eq(difference("/seen", LOADS), 1);
 	cr_expect_eq(n_differences(), 1);
 
-	/* Two others have them before the next collection. */
+	/* Two other cgroups get these slots before the next collection. */
 	cr_assert_eq(fake_kernel_born(kernel, 4, 1, "third"), unseen);
 	cr_assert_eq(fake_kernel_born(kernel, 5, 1, "seen"), slot);
 	sample(slot, 0);
@@ -527,7 +532,7 @@ Test(collect, room_that_the_kernel_refuses_is_asked_for_a_little_later)
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
 }
 
-/* An entry that room was made of is in the next differences: it may not be folded before. */
+/* The entry of a reclaimed slot is in the next differences. It must not be folded before these. */
 Test(collect, entries_in_differences_are_not_folded)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
@@ -561,7 +566,7 @@ static u64 n_of(u64 n, const char *format, unsigned event)
 	return sum;
 }
 
-/* Whichever allocation fails, in whatever step: the next collections have all of it, once. */
+/* Any allocation may fail, in any step: the next collections report every sample exactly once. */
 Test(collect, without_memory_nothing_is_lost)
 {
 	bool failed = true;
@@ -620,7 +625,9 @@ Test(collect, without_memory_nothing_is_lost)
 	open_slots(SLOTS, STRIPES);
 }
 
-/* Births, samples on any stripe, deaths, room made at any time: each sample ends up with its cgroup. */
+/*
+ * Random births, samples on any stripe, deaths and reclaims. Each sample must be counted for its own cgroup.
+ */
 Test(collect, churn_mixes_nothing_up)
 {
 	enum { CGROUPS = 3000 };
@@ -697,7 +704,10 @@ static size_t in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* 10,000 cgroups come, have samples and go; what they took comes back when their entries are folded. */
+/*
+ * 12,000 cgroups are created, have one sample each, and are removed. Folding their entries frees their
+ * memory: the last 10,000 must not add to what was in use after the first 2,000.
+ */
 Test(collect, memory_returns_to_where_it_was)
 {
 	size_t before = 0, after = 0;

@@ -38,7 +38,7 @@ static void parse(const char *text)
 	cr_assert_eq(config_file_parse("x.conf", text, strlen(text), config, &mistakes), 0);
 }
 
-/* The mistakes of `text`, as they are printed. */
+/* Returns the mistakes in `text` as they are printed. */
 static const char *printed(const char *text)
 {
 	static char buffer[8192];
@@ -260,7 +260,7 @@ Test(config, names_of_the_model_that_are_not_known)
 	text = printed("[model]\ncpu = skylaek\n");
 	cr_expect(strstr(text, "x.conf:2: cpu = skylaek: unknown; did you mean skylake? There are nehalem, "),
 		  "%s", text);
-	/* All that could be given are told, and none that could not. */
+	/* The message lists every CPU that can be configured, and no CPU that would be refused. */
 	text = printed("[model]\ncpu = z80\n");
 	for (size_t i = 0; i < machines_count; i++)
 		cr_expect_eq(!strstr(text, machines[i].name), machine_refusal(&machines[i]) != NULL,
@@ -422,7 +422,7 @@ Test(config, a_continued_line_never_becomes_a_value)
 	cr_assert_eq(config->exclude.n, 1);
 }
 
-/* "[cgroups]", then "include = /aaa..." of `length` bytes, then the key that follows it. */
+/* Parses "[cgroups]", a line "include = /aaa..." of `length` bytes, and the key that follows it. */
 static void parse_length(size_t length)
 {
 	char text[512];
@@ -507,7 +507,7 @@ Test(config, names_of_a_recording_are_exported_by_default)
 Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 {
 	_cleanup_(config_freep) struct config *running = NULL;
-	struct config *loaded = config; /* what parse() reads into */
+	struct config *loaded = config; /* parse() writes into `config` */
 	const char *names[CONFIG_KEYS_MAX];
 
 	cr_assert_eq(config_new(&running), 0);
@@ -554,7 +554,7 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	cr_expect_not(running->listen.none);
 }
 
-/* Files below a root of their own. */
+/* These tests read files below a temporary root directory. */
 static char root[] = "/tmp/pebsd-test-config-XXXXXX";
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -643,7 +643,7 @@ Test(config_load, drop_ins_follow_in_the_order_of_their_names)
 					   "/etc/pebsd/pebsd.conf.d/20-b.conf", NULL});
 }
 
-/* A reload says what it was read from. */
+/* After a reload, the configuration lists the files that the reload read. */
 Test(config_load, the_files_of_a_reload_are_the_new_ones)
 {
 	_cleanup_(config_freep) struct config *running = NULL, *loaded = NULL;
@@ -773,7 +773,7 @@ Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
 			 "mistakes from here on are not listed; correct those above first");
 }
 
-/* The unit tests run in the top of the tree. */
+/* The unit tests run in the top directory of the source tree. */
 Test(config_load, the_installed_file_says_the_defaults_and_names_every_key)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;

@@ -41,7 +41,7 @@ static const char *finish(void)
 	return mistakes.n ? buffer : "";
 }
 
-/* The mistakes of one file with `text`, as they are printed. */
+/* Returns the mistakes in one file with `text`, as they are printed. */
 static const char *mistakes_of(const char *text)
 {
 	end();
@@ -58,7 +58,7 @@ static const char *mistakes_of(const char *text)
 
 #define expect_right(text) expect_mistakes(text, "")
 
-/* The rule `slow` of p99 above 900, and what is added to it, alone in its file. */
+/* One file with the rule `slow` (p99 above 900), with `more` appended to it. */
 #define SLOW(more) "[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n" more
 
 Test(config_rules, defaults)
@@ -212,7 +212,7 @@ Test(config_rules, what_must_be_given)
 		"x.conf:3: [rule a]: above = 900, and below = 100 stands in x.conf:2; keep one of the two "
 		"(below = empties it)\n");
 	cr_expect_eq(config->n_rules, 0);
-	/* A mistake is told once. */
+	/* Each mistake is reported once. */
 	expect_mistakes(
 		"[rule a]\ncgroup = a\nmetric = p98\nabove = x\n",
 		"x.conf:2: cgroup: the pattern a matches no cgroup: begin it with / or ** (or comm: or "
@@ -539,7 +539,7 @@ Test(config_rules, a_later_file_turns_a_rule_round)
 	cr_expect_eq(config->rules[0].clear, 700);
 	end();
 	begin();
-	/* What does not fit is told where it stands. */
+	/* A contradiction is reported at the line that the value comes from. */
 	read_as("a.conf", SLOW("clear = 700\n"));
 	read_as("b.conf", "\n[rule slow]\nabove = 600\n");
 	cr_expect_str_eq(finish(),
@@ -643,7 +643,7 @@ Test(config_rules, the_manual_has_every_key_with_its_default)
 	}
 }
 
-/* The lines of its example, once the marks before them are taken off, are a rule with the defaults. */
+/* Without the comment signs, the lines of the example in pebsd.conf are a rule with the defaults. */
 Test(config_rules, the_installed_file_has_an_example_with_every_key)
 {
 	_cleanup_fclose_ FILE *file = fopen("config/pebsd.conf", "re");

@@ -24,7 +24,10 @@ static void end(void)
 
 TestSuite(config_sampling, .init = begin, .fini = end);
 
-/* The only mistake of `[sampling]\nLINE`, without its place, which is checked; "" where there is none. */
+/*
+ * Returns the only mistake of `[sampling]\nLINE` without its place, or "" if there is none. Also checks the
+ * place.
+ */
 static const char *mistake_of(const char *line)
 {
 	char text[256];

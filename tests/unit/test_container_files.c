@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is found of containers below a root: as runtimes leave it, and as whoever wants to do harm would. */
+/* Names of containers from files below a root directory: files as runtimes write them, and hostile ones. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,7 +68,10 @@ Test(container_files, logs_name_pods_and_containers)
 	tree_write(root, "var/log/pods/shop_cart-0_" UID "/app/0.log", "");
 	tree_write(root, "var/log/pods/kube-system_dns_00000000-933e-41d0-917f-cd84de9afa94/dns/0.log", "");
 	expect(IN_POD "/" ID, "", "shop", "cart-0", "");
-	/* A pod alone is complete with its name; expect() is for containers. */
+	/*
+	 * The cgroup of a pod would be complete with the pod's name. expect() is for containers, which also
+	 * need their own.
+	 */
 	tree_write(root, "var/log/containers/cart-0_shop_app-" ID ".log", "");
 	expect(IN_POD "/" ID, "", "shop", "cart-0", "app");
 	expect(IN_POD "/crio-" ID, "cri-o", "shop", "cart-0", "app");
@@ -79,7 +82,7 @@ Test(container_files, runtimes_name_what_logs_do_not)
 	expect("/docker/" ID, "docker", "", "", "");
 	tree_write(root, DOCKER, "{\"Name\":\"/web\"}");
 	expect("/docker/" ID, "docker", "", "", "web");
-	/* Another runtime's are not looked at. */
+	/* The files of another runtime are not read. */
 	expect("/machine.slice/libpod-" ID ".scope", "podman", "", "", "");
 	tree_write(root, "var/lib/containers/storage/overlay-containers/volatile-containers.json",
 		   "[{\"id\":\"" ID "\",\"names\":[\"db\"]}]");
@@ -111,7 +114,7 @@ Test(container_files, k3s_and_nerdctl)
 	expect("/default/" ID, "containerd", "", "", "web");
 }
 
-/* An administrator may have Docker's data on another disk. */
+/* An administrator may have moved Docker's data to another disk. */
 Test(container_files, a_well_known_directory_may_be_a_link)
 {
 	tree_write(root, "disk/containers/" ID "/config.v2.json", "{\"Name\":\"/web\"}");
@@ -155,7 +158,7 @@ Test(container_files, files_that_are_too_large_are_not_read)
 	tree_write(root, DOCKER, "{\"Name\":\"/web\"}");
 	cr_assert_eq(truncate(path, (off_t)1 << 40), 0);
 	expect("/docker/" ID, "docker", "", "", "");
-	/* Blanks after it are fine, NULs are not JSON. */
+	/* Blanks after the JSON text are accepted. NUL bytes are not, because they are not JSON. */
 	cr_assert_eq(truncate(path, 4096), 0);
 	expect("/docker/" ID, "docker", "", "", "");
 	cr_assert_eq(truncate(path, (off_t)strlen("{\"Name\":\"/web\"}")), 0);

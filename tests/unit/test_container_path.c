@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths as container managers and systemd make them, and what they are resolved to. pebsd-containers(7) has
- * the same table, which tests/e2e/test_containers_table.sh compares: a row is one line here.
+ * Paths as container managers and systemd make them, and the labels that follow from them.
+ * pebsd-containers(7) has the same table, and tests/e2e/test_containers_table.sh compares both. Each row is
+ * therefore one line here.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "base/cleanup.h"
 #include "cgroup/container_path.h"
 
-/* What stands in the rows in the place of what differs from container to container. */
+/* The rows contain these words instead of the parts that differ from container to container. */
 #define ID   "3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
 #define ID2  "c46bafd57b2ef55a23c1319893c8aa5bfca24872bd95258700a51059941fb69e"
 #define UID  "12fdc709-933e-41d0-917f-cd84de9afa94"
@@ -43,7 +44,7 @@ static char *expand(const char *row)
 	return text;
 }
 
-/* word=text of what is known, in order, with blanks between them. */
+/* Formats the known labels as word=text, in order and separated by blanks. */
 static char *show(const struct container_labels *labels)
 {
 	char *text = NULL;
@@ -143,7 +144,7 @@ Test(container_path, what_only_looks_like_one)
 		"/docker",
 		"/kubepods/burstable",
 		"/kubepods.slice/kubepods-burstable.slice",
-		"/kubepods.slice/kubepods-podUID.slice.d", /* no slice */
+		"/kubepods.slice/kubepods-podUID.slice.d", /* not a slice */
 		"/podUID",                                 /* not below kubepods */
 		"/some-podUID_.slice",
 		"/kubepods/pod12fdc709-933e-41d0-917f-cd84de9afa9X",
@@ -166,11 +167,11 @@ Test(container_path, what_only_looks_like_one)
 
 Test(container_path, the_innermost_counts)
 {
-	/* Of a node in a container its own figures are the container's. */
+	/* The unit runs on a node that is itself a container: the container still gets these labels. */
 	expect("/docker/ID/system.slice/kubelet.service",
 	       "runtime=docker container_id=ID unit=kubelet.service");
 	expect("/docker/ID/docker/ID2", "runtime=docker container_id=ID2");
-	/* Started by a container of a pod, which is no container of that pod. */
+	/* A container of a pod started this container, which is therefore not a container of that pod. */
 	expect("/kubepods/podUID/ID/docker/ID2", "runtime=docker container_id=ID2");
 	/* A directory that a container made in its own cgroup. */
 	expect("/docker/ID/ID2", "runtime=docker container_id=ID");
@@ -184,7 +185,7 @@ Test(container_path, names_of_any_bytes)
 {
 	expect("/lxc.payload.a\nb\"\\", "runtime=lxc container=a\nb\"\\");
 	expect("/machine.slice/machine-a\\x20b\\x2.scope", "runtime=machine container=a b\\x2");
-	/* No byte ends a name before its end. */
+	/* An escaped NUL byte stays as it is, so that it cannot end the name. */
 	expect("/machine.slice/machine-a\\x00b.scope", "runtime=machine container=a\\x00b");
 	expect("/machine.slice/machine-\\x2d.scope", "runtime=machine container=-");
 	expect("/machine.slice/machine-qemu\\x2d\\x2da.scope", "runtime=machine container=qemu--a");

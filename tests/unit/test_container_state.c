@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names in what the kubelet and runtimes keep: forms as they write them, and what others may put there. */
+/*
+ * Names in files of the kubelet and of container runtimes: forms that they write, and forms that an attacker
+ * might.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -45,7 +48,7 @@ Test(container_state, links_to_logs)
 	expect("shop", "cart-0", "side-car");
 	cr_expect_not(container_state_log_link("cart-0_shop_app-" ID, ID, &labels));
 	cr_expect_not(container_state_log_link("cart-0_shop_app-" ID ".txt", ID, &labels));
-	/* Cut, as it would have more than 255 bytes. */
+	/* The id is cut, because the file name would otherwise have more than 255 bytes. */
 	cr_expect_not(container_state_log_link("cart-0_shop_app-3f4a1b9c0d2e5f.log", ID, &labels));
 	cr_expect_not(container_state_log_link("-" ID ".log", ID, &labels));
 	cr_expect_not(container_state_log_link("shop_app-" ID ".log", ID, &labels));
@@ -61,7 +64,7 @@ Test(container_state, docker)
 	cr_expect(DOCKER("{\"StreamConfig\":{},\"ID\":\"" ID "\",\"Name\":\"/web\",\"Config\":{\"Env\":"
 			 "[\"PASSWORD=x\"],\"Labels\":{\"maintainer\":\"somebody\"}}}"));
 	expect("", "", "web");
-	/* By cri-dockerd. */
+	/* Written by cri-dockerd. */
 	cr_expect(DOCKER("{\"Name\":\"/k8s_app_cart-0_shop_" UID "_0\",\"Config\":{\"Labels\":{"
 			 "\"io.kubernetes.container.name\":\"app\",\"io.kubernetes.pod.name\":\"cart-0\","
 			 "\"io.kubernetes.pod.namespace\":\"shop\"}}}"));
@@ -88,7 +91,7 @@ Test(container_state, bundles)
 		"\"io.kubernetes.cri.container-type\":\"container\",\"io.kubernetes.cri.sandbox-name\":"
 		"\"cart-0\",\"io.kubernetes.cri.sandbox-namespace\":\"shop\"}}"));
 	expect("shop", "cart-0", "app");
-	/* A sandbox has no name. */
+	/* A sandbox does not have a container name. */
 	cr_expect(BUNDLE("{\"annotations\":{\"io.kubernetes.cri.container-type\":\"sandbox\","
 			 "\"io.kubernetes.cri.sandbox-name\":\"cart-0\","
 			 "\"io.kubernetes.cri.sandbox-namespace\":\"shop\"}}"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is told of cgroups: by path alone, and by the process that reads names, run by this program as pebsd
- * runs it, in mounts of the test's own.
+ * The labels of cgroups. They come from the path alone, and from the process that reads names. That process
+ * is this program, run as pebsd runs it, in mounts that the test makes.
  */
 #include <criterion/criterion.h>
 
@@ -33,7 +33,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-/* The process in the place of pebsd's: one that does as it should, and some that do not. */
+/* The process that reads names. Files in /var/log make it hang, die or send nonsense. */
 __attribute__((constructor)) static void work(int argc, char *argv[])
 {
 	if (argc != 2 || strcmp(argv[1], "--container-names") != 0)
@@ -74,7 +74,7 @@ static void end(void)
 	event = sd_event_unref(event);
 }
 
-/* With a loop, and /var/log and /var/lib of its own. */
+/* Begins with an event loop, and with mounts over /var/log and /var/lib. */
 static void begin_with_mounts(void)
 {
 	if (geteuid() != 0)
@@ -102,7 +102,7 @@ static void tick(u64 later_ns)
 	containers_tick(containers, now_ns);
 }
 
-/* Until a label is known, for some seconds of real time at most. */
+/* Runs the loop until the label is known, for some seconds of real time at most. */
 static bool becomes_known(const char *path, enum container_label label)
 {
 	for (int i = 0; i < 1000 && !*text_of(path, label); i++)
@@ -110,7 +110,7 @@ static bool becomes_known(const char *path, enum container_label label)
 	return *text_of(path, label);
 }
 
-/* What is under way is done, as far as it can be seen. */
+/* Runs the loop until pending work is likely to be done. */
 static void settle(void)
 {
 	for (int i = 0; i < 20; i++)
@@ -133,7 +133,7 @@ Test(containers_alone, paths_tell_at_once)
 	cr_expect_null(containers_find(containers, "model:mix"));
 	cr_expect_null(containers_find(containers, "other"));
 	cr_expect_eq(containers_count(containers), 2);
-	/* A recording's are not looked for here. */
+	/* Names for the cgroups of a recording are not searched for on this machine. */
 	tick(SECOND);
 	cr_expect_eq(containers_pid(containers), -1);
 }
@@ -162,7 +162,7 @@ Test(containers_alone, memory_is_bounded, .timeout = 60)
 	cr_expect_not_null(containers_find(containers, "/7.service"));
 }
 
-/* Paths as long as they can be. */
+/* Uses paths of the greatest length. */
 Test(containers_alone, memory_is_bounded_in_bytes, .timeout = 60)
 {
 	char path[4000];
@@ -181,7 +181,7 @@ Test(containers_alone, memory_is_bounded_in_bytes, .timeout = 60)
 	cr_expect_leq(containers_bytes(containers), CONTAINERS_BYTES_MAX);
 	cr_expect_gt(containers_bytes(containers), CONTAINERS_BYTES_MAX - 8192);
 	cr_expect_eq(containers_count(containers), known);
-	/* Those that nobody asks for make room. */
+	/* Entries that nobody asks for are removed. */
 	tick(CONTAINERS_KEEP_NS + SECOND);
 	cr_expect_eq(containers_bytes(containers), 0);
 	cr_expect_not_null(containers_find(containers, "/one-more.service"));
@@ -205,7 +205,7 @@ Test(containers, names_are_looked_for_by_another_process)
 	cr_expect_str_eq(text_of(IN_POD, CONTAINER_LABEL_CONTAINER), "app");
 	cr_expect_str_eq(text_of(IN_POD, CONTAINER_LABEL_POD_UID), UID);
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
-	/* Without work it ends. */
+	/* Without work, the process ends. */
 	tick((CONTAINER_ASKER_IDLE_SECONDS + 1) * SECOND);
 	cr_expect(ends());
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
@@ -253,7 +253,7 @@ Test(containers, one_that_hangs_is_killed_and_holds_nobody)
 	settle();
 	tick((CONTAINER_ASKER_SECONDS + 1) * SECOND);
 	cr_expect(ends());
-	/* It rests, then another is tried. */
+	/* No process is started during the back-off. Then another one is tried. */
 	tick(SECOND);
 	cr_expect_eq(containers_pid(containers), -1);
 	cr_assert_eq(unlink("/var/log/hang"), 0);
@@ -279,7 +279,10 @@ Test(containers, one_that_dies_or_babbles_harms_nothing)
 	}
 }
 
-/* What is left to whoever has it do other things. Nothing is said in there: criterion has a pipe for that. */
+/*
+ * Tries to do harm from inside the confined process. Returns 0 if everything was refused. It must not print
+ * anything, because criterion uses a pipe for that.
+ */
 static int misbehave(void)
 {
 	char *const nothing[] = {NULL};
@@ -302,7 +305,7 @@ static int misbehave(void)
 		return 7;
 #endif
 #ifndef __SANITIZE_ADDRESS__
-	/* Past its memory. */
+	/* Exceeds the memory limit. */
 	if (mmap(NULL, CONTAINER_CONFINE_DATA + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		 0) != MAP_FAILED)
 		return 9;
@@ -319,7 +322,7 @@ Test(containers, one_that_was_taken_over_can_read_and_answer_and_no_more)
 	pid_t pid;
 
 	tree_write("/var/log", "old", "x");
-	/* For root alone, who reads as nobody there, with one capability. */
+	/* The file is readable by root alone. The process reads it as nobody, with one capability. */
 	cr_assert_eq(chmod("/var/log/old", 0600), 0);
 	pid = fork();
 	cr_assert_geq(pid, 0);
@@ -330,7 +333,7 @@ Test(containers, one_that_was_taken_over_can_read_and_answer_and_no_more)
 	cr_expect_eq(WEXITSTATUS(status), 0, "%d", WEXITSTATUS(status));
 }
 
-/* Of the process that was started by hand. */
+/* A user started the process by hand, without the socket that pebsd passes. */
 Test(containers, is_told_what_it_is_for)
 {
 	cr_assert_eq(dup2(STDERR_FILENO, STDIN_FILENO), STDIN_FILENO);

@@ -21,10 +21,10 @@ struct backend {
 	int reload_error;
 	const char *reload_line;
 	int reloads;
-	const char *path;           /* of the second cgroup, NULL: as it is */
-	struct maybe_double window; /* of the last call */
+	const char *path;           /* path of the second cgroup; NULL: unchanged */
+	struct maybe_double window; /* window of the last call */
 	int snapshots, releases;
-	struct snapshot_cgroup *many; /* not NULL: `n_many` cgroups instead */
+	struct snapshot_cgroup *many; /* if not NULL, replaces the cgroups by these `n_many` */
 	size_t n_many;
 };
 
@@ -34,7 +34,10 @@ static struct backend backend;
 static char directory[] = "/tmp/pebsd-control-XXXXXX";
 static char socket_path[128];
 
-/* In a window / was quiet. */
+/*
+ * Returns a snapshot. If the caller asks for a window, the snapshot has only its first cgroup, as if / was
+ * quiet.
+ */
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
 	struct backend *books = userdata;
@@ -106,7 +109,7 @@ static void stop(void)
 
 TestSuite(control, .init = start, .fini = stop, .timeout = 60);
 
-/* The reply's parameters, or of an error itself; the caller puts it. */
+/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
 static json_object *call(int fd, const char *text)
 {
 	_cleanup_free_ char *reply = NULL;
@@ -184,7 +187,7 @@ Test(control, top_with_window_order_and_limit)
 	cr_expect_eq(backend.releases, 4, "no answer holds a snapshot's memory");
 }
 
-/* With names as long as the kernel takes them. */
+/* Makes `n` cgroups whose paths are as long as the kernel allows. */
 static void make_many(size_t n)
 {
 	struct snapshot *example = example_perf();
@@ -358,7 +361,7 @@ Test(control, cgroup)
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}");
 }
 
-/* The name that is shown is the one to ask with, in a window without its samples too. */
+/* A client can ask with the name as it is shown, even in a window without samples of the cgroup. */
 Test(control, a_cgroup_whose_name_is_not_utf8)
 {
 	static const char *const asked[] = {"\"cgroup\":\"/r2\xef\xbf\xbd"
@@ -433,7 +436,7 @@ Test(control, reload_by_root)
 	cr_expect_eq(backend.reloads, 3);
 }
 
-/* Calls as somebody who is not root, and expects to be told who may. */
+/* Calls as a user other than root, and expects an error that says who may call. */
 static void expect_refusal(const char *text, size_t size, const char *expected)
 {
 	int pair_answer[2];
@@ -563,7 +566,7 @@ Test(control, a_stale_socket_is_replaced_and_ours_is_removed)
 	cr_assert_eq(open_control(NULL, &message), 0, "%s", message);
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
-	/* Somebody else took the name meanwhile: it is theirs. */
+	/* Another process created a socket of this name in the meantime, so it must not be removed. */
 	cr_assert_eq(unlink(socket_path), 0);
 	_cleanup_close_ int theirs = socket(AF_UNIX, SOCK_STREAM, 0);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What looks closer, on the control socket: zooms, hot tables and profiles, and who may have them. */
+/* Zooms, hot tables and profiles on the control socket, and who may have them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <grp.h>
@@ -24,11 +24,11 @@ struct backend {
 	bool replay_done;
 	int choose_error;
 	int places_error;
-	double seconds; /* of the last choice */
+	double seconds; /* seconds of the last choice */
 	unsigned int chosen;
 	bool configured;
 	bool is_chosen;
-	bool of_no_process; /* what it has hot in user space */
+	bool of_no_process; /* hot places in user space have no process */
 	unsigned int named;
 	const char *const *hot;
 };
@@ -75,7 +75,7 @@ static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
 	return books->is_chosen || books->configured;
 }
 
-/* Loads of cpu_core have code and lines, instructions code, the others nothing. */
+/* Loads of cpu_core have hot code and lines, instructions only code, and the other events nothing. */
 static int hot_places(void *userdata, const char *path, unsigned number, enum hot_kind kind,
 		      struct hot_places *ret)
 {
@@ -104,7 +104,7 @@ static struct symbols *symbols(void *userdata)
 	return userdata;
 }
 
-/* The origin's own. */
+/* Names for addresses that the origin itself knows. */
 static const struct symbol *name(void *userdata, const struct symbol_query *query)
 {
 	static char module[] = "model:batch";
@@ -146,7 +146,7 @@ static void stop(void)
 
 TestSuite(control_detail, .init = start, .fini = stop, .timeout = 60);
 
-/* The reply's parameters, or of an error itself; the caller puts it. */
+/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
 static json_object *call(int fd, const char *text)
 {
 	_cleanup_free_ char *reply = NULL;
@@ -178,7 +178,7 @@ static void expect_invalid(int fd, const char *method, const char *parameters, c
 			 parameters);
 }
 
-/* `text` is part of the error's parameters. */
+/* Expects the error `name`, with `text` as a part of its parameters. */
 static void expect_error(int fd, const char *method, const char *parameters, const char *name,
 			 const char *text)
 {
@@ -266,7 +266,7 @@ Test(control_detail, a_zoom_begins_and_is_prolonged)
 		    "{\"parameters\":{\"ended\":false}}");
 }
 
-/* Also one that was not sampled so far, and none outside. */
+/* A cgroup can be zoomed even if it had no samples so far, but not if it is outside the tree. */
 Test(control_detail, the_cgroup_of_a_zoom)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -370,7 +370,7 @@ Test(control_detail, hot_places_are_chosen_by_who_asks)
 	cr_expect_eq(backend.chosen, 2, "it is prolonged");
 }
 
-/* And are not waited for. */
+/* The origin answers at once, so that the reply does not wait for names. */
 Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -473,7 +473,10 @@ Test(control_detail, a_profile_in_pieces)
 		     "io.pebsd.NotMeasured", "anew from its beginning");
 }
 
-/* Of files of 30 MiB two are kept beside the one that was made last, whoever asks for them. */
+/*
+ * Two files of 30 MiB fit into the limit, and the file that was made last comes on top of it. It does not
+ * matter which clients ask.
+ */
 Test(control_detail, files_take_no_more_than_is_said)
 {
 	static const enum zoom_format formats[] = {ZOOM_PPROF, ZOOM_FOLDED, ZOOM_FOLDED_LATENCY};
@@ -529,7 +532,7 @@ Test(control_detail, why_there_is_no_profile)
 		     "have none");
 }
 
-/* No reader makes another's file another one. */
+/* A client that fetches one file does not replace the file of another client. */
 Test(control_detail, files_that_are_fetched_at_the_same_time)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -553,7 +556,7 @@ Test(control_detail, files_that_are_fetched_at_the_same_time)
 	cr_expect_eq(fake_zooms.outputs, 6);
 }
 
-/* Calls as somebody who is not root. The caller frees. */
+/* Calls as the user `uid`. The caller frees the answer. */
 static char *call_as(uid_t uid, const char *method, const char *parameters)
 {
 	_cleanup_free_ char *text = NULL;
@@ -620,7 +623,9 @@ static const struct symbol *kernel_function(const struct symbol_query *query)
 	return SYMBOL_IS_KERNEL(query->address) ? &symbol : NULL;
 }
 
-/* Whom `detail` names may look closer, and sees no address of the kernel; perf.data, full of them, is root's.
+/*
+ * A user named by `detail` may look closer, but sees no address of the kernel. perf.data has many such
+ * addresses, so only root may fetch it.
  */
 Test(control_detail, whom_detail_names_sees_no_address_of_the_kernel)
 {
@@ -649,7 +654,7 @@ Test(control_detail, whom_detail_names_sees_no_address_of_the_kernel)
 				       "{\"permitted\":\"root alone\"}}");
 	}
 	{
-		/* Root's file is another one. */
+		/* The file for root is made separately, with addresses. */
 		_cleanup_close_ int fd = peer_connect(socket_path);
 
 		json_object_put(call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\""));
@@ -667,6 +672,6 @@ Test(control_detail, perf_data_for_root)
 	(void)fake_zooms_hold("/batch", ZOOM_DONE);
 	reply = call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"perf.data\"");
 	cr_assert_not_null(json_get_text(reply, "data"));
-	/* "PERFILE2" */
+	/* "PERFILE2" in Base64 */
 	cr_expect_eq(strncmp(json_get_text(reply, "data"), "UEVSRklMRT", 10), 0);
 }

@@ -19,7 +19,7 @@
 struct backend {
 	int pause_error;
 	int pauses;
-	struct maybe_double paused_for; /* of the last call */
+	struct maybe_double paused_for; /* argument of the last call */
 	bool paused;
 	struct timespec paused_until;
 };
@@ -163,7 +163,7 @@ Test(control_pause, a_pause_out_of_range_is_named)
 	cr_expect_eq(backend.pauses, 0);
 }
 
-/* What somebody else is answered: the user and group 65534, with one group more unless that is 0. */
+/* The answer to a call as user and group 65534. `more` is one more group, unless it is 0. */
 static void ask_as_other(const char *text, gid_t more, char answer[256])
 {
 	int pair_answer[2];
@@ -214,7 +214,7 @@ Test(control_pause, pause_by_those_that_detail_names)
 	ask_as_other(resume, 0, answer);
 	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);
 	cr_expect_eq(backend.pauses, 0);
-	/* Its first group is another. */
+	/* The process is in the group adm, but not as its primary group. */
 	ask_as_other(pause, getgrnam("adm")->gr_gid, answer);
 	cr_expect_str_eq(answer, "{\"parameters\":{}}");
 	cr_expect_eq(backend.pauses, 1);
@@ -223,7 +223,7 @@ Test(control_pause, pause_by_those_that_detail_names)
 	control_permit(control, "nobody");
 	ask_as_other(pause, 0, answer);
 	cr_expect_str_eq(answer, "{\"parameters\":{}}", "by its user");
-	/* Nobody else is root, and a name that nobody has lets nobody. */
+	/* `detail = root` permits no other user, and a name that does not exist permits nobody. */
 	control_permit(control, "root");
 	ask_as_other(pause, 0, answer);
 	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);

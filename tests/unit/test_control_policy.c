@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* GetRules, GetAlerts, Explain and GetNeighbours on the control socket, of a policy at work. */
+/* GetRules, GetAlerts, Explain and GetNeighbours on the control socket, answered by a real policy. */
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <errno.h>
@@ -21,8 +21,8 @@
 struct backend {
 	int snapshot_error;
 	int neighbours_error;
-	const char *path; /* of the first cgroup, NULL: as it is */
-	char asked[64];   /* whose neighbours */
+	const char *path; /* path of the first cgroup; NULL: unchanged */
+	char asked[64];   /* the cgroup whose neighbours were asked for */
 	struct policy *policy;
 };
 
@@ -88,7 +88,7 @@ static void stop(void)
 
 TestSuite(control_policy, .init = start, .fini = stop, .timeout = 60);
 
-/* The reply's parameters, or of an error itself; the caller puts it. */
+/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
 static json_object *call(int fd, const char *text)
 {
 	_cleanup_free_ char *reply = NULL;
@@ -110,7 +110,7 @@ static void expect_invalid(int fd, const char *text, const char *parameter)
 	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), parameter);
 }
 
-/* An item of an array by a member's text; NULL: there is none. */
+/* Returns the item of an array whose member `key` is `text`, or NULL. */
 static json_object *item_of(json_object *array, const char *key, const char *text)
 {
 	for (size_t i = 0; i < json_object_array_length(array); i++) {
@@ -184,7 +184,7 @@ Test(control_policy, what_cannot_be_explained)
 		    "{\"error\":\"io.pebsd.NoSuchRule\",\"parameters\":{\"rule\":\"no-such\"}}");
 	peer_expect(event, fd, EXPLAIN("slow-db", "/never"),
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/never\"}}");
-	/* It was sampled, and is none of the rule's. */
+	/* This cgroup has samples, but the rule does not cover it. */
 	peer_expect(event, fd, EXPLAIN("slow-db", "/"),
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/\"}}");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"cgroup\":\"/\"}}", "rule");
@@ -198,7 +198,7 @@ Test(control_policy, what_cannot_be_explained)
 		"x");
 }
 
-/* A subtree is judged though its top has no sample of its own. */
+/* A subtree is judged even if the cgroup at its top has no samples of its own. */
 Test(control_policy, a_subtree_is_found_by_the_policy)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -211,7 +211,7 @@ Test(control_policy, a_subtree_is_found_by_the_policy)
 	cr_expect(json_get_u64(judged, "samples", &samples) && samples >= 6000);
 }
 
-/* It has samples, though the policy knows of none: nothing is judged, and no error. */
+/* The cgroup has samples, but the policy knows of none: the reply has no judged item and is not an error. */
 Test(control_policy, a_cgroup_without_the_event)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -232,7 +232,7 @@ Test(control_policy, neighbours)
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
-	/* Asked by the form that is shown, looked up by its own. */
+	/* The client asks with the path as it is shown, and pebsd looks up the cgroup by its real path. */
 	backend.path = "/db\xff";
 	reply = call(fd, NEIGHBOURS("/db\xef\xbf\xbd"
 				    "ff"));
@@ -278,7 +278,7 @@ Test(control_policy, before_the_first_collection)
 			    "\"reason\":\"nothing was collected yet; try again in a few seconds\"}}");
 }
 
-/* Who may connect may ask: the socket's mode says who that is. */
+/* Every client that can connect may ask. The mode of the socket says who that is. */
 Test(control_policy, others_than_root_may_ask)
 {
 	static const char text[] =
@@ -313,7 +313,7 @@ Test(control_policy, others_than_root_may_ask)
 	cr_expect_not_null(strstr(answer, "\"verdict\":\"named\""), "%s", answer);
 }
 
-/* The watch event of an alert: what control_publish() makes of json_transition(). */
+/* The watch event of an alert, which control_publish() makes from json_transition(). */
 Test(control_policy, watchers_are_told_of_alerts)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -350,7 +350,7 @@ static bool is_described(const char *name, size_t length)
 	return strstr(control_interface_description, definition);
 }
 
-/* Each method is there, and each type that a member has is. */
+/* The description has each method, and each type that a member uses. */
 Test(control_policy, the_interface_is_described)
 {
 	static const char *const definitions[] = {"\nmethod GetRules(", "\nmethod GetAlerts(",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What sampling costs, as JSON, as text and as metrics. */
+/* What sampling costs, shown as JSON, text and metrics. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -18,7 +18,10 @@ static char *const labels[] = {"event=\"loads\",pmu=\"cpu_core\"", "event=\"load
 
 static struct snapshot *snapshot;
 
-/* The first all known, of the second the program's time alone: nobody governs it. */
+/*
+ * Everything is known about the first event. The second is not governed, and only its program's time is
+ * known.
+ */
 static void setup(void)
 {
 	snapshot = example_perf();
@@ -86,7 +89,7 @@ Test(cost_shown, as_text)
 	formatted_expect(
 		text,
 		"             cost, of the busiest CPU's time: unknown; a sample takes 55 ns of program\n");
-	/* A person's period has no budget. */
+	/* A period that the user set has no budget. */
 	snapshot->events[1].cost.state = "fixed";
 	free(text);
 	text = text_of();
@@ -94,7 +97,7 @@ Test(cost_shown, as_text)
 			       "sample takes 55 ns of program\n");
 }
 
-/* What rare samples take was not to be measured. */
+/* The time of an interrupt at a low sampling rate could not be measured. */
 Test(cost_shown, without_sparse_interrupts_the_cost_is_the_least)
 {
 	_cleanup_free_ char *text = NULL;

@@ -20,7 +20,7 @@ Test(data_source, level_number_goes_before_level_bits)
 {
 	cr_expect_eq(data_source_source(0x10268100142), SOURCE_L1); /* Skylake-SP, Alder Lake */
 	cr_expect_eq(data_source_source(0x11868100242), SOURCE_LFB);
-	cr_expect_eq(data_source_source(0x3a68100042), SOURCE_REMOTE_DRAM); /* lvl says HIT only */
+	cr_expect_eq(data_source_source(0x3a68100042), SOURCE_REMOTE_DRAM); /* lvl has only the HIT bit */
 	cr_expect_eq(data_source_source(0x1c68200042), SOURCE_PMEM);
 	cr_expect_eq(data_source_source(0x1206080002), SOURCE_CXL);
 }
@@ -92,7 +92,7 @@ Test(data_source, snoops_and_translations)
 	cr_expect_eq(data_source_snoop(0x29800842), SNOOP_HITM);
 	cr_expect_eq(data_source_snoop(0x7668000042), SNOOP_FWD);
 	cr_expect_eq(data_source_snoop(0x8688000842), SNOOP_PEER);
-	cr_expect_eq(data_source_snoop(0x1a68501042), SNOOP_MISS); /* none or miss */
+	cr_expect_eq(data_source_snoop(0x1a68501042), SNOOP_MISS); /* no snoop, or a miss */
 	cr_expect_eq(data_source_tlb(0x68100142), TLB_HIT);
 	cr_expect_eq(data_source_tlb(0x29080142), TLB_L1_HIT);
 	cr_expect_eq(data_source_tlb(0x49080142), TLB_L2_HIT);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of a stripped program whose debug information only a server has: asked by the symbolizer, confined
- * as pebsd has it, through libdebuginfod. The symbolizer is this program, the server a thread of it.
+ * Names for a stripped program whose debug information only a server has. The symbolizer asks the server
+ * through libdebuginfod, confined as pebsd confines it. The symbolizer is this program, and the server is one
+ * of its threads.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -29,9 +30,9 @@ enum manner { ANSWERS, HAS_NOTHING, SAYS_NOTHING };
 static struct {
 	struct MHD_Daemon *daemon;
 	enum manner manner;
-	char *file; /* what it answers with */
+	char *file; /* the file that the server sends */
 	atomic_uint asked;
-	char url[128]; /* the last that was asked for */
+	char url[128]; /* last URL that was requested */
 } server;
 
 static sd_event *event;
@@ -82,7 +83,7 @@ static char *in_directory(const char *name)
 	return path;
 }
 
-/* A program that runs without its symbols, and apart from it, in `debug`, what was taken off. */
+/* Builds a program and moves its symbols to the file `debug`. The program runs without them. */
 static void begin(void)
 {
 	_cleanup_free_ char *program = NULL, *cache = NULL;
@@ -120,7 +121,7 @@ static void end(void)
 {
 	symbols = symbols_free(symbols);
 	event = sd_event_unref(event);
-	/* One whose connection is suspended never stops; this process ends. */
+	/* A daemon with a suspended connection cannot be stopped. It ends with this process. */
 	if (server.manner != SAYS_NOTHING)
 		MHD_stop_daemon(server.daemon);
 	subject_stop(&subject);
@@ -140,7 +141,7 @@ static const struct symbol *answer_of(u64 address, enum symbol_kind kind)
 	return symbol;
 }
 
-/* The names come, and source lines; of data too. */
+/* Expects the names and source lines of code, and the name of data. */
 static void expect_names(void)
 {
 	const struct symbol *symbol = answer_of(subject.inlined, SYMBOL_CODE);
@@ -155,7 +156,7 @@ static void expect_names(void)
 	cr_expect_str_eq(symbol->frames[0].name, "with_value");
 }
 
-/* Without a name, but with the module and where in it. */
+/* Expects an unknown name, but with the module and the offset in it. */
 static void expect_unknown(void)
 {
 	const struct symbol *symbol = answer_of(subject.function, SYMBOL_CODE);
@@ -184,7 +185,7 @@ Test(debuginfod, a_stripped_program_has_the_names_that_a_server_has_of_it)
 	cr_expect_str_eq(server.url, expected);
 	cr_expect_eq(atomic_load(&server.asked), 1);
 
-	/* It is kept. */
+	/* The file is cached, so the server is not asked again. */
 	symbols = symbols_free(symbols);
 	start_symbols();
 	expect_names();
@@ -222,7 +223,7 @@ Test(debuginfod, a_server_that_says_nothing_costs_the_names_and_no_symbolizer)
 	server.manner = SAYS_NOTHING;
 	start_symbols();
 	expect_unknown();
-	/* The library asks more than once itself. */
+	/* The library itself sends several requests. */
 	asked = atomic_load(&server.asked);
 	cr_expect_geq(asked, 1);
 	(void)answer_of(subject.data, SYMBOL_DATA);

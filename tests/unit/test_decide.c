@@ -7,7 +7,7 @@
 
 #define S NSEC_PER_SEC
 
-/* One finding a second after `at_ns`, on a decision; `for` in seconds. */
+/* One finding, one second after `at_ns`, applied to a decision. `for_s` is the rule's `for` in seconds. */
 struct step {
 	const char *name;
 	u64 for_s;

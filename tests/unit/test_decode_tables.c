@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tables of the path of a sample say what data_source.h says. */
+/* The tables that BPF programs use to decode a data source agree with data_source.h. */
 #include <criterion/criterion.h>
 
 #include "pebsd/decode_tables.h"
@@ -37,7 +37,7 @@ static u64 next_random(u64 *state)
 	return *state;
 }
 
-/* No two combinations of the bits share an entry, and none is without. */
+/* Each combination of the bits has an entry, and no two combinations share one. */
 static void each_has_its_own(u64 bits, u32 (*index_of)(u64 value))
 {
 	u8 seen[DECODE_INDICES] = {0};

@@ -6,7 +6,7 @@
 #include "collect/differences.h"
 #include "scarce_memory.h"
 
-/* As many as any test puts. */
+/* The greatest number of entries that a test uses. */
 #define ENTRIES 16384
 
 static u64 state = 88172645463325252ULL;
@@ -26,7 +26,7 @@ Test(pairs, hold_what_is_not_zero)
 	u8 pairs[PAIRS_MAX];
 	size_t size;
 
-	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last of all */
+	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last counter of all */
 	size = pairs_of(&figures, pairs);
 	pairs_add(pairs, size, &sum);
 	cr_expect_eq(sum.samples[SOURCE_L2], 7);
@@ -59,7 +59,7 @@ Test(pairs, of_any_figures_fit_and_come_back)
 	}
 }
 
-/* Entries are not looked into. */
+/* `differences` does not read the entries, so addresses are enough. */
 static struct ledger_entry *entry_at(size_t i)
 {
 	static char entries[ENTRIES];
@@ -112,7 +112,7 @@ Test(differences, stay_where_they_are_as_more_come)
 	expect_all(differences, 0, any_size);
 }
 
-/* What a busy collection took is kept as long as such collections come, and then given back. */
+/* Memory that a busy collection took is kept while such collections recur, and then freed. */
 Test(differences, memory_goes_with_the_need)
 {
 	_cleanup_(differences_freep) struct differences *differences = NULL;

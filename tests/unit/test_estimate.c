@@ -59,7 +59,7 @@ Test(estimate, of_a_mean_counts_up_to_its_cap)
 	cr_expect(ret.known);
 	expect_near(ret.value, 29600.0 / 990, 1e-12);
 	expect_near(ret.bounds.low, (26 * 900 + 52 * (90 - band)) / 990, 1e-6);
-	/* 480 is an edge. */
+	/* 480 cycles is the edge of a bucket. */
 	expect_near(ret.bounds.high, (28 * (900 - band) + 56 * 90 + 480 * band) / 990, 1e-6);
 }
 
@@ -93,7 +93,7 @@ Test(estimate, of_a_rate)
 
 	cr_expect(ret.known);
 	cr_expect_eq(ret.value, 10000);
-	/* 1000 Poisson events: 948.6 to 1053.5, each with 95 %. */
+	/* 1000 Poisson events have the bounds 948.6 and 1053.5, each with 95 % confidence. */
 	expect_near(ret.bounds.low, 9486, 1e-3);
 	expect_near(ret.bounds.high, 10535, 1e-3);
 }
@@ -166,7 +166,10 @@ Test(estimate, of_a_ratio_of_means_caps_both)
 	struct measured measured = {.tally = &tail, .seconds = 10, .base = &tail, .base_seconds = 10};
 	struct estimate ret;
 
-	/* A tenth far off, in both alike: nothing has risen. */
+	/*
+	 * A tenth of the latencies is in the overflow bucket, in the window and in the baseline: nothing has
+	 * risen.
+	 */
 	tail.latency[29] = 0;
 	tail.latency[FINE_OVERFLOW] = 90;
 	ret = estimate((struct metric){.kind = METRIC_MEAN, .ratio = true}, 1.5, &measured);

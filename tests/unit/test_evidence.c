@@ -22,7 +22,7 @@ static double real(u64 *state)
 	return (double)(next(state) >> 11) / 0x1p53;
 }
 
-/* What the bounds of estimate_of() say. */
+/* The verdict that follows from the bounds of estimate_of(). */
 static enum verdict by_bounds(const struct rule *rule, const struct limits *limits,
 			      const struct measured *measured)
 {
@@ -39,7 +39,7 @@ static enum verdict by_bounds(const struct rule *rule, const struct limits *limi
 	return VERDICT_BETWEEN;
 }
 
-/* From none to many samples; one bucket, two, or a hill. */
+/* A random number of samples from 0 to 100,000, in one bucket, two, or a group of them. */
 static struct tally random_tally(u64 *state)
 {
 	static const u64 most[] = {1, 10, 100, 1000, 10000, 100000};
@@ -64,7 +64,7 @@ static struct tally random_tally(u64 *state)
 	tally.latency_samples = n;
 	tally.weight = n * period;
 	tally.weight_squared = (double)n * (double)period * (double)period;
-	/* At times of two periods. */
+	/* Some tallies have samples of two periods. */
 	if (below(state, 3) == 0) {
 		u64 other = below(state, n + 1);
 
@@ -91,7 +91,7 @@ static struct rule random_rule(u64 *state, const struct tally *near)
 	metric->share = (enum metric_share)below(state, 4);
 	metric->source = SOURCE_L3;
 
-	/* Most limits near to what is there, where it takes the exact answer. */
+	/* Most limits are close to the value, because only then the exact answer matters. */
 	rule.threshold = real(state) * 3;
 	if (!metric->ratio) {
 		struct measured measured = {.tally = near, .seconds = 30};
@@ -109,7 +109,7 @@ static struct rule random_rule(u64 *state, const struct tally *near)
 Test(evidence, equals_what_the_bounds_say)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
-	unsigned seen[4][2][3] = {0}; /* by kind, ratio and verdict */
+	unsigned seen[4][2][3] = {0}; /* counted by kind, ratio and verdict */
 	u64 state = 20240607;
 
 	cr_assert_eq(evidence_new(&evidence), 0);
@@ -147,7 +147,7 @@ Test(evidence, equals_what_the_bounds_say)
 					     seen[kind][ratio][verdict]);
 }
 
-/* Each count of each n, twice: the second answers come from what is remembered. */
+/* Checks each count of each n twice: the second answer comes from remembered bounds. */
 Test(evidence, equals_it_at_each_count)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
@@ -205,7 +205,10 @@ Test(evidence, counts_that_change_the_verdict)
 			    .confidence = 0.975};
 
 	cr_assert_eq(evidence_new(&evidence), 0);
-	/* Ranks 6 and 15 of 20: 15 above are enough, with 5 it is clear. */
+	/*
+	 * The bounds of a median of 20 are ranks 6 and 15. So 15 above the threshold are a breach, and at
+	 * most 5 are clear.
+	 */
 	expect_counts(evidence, &rule, 20, 15, 5);
 	rule.below = true;
 	rule.clear = 960;
@@ -220,7 +223,7 @@ Test(evidence, counts_that_change_the_verdict)
 	expect_counts(evidence, &rule, 298, 7, -1);
 	expect_counts(evidence, &rule, 299, 7, 0);
 
-	/* A share of 1 % is none of 299 with a chance of 4.95 %. */
+	/* If the true share is 1 %, none of 299 samples has the property with a probability of 4.95 %. */
 	rule = (struct rule){.metric = {.kind = METRIC_SHARE, .share = METRIC_SHARE_HITM},
 			     .threshold = 0.01,
 			     .clear = 0.01,
@@ -262,7 +265,7 @@ Test(evidence, of_as_many_as_counters_hold)
 	const struct measured measured = {.tally = &tally, .seconds = 10};
 
 	cr_assert_eq(evidence_new(&evidence), 0);
-	/* 3.719 standard deviations off the half are 121,864. */
+	/* 121,864 samples are 3.719 standard deviations from one half. */
 	for (u32 off = 121000; off < 123000; off += 50) {
 		tally.hitm = ~0U / 2 + off;
 		cr_expect_eq(evidence_judge(evidence, &rule, &limits, &measured),

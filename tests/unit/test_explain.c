@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sentences about alerts: what they say, and that it is true. */
+/* The sentences about an alert: their text, and that they are true. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "policy/explain.h"
 #include "policy/quantity.h"
 
-/* 2026-11-21T06:00:00Z. */
+/* 2026-11-21T06:00:00Z */
 #define SIX 1795240800
 
 enum { SLOW_DB, REMOTE, WORSE, STARVED };
 
-/* Exactly these sentences, in this order; `expected` ends with NULL. */
+/* Expects exactly these sentences in this order. `expected` ends with NULL. */
 static void expect_all(const struct alert *alert, const char *const *expected)
 {
 	char **sentences = NULL;
@@ -28,7 +28,7 @@ static void expect_all(const struct alert *alert, const char *const *expected)
 	explain_free(sentences);
 }
 
-/* The first that begins so; NULL: none does. The caller frees. */
+/* Returns the first sentence that begins like this, or NULL. The caller frees it. */
 static char *sentence(const struct alert *alert, const char *beginning)
 {
 	char **sentences = NULL;
@@ -148,7 +148,7 @@ Test(explain, bounds_that_are_not_there)
 
 	expect_sentence(&alert, "it is",
 			"it is above 832 cycles with 95% confidence; so far nothing bounds it above");
-	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket is the end of nothing */
+	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket does not bound anything */
 	expect_sentence(&alert, "it is",
 			"it is above 832 cycles with 95% confidence; so far nothing bounds it above");
 	alert.estimate.bounds = (struct interval){0, 1024};
@@ -174,7 +174,7 @@ Test(explain, too_few_for_any_verdict)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 0, 870, INFINITY);
 
-	/* 0.99^298 is above 5 %, 0.99^299 is not; 0.05 is above 1 %, 0.05^2 is not. */
+	/* 0.99^298 is greater than 5 %, and 0.99^299 is not. 0.05 is greater than 1 %, and 0.05^2 is not. */
 	alert.estimate.samples = 298;
 	alert.decision.state = ALERT_FIRING;
 	expect_sentence(
@@ -254,7 +254,7 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.estimate.effect = 8.237;
 	expect_sentence(&alert, "they came",
 			"they came in bursts: 5,025 latencies are worth 610 independent ones");
-	/* 11 of 610 prove it, each of them worth 8.24. */
+	/* 11 of 610 independent samples prove it, and each stands for 8.24 samples: 91. */
 	expect_sentence(&alert, "a breach is proven when",
 			"a breach is proven when at least 91 of 5,025 latencies are above 896 cycles; 0 are");
 
@@ -289,7 +289,7 @@ Test(explain, a_baseline_that_is_too_young)
 		"is judged");
 	expect_sentence(&alert, "while the rule", NULL);
 
-	/* A rate has no least number of samples. */
+	/* A rate does not need a minimum number of samples. */
 	alert.estimate.base_samples = 500;
 	expect_sentence(&alert, "the baseline is empty",
 			"the baseline is empty: it begins with what leaves the window");
@@ -363,7 +363,7 @@ Test(explain, how_it_ended)
 	}
 }
 
-/* A rule as the examples are, and what the samples of a window make of it. */
+/* One of the example rules, with a window of samples for it to judge. */
 struct trial {
 	struct rule rule;
 	struct limits limits;
@@ -385,7 +385,10 @@ static void trial_start(struct trial *trial, size_t rule, bool below)
 	trial->measured = (struct measured){.tally = &trial->tally, .seconds = 30};
 }
 
-/* `far` of `n` are on the rule's side of its threshold or of `clear`, each by as little as can be. */
+/*
+ * Puts `far` of `n` samples just beyond the rule's threshold, or beyond `clear`, and the others just within
+ * it.
+ */
 static void trial_fill(struct trial *trial, u64 far, u64 n, bool breach)
 {
 	const struct rule *rule = &trial->rule;
@@ -427,7 +430,10 @@ static bool proven(const struct trial *trial, bool breach)
 	return above ? estimate.bounds.low >= limit : estimate.bounds.high <= limit;
 }
 
-/* The count that a sentence names is where the interval's verdict changes: with one less it is not so. */
+/*
+ * The sentence names the count at which the verdict of the interval changes. With one sample less (or more,
+ * for clear), it is not proven.
+ */
 Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
 {
 	static const u64 sizes[] = {300, 501, 2000, 12345};
@@ -462,7 +468,10 @@ Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
 				}
 }
 
-/* So many samples, of which the same share are so, do prove it, and a fiftieth less does not. */
+/*
+ * With the number of samples that the sentence names and the same share, the breach is proven. With a
+ * fiftieth less it is not.
+ */
 Test(explain, how_many_samples_would_prove_it)
 {
 	struct trial trial;
@@ -471,7 +480,7 @@ Test(explain, how_many_samples_would_prove_it)
 	unsigned long long thousands = 0, rest = 0, foreseen;
 
 	trial_start(&trial, REMOTE, false);
-	trial_fill(&trial, 110, 2000, true); /* 5.5 % of 5 % */
+	trial_fill(&trial, 110, 2000, true); /* 5.5 %, and the threshold is 5 % */
 	cr_expect_not(proven(&trial, true));
 	alert = trial_alert(&trial, ALERT_INACTIVE);
 	expect_sentence(&alert, "a breach is proven",
@@ -488,7 +497,10 @@ Test(explain, how_many_samples_would_prove_it)
 	trial_fill(&trial, foreseen * 49 / 50 * 55 / 1000, foreseen * 49 / 50, true);
 	cr_expect_not(proven(&trial, true), "%s", found);
 
-	/* Where the share is on the good side no number of samples does; and what is proven needs no more. */
+	/*
+	 * If the share is on the good side, no number of samples proves a breach. If the breach is proven, no
+	 * more are needed.
+	 */
 	trial_fill(&trial, 99, 2000, true);
 	alert = trial_alert(&trial, ALERT_INACTIVE);
 	expect_sentence(&alert, "with the same share", NULL);
@@ -497,7 +509,7 @@ Test(explain, how_many_samples_would_prove_it)
 	expect_sentence(&alert, "with the same share", NULL);
 }
 
-/* What is counted of a share that must not be small are the others. */
+/* For a share that must not be small, the sentence counts the other samples. */
 Test(explain, a_share_below_counts_what_it_is_not)
 {
 	_cleanup_free_ char *found = NULL;

@@ -4,7 +4,7 @@
 
 #include "collect/figures.h"
 
-/* Every counter of the record reaches the figures: each gets a value of its own, and none is missed. */
+/* Each counter of the record has a value of its own, and all of them must reach the figures. */
 Test(figures, every_counter_is_taken)
 {
 	static struct latency_record record;

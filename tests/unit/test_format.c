@@ -13,7 +13,7 @@
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
 
-/* The text of one call of a formatter, which the caller frees. */
+/* Returns the text that one call of a formatter writes. The caller frees it. */
 #define TEXT_OF(call)                                         \
 	({                                                    \
 		char *_text = NULL;                           \
@@ -194,7 +194,7 @@ Test(format, cgroup_of_a_replay)
 	expect_width(text, 80);
 }
 
-/* AMD: a load that hit L1 has a source and no latency. */
+/* On AMD, a load that hit L1 has a source and no latency. */
 Test(format, latencies_of_some_samples_alone)
 {
 	struct snapshot *snapshot = example_replay();
@@ -261,7 +261,7 @@ Test(format, trend_and_quiet_windows)
 	cr_expect_not_null(strstr(nothing, "none in this window"));
 }
 
-/* Whatever is printed of a model says that it is one. */
+/* Everything that is printed about a model says that it is one. */
 Test(format, a_model_is_no_measurement)
 {
 	struct snapshot *snapshot = example_perf();
@@ -396,7 +396,7 @@ Test(format, watched_items_are_one_line)
 	cr_expect_str_eq(text, "2026-11-21T06:00:00Z born    /a\\x0ab\n");
 }
 
-/* A daemon gone mad: no shape of reply makes the formatters fail. */
+/* A reply of any shape is formatted without an error, even if the daemon is broken. */
 Test(format, replies_of_any_shape)
 {
 	static const char *const replies[] = {
@@ -448,7 +448,7 @@ Test(format, words_are_never_split_and_long_ones_stay_whole)
 			       "             \n");
 }
 
-/* Each event's table has the columns of what it measures, and no others. */
+/* The table of each event has only columns for what the event measures. */
 Test(format, top_of_several_events)
 {
 	struct snapshot *snapshot = example_several();
@@ -484,7 +484,7 @@ Test(format, top_of_several_events)
 	cr_expect_null(strstr(numbers, "nan"));
 }
 
-/* What was not measured of a store is no 0: translation, locks and snoops of Haswell's. */
+/* Translation, locks and snoops are not measured for Haswell's stores: they must not be shown as 0. */
 Test(format, stores_that_tell_only_the_first_level)
 {
 	struct snapshot *snapshot = example_several();
@@ -577,7 +577,7 @@ Test(format, show_marks_guests_and_holds_accesses_against_instructions)
 	cr_expect_not_null(strstr(text,
 				  "\n      Guest: not sampled: of this virtual machine the figures are the "
 				  "host's side alone\n"));
-	/* 5 x 1009 of 20 x 2000003 */
+	/* 5 x 1009 loads per 20 x 2000003 instructions */
 	cr_expect_not_null(strstr(text,
 				  "\n   Per 1000: 0.126 sampled loads per thousand instructions: of those "
 				  "tagged at random and above the threshold\n"),

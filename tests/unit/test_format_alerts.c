@@ -127,7 +127,7 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 	formatted_expect(absent, "     Alerts: not known\n");
 }
 
-/* Nothing but the dash where a number is not there, and none of the metric without its rule. */
+/* A missing number is shown as a dash. Without its rule, the metric is not shown. */
 Test(format_alerts, what_is_absent_is_a_dash)
 {
 	_cleanup_free_ char *text =
@@ -174,7 +174,7 @@ Test(format_alerts, a_thousand_that_fire_are_all_shown)
 	cr_expect_eq(shown, 1000, "%zu", shown);
 }
 
-/* A rule's name is what `explain` is asked with. */
+/* Users pass the rule's name to `explain`, so it must not be cut. */
 Test(format_alerts, names_stay_whole_on_any_width)
 {
 	static const char name[] = "a-rule-whose-name-is-as-long-as-names-of-rules-may-be-at-most-63";

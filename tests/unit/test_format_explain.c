@@ -11,7 +11,7 @@
 
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
-static const struct format_style tight = {.width = 34}; /* a scale of 21 cells */
+static const struct format_style tight = {.width = 34}; /* leaves 21 cells for the scale */
 
 #define RULE                                                                                                \
 	"{\"rule\":\"slow\",\"cgroup\":[\"/db*\"],\"event\":\"loads\",\"metric\":\"p99\",\"unit\":"         \
@@ -67,7 +67,7 @@ Test(format_explain, each_event_on_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
-/* What the sentences would have said. */
+/* The numbers replace the missing sentences. */
 Test(format_explain, without_sentences_the_numbers_are_told)
 {
 	_cleanup_json_ json_object *explained = formatted_from(REPLY(HELD "," FIRING));
@@ -134,7 +134,10 @@ static void expect_scale(const char *numbers, const char *expected)
 		formatted_expect_not(text, "Measured:");
 }
 
-/* What the picture says is what is decided: all of [=o=] over ! is a breach, all of it over . is clear. */
+/*
+ * The picture agrees with the decision: [=o=] entirely in the ! zone is a breach, and entirely in the . zone
+ * is clear.
+ */
 Test(format_explain, the_scale_shows_what_is_proven)
 {
 	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":110,\"high\":160",
@@ -150,7 +153,7 @@ Test(format_explain, the_scale_shows_what_is_proven)
 		     "     Limits: .........!!!!!!!!!!!!\n");
 }
 
-/* 99.9 and 100 fall in one cell; what is not proven is drawn beside it. */
+/* 99.9 and 100 belong to the same cell. A bound that proves nothing is drawn one cell further out. */
 Test(format_explain, a_bound_just_short_of_a_limit_does_not_look_past_it)
 {
 	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":100,\"high\":160",
@@ -222,7 +225,7 @@ Test(format_explain, replies_of_any_shape)
 	}
 }
 
-/* What was measured is the alert's to tell, not that of a rule which may have been changed meanwhile. */
+/* The metric is the one that the alert was measured with, because its rule may have changed since. */
 Test(format_explain, the_metric_is_that_of_the_alert)
 {
 	_cleanup_free_ char *text =

@@ -97,7 +97,7 @@ Test(format_rules, without_rules_it_is_told_how_to_have_one)
 				 "--test-rules\n");
 }
 
-/* A name is what `explain` is asked with: it is never cut. */
+/* Users pass the rule's name to `explain`, so it must not be cut. */
 Test(format_rules, long_names_stay_whole)
 {
 	static const char name[] = "a-rule-whose-name-is-as-long-as-names-of-rules-may-be-at-most-63";

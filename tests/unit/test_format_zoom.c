@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What zooms and hot tables look like to people. */
+/* The text that people see for zooms and hot tables. */
 #include <criterion/criterion.h>
 
 #include <locale.h>
@@ -28,7 +28,7 @@ static time_t at(const char *text)
 
 #define NOW at("2026-11-21T06:03:30Z")
 
-/* The report with a member of its zoom in the place of the example's. */
+/* Returns the example report with one member of its zoom replaced. */
 static json_object *report_with(const char *key, const char *value)
 {
 	json_object *report = formatted_from(example_zoom_report);
@@ -65,7 +65,7 @@ Test(format_zoom, on_80_columns)
 			       "         0x30   600     600    100    4 count_miss  stats.c:57\n");
 	formatted_expect(text, "       true sharing: CPUs at one offset\n");
 	formatted_expect(text, " 45.3%    9000  90.0%  20480 1\n");
-	/* A line that nobody contends for is none of these. */
+	/* A line that CPUs do not contend for is not listed. */
 	formatted_expect_not(text, "0x7f31c8fff000");
 	formatted_expect(text, "3 addresses are not named yet");
 }
@@ -96,7 +96,7 @@ Test(format_zoom, where_the_terminal_has_no_end_all_is_whole)
 			       "/opt/plugin/lib/libplugin-with-a-rather-long-name.so.3.1\n");
 }
 
-/* Judged by samples; no latency is made up. */
+/* Without latency, shares are of samples, and no latency is shown. */
 Test(format_zoom, an_event_without_latency)
 {
 	_cleanup_json_ json_object *report = report_with("latency", "false");
@@ -127,7 +127,7 @@ Test(format_zoom, what_was_not_all_that_was_asked_for)
 	formatted_expect_not(empty_text, "FUNCTION");
 }
 
-/* Whatever comes, there is a text, and no number that did not come. */
+/* Any reply is formatted, and a number that is missing in the reply is not shown. */
 Test(format_zoom, replies_that_are_no_zoom)
 {
 	static const char *const replies[] = {
@@ -169,7 +169,7 @@ Test(format_zoom, hot_places_with_their_bounds)
 	formatted_expect(text, "1 address is not named yet");
 }
 
-/* Instructions have no latency: shares are of samples. What is no text for a terminal is made one. */
+/* Instructions have no latency, so shares are of samples. Control characters in names are made visible. */
 Test(format_zoom, hot_places_of_an_event_without_latency)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());

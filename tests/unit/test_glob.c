@@ -39,7 +39,7 @@ Test(glob, nothing_else_is_special)
 	cr_expect_not(glob_match("/", ""));
 }
 
-/* The definition, word by word, at exponential cost. NOLINTNEXTLINE(misc-no-recursion) */
+/* Follows the definition literally, at exponential cost. NOLINTNEXTLINE(misc-no-recursion) */
 static bool match_slowly(const char *pattern, const char *path)
 {
 	if (!*pattern)
@@ -53,7 +53,7 @@ static bool match_slowly(const char *pattern, const char *path)
 	       match_slowly(pattern + 1, path + 1);
 }
 
-/* Writes the word of number `index` over `alphabet`: every word up to some length has one. */
+/* Writes word number `index` over `alphabet`. The numbers enumerate all words, the shorter ones first. */
 static void nth_word(size_t index, const char *alphabet, char *ret)
 {
 	size_t letters = strlen(alphabet);

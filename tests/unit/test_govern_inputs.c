@@ -9,7 +9,7 @@
 static struct cpu_counts before[4], now[4];
 static struct governor_input input;
 
-/* Four CPUs, a second: 1, 2, 3 and 4 million events at a period of 10,000. */
+/* Four CPUs during one second: 1, 2, 3 and 4 million events at a period of 10,000. */
 static void setup(void)
 {
 	for (int cpu = 0; cpu < 4; cpu++) {
@@ -50,7 +50,7 @@ Test(govern_inputs, the_busiest_cpu_decides)
 	cr_expect_eq(input.throttles, 0);
 }
 
-/* Half of the second it stood still, so that it is twice as fast as it counted. */
+/* CPU 1 was stopped for half of the second, so its rate is twice its count. */
 Test(govern_inputs, throttled_time_is_no_time_to_count_in)
 {
 	now[0].throttled_ns += S / 4;
@@ -70,7 +70,7 @@ Test(govern_inputs, throttled_time_is_no_time_to_count_in)
 	cr_expect_float_eq(input.throttled, 1, 1e-12);
 }
 
-/* Each CPU of many is throttled for a hundredth of the time, and none for more. */
+/* Each of four CPUs is throttled for a hundredth of the time: the largest share counts, not the sum. */
 Test(govern_inputs, throttlings_of_different_cpus_do_not_add_up)
 {
 	for (size_t i = 0; i < 4; i++) {
@@ -96,7 +96,7 @@ Test(govern_inputs, a_page_without_news_had_no_sample)
 	cr_expect_eq(input.samples, 0);
 }
 
-/* It had one sample in ten seconds, of which the page told now. */
+/* One sample came in ten seconds, and the page reports it only now. */
 Test(govern_inputs, news_of_many_intervals_are_of_their_time)
 {
 	for (size_t i = 0; i < 4; i++)
@@ -109,8 +109,10 @@ Test(govern_inputs, news_of_many_intervals_are_of_their_time)
 	cr_expect_float_eq(input.samples, 1, 1e-12);
 }
 
-/* The last sample of the interval before came at its end, and the first of this one a moment later: by the
- * page's times a thousand a second. */
+/*
+ * The last sample of the previous interval came at its end, and the first sample of this one a moment later.
+ * The times of the page alone would give a thousand samples a second.
+ */
 Test(govern_inputs, two_samples_that_lie_close_are_no_high_rate)
 {
 	for (size_t i = 0; i < 4; i++)

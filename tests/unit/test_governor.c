@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the governor decides, step by step. How it does with a machine: test_governor_plant.c. */
+/* The decisions of the governor, step by step. test_governor_plant.c has a machine that reacts to them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define MAX_RATE 100000
 
-/* 10 million events a second, 1 us a sample: at a period of 10007 a tenth of a percent. */
+/* 10 million events a second, and 1 us per sample: at a period of 10007 the cost is 0.1 %. */
 static const struct governor_input usual = {
 	.known = true,
 	.period = 10007,
@@ -74,8 +74,10 @@ Test(governor, the_cost_is_the_rate_of_samples_times_what_one_takes)
 	done(&subject);
 }
 
-/* Sparse interrupts take four times as long: as 1,600 samples a second are half way between 100 and 25,600,
- * one of these takes twice the dense one. */
+/*
+ * Sparse interrupts take four times as long as dense ones. 1,600 samples a second are half way between 100
+ * and 25,600 on a logarithmic scale, so a sample there takes twice the dense one.
+ */
 static void make_sparse_longer(struct subject *subject)
 {
 	subject->inputs[0].sample = (struct sample_cost){
@@ -99,8 +101,10 @@ Test(governor, the_cost_is_what_a_sample_takes_at_the_present_rate)
 	done(&subject);
 }
 
-/* Three quarters of the budget are 3.2 ms a second, which 1,600 samples take; at what one takes now it would
- * aim at 2,263 of them, which take 3.6 ms. */
+/*
+ * Three quarters of the budget are 3.2 ms a second, enough for 1,600 samples. With the present cost of a
+ * sample, the governor would aim at 2,263 samples, and these would take 3.6 ms.
+ */
 Test(governor, over_budget_it_backs_off_to_where_fewer_samples_that_take_longer_keep_it)
 {
 	struct subject subject = subject_new(0.0032 / 0.75, 1);
@@ -147,8 +151,10 @@ Test(governor, over_budget_it_backs_off_at_once_to_three_quarters)
 	done(&subject);
 }
 
-/* Of 16 samples, the most that one of four CPUs had, two thirds more are chance; when it stays so they are
- * none. */
+/*
+ * The busiest of four CPUs had 16 samples. Two thirds over budget may then be chance. If it stays so for five
+ * seconds, it is not.
+ */
 Test(governor, a_little_over_budget_must_be_sure)
 {
 	struct subject subject = subject_new(0.0006, 1);
@@ -158,7 +164,7 @@ Test(governor, a_little_over_budget_must_be_sure)
 		step(&subject);
 		cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "second %d", second);
 	}
-	/* What it was of late counts, not this second alone. */
+	/* The mean of the last seconds counts, not this second alone. */
 	subject.inputs[0].events_per_second = 4e6;
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
@@ -194,7 +200,7 @@ Test(governor, far_below_it_comes_nearer_slowly)
 
 Test(governor, what_is_not_far_below_stays)
 {
-	struct subject subject = subject_new(0.0019, 1); /* 53 % of it */
+	struct subject subject = subject_new(0.0019, 1); /* 53 % of the budget */
 
 	for (int second = 0; second < 600; second++) {
 		step(&subject);
@@ -216,7 +222,7 @@ Test(governor, an_idle_machine_ends_at_the_least_period)
 	done(&subject);
 }
 
-/* Ten minutes of it; then it is forgotten. */
+/* A large load is remembered for ten minutes, and then forgotten. */
 Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machine_idles)
 {
 	struct subject subject = subject_new(0.005, 1);
@@ -235,14 +241,14 @@ Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machin
 	done(&subject);
 }
 
-/* The kernel stops a CPU in each tick, for that share of the time. */
+/* The kernel stops the CPU in each tick, for `share` of the time. */
 static void stop(struct subject *subject, double share)
 {
 	subject->inputs[0].throttles = share > 0 ? 250 : 0;
 	subject->inputs[0].throttled = share;
 }
 
-/* Where the limit is one sample a tick, any two in one tick are a throttling. */
+/* If the limit is one sample a tick, any two samples in one tick cause a throttling. */
 Test(governor, throttlings_by_chance_leave_the_period_alone)
 {
 	struct subject subject = subject_new(0.0015, 1);
@@ -256,7 +262,10 @@ Test(governor, throttlings_by_chance_leave_the_period_alone)
 	done(&subject);
 }
 
-/* One that lasts for a fifth of the time may be chance. Fifty are none, and neither is one in each second. */
+/*
+ * A single throttling for a fifth of the time may be chance. Fifty are not, and neither is one in each of
+ * five seconds.
+ */
 Test(governor, few_throttlings_must_be_sure)
 {
 	struct subject subject = subject_new(0.0015, 1);
@@ -284,7 +293,10 @@ Test(governor, few_throttlings_must_be_sure)
 	done(&subject);
 }
 
-/* 1000 samples a second, a limit of 1250; it takes five seconds to be sure of a few more than that. */
+/*
+ * 1000 samples a second exceed three quarters of the limit, 1250, by a little. Five seconds are needed to be
+ * sure.
+ */
 Test(governor, a_rate_near_the_limit_is_too_much_however_little_is_throttled)
 {
 	struct subject subject = subject_new(0.005, 1);
@@ -309,7 +321,7 @@ Test(governor, throttling_doubles_the_period_at_least)
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
 	cr_expect_eq(subject.outputs[0].period, 20021);
-	/* 200,000 a second were due, and the limit is half of that. */
+	/* 200,000 samples a second are expected, and the limit is half of that. */
 	subject.inputs[0].events_per_second = 20021 * 200000.0;
 	subject.inputs[0].sample.dense_ns = 1;
 	step(&subject);
@@ -359,7 +371,9 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 	done(&subject);
 }
 
-/* The budget allows 500 samples a second, and 250,000 were due: what was demanded leaves an eighth of them.
+/*
+ * The budget allows 500 samples a second, and 250,000 were expected. The demanded period still leaves an
+ * eighth of what the budget aims at.
  */
 Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
 {
@@ -373,15 +387,17 @@ Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
 	stop(&subject, 0);
 	subject.inputs[0].events_per_second = 100000;
 	subject.inputs[0].samples = 0;
-	/* Eleven minutes of the burst, and halvings. */
+	/* The burst is remembered for eleven minutes. Then the period halves in steps. */
 	for (int second = 0; second < 780; second++)
 		step(&subject);
 	cr_expect_eq(subject.outputs[0].period, 2137, "the prime after 100,000 / s / (500 / s x 0.75 / 8)");
 	done(&subject);
 }
 
-/* 1000 samples a second, and the budget allows 1125: as the kernel lowers its limit for interrupts that take
- * long, however few they are, it is not answered where they are few. */
+/*
+ * 1000 samples a second, while the budget aims at 1125. The kernel lowers its limit for interrupts that take
+ * long, even if they are few. So the governor reacts only if samples are many.
+ */
 Test(governor, a_limit_that_falls_takes_the_period_with_it)
 {
 	struct subject subject = subject_new(0.0015, 1);
@@ -391,7 +407,7 @@ Test(governor, a_limit_that_falls_takes_the_period_with_it)
 	step_at(&subject, 1, 80000);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_RATE_LOWERED);
 	cr_expect_eq(subject.outputs[0].period, 12511, "a quarter more");
-	/* 800 samples a second and an eighth of them allowed. */
+	/* 800 samples a second, and the limit allows an eighth of them. */
 	step_at(&subject, 1, 100);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_RATE_LOWERED);
 	cr_expect_geq(subject.outputs[0].period, 200000);
@@ -419,7 +435,7 @@ Test(governor, a_limit_that_falls_and_falls_leaves_half_of_what_is_allowed)
 	done(&subject);
 }
 
-/* Half as much is demanded where the limit is twice as high. */
+/* When the limit doubles, the demanded period is halved. */
 Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 {
 	struct subject subject = subject_new(0.0015, 1);
@@ -449,7 +465,7 @@ Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 	done(&subject);
 }
 
-/* The state tells why samples are few. */
+/* The state says why samples are few. */
 Test(governor, a_period_that_the_limit_keeps_says_so)
 {
 	struct subject subject = subject_new(0.005, 1);
@@ -521,10 +537,10 @@ Test(governor, what_a_fixed_period_costs_is_missing_to_the_others)
 	struct subject subject = subject_new(0.005, 2);
 
 	subject.inputs[0].fixed = true;
-	subject.inputs[0].period = 2500; /* 0.4 % */
+	subject.inputs[0].period = 2500; /* costs 0.4 % */
 	step(&subject);
 	cr_expect_float_eq(subject.outputs[1].budget, 0.001, 1e-9);
-	subject.inputs[0].period = 1000; /* 1 % */
+	subject.inputs[0].period = 1000; /* costs 1 % */
 	step(&subject);
 	cr_expect_float_eq(subject.outputs[1].budget, 0.0005, 1e-9, "a tenth is left in any case");
 	done(&subject);
@@ -537,14 +553,14 @@ Test(governor, events_of_a_class_share_and_what_one_cannot_use_another_may)
 	step(&subject);
 	for (size_t i = 0; i < 3; i++)
 		cr_expect_float_eq(subject.outputs[i].budget, 0.002, 1e-9, "event %zu", i);
-	/* At its least period, 0.03 %; three quarters of 0.04 %. */
+	/* This event costs 0.03 % at its least period, and that is three quarters of 0.04 %. */
 	for (int second = 0; second < 40; second++) {
 		subject.inputs[2].events_per_second = 313 * 300.0;
 		step(&subject);
 	}
 	cr_expect_float_eq(subject.outputs[0].budget, (0.006 - 0.0004) / 2, 1e-6);
 	cr_expect_float_eq(subject.outputs[2].budget, 0.002, 1e-6, "what it may have if it needs it");
-	/* It does. */
+	/* Now it needs its share. */
 	subject.inputs[2].events_per_second = 10e6;
 	step(&subject);
 	cr_expect_float_eq(subject.outputs[0].budget, 0.002, 1e-9);
@@ -668,7 +684,7 @@ Test(governor, what_is_no_time_and_no_number_changes_nothing)
 			cr_expect(isfinite(subject.outputs[event].budget));
 		}
 	}
-	/* And leaves no trace. */
+	/* The invalid values have no lasting effect. */
 	subject.inputs[0] = usual;
 	subject.inputs[0].active = NAN;
 	subject.inputs[0].samples = NAN;

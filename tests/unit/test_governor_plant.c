@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The governor and a machine that it governs: load steps, steady loads, both ways to the budget. */
+/*
+ * The governor together with a simulated machine: load steps, steady loads, and the way to the budget from
+ * both sides.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
 
 #include "plant.h"
 
-/* What a steady load's period may change by in a minute, as a share. */
+/* The period of a steady load may change by this share in a minute. */
 #define STEADY_SHARE 0.05
 
 static double share_of(u64 period, u64 before)
@@ -14,7 +17,10 @@ static double share_of(u64 period, u64 before)
 	return fabs((double)period - (double)before) / (double)before;
 }
 
-/* Runs for `minutes` of 60 s; in none the first event's period moves by more than it may. */
+/*
+ * Runs for `minutes` of 60 s. In none of them the period of the first event may move by more than
+ * STEADY_SHARE.
+ */
 static void expect_steady(struct plant *plant, unsigned minutes, const char *what)
 {
 	for (unsigned minute = 0; minute < minutes; minute++) {
@@ -31,7 +37,7 @@ static void expect_steady(struct plant *plant, unsigned minutes, const char *wha
 	}
 }
 
-/* Where on the interval the step comes makes no difference. */
+/* The result does not depend on when in the interval the load rises. */
 Test(governor_plant, a_load_ten_times_as_large_is_over_budget_for_two_intervals_at_most)
 {
 	for (unsigned tenth = 0; tenth < 10; tenth++) {
@@ -74,7 +80,7 @@ Test(governor_plant, it_comes_to_the_budget_from_either_side)
 	}
 }
 
-/* From five samples in an interval to a thousand, on one CPU to 256. */
+/* From five samples in an interval to a thousand, on 1 to 256 CPUs. */
 Test(governor_plant, a_steady_load_leaves_the_period_alone)
 {
 	static const struct {
@@ -106,9 +112,9 @@ Test(governor_plant, a_steady_load_leaves_the_period_alone)
 }
 
 /*
- * On a machine that the interrupts took most of, what runs has more of the CPU when they are fewer, and makes
- * more of them: nine tenths of the budget, steadily, after the first step. It is soon as far from it as it
- * aims at.
+ * Interrupts take most of the time of this machine. When they become fewer, the programs have more of the CPU
+ * and cause more samples: after the first step, the cost stays at nine tenths of the budget. The governor
+ * soon brings it down to what it aims at.
  */
 Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 {
@@ -120,10 +126,10 @@ Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 		plant.seconds = 4;
 		plant.budget = 0.2;
 		plant.cpus = 2;
-		plant.events[0].sample.dense_ns = 4e6; /* fifty samples a second are the budget */
+		plant.events[0].sample.dense_ns = 4e6; /* the budget allows fifty samples a second */
 		plant_open(&plant);
 		plant.events[0].period = 10007;
-		plant.events[0].events_per_second = 2e6; /* four budgets */
+		plant.events[0].events_per_second = 2e6; /* costs four times the budget */
 		(void)plant_step(&plant);
 		plant.events[0].events_per_second *= 0.93 / 0.75;
 		(void)plant_run(&plant, 10);
@@ -137,7 +143,7 @@ Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 	}
 }
 
-/* A load that swings by a third, as those of services do. */
+/* The load swings by a third, as the load of a service does. */
 Test(governor_plant, a_load_that_swings_leaves_the_period_alone)
 {
 	struct plant plant = plant_usual(3);
@@ -175,7 +181,7 @@ Test(governor_plant, a_kernel_that_throttles_is_obeyed_in_the_interval)
 	struct plant plant = plant_usual(6);
 	unsigned throttled = 0;
 
-	plant.events[0].sample.dense_ns = 10; /* cheap: the budget does not bite */
+	plant.events[0].sample.dense_ns = 10; /* cheap, so that the budget does not limit */
 	plant_open(&plant);
 	(void)plant_run(&plant, 300);
 	plant.max_rate = 1000;
@@ -190,7 +196,7 @@ Test(governor_plant, a_kernel_that_throttles_is_obeyed_in_the_interval)
 	plant_close(&plant);
 }
 
-/* Loads and stores of the big cores, loads of the small ones: each class within its budget. */
+/* Loads and stores of the big cores, and loads of the small ones. Each class keeps to its own budget. */
 Test(governor_plant, several_events_and_classes_each_keep_to_theirs)
 {
 	struct plant plant = plant_usual(7);
@@ -217,7 +223,10 @@ Test(governor_plant, several_events_and_classes_each_keep_to_theirs)
 	plant_close(&plant);
 }
 
-/* Rare samples take up to nine times as long as frequent ones: from either side to the same budget. */
+/*
+ * A rare sample takes up to nine times as long as a frequent one. The governor finds the same budget from
+ * both sides.
+ */
 Test(governor_plant, samples_that_take_longer_where_they_are_rare_are_paid_from_the_budget)
 {
 	static const u64 periods[] = {313, 10007, 1000003, 100000007};
@@ -249,7 +258,7 @@ Test(governor_plant, samples_that_take_longer_where_they_are_rare_are_paid_from_
 	}
 }
 
-/* One stands still, and the other takes the whole; it comes back, and they share again. */
+/* While one event is paused, the other has the whole budget. When it comes back, they share again. */
 Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals)
 {
 	struct plant plant = plant_usual(8);
@@ -269,14 +278,16 @@ Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals
 	plant_close(&plant);
 }
 
-/* Any load within what can be governed, by chance: over budget for at most two intervals after each change,
- * and quiet before the next. */
+/*
+ * A random load within what can be governed. It is over budget for at most two intervals after each change,
+ * and the period is steady before the next.
+ */
 Test(governor_plant, whatever_the_load_does)
 {
 	for (u64 seed = 1; seed <= 40; seed++) {
 		struct plant plant = plant_usual(seed);
 		double rate = 1e6;
-		double most; /* of the budget; more is no chance */
+		double most; /* multiple of the budget; a greater one is not due to chance */
 
 		plant.cpus = 1 + random_below(&plant.random, 64);
 		plant.seconds = (1 + random_below(&plant.random, 20)) / 10.0;
@@ -314,12 +325,13 @@ Test(governor_plant, whatever_the_load_does)
 }
 
 /*
- * A kernel that lowered its limit as far as it does, to HZ: two samples in a tick are a throttling. A sample
- * takes 30 us, so that the budget allows 166 a second and CPU.
+ * The kernel has lowered its limit to the minimum, HZ: two samples in one tick cause a throttling. A sample
+ * takes 30 us, so the budget allows 166 a second on each CPU.
  *
- * A fair share of them is 50 a second. The governor aims at three quarters of the budget and at half of the
- * limit, 125 a second, and leaves alone what takes more than half of the budget, 83 a second. Both are of the
- * largest reading of any CPU in half a minute, which is 30 more than the mean where 64 CPUs have 53 each.
+ * A fair share of these is 50 a second. The governor aims at three quarters of the budget and at half of the
+ * limit, which is 125 a second. It leaves the period alone if the samples take more than half of the budget,
+ * 83 a second. Both apply to the largest reading of any CPU in half a minute. With 64 CPUs that have 53 each
+ * on average, this reading is 30 above the mean.
  */
 #define LOWEST_LIMIT 250
 #define ALLOWED      166.7
@@ -336,7 +348,7 @@ static struct plant plant_limited(u64 seed, unsigned cpus)
 	return plant;
 }
 
-/* Runs; returns how many samples a second each CPU had of the event. */
+/* Runs for `seconds`. Returns how many samples of the event each CPU had a second. */
 static double rate_over(struct plant *plant, size_t event, double seconds)
 {
 	const u64 before = plant->events[event].samples;
@@ -368,7 +380,10 @@ Test(governor_plant, chance_throttlings_leave_a_fair_share_of_the_budget)
 	}
 }
 
-/* The same from any period: within five minutes an eighth of what is allowed, and then all of it. */
+/*
+ * From any period, samples reach an eighth of what is allowed within five minutes, and a fair share within
+ * about an hour.
+ */
 Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
 {
 	static const u64 periods[] = {313, 10007, 1000003, 100000007, INT32_MAX};
@@ -393,7 +408,7 @@ Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
 	}
 }
 
-/* Thousands of samples a second where 250 are allowed: nearly all the time is throttled. */
+/* Thousands of samples a second, while the limit allows 250: the CPUs are stopped for nearly all the time. */
 Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
 {
 	static const unsigned cpus[] = {2, 64};
@@ -402,7 +417,7 @@ Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
 		struct plant plant = plant_limited(i, cpus[i]);
 		double share;
 
-		plant.events[0].sample.dense_ns = 100; /* cheap: the budget does not bite */
+		plant.events[0].sample.dense_ns = 100; /* cheap, so that the budget does not limit */
 		plant.events[0].period = 1009;
 		plant_open(&plant);
 		(void)plant_step(&plant);
@@ -418,9 +433,9 @@ Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
 }
 
 /*
- * Two seconds of ten thousand times the load, and then as before. What they demanded is not for long: within
- * 16 minutes it leaves an eighth of the samples that are allowed to the largest reading of any CPU in half a
- * minute, which of so few samples is two to three times the mean.
+ * The load is ten thousand times as large for two seconds. The period that the kernel then demanded does not
+ * last long. Within 16 minutes, the largest reading of any CPU in half a minute is an eighth of the samples
+ * that are allowed. With so few samples, that reading is two to three times the mean.
  */
 Test(governor_plant, after_an_overload_samples_are_soon_no_longer_rare)
 {
@@ -443,8 +458,11 @@ Test(governor_plant, after_an_overload_samples_are_soon_no_longer_rare)
 	}
 }
 
-/* A tenth of a second of twenty times the load in each ten. The second with the burst has three times the
- * samples of the others, and it is the one that keeps to the budget: a third of a fair share is left. */
+/*
+ * Every ten seconds the load is twenty times as large for a tenth of a second. The second with the burst has
+ * three times the samples of the others, and the governor keeps that one within the budget. A third of a fair
+ * share is left.
+ */
 Test(governor_plant, bursts_leave_a_share_of_the_budget)
 {
 	static const unsigned cpus[] = {2, 64};
@@ -465,7 +483,7 @@ Test(governor_plant, bursts_leave_a_share_of_the_budget)
 	}
 }
 
-/* Loads, stores and instructions: a third of the budget each. */
+/* Loads, stores and instructions have a third of the budget each. */
 Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_limit)
 {
 	static const double rates[] = {10e6, 3e6, 1e9};
@@ -491,8 +509,10 @@ Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_lim
 	plant_close(&plant);
 }
 
-/* As an interrupt that took long makes it do: by a fifth, again and again, to HZ. Then somebody sets it back.
- * The budget allows 1667 samples a second and CPU. */
+/*
+ * The kernel lowers its limit by a fifth again and again, down to HZ, as it does when interrupts take long.
+ * Then a user raises it again. The budget allows 1667 samples a second on each CPU.
+ */
 Test(governor_plant, a_limit_that_the_kernel_lowers_and_somebody_raises_is_followed)
 {
 	static const unsigned cpus[] = {2, 64};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Branch records of the emulated PMU: what a kernel finds after calls and returns. */
+/* The branch records of the emulated PMU: what a kernel reads after calls and returns. */
 #include <criterion/criterion.h>
 
-/* The plugin's file, which no program here is linked with. */
+/* The file belongs to a plugin for QEMU. No program here links it. */
 #include "../guest/pmu/branches.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define KERNEL (1ULL << 63)

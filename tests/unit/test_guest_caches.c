@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The caches of the emulated PMU's CPUs (tests/guest/pmu/): who has a line, and which accesses take the short
- * cut. */
+/*
+ * The caches of the emulated PMU's CPUs (tests/guest/pmu/): which CPU has a line, and which accesses need no
+ * look at the caches.
+ */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
 #include "model/machine.h"
 
-/* A file of a plugin for QEMU, which no program here is linked with. */
+/* The file belongs to a plugin for QEMU. No program here links it. */
 #include "../guest/pmu/caches.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define NODE_BYTES (1ULL << 29)
-/* Nothing is under way any more. */
+/* After this time, no earlier access is still in progress. */
 #define LONG 100000U
 
 struct fixture {
@@ -30,14 +32,17 @@ static void fixture_open(struct fixture *ret, u64 node_bytes)
 
 static void fixture_close(struct fixture *fixture)
 {
-	/* Outside of tests it lives as long as QEMU. */
+	/* The plugin never frees this: it lives as long as QEMU. */
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		free(fixture->caches->memory[cpu]);
 	free(fixture->caches->directory);
 	free(fixture->caches);
 }
 
-/* An access as the plugin does it: true if it took the short cut, and `ret` is where the data was if not. */
+/*
+ * Accesses memory as the plugin does. Returns true if the access took the short cut. If not, `ret` says where
+ * the data was.
+ */
 static bool touch(struct fixture *fixture, unsigned int cpu, u64 linear, u64 physical, bool store,
 		  struct retired *ret)
 {
@@ -73,7 +78,7 @@ Test(guest_caches, a_line_written_by_two_cpus_in_turn_is_modified_in_the_other_e
 		struct retired found;
 
 		fixture_open(&fixture, facts[i].node_bytes);
-		/* Each adds to a word of its own. */
+		/* Each CPU adds to a word of its own in the same line. */
 		load(&fixture, 0, 0x1000, &found);
 		store(&fixture, 0, 0x1000, &found);
 		for (unsigned int turn = 1; turn < 100; turn++) {
@@ -110,7 +115,7 @@ Test(guest_caches, a_line_that_both_cpus_read_is_not_modified)
 		cr_assert_eq(load(&fixture, i % 2, 0x1000, &found), i >= 2);
 		cr_assert_neq(found.asked, ASKED_MODIFIED);
 	}
-	/* A copy is good enough for loads, not for a store. */
+	/* A shared copy is sufficient for a load, but not for a store. */
 	cr_assert(!store(&fixture, 0, 0x1000, &found));
 	cr_assert(!load(&fixture, 1, 0x1000, &found));
 	cr_assert_eq(found.asked, ASKED_MODIFIED);
@@ -124,7 +129,7 @@ Test(guest_caches, a_line_used_by_two_addresses_is_taken_away_from_both)
 
 	fixture_open(&fixture, 0);
 	store(&fixture, 0, 0x2000, &found);
-	/* The kernel writes the same memory by its own address. */
+	/* The kernel writes the same memory through another virtual address. */
 	touch(&fixture, 0, other_address, 0x2000, true, &found);
 	store(&fixture, 1, 0x2000, &found);
 	cr_assert(!touch(&fixture, 0, other_address, 0x2000, false, &found));

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When the emulated PMU sees accesses, and how a CPU of the emulator changes over. */
+/*
+ * The windows in which the emulated PMU sees accesses, and how a CPU of the emulator switches between them.
+ */
 #include <criterion/criterion.h>
 
-/* The plugin's file, which no program here is linked with. */
+/* The file belongs to a plugin for QEMU. No program here links it. */
 #include "../guest/pmu/windows.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define SHIFT 20
-/* As QEMU has them when a CPU of one thread starts. */
+/* The flags that QEMU sets when it starts a CPU with one thread. */
 #define FLAGS 0xff022000U
 #define PLACE 174
 
-/* What stands in place of QEMU's CPU. */
+/* Stands in for QEMU's CPU. */
 static u32 words[CPU_WORDS];
 
 __thread struct qemu_cpu *current_cpu = (struct qemu_cpu *)(void *)words;

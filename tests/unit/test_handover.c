@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What one process leaves to the next, in memory that both map; the service manager is the test's. */
+/*
+ * The state that one process leaves to the next, in memory that both map. The test plays the service manager.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -78,7 +80,7 @@ static void first(struct store *store, struct handover *handover)
 
 	(void)store;
 	EXPECT(!handover_before(handover, HANDOVER_EVENTS, sizeof(struct part)));
-	/* Nothing was begun, and nothing is there to go on with. */
+	/* Nothing was begun, and there is no earlier state to continue. */
 	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(struct part), &memory) == -EBADMSG);
 	begin_with(handover, 1, 2);
 	EXPECT(handover_commit(handover) == 0);
@@ -104,11 +106,11 @@ static void goes_on(struct store *store, struct handover *handover)
 	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(*part) + 1, &memory) == -EBADMSG);
 	EXPECT(part->copies[part->current].a == 1 && part->copies[part->current].b == 2);
 	handover_flip(&part->current, part->copies, &next, sizeof(next));
-	/* A part that is new is added, all zero. */
+	/* A new part is added with all bytes 0. */
 	EXPECT(handover_part(handover, HANDOVER_PAUSE, 8192, &memory) == 0);
 	EXPECT(*(u64 *)memory == 0);
 	*(u64 *)memory = 5;
-	/* Half done: what counts is what was. */
+	/* An unfinished change does not count: the earlier copy stays valid. */
 	part->copies[!part->current].a = 99;
 	EXPECT(handover_commit(handover) == 0);
 	store_drop_rest(store);
@@ -140,7 +142,7 @@ static void begins_anew_and_is_killed(struct store *store, struct handover *hand
 	const u32 number = 2;
 
 	begin_with(handover, 7, 8);
-	/* Just before the mark is set. */
+	/* The process is killed just before it sets the mark. */
 	handover_name(STORED_HANDOVER, "", 1, &number, name);
 	EXPECT(store_put(store, name, memfd_create("not yet", MFD_CLOEXEC | MFD_ALLOW_SEALING)) == 0);
 	EXPECT(store_settle(store) == 0);
@@ -165,7 +167,7 @@ static void begins_anew(struct store *store, struct handover *handover)
 {
 	(void)store;
 	begin_with(handover, 7, 8);
-	/* A new name is none that is there. */
+	/* The new memory gets a number that is not in use. */
 	EXPECT(handover_number(handover) == 3);
 	EXPECT(handover_commit(handover) == 0);
 }
@@ -200,7 +202,9 @@ static void gives_up(struct store *store, struct handover *handover)
 	begins_anew(store, handover);
 }
 
-/* Else what kills each process that takes it over would kill all of them, until somebody stops the unit. */
+/*
+ * Without this limit, a state that kills each process that adopts it would do so until a user stops the unit.
+ */
 Test(handover, after_starts_that_did_not_come_through_it_begins_anew)
 {
 	live(first);
@@ -215,7 +219,7 @@ Test(handover, after_starts_that_did_not_come_through_it_begins_anew)
 	live(is_the_second);
 }
 
-/* Whatever it is that is passed under the name, nothing of it is believed. */
+/* Other memory under the stored name is not trusted. */
 Test(handover, what_is_no_memory_of_ours_is_none)
 {
 	int cut = memfd_create("cut", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -229,7 +233,7 @@ Test(handover, what_is_no_memory_of_ours_is_none)
 	cr_assert_eq(ftruncate(zeros, 4096), 0);
 	cr_assert_eq(fcntl(cut, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	cr_assert_eq(fcntl(zeros, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-	/* All of a good one, which could be cut off while it is mapped. */
+	/* The bytes of a valid memory, but without the seal: it could be cut off while it is mapped. */
 	cr_assert_eq(pread(manager.stored[0].fd, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
 	cr_assert_eq(pwrite(unsealed, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {

@@ -43,7 +43,7 @@ static int try_read(u32 stripes, bool has_latency, size_t *ret_size)
 	return held_read(&held, places, stripes, has_latency, pairs, ret_size, by_stripe);
 }
 
-/* What came, as figures. */
+/* Returns the counters that one reading gained, as figures. */
 static struct figures read_stripes(u32 stripes, bool has_latency)
 {
 	struct figures figures = {0};
@@ -69,7 +69,7 @@ static bool same(const struct figures *a, const struct figures *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* One sample as account.h adds it, of a source, with 0 for no latency. */
+/* Adds one sample of a source, as account.h does. `cycles` 0 means that the sample has no latency. */
 static void count(struct latency_record *record, unsigned source, u32 cycles, u64 period)
 {
 	record->sums[source].weight += period;
@@ -87,7 +87,7 @@ static void count(struct latency_record *record, unsigned source, u32 cycles, u6
 	record->blocked += cycles % 11 == 0;
 }
 
-/* Every counter of a record reaches its figure and no other, whatever its place. */
+/* Every counter of a record, wherever it is, reaches its own figure and no other. */
 Test(held, every_counter_is_taken)
 {
 	u32 *words = (u32 *)&records[3];
@@ -142,7 +142,7 @@ Test(held, nothing_moved_is_nothing_held)
 	cr_expect_eq(size, 0);
 }
 
-/* A stripe that was read once is read again without being told of. */
+/* Once a stripe was read, later readings include it even if it is not named. */
 Test(held, stripes_come_one_by_one_and_stay)
 {
 	struct figures figures;
@@ -164,7 +164,7 @@ Test(held, stripes_come_one_by_one_and_stay)
 	cr_expect_eq(figures_latency_sum(&figures), 88);
 }
 
-/* A sample is in flight: its sums are there, its bucket is not yet. */
+/* A sample is being added: its sums are there, but its bucket is not yet. */
 Test(held, half_of_a_sample_is_completed_by_the_next_reading)
 {
 	struct figures figures;
@@ -190,7 +190,7 @@ Test(held, counters_of_32_bits_come_round)
 	records[1].without_latency[SOURCE_L1] = 0xfffffff0;
 	records[0].source_latency[SOURCE_L3][5] = 0xfffffffe;
 	records[0].latency[FINE_OVERFLOW] = ~0U;
-	records[0].latency[0] = ~0U; /* beside the 64-bit sum of instruction latency */
+	records[0].latency[0] = ~0U; /* next to the 64-bit sum of instruction latency */
 	records[0].blocked = ~0U;
 	figures = read_stripes(1, true);
 	cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0);
@@ -236,7 +236,7 @@ Test(held, counters_of_an_event_without_latency_come_round)
 	cr_expect_eq(figures.snoop[SNOOP_HITM], 0x100000000ULL);
 }
 
-/* What 64 bits cannot hold stays at what they can. */
+/* A sum that exceeds 64 bits stays at the greatest value. */
 Test(held, sums_of_64_bits_saturate)
 {
 	struct figures figures;
@@ -255,7 +255,7 @@ Test(held, sums_of_64_bits_saturate)
 	cr_expect_eq(figures.latency[0], 0);
 }
 
-/* Against dense sums, over many readings of whatever stripes. */
+/* Compares many readings of random stripes with the sums of the records. */
 Test(held, many_readings_come_to_what_the_records_hold)
 {
 	struct figures all = {0}, expected = {0};
@@ -304,7 +304,7 @@ static void expect_nothing_taken(void)
 	cr_expect_eq(by_stripe[0], counted);
 }
 
-/* Whichever allocation fails: nothing was taken, and the next reading has all of it. */
+/* If any allocation fails, nothing is taken, and the next reading has all of it. */
 Test(held, without_memory_nothing_is_taken)
 {
 	struct figures figures;
@@ -314,13 +314,13 @@ Test(held, without_memory_nothing_is_taken)
 	figures = read_stripes(1, true);
 	cr_expect_eq(figures_samples(&figures), 1);
 
-	count(&records[0], SOURCE_L3, 100, 10); /* takes more room */
+	count(&records[0], SOURCE_L3, 100, 10); /* this needs more memory */
 	expect_nothing_taken();
 	figures = read_stripes(1, true);
 	cr_expect_eq(figures_samples(&figures), 1);
 	cr_expect_eq(by_stripe[0], 2);
 
-	records[0].source_latency[SOURCE_L3][7]--; /* comes round, which is noted */
+	records[0].source_latency[SOURCE_L3][7]--; /* wraps around, which needs memory */
 	expect_nothing_taken();
 	figures = read_stripes(1, true);
 	cr_expect_eq(figures_samples(&figures), ~0U);
@@ -329,7 +329,7 @@ Test(held, without_memory_nothing_is_taken)
 	cr_expect_eq(figures_samples(&figures), 1 + (1ULL << 32));
 }
 
-/* 300 samples of six sources, each in a mode or two: what a busy cgroup's loads look like. */
+/* 300 samples of six sources, each with one or two modes, as the loads of a busy cgroup have them. */
 Test(held, a_cgroup_costs_what_it_uses)
 {
 	static const struct {

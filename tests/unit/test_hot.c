@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hot tables against exact counts: the code that BPF runs, and what the daemon makes of it. */
+/* Hot tables compared with exact counts: the code that BPF runs, and how the daemon reads its tables. */
 #include <criterion/criterion.h>
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "hot_write.h"
 #include "origin/model/computer.h"
 
-/* What most streams come on, at most. */
+/* Most streams use at most this many CPUs. */
 #define CPUS 4
 
 static struct hot_exact exact;
@@ -68,7 +68,10 @@ Test(hot, few_items_are_counted_exactly)
 	hot_places_done(&places);
 }
 
-/* A line is what its 64 bytes are; address 0 is none, but the line there is one. */
+/*
+ * The 64 bytes of a line are counted together. Address 0 means that there is none, but the line at 0 is
+ * valid.
+ */
 Test(hot, lines_take_their_bytes_together)
 {
 	struct hot_places places;
@@ -95,7 +98,7 @@ Test(hot, lines_take_their_bytes_together)
 	hot_places_done(&places);
 }
 
-/* Two cgroups that had one path have two tables on each CPU. */
+/* Two cgroups that had the same path have two tables on each CPU. */
 Test(hot, a_cpu_with_two_tables_is_one)
 {
 	const struct hot_table *tables[4];
@@ -133,7 +136,7 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 	hot_places_done(&places);
 }
 
-/* Latency decides what stays: many cheap samples do not push out a few dear ones. */
+/* Latency decides what stays: many samples without latency do not evict a few with a high one. */
 Test(hot, what_is_without_latency_counts_as_samples_alone)
 {
 	struct hot_recall recall = {0};
@@ -148,7 +151,7 @@ Test(hot, what_is_without_latency_counts_as_samples_alone)
 	cr_expect_eq(recall.found, 8);
 }
 
-/* What services do: few hot addresses and a long tail. */
+/* A stream as services have it: few hot addresses and a long tail. */
 Test(hot, skewed_streams_keep_their_bounds)
 {
 	struct hot_recall recall = {0};
@@ -171,8 +174,10 @@ Test(hot, skewed_streams_keep_their_bounds)
 	cr_expect_eq(recall.found, recall.heavy);
 }
 
-/* How far apart the items of an adversary lie: code, lines, pages, tables of a power of two, all in the same
- * bytes but the highest. */
+/*
+ * Distances between the items of an adversary: code, lines, pages, tables whose size is a power of two, and
+ * addresses that differ only in the highest bytes.
+ */
 static const u32 strides[] = {1, 4, 6, 12, 21, 30, 39, 47};
 
 struct stream {
@@ -180,11 +185,11 @@ struct stream {
 	u32 stride;
 	u32 heavies;
 	u64 each; /* weight of a heavy item: just above 1/HOT_EXACT_K of all */
-	u64 rest; /* what is left to others */
+	u64 rest; /* weight that is left for other items */
 	u64 unit; /* weight of a sample */
-	u32 next; /* of the items that come once */
+	u32 next; /* number of the next item that comes only once */
 	u32 cpus;
-	bool pinned; /* a heavy item is on one CPU alone, as the others are not */
+	bool pinned; /* each heavy item stays on one CPU; the others do not */
 };
 
 static u64 address_of(const struct stream *stream, u64 item)
@@ -207,7 +212,10 @@ static void add_heavy(struct stream *stream, u32 heavy, u64 weight)
 	add_item(stream, heavy, weight);
 }
 
-/* `weight` of items that never came before, `of` each; a little is left out rather than too much added. */
+/*
+ * Adds new items of weight `of` each, up to `weight` in total. A remainder is left out, so that the total is
+ * never too high.
+ */
 static void add_churn(struct stream *stream, u64 weight, u64 of)
 {
 	if (weight > stream->rest)
@@ -217,15 +225,15 @@ static void add_churn(struct stream *stream, u64 weight, u64 of)
 }
 
 enum order {
-	HEAVY_FIRST, /* then a flood evicts */
-	CHURN_FIRST, /* errors are inherited by what comes late */
-	INTERLEAVED, /* a flood between any two of them */
-	ROUNDS,      /* by turns, a little of each, with churn between */
+	HEAVY_FIRST, /* then a flood evicts them */
+	CHURN_FIRST, /* late items inherit the errors */
+	INTERLEAVED, /* a flood between any two heavy items */
+	ROUNDS,      /* heavy items take turns with small portions, and churn between them */
 	SHUFFLED,
-	DEAR_CHURN,    /* few others, each nearly as heavy */
+	DEAR_CHURN,    /* few other items, each nearly as heavy */
 	FREE_CHURN,    /* a flood without latency at the end */
-	ONE_SAMPLE,    /* all of an item's weight at once, then a flood */
-	GROWING_CHURN, /* each just heavier than the one before, to stay above the least */
+	ONE_SAMPLE,    /* all of an item's weight in one sample, then a flood */
+	GROWING_CHURN, /* each new item is just heavier than the one before, to stay above the least counter */
 	ORDERS
 };
 
@@ -296,18 +304,18 @@ static struct stream adversary(u64 number)
 	u64 draw = next_random(&stream.random);
 
 	stream.stride = strides[draw % ARRAY_SIZE(strides)];
-	/* Mostly as many as there can be: that fills the sets most. */
+	/* Half of the streams have the greatest possible number of heavy items, which fills the sets most. */
 	stream.heavies = draw >> 8 & 1 ? 31 : 1 + (u32)(draw >> 9) % 31;
 	stream.unit = 1 + (draw >> 20) % 300;
 	stream.each = stream.unit * (60 + (draw >> 30) % 100);
-	/* All is less than HOT_EXACT_K times one of them. */
+	/* The total weight is less than HOT_EXACT_K times a heavy item. */
 	stream.rest = (HOT_EXACT_K - stream.heavies) * stream.each - 1;
 	stream.cpus = draw >> 40 & 1 ? 1 : 1 + (u32)(draw >> 41) % CPUS;
 	stream.pinned = draw >> 50 & 1;
 	return stream;
 }
 
-/* Of somebody who knows everything but the seed. */
+/* The adversary knows everything but the seed. */
 Test(hot, adversaries_hide_nothing_above_a_32nd)
 {
 	struct hot_recall recall = {0};
@@ -326,7 +334,7 @@ Test(hot, adversaries_hide_nothing_above_a_32nd)
 			       (unsigned long long)number, (unsigned long long)(number % ORDERS),
 			       stream.stride, stream.heavies, stream.cpus);
 		hot_exact_check(&exact, what, &one);
-		/* Drawn by chance a heavy item may have a little less. */
+		/* In a random stream, a heavy item may end up slightly lighter. */
 		if (number % ORDERS != SHUFFLED)
 			cr_assert_eq(one.heavy, stream.heavies, "%s: %llu", what,
 				     (unsigned long long)one.heavy);
@@ -344,7 +352,7 @@ Test(hot, adversaries_hide_nothing_above_a_32nd)
 	cr_expect_geq(1000 * recall.found, 999 * recall.heavy);
 }
 
-/* Of somebody who does know the seed, and fills one set: much is lost there, and the bounds say so. */
+/* The adversary knows the seed and fills one set. Many items are lost there, and the bounds say so. */
 Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 {
 	struct hot_recall recall = {0};
@@ -370,7 +378,7 @@ Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 	}
 }
 
-/* Whatever lies between addresses, they must not share a few sets. */
+/* Items must spread over the sets, whatever the distance between their addresses is. */
 Test(hot, items_spread_over_the_sets)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(strides); i++) {
@@ -399,7 +407,10 @@ static u32 way_of(const struct hot_set *set, u64 item)
 	return HOT_WAYS;
 }
 
-/* What takes a counter over shows, even where the same item comes back to it. */
+/*
+ * A counter increments its `turn` for each new item, so that a reader notices even the return of an earlier
+ * item.
+ */
 Test(hot, a_counter_has_a_turn_for_each_item)
 {
 	const struct hot_set *set;
@@ -418,7 +429,10 @@ Test(hot, a_counter_has_a_turn_for_each_item)
 	cr_expect_eq(set->counters[way].turn, 2);
 }
 
-/* Each way is found, also behind others with its tag, and the least whichever it is. */
+/*
+ * Each way is found, even behind other ways with the same tag. The way of least weight is found wherever it
+ * is.
+ */
 Test(hot, every_way_is_found)
 {
 	for (u64 round = 0; round < 1000; round++) {
@@ -429,7 +443,7 @@ Test(hot, every_way_is_found)
 
 		for (u32 way = 0; way < HOT_WAYS; way++) {
 			items[way] = next_random(&random) | 1;
-			/* Few of them, so that ways share some. */
+			/* So few different tags that some ways share one. */
 			tags[way] = next_random(&random) % (1 + round % 256);
 			set.counters[way].item = items[way];
 			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);
@@ -451,7 +465,9 @@ Test(hot, every_way_is_found)
 
 #define WRITTEN 3000000
 
-/* A writer whose items tell their pids: 20 that stay, and more that come and go than there are counters. */
+/*
+ * A writer whose items contain their pids. 20 pids stay, and more others come and go than there are counters.
+ */
 static void *write_all(void *userdata)
 {
 	struct hot_table *table = userdata;
@@ -467,7 +483,7 @@ static void *write_all(void *userdata)
 	return NULL;
 }
 
-/* Whatever moment it is: an item has its own pid, and bounds that can be. */
+/* At any moment, an item has its own pid and possible bounds. */
 Test(hot, a_reader_meets_no_torn_item)
 {
 	const struct hot_table *tables[] = {&exact.tables[0]};
@@ -499,7 +515,7 @@ Test(hot, a_reader_meets_no_torn_item)
 	cr_expect_eq(backward, 0);
 }
 
-/* The model's samples, by workload. */
+/* The samples of the model, separated by workload. */
 struct streams {
 	u64 first_id;
 	struct hot_exact lines[16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Real requests over loopback; server and clients share one thread and one event loop. */
+/* Real requests over loopback. Server and clients share one thread and one event loop. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -154,7 +154,7 @@ Test(http, health_and_its_reason)
 	endpoint_stop(&server);
 }
 
-/* What a browser is to make of an answer. */
+/* Expects the headers that restrict what a browser does with the answer. */
 static void expect_guarded(const struct http_client *client, const char *policy)
 {
 	static const char *const headers[] = {
@@ -244,8 +244,10 @@ Test(http, a_page_that_loads_nothing_but_figures)
 	cr_expect(strstr(client.data, "href=\"metrics\"") && strstr(client.data, "href=\"healthz\""));
 	cr_expect(strstr(client.data, "'top.json'") && strstr(client.data, "'alerts.json'"));
 	cr_expect(strstr(client.data, "Origin of the samples: replay."));
-	/* Nothing is left of what the build and the server put in; and of no other place there is a word, but
-	 * for the name of SVG. */
+	/*
+	 * All placeholders of the build and the server are replaced. The page mentions no other host, except
+	 * in the namespace of SVG.
+	 */
 	cr_expect_not(strstr(client.data, "@VERSION@") || strstr(client.data, "@ORIGIN@") ||
 		      strstr(client.data, "@PROFILES@"));
 	cr_expect_not(strstr(client.data, "https://"));
@@ -326,12 +328,12 @@ Test(http, addresses)
 	cr_expect(strstr(message, listen.text) && strstr(message, "--listen"), "%s", message);
 	cr_expect_eq(second.n, 0);
 	endpoint_stop(&server);
-	/* Its port is free again at once. */
+	/* The port is free again at once. */
 	endpoint_start_on(&server, &listen);
 	endpoint_stop(&server);
 }
 
-/* Pages of others whose names lead here get nothing; see http_host.h. */
+/* Pages of other sites whose names resolve to this address get nothing (http_host.h). */
 Test(http, hosts)
 {
 	struct endpoint server;
@@ -351,7 +353,9 @@ Test(http, hosts)
 		{"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421},
 		{"GET /healthz HTTP/1.1\r\nHost: evil.example:9754\r\n\r\n", 421},
 		{"GET / HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n", 421},
-		/* A proxy's form: its host counts, and a Host must still be there. */
+		/*
+		 * The form of a request to a proxy: its host counts, and the Host header must still be there.
+		 */
 		{"GET http://test:9754/metrics HTTP/1.1\r\nHost: test\r\n\r\n", 200},
 		{"GET HTTP://test/metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 200},
 		{"GET http://test HTTP/1.1\r\nHost: test\r\n\r\n", 200},
@@ -362,7 +366,7 @@ Test(http, hosts)
 		{"GET http:///metrics HTTP/1.1\r\nHost: test\r\n\r\n", 400},
 		{"GET https://test/metrics HTTP/1.1\r\nHost: test\r\n\r\n", 400},
 		{"GET metrics HTTP/1.1\r\nHost: test\r\n\r\n", 400},
-		/* Not the page of what stands before the NUL. */
+		/* The path is not cut at the NUL byte. */
 		{"GET /metrics%00 HTTP/1.1\r\nHost: test\r\n\r\n", 404},
 		{"GET /metrics%00x HTTP/1.1\r\nHost: test\r\n\r\n", 404},
 		{"GET /%6detrics HTTP/1.1\r\nHost: test\r\n\r\n", 200},
@@ -380,7 +384,7 @@ Test(http, hosts)
 		cr_expect(cases[i].status == 200 || server.source.rendered == before);
 		http_client_done(&client);
 	}
-	/* A reload brings others. */
+	/* A reload permits another name. */
 	http_broker_configure(server.broker, "evil.example");
 	for (int i = 0; i < 5; i++)
 		endpoint_turn(&server);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The daemon's side of HTTP, asked by a process that was taken over. */
+/* pebsd's side of HTTP, with an attacker in control of the process that asks. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "endpoint.h"
 #include "http/shared/http_channel.h"
 
-static struct endpoint endpoint; /* of which the broker and its figures are used */
+static struct endpoint endpoint; /* only the broker and its figures are used */
 static sd_event *event;
 static int line[2];
 static const char *failed;
@@ -64,7 +64,7 @@ static void ask(const struct http_message *question)
 	cr_assert_eq(http_channel_send(line[1], question, -1), 0);
 }
 
-/* The next answer; its text is not kept. */
+/* Receives the next answer. Its text is not kept. */
 static int receive(struct http_message *ret, int *ret_fd)
 {
 	static u8 packet[HTTP_WIRE_MAX];
@@ -110,7 +110,7 @@ Test(http_broker, what_it_answers)
 	cr_expect_eq(answer.type, HTTP_TELL_HEALTH);
 	cr_expect_eq(answer.error, EIO);
 	cr_expect_str_eq(answer.text, "every event was refused");
-	/* There are none to profile. */
+	/* There are no profiles. */
 	ask(&(struct http_message){.type = HTTP_ASK_PROFILE, .number = 7, .value = 1, .text = "/a"});
 	cr_assert_eq(receive(&answer, &fd), 1);
 	cr_expect_eq(answer.type, HTTP_TELL_REFUSED);
@@ -137,13 +137,13 @@ Test(http_broker, what_is_no_question_is_the_end)
 	cr_expect_str_eq(failed, "sends what is no question");
 	stop();
 	start();
-	/* An answer is none. */
+	/* An answer is not a question. */
 	ask(&(struct http_message){.type = HTTP_TELL_SAME});
 	turn(3);
 	cr_expect_str_eq(failed, "sends what is no question");
 }
 
-/* Descriptors that it sends are not taken in. */
+/* The broker does not accept descriptors that the other process sends. */
 Test(http_broker, it_is_given_nothing)
 {
 	struct http_message answer;
@@ -178,7 +178,10 @@ Test(http_broker, who_takes_no_answers_is_done_with)
 	cr_expect_eq(endpoint.source.rendered, 1);
 }
 
-/* However fast it asks, it is answered so often and no more, and what it asks costs one rendering. */
+/*
+ * The number of answers is limited, however fast the other process asks. All of its questions cost one
+ * rendering.
+ */
 Test(http_broker, it_is_not_asked_without_bound)
 {
 	u64 begun = endpoint_now_ns(), passed;

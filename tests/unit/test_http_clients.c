@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Clients that send garbage, are slow, many, or leave: over loopback, in the thread and loop of the server.
+/*
+ * Clients that send garbage, are slow, are many, or leave. They use loopback, in the thread and event loop of
+ * the server.
  */
 #include <criterion/criterion.h>
 
@@ -40,7 +42,7 @@ Test(http, garbage_harms_nobody)
 		http_client_receive_all(&server, &client);
 		http_client_done(&client);
 	}
-	/* A head without end, of one header or many. */
+	/* A request head without an end: a long header, then a long path. */
 	memset(head, 'a', 200000);
 	head[200000] = '\0';
 	client = http_client_exchange(&server, "GET / HTTP/1.1\r\nX: %s", head);
@@ -57,7 +59,10 @@ Test(http, garbage_harms_nobody)
 	endpoint_stop(&server);
 }
 
-/* One that sends nothing, one that sends by the byte, one that does not read: the next is served at once. */
+/*
+ * One client sends nothing, one sends byte by byte, and one does not read. Another client is still served at
+ * once.
+ */
 Test(http, slow_clients_hold_up_nobody)
 {
 	static const char trickle[] = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n";
@@ -84,7 +89,7 @@ Test(http, slow_clients_hold_up_nobody)
 	}
 	http_client_receive_all(&server, &slow);
 	cr_expect_eq(http_client_status(&slow), 200);
-	/* Figures that changed meanwhile do not change what the deaf one is being sent. */
+	/* A later change of the figures does not change the answer that the deaf client is being sent. */
 	server.source.sequence++;
 	quick = http_client_get(&server, "/metrics", "");
 	http_client_receive_all(&server, &deaf);
@@ -114,13 +119,13 @@ static double cpu_seconds(void)
 }
 
 /*
- * Clients that never come to the end of a request, whether they send nothing or a byte each second, cost no
- * time and are hung up on after the timeout.
+ * Clients that never complete a request, whether they send nothing or one byte a second. They cost no CPU
+ * time, and the server hangs up on them after the timeout.
  */
 Test(http, endless_clients_are_hung_up_on, .timeout = 30)
 {
 	struct endpoint server;
-	struct http_client clients[HTTP_PLACES_MAX / 2]; /* no crowd yet */
+	struct http_client clients[HTTP_PLACES_MAX / 2]; /* too few to count as a crowd */
 	struct http_client next;
 	double cpu = cpu_seconds();
 	unsigned int turns = 0;
@@ -176,7 +181,10 @@ static size_t count_ended(struct http_client *clients, size_t n)
 	return ended;
 }
 
-/* Turns until `n` clients have been hung up on, then some more. Returns how many have. */
+/*
+ * Runs the loop until the server has hung up on `n` clients, and a little longer. Returns the number of such
+ * clients.
+ */
 static size_t settle(struct endpoint *server, struct http_client *clients, size_t n_clients, size_t n)
 {
 	u64 deadline = endpoint_now_ns() + HTTP_CLIENT_DEADLINE_NS;
@@ -188,7 +196,10 @@ static size_t settle(struct endpoint *server, struct http_client *clients, size_
 	return count_ended(clients, n_clients);
 }
 
-/* As many as there are no places for; more once patience with them is over, where this machine is slow. */
+/*
+ * The server hangs up on as many clients as exceed the places. On a slow machine, their time limit may end
+ * more of them.
+ */
 static void expect_ended(size_t ended, size_t expected, u64 begun_ns)
 {
 	cr_expect_geq(ended, expected);
@@ -196,7 +207,7 @@ static void expect_ended(size_t ended, size_t expected, u64 begun_ns)
 		cr_expect_eq(ended, expected);
 }
 
-/* Nobody waits outside: who comes last has a place, and who came first and said nothing has none. */
+/* No client waits outside: the last one gets a place, and the first one that said nothing loses its own. */
 Test(http, every_client_is_taken_in_and_the_slowest_go)
 {
 	struct endpoint server;
@@ -221,7 +232,7 @@ Test(http, every_client_is_taken_in_and_the_slowest_go)
 	endpoint_stop(&server);
 }
 
-/* More than the kernel takes for a client that does not read. */
+/* More than the kernel buffers for a client that does not read. */
 #define LONG_BODY (8UL << 20)
 
 Test(http, a_client_that_reads_is_served_beside_a_crowd_that_does_not)
@@ -257,8 +268,10 @@ static bool is_connected(int fd)
 	return info.tcpi_state != TCP_CLOSE;
 }
 
-/* An answer that the kernel takes whole is still the client's to read: until then the connection has its place.
- * Else each such client would leave a buffer behind that nobody counts. */
+/*
+ * When the kernel has taken a whole answer, the client must still read it. The connection keeps its place
+ * until then. Otherwise each such client would leave behind a buffer that nobody counts.
+ */
 Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_places)
 {
 	struct endpoint server;
@@ -279,7 +292,7 @@ Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_place
 		connected += is_connected(crowd[i].fd);
 	cr_expect_leq(connected, HTTP_PLACES_MAX);
 	cr_expect_gt(connected, 0);
-	/* The last of them finds its whole answer all the same. */
+	/* The last of them still gets its whole answer. */
 	http_client_receive_all(&server, &crowd[CROWD - 1]);
 	(void)http_client_body(&crowd[CROWD - 1], &length);
 	cr_expect_eq(length, 40000);
@@ -305,7 +318,7 @@ static int connect_from(const struct endpoint *server, const char *address)
 	return fd;
 }
 
-/* A client that is slower than all of them keeps its place. */
+/* A client that is slower than all the others keeps its place. */
 Test(http, a_crowd_from_one_address_costs_another_nothing)
 {
 	static const char rest[] = "ET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -382,7 +395,7 @@ Test(http, a_client_that_leaves_in_the_middle)
 	client = http_client_get(&server, "/metrics", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	http_client_done(&client);
-	/* And one that is still being served when the endpoint ends. */
+	/* Finally, a client that is still being served when the endpoint ends. */
 	client = (struct http_client){.fd = http_client_connect(&server)};
 	http_client_send(&server, &client, "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
 	endpoint_stop(&server);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A thousand slow clients of each kind beside scrapes, with the process that speaks HTTP as pebsd runs it. How
- * long a scrape takes then is measured by `make bench-scrape-crowd`. */
+/*
+ * A thousand slow clients of each kind next to scrapes. The process that speaks HTTP runs as pebsd runs it.
+ * `make bench-scrape-crowd` measures how long a scrape then takes.
+ */
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>
@@ -24,7 +26,7 @@
 
 #define CLIENTS   1000
 #define SCRAPES   6
-#define LONG_BODY (4UL << 20) /* more than the kernel takes for a client that does not read */
+#define LONG_BODY (4UL << 20) /* more than the kernel buffers for a client that does not read */
 #define NOBODY    65534
 
 __attribute__((constructor)) static void work(int argc, char *argv[])
@@ -33,7 +35,7 @@ __attribute__((constructor)) static void work(int argc, char *argv[])
 		_exit(http_worker(STDIN_FILENO));
 }
 
-static struct endpoint figures; /* of which the source is used */
+static struct endpoint figures; /* only the source is used */
 static sd_event *event;
 static struct http *http;
 static u16 port;
@@ -62,8 +64,10 @@ static void end(void)
 
 TestSuite(http_crowd, .init = begin, .fini = end, .timeout = 600);
 
-/* In a process of its own; its exit code is how many were answered whole. The limit is bench_scrape()'s, which
- * is a generous one. */
+/*
+ * Scrapes in a process of its own. The exit code is the number of complete answers. bench_scrape() has a
+ * generous time limit.
+ */
 static void __attribute__((noreturn)) scrape_all(void)
 {
 	int answered = 0;
@@ -88,10 +92,10 @@ static size_t count_descriptors(pid_t pid)
 	while (readdir(directory))
 		n++;
 	(void)closedir(directory);
-	return n - 2; /* . and .. */
+	return n - 2; /* without . and .. */
 }
 
-/* KiB of memory of its own. */
+/* Returns the anonymous memory of the process in KiB. */
 static unsigned long memory_of(pid_t pid)
 {
 	unsigned long memory = 0;
@@ -117,7 +121,7 @@ static void expect_scrapes_beside(enum http_crowd_kind kind)
 
 	settings.n[kind] = CLIENTS;
 	cr_assert_eq(http_crowd_start(&settings, &crowd), 0);
-	/* Until the crowd is there. */
+	/* Wait until the crowd has connected. */
 	for (u64 due = endpoint_now_ns() + 2 * NSEC_PER_SEC; endpoint_now_ns() < due;)
 		cr_assert_geq(sd_event_run(event, 10000), 0);
 	scraper = fork();
@@ -164,7 +168,7 @@ static int option_of(int fd, int level, int name)
 	return value;
 }
 
-/* What the kernel holds of a connection is bounded from its first moment. */
+/* The memory that the kernel uses for a connection is bounded from the beginning. */
 Test(http_crowd, the_kernel_holds_no_more_of_a_connection_than_is_said, .init = NULL, .fini = NULL)
 {
 	const struct listen_address any_port = endpoint_loopback(0);
@@ -186,7 +190,7 @@ Test(http_crowd, the_kernel_holds_no_more_of_a_connection_than_is_said, .init = 
 	cr_expect_eq(option_of(accepted, SOL_SOCKET, SO_SNDBUF), 2 * HTTP_SOCKETS_SENDING);
 	cr_expect_eq(option_of(accepted, SOL_SOCKET, SO_RCVBUF), 2 * HTTP_SOCKETS_RECEIVING);
 	cr_expect_eq(option_of(accepted, IPPROTO_TCP, TCP_USER_TIMEOUT), HTTP_SOCKETS_LINGER_MS);
-	/* Neither side reads. */
+	/* Fill the buffers in both directions: neither side reads. */
 	while (send(accepted, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
 		sent = true;
 	while (send(client, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which Host of a request is right. */
+/* Which Host header of a request is accepted. */
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@ static const struct {
 } cases[] = {
 	{"127.0.0.1", "", "127.0.0.1", HTTP_HOST_RIGHT},
 	{"127.0.0.1", "", "127.0.0.1:9754", HTTP_HOST_RIGHT},
-	{"127.0.0.1", "", "127.0.0.1:1", HTTP_HOST_RIGHT}, /* forwarded */
+	{"127.0.0.1", "", "127.0.0.1:1", HTTP_HOST_RIGHT}, /* a forwarded port */
 	{"127.0.0.1", "", "127.0.0.1:", HTTP_HOST_RIGHT},  /* RFC 3986, 3.2.3 */
 	{"127.0.0.1", "", "localhost", HTTP_HOST_RIGHT},
 	{"127.0.0.1", "", "LocalHost:9754", HTTP_HOST_RIGHT},
@@ -68,7 +68,7 @@ static const struct {
 	{"::1", "", "[0:0:0:0:0:0:0:1]", HTTP_HOST_RIGHT},
 	{"::1", "", "localhost", HTTP_HOST_RIGHT},
 	{"::1", "", "[::2]", HTTP_HOST_WRONG},
-	/* A socket of both families: the address is IPv4's in IPv6's. */
+	/* A socket of both families: an IPv4 address appears mapped into IPv6. */
 	{"::ffff:192.0.2.1", "", "192.0.2.1", HTTP_HOST_RIGHT},
 	{"::ffff:127.0.0.1", "", "localhost", HTTP_HOST_RIGHT},
 	{"::ffff:192.0.2.1", "", "192.0.2.2", HTTP_HOST_WRONG},

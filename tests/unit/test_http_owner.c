@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who is behind a connection: asked of this machine's kernel. */
+/* The owner of a connection, according to the kernel of this machine. */
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ union address {
 	struct sockaddr_storage room;
 };
 
-/* Listens on that address and a free port. */
+/* Listens on that address and any free port. */
 static int listen_on(const char *text, union address *ret)
 {
 	socklen_t length = sizeof(*ret);
@@ -55,7 +55,7 @@ static int connect_to(const union address *address)
 	return fd;
 }
 
-/* The owner of the next connection. */
+/* Returns the owner of the next connection. */
 static struct http_owner accept_owner(int listener, int users)
 {
 	union address peer = {0};
@@ -115,7 +115,7 @@ Test(http_owner, a_client_of_ipv6_loopback_is_its_user)
 	expect_users_of("::1");
 }
 
-/* A socket that listens on all addresses takes clients of IPv4, whose addresses come in the shape of IPv6. */
+/* A socket that listens on all addresses also accepts IPv4 clients, whose addresses are mapped into IPv6. */
 Test(http_owner, a_client_of_ipv4_on_a_socket_of_ipv6_is_its_user)
 {
 	_cleanup_close_ int users = http_owner_open();
@@ -139,7 +139,7 @@ Test(http_owner, without_the_kernels_word_it_is_the_address)
 	int client = connect_to(&address), gone;
 
 	expect(accept_owner(listener, -1), HTTP_OWNER_IPV4, INADDR_LOOPBACK);
-	/* A client that has left is not there to be asked for; and whatever is left unread is no answer. */
+	/* The kernel does not know a client that has left. Bytes that are still unread are not an answer. */
 	gone = connect_to(&address);
 	(void)setsockopt(gone, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	(void)close(gone);
@@ -179,7 +179,7 @@ Test(http_owner, a_client_of_a_unix_socket_is_its_user)
 	_cleanup_close_ int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	socklen_t length = sizeof(address);
 
-	/* A name that the kernel gives. */
+	/* The kernel chooses the name. */
 	cr_assert_eq(bind(listener, &address.any, sizeof(sa_family_t)), 0);
 	cr_assert_eq(listen(listener, 1), 0);
 	cr_assert_eq(getsockname(listener, &address.any, &length), 0);
@@ -187,8 +187,10 @@ Test(http_owner, a_client_of_a_unix_socket_is_its_user)
 	expect(accept_owner(listener, -1), HTTP_OWNER_USER, getuid());
 }
 
-/* As the service manager does: a listening socket and one that tells users apart, both named "http". Returns 0 or
- * the number of what was wrong. */
+/*
+ * Passes sockets as the service manager does: a listening socket and the one that identifies users, both
+ * named "http". Returns 0 or the number of the failed step.
+ */
 static int take_passed(void)
 {
 	struct notify_stored passed[] = {{"http", http_owner_open()}, {"http", -1}};

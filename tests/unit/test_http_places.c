@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which client of the HTTP endpoint goes when there are more than places. */
+/* Which client of the HTTP endpoint is ended if there are more clients than places. */
 #include <criterion/criterion.h>
 
 #include <stdint.h>
@@ -104,7 +104,7 @@ Test(http_places, a_user_and_an_address_of_one_number_are_two_owners)
 Test(http_places, a_client_that_waits_for_pebsd_stays)
 {
 	cr_expect_eq(yield({ALICE, 9, true}, {ALICE, 3, false}), 1);
-	/* And is one of its owner's all the same: nobody else pays for it. */
+	/* The place of a waiting client still counts for its owner, so that no other owner pays for it. */
 	cr_expect_eq(yield({BOB, 9, false}, {ALICE, 9, true}, {ALICE, 3, true}), -1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Profiles over HTTP: clients that wait, leave, come too many or ask for nonsense. */
+/* Profiles over HTTP: clients that wait, leave, are too many, or ask for nonsense. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
@@ -15,14 +15,14 @@
 
 #define SIZE 100000
 
-/* Where the profiles come from. */
+/* The source of the profiles. */
 struct world {
 	bool enabled;
 	int begin_error;
 	const char *message;
 	int write_error;
 	enum http_profile_state state;
-	u64 id; /* of the next that is begun */
+	u64 id; /* id of the next profile that begins */
 	char path[256];
 	double seconds;
 	unsigned int begun, written, left;
@@ -116,7 +116,7 @@ static struct http_client ask(const char *query)
 	return client;
 }
 
-/* Until so many were begun or left. */
+/* Runs the loop until the counter of begun or left profiles is `count`. */
 static void wait_until(const unsigned int *counter, unsigned int count)
 {
 	u64 deadline = endpoint_now_ns() + HTTP_CLIENT_DEADLINE_NS;
@@ -184,7 +184,7 @@ Test(http_profile, not_enabled)
 	struct http_client client;
 
 	world.enabled = false;
-	/* Whether the process that speaks HTTP knows it yet or not. */
+	/* The answer is the same before and after the process that speaks HTTP is told. */
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
 	http_broker_configure(server.broker, "test");
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
@@ -286,7 +286,7 @@ Test(http_profile, a_client_that_leaves_ends_it)
 	wait_until(&world.left, 1);
 	cr_expect_eq(world.left_id, 7);
 
-	/* Of two who wait for the same one, the last. */
+	/* Two clients wait for the same profile: it ends when the last one leaves. */
 	first = ask("?cgroup=/a");
 	second = ask("?cgroup=/a");
 	wait_until(&world.begun, 3);
@@ -309,7 +309,7 @@ Test(http_profile, a_client_that_leaves_ends_it)
 	expect_health();
 }
 
-/* With a reset, or in the moment in which it is ready. */
+/* Clients leave with a reset, or at the moment when the profile is ready. */
 Test(http_profile, clients_that_leave_anyhow)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
@@ -327,7 +327,7 @@ Test(http_profile, clients_that_leave_anyhow)
 		wait_until(&world.left, i + 1);
 	}
 	expect_health();
-	/* Nobody has it begin them without end. */
+	/* The number of profiles that clients can begin in a short time is limited. */
 	for (unsigned int i = 0; i < 3; i++)
 		expect("?cgroup=/a", 503, "Too many profiles were asked for");
 	cr_expect_leq(world.begun, HTTP_PENDING_AT_ONCE + 1);
@@ -374,8 +374,10 @@ static double cpu_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Who waits is not slow: the limit of a connection's time begins when the answer does. The loop does not
- * spin meanwhile. */
+/*
+ * A client that waits is not slow: the time limit of its connection begins with the answer. The loop does not
+ * spin in the meantime.
+ */
 Test(http_profile, a_wait_beyond_the_time_of_other_connections)
 {
 	struct http_client client = ask("?cgroup=/a&seconds=20");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bodies of /metrics: how often they are made, who shares them, and for how long they live. */
+/* The bodies of /metrics: how often they are rendered, who shares them, and how long they live. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "http/server/http_scrape.h"
 #include "http_client.h"
 
-/* More than the kernel takes for a client that does not read (the default net.ipv4.tcp_wmem: 4 MiB). */
+/* More than the kernel buffers for a client that does not read (net.ipv4.tcp_wmem is 4 MiB by default). */
 #define LONG_BODY (8UL << 20)
 
 struct figures {
@@ -135,7 +135,7 @@ Test(http_bodies, a_source_without_json)
 	http_bodies_done(&bodies);
 }
 
-/* Whoever is given one sends it, and that is all. */
+/* A body is sealed: its receiver can read it but not change it. */
 Test(http_bodies, nobody_changes_one)
 {
 	struct http_bodies bodies;
@@ -168,7 +168,7 @@ static struct http_scrape_body *put(u64 generation)
 	return http_scrape_current(&scrape, 0);
 }
 
-/* The size is that which is told: nothing is sent here. */
+/* The size is only recorded: nothing is sent here. */
 static int put_large(u32 form, u64 generation, u64 size)
 {
 	int fd;
@@ -183,7 +183,7 @@ Test(http_scrape, bodies_that_slow_clients_are_sent_are_bounded_in_bytes)
 	struct http_scrape_body *slow[3];
 
 	scrape = (struct http_scrape){0};
-	/* What is served itself is as large as it is. */
+	/* The size of the current body is not limited, because no slow client holds it. */
 	cr_assert_eq(put_large(0, 1, 10 * size), 0);
 	cr_expect_eq(http_scrape_bytes(&scrape), 0);
 	for (u32 form = 0; form < 3; form++) {
@@ -214,7 +214,7 @@ Test(http_scrape, as_many_bodies_as_there_may_be)
 
 	scrape = (struct http_scrape){0};
 	cr_expect_null(http_scrape_current(&scrape, 0));
-	/* One that nobody is sent makes place for the next. */
+	/* A body that no client is being sent is replaced by the next. */
 	(void)put(1);
 	(void)put(2);
 	cr_expect_eq(http_scrape_live(&scrape), 1);
@@ -231,7 +231,7 @@ Test(http_scrape, as_many_bodies_as_there_may_be)
 	cr_expect_lt(fcntl(fd, F_GETFD), 0, "closed");
 	cr_expect_eq(http_scrape_current(&scrape, 0)->generation, 9 + HTTP_SCRAPE_BODIES_MAX);
 
-	/* Whichever is let go first makes room. */
+	/* The first body that is released, whichever it is, makes room. */
 	http_scrape_release(slow[1]);
 	cr_expect_eq(http_scrape_live(&scrape), HTTP_SCRAPE_BODIES_MAX - 1);
 	(void)put(100);
@@ -244,7 +244,7 @@ Test(http_scrape, as_many_bodies_as_there_may_be)
 	cr_expect_eq(http_scrape_live(&scrape), 0);
 }
 
-/* One that asks and then does not read: the server can't send it all. */
+/* Starts a client that asks and then does not read, so that the server cannot send the whole answer. */
 static struct http_client ask_and_wait(struct endpoint *server, const char *headers)
 {
 	struct http_client client = {.fd = http_client_connect(server)};
@@ -257,7 +257,7 @@ static struct http_client ask_and_wait(struct endpoint *server, const char *head
 	return client;
 }
 
-/* Of the sequence whose figures the body has; see endpoint.c. */
+/* Expects a body with the figures of this sequence (endpoint.c). */
 static void expect_body_of(const struct http_client *client, u64 sequence)
 {
 	size_t length, wrong = 0;
@@ -281,7 +281,7 @@ Test(http_scrape, slow_clients_are_sent_what_they_began_with, .timeout = 30)
 		slow[i] = ask_and_wait(&server, "");
 		cr_assert_eq(server.source.rendered, 1 + i);
 	}
-	/* No room for another: the last one made, at once. */
+	/* There is no room for another body. The last one is served at once. */
 	server.source.sequence = 9;
 	quick = http_client_get(&server, "/metrics", "");
 	cr_expect_eq(http_client_status(&quick), 200);
@@ -289,7 +289,7 @@ Test(http_scrape, slow_clients_are_sent_what_they_began_with, .timeout = 30)
 	http_client_done(&quick);
 	cr_expect_eq(server.source.rendered, HTTP_SCRAPE_BODIES_MAX);
 
-	/* The oldest has read it all: there is room. */
+	/* The first client has read its whole body, so there is room. */
 	http_client_receive_all(&server, &slow[0]);
 	expect_body_of(&slow[0], 1);
 	quick = http_client_get(&server, "/metrics", "");
@@ -297,7 +297,7 @@ Test(http_scrape, slow_clients_are_sent_what_they_began_with, .timeout = 30)
 	http_client_done(&quick);
 	cr_expect_eq(server.source.rendered, HTTP_SCRAPE_BODIES_MAX + 1);
 
-	/* One hangs up in the middle: room, too. */
+	/* A client that hangs up in the middle also makes room. */
 	http_client_done(&slow[1]);
 	server.source.sequence = 10;
 	quick = http_client_get(&server, "/metrics", "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages between pebsd and the process that speaks HTTP, and how often that may ask. */
+/* Messages between pebsd and the process that speaks HTTP, and the limit on its questions. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -35,7 +35,7 @@ Test(http_wire, there_and_back)
 		cr_expect_eq(read.size, message.size);
 		cr_expect_str_eq(read.text, message.text ? message.text : "");
 		cr_expect_eq(http_wire_asks(&read), type <= HTTP_LEAVE_PROFILE);
-		/* No part of it is one, nor what is longer. */
+		/* A part of a message is refused, and so is a longer one. */
 		for (size_t part = 0; part < size; part++)
 			cr_expect_eq(http_wire_read(packet, part, &read), -EBADMSG);
 		packet[size] = 0;
@@ -57,10 +57,10 @@ Test(http_wire, texts)
 	size = http_wire_write(&message, packet);
 	cr_expect_eq(size, HTTP_WIRE_MAX);
 	cr_expect_eq(http_wire_read(packet, size, &read), 0);
-	packet[100] = 0; /* in its midst */
+	packet[100] = 0; /* a NUL byte within the text */
 	cr_expect_eq(http_wire_read(packet, size, &read), -EBADMSG);
 	packet[100] = 'a';
-	packet[size - 1] = 'a'; /* nor at its end */
+	packet[size - 1] = 'a'; /* no NUL byte at the end */
 	cr_expect_eq(http_wire_read(packet, size, &read), -EBADMSG);
 }
 
@@ -93,12 +93,12 @@ Test(http_limit, so_many_at_once_and_so_many_a_second)
 	cr_expect_eq(http_limit_take(&limit, 1004), 6);
 	cr_expect_eq(http_limit_take(&limit, 1010), 0);
 	cr_expect_eq(http_limit_take(&limit, 1010), 10);
-	/* However often it is tried. */
+	/* More frequent attempts do not help. */
 	for (u64 now = 2000; now < 3000; now++)
 		taken += http_limit_take(&limit, now) == 0;
 	cr_expect_geq(taken, 102);
 	cr_expect_leq(taken, 103);
-	/* A long time gives no more than all. */
+	/* After a long time, no more than the burst is allowed. */
 	for (int i = 0; i < 3; i++)
 		cr_expect_eq(http_limit_take(&limit, 1000000), 0);
 	cr_expect_gt(http_limit_take(&limit, 1000000), 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The process that speaks HTTP, run by this program as pebsd runs it: that it serves, what it has given up,
- * and what becomes of it and of pebsd when either ends. */
+/*
+ * The process that speaks HTTP, run by this program as pebsd runs it. It serves, it has given up its rights,
+ * and the tests say what happens to it and to pebsd when either of them ends.
+ */
 #include <criterion/criterion.h>
 
 #include <dirent.h>
@@ -35,7 +37,7 @@ __attribute__((constructor)) static void work(int argc, char *argv[])
 		_exit(http_worker(STDIN_FILENO));
 }
 
-static struct endpoint figures; /* of which the source is used */
+static struct endpoint figures; /* only the source is used */
 static sd_event *event;
 static struct http *http;
 static u16 port;
@@ -89,7 +91,7 @@ static int connect_to_port(void)
 	return connect_to((const struct sockaddr *)&address, sizeof(address));
 }
 
-/* The length of the whole answer; `ret` is its beginning. */
+/* Returns the length of the whole answer, and its beginning in `ret`. */
 static size_t read_answer(int fd, char ret[static 512])
 {
 	u64 deadline = endpoint_now_ns() + 20 * NSEC_PER_SEC;
@@ -135,7 +137,7 @@ static void expect_scrape(void)
 	cr_expect_gt(length, ENDPOINT_BODY_LENGTH);
 }
 
-/* What /proc/PID/status says behind `key`. */
+/* Returns the text after `key` in /proc/PID/status. */
 static const char *status_of(pid_t pid, const char *key)
 {
 	static char line[256];
@@ -190,7 +192,10 @@ Test(http_worker, it_serves_without_a_right)
 	cr_expect_lt(n, 16, "%zu descriptors", n);
 }
 
-/* Twice within a second: told once, started again each time; a scrape that comes between pending. */
+/*
+ * The process is killed twice within a second. It is started again each time, and a scrape in between waits
+ * for it.
+ */
 Test(http_worker, killed_it_is_started_again)
 {
 	for (u64 restarts = 1; restarts <= 2; restarts++) {
@@ -221,7 +226,10 @@ Test(http_worker, killed_while_it_sends)
 	expect_scrape();
 }
 
-/* Stopped, as a debugger has it: pebsd goes on, and serves again once it does. */
+/*
+ * The process is stopped, as by a debugger. pebsd continues, and requests are served when the process
+ * continues.
+ */
 Test(http_worker, stopped_it_holds_up_nobody)
 {
 	pid_t pid = http_pid(http);
@@ -244,7 +252,7 @@ static void note(void *userdata)
 	*(bool *)userdata = true;
 }
 
-/* Who was let in is answered; who comes later waits for the next. */
+/* A client whose connection was accepted gets its answer. A later client waits for the next process. */
 Test(http_worker, an_end_leaves_nobody_without_an_answer)
 {
 	static const char rest[] = "thz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -252,7 +260,7 @@ Test(http_worker, an_end_leaves_nobody_without_an_answer)
 	bool stopped = false;
 	char answer[512], byte;
 
-	/* It has been taken in, and its request is not whole. */
+	/* The connection is accepted, but the request is not complete. */
 	expect_scrape();
 	cr_assert_eq(send(early, "GET /heal", 9, MSG_NOSIGNAL), 9);
 	cr_assert_eq(http_stop(http, note, &stopped), 0);
@@ -270,7 +278,7 @@ Test(http_worker, an_end_leaves_nobody_without_an_answer)
 	(void)close(late);
 }
 
-/* Nobody who only sits there keeps pebsd from ending. */
+/* A client that sends nothing does not keep pebsd from ending. */
 Test(http_worker, an_end_waits_for_no_silent_client)
 {
 	int fd = connect_to_port();
@@ -283,7 +291,7 @@ Test(http_worker, an_end_waits_for_no_silent_client)
 	(void)close(fd);
 }
 
-/* However its parent ends. */
+/* The process also ends if its parent is killed. */
 Test(http_worker, it_ends_with_pebsd, .init = NULL, .fini = NULL)
 {
 	int pipe_ends[2];
@@ -312,7 +320,9 @@ Test(http_worker, by_a_unix_socket)
 
 	(void)snprintf(text, sizeof(text), "unix:/tmp/test_http_worker.%d/metrics.sock", getpid());
 	cr_assert_eq(listen_address_parse(text, &listen), 0);
-	/* The suite's has begun: an init of NULL is none. */
+	/*
+	 * End the endpoint that the `.init` of the suite began. `.init = NULL` in a test does not replace it.
+	 */
 	end();
 	begin_at(&listen);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", listen.address.local.sun_path);
@@ -327,7 +337,7 @@ Test(http_worker, by_a_unix_socket)
 	(void)rmdir(address.sun_path);
 }
 
-static int tries; /* the number of the one that was not refused */
+static int tries; /* the number of the call that was not refused */
 
 static bool refused(long result)
 {
@@ -335,7 +345,10 @@ static bool refused(long result)
 	return result == -1 && errno == EPERM;
 }
 
-/* All that it might do to others, tried from within: 0, or the number of what was let through. */
+/*
+ * Tries everything that could harm others, from inside the confined process. Returns 0 or the number of the
+ * call that was permitted.
+ */
 static int try_all(bool any_local)
 {
 	static const struct sockaddr_un nowhere = {.sun_family = AF_UNIX};
@@ -353,13 +366,13 @@ static int try_all(bool any_local)
 		      : sendmsg(STDIN_FILENO, &nothing, MSG_DONTWAIT) < 0)
 		return 1001;
 	tries = 0;
-	/* What its successor listens on. */
+	/* The listening socket, which the next process still needs. */
 	if (!refused(shutdown(listener, SHUT_RDWR)) || !refused(listen(listener, 0)) ||
 	    !refused(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &one, sizeof(one))) ||
 	    !refused(fcntl(listener, F_SETFL, 0)) || !refused(ioctl(listener, 0)) ||
 	    !refused(connect(listener, (const struct sockaddr *)&nowhere, sizeof(nowhere))) ||
 	    !refused(bind(listener, (const struct sockaddr *)&nowhere, sizeof(nowhere))) ||
-	    /* Or under another number. */
+	    /* The same socket under another number. */
 	    !refused(dup(listener)) || !refused(dup2(listener, 100)) || !refused(dup3(listener, 100, 0)) ||
 	    !refused(fcntl(listener, F_DUPFD, 100)) || !refused(fcntl(listener, F_DUPFD_CLOEXEC, 100)) ||
 	    !refused(syscall(SYS_pidfd_getfd, listener, listener, 0)))
@@ -375,7 +388,7 @@ static int try_all(bool any_local)
 	    !refused(setuid(0)) || !refused(memfd_create("x", 0)) || !refused(unlink("/nothing")) ||
 	    !refused((long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
 		return 100 + tries;
-	/* Past its memory. */
+	/* Exceeds the memory limit. */
 	if (mmap(NULL, HTTP_CONFINE_DATA + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
 	    MAP_FAILED)
 		return 200;
@@ -398,7 +411,6 @@ static int try_in_a_process(bool any_local)
 			_exit(250);
 		if (http_confine(CHILD_PASSED_FIRST, any_local) < 0)
 			_exit(251);
-		/* The address sanitizer's own needs are let through. */
 		_exit(try_all(any_local) & 0xff);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);

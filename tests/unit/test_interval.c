@@ -12,7 +12,7 @@ static void expect_near(double value, double expected, double relative)
 	cr_expect(fabs(value - expected) <= relative * fabs(expected), "%.12g is not %.12g", value, expected);
 }
 
-/* The chance of at most `k` of `n`, summed term by term: nothing of the library that is tested. */
+/* The probability of at most `k` of `n`. It is summed term by term, without the library under test. */
 static double at_most(u64 k, u64 n, double p)
 {
 	double sum = 0;
@@ -28,7 +28,7 @@ static double at_least(u64 k, u64 n, double p)
 	return k == 0 ? 1 : at_most(n - k, n, 1 - p);
 }
 
-/* The chance that a gamma variable of scale 1 is at most `x`, by its series. */
+/* The probability that a gamma variable of scale 1 is at most `x`, by its series. */
 static double gamma_at_most(double shape, double x)
 {
 	double term = exp(shape * log(x) - x - lgamma(shape + 1));
@@ -49,7 +49,7 @@ Test(interval, ranks_of_textbooks)
 		double confidence;
 		u64 low, high;
 	} cases[] = {
-		/* The median of 20 between the 6th and 15th, of 10 between the 2nd and 9th: 95 % and more. */
+		/* With at least 95 %, the median of 20 lies between ranks 6 and 15, that of 10 between 2 and 9. */
 		{20, 0.5, 0.975, 6, 15},
 		{10, 0.5, 0.975, 2, 9},
 		{5, 0.5, 0.95, 1, 5},
@@ -89,7 +89,9 @@ Test(interval, ranks_are_the_nearest_that_the_tails_allow)
 				u64 low, high;
 
 				interval_ranks(n, q, confidences[j], &low, &high);
-				/* One further in would be wrong too often; this one is not. */
+				/*
+				 * This rank is wrong rarely enough, and the next one further in would not be.
+				 */
 				cr_expect_leq(low, n);
 				cr_expect(low == 0 || at_most(low - 1, n, q) <= chance);
 				cr_expect(at_most(low, n, q) > chance * (1 - 2e-7), "%llu of %llu, p%g", low,
@@ -132,7 +134,9 @@ Test(interval, quantile_needs_what_a_power_says)
 
 Test(interval, quantile_lies_between_outer_edges)
 {
-	/* 20 latencies, ranks 6 and 15: (16, 18] holds the first 6, (60, 64] the 15th. */
+	/*
+	 * 20 latencies, ranks 6 and 15: the bucket (16, 18] holds the first 6, and (60, 64] holds the 15th.
+	 */
 	u32 histogram[FINE_BUCKETS] = {0};
 	struct interval bounds;
 
@@ -184,12 +188,12 @@ Test(interval, quantile_of_as_many_as_counters_hold)
 	cr_expect_eq(bounds.low, histogram_fine_lower(40));
 	cr_expect_eq(bounds.high, histogram_fine_upper(60));
 
-	/* 3.719 standard deviations of half of the root of n: 172,337 ranks off the middle. */
+	/* 3.719 standard deviations, each half the root of n, are 172,337 ranks from the middle. */
 	interval_ranks(n, 0.5, 0.9999, &low, &high);
 	expect_near((double)n / 2 - (double)low, 3.719016 * sqrt((double)n) / 2, 1e-4);
 	expect_near((double)high - (double)n / 2, 3.719016 * sqrt((double)n) / 2, 1e-4);
 
-	/* Counters that ran full: what is missing was somewhere. */
+	/* The counters are full. The missing samples may have been anywhere. */
 	bounds = interval_quantile(histogram, n + 1000000, 0.9999, 0.95);
 	cr_expect_eq(bounds.high, INFINITY);
 }
@@ -244,19 +248,19 @@ Test(interval, share_at_its_ends)
 	bounds = interval_share(0x1p32, 0x1p32, 0.9999);
 	cr_expect_eq(bounds.high, 1);
 	expect_near(1 - bounds.low, -log(1e-4) / 0x1p32, 1e-6);
-	/* 1.6449 standard deviations. */
+	/* The bounds are 1.6449 standard deviations away. */
 	bounds = interval_share(0x1p31, 0x1p32, 0.95);
 	expect_near(bounds.high - 0.5, 1.644854 * 0.5 / 0x1p16, 1e-3);
 	expect_near(0.5 - bounds.low, 1.644854 * 0.5 / 0x1p16, 1e-3);
 
-	/* Effective counts are no whole numbers: between those of their neighbours. */
+	/* Effective counts are not whole numbers. The bound of 3.5 lies between those of 3 and 4. */
 	cr_expect_gt(interval_share(3.5, 10, 0.95).low, interval_share(3, 10, 0.95).low);
 	cr_expect_lt(interval_share(3.5, 10, 0.95).low, interval_share(4, 10, 0.95).low);
 }
 
 Test(interval, rate_of_textbooks)
 {
-	/* Garwood's table of Poisson limits. */
+	/* From Garwood's table of Poisson limits. */
 	static const struct {
 		u64 samples;
 		double confidence, low, high;
@@ -279,7 +283,10 @@ Test(interval, rate_of_textbooks)
 
 Test(interval, rate_of_different_weights)
 {
-	/* 100 of weight 1 and 5 of 20: y = 200, v = 2100. No weight can be further off than 43.17. */
+	/*
+	 * 100 samples of weight 1 and 5 of weight 20: y = 200 and v = 2100. With these sums, no weight
+	 * exceeds 43.17.
+	 */
 	double y = 200;
 	double v = 2100;
 	double largest = y / 105 + sqrt((v - y * y / 105) * 104 / 105);
@@ -293,7 +300,7 @@ Test(interval, rate_of_different_weights)
 	expect_near(gamma_at_most(weights.high_number, bounds.high * (y + largest) / (v + largest * largest)),
 		    0.95, 1e-6);
 
-	/* One that is known to come, and did not, counts. */
+	/* A known weight counts even if no sample with it came. */
 	cr_expect_gt(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).high, bounds.high + 1000);
 	cr_expect_eq(interval_rate(105, 200, 2100, 20, 1, 1, 0.95).high, bounds.high);
 	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).low, bounds.low);
@@ -328,7 +335,7 @@ Test(interval, rate_of_rounded_squares_is_that_of_equal_weights)
 
 Test(interval, mean_within_its_band)
 {
-	/* All of 200 in (28, 30]; the band of 95 % is sqrt(200 ln 20 / 2) = 17.3 samples. */
+	/* All 200 latencies are in (28, 30]. The 95 % band is sqrt(200 ln 20 / 2) = 17.3 samples wide. */
 	const double band = sqrt(100 * log(20));
 	u32 histogram[FINE_BUCKETS] = {0};
 	u32 bucket = histogram_fine_index(30);
@@ -339,7 +346,10 @@ Test(interval, mean_within_its_band)
 	expect_near(bounds.low, 28 * (200 - band) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (200 - band) + 512 * band) / 200, 1e-6);
 
-	/* Of 20 that are far off the band takes 17.3 for 0, and leaves the rest in `low`; `high` has all. */
+	/*
+	 * 20 latencies are far off. For `low`, the band counts 17.3 of them as 0 and keeps the rest. `high`
+	 * counts all of them.
+	 */
 	histogram[bucket] = 180;
 	histogram[FINE_OVERFLOW] = 20;
 	bounds = interval_mean(histogram, 200, 512, 1, 0.95);
@@ -362,7 +372,7 @@ Test(interval, mean_without_bounds)
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY);
 
-	/* What a full counter did not hold counts as much as any can. */
+	/* Latencies that a full counter could not hold count as the greatest possible value. */
 	histogram[20] = ~0U;
 	bounds = interval_mean(histogram, 2 * (u64)~0U, 512, 1, 0.95);
 	cr_expect_gt(bounds.high, 256);
@@ -393,7 +403,7 @@ Test(interval, ratio_of_bounds)
 	cr_expect_eq(ratio.high, INFINITY);
 }
 
-/* R's library tells of a lack of precision on stdout, which is the daemon's own. */
+/* R's library reports a loss of precision on stdout, which belongs to the daemon. */
 Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
 {
 	static const double confidences[] = {0.5, 0.75, 0.95, 0.9999, 0.99995};
@@ -420,7 +430,10 @@ Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
 	cr_expect_stdout_eq_str("");
 }
 
-/* Within one and a half points of what is promised: three standard deviations of 2,000 draws at 95 %. */
+/*
+ * The bounds must hold within 1.5 percentage points of what is promised, three standard deviations of 2,000
+ * draws at 95 %.
+ */
 static void expect_holds(const char *what, double n, struct coverage coverage, double promised)
 {
 	cr_expect_gt(coverage.low, promised - 0.015, "low of %s, n = %g: %g", what, n, coverage.low);
@@ -448,7 +461,9 @@ Test(interval, bounds_hold_as_often_as_promised)
 	}
 }
 
-/* And no more often than they must, where nothing is lost to edges: a bound that always holds says nothing.
+/*
+ * The bounds hold hardly more often than promised, if no bucket edges widen them. A bound that always holds
+ * would say nothing.
  */
 Test(interval, bounds_are_not_idle)
 {

@@ -11,7 +11,7 @@
 #include "export/json/per_thousand.h"
 #include "varlink/varlink.h"
 
-/* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
+/* Expects that the printed JSON equals `expected`, with no member more or less. Takes ownership of `got`. */
 static void expect_json(json_object *got, const char *expected)
 {
 	_cleanup_json_ json_object *object = got;
@@ -40,7 +40,7 @@ Test(json, top_of_a_replay_in_full)
 {
 	struct snapshot *snapshot = example_replay();
 
-	snapshot->n_cgroups = 1; /* the second is as the first */
+	snapshot->n_cgroups = 1; /* the second looks like the first */
 	expect_json(
 		json_top(snapshot),
 		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
@@ -129,7 +129,7 @@ Test(json, names_of_cgroups_do_not_make_status_too_large_for_a_reply)
 	_cleanup_json_ json_object *status = NULL;
 	size_t length;
 
-	/* Six bytes each in JSON. */
+	/* JSON writes this byte as six. */
 	memset(path, '\1', sizeof(path) - 1);
 	for (size_t i = 0; i < 100; i++)
 		paths[i] = path;
@@ -179,7 +179,7 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"notes\":[\"cpu_atom: no counter was free on CPU 4\"]}");
 }
 
-/* A sum is known where all its parts are. */
+/* The sum is known only if all its parts are. */
 Test(json, throttled_time_of_all_events_together)
 {
 	struct snapshot *snapshot = example_perf();
@@ -333,7 +333,10 @@ Test(json, chosen_cgroups_in_the_chosen_order)
 	cr_expect_eq(json_object_array_length(json_get_array(none, "cgroups")), 0);
 }
 
-/* A command's name cut within a character, a cgroup's directory, and what a recording calls its PMU. */
+/*
+ * Names that are not UTF-8: a command that was cut within a character, the name that a recording has for its
+ * PMU, and a path in a note.
+ */
 Test(json, names_of_any_bytes_are_valid_json)
 {
 	struct snapshot *snapshot = example_replay();
@@ -388,7 +391,7 @@ static void expect_text(const json_object *object, const char *expected)
 			 expected);
 }
 
-/* Nothing of what an event does not measure is there, not even as 0. */
+/* A value that the event does not measure is absent, not 0. */
 Test(json, events_without_latency_or_source)
 {
 	_cleanup_json_ json_object *top = json_top(example_several());
@@ -404,7 +407,7 @@ Test(json, events_without_latency_or_source)
 					    "\"weighted\":{\"samples\":1240001860}}");
 }
 
-/* Haswell's stores have neither translation nor lock; no store is told to be blocked. */
+/* Haswell's stores have no translation and no lock flag. No store has a blocked flag. */
 Test(json, what_the_drivers_leave_open_of_a_store_is_absent)
 {
 	struct snapshot *snapshot = example_several();
@@ -481,7 +484,7 @@ Test(json, a_virtual_machine_is_marked)
 	expect_text(json_get(detail, "guest_not_sampled"), "true");
 }
 
-/* Of one PMU, and of the same time. */
+/* Both events must be of one PMU and counted for the same time. */
 Test(json, accesses_per_thousand_instructions)
 {
 	struct snapshot *snapshot = example_several();
@@ -508,7 +511,7 @@ Test(json, accesses_per_thousand_instructions)
 
 		cr_expect_null(json_get(event_of(json_object_array_get_idx(cgroups, 0), "stores"),
 					"per_thousand_instructions"));
-		/* 10 x 5003 of 400 x 2000003 */
+		/* 10 x 5003 stores per 400 x 2000003 instructions */
 		expect_text(json_get(event_of(json_object_array_get_idx(cgroups, 2), "stores"),
 				     "per_thousand_instructions"),
 			    "0.062537");
@@ -553,7 +556,7 @@ Test(json, status_has_the_caches_that_stripes_are_divided_by)
 	cr_expect_not(json_get_u64(json_get_object(unknown, "memory"), "anonymous_peak", &value));
 }
 
-/* Text as it comes. */
+/* Collects the text as it is written. */
 struct written {
 	char text[1 << 16];
 	size_t length;
@@ -574,7 +577,7 @@ static int write_to(const char *text, size_t length, void *userdata)
 	return 0;
 }
 
-/* Takes `whole`. */
+/* Expects the same text as `whole` has, and takes ownership of it. */
 static void expect_written(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
 			   json_object *whole)
 {
@@ -637,7 +640,7 @@ static int watch_heap(const char *text, size_t length, void *userdata)
 	return 0;
 }
 
-/* The objects of a thousand would be some 20 MB. */
+/* The JSON objects of a thousand cgroups would take about 20 MB. */
 Test(json, text_of_many_cgroups_takes_the_memory_of_one)
 {
 	struct snapshot *snapshot = example_perf();

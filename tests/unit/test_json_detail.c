@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms and hot places as JSON. */
+/* Zooms and hot tables as JSON. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -24,7 +24,10 @@ static void expect_json(json_object *object, const char *expected)
 			 expected);
 }
 
-/* work() of a program at 0x401136, in an inlined function at 0x401200; copy_user() of the kernel. */
+/*
+ * The symbols: work() of a program at 0x401136, an inlined function at 0x401200, and copy_user() of the
+ * kernel.
+ */
 static const struct symbol *find(void *userdata, const struct symbol_query *query)
 {
 	static struct symbol_frame work = {
@@ -132,7 +135,7 @@ Test(json_hot, code_by_latency_for_root)
 		    "\"high\":5}}," LOAD_ROW "," STRANGER TAIL);
 }
 
-/* A function of the kernel by its name alone; what has none is one item, in the place of its sum. */
+/* A kernel function appears with its name alone. All unnamed kernel addresses are one item with their sum. */
 Test(json_hot, the_kernels_addresses_are_hidden_from_others)
 {
 	_cleanup_json_ json_object *hidden = hot_of(&latency, NULL, false, ~0ULL);
@@ -151,7 +154,7 @@ Test(json_hot, the_kernels_addresses_are_hidden_from_others)
 		"],\"absent\":{\"code\":{\"latency\":9,\"samples\":3}}}},\"unnamed\":1}");
 }
 
-/* What the limit leaves out may have more than what is in no table. */
+/* `absent` covers the items that the limit leaves out, which may be heavier than any item in no table. */
 Test(json_hot, as_many_as_asked_for)
 {
 	expect_json(hot_of(&latency, NULL, false, 1),
@@ -162,7 +165,7 @@ Test(json_hot, as_many_as_asked_for)
 			     "],\"absent\":{\"code\":{\"latency\":500,\"samples\":50}}}},\"unnamed\":0}");
 }
 
-/* Without latency there is none anywhere; shares are of samples. */
+/* Without latency, no latency appears, and shares are of samples. */
 Test(json_hot, lines_by_samples)
 {
 	struct hot_place lines[] = {
@@ -199,7 +202,7 @@ Test(json_hot, lines_by_samples)
 		    "\"low\":8,\"high\":9},\"hitm\":1,\"hitm_cpus\":1,\"cpus\":1}],"
 		    "\"absent\":{\"lines\":{\"samples\":2}}}},\"unnamed\":0}");
 
-	/* The model's samples and a recording's are of no CPU that is known. */
+	/* Samples of the model or of a recording have no known CPU. */
 	places.cpus_known = false;
 	places.n = 1;
 	expect_json(hot_of(NULL, &places, false, ~0ULL), HOT_HEAD
@@ -301,7 +304,7 @@ Test(json_zoom, the_state_of_one_that_is_done)
 	expect_json(json_zoom(&state), DONE);
 }
 
-/* What is not known is absent. */
+/* An unknown value is absent. */
 Test(json_zoom, the_state_of_one_that_runs_without_latency)
 {
 	zoom.state = ZOOM_RUNNING;

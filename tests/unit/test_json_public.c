@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What everybody is told who can connect to HTTP: no more cgroups, alerts and facts than /metrics names. */
+/* The JSON that every HTTP client may read: only cgroups, alerts and facts that /metrics also names. */
 #include <criterion/criterion.h>
 
 #include <json-c/json.h>
@@ -26,7 +26,7 @@ static json_object *parse(char *text, size_t length)
 	return object;
 }
 
-/* With series of their own for those paths. */
+/* Returns the JSON when these two paths have series of their own. */
 static json_object *top(const struct snapshot *snapshot, const char *first, const char *second)
 {
 	const char *const names[] = {first, second, "other", "unattributed"};
@@ -65,12 +65,12 @@ Test(json_public, cgroups_that_have_a_series_and_no_others)
 	cr_expect_eq(json_object_array_length(json_get_array(none, "cgroups")), 0);
 	cr_assert_eq(json_object_array_length(list), 1);
 	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "cgroup"), "/");
-	/* The sum is of all, in /metrics too. */
+	/* The total covers all cgroups, as in /metrics. */
 	cr_expect_str_eq(json_object_to_json_string(json_get(none, "total")),
 			 json_object_to_json_string(json_get(both, "total")));
 }
 
-/* Those that cost most first, as the snapshot has them, whatever the order of the series. */
+/* The order is that of the snapshot, the costliest first. The order of the series does not matter. */
 Test(json_public, in_the_order_of_the_snapshot)
 {
 	_cleanup_json_ json_object *object = top(example_several(), "/batch", "/system.slice/db.service");
@@ -105,7 +105,7 @@ Test(json_public, figures_with_histograms_and_without_what_metrics_do_not_have)
 
 Test(json_public, names_of_any_bytes_are_strings)
 {
-	/* NOLINTBEGIN(misc-misleading-bidirectional): so it is */
+	/* NOLINTBEGIN(misc-misleading-bidirectional): intended */
 	static const char *const names[] = {"/<script>alert(1)</script>", "/\"},{\"cgroup\":\"/b",
 					    "/\xe2\x80\xaegpj.exe", "/\xff\\\n"};
 	/* NOLINTEND(misc-misleading-bidirectional) */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules, alerts, transitions and neighbours as JSON: each in full. */
+/* Rules, alerts, transitions and neighbours as JSON, each compared in full. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "export/json/json_neighbours.h"
 #include "export/json/json_rules.h"
 
-/* 2026-11-21T06:00:00Z. */
+/* 2026-11-21T06:00:00Z */
 #define SIX 1795240800
 
-/* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
+/* Expects that the printed JSON equals `expected`, with no member more or less. Takes ownership of `got`. */
 static void expect_json(json_object *got, const char *expected)
 {
 	_cleanup_json_ json_object *object = got;
@@ -40,7 +40,7 @@ static void expect_json(json_object *got, const char *expected)
 	"\"baseline_s\":3600,\"min_samples\":500,\"confidence\":0.95,\"severity\":\"warning\"," \
 	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":true,\"action\":[]"
 
-/* Of `worse` and `starved` what they need is the rule's to know (test_rule.c). */
+/* How many samples `worse` and `starved` need is tested in test_rule.c. */
 Test(json_rules, rules_in_full)
 {
 	static const struct policy_counts counts[] = {
@@ -189,7 +189,7 @@ Test(json_rules, alerts_in_each_state)
 											  "true}}]}");
 }
 
-/* One that was proven clear is judged on, and so can be unknown. */
+/* After an alert was proven clear, the rule is still judged, so the state can be unknown. */
 Test(json_rules, what_resolved_can_be_unknown)
 {
 	struct alert alert = example_alert(0, "/a");
@@ -206,7 +206,6 @@ Test(json_rules, what_resolved_can_be_unknown)
 	cr_expect_str_eq(json_get_text(shown, "end"), "clear");
 }
 
-/* What is no number is no member: a baseline of 0 gives an infinite ratio. */
 Test(json_rules, of_a_rule_that_went_nothing_is_told_but_its_name)
 {
 	const struct rule left = {.name = "slow", .actions = RULE_LOG};
@@ -238,7 +237,7 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	cr_expect_null(json_object_object_get(shown, "samples"));
 	cr_expect_null(json_object_object_get(shown, "window_s"));
 	json_object_put(reply);
-	/* What the window has since the restart is not what the value was taken from. */
+	/* The window has covered some time since the restart, but the stored value does not come from it. */
 	alert.end = ALERT_END_GONE;
 	alert.covered_ns = 10 * NSEC_PER_SEC;
 	reply = json_alerts("perf", &alert, 1, NULL);
@@ -247,6 +246,7 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	cr_expect_null(json_object_object_get(shown, "window_s"));
 }
 
+/* A member that is not a finite number is absent: a baseline of 0 gives an infinite ratio. */
 Test(json_rules, only_numbers_are_numbers)
 {
 	struct alert alert = example_measured(2, "/a", 3, INFINITY, INFINITY);
@@ -259,7 +259,7 @@ Test(json_rules, only_numbers_are_numbers)
 	cr_expect(json_get_double(shown, "low", &low) && low == 3);
 }
 
-/* It is that of the latencies cut at a cap, which some of these are over. */
+/* The upper bound is that of the mean of capped latencies. Some of these latencies exceed the cap. */
 Test(json_rules, no_upper_bound_is_below_the_value)
 {
 	struct alert alert = example_measured(2, "/a", 350.5, 401, 288.5);
@@ -272,7 +272,7 @@ Test(json_rules, no_upper_bound_is_below_the_value)
 	cr_expect(json_get_double(shown, "low", &low) && low == 350.5);
 }
 
-/* The shown form is given by control_publish(), and must not be given twice. */
+/* control_publish() makes names printable. It must not be done twice. */
 Test(json_rules, a_transition_has_names_as_they_are)
 {
 	struct transition transition = {.from = ALERT_PENDING, .to = ALERT_FIRING};
@@ -286,7 +286,7 @@ Test(json_rules, a_transition_has_names_as_they_are)
 	cr_assert_not_null(fields);
 	cr_expect_str_eq(json_get_text(fields, "cgroup"), "/db\xff");
 	json_object_object_add(fields, "cgroup", json_object_new_string("/db"));
-	/* The rest is an alert's, but for the name that what happened needs. */
+	/* The other fields are those of an alert, except for the name of the event. */
 	json_object_object_add(fields, "event", json_object_get(json_object_object_get(fields, "source")));
 	json_object_object_del(fields, "source");
 	expect_json(
@@ -302,7 +302,7 @@ Test(json_rules, a_transition_has_names_as_they_are)
 				    "\"fired\":\"2026-11-21T06:00:00Z\"}");
 }
 
-/* It resolves because the rule is gone, though what it measures is not known. */
+/* A transition reports the new state, even if the value is unknown at that moment. */
 Test(json_rules, a_transition_is_never_unknown)
 {
 	struct transition transition = {.from = ALERT_FIRING, .to = ALERT_RESOLVED};

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "kernel/kept.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init" /* each case is the first but for one field */
+#pragma GCC diagnostic ignored "-Woverride-init" /* a case overrides members of IDENTITY */
 
 #define IDENTITY                                                                               \
 	.records = 1, .slots = 512, .stripes = 2, .cpus = 4, .n_events = 2, .with_latency = 1, \
@@ -54,6 +54,6 @@ Test(kept_decide, a_hash_tells_bytes_and_their_order)
 
 	cr_expect_neq(kept_hash(KEPT_HASH, bytes, 3), kept_hash(KEPT_HASH, swapped, 3));
 	cr_expect_eq(kept_hash(kept_hash(KEPT_HASH, bytes, 1), bytes + 1, 2), kept_hash(KEPT_HASH, bytes, 3));
-	/* Of "a", as those who made it have it. */
+	/* The published value of this hash for "a". */
 	cr_expect_eq(kept_hash(KEPT_HASH, "a", 1), 0xaf63dc4c8601ec8cULL);
 }

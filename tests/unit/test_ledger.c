@@ -7,7 +7,7 @@
 #include "collect/ledger.h"
 #include "scarce_memory.h"
 
-/* Samples of L2 without latency: what a slot's record holds, and what pairs say of as many. */
+/* Samples of L2 without latency, as a slot's record and as a packed difference. */
 static struct latency_record record_of(u32 samples)
 {
 	return (struct latency_record){.without_latency[SOURCE_L2] = samples};
@@ -41,7 +41,7 @@ static u64 total(const struct ledger_entry *entry)
 	return total_of(entry, 0);
 }
 
-/* A slot of the entry has had so many samples of an event. */
+/* Reads a slot of the entry whose record has `samples` samples of the event. */
 static void read_slot(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event, u32 samples)
 {
 	const struct latency_record record = record_of(samples);
@@ -84,7 +84,10 @@ Test(ledger, a_path_has_one_entry)
 	cr_expect_not(ledger_has(entry, 1));
 }
 
-/* Two slots at once, one after another, several events: all that they brought is the path's. */
+/*
+ * Slots at the same time and one after another, with several events: the total of the path has all their
+ * samples.
+ */
 Test(ledger, a_total_is_what_present_and_past_slots_brought)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
@@ -116,7 +119,7 @@ Test(ledger, a_total_is_what_present_and_past_slots_brought)
 	cr_expect_not(ledger_has(entry, 1));
 }
 
-/* A mark without a counter makes room for readings, but no sample. */
+/* A marked slot without a sample gets a sum, but the entry still has no sample of the event. */
 Test(ledger, an_event_without_a_sample_is_none)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
@@ -131,7 +134,7 @@ Test(ledger, an_event_without_a_sample_is_none)
 	cr_expect_not(ledger_has(entry, 0));
 }
 
-/* Whichever allocation fails: what is not left yet is still the slot's, and a second try leaves it. */
+/* If any allocation fails, the slot keeps what was not moved yet, and a second attempt moves it. */
 Test(ledger, leaving_without_memory_loses_nothing)
 {
 	bool failed = true;
@@ -177,7 +180,7 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 		add(entry, 1);
 		ledger_hold(entry);
 		entry->died_ns = i;
-		if (i % 2 == 0) /* every second one still rests in a slot */
+		if (i % 2 == 0) /* every other cgroup still has its slot */
 			ledger_unhold(entry);
 	}
 	cr_assert_eq(ledger_fold(ledger, 500, 10000), 0);
@@ -235,7 +238,7 @@ Test(ledger, a_crowd_of_dead_folds_oldest_first)
 	cr_expect_eq(n, 0);
 }
 
-/* A failure in the middle of an entry: the next fold goes on, and nothing is in `other` twice. */
+/* An allocation fails in the middle of an entry. The next fold continues, and `other` has nothing twice. */
 Test(ledger, folding_without_memory_loses_nothing)
 {
 	bool failed = true;
@@ -264,7 +267,7 @@ Test(ledger, folding_without_memory_loses_nothing)
 	}
 }
 
-/* One that is held again in time stays. */
+/* An entry that is held again before the fold stays. */
 Test(ledger, a_path_that_comes_back_is_not_folded)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
@@ -307,7 +310,7 @@ Test(ledger, numbers_are_never_used_twice)
 	cr_expect_gt(entry->number, first);
 }
 
-/* 2^32 entries later: those that are older have higher numbers, or the same. */
+/* After 2^32 entries the numbers have wrapped around: older entries have higher or equal numbers. */
 Test(ledger, entries_are_folded_whatever_their_numbers)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;

@@ -83,7 +83,7 @@ Test(listen, messages_say_what_to_do)
 	cr_expect(strstr(taken, address.text) && strstr(taken, "Address already in use") &&
 			  strstr(taken, "--listen"),
 		  "%s", taken);
-	/* TEST-NET-1 (RFC 5737) is nobody's. */
+	/* No host has an address of TEST-NET-1 (RFC 5737). */
 	cr_assert_eq(listen_address_parse("192.0.2.1:9754", &address), 0);
 	cr_expect_eq(listen_open(&address, &second, &absent), -EADDRNOTAVAIL);
 	cr_expect(strstr(absent, "192.0.2.1:9754") && strstr(absent, "ip address"), "%s", absent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages with names in them that others chose. */
+/* Messages with names that others chose. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 static char said[1 << 16];
 static int log_end = -1;
 
-/* What is said comes here. */
+/* Redirects stderr into a pipe that the test reads. */
 static void begin(void)
 {
 	int ends[2];
@@ -46,7 +46,7 @@ Test(log, a_name_that_is_no_text_is_told)
 	cr_expect_str_eq(hear(), "test: /\xc3\xa9 and /??\n");
 }
 
-/* As long as a path can be, and longer than what is kept without memory. */
+/* As long as a path can be, which is more than the buffer for use without memory holds. */
 Test(log, a_long_one_is_told_whole)
 {
 	static char name[4096];

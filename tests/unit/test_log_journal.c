@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An entry of the journal as its native protocol has it. */
+/* An entry of the journal, in the format of its native protocol. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ Test(log_journal, a_field_is_a_line)
 	cr_expect_eq(memcmp(entry, expected, sizeof(expected) - 1), 0);
 }
 
-/* A name with a line's end in it must not begin a field of its own. */
+/* A line break in a name must not begin another field. */
 Test(log_journal, lines_have_their_length_before_them)
 {
 	const struct log_field fields[] = {{"PEBSD_CGROUP", "/a\nPRIORITY=0"}, {"MESSAGE", "b"}};

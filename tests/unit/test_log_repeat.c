@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same message is said a few times a minute, and how often it was left out once. */
+/* The same message is logged a few times a minute. Then the number of suppressed messages is logged once. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -142,7 +142,7 @@ Test(log_repeat, a_figure_that_goes_on_is_told_at_once_and_then_as_a_sum_a_minut
 	unsigned told = 0;
 	u64 in_all = 0;
 
-	/* 2 times a second for 10 minutes. */
+	/* Twice a second for 10 minutes. */
 	for (u64 i = 0; i < 1200; i++) {
 		const u64 now = add(&sum, 7, SECOND + i * SECOND / 2);
 

@@ -17,13 +17,18 @@ Test(map_size, of_a_server_that_samples_loads)
 	struct map_size_case maps = machine(512, 16, 64);
 
 	maps.with_latency = 1;
-	/* Records; no plain ones, whose map has one page; marks of 17 rows; owners; 65 states of 64 bytes in
-	 * two pages; samples handed over; an index. */
+	/*
+	 * The parts of the sum: records; an empty map of plain records with one page; 17 rows of marks;
+	 * owners; 65 states of 64 bytes in two pages; samples handed over; the index.
+	 */
 	cr_expect_eq(map_size(&maps), 20 * MIB + 4 * KIB + 12 * KIB + 160 * KIB + 8 * KIB + 56 * KIB +
 					      (512UL + 64) * 64 + 512UL * 16);
 }
 
-/* The promise: at most 2.5 KiB a slot, stripe and event with latency, and what goes with a slot. */
+/*
+ * At most 2.5 KiB for each slot, stripe and event with latency, besides the maps whose size depends on the
+ * slots alone.
+ */
 Test(map_size, grows_with_what_it_is_said_to)
 {
 	static const u32 slots[] = {512, 2048, 16384, 65536};
@@ -65,11 +70,11 @@ Test(map_size, of_what_is_by_cpu)
 	cr_expect_eq(map_size(&maps) - without, 3 * (6ULL * 15 * KIB + 2 * KIB), "whole pages");
 	maps.hot_cgroups = 0;
 	maps.offcore_cpus = 2;
-	/* 2 rows of marks more are another page. */
+	/* Two more rows of marks need one more page. */
 	cr_expect_eq(map_size(&maps) - without, 94ULL * 4 * KIB + 4 * KIB + 4 * KIB);
 }
 
-/* One slot more, in whole blocks, would not fit; what is made for all that can be is counted in. */
+/* One more block of slots would not fit. Maps that are created at their greatest size are included. */
 Test(map_size, as_many_slots_as_memory_is_for)
 {
 	static const u64 mebibytes[] = {2, 12, 64, 256, 768};
@@ -87,7 +92,7 @@ Test(map_size, as_many_slots_as_memory_is_for)
 		cr_expect(slots == SLOT_BLOCK || map_size(&maps) <= bytes, "%u slots", slots);
 		maps.slots = maps.slots_max = slots + SLOT_BLOCK;
 		cr_expect_gt(map_size(&maps), bytes, "%u slots", slots);
-		/* Made for twice as many, there is room for fewer. */
+		/* If the maps are created for twice as many slots, fewer slots fit. */
 		maps.slots_max = 2 * slots;
 		cr_expect_leq(map_size_slots_of(&maps, bytes), slots);
 		maps.slots = map_size_slots_of(&maps, bytes);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table in MEMORY of pebsd(8): each bound is the program's, the sum is right, and the unit has room for it. */
+/*
+ * The table in MEMORY of pebsd(8): each bound is that of the program, the sum is right, and MemoryMax= of the
+ * unit is large enough.
+ */
 #include <criterion/criterion.h>
 
 #include <limits.h>
@@ -35,11 +38,11 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 
-/* Each is driven to its bound by the test of the file that is named. */
+/* The file named in a comment has the test that reaches the bound. */
 static const struct row {
 	const char *what;
 	u64 n, bytes;
-	bool within; /* another row's sum has it */
+	bool within; /* included in another row */
 } rows[] = {
 	/* test_varlink.c */
 	{"Calls on the control socket", VARLINK_CONNECTIONS_MAX, VARLINK_MESSAGE_MAX, false},
@@ -52,10 +55,10 @@ static const struct row {
 	{"The kernel's buffers of HTTP", HTTP_PLACES_ROOM, HTTP_SOCKETS_KERNEL_BYTES, false},
 	/* test_http_scrape.c */
 	{"Metrics that slow clients are sent", 1, HTTP_SCRAPE_BYTES_MAX, false},
-	/* test_zoom_recording.c and test_profile.c, and their number test_zooms.c */
+	/* test_zoom_recording.c and test_profile.c; their number: test_zooms.c */
 	{"Samples of zooms", ZOOMS_KEPT_MAX, ZOOM_RECORDING_BYTES, false},
 	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},
-	/* test_zoom_ring.c, and their number test_zooms.c */
+	/* test_zoom_ring.c; their number: test_zooms.c */
 	{"Rings of running zooms", ZOOMS_RUNNING_MAX, ZOOM_RINGS_BYTES, false},
 	/* test_control_detail.c */
 	{"Files made of zooms", 1, PROFILE_PIECES_BYTES, false},
@@ -73,8 +76,11 @@ static const struct row {
 	{"Trends", 1, TREND_BYTES, false},
 };
 
-/* The maps of cgroups as far as they grow, with the daemon's counts and the paths of 10,000 cgroups that have
- * loads alone (test_names.c); the daemon itself; what is kept for the next one. */
+/*
+ * Other memory: the maps of cgroups at their greatest size, with the daemon's counts and the paths of 10,000
+ * cgroups that have only loads (test_names.c); the daemon itself; the state that is saved for the next
+ * process.
+ */
 #define PATHS_BYTES   ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB)
 #define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB + PATHS_BYTES)
 #define DAEMON_BYTES  (10 * MIB)
@@ -98,7 +104,7 @@ static u64 unit_bytes(const char *unit)
 	return strncmp(unit, "GiB", 3) == 0 ? GIB : strncmp(unit, "MiB", 3) == 0 ? MIB : KIB;
 }
 
-/* "8 x 32 MiB", "64 MiB". */
+/* Reads "8 x 32 MiB" or "64 MiB". */
 static u64 read_bytes(const char *text)
 {
 	char *end;
@@ -137,7 +143,7 @@ Test(memory_table, each_bound_is_the_programs)
 	cr_expect(strncmp(line, ".TE\n", 4) == 0, "another row: %.60s", line);
 }
 
-/* "The sum is N MiB", rounded up. */
+/* Reads the number in "The sum is N MiB", which is rounded up. */
 static u64 said(const char *manual, const char *before)
 {
 	const char *at = strstr(manual, before);
@@ -170,7 +176,7 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
 }
 
-/* The next number of the line, in MiB or whatever it counts. */
+/* Reads the next number of the line, in its own unit. */
 static u64 next_number(char **at)
 {
 	u64 n = strtoull(*at, at, 10);
@@ -194,7 +200,7 @@ Test(memory_table, each_size_of_the_maps_is_the_formulas)
 
 		maps.cpus = (u32)next_number(&at);
 		cgroups = next_number(&at);
-		/* A third of the slots is free, as after a growth. */
+		/* A third of the slots are free, as after the maps have grown. */
 		maps.slots = (u32)((1 + cgroups + cgroups / 2 + SLOT_BLOCK - 1) / SLOT_BLOCK * SLOT_BLOCK);
 		maps.slots_max = maps.slots;
 		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB);

@@ -8,7 +8,7 @@
 
 #define GUARD 0xee
 
-/* MSR_PEBS_DATA_CFG with all groups and `entries` branch entries. */
+/* The value of MSR_PEBS_DATA_CFG for all groups and `entries` branch entries. */
 #define ALL_GROUPS(entries) (0xfULL | (u64)((entries)-1) << 24)
 
 static u64 word(const u8 *bytes, u32 offset)
@@ -44,7 +44,7 @@ Test(model_adaptive, size_follows_the_groups)
 	cr_expect_eq(record_size(RECORD_ADAPTIVE, DATA_CFG_XMM), 32 + 256);
 	cr_expect_eq(record_size(RECORD_ADAPTIVE, DATA_CFG_BRANCHES), 32 + 24);
 	cr_expect_eq(record_size(RECORD_ADAPTIVE, DATA_CFG_BRANCHES | 15ULL << 24), 32 + 16 * 24);
-	cr_expect_eq(record_size(RECORD_ADAPTIVE, 15ULL << 24), 32); /* entries of a group not chosen */
+	cr_expect_eq(record_size(RECORD_ADAPTIVE, 15ULL << 24), 32); /* without the branch group */
 	cr_expect_eq(record_size(RECORD_ADAPTIVE, ALL_GROUPS(32)), 32 + 32 + 144 + 256 + 32 * 24);
 }
 
@@ -58,7 +58,7 @@ Test(model_adaptive, more_than_32_branch_entries_are_32)
 	cr_expect_leq(record_size(RECORD_ADAPTIVE, ~0ULL), RECORD_SIZE_MAX);
 }
 
-/* Of write_full()'s value, what sixteen bits hold. */
+/* The field holds only 16 bits of the value that write_full() gives it. */
 #define WORD_RETIRE ((u64)RECORD_RETIRE_LATENCY << 32)
 
 Test(model_adaptive, basic_group_has_format_size_eventing_ip_applicable_counters_tsc)
@@ -149,16 +149,16 @@ Test(model_adaptive, what_was_written_is_read)
 Test(model_adaptive, bytes_that_are_no_record_are_refused)
 {
 	static const u64 words[] = {
-		0,                                         /* no size */
+		0,                                         /* the size is 0 */
 		31ULL << 48,                               /* shorter than the basic group */
-		33ULL << 48,                               /* longer than what it has */
-		64ULL << 48,                               /* memory's size without memory */
-		32ULL << 48 | 1,                           /* memory without its size */
+		33ULL << 48,                               /* longer than its groups */
+		64ULL << 48,                               /* includes an absent memory group */
+		32ULL << 48 | 1,                           /* memory group beyond the size */
 		32ULL << 48 | 1 << 4,                      /* a group that the format does not have */
-		56ULL << 48 | 8 | 1ULL << 24,              /* two entries in the space of one */
-		0xffffULL << 48 | 8,                       /* as long as can be said */
-		(32 + 33 * 24ULL) << 48 | 8 | 32ULL << 24, /* 33 entries */
-		(32 + 32 * 24ULL) << 48 | 8 | 32ULL << 24, /* 33 entries in the space of 32 */
+		56ULL << 48 | 8 | 1ULL << 24,              /* two branch entries in the space of one */
+		0xffffULL << 48 | 8,                       /* the greatest size */
+		(32 + 33 * 24ULL) << 48 | 8 | 32ULL << 24, /* 33 branch entries */
+		(32 + 32 * 24ULL) << 48 | 8 | 32ULL << 24, /* 33 branch entries in the space of 32 */
 		~0ULL,
 	};
 	u8 bytes[RECORD_SIZE_MAX + 64] = {0};

@@ -4,8 +4,10 @@
 
 #include "pebs_fixture.h"
 
-/* 18.7.1.1: a record's IP is past the instruction that made it; the address is what that one, the previous,
- * accessed. */
+/*
+ * 18.7.1.1: the IP of a record points behind the instruction that made it. The address is the one that this
+ * previous instruction accessed.
+ */
 Test(model_address_only, goldmont_records_the_address_of_the_previous_instruction)
 {
 	struct pebs_fixture fixture;
@@ -31,7 +33,7 @@ Test(model_address_only, goldmont_records_the_address_of_the_previous_instructio
 	cr_expect_eq(record.values[RECORD_EVENTING_IP], 0x9000);
 }
 
-/* 18.7.1.1: source and latency have their places in the record and nothing in them. */
+/* 18.7.1.1: the record has fields for data source and latency, but they are 0. */
 Test(model_address_only, goldmont_has_no_data_source_and_no_latency)
 {
 	struct pebs_fixture fixture;
@@ -54,7 +56,10 @@ Test(model_address_only, goldmont_has_no_data_source_and_no_latency)
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_IA32_PEBS_ENABLE, 0x100000001), -EINVAL);
 }
 
-/* Whatever the event: an instruction counted as such has its access in the record, a store no L1D bit. */
+/*
+ * For any precise event, the record has the address that the counted instruction accessed. A store does not
+ * set the L1D bit.
+ */
 Test(model_address_only, goldmont_records_it_for_any_precise_event)
 {
 	static const u64 selects[] = {0x00c0, 0x82d0, 0x83d0};

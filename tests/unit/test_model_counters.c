@@ -9,8 +9,10 @@
 #define LOADS        (0x010b | COUNTING) /* MEM_INST_RETIRED.LOADS */
 #define WIDTH_48     0xffffffffffffULL
 
-/* The wrap to zero makes PEBS ready; not it but the event after it makes the record (Performance Counter
- * Prioritization). */
+/*
+ * The wrap to zero arms PEBS. The record is made by the next event, not by the one that overflowed
+ * (Performance Counter Prioritization).
+ */
 Test(model_counters, overflow_arms_and_the_next_event_triggers_the_assist)
 {
 	struct pebs_fixture fixture;
@@ -51,7 +53,7 @@ Test(model_counters, the_assist_reloads_the_reset_value)
 	cr_expect_eq(pebs_fixture_records(&fixture), 4, "nine to the overflow and one each");
 }
 
-/* Linux without AUTO_RELOAD: reset field 0, the driver writes the counter after the interrupt. */
+/* Linux without AUTO_RELOAD: the reset field is 0, and the driver writes the counter after the interrupt. */
 Test(model_counters, a_reset_field_of_0_makes_one_record_until_software_rewrites_the_counter)
 {
 	struct pebs_fixture fixture;
@@ -70,7 +72,7 @@ Test(model_counters, a_reset_field_of_0_makes_one_record_until_software_rewrites
 	cr_expect_eq(pebs_fixture_records(&fixture), 2);
 }
 
-/* PEBS Counter X Reset: a counter without its bit in IA32_PEBS_ENABLE goes on counting across the assist. */
+/* PEBS Counter X Reset: a counter whose bit in IA32_PEBS_ENABLE is 0 continues to count across the assist. */
 Test(model_counters, a_counter_not_enabled_for_pebs_is_not_reloaded_by_the_assist)
 {
 	struct pebs_fixture fixture;
@@ -90,7 +92,7 @@ Test(model_counters, a_counter_not_enabled_for_pebs_is_not_reloaded_by_the_assis
 	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 2, "and its bit stays");
 }
 
-/* PEBS Counter X Reset: one record reloads all counters that overflowed with PEBS on. */
+/* PEBS Counter X Reset: one record reloads all counters that overflowed with PEBS enabled. */
 Test(model_counters, each_overflowed_pebs_counter_is_reloaded_by_one_assist)
 {
 	struct pebs_fixture fixture;
@@ -106,7 +108,7 @@ Test(model_counters, each_overflowed_pebs_counter_is_reloaded_by_one_assist)
 	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 7);
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 7);
 
-	pebs_fixture_retire(&fixture, LOAD(10), 1); /* arms 1 */
+	pebs_fixture_retire(&fixture, LOAD(10), 1); /* arms counter 1 */
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
 	record = pebs_fixture_record(&fixture, 0);
@@ -117,7 +119,10 @@ Test(model_counters, each_overflowed_pebs_counter_is_reloaded_by_one_assist)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 7, 0);
 }
 
-/* 0011b: offset 90H has the applicable counters alone (18.7.1), before it the global status as it was. */
+/*
+ * From format 0011b on, offset 90H has only the applicable counters (18.7.1). Earlier formats have the global
+ * status there.
+ */
 Test(model_counters, applicable_counters_leave_out_those_without_pebs)
 {
 	static const struct {
@@ -142,8 +147,10 @@ Test(model_counters, applicable_counters_leave_out_those_without_pebs)
 	}
 }
 
-/* Ice Lake's fixed counters have PEBS, and their reset fields stand behind those of eight general-purpose
- * ones; counter 0's is precisely distributed: the overflowing instruction is the record's. */
+/*
+ * Ice Lake's fixed counters support PEBS. Their reset fields follow those of eight general-purpose counters.
+ * Fixed counter 0 is precisely distributed: the record is of the instruction that overflowed it.
+ */
 Test(model_counters, a_fixed_counter_samples_with_adaptive_pebs)
 {
 	struct pebs_fixture fixture;
@@ -177,7 +184,10 @@ Test(model_counters, global_ctrl_gates_counting)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), WIDTH_48 - 89);
 }
 
-/* Writing GLOBAL_CTRL and PEBS_ENABLE to and fro, as a context switch does, keeps what is armed. */
+/*
+ * Writing 0 to GLOBAL_CTRL and PEBS_ENABLE and enabling them again, as a context switch does, keeps a counter
+ * armed.
+ */
 Test(model_counters, an_armed_counter_stays_armed_while_counting_is_off)
 {
 	struct pebs_fixture fixture;
@@ -197,8 +207,10 @@ Test(model_counters, an_armed_counter_stays_armed_while_counting_is_off)
 	cr_expect_eq(fixture.unit.records, 1);
 }
 
-/* ...and without PEBS it is a counter like any other: it interrupts, and another one's assist leaves it
- * alone. */
+/*
+ * Without PEBS, an armed counter is a plain one: it interrupts, and the assist of another counter does not
+ * reload it.
+ */
 Test(model_counters, an_armed_counter_without_pebs_is_a_plain_one)
 {
 	struct pebs_fixture fixture;
@@ -221,7 +233,7 @@ Test(model_counters, an_armed_counter_without_pebs_is_a_plain_one)
 	cr_expect(fixture.unit.general[0].armed);
 }
 
-/* The counter off and on again keeps its overflow; another event has none. */
+/* Disabling and enabling a counter keeps its overflow. Programming another event forgets it. */
 Test(model_counters, another_event_forgets_the_overflow)
 {
 	static const struct {
@@ -243,7 +255,7 @@ Test(model_counters, another_event_forgets_the_overflow)
 	}
 }
 
-/* A counter that is written anew has not overflowed. */
+/* Writing a counter forgets its overflow. */
 Test(model_counters, writing_a_counter_forgets_its_overflow)
 {
 	struct pebs_fixture fixture;
@@ -260,7 +272,7 @@ Test(model_counters, writing_a_counter_forgets_its_overflow)
 	cr_expect_eq(fixture.unit.records, 1);
 }
 
-/* Events that are not precise arm nothing: cycles on Skylake. */
+/* An event that is not precise does not arm PEBS, here cycles on Skylake. */
 Test(model_counters, an_event_that_is_not_precise_makes_no_record)
 {
 	struct pebs_fixture fixture;
@@ -279,7 +291,7 @@ Test(model_counters, an_event_that_is_not_precise_makes_no_record)
 	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 1);
 }
 
-/* Fast forward: up to the last event before the overflow, never past it. */
+/* Fast forward stops at the last event before the overflow. */
 Test(model_counters, pass_stops_before_the_overflow)
 {
 	struct pebs_fixture fixture;

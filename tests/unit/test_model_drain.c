@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whose record it is: the rules of intel_pmu_drain_pebs_core(), _nhm() and _icl(). */
+/* To which counter a record belongs: the rules of intel_pmu_drain_pebs_core(), _nhm() and _icl(). */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@ struct buffer {
 	u64 size;
 };
 
-/* A record with these status bits, told apart from others by its address. */
+/* Adds a record with these status bits. Its address distinguishes it from the others. */
 static void add(struct buffer *buffer, enum record_format format, u64 data_cfg, u64 status, u64 address)
 {
 	struct record record = {
@@ -122,7 +122,7 @@ Test(model_drain, before_0011b_a_record_without_status_is_the_only_counters)
 	struct drain drain;
 
 	add(&buffer, RECORD_NEHALEM, 0, 0, 1);
-	add(&buffer, RECORD_NEHALEM, 0, 0x1, 2); /* of a counter that does no PEBS */
+	add(&buffer, RECORD_NEHALEM, 0, 0x1, 2); /* from a counter without PEBS */
 	open_buffer(&drain, RECORD_NEHALEM, &buffer, 0x8);
 	cr_expect_eq(drain.counts[3], 2);
 	cr_expect_eq(drain.unclaimed, 0);
@@ -140,7 +140,7 @@ Test(model_drain, a_record_without_status_is_nobodys_where_two_bits_are_enabled)
 	open_buffer(&drain, RECORD_NEHALEM, &buffer, 0x3);
 	cr_expect_eq(drain.unclaimed, 1);
 	expect_end(&drain);
-	/* The driver asks the whole register: load latency's own bit is a second one. */
+	/* The driver tests the whole register: the load latency bit counts as a second one. */
 	open_buffer(&drain, RECORD_NEHALEM, &buffer, 0x100000001);
 	cr_expect_eq(drain.unclaimed, 1);
 	expect_end(&drain);
@@ -167,7 +167,7 @@ Test(model_drain, applicable_counters_of_0011b_give_a_record_to_each)
 	expect_next(&drain, 2, 1, false);
 	expect_next(&drain, 2, 2, true);
 	expect_end(&drain);
-	/* One enabled counter is no guess any more. */
+	/* With one enabled counter, the driver attributes the record without status to it. */
 	open_buffer(&drain, RECORD_SKYLAKE, &buffer, 0x1);
 	cr_expect_eq(drain.counts[0], 1);
 	cr_expect_eq(drain.unclaimed, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The DS save area's PEBS half: manual 18.8.1.1 and 18.18.5, and what the assist does at its borders. */
+/* The PEBS half of the DS save area: manual 18.8.1.1 and 18.18.5, and what the assist does at its limits. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -15,7 +15,10 @@ static u64 field(const u8 *bytes, size_t width)
 	return value;
 }
 
-/* Offsets by the figures: 32-bit fields and one reset value; 64-bit and one; a reset value a counter. */
+/*
+ * Offsets by the figures of the manual: 32-bit fields and one reset value, 64-bit fields and one reset value,
+ * and one reset value for each counter.
+ */
 Test(model_ds_area, layouts_32_bit_64_bit_and_a_reset_field_each_counter)
 {
 	static const struct {
@@ -82,7 +85,7 @@ Test(model_ds_area, an_area_outside_of_memory_is_refused)
 	cr_expect_null(linear_at(&memory, (u64)-1, 2));
 }
 
-/* PEBS Absolute Maximum: at the maximum writing ends, and a full buffer is told to nobody. */
+/* PEBS Absolute Maximum: nothing is written beyond it, and a full buffer does not interrupt. */
 Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 {
 	struct pebs_fixture fixture;
@@ -104,7 +107,7 @@ Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 	cr_expect_not(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & STATUS_DS_BUFFER);
 }
 
-/* A maximum that is no whole number of records past the base: the part of one is not written. */
+/* The maximum is not a whole number of records above the base. A partial record is not written. */
 Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 {
 	struct pebs_fixture fixture;
@@ -123,7 +126,7 @@ Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 	cr_expect_eq(fixture.bytes[0x1000 + record_size(RECORD_NEHALEM, 0) + 8], 0);
 }
 
-/* PEBS Absolute Maximum: it goes on when software has moved the index back to the base. */
+/* PEBS Absolute Maximum: records are written again after software has moved the index back to the base. */
 Test(model_ds_area, software_resets_the_index_to_continue)
 {
 	struct pebs_fixture fixture;
@@ -141,7 +144,7 @@ Test(model_ds_area, software_resets_the_index_to_continue)
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
 }
 
-/* The counter's own interrupt comes once, not with each event that finds no room. */
+/* The counter's own interrupt comes once, not with every event that finds the buffer full. */
 Test(model_ds_area, a_full_buffer_interrupts_once_for_the_overflow)
 {
 	struct pebs_fixture fixture;
@@ -157,7 +160,7 @@ Test(model_ds_area, a_full_buffer_interrupts_once_for_the_overflow)
 	cr_expect_eq(fixture.unit.not_written, 6);
 }
 
-/* No area, or one that is not in memory: the assist finds nowhere to write, and the counter runs on. */
+/* Without an area, or with one outside of memory, the assist cannot write. The counter runs on. */
 Test(model_ds_area, without_an_area_nothing_is_written)
 {
 	static const u64 areas[] = {0, 0x200000};
@@ -177,8 +180,10 @@ Test(model_ds_area, without_an_area_nothing_is_written)
 	}
 }
 
-/* Goldmont, 18.7.1.3: the bit is set when the index is below the base or above the maximum, the overflow bits
- * are cleared according to the applicable counters, and the counters are not reloaded. */
+/*
+ * Goldmont, 18.7.1.3: the bit is set if the index is below the base or above the maximum. The overflow bits
+ * of the applicable counters are cleared, and the counters are not reloaded.
+ */
 Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does_not_reload)
 {
 	static const struct {
@@ -188,7 +193,7 @@ Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does
 	} table[] = {
 		{"goldmont", FIXTURE_BUFFER - 1, true, false},
 		{"goldmont", FIXTURE_BUFFER + 0x2001, true, false},
-		{"goldmont", FIXTURE_BUFFER + 0x2000, false, false}, /* full, which is not out of bounds */
+		{"goldmont", FIXTURE_BUFFER + 0x2000, false, false}, /* full, but within bounds */
 		{"goldmont", FIXTURE_BUFFER, false, true},
 		{"skylake", FIXTURE_BUFFER + 0x2001, false, false},
 	};
@@ -226,8 +231,10 @@ Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does
 	}
 }
 
-/* All of the applicable counters' bits, also of one that is programmed to interrupt: its interrupt comes
- * after the buffer's and finds nothing. */
+/*
+ * The bits of all applicable counters are cleared, even of one that is programmed to interrupt. Its interrupt
+ * comes after that of the buffer and finds no bit.
+ */
 Test(model_ds_area, goldmont_out_of_bounds_clears_the_bit_of_a_counter_that_interrupts)
 {
 	struct pebs_fixture fixture;
@@ -247,7 +254,7 @@ Test(model_ds_area, goldmont_out_of_bounds_clears_the_bit_of_a_counter_that_inte
 	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_OVERFLOW);
 }
 
-/* Whatever software wrote into the area: the memory beside the buffer stays as it is. */
+/* Software may write any values into the area. The memory outside of the buffer must not change. */
 Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 {
 	static const u64 wrong[][3] = {
@@ -288,12 +295,12 @@ Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 	}
 }
 
-/* Memory that is reached by a function: the fixture's bytes, and what was asked of them. */
+/* Memory that is accessed through a function. It also counts the copies. */
 struct reached {
 	struct linear_memory memory;
-	u64 refused; /* an address: nothing that has it is copied */
+	u64 refused; /* copies that include this address fail */
 	bool read_only;
-	u32 written; /* copies into memory */
+	u32 written; /* number of copies into memory */
 };
 
 static int reach(void *owner, u64 address, void *buffer, u64 size, bool write)
@@ -307,7 +314,7 @@ static int reach(void *owner, u64 address, void *buffer, u64 size, bool write)
 		     : linear_read(&reached->memory, address, buffer, size);
 }
 
-/* A unit whose next two loads make a record. */
+/* Opens a unit in which the next two loads make a record. */
 static void open_reached(struct pebs_fixture *fixture, const char *machine, struct reached *reached)
 {
 	pebs_fixture_open(fixture, machine);
@@ -346,7 +353,7 @@ Test(model_ds_area, a_function_reaches_the_memory)
 	}
 }
 
-/* Neither the area's bytes between the fields nor what is beside it. */
+/* The function changes neither the bytes between the fields of the area nor those around it. */
 Test(model_ds_area, an_area_is_read_and_written_by_the_function)
 {
 	const struct machine *machine = machine_find("nehalem");
@@ -396,8 +403,10 @@ Test(model_ds_area, a_record_goes_between_index_and_maximum_alone)
 	cr_expect_eq(bytes[0x38], 0, "nor a part of it");
 }
 
-/* The index cannot be moved past a record that is not there, and a record that it was not moved past is not
- * there for software. */
+/*
+ * If the record cannot be written, the index stays. If the index cannot be moved, software does not see the
+ * record.
+ */
 Test(model_ds_area, a_buffer_or_index_that_cannot_be_written_is_one_without_room)
 {
 	static const u64 refused[] = {FIXTURE_BUFFER, FIXTURE_BUFFER + 8, FIXTURE_AREA + 0x28};
@@ -431,7 +440,7 @@ Test(model_ds_area, an_area_that_cannot_be_read_is_none)
 	struct reached reached;
 
 	open_reached(&fixture, "nehalem", &reached);
-	reached.memory.size = 0x5f; /* a byte less than the area has */
+	reached.memory.size = 0x5f; /* one byte less than the area */
 	pebs_fixture_retire(&fixture, LOAD(10), 5);
 	cr_expect_eq(fixture.unit.records, 0);
 	cr_expect_eq(fixture.unit.not_written, 1, "the overflow is forgotten");

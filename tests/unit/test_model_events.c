@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events and what a counter makes of them: manual 18.2.1.1, 18.8.1.1, tables 18-32 and 18-56, chapter 19. */
+/* Events, and how counters count them: manual 18.2.1.1, 18.8.1.1, tables 18-32 and 18-56, chapter 19. */
 #include <criterion/criterion.h>
 
 #include "pebs_fixture.h"
@@ -41,7 +41,10 @@ Test(model_events, loads_and_stores_of_each_generation)
 	}
 }
 
-/* MEM_LOAD_RETIRED and its kin: each place, and each answer of another core, in the events that name it. */
+/*
+ * MEM_LOAD_RETIRED and related events: each place, and each answer of another core, with the events that
+ * count it.
+ */
 Test(model_events, places_snoops_and_translations)
 {
 	static const struct {
@@ -105,7 +108,10 @@ Test(model_events, locked_uops_and_instructions)
 	cr_expect_eq(counts("nehalem", 0x01c0, INSTRUCTION), 1);
 }
 
-/* Which events are precise: architectural INST_RETIRED is not from Sandy Bridge on, any is with Ice Lake. */
+/*
+ * Which events are precise: the architectural INST_RETIRED is not from Sandy Bridge on, and is again with Ice
+ * Lake.
+ */
 Test(model_events, precise_events)
 {
 	static const struct {
@@ -134,7 +140,7 @@ Test(model_events, fixed_counters)
 	struct retired instruction = INSTRUCTION;
 
 	pebs_fixture_open(&fixture, "icelake");
-	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, 0x3222); /* the last one in the kernel too */
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, 0x3222); /* the last one also in the kernel */
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf00000000ULL);
 	for (u32 i = 0; i < 11; i++) {
 		instruction.tsc += 4;
@@ -149,7 +155,7 @@ Test(model_events, fixed_counters)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_FIXED_CTR0 + 3), 250);
 }
 
-/* USR: privilege level 3; OS: level 0, which the model reads from the address. */
+/* USR is privilege level 3, and OS is level 0. The model derives the level from the address. */
 Test(model_events, usr_and_os_bits)
 {
 	static const struct {
@@ -170,11 +176,13 @@ Test(model_events, usr_and_os_bits)
 	}
 }
 
-/* The counter mask turns occurrences into cycles with at least so many of them, INV into cycles with fewer,
- * E into beginnings (18.2.1.1). */
+/*
+ * The counter mask makes a counter count cycles with at least that many occurrences, INV cycles with fewer. E
+ * counts how often the condition begins (18.2.1.1).
+ */
 Test(model_events, cmask_inv_and_edge)
 {
-	/* Occurrences and the cycles since the last instruction. */
+	/* Number of occurrences, and cycles since the last instruction. */
 	static const struct {
 		u64 occurrences, cycles;
 	} steps[] = {{1, 1}, {4, 1}, {5, 1}, {0, 3}, {6, 10}};
@@ -184,13 +192,13 @@ Test(model_events, cmask_inv_and_edge)
 		u64 counted;
 	} table[] = {
 		{0, false, false, 16}, /* occurrences */
-		{0, true, false, 16},  /* without a mask inversion does nothing */
-		{1, false, false, 4},  /* cycles with any */
+		{0, true, false, 16},  /* without a mask, INV has no effect */
+		{1, false, false, 4},  /* cycles with an occurrence */
 		{4, false, false, 3},  {5, false, false, 2},
-		{1, true, false, 12}, /* cycles with none: two and one, and nine */
-		{4, true, false, 13}, /* and the first */
-		{4, false, true, 2},  /* 4 and 5 are one stretch, 6 the other */
-		{1, true, true, 1},   /* the three and the nine are one stretch */
+		{1, true, false, 12}, /* cycles without any: 2 + 1 and 9 */
+		{4, true, false, 13}, /* also the first one */
+		{4, false, true, 2},  /* 4 and 5 are one stretch, 6 another */
+		{1, true, true, 1},   /* the 3 and the 9 are one stretch */
 		{0, false, true, 2},
 	};
 
@@ -209,7 +217,7 @@ Test(model_events, cmask_inv_and_edge)
 	}
 }
 
-/* A counter that is programmed anew has its condition's beginning before it. */
+/* Programming a counter clears its condition, so that the next occurrence is an edge again. */
 Test(model_events, a_counter_programmed_anew_sees_the_next_edge)
 {
 	static const u64 select = 0x81d0 | COUNTING | EVTSEL_EDGE;
@@ -225,7 +233,7 @@ Test(model_events, a_counter_programmed_anew_sees_the_next_edge)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 2);
 }
 
-/* INST_RETIRED with CMASK 16 and INV counts cycles: Linux's alias of precise cycles (core.c, 6.1). */
+/* INST_RETIRED with CMASK 16 and INV counts cycles. Linux uses it for precise cycles (core.c, 6.1). */
 Test(model_events, instructions_with_cmask_16_and_inv_are_cycles)
 {
 	struct pebs_fixture fixture;
@@ -243,7 +251,7 @@ Test(model_events, instructions_with_cmask_16_and_inv_are_cycles)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 700);
 }
 
-/* Linux' cycles:p on Skylake (intel_skl_pebs_event_constraints[] in ds.c, 6.12). */
+/* cycles:p of Linux on Skylake (intel_skl_pebs_event_constraints[] in ds.c, 6.12). */
 Test(model_events, instructions_are_precise_on_skylake_as_cycles_alone)
 {
 	static const struct {

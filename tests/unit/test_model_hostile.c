@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whatever software writes into registers and DS area: the unit runs in a kernel, too. Seeded, and made for
- * the sanitizers: memory has its true size, and the bytes round it are watched. */
+/*
+ * Software may write any values into registers and DS area, and the unit must withstand them, because it also
+ * runs in a kernel. The tests are seeded and made for the sanitizers: memory has its exact size, so that any
+ * access beyond it is detected.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 #define AREA         (MEMORY_BASE + 0x40)
 #define ROUNDS       4000
 
-/* Mostly what means something: an address near the memory's borders, a few bits, all ones. */
+/* Mostly meaningful values: an address near the limits of memory, a few bits, or all ones. */
 static u64 any_value(struct random *random, u64 base)
 {
 	u64 bits;
@@ -44,7 +47,7 @@ static void any_area(struct random *random, const struct machine *machine, struc
 	area.index = any_value(random, memory->base);
 	area.maximum = any_value(random, memory->base);
 	area.threshold = any_value(random, memory->base);
-	if (random_chance(random, 1, 2)) { /* one that a driver could have made */
+	if (random_chance(random, 1, 2)) { /* an area that a driver could have set up */
 		area.base = memory->base + 0x200;
 		area.index = area.base + random_below(random, 0x400);
 		area.maximum = area.base + 0x500;
@@ -72,7 +75,7 @@ static struct retired any_instruction(struct random *random)
 	};
 }
 
-/* An event that the machine has is rare among numbers: these are of all machines. */
+/* A random number is rarely an event of the machine. These are events of all machines. */
 static u64 any_select(struct random *random)
 {
 	static const u64 codes[] = {0x00c0, 0x01c0, 0x81d0, 0x82d0, 0x010b,
@@ -125,7 +128,10 @@ static void expect_sound(const struct pebs_unit *unit)
 		cr_assert_leq(unit->fixed[i].count, highest);
 }
 
-/* The index moves by the records written, and never past the maximum or from below the base. */
+/*
+ * The index moves only by written records. It never exceeds the maximum, and nothing is written below the
+ * base.
+ */
 static void retire_one(struct random *random, struct pebs_unit *unit)
 {
 	struct retired retired = any_instruction(random);
@@ -140,7 +146,7 @@ static void retire_one(struct random *random, struct pebs_unit *unit)
 	cr_assert(there);
 	cr_assert_geq(before.index, before.base);
 	cr_assert_lt(before.index, before.maximum);
-	/* A buffer over the area itself leaves nothing of it to compare. */
+	/* The buffer overlaps the area itself, which cannot be compared then. */
 	if (before.index < unit->ds_area + ds_area_size(unit->machine))
 		return;
 	cr_assert_eq(ds_area_read(unit->machine, &unit->memory, unit->ds_area, &after), 0);

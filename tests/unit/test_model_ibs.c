@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The IBS unit: which operation is tagged, what is told of it, what filters leave. */
+/* The IBS unit: which operation is tagged, what the registers report, and which samples the filters keep. */
 #include <criterion/criterion.h>
 
 #include "model/ibs.h"
@@ -37,7 +37,7 @@ static struct retired load_from(enum place place, u32 latency)
 				.uops = 1};
 }
 
-/* One operation of an enabled unit that tags the next one. */
+/* Passes time until the unit tags the next operation, and retires this one. */
 static bool sample(struct ibs_unit *unit, const struct retired *operation)
 {
 	ibs_pass(unit, ~0ULL);
@@ -90,7 +90,7 @@ Test(model_ibs, passes_time_up_to_the_last_operation)
 	cr_expect_eq(ibs_left(&unit), 1);
 }
 
-/* Bits 26:20 of the maximum are bits 26:20 of the register. */
+/* Bits 26:20 of the maximum count are bits 26:20 of the register. */
 Test(model_ibs, counts_up_to_27_bits)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | 1ULL << 26 | 0xffff);
@@ -118,7 +118,7 @@ Test(model_ibs, leaves_a_random_count_of_seven_bits)
 	cr_expect_gt(different, 120);
 }
 
-/* The driver writes these bits back: the next period is shorter by them. */
+/* The driver writes the count back, and the next period is shorter by it. */
 Test(model_ibs, starts_from_the_count_that_is_written)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160) | 100ULL << IBS_CTL_COUNT_SHIFT);
@@ -128,7 +128,7 @@ Test(model_ibs, starts_from_the_count_that_is_written)
 	cr_expect_eq(ibs_left(&unit), 1);
 }
 
-/* Of an instruction with several operations one accesses memory. */
+/* Only one of the operations of this instruction accesses memory. */
 Test(model_ibs, tags_any_operation_of_an_instruction)
 {
 	struct retired add = load_from(PLACE_L2, 30);
@@ -181,7 +181,7 @@ Test(model_ibs, tells_of_a_load)
 	cr_expect_eq(reading(&unit, IBS_OP_DATA) & 0xffff, 20);
 }
 
-/* 44 bits of it; where it is not known the linear address stands for it. */
+/* The register has 44 bits of the address. If it is unknown, the linear address is used instead. */
 Test(model_ibs, tells_the_physical_address)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
@@ -260,14 +260,14 @@ Test(model_ibs, l3_misses_alone_where_these_are_asked_for)
 		load.asked = (u8)table[i].asked;
 		cr_expect_eq(sample(&unit, &load), table[i].told, "row %zu", i);
 		cr_expect_eq(unit.filtered, !table[i].told);
-		/* A dropped sample starts the count anew, a told one waits. */
+		/* A dropped sample restarts the count. A reported sample stops it. */
 		cr_expect_eq(ibs_left(&unit) > 1, !table[i].told);
 	}
 }
 
 Test(model_ibs, a_threshold_leaves_loads_that_exceed_it)
 {
-	/* 128 times one more than the field's value. */
+	/* The threshold is 128 times the field's value plus one. */
 	u64 control = ENABLED | IBS_CTL_LATENCY_ENABLE | 2ULL << IBS_CTL_LATENCY_SHIFT | PERIOD(160);
 	struct retired load = load_from(PLACE_L2, 384 + 4);
 	struct ibs_unit unit = opened("zen5", control);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the driver makes of an IBS operation's registers, and that it means the words that the model has for
- * them. */
+/*
+ * The data source that the driver makes from the registers of an IBS operation, and that it agrees with the
+ * model's own decoding.
+ */
 #include <criterion/criterion.h>
 
 #include "model/ibs_source.h"
@@ -14,7 +16,10 @@ static const struct ibs_machine *zen(int generation)
 	return ibs_machine_find(generation == 3 ? "zen3" : "zen5");
 }
 
-/* Values by hand from arch/x86/events/amd/ibs.c; the bits of include/uapi/linux/perf_event.h. */
+/*
+ * The values are derived by hand from arch/x86/events/amd/ibs.c. The bits are those of
+ * include/uapi/linux/perf_event.h.
+ */
 Test(model_ibs_source, is_the_drivers_value)
 {
 	static const struct {
@@ -31,17 +36,19 @@ Test(model_ibs_source, is_the_drivers_value)
 		/* local memory: lvl 0x82 */
 		{3, IBS_DRIVER_6_1, IBS_SOURCE_DRAM, LOAD_MISS, 0x5081042},
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS, 0x1a05081042},
-		/* another node's: lvl 0x102, remote, hops 2 */
+		/* memory of another node: lvl 0x102, remote, hops 2 */
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_DRAM | IBS_DATA2_REMOTE, LOAD_MISS, 0x103a05082042},
-		/* before Zen 4 "this node's caches": lvl 0x442; any cache, hops 1 */
+		/* before Zen 4 "caches of this node": lvl 0x442; any cache, hops 1 */
 		{3, IBS_DRIVER_6_1, IBS_SOURCE_LOCAL_CACHE, LOAD_MISS, 0x5088842},
 		{3, IBS_DRIVER_6_12, IBS_SOURCE_LOCAL_CACHE, LOAD_MISS, 0x81605088842},
 		/* modified in a far core complex: lvl 0x802, HITM 0x10 */
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_ZEN4_FAR_CACHE, LOAD_MISS, 0x103605810042},
-		/* 6.1 has I/O's number too, and no "hit" */
+		/* 6.1 also sets the number of I/O, but no "hit" */
 		{5, IBS_DRIVER_6_1, IBS_SOURCE_IO, LOAD_MISS, 0x14050a0002},
-		/* Zen 3 tells no source to be believed of a miss that was under way (erratum 1293), Zen 5
-		   does */
+		/*
+		 * If a miss was already in progress, the source of Zen 3 is not reliable (erratum 1293). That
+		 * of Zen 5 is.
+		 */
 		{3, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS | IBS_DATA3_NO_BUFFER, 0x1805080242},
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS | IBS_DATA3_NO_BUFFER, 0x1a05081042},
 		/* a locked store */
@@ -56,7 +63,8 @@ Test(model_ibs_source, is_the_drivers_value)
 							      table[i].data3, table[i].driver));
 }
 
-/* All values of the fields that matter, of both machines and drivers: bit i of `bits` is the i-th of these.
+/*
+ * All combinations of the fields that matter, for all machines and drivers. Bit i of `bits` selects entry i.
  */
 static const u64 data3_bits[] = {
 	IBS_DATA3_LOAD,         IBS_DATA3_STORE,       IBS_DATA3_L1_TLB_MISS,      IBS_DATA3_L2_TLB_MISS,
@@ -93,7 +101,7 @@ Test(model_ibs_source, means_the_models_words)
 		}
 }
 
-/* What each place becomes, all the way from the operation. */
+/* The source and snoop that pebsd reports for each place, starting from the operation. */
 Test(model_ibs_source, names_each_place)
 {
 	static const struct {

@@ -23,8 +23,10 @@ static void expect_none(struct pebs_fixture *fixture)
 	cr_expect_not(pebs_take_interrupt(&fixture->unit, &interrupt));
 }
 
-/* Performance Counter Prioritization, its example: counter 1 overflows at the instruction at which counter 2
- * has its assist, and is served first. */
+/*
+ * The example of Performance Counter Prioritization: counter 1 overflows at the instruction at which counter
+ * 2 has its assist. Counter 1 is served first.
+ */
 Test(model_interrupts, priority_by_index_overflow_of_1_before_assist_of_2)
 {
 	struct pebs_fixture fixture;
@@ -57,12 +59,12 @@ Test(model_interrupts, priority_by_index_assist_of_1_before_overflow_of_2)
 	expect_none(&fixture);
 }
 
-/* Performance Counter Prioritization: fixed counters come after all general-purpose ones. */
+/* Performance Counter Prioritization: fixed counters follow all general-purpose ones. */
 Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 {
 	struct pebs_fixture fixture;
 
-	/* A general-purpose counter's assist goes before a fixed one's overflow... */
+	/* The assist of a general-purpose counter comes before the overflow of a fixed one... */
 	pebs_fixture_open(&fixture, "nehalem");
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
 	pebs_fixture_program(&fixture, 3, INSTRUCTIONS, 1);
@@ -75,7 +77,7 @@ Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, MODEL_BIT(32));
 	expect_none(&fixture);
 
-	/* ...and a general-purpose counter's overflow before a fixed one's assist. */
+	/* ...and the overflow of a general-purpose counter comes before the assist of a fixed one. */
 	pebs_fixture_open(&fixture, "icelake");
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
 	pebs_fixture_program(&fixture, 7, INSTRUCTIONS | EVTSEL_INT, 2);
@@ -89,8 +91,10 @@ Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 	expect_none(&fixture);
 }
 
-/* Performance Counter Prioritization: of a counter with PEBS and its INT bit set first comes the record, then
- * the threshold's interrupt, then the counter's own. */
+/*
+ * Performance Counter Prioritization: the counter has PEBS and its INT bit set. The record comes first, then
+ * the interrupt of the threshold, then that of the counter.
+ */
 Test(model_interrupts, assist_then_threshold_then_overflow_two_separate_interrupts)
 {
 	struct pebs_fixture fixture;
@@ -124,7 +128,9 @@ Test(model_interrupts, assist_then_overflow_where_the_threshold_is_not_met)
 	expect_none(&fixture);
 }
 
-/* Three interrupts of one instruction: another counter's, the threshold's, the sampling counter's own. */
+/*
+ * One instruction causes three interrupts: of another counter, of the threshold, and of the sampling counter.
+ */
 Test(model_interrupts, an_overflow_on_each_side_of_the_threshold_stays_apart)
 {
 	struct pebs_fixture fixture;
@@ -142,7 +148,9 @@ Test(model_interrupts, an_overflow_on_each_side_of_the_threshold_stays_apart)
 	expect_none(&fixture);
 }
 
-/* Performance Counter Prioritization: one interrupt, however many counters wrap at the same instruction. */
+/*
+ * Performance Counter Prioritization: several counters that wrap at the same instruction cause one interrupt.
+ */
 Test(model_interrupts, counters_that_overflow_together_make_one_interrupt)
 {
 	struct pebs_fixture fixture;
@@ -161,7 +169,7 @@ Test(model_interrupts, counters_that_overflow_together_make_one_interrupt)
 	expect_none(&fixture);
 }
 
-/* The same across the assist: two of them overflow beside an assist between them by index. */
+/* The same with an assist in between: two counters overflow, and the counter between them has its assist. */
 Test(model_interrupts, counters_that_overflow_together_round_an_assist_make_one_interrupt)
 {
 	struct pebs_fixture fixture;
@@ -179,7 +187,7 @@ Test(model_interrupts, counters_that_overflow_together_round_an_assist_make_one_
 	expect_none(&fixture);
 }
 
-/* What waits untaken is one interrupt, however often it is raised again. */
+/* Until software takes an interrupt, raising it again has no effect. */
 Test(model_interrupts, an_interrupt_that_waits_is_not_raised_twice)
 {
 	struct pebs_fixture fixture;
@@ -198,7 +206,7 @@ Test(model_interrupts, an_interrupt_that_waits_is_not_raised_twice)
 	expect_none(&fixture);
 }
 
-/* PEBS Interrupt Threshold: the record after which the index stands there interrupts, here the third. */
+/* PEBS Interrupt Threshold: the record that moves the index to the threshold interrupts, here the third. */
 Test(model_interrupts, threshold_interrupt_when_the_index_reaches_it)
 {
 	struct pebs_fixture fixture;
@@ -218,7 +226,7 @@ Test(model_interrupts, threshold_interrupt_when_the_index_reaches_it)
 		     STATUS_DS_BUFFER | STATUS_CONDITIONS, "the counter's own bit is cleared by the assist");
 }
 
-/* The counter's bit of the status register is set from its overflow to its assist. */
+/* The counter's bit in the status register is set from its overflow to its assist. */
 Test(model_interrupts, the_assist_clears_the_overflow_bit)
 {
 	struct pebs_fixture fixture;
@@ -249,7 +257,10 @@ Test(model_interrupts, global_ovf_ctrl_clears_the_bits_written)
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_IA32_PERF_GLOBAL_STATUS, 0), -EINVAL, "read only");
 }
 
-/* 18.8.1.1: both may come together, and a handler reads core and uncore status to know who it was. */
+/*
+ * 18.8.1.1: both interrupts may come together. The handler reads the core and the uncore status to
+ * distinguish them.
+ */
 Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the_status_registers)
 {
 	struct pebs_fixture fixture;
@@ -269,19 +280,19 @@ Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
 	expect_interrupt(&fixture, INTERRUPT_UNCORE, STATUS_UNCORE);
 
-	/* The uncore's own register is cleared on its own. */
+	/* The uncore's status has a register of its own to clear it. */
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_OVF_CTRL, core);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS), uncore);
 	pebs_fixture_write(&fixture, MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, uncore);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS), 0);
 
-	/* Alone: no core counter's bit. */
+	/* The uncore interrupts alone: no bit of a core counter is set. */
 	pebs_uncore_overflow(&fixture.unit);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
 		     STATUS_UNCORE | STATUS_CONDITIONS);
 }
 
-/* Core has no uncore, neither its register nor its bit. */
+/* Core does not have the uncore's register or status bit. */
 Test(model_interrupts, before_nehalem_no_uncore_interrupts)
 {
 	struct pebs_fixture fixture;

@@ -22,7 +22,7 @@ static void open_facility(struct pebs_fixture *fixture, const char *machine, u64
 	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 }
 
-/* 18.8.1.2: over the threshold, not at it. Stores are ignored. */
+/* 18.8.1.2: latencies above the threshold count, and a latency equal to it does not. Stores are ignored. */
 Test(model_load_latency, latency_strictly_greater_than_the_threshold_counts)
 {
 	struct pebs_fixture fixture;
@@ -40,8 +40,10 @@ Test(model_load_latency, latency_strictly_greater_than_the_threshold_counts)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 10);
 }
 
-/* 18.8.1.2: 3 is the least that makes sense, for no load takes less than 4 cycles. Linux writes 0 for
- * ldlat=0, and hardware takes it. */
+/*
+ * 18.8.1.2: 3 is the lowest useful threshold, because no load takes less than 4 cycles. Linux writes 0 for
+ * ldlat=0, and hardware accepts it.
+ */
 Test(model_load_latency, threshold_below_the_minimum_acts_as_3)
 {
 	for (u64 threshold = 0; threshold <= 3; threshold++) {
@@ -56,7 +58,7 @@ Test(model_load_latency, threshold_below_the_minimum_acts_as_3)
 	}
 }
 
-/* 18.8.1.2: the counter's bit and its LL_EN bit, 00000001_00000001H for counter 0. */
+/* 18.8.1.2: both the counter's bit and its LL_EN bit are needed, 00000001_00000001H for counter 0. */
 Test(model_load_latency, both_pebs_en_and_ll_en_bits_are_required)
 {
 	static const struct {
@@ -74,7 +76,7 @@ Test(model_load_latency, both_pebs_en_and_ll_en_bits_are_required)
 	}
 }
 
-/* Adaptive PEBS has fixed counters where LL_EN was: the PEBS bit is enough (ds.c, Linux 6.1). */
+/* Adaptive PEBS uses the LL_EN bits for fixed counters, so the PEBS bit is sufficient (ds.c, Linux 6.1). */
 Test(model_load_latency, adaptive_pebs_has_no_ll_en_bits)
 {
 	struct pebs_fixture fixture;
@@ -85,7 +87,7 @@ Test(model_load_latency, adaptive_pebs_has_no_ll_en_bits)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 5);
 }
 
-/* Sandy Bridge: counter 3 alone. */
+/* On Sandy Bridge, only counter 3 counts the event. */
 Test(model_load_latency, the_event_counts_on_the_counters_of_its_generation)
 {
 	for (u32 counter = 0; counter < 4; counter++) {
@@ -101,7 +103,10 @@ Test(model_load_latency, the_event_counts_on_the_counters_of_its_generation)
 	}
 }
 
-/* 18.8.1.2: undefined with a counter mask or inversion; told as such, and it counts nothing. */
+/*
+ * 18.8.1.2: a counter mask or inversion makes the event undefined. pebs_undefined() reports it, and the
+ * counter does not count.
+ */
 Test(model_load_latency, cmask_and_inv_must_be_0)
 {
 	static const u64 wrong[] = {EVTSEL_INV, 1ULL << 24, EVTSEL_CMASK, EVTSEL_INV | 1ULL << 24};
@@ -121,8 +126,10 @@ Test(model_load_latency, cmask_and_inv_must_be_0)
 	cr_expect_null(pebs_undefined(&fixture.unit), "a counter mask is another event's right");
 }
 
-/* 18.8.1.2: the sample-after value says how many tagged loads make a record, and not which loads are tagged:
- * as many are, whatever it is. */
+/*
+ * 18.8.1.2: the sample-after value says how many tagged loads make a record. It has no influence on which
+ * loads are tagged, or how many.
+ */
 Test(model_load_latency, sav_is_orthogonal_to_tagging)
 {
 	struct pebs_fixture fixture;
@@ -130,7 +137,7 @@ Test(model_load_latency, sav_is_orthogonal_to_tagging)
 
 	for (u32 i = 0; i < 2; i++) {
 		struct ds_area area;
-		u64 every = i ? 20 : 5; /* sample after value; a record takes one more */
+		u64 every = i ? 20 : 5; /* sample-after value; a record takes one more */
 
 		open_facility(&fixture, "nehalem", NEHALEM_EVENT, 0x100000001, 3, every);
 		fixture.unit.tag_interval = 10;
@@ -150,7 +157,7 @@ Test(model_load_latency, sav_is_orthogonal_to_tagging)
 	}
 }
 
-/* Random, one in so many, and the same again from the same seed. */
+/* Tagging is random with a mean interval, and the same seed gives the same result. */
 Test(model_load_latency, tagging_is_random_one_in_so_many)
 {
 	static struct pebs_fixture fixtures[2];
@@ -181,7 +188,10 @@ Test(model_load_latency, tagging_is_random_one_in_so_many)
 	cr_expect_gt(longest, 130);
 }
 
-/* One load in flight at a time: what was dispatched while the tagged one was on its way is not tagged. */
+/*
+ * Only one load in flight can be tagged: loads that are dispatched while a tagged one is in flight are not
+ * tagged.
+ */
 Test(model_load_latency, one_tagged_load_in_flight_at_a_time)
 {
 	struct pebs_fixture fixture;
@@ -190,14 +200,19 @@ Test(model_load_latency, one_tagged_load_in_flight_at_a_time)
 	open_facility(&fixture, "nehalem", NEHALEM_EVENT, 0x100000001, 3, 1ULL << 20);
 	pebs_write(&fixture.unit, MSR_IA32_PMC0, 0);
 	fixture.unit.tag_interval = 2;
-	/* One retires each cycle, each 1000 cycles in flight: after a tag the next 1000 are out. */
+	/*
+	 * One load retires each cycle after 1000 cycles in flight: after a tag, the next 1000 cannot be
+	 * tagged.
+	 */
 	for (load.tsc = 5000; load.tsc < 15000; load.tsc++)
 		pebs_fixture_retire(&fixture, load, 1);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 10);
 }
 
-/* 18.8.1.2: what a record says is of the tagged load over the threshold that retired last before the assist.
- * Another counter's assist captures it too. */
+/*
+ * 18.8.1.2: the record describes the tagged load above the threshold that retired last before the assist. The
+ * assist of another counter captures it as well.
+ */
 Test(model_load_latency, the_last_tagged_load_is_captured)
 {
 	struct pebs_fixture fixture;
@@ -216,7 +231,7 @@ Test(model_load_latency, the_last_tagged_load_is_captured)
 	load.place = PLACE_LOCAL_DRAM;
 	load.address = 0x7f00aaaabbb8;
 	pebs_fixture_retire(&fixture, load, 1);
-	pebs_fixture_retire(&fixture, LOAD(12), 1); /* not over the threshold */
+	pebs_fixture_retire(&fixture, LOAD(12), 1); /* below the threshold */
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
 	cr_assert_eq(pebs_fixture_records(&fixture), 1);
 	record = pebs_fixture_record(&fixture, 0);
@@ -226,7 +241,7 @@ Test(model_load_latency, the_last_tagged_load_is_captured)
 	cr_expect_eq(record.values[RECORD_IP], 0x1004, "the registers are the other counter's instruction's");
 }
 
-/* With the facility off there is no tagged load to capture. */
+/* If the facility is off, there is no tagged load to capture. */
 Test(model_load_latency, a_record_without_the_facility_has_no_load)
 {
 	struct pebs_fixture fixture;
@@ -272,7 +287,7 @@ Test(model_load_latency, a_record_has_address_latency_and_source_of_the_load)
 	}
 }
 
-/* Golden Cove: the threshold acts on the instruction latency, the field has both. */
+/* Golden Cove: the threshold applies to the instruction latency. The field has both latencies. */
 Test(model_load_latency, latency_split_threshold_acts_on_instruction_latency)
 {
 	struct pebs_fixture fixture;
@@ -303,7 +318,7 @@ Test(model_load_latency, latency_split_threshold_acts_on_instruction_latency)
 	cr_expect_eq(record.values[RECORD_LATENCY], 0xffff0000ffff);
 }
 
-/* Sapphire Rapids: without the auxiliary event beside it nobody says where the data was. */
+/* Sapphire Rapids: without the auxiliary event, the record has no data source. */
 Test(model_load_latency, without_its_auxiliary_event_there_is_no_data_source)
 {
 	for (u32 with = 0; with < 2; with++) {
@@ -325,7 +340,7 @@ Test(model_load_latency, without_its_auxiliary_event_there_is_no_data_source)
 	}
 }
 
-/* Without EVTSEL_ADAPTIVE an adaptive record has its basic group alone. */
+/* Without EVTSEL_ADAPTIVE, an adaptive record has only its basic group. */
 Test(model_load_latency, adaptive_records_have_the_groups_where_the_counter_asks_for_them)
 {
 	struct pebs_fixture fixture;
@@ -340,8 +355,10 @@ Test(model_load_latency, adaptive_records_have_the_groups_where_the_counter_asks
 	cr_expect_eq(pebs_fixture_area(&fixture).index - FIXTURE_BUFFER, 0x40);
 }
 
-/* Granite Rapids tells how long after the instruction before it another one retired, Sapphire Rapids does not
- * (IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO, intel_pmu_init() in core.c, Linux 6.12). */
+/*
+ * Granite Rapids reports the time between the retirements of an instruction and the one before it. Sapphire
+ * Rapids does not (IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO, intel_pmu_init() in core.c, Linux 6.12).
+ */
 Test(model_load_latency, retire_latency_is_the_time_since_the_last_instruction)
 {
 	static const struct {
@@ -367,7 +384,7 @@ Test(model_load_latency, retire_latency_is_the_time_since_the_last_instruction)
 	}
 }
 
-/* Golden Cove's store latency: any store counts, on counter 0, and the record is the store's. */
+/* Golden Cove's store latency: counter 0 counts any store, and the record is that of the store. */
 Test(model_load_latency, store_latency_records_the_store)
 {
 	struct pebs_fixture fixture;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Data source encodings: manual 18.8.1.2 and 18.9.4, and pebs_data_source of Linux's driver. */
+/* Data source encodings: manual 18.8.1.2 and 18.9.4, and pebs_data_source of the Linux driver. */
 #include <criterion/criterion.h>
 
 #include "model/load_source.h"
@@ -27,10 +27,10 @@ static const struct machine crestmont = {
 static const struct machine *const all[] = {&goldmont,   &nehalem,        &sandy_bridge, &haswell,
 					    &skylake,    &skylake_server, &ice_lake,     &sapphire_rapids,
 					    &alder_lake, &gracemont,      &crestmont};
-/* Those with E-cores' codes come last. */
+/* Those with the codes of E-cores come last. */
 #define P_CORES (COUNT(all) - 2)
 
-/* What pebsd's own decoding says, against what the manual's tables say. */
+/* Compares pebsd's own decoding with the tables of the manual. */
 static void expect_same(u64 value, const struct load_source *words, u64 encoded, size_t machine)
 {
 	cr_expect_eq(data_source_source(value), words->source, "%zu: %#llx", machine,
@@ -44,7 +44,7 @@ static void expect_same(u64 value, const struct load_source *words, u64 encoded,
 		     (unsigned long long)encoded);
 }
 
-/* All 256 encodings, and the same with the reserved bits set. */
+/* All 256 encodings, each without and with the reserved bits set. */
 Test(model_load_source, each_encoding_of_each_generation_reads_alike_through_the_driver_and_the_manual)
 {
 	for (size_t i = 0; i < COUNT(all); i++)
@@ -69,7 +69,7 @@ Test(model_load_source, each_store_of_each_generation_reads_alike_through_the_dr
 		}
 }
 
-/* Values that real machines gave, or would have given with the driver of Linux 6.1. */
+/* Values from real machines, or values that they would have given with the driver of Linux 6.1. */
 Test(model_load_source, the_driver_gives_known_values)
 {
 	cr_expect_eq(load_source_data_src(&skylake_server, 0x1), 0x10268100142); /* Skylake-SP, recorded */
@@ -97,7 +97,7 @@ Test(model_load_source, the_driver_gives_known_values)
 	cr_expect_eq(store_source_data_src(&crestmont, 0x61), 0x10252100144);
 }
 
-/* pebs_data_source with the flags of none set, as the driver of Linux 6.1 and 6.12 has it. */
+/* pebs_data_source without any flag, as in the driver of Linux 6.1 and 6.12. */
 Test(model_load_source, the_drivers_tables)
 {
 	static const struct {
@@ -179,8 +179,10 @@ Test(model_load_source, l3_snoops_since_sandy_bridge)
 	}
 }
 
-/* Linux 6.12: intel_pmu_pebs_data_source_grt(), _cmt(). Gracemont has no word for a snoop that missed, none
- * for another socket's clean line, whose code is a forwarded one of this socket. */
+/*
+ * Linux 6.12: intel_pmu_pebs_data_source_grt(), _cmt(). Gracemont has no code for a snoop that missed, and
+ * none for a clean line of another socket: that code is a forwarded line of this socket.
+ */
 Test(model_load_source, codes_of_e_cores)
 {
 	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_MISS), 0x4);
@@ -294,7 +296,7 @@ Test(model_load_source, stlb_miss_is_bit_4_and_locked_bit_5)
 {
 	struct retired load = {.operation = OPERATION_LOAD, .place = PLACE_L2};
 
-	load.translated = TRANSLATED_L2; /* a hit in the STLB */
+	load.translated = TRANSLATED_L2; /* an STLB hit */
 	cr_expect_eq(load_source_encode(&sandy_bridge, &load), 0x03);
 	load.translated = TRANSLATED_WALK;
 	cr_expect_eq(load_source_encode(&sandy_bridge, &load), 0x13);

@@ -14,7 +14,7 @@ static bool has(const struct machine *machine, enum mechanism mechanism)
 	return machine->mechanisms & mechanism;
 }
 
-/* Reads an event's text with the daemon's own parser; returns event | umask << 8. */
+/* Parses the event's text with the daemon's own parser. Returns event | umask << 8. */
 static u16 parse_event(const char *text, u64 *ret_ldlat)
 {
 	struct pmu_term term;
@@ -48,8 +48,10 @@ Test(model_machine, each_is_found_by_its_name)
 	cr_expect_null(machine_find("skylake "));
 }
 
-/* Linux 6.1 (Sierra Forest and Granite Rapids: 6.12): constraints of ds.c, texts and names of core.c;
- * DisplayFamily_DisplayModel of the manual. */
+/*
+ * Linux 6.1 (6.12 for Sierra Forest and Granite Rapids): constraints of ds.c, texts and names of core.c.
+ * DisplayFamily_DisplayModel of the manual.
+ */
 Test(model_machine, facts_of_linux_and_of_the_manual)
 {
 	static const struct {
@@ -173,10 +175,10 @@ Test(model_machine, mechanisms_of_each_generation)
 	{
 		bool sandy_bridge = machine->model == 0x2a || machine->model == 0x2d;
 
-		/* 18.9.4.3: counter 3 alone. */
+		/* 18.9.4.3: only counter 3. */
 		if (has(machine, MECHANISM_PRECISE_STORE))
 			cr_expect_eq(machine->store_counters, 0x8, "%s", machine->name);
-		/* 18.9.4.4: counter 1; the other counters quiet on 06_2A and 06_2D. */
+		/* 18.9.4.4: counter 1. On 06_2A and 06_2D the other counters must not count. */
 		if (has(machine, MECHANISM_PDIR))
 			cr_expect(machine->pebs_counters & MODEL_BIT(1), "%s", machine->name);
 		cr_expect_eq(has(machine, MECHANISM_PDIR_ALONE), sandy_bridge, "%s", machine->name);
@@ -187,7 +189,7 @@ Test(model_machine, mechanisms_of_each_generation)
 			     machine->name);
 		cr_expect_eq(has(machine, MECHANISM_OUT_OF_BOUNDS), machine->model == 0x5c, "%s",
 			     machine->name);
-		/* 18.8.1.3, 18.9.5, 18.7.2: a register, and an event of its own. */
+		/* 18.8.1.3, 18.9.5, 18.7.2: each has a register and an event. */
 		cr_expect_eq(has(machine, MECHANISM_OFFCORE_RESPONSE), machine->offcore_bits[0] != 0, "%s",
 			     machine->name);
 		for (u32 i = 0; i < 2; i++)
@@ -199,8 +201,10 @@ Test(model_machine, mechanisms_of_each_generation)
 		/* 18.18.8: one counter. */
 		cr_expect_eq(has(machine, MECHANISM_AT_RETIREMENT), machine->family == 0xf, "%s",
 			     machine->name);
-		/* Golden Cove and E-cores split their latency, and tell that of stores; the first two parts
-		 * with Golden Cove ask for an auxiliary event. */
+		/*
+		 * Golden Cove and E-cores split their latency and report the latency of stores. The first two
+		 * parts with Golden Cove need an auxiliary event.
+		 */
 		cr_expect_eq(has(machine, MECHANISM_LATENCY_SPLIT), machine->encoding >= ENCODING_GOLDEN_COVE,
 			     "%s", machine->name);
 		cr_expect_eq(has(machine, MECHANISM_STORE_LATENCY), machine->encoding >= ENCODING_GOLDEN_COVE,
@@ -281,7 +285,7 @@ Test(model_machine, farther_memory_is_larger_and_slower)
 		cr_expect_lt(shape->remote_cache_cycles, shape->remote_dram_cycles, "%s", machine->name);
 		cr_expect(shape->walk_cycles && shape->locked_cycles && shape->fill_buffers, "%s",
 			  machine->name);
-		/* An emulator has one for each CPU. */
+		/* The emulator needs this memory for each CPU. */
 		cr_expect_leq(memory_size(shape), 5 << 19, "%s", machine->name);
 	}
 }

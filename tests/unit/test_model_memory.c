@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Caches, fill buffers, TLBs, and how they are laid out. */
+/* Caches, fill buffers, TLBs, and their layout. */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
@@ -27,12 +27,12 @@ Test(model_memory, what_l1_drops_is_in_l2_and_what_l2_drops_in_l3)
 	memory_fixture_open(&bench, "skylake-server");
 	l1_set_stride = bench.shape->l1_bytes / bench.shape->l1_ways;
 	memory_fixture_later(&bench, 0);
-	/* As many rivals for its set as L1 has ways. */
+	/* Other lines of its set: first one less than L1 has ways, then as many. */
 	memory_fixture_lines(&bench, l1_set_stride, bench.shape->l1_ways - 1, l1_set_stride);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
 	memory_fixture_lines(&bench, l1_set_stride, bench.shape->l1_ways, l1_set_stride);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L2, ASKED_NONE);
-	/* Twice what L2 holds, which is less than L3 does. */
+	/* Twice the size of L2, which is less than the size of L3. */
 	memory_fixture_lines(&bench, LARGE_PAGE, 2ULL * bench.shape->l2_bytes / LINE, LINE);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);
 	memory_fixture_lines(&bench, 64 * LARGE_PAGE, 2ULL * bench.shape->l3_bytes / LINE, LINE);
@@ -47,7 +47,7 @@ Test(model_memory, the_least_recently_used_line_goes)
 	memory_fixture_open(&bench, "skylake");
 	stride = bench.shape->l1_bytes / bench.shape->l1_ways;
 	memory_fixture_lines(&bench, 0, bench.shape->l1_ways, stride);
-	memory_fixture_later(&bench, 0); /* used again: the next one, at `stride`, is the oldest now */
+	memory_fixture_later(&bench, 0); /* used again, so that the line at `stride` is now the oldest */
 	memory_fixture_later(&bench, bench.shape->l1_ways * stride);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
 	expect_found(memory_fixture_later(&bench, 2 * stride), PLACE_L1, ASKED_NONE);
@@ -60,7 +60,7 @@ Test(model_memory, a_line_on_its_way_is_a_fill_buffer_hit_with_what_remains)
 	struct retired first, second;
 
 	memory_fixture_open(&bench, "skylake");
-	memory_fixture_later(&bench, 0); /* for the page */
+	memory_fixture_later(&bench, 0); /* brings the page into the TLB */
 	bench.now += LONG;
 	first = expect_found(memory_fixture_load(&bench, 0x1000), PLACE_LOCAL_DRAM, ASKED_MISS);
 	bench.now += 100;
@@ -103,7 +103,7 @@ Test(model_memory, a_miss_waits_for_a_fill_buffer)
 	}
 	last = expect_found(memory_fixture_load(&bench, 0x10000), PLACE_LOCAL_DRAM, ASKED_MISS);
 	cr_expect_geq(last.latency, earliest + bench.shape->local_dram_cycles);
-	/* The lines that are here already need none. */
+	/* A line that is already in a cache does not need a fill buffer. */
 	cr_expect_lt(memory_fixture_load(&bench, 0).latency, bench.shape->local_dram_cycles);
 }
 
@@ -122,7 +122,7 @@ Test(model_memory, a_prefetch_brings_the_line_to_l2)
 	prefetch.address = 0x2000;
 	memory_fixture_access(&bench, prefetch);
 	expect_found(memory_fixture_later(&bench, 0x2000), PLACE_L2, ASKED_NONE);
-	/* One that finds too many others under way is dropped. */
+	/* A prefetch is dropped if too many others are in progress. */
 	for (u32 i = 0; i < 17; i++) {
 		prefetch.address = 0x10000 + i * LINE;
 		memory_fixture_access(&bench, prefetch);
@@ -151,7 +151,7 @@ Test(model_memory, uncached_memory_and_devices_are_in_no_cache)
 	expect_found(memory_fixture_later(&bench, 0x1000), PLACE_LOCAL_DRAM, ASKED_MISS);
 }
 
-/* Touches so many small pages, from `address` on. */
+/* Touches `pages` small pages, beginning at `address`. */
 static void touch_pages(struct memory_fixture *bench, u64 address, u64 pages)
 {
 	for (u64 i = 0; i < pages; i++) {
@@ -181,10 +181,10 @@ Test(model_memory, two_tlbs_and_walks)
 	cr_expect_eq(touch(&bench, 0x10, false), TRANSLATED_L2);
 	touch_pages(&bench, 1 << 30, 4ULL * bench.shape->l2_tlb_pages);
 	cr_expect_eq(touch(&bench, 0x10, false), TRANSLATED_WALK);
-	/* A large page is one page, and another one than the small one at its start. */
+	/* A large page has its own entry, different from that of the small page at its start. */
 	cr_expect_eq(touch(&bench, 0x10, true), TRANSLATED_WALK);
 	cr_expect_eq(touch(&bench, LARGE_PAGE - 1, true), TRANSLATED_L1);
-	/* A walk comes on top. */
+	/* A page walk adds to the latency. */
 	bench.now += LONG;
 	found = expect_found(memory_fixture_access(&bench, (struct access){.address = LARGE_PAGE - 1}),
 			     PLACE_L1, ASKED_NONE);
@@ -198,7 +198,7 @@ Test(model_memory, a_hit_in_the_second_tlb_takes_seven_cycles)
 	u32 least = ~0U;
 
 	memory_fixture_open(&bench, "skylake");
-	/* Twice the pages of the first TLB, over and over, with a line of its own in each. */
+	/* Twice as many pages as the first TLB holds, again and again, with a different line in each. */
 	for (u64 i = 0; i < 10000; i++) {
 		u64 page = i % (2ULL * bench.shape->l1_tlb_pages);
 		struct access access = {.address = page * SMALL_PAGE + page % 64 * LINE};
@@ -212,7 +212,7 @@ Test(model_memory, a_hit_in_the_second_tlb_takes_seven_cycles)
 	cr_expect_eq(least, bench.shape->l1_cycles + 7U);
 }
 
-/* What the storage held before is nothing to it, and it stays within. */
+/* The earlier content of the storage does not matter, and nothing beyond its end is written. */
 Test(model_memory, storage_is_as_large_as_was_said)
 {
 	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) {
@@ -272,7 +272,7 @@ Test(model_memory, warm_lines_are_in_l3_and_the_last_ones_in_l2)
 	expect_found(memory_fixture_later(&bench, 0x80000000), PLACE_LOCAL_DRAM, ASKED_MISS);
 }
 
-/* The highest address: a key of it must fit beside the flags. */
+/* Even for the highest address, the key must fit next to the flags. */
 Test(model_memory, any_address_will_do)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What other cores and the other socket have of a line. */
+/* What other cores and the other socket hold of a line. */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@ Test(model_memory_cores, what_another_core_wrote_is_modified_there)
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
 	memory_other_writes(bench.memory, 8, true);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
-	/* Under way to this core, and taken away again. */
+	/* The line is on its way to this core when another core writes it. */
 	bench.now += LONG;
 	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_LOCAL_DRAM, ASKED_MISS);
 	memory_other_writes(bench.memory, 0x4000, false);
@@ -31,7 +31,7 @@ Test(model_memory_cores, a_store_asks_for_the_line_and_has_it_alone_then)
 	memory_fixture_later(&bench, 0);
 	memory_other_reads(bench.memory, 0, false);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L1,
-		     ASKED_NONE); /* a copy is good enough for a load */
+		     ASKED_NONE); /* a shared copy is sufficient for a load */
 	bench.now += LONG;
 	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, ASKED_HIT);
 	bench.now += LONG;
@@ -41,7 +41,7 @@ Test(model_memory_cores, a_store_asks_for_the_line_and_has_it_alone_then)
 	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, ASKED_MODIFIED);
 	bench.now += LONG;
 	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, ASKED_NONE);
-	/* Who had it modified keeps a clean copy when this core has loaded it. */
+	/* After this core has loaded the line, the previous writer keeps a clean copy. */
 	memory_other_writes(bench.memory, 0, true);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
 	bench.now += LONG;
@@ -57,7 +57,7 @@ Test(model_memory_cores, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
 	memory_fixture_later(&bench, LINE);
 	memory_other_writes(bench.memory, 0, false);
 	memory_other_writes(bench.memory, LINE, true);
-	/* Many lines later nobody remembers who had them. */
+	/* After so many other lines, the record of who had these two is lost. */
 	for (u64 i = 0; i < 20000; i++)
 		memory_other_reads(bench.memory, LARGE_PAGE + i * LINE, true);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);
@@ -98,7 +98,7 @@ Test(model_memory_cores, a_clean_copy_elsewhere_is_found_there_or_was_dropped)
 		struct retired found;
 
 		memory_warm(bench.memory, address, LINE);
-		memory_other_writes(bench.memory, address, false); /* out of this core's own caches */
+		memory_other_writes(bench.memory, address, false); /* evicts it from this core's caches */
 		memory_other_reads(bench.memory, address, false);
 		found = memory_fixture_later(&bench, address);
 		cr_expect_eq(found.place, PLACE_L3);
@@ -112,7 +112,7 @@ Test(model_memory_cores, a_clean_copy_elsewhere_is_found_there_or_was_dropped)
 	}
 	cr_expect_eq(hits + misses, 800);
 	cr_expect_eq(remote + dram, 800);
-	/* One in eight; five standard deviations of 9.4. */
+	/* One in eight, within five standard deviations of 9.4. */
 	cr_expect(misses > 53 && misses < 147, "%u", misses);
 	cr_expect(dram > 53 && dram < 147, "%u", dram);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long accesses take, beyond where they are served. */
+/* How long accesses take, apart from where they are served. */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
@@ -57,7 +57,10 @@ Test(model_memory_latency, latencies_are_skewed_to_the_right)
 	cr_expect_lt(latencies[LOADS - 1], 5000U);
 }
 
-/* No load of any workload is below what its place takes, or beyond what a record's field of 16 bits holds. */
+/*
+ * Each load of each workload takes at least the time of its place, and fits into the 16 bits of a record's
+ * field.
+ */
 Test(model_memory_latency, latencies_are_within_the_bounds_of_their_place)
 {
 	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* NetBurst's PEBS: manual 18.18.8 and 18.18.5, one counter, a buffer that is not circular. */
+/* NetBurst's PEBS: manual 18.18.8 and 18.18.5, with one counter and a buffer that does not wrap around. */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -58,7 +58,10 @@ static u64 get(struct bench *bench, u32 msr)
 	return value;
 }
 
-/* PEBS on first level misses every `period`, with room for `records` and an interrupt at `threshold`. */
+/*
+ * Starts PEBS on every `period`-th first-level miss, with room for `records` records and an interrupt at
+ * `threshold`.
+ */
 static void start(struct bench *bench, const struct machine *machine, u64 records, u64 threshold, u64 period)
 {
 	struct linear_memory memory = {
@@ -155,7 +158,7 @@ Test(model_netburst, the_buffer_is_not_circular)
 	for (u64 i = 0x100 + 2ULL * 0x28; i < sizeof(bench.bytes); i++)
 		cr_assert_eq(bench.bytes[i], 0);
 
-	/* Software sets the index back, and it goes on. */
+	/* After software has moved the index back, records are written again. */
 	set_area(&bench, 2, 2, 1);
 	miss(&bench, 0x9000);
 	cr_expect_eq(bench.netburst.records, 3);
@@ -215,7 +218,7 @@ Test(model_netburst, without_a_ds_area_nothing_is_written)
 	cr_expect_eq(bench.netburst.not_written, 1);
 }
 
-/* Counters 0 and 1 take the same ESCR and overflow, but no record is theirs. */
+/* Counters 0 and 1 use the same ESCR and overflow, but make no record. */
 Test(model_netburst, no_counter_but_iq_counter4_does_pebs)
 {
 	for (u32 counter = 0; counter < NETBURST_COUNTERS; counter++) {
@@ -247,7 +250,7 @@ Test(model_netburst, enable_pebs_bit_25_makes_records_and_without_it_sampling_is
 	cr_expect(miss(&bench, 0x1000));
 	cr_expect_eq(bench.netburst.records, 0);
 	cr_expect_eq(netburst_take_interrupt(&bench.netburst), NETBURST_OVERFLOW);
-	cr_expect_eq(get(&bench, 0x310), 0); /* not reset by PEBS */
+	cr_expect_eq(get(&bench, 0x310), 0); /* PEBS did not reload it */
 }
 
 Test(model_netburst, pebs_takes_execution_front_end_and_replay_events)
@@ -329,7 +332,7 @@ Test(model_netburst, registers_take_what_they_have)
 	cr_expect_eq(netburst_write(&bench.netburst, 0x600, 1ULL << 32), -EINVAL);
 	cr_expect_eq(netburst_write(&bench.netburst, 0x312, 0), -EINVAL);
 	cr_expect_eq(netburst_read(&bench.netburst, 0x372, &value), -EINVAL);
-	cr_expect_eq(get(&bench, 0x3f1), 0x3000001); /* as it was */
+	cr_expect_eq(get(&bench, 0x3f1), 0x3000001); /* unchanged */
 	set(&bench, 0x311, ~0ULL);
 	cr_expect_eq(get(&bench, 0x311), (1ULL << 40) - 1);
 	set(&bench, 0x371, 0x80000000);

@@ -83,7 +83,7 @@ Test(model_netburst_tags, execution_event_counts_nbogus0_to_3_and_bogus0_to_3)
 		}
 }
 
-/* The manual's example: a tag value of 3 upstream, NBOGUS0 and NBOGUS1 downstream. */
+/* The example of the manual: a tag value of 3 upstream, NBOGUS0 and NBOGUS1 downstream. */
 Test(model_netburst_tags, execution_event_counts_combinations)
 {
 	struct netburst_tagging tagging = {.firm = {escr(0x08, 1 << 15, 0x3)}};
@@ -122,12 +122,12 @@ Test(model_netburst_tags, front_end_event_counts_tagged_loads_and_stores)
 	cr_expect(netburst_counts(escr(0x08, 1 << 1, 0), &tagged, &store));
 	cr_expect(!netburst_counts(escr(0x08, 1 << 0, 0), &tagged, &store));
 	cr_expect(!netburst_counts(escr(0x09, 1 << 1, 0), &tagged, &store)); /* no replay tag */
-	cr_expect(!netburst_counts(escr(0x0a, 0xffff, 0), &tagged, &store)); /* no such event */
+	cr_expect(!netburst_counts(escr(0x0a, 0xffff, 0), &tagged, &store)); /* not one of these events */
 	store.kernel = true;
 	cr_expect(!netburst_counts(escr(0x08, 1 << 1, 0), &tagged, &store));
 }
 
-/* Table A-14: what goes into IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT for each metric. */
+/* Table A-14: the values of IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT for each metric. */
 Test(model_netburst_tags, replay_event_tags_by_matrix_and_metric)
 {
 	static const struct {
@@ -158,10 +158,10 @@ Test(model_netburst_tags, replay_event_tags_by_matrix_and_metric)
 		{0x3000004, 0x3, OPERATION_LOAD, PLACE_L1, TRANSLATED_WALK, true},
 		{0x3000004, 0x3, OPERATION_STORE, PLACE_L1, TRANSLATED_WALK, true},
 		{0x3000004, 0x3, OPERATION_NONE, PLACE_L1, TRANSLATED_WALK, false},
-		/* a metric without a kind of micro-operation, a kind without a metric */
+		/* a metric without a kind of micro-operation, then a kind without a metric */
 		{0x3000001, 0x0, OPERATION_LOAD, PLACE_L2, TRANSLATED_L1, false},
 		{0x3000000, 0x3, OPERATION_LOAD, PLACE_L2, TRANSLATED_WALK, false},
-		/* Tagged_mispred_branch: the model has none */
+		/* Tagged_mispred_branch: not in the model */
 		{0x3018000, 0x10, OPERATION_LOAD, PLACE_L2, TRANSLATED_WALK, false},
 	};
 

@@ -20,7 +20,10 @@ static struct retired access_to(u8 operation, u8 place, u8 asked)
 #define LOAD_    OPERATION_LOAD
 #define READ_ANY (READ | OFFCORE_ANY_RESPONSE)
 
-/* Bits 15:0 the request type, bits 30:16 the supplier, bits 37:31 the snoop response: ANY, or one of each. */
+/*
+ * Bits 15:0 are the request type, bits 30:16 the supplier, and bits 37:31 the snoop response. A match needs
+ * ANY, or one of each.
+ */
 Test(model_offcore, request_supplier_and_snoop_fields)
 {
 	static const struct {
@@ -33,12 +36,12 @@ Test(model_offcore, request_supplier_and_snoop_fields)
 		{READ | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, ASKED_NONE, false},
 		{RFO | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, ASKED_NONE, true},
 		{RFO | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
-		/* what stays in the core is no request */
+		/* an access that stays in the core is not a request */
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L1, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_FILL_BUFFER, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L2, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, OPERATION_NONE, PLACE_L3, ASKED_NONE, false},
-		/* 18.9.5: without a request type or without a response nothing counts */
+		/* 18.9.5: nothing counts without a request type, or without a response */
 		{OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
 		{READ, LOAD_, PLACE_L3, ASKED_NONE, false},
 		{READ | (OFFCORE_SUPPLIERS & ~OFFCORE_ANY_RESPONSE), LOAD_, PLACE_L3, ASKED_NONE, false},
@@ -70,7 +73,7 @@ Test(model_offcore, request_supplier_and_snoop_fields)
 	}
 }
 
-/* Nehalem: request type in bits 7:0, response in bits 15:8; one register. */
+/* Nehalem: request type in bits 7:0, response in bits 15:8, and only one register. */
 Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
 {
 	static const struct {
@@ -99,14 +102,16 @@ Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_1, 1), -EINVAL);
 }
 
-/* Table 18-35: B7H/01H with MSR_OFFCORE_RSP_0, BBH/01H with _1. Goldmont: B7H, 01H and 02H (18.7.2). Golden
- * Cove: 2AH and 2BH (intel_spr_extra_regs in core.c, Linux 6.1). */
+/*
+ * Table 18-35: B7H/01H with MSR_OFFCORE_RSP_0, BBH/01H with MSR_OFFCORE_RSP_1. Goldmont: B7H with 01H and 02H
+ * (18.7.2). Golden Cove: 2AH and 2BH (intel_spr_extra_regs in core.c, Linux 6.1).
+ */
 Test(model_offcore, event_codes_and_their_registers)
 {
 	static const struct {
 		const char *machine;
 		u64 select, config;
-		u32 msr; /* that makes it count; 0: none */
+		u32 msr; /* the register that makes it count; 0: none */
 	} table[] = {
 		{"sandybridge", 0x01b7, READ_ANY, MSR_OFFCORE_RSP_0},
 		{"sandybridge", 0x01bb, READ_ANY, MSR_OFFCORE_RSP_1},
@@ -128,7 +133,7 @@ Test(model_offcore, event_codes_and_their_registers)
 			pebs_fixture_open(&fixture, table[i].machine);
 			pebs_fixture_program(&fixture, 2, table[i].select | COUNTING, 1ULL << 20);
 			pebs_write(&fixture.unit, MSR_IA32_PMC0 + 2, 0);
-			pebs_write(&fixture.unit, msr, table[i].config); /* Nehalem has but one */
+			pebs_write(&fixture.unit, msr, table[i].config); /* Nehalem has only one */
 			pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
 			pebs_fixture_retire(&fixture, access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS), 7);
 			pebs_fixture_retire(&fixture, LOAD(4), 7);
@@ -138,7 +143,7 @@ Test(model_offcore, event_codes_and_their_registers)
 	}
 }
 
-/* Goldmont: an L2 hit is a supplier (bit 18); past L2 the snoop response tells (bits 37:31). */
+/* Goldmont: an L2 hit is a supplier (bit 18). Beyond L2, the snoop response decides (bits 37:31). */
 Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_response)
 {
 	static const struct {
@@ -165,8 +170,10 @@ Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_respons
 	}
 }
 
-/* 18.6.3: MSR_OFFCORE_RSP0 with a request type and bit 38 counts weighted cycles, MSR_OFFCORE_RSP1 with the
- * same type and ANY_RESPONSE the requests; the quotient is the average latency. */
+/*
+ * 18.6.3: MSR_OFFCORE_RSP0 with a request type and bit 38 counts weighted cycles. MSR_OFFCORE_RSP1 with the
+ * same type and ANY_RESPONSE counts the requests. The quotient is the average latency.
+ */
 Test(model_offcore, bit_38_average_latency_with_two_counters)
 {
 	struct pebs_fixture fixture;
@@ -182,7 +189,7 @@ Test(model_offcore, bit_38_average_latency_with_two_counters)
 	for (u32 i = 0; i < 10; i++) {
 		load.latency = 100 + 20 * i;
 		pebs_fixture_retire(&fixture, load, 1);
-		pebs_fixture_retire(&fixture, LOAD(3), 1); /* an L1 hit asks nobody */
+		pebs_fixture_retire(&fixture, LOAD(3), 1); /* an L1 hit is not a request */
 		pebs_fixture_retire(&fixture, access_to(OPERATION_STORE, PLACE_L2, ASKED_NONE), 1);
 	}
 	cycles = pebs_fixture_read(&fixture, MSR_IA32_PMC0);

@@ -7,7 +7,7 @@
 #define PRECISE_STORE (0x02cd | COUNTING)
 #define BITS_3_AND_63 (1ULL << 3 | 1ULL << 63)
 
-/* 18.9.4.3: no other counter than the fourth one has it. */
+/* 18.9.4.3: only counter 3, the fourth one, supports it. */
 Test(model_precise_store, counter_3_only)
 {
 	for (u32 counter = 0; counter < 4; counter++) {
@@ -22,7 +22,7 @@ Test(model_precise_store, counter_3_only)
 	}
 }
 
-/* 18.9.4.3: one bit for the counter's PEBS, one for the facility. */
+/* 18.9.4.3: one bit enables the counter's PEBS, the other one the facility. */
 Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
 {
 	static const u64 enables[] = {0, 1ULL << 3, 1ULL << 63, 1ULL << 35 | 1ULL << 3, BITS_3_AND_63};
@@ -41,7 +41,10 @@ Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
 	}
 }
 
-/* 98H the address; A0H bit 0 L1D hit, bit 4 STLB miss, bit 5 locked; A8H reserved. */
+/*
+ * 98H has the address. A0H has bit 0 for an L1D hit, bit 4 for an STLB miss, and bit 5 for locked. A8H is
+ * reserved.
+ */
 Test(model_precise_store, l1d_hit_stlb_miss_locked)
 {
 	static const struct {
@@ -79,7 +82,10 @@ Test(model_precise_store, l1d_hit_stlb_miss_locked)
 	}
 }
 
-/* Haswell and later: any memory event's record has the address; of a store the L1D hit, no latency. */
+/*
+ * Haswell and later: the record of any memory event has the address. For a store, it also has the L1D hit,
+ * but no latency.
+ */
 Test(model_precise_store, haswell_has_the_data_linear_address_of_any_memory_event)
 {
 	struct pebs_fixture fixture;

@@ -6,7 +6,7 @@
 
 #define DRAWS 60000
 
-/* Within five standard deviations of what `part` of `whole` would give. */
+/* Expects a share within five standard deviations of `part` / `whole`. */
 static void expect_share(u64 hits, u64 draws, u64 part, u64 whole)
 {
 	double share = (double)part / (double)whole;
@@ -18,7 +18,7 @@ static void expect_share(u64 hits, u64 draws, u64 part, u64 whole)
 
 Test(model_random, xoshiro_gives_its_published_numbers)
 {
-	/* The test vector that the generator's implementations share: state 1, 2, 3, 4. */
+	/* The test vector that implementations of this generator share: state 1, 2, 3, 4. */
 	static const u64 expected[] = {11520ULL,
 				       0ULL,
 				       1509978240ULL,
@@ -37,7 +37,7 @@ Test(model_random, xoshiro_gives_its_published_numbers)
 
 Test(model_random, a_seed_gives_the_same_numbers_everywhere)
 {
-	/* Worked out apart from the code, with arbitrary precision. */
+	/* Computed independently of this code, with arbitrary precision. */
 	static const struct {
 		u64 seed, stream;
 		u64 state[4];
@@ -75,7 +75,7 @@ Test(model_random, streams_and_seeds_are_independent)
 
 	for (u64 i = 0; i < 16; i++)
 		random_seed(&randoms[i], i / 4, i % 4);
-	/* Half of the bits agree, between any two. */
+	/* Half of the bits agree between any two generators. */
 	for (size_t one = 0; one < 16; one++) {
 		for (size_t other = one + 1; other < 16; other++) {
 			struct random a = randoms[one];
@@ -97,10 +97,13 @@ Test(model_random, below_is_even_and_within_its_bound)
 
 	random_seed(&random, 1, 0);
 	for (unsigned i = 0; i < DRAWS; i++)
-		counts[random_below(&random, ARRAY_SIZE(counts))]++; /* beyond it the sanitizer would tell */
+		counts[random_below(&random, ARRAY_SIZE(counts))]++; /* the sanitizer watches the bounds */
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		expect_share(counts[i], DRAWS, 1, ARRAY_SIZE(counts));
-	/* Three quarters of 2^32: what only scales its numbers gives every third value twice as often. */
+	/*
+	 * The bound is three quarters of 2^32. A generator that only scales its numbers would give every
+	 * third value twice as often.
+	 */
 	for (unsigned i = 0; i < DRAWS; i++) {
 		u32 number = random_below(&random, 3U << 30);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* WRMSR and RDMSR: which registers there are, and what makes a general protection fault. */
+/* WRMSR and RDMSR: which registers exist, and which accesses cause a general protection fault. */
 #include <criterion/criterion.h>
 
 #include "pebs_fixture.h"
 
-/* Writes that fault on the machine, one each row, and what is the closest that does not. */
+/* Each row has a write that faults on the machine, and the most similar one that does not. */
 Test(model_registers, reserved_bits_fault)
 {
 	static const struct {
@@ -79,7 +79,7 @@ Test(model_registers, registers_that_a_machine_lacks_fault)
 	}
 }
 
-/* IA32_PMCx: bits 31:0 are written, sign-extended; IA32_A_PMCx: the whole width. */
+/* IA32_PMCx: bits 31:0 are written and sign-extended. IA32_A_PMCx: the whole width is written. */
 Test(model_registers, counters_are_written_sign_extended_or_in_full_width)
 {
 	struct pebs_fixture fixture;
@@ -94,7 +94,7 @@ Test(model_registers, counters_are_written_sign_extended_or_in_full_width)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_A_PMC0), 0x123400000000);
 }
 
-/* All registers are 0 after pebs_open(), nothing counts and nothing waits. */
+/* After pebs_open() all registers are 0, nothing counts, and no interrupt is pending. */
 Test(model_registers, reset)
 {
 	for (size_t i = 0; i < machines_count; i++) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Skid, PDIR (manual 18.9.4.4) and Goldmont's reduced skid (18.7.1.2). Each instruction has an address of its
- * own here, so that a record tells which it is of. */
+/*
+ * Skid, PDIR (manual 18.9.4.4) and Goldmont's reduced skid (18.7.1.2). Each instruction has a different
+ * address here, so that a record identifies its instruction.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #define PERIOD           100
 #define SKID             40
 
-/* Opens a unit that samples each PERIOD-th event of a counter, with skid. */
+/* Opens a unit that samples every PERIOD-th event of a counter, with skid. */
 static void open_skidding(struct pebs_fixture *fixture, const char *machine, u32 counter, u64 select)
 {
 	pebs_fixture_open(fixture, machine);
@@ -23,7 +25,10 @@ static void open_skidding(struct pebs_fixture *fixture, const char *machine, u32
 	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, MODEL_BIT(counter));
 }
 
-/* Instructions numbered from 1 until a record is there; its instruction's number. */
+/*
+ * Retires instructions, numbered from 1, until there is a record. Returns the number of the record's
+ * instruction.
+ */
 static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
 {
 	u64 before = fixture->unit.records;
@@ -38,8 +43,10 @@ static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
 	return 0;
 }
 
-/* 18.9.4.4: PEBS takes a while from the overflow until it is ready, as many instructions as happen to pass:
- * variable, and no longer than the unit's skid. */
+/*
+ * 18.9.4.4: after the overflow, PEBS takes some time until it is ready. A variable number of instructions
+ * passes, at most the skid of the unit.
+ */
 Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
 {
 	struct pebs_fixture fixture;
@@ -58,7 +65,7 @@ Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
 	cr_expect_gt(most - least, SKID / 4, "%llu", (unsigned long long)first);
 }
 
-/* From none to all of it. */
+/* The delay may be anything from none to the whole skid. */
 Test(model_skid, the_delay_is_from_0_to_the_skid)
 {
 	struct pebs_fixture fixture;
@@ -78,8 +85,10 @@ Test(model_skid, the_delay_is_from_0_to_the_skid)
 	cr_expect_gt(seen[2], 5);
 }
 
-/* 18.9.4.4: the record is of the very instruction that overflowed the counter: counter 1, IA32_PEBS_ENABLE
- * bit 1, INST_RETIRED.ALL. */
+/*
+ * 18.9.4.4: with counter 1, IA32_PEBS_ENABLE bit 1 and INST_RETIRED.ALL, the record is of the instruction
+ * that overflowed the counter.
+ */
 Test(model_skid, pdir_on_counter_1_samples_the_instruction_that_overflowed)
 {
 	static const char *const names[] = {"sandybridge", "ivybridge", "haswell", "skylake"};
@@ -97,20 +106,21 @@ Test(model_skid, pdir_is_inst_retired_all_and_counter_1_alone)
 {
 	struct pebs_fixture fixture;
 
-	/* Before Sandy Bridge there is no such mechanism. */
+	/* Before Sandy Bridge, this mechanism does not exist. */
 	open_skidding(&fixture, "nehalem", 1, INST_RETIRED_ALL);
 	cr_expect_gt(sampled(&fixture, INSTRUCTION), PERIOD);
-	/* Another event of counter 1 has its skid. */
+	/* Any other event of counter 1 skids. */
 	open_skidding(&fixture, "sandybridge", 1, 0x81d0 | COUNTING);
 	cr_expect_gt(sampled(&fixture, LOAD(10)), PERIOD);
-	/* Another counter does not have the event. */
+	/* No other counter has this event. */
 	open_skidding(&fixture, "sandybridge", 2, INST_RETIRED_ALL);
 	cr_expect_eq(sampled(&fixture, INSTRUCTION), 0);
 }
 
-/* Which counters of an adaptive machine make precise_ip 3, by Linux 6.12 (icl_, glc_, tnt_,
- * cmt_get_event_constraints() in core.c): there the instruction that overflows is the record's, on others it
- * is not.
+/*
+ * The counters of an adaptive machine that provide precise_ip 3, by Linux 6.12 (icl_, glc_, tnt_,
+ * cmt_get_event_constraints() in core.c). On these, the record is of the instruction that overflows the
+ * counter. On the others, it is not.
  */
 Test(model_skid, adaptive_machines_distribute_precisely_on_their_counters)
 {
@@ -162,7 +172,7 @@ Test(model_skid, pdir_needs_counter_event_and_enable_bit)
 			     table[i].pdir, "row %zu", i);
 }
 
-/* 18.9.4.4: Sandy Bridge (06_2A, 06_2D) wants PDIR to be alone among the programmable counters. */
+/* 18.9.4.4: Sandy Bridge (06_2A, 06_2D) requires that no other programmable counter runs with PDIR. */
 Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
 {
 	static const struct {
@@ -188,11 +198,11 @@ Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
 			cr_expect_null(pebs_undefined(&fixture.unit));
 			cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%s", table[i].machine);
 		}
-		/* The others go on. */
+		/* The other counters continue. */
 		counted = pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2);
 		pebs_fixture_retire(&fixture, LOAD(10), 3);
 		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2), counted + 3);
-		/* Fixed counters are no programmable ones. */
+		/* Fixed counters are not programmable ones. */
 		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + 2, 0);
 		pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
 		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6 | MODEL_BIT(32));
@@ -200,7 +210,7 @@ Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
 	}
 }
 
-/* 18.7.1.2: unlike PDIR it is for any precise event, INST_RETIRED among them. */
+/* 18.7.1.2: unlike PDIR, reduced skid applies to any precise event, including INST_RETIRED. */
 Test(model_skid, reduced_skid_applies_to_all_precise_events)
 {
 	static const struct {
@@ -217,7 +227,7 @@ Test(model_skid, reduced_skid_applies_to_all_precise_events)
 	}
 }
 
-/* 18.7.1.2: what makes something else of the event, or counts the other thread too, takes it away. */
+/* 18.7.1.2: these fields change the event, or also count the other thread. They turn reduced skid off. */
 Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 {
 	static const u64 fields[] = {EVTSEL_INV, EVTSEL_ANY, 1ULL << 24, EVTSEL_EDGE | 1ULL << 24};
@@ -228,7 +238,7 @@ Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 		u64 skidded = 0;
 
 		open_skidding(&fixture, "goldmont", 0, 0x81d0 | COUNTING | fields[i]);
-		/* With edge detection each second event is an edge: loads and others take turns. */
+		/* Loads and other instructions take turns: with edge detection, each load is an edge. */
 		for (u64 n = 0; n < 1200 && fixture.unit.records < 3; n++) {
 			pebs_fixture_retire(&fixture, load, 1);
 			pebs_fixture_retire(&fixture, INSTRUCTION, 1);
@@ -242,12 +252,14 @@ Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 	}
 }
 
-/* 18.7.1.2: a configuration register or a counter (either of its addresses) that is written to while PEBS is
- * on in both IA32_PEBS_ENABLE and IA32_PERF_GLOBAL_CTRL takes it away. */
+/*
+ * 18.7.1.2: writing a configuration register or a counter (by either address) turns reduced skid off, if PEBS
+ * is enabled in both IA32_PEBS_ENABLE and IA32_PERF_GLOBAL_CTRL.
+ */
 Test(model_skid, reduced_skid_needs_pebs_disabled_before_configuration_or_counters_are_written)
 {
 	static const struct {
-		u32 off; /* register that is 0 meanwhile; 0: none */
+		u32 off; /* register that is 0 during the write; 0: none */
 		u32 written;
 		u64 value;
 		bool works;

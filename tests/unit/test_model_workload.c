@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What comes out of the workloads is held against their design (daemon/model/workload_data.c). A share is
- * expected within five standard deviations that its count allows, beyond what the design leaves open.
+ * The workloads are compared with their design (daemon/model/workload_data.c). A share may deviate from the
+ * range of the design by the five standard deviations that its count allows.
  */
 #include <math.h>
 
@@ -45,7 +45,7 @@ Test(model_workload, each_is_found_by_its_name)
 	cr_expect_eq(workload_find(""), -EINVAL);
 }
 
-/* Every field, whatever the padding. */
+/* Compares each field, because padding may differ. */
 static bool same(const struct retired *one, const struct retired *other)
 {
 	return one->ip == other->ip && one->next_ip == other->next_ip && one->address == other->address &&
@@ -102,7 +102,10 @@ Test(model_workload, loads_alone_are_the_loads_of_the_whole)
 	}
 }
 
-/* Addresses in the kind's own ranges, one instruction after the other, time going on. */
+/*
+ * Addresses are in the ranges of the workload, each instruction follows the one before it, and time does not
+ * go back.
+ */
 Test(model_workload, instructions_are_believable)
 {
 	const struct machine *machine = machine_find("skylake");
@@ -134,14 +137,16 @@ Test(model_workload, instructions_are_believable)
 		}
 		cr_expect(accesses >= 20000 / 4 - 5 && accesses <= 20000 / 3,
 			  "%s: %u of 20000 instructions access memory", workload_names[kind], accesses);
-		/* No more than one instruction a cycle, and no less than one in a hundred. */
+		/* At most one instruction a cycle, and at least one in a hundred cycles. */
 		cr_expect(last.tsc >= 20000 && last.tsc < 2000000, "%s: %lu cycles", workload_names[kind],
 			  last.tsc);
 	}
 }
 
-/* What is executed is in a function, what is accessed in a variable or on the stack, each of the workload
- * itself. */
+/*
+ * Each executed address is in a function of the workload, and each accessed address is in a variable of it or
+ * on its stack.
+ */
 Test(model_workload, code_and_data_have_names)
 {
 	const struct machine *machine = machine_find("skylake");
@@ -159,7 +164,7 @@ Test(model_workload, code_and_data_have_names)
 			cr_assert(workload_name_of(next.ip, &name));
 			cr_assert(name.code && (int)name.kind == kind && name.name, "%s: %lx",
 				  workload_names[kind], next.ip);
-			/* A function is entered at its start. */
+			/* A function is entered at its beginning. */
 			cr_assert(name.name == last || name.offset == 0, "%s: %s+%lu", workload_names[kind],
 				  name.name, name.offset);
 			last = name.name;
@@ -172,7 +177,7 @@ Test(model_workload, code_and_data_have_names)
 	}
 }
 
-/* But for the stack, which is cold at first. */
+/* A few loads of the stack, which is cold at first, also wait. */
 Test(model_workload, the_chase_waits_in_one_function_for_its_nodes)
 {
 	_cleanup_(world_close) struct world world;
@@ -198,7 +203,7 @@ Test(model_workload, what_nobody_has_has_no_name)
 {
 	static const u64 nobodys[] = {0,
 				      WORKLOAD_TEXT - 1,
-				      WORKLOAD_TEXT + 56, /* behind the loop of the first */
+				      WORKLOAD_TEXT + 56, /* behind the loop of the first workload */
 				      WORKLOAD_TEXT + WORKLOAD_COUNT * WORKLOAD_TEXT_SIZE,
 				      WORKLOAD_DATA - 1,
 				      WORKLOAD_DATA + WORKLOAD_DATA_SIZE - 1,
@@ -213,7 +218,7 @@ Test(model_workload, what_nobody_has_has_no_name)
 	}
 }
 
-/* What the loads of one instruction of a loop found. */
+/* What the loads of one instruction in a loop found. */
 struct found {
 	u64 loads;
 	u64 places[PLACE_COUNT];
@@ -232,7 +237,7 @@ static u64 sum(const u64 counts[PLACE_COUNT])
 	return all;
 }
 
-/* Of the instruction at `slot`, 0 being the loop's first. */
+/* Runs the workload and counts loads of the instruction at `slot`, where 0 is the first one of the loop. */
 static struct found run(const struct machine *machine, enum workload_kind kind, u64 slot)
 {
 	_cleanup_(world_close) struct world world;
@@ -272,7 +277,10 @@ Test(model_workload, streaming_is_in_fill_buffers_and_caches)
 		cr_expect_eq(found.loads, LOADS);
 		expect_share(machine, "L1 and fill buffers",
 			     found.places[PLACE_L1] + found.places[PLACE_FILL_BUFFER], LOADS, 0.85, 0.92);
-		/* At most each line's first one; one in 512 starts a page, where no prefetch went before. */
+		/*
+		 * At most the first load of each line. One load in 512 begins a page, which was not
+		 * prefetched.
+		 */
 		expect_share(machine, "L2", found.places[PLACE_L2], LOADS, 0.08, 0.125);
 		expect_share(machine, "local DRAM", found.places[PLACE_LOCAL_DRAM], LOADS, 1.0 / 512, 0.01);
 		expect_share(machine, "page walks", found.walks, LOADS, 1.0 / 512, 1.0 / 512);
@@ -305,7 +313,9 @@ Test(model_workload, seven_of_eight_remote_pointers_lead_to_the_other_socket)
 			     0.86, 0.90);
 		expect_share(machine, "modified in a remote cache", found.modified[PLACE_REMOTE_CACHE],
 			     found.loads, 2.0 / 60, 2.0 / 60);
-		/* Four of sixty are clean there, but for those that are in this socket too, or were dropped.
+		/*
+		 * Four of sixty lines are clean there. Some of these are also in this socket, or were
+		 * dropped.
 		 */
 		expect_share(machine, "remote caches", found.places[PLACE_REMOTE_CACHE], found.loads,
 			     5.0 / 60, 6.0 / 60);
@@ -330,7 +340,7 @@ Test(model_workload, three_of_four_pages_need_a_walk)
 	{
 		struct found found = run(machine, WORKLOAD_TLB_THRASH, 0);
 
-		/* The first TLB holds some that the second one has dropped. */
+		/* The first TLB holds some pages that the second one has dropped. */
 		expect_share(machine, "page walks", found.walks, found.loads, 0.72, 0.755);
 		expect_share(machine, "caches",
 			     found.places[PLACE_L1] + found.places[PLACE_L2] + found.places[PLACE_L3] +
@@ -380,7 +390,7 @@ static double mean(const struct truth *truth)
 	return (double)truth->latency / (double)truth->above;
 }
 
-/* Of the mean. */
+/* The standard error of the mean latency. */
 static double standard_error(const struct truth *truth)
 {
 	double count = (double)truth->above;
@@ -390,7 +400,7 @@ static double standard_error(const struct truth *truth)
 
 Test(model_workload, order_of_their_mean_latencies)
 {
-	/* Ranks of workload.h, the slowest first; equal where the design leaves it open. */
+	/* The ranks of workload.h, the slowest first. Ranks are equal if the design leaves the order open. */
 	static const int ranks[WORKLOAD_COUNT] = {
 		[WORKLOAD_REMOTE_NUMA] = 0,     [WORKLOAD_POINTER_CHASE] = 1, [WORKLOAD_FALSE_SHARING] = 2,
 		[WORKLOAD_LOCKED_COUNTERS] = 2, [WORKLOAD_MIX] = 2,           [WORKLOAD_STREAMING] = 3,
@@ -424,7 +434,7 @@ Test(model_workload, order_of_their_mean_latencies)
 	}
 }
 
-/* What a sample shows of each: the classes of the loads above the threshold. */
+/* How a sample shows the problem of each workload: the classes of loads above the threshold. */
 Test(model_workload, what_shows_each)
 {
 	FOREACH_MACHINE(machine)
@@ -451,7 +461,7 @@ Test(model_workload, what_shows_each)
 					     truth.above, 0.65, 0.85);
 				break;
 			case WORKLOAD_FALSE_SHARING:
-				/* Nehalem has no word for a line that the other socket has modified. */
+				/* Nehalem has no code for a line that the other socket has modified. */
 				expect_share(machine, "hitm", truth.snoops[SNOOP_HITM], truth.above,
 					     machine->encoding == ENCODING_NEHALEM ? 0.6 : 0.75, 0.95);
 				break;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a record has of the instruction's state, and what the unit keeps of the last one. */
+/* What a record contains of the instruction's state, and what the unit keeps of the last record. */
 #include <criterion/criterion.h>
 
 #include "model/adaptive.h"
 #include "pebs_fixture.h"
 
-/* An event of each load that the machine samples precisely: loads, or instructions at all. */
+/* An event that counts each load and is precise on this machine: all loads, or all instructions. */
 static u64 event_of(const struct pebs_fixture *fixture)
 {
 	return COUNTING | (fixture->unit.machine->format >= RECORD_HASWELL ? 0x81d0 : 0x00c0);
@@ -87,8 +87,10 @@ Test(model_written, without_registers_the_flags_are_those_of_an_undisturbed_prog
 	cr_expect_not(fixture.unit.written.present >> RECORD_AX & 1);
 }
 
-/* Counter 0 makes a record of each load there: PDIR. The retire latency is of core clock cycles, whatever the
- * time-stamp counter shows. */
+/*
+ * With PDIR, counter 0 makes a record of each load. The retire latency counts core clock cycles and does not
+ * depend on the time-stamp counter.
+ */
 Test(model_written, a_record_tells_the_time_stamp_and_the_clock_without_one)
 {
 	static const u64 time_stamps[] = {0, 0x123456789abcULL};

@@ -76,7 +76,7 @@ Test(names, a_path_that_the_kernel_cannot_name_is_an_id)
 	expect_path(names, 18, "cgroup:18", 0);
 	expect_path(names, 19, "cgroup:19", 0);
 
-	/* Five bytes each as it is shown: a label of Prometheus' that is longer ends the whole scrape. */
+	/* Each of these bytes is shown as five. Prometheus rejects a whole scrape if a label is too long. */
 	memset(component, '\xff', 204);
 	component[204] = '\0';
 	for (u64 level = 20; level < 24; level++)
@@ -113,7 +113,7 @@ Test(names, what_is_not_known_is_an_id)
 	cr_assert_eq(names_add(names, 6, 5, "x"), 0);
 	expect_path(names, 5, "/cgroup:5", 0);
 	expect_path(names, 6, "/cgroup:5/x", 0);
-	/* The walk may read what BPF could not; and what is known is not forgotten. */
+	/* The walk may find a name that BPF could not read. A name that is known is not forgotten. */
 	cr_assert_eq(names_add(names, 5, 1, "five"), 0);
 	expect_path(names, 6, "/five/x", 1);
 	cr_assert_eq(names_add(names, 5, 1, ""), 0);
@@ -172,7 +172,7 @@ Test(names, an_id_used_again_is_another_cgroup)
 	cr_expect_eq(names_count(names), 3);
 	expect_path(names, 2, "/new", 1);
 
-	/* Also where the removal was never told, and where the parent is another. */
+	/* This also works if the removal was never reported, and if the parent is a different one. */
 	cr_assert_eq(names_add(names, 4, 1, "other"), 0);
 	expect_path(names, 4, "/other", 1);
 	cr_expect_eq(names_count(names), 3);
@@ -181,7 +181,7 @@ Test(names, an_id_used_again_is_another_cgroup)
 	cr_expect_eq(names_count(names), 1);
 }
 
-/* The parent of the old and the new one is dead, and only the old one keeps it. */
+/* The parent of the old and the new cgroup is dead, and only the old one keeps it. */
 Test(names, superseding_keeps_the_shared_parent)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
@@ -246,12 +246,15 @@ Test(names, bounded)
 
 	cr_assert_eq(names_add(names, 2, 1, "a"), 0);
 	cr_assert_eq(names_add(names, 3, 2, "b"), 0);
-	/* Needs two: itself and the parent that is not known. Neither stays. */
+	/* This needs two entries: the cgroup and its unknown parent. Neither of them stays. */
 	cr_expect_eq(names_add(names, 5, 4, "c"), -ENOSPC);
 	cr_expect_eq(names_count(names), 3);
 	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
 	cr_expect_eq(names_add(names, 5, 4, "d"), -ENOSPC);
-	/* Another cgroup in the place of one that must stay needs room too; else not. */
+	/*
+	 * A cgroup that replaces one with children needs a new entry. If the old one has no children, it needs
+	 * none.
+	 */
 	cr_expect_eq(names_add(names, 2, 1, "other"), -ENOSPC);
 	expect_path(names, 4, "/a/b/c", 1);
 	cr_expect_eq(names_add(names, 4, 3, "other"), 0);
@@ -261,7 +264,7 @@ Test(names, bounded)
 	cr_expect_eq(names_add(names, 5, 3, "d"), 0);
 }
 
-/* A model that never forgets: each birth has a fixed path, written down when it is told. */
+/* A model that never forgets: the path of each cgroup is fixed at its birth and written down. */
 #define BIRTHS 10000
 
 struct birth {
@@ -310,7 +313,9 @@ Test(names, random_births_and_deaths)
 		struct birth *birth = &births[next];
 		char component[32];
 
-		/* Grows over the first half, shrinks and grows at random after it. */
+		/*
+		 * The number of cgroups grows over the first half. After that it shrinks and grows at random.
+		 */
 		while (next > BIRTHS / 2 && n_alive && random_below(2)) {
 			size_t pick = random_below(n_alive);
 			size_t i = alive[pick];

@@ -7,12 +7,12 @@ Test(negotiate, what_prometheus_sends_gets_openmetrics)
 {
 	cr_expect(negotiate_openmetrics("application/openmetrics-text;version=1.0.0,"
 					"application/openmetrics-text;version=0.0.1;q=0.75,"
-					"text/plain;version=0.0.4;q=0.5,*/*;q=0.1")); /* 2.x */
+					"text/plain;version=0.0.4;q=0.5,*/*;q=0.1")); /* Prometheus 2.x */
 	cr_expect(negotiate_openmetrics(
 		"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;"
 		"q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
 		"application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;"
-		"escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1")); /* 3.x */
+		"escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1")); /* Prometheus 3.x */
 }
 
 Test(negotiate, text_is_the_answer_in_doubt)
@@ -23,7 +23,7 @@ Test(negotiate, text_is_the_answer_in_doubt)
 		"text/plain",
 		"text/plain;version=0.0.4",
 		"text/plain, application/openmetrics-text",
-		"text/plain;version=0.0.4;q=0.5,*/*;q=0.1", /* Prometheus 2.4 and before */
+		"text/plain;version=0.0.4;q=0.5,*/*;q=0.1", /* Prometheus 2.4 and earlier */
 		"text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8",
 		"application/json",
 		"application/openmetrics-text;q=0",
@@ -32,7 +32,7 @@ Test(negotiate, text_is_the_answer_in_doubt)
 		"application/openmetrics-text;version=0.0.1",
 		"application/openmetrics-text;version=2.0.0",
 		"application/openmetrics-text;q=0.3, text/plain;q=0.7",
-		"application/openmetrics-text;q=1.5", /* is no quality */
+		"application/openmetrics-text;q=1.5", /* not a valid quality */
 		"application/openmetrics-text;q=",
 		"application/openmetrics-textual",
 		"x=\"application/openmetrics-text, application/openmetrics-text",

@@ -15,7 +15,7 @@ static double noise(struct random *random)
 	return (double)random_below(random, 1000) / 1000;
 }
 
-/* Twelve bursts of three bins that come in no rhythm. */
+/* Twelve bursts of three bins each, without a regular distance. */
 static bool is_burst(size_t bin)
 {
 	static const size_t begins[] = {3, 9, 19, 24, 38, 45, 51, 66, 70, 83, 97, 110};
@@ -26,7 +26,10 @@ static bool is_burst(size_t bin)
 	return false;
 }
 
-/* A victim, index 0, and five others: of each its noise, and the victim slow in the bursts. */
+/*
+ * A victim with the index 0 and five other cgroups. Each has its own noise, and the victim is slow in the
+ * bursts.
+ */
 #define CGROUPS 6
 struct scene {
 	double traffic[CGROUPS][BINS];
@@ -52,7 +55,7 @@ static void scene_make(struct scene *scene)
 	scene->series[0].error = scene->error;
 }
 
-/* Makes one burst in the bins where the victim is slow, `lag` before. */
+/* Adds bursts to this cgroup, `lag` bins before those in which the victim is slow. */
 static void make_culprit(struct scene *scene, size_t cgroup, size_t lag)
 {
 	for (size_t i = 0; i + lag < BINS; i++)
@@ -105,7 +108,10 @@ Test(neighbours, the_one_that_bursts_is_named)
 	cr_expect_eq(found.list[0].n, BINS);
 	cr_expect_gt(found.list[0].strength, 0.95);
 	cr_expect_geq(found.list[0].needed, NEIGHBOURS_STRENGTH_MIN);
-	/* All bins of the slowest quarter are in the 36 of the bursts, none of the fastest half. */
+	/*
+	 * The slowest quarter of the bins lies within the 36 bins of bursts, and the fastest half outside of
+	 * them.
+	 */
 	cr_expect(found.list[0].traffic_slow > 4000 && found.list[0].traffic_slow < 4100);
 	cr_expect(found.list[0].traffic_fast > 1000 && found.list[0].traffic_fast < 1100);
 	cr_expect(found.latency_slow > 400 && found.latency_slow < 420);
@@ -131,7 +137,7 @@ Test(neighbours, traffic_may_go_ahead)
 	}
 }
 
-/* What comes after the latency is not its cause. */
+/* Traffic that follows the latency is not its cause. */
 Test(neighbours, traffic_that_follows_is_none)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -161,7 +167,7 @@ Test(neighbours, two_culprits_at_different_times_are_both_named)
 	cr_expect(find(&found, 0)->named && find(&found, 3)->named);
 }
 
-/* Load that comes to all at once is no one's. */
+/* If all cgroups have more load at once, none of them is the cause. */
 Test(neighbours, what_all_do_names_nobody)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -189,7 +195,7 @@ Test(neighbours, its_own_bursts_are_its_own)
 	cr_expect_eq(found.n, CGROUPS - 1, "shown nevertheless");
 }
 
-/* Another one that bursts with it, less sharply, is not named for it. */
+/* Another cgroup bursts with the victim, but less regularly. It is not named for that. */
 Test(neighbours, who_follows_the_victim_is_not_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -206,7 +212,7 @@ Test(neighbours, who_follows_the_victim_is_not_named)
 	cr_expect_eq(count_named(&found), 0);
 }
 
-/* Where its own traffic explains most, nobody else is blamed for the rest, however clear. */
+/* If the victim's own traffic explains most of its latency, no other cgroup is named for the rest. */
 Test(neighbours, nobody_is_named_beside_the_victim_itself)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -227,7 +233,7 @@ Test(neighbours, nobody_is_named_beside_the_victim_itself)
 	cr_expect_eq(count_named(&found), 0);
 }
 
-/* One that agrees as well at another time shows what chance can do here. */
+/* A cgroup agrees equally well at a different lag, which shows what chance alone can do here. */
 Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
 {
 	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
@@ -244,7 +250,7 @@ Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
 	cr_expect_gt(find(&raised, 2)->needed, 0.9);
 }
 
-/* Many bins make a weak relation certain, and it still explains little. */
+/* Many bins make a weak relation certain, but it still explains little. */
 Test(neighbours, a_weak_relation_is_not_named_however_certain)
 {
 	enum { MANY = 2000 };
@@ -267,7 +273,7 @@ Test(neighbours, a_weak_relation_is_not_named_however_certain)
 	cr_expect_not(found.list[0].named);
 }
 
-/* A victim that waits does less: that must not clear the culprit. */
+/* A victim that waits has less traffic. That must not clear the culprit. */
 Test(neighbours, a_victim_whose_traffic_falls_is_not_its_own_cause)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -303,7 +309,7 @@ Test(neighbours, too_few_bins_are_thin)
 	cr_expect_eq(found.verdict, NEIGHBOURS_THIN);
 }
 
-/* A single episode, however well it agrees, is one coincidence. */
+/* A single episode may be a coincidence, however well it agrees. */
 Test(neighbours, one_episode_is_no_evidence)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -344,7 +350,7 @@ Test(neighbours, a_latency_that_hardly_moves_is_steady)
 	cr_expect_eq(found.latency_fast, 200);
 }
 
-/* By as much as its samples' own scatter makes it move. */
+/* The latency moves no more than the scatter of its samples explains. */
 Test(neighbours, a_latency_within_its_noise_is_steady)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0};
@@ -356,13 +362,13 @@ Test(neighbours, a_latency_within_its_noise_is_steady)
 		scene.error[i] = 90;
 	scene_rank(&scene, &found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
-	/* Where it is not known, as of a series without errors, it is taken for none. */
+	/* A series without errors is taken to have no scatter. */
 	scene.series[0].error = NULL;
 	scene_rank(&scene, &found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
 }
 
-/* A few wild bins, of either side, neither hide a culprit nor make one. */
+/* A few extreme bins, in latency or traffic, neither hide a culprit nor make one. */
 Test(neighbours, wild_bins_do_not_decide)
 {
 	_cleanup_(neighbours_close) struct neighbours hidden = {0}, made = {0};
@@ -383,7 +389,7 @@ Test(neighbours, wild_bins_do_not_decide)
 	cr_expect_eq(made.verdict, NEIGHBOURS_NOBODY);
 }
 
-/* Traffic so small beside everyone's can't slow anybody. */
+/* Compared with everyone's traffic, this rise is too small to slow anybody down. */
 Test(neighbours, a_rise_that_hardly_counts_names_nobody)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -408,7 +414,7 @@ Test(neighbours, who_cannot_be_judged_is_not_in_the_list)
 	make_culprit(&scene, 3, 0);
 	for (size_t i = 0; i < BINS; i++) {
 		scene.traffic[1][i] = 500;                      /* constant */
-		scene.traffic[2][i] = is_burst(i) ? NAN : 1000; /* then constant */
+		scene.traffic[2][i] = is_burst(i) ? NAN : 1000; /* constant where it is known */
 		scene.traffic[4][i] = i < 20 ? scene.traffic[4][i] : NAN;
 		if (i % 10 == 0)
 			scene.traffic[5][i] = NAN;
@@ -436,7 +442,7 @@ Test(neighbours, gaps_in_the_latency_are_left_out)
 	cr_expect(found.list[0].named);
 }
 
-/* Equal ones stand in the order they were given in; the order changes nothing else. */
+/* Equal cgroups keep the order in which they were given. That order changes nothing else. */
 Test(neighbours, ties_and_order)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0}, turned = {0};
@@ -479,7 +485,10 @@ Test(neighbours, without_candidates)
 	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
 }
 
-/* Lines, and what is drawn in, by hand: 20 values of 0 to 19 lose one at either end. */
+/*
+ * Winsorizing and the line over time, checked by hand: of 20 values, the lowest and the highest one are
+ * replaced.
+ */
 Test(neighbours, prepared_series)
 {
 	double line[20], steps[20], ret[20], sum = 0, squares = 0;
@@ -495,7 +504,7 @@ Test(neighbours, prepared_series)
 	}
 	cr_expect_float_eq(sum, 0, 1e-9);
 	cr_expect_float_eq(squares / 20, 1, 1e-9);
-	/* Its own ends alone are left of a line. */
+	/* From a line, only the effect of its two replaced ends is left. */
 	cr_expect_eq(pairing_prepare(line, 20, ret), 1);
 	cr_expect_float_eq(ret[9] + ret[10], 0, 1e-9);
 	for (size_t i = 0; i < 20; i++)
@@ -507,12 +516,12 @@ Test(neighbours, prepared_series)
 }
 
 /*
- * Partial correlations by the textbook's formula: with r(latency, traffic) = 0.6, r(latency, own) = 0.5 and
- * r(own, traffic) = 0.4 it is (0.6 - 0.5 x 0.4) / sqrt((1 - 0.25) (1 - 0.16)) = 0.50395.
+ * Checks partial correlations against the textbook formula. With r(latency, traffic) = 0.6, r(latency, own) =
+ * 0.5 and r(own, traffic) = 0.4 the result is (0.6 - 0.5 x 0.4) / sqrt((1 - 0.25) (1 - 0.16)) = 0.50395.
  */
 Test(neighbours, what_is_the_victims_own_is_taken_out)
 {
-	/* Orthonormal columns, mixed. */
+	/* Mixtures of orthonormal columns. */
 	static const double base[3][8] = {
 		{1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
 	const double rest = 0.4 / sqrt(0.75); /* (0.6 - 0.5 x 0.4) / sqrt(1 - 0.25) */
@@ -532,17 +541,17 @@ Test(neighbours, what_is_the_victims_own_is_taken_out)
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, &n), 0.6, 1e-9, "the mean is of no matter");
 	pairing.own = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
-	/* As the rest of the traffic it would be the same. */
+	/* As the traffic of the rest, the series has the same effect. */
 	pairing.own = NULL;
 	pairing.rest = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
-	/* What falls with the latency is left in. */
+	/* Traffic that falls when the latency rises is not taken out. */
 	for (size_t i = 0; i < 8; i++)
 		own[i] = -own[i];
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.6, 1e-9);
 }
 
-/* Of white noise the bins are all independent: tanh(z / sqrt(n - 4)), z of 0.01 / 3 being 2.713. */
+/* For white noise, all bins are independent: tanh(z / sqrt(n - 4)), where z of 0.01 / 3 is 2.713. */
 Test(neighbours, what_chance_reaches)
 {
 	double latency[400], traffic[400];
@@ -550,7 +559,7 @@ Test(neighbours, what_chance_reaches)
 	double white, slow;
 
 	for (size_t i = 0; i < 400; i++) {
-		/* Their autocorrelations never agree in sign. */
+		/* The autocorrelations of the two series never have the same sign. */
 		latency[i] = i % 2 ? 1 : -1;
 		traffic[i] = i / 4 % 2 ? 1 : -1;
 	}
@@ -565,7 +574,10 @@ Test(neighbours, what_chance_reaches)
 
 #define SEEDS 40
 
-/* Of SEEDS worlds of a story: in how many the culprit is first, and named, and somebody else is. */
+/*
+ * Ranks the neighbours in SEEDS worlds of one story. Counts in how many the culprit is first, in how many it
+ * is named, and in how many another cgroup is named.
+ */
 static void tell(const struct neighbour_loads *loads, enum neighbour_story story, unsigned *ret_first,
 		 unsigned *ret_named, unsigned *ret_innocent, unsigned *ret_verdicts)
 {
@@ -591,7 +603,7 @@ static void tell(const struct neighbour_loads *loads, enum neighbour_story story
 	}
 }
 
-/* The rates over more worlds are what `make bench-neighbours` prints. */
+/* `make bench-neighbours` prints the rates over more worlds. */
 Test(neighbours, worlds, .timeout = 180)
 {
 	_cleanup_(neighbour_loads_free) struct neighbour_loads *loads = NULL;

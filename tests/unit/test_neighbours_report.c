@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From what an engine holds to a report: who is a candidate, and whose figures are taken. */
+/* From the data of an engine to a report: which cgroups are candidates, and which figures are used. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 #define SECOND NSEC_PER_SEC
 #define BINS   100
 
-/* The books of an engine that sampled loads on two PMUs and stores, and trees in the place of the kernel's.
+/*
+ * The data of an engine that sampled loads on two PMUs, and stores. Trees stand in for those of the kernel.
  */
 struct desk {
 	char *tree; /* cgroups below cgroup/, sysfs below sys/ */
@@ -90,13 +91,13 @@ static bool is_burst(size_t bin)
 	return false;
 }
 
-/* Some variation that has nothing to do with the bursts. */
+/* Variation that is unrelated to the bursts. */
 static u64 some(size_t bin, size_t who)
 {
 	return 20 + (bin * 7 + who * 13 + bin * bin * (who + 3)) % 11;
 }
 
-/* `bursting` is busy when the victim is slow; the rest are not. A collection of 5 s each. */
+/* `bursting` is busy when the victim is slow, and the others are not. Each collection takes 5 s. */
 static void fill(const struct desk *desk, const char *victim, const char *bursting,
 		 const char *const others[])
 {
@@ -172,7 +173,7 @@ Test(neighbours_report, the_culprit_is_named)
 	cr_expect(first->traffic_fast > 4000 && first->traffic_fast < 6500, "%g", first->traffic_fast);
 }
 
-/* Who can't run on the victim's nodes is left out, by its own CPUs or those above. */
+/* A cgroup that cannot run on the victim's nodes is left out, by its own CPUs or those of a parent. */
 Test(neighbours_report, cgroups_of_other_nodes_are_apart)
 {
 	static const char *const others[] = {"/b", "/far/c", "/wide", NULL};
@@ -193,7 +194,7 @@ Test(neighbours_report, cgroups_of_other_nodes_are_apart)
 	cr_expect(is_candidate(report, "/b") && is_candidate(report, "/wide"));
 	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_NOBODY);
 
-	/* Paths of another machine have no CPUs here. */
+	/* Paths from another machine have no CPUs here. */
 	cr_assert_eq(make(&desk, "/victim", false, &replayed), 0);
 	cr_expect_not(replayed->nodes_known);
 	cr_expect_eq(replayed->apart, 0);
@@ -217,7 +218,7 @@ Test(neighbours_report, without_a_cpuset_controller_all_are_candidates)
 	cr_expect_eq(report->n_cgroups, 2);
 }
 
-/* What runs below the victim is the victim, and what holds it is nobody. */
+/* A cgroup below the victim belongs to the victim. A cgroup above it is not a neighbour. */
 Test(neighbours_report, above_and_below_are_no_neighbours)
 {
 	static const char *const others[] = {"/", "/s", "/s/victim2", "/s/v", NULL};
@@ -270,7 +271,7 @@ Test(neighbours_report, what_it_needs)
 	(void)number_of(&desk, "/victim");
 	cr_expect_eq(make(&desk, "/victim", true, &thin), -ENODATA, "no collection");
 	fill(&desk, "/victim", "/a", none);
-	/* One that was sampled, and never its loads. */
+	/* This cgroup was sampled, but none of its loads. */
 	cr_assert_eq(make(&desk, "/storing", true, &thin), 0);
 	cr_expect_eq(thin->ranking.verdict, NEIGHBOURS_THIN);
 	cr_expect_eq(thin->ranking.bins, 0);

@@ -41,7 +41,7 @@ static void expect_text(const char *name, const char *text)
 	cr_expect_str_eq(found, text);
 }
 
-/* Nothing else lies in the folder than what is said to. */
+/* Expects that the directory contains this file and nothing else. */
 static void expect_alone(const char *name)
 {
 	_cleanup_free_ char *command = NULL;
@@ -95,7 +95,7 @@ Test(new_file, links_are_not_followed)
 	cr_expect_eq(new_file_open("/nonexistent/profile", &file), -ENOENT);
 }
 
-/* A device stays one. */
+/* A device is written to, not replaced by a file. */
 Test(new_file, devices_are_written_to)
 {
 	struct new_file *file = NULL;

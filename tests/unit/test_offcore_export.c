@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was counted of off-core responses, from the ledger to the JSON, the metrics and the text. */
+/* Counted off-core responses, from the ledger to the JSON, the metrics and the text. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -185,7 +185,7 @@ static char *show(struct snapshot *snapshot)
 	return text;
 }
 
-/* The row's words, blanks made one. */
+/* Finds a row by its words, with runs of blanks reduced to one. */
 static bool has_row(const char *text, const char *row)
 {
 	_cleanup_free_ char *plain = strdup(text);
@@ -204,7 +204,7 @@ Test(offcore_export, show_holds_counted_beside_sampled_shares)
 	struct offcore_figures figures = reads(100, 200, 100);
 	_cleanup_free_ char *text = NULL;
 
-	/* db.service's ten loads on cpu_core are all of remote memory. */
+	/* The ten loads of db.service on cpu_core are all from remote memory. */
 	name_pmu(snapshot);
 	snapshot->cgroups[0].offcore = &figures;
 	text = show(snapshot);

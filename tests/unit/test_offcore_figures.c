@@ -108,7 +108,10 @@ Test(offcore_figures, counters_grow_by_each_collection_scaled_by_itself)
 	struct offcore_figures difference;
 	u64 value = 0, before = 0;
 
-	/* Over all it ran half of the time, and 300 of 600 would be 2 x 300; but counters never fall. */
+	/*
+	 * Over the whole time it ran for half, and 300 would become 2 x 300. Each collection is scaled by
+	 * itself, so that counters never fall.
+	 */
 	difference = one(OFFCORE_L3, figure(100, 300, 100));
 	offcore_counters_add(&counters, &difference);
 	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
@@ -174,7 +177,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 	ledger_free(ledger);
 }
 
-/* As of a slot that room was made of. */
+/* As for a slot that was reclaimed between two collections. */
 Test(offcore_figures, what_is_counted_between_two_collections_is_the_next_ones)
 {
 	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));

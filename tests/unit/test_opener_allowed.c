@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The closed list: all that pebsd opens on a machine is on it, and nothing else is. */
+/* The closed list has everything that pebsd opens on a machine, and nothing else. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static bool is_allowed(const struct opener_request *request)
 	return r == 0;
 }
 
-/* Every way in which an opening may be opened, beginning with `errors` of the kernel. */
+/* Every form in which pebsd may open this event, beginning with each of `errors` from the kernel. */
 static void expect_relaxed(const struct pmu_opening *planned)
 {
 	static const int errors[] = {-ENODATA, -EINVAL, -EOPNOTSUPP};
@@ -101,7 +101,7 @@ static void expect_relaxed(const struct pmu_opening *planned)
 			perf_attr(&opening, (u64)10007 * 16, &request.attr);
 			cr_expect(is_allowed(&request), "%s on %s, way %u of %zu",
 				  event_role_name(planned->event.role), planned->event.pmu, ways, first);
-			/* Of the thread that calibrates. */
+			/* The same event for the thread that calibrates. */
 			request.target = OPENER_THREAD;
 			request.cpu = -1;
 			request.thread = 4711;
@@ -245,7 +245,7 @@ Test(opener_allowed, nothing_else)
 	REFUSED(sample_period, 1ULL << 63);
 }
 
-/* What is a sample of all that runs on a CPU holds no chain of addresses, and a counter is of no cgroup. */
+/* An event for a whole CPU must not record call chains, and a counter must not be for a cgroup. */
 Test(opener_allowed, what_goes_with_what)
 {
 	const struct pmu_opening *opening = machine_opening(&plan, "cpu", EVENT_LOADS);
@@ -284,7 +284,7 @@ Test(opener_allowed, why)
 	cr_expect_str_eq(reason, "this machine has no event of pebsd's that could be opened so");
 }
 
-/* What one configuration excludes, another may ask for. */
+/* An event that one configuration excludes may be part of another one. */
 Test(opener_allowed, whatever_pebsd_is_configured_for)
 {
 	static const struct machine_core cores[] = {
@@ -297,7 +297,7 @@ Test(opener_allowed, whatever_pebsd_is_configured_for)
 		 .stores = STORES_CD,
 		 .auxiliary = LOADS_AUXILIARY},
 		{.name = "grandridge", .loads = LOADS_ATOM, .stores = STORES_ATOM},
-		{0}, /* AMD's */
+		{0}, /* AMD */
 	};
 	struct opener_plans plans = {0};
 	unsigned excluded = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What pebsd and its opener send each other, and what either refuses. */
+/* The messages between pebsd and its opener, and which of them each side refuses. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static int read_changed(const struct opener_request *request, size_t word, u32 v
 	return opener_wire_read_request(bytes, sizeof(bytes), opener_wire_request_fds(request), &read);
 }
 
-/* Words: magic, version, target, CPU, thread, group, then the attributes: type, size. */
+/* The words of a request: magic, version, target, CPU, thread, group, then the attributes: type, size. */
 Test(opener_wire, what_is_no_request)
 {
 	cr_expect_eq(read_changed(&on_cpu, 0, 1), -EBADMSG);

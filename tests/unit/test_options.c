@@ -24,7 +24,7 @@ static void end(void)
 
 TestSuite(options, .fini = end);
 
-/* `line`: the arguments, with blanks between them; '' is an empty one. */
+/* `line` has the arguments, separated by blanks. '' is an empty argument. */
 static int parse(const char *line)
 {
 	char *arguments[ARGUMENTS_MAX + 1] = {(char *)"pebsd"};

@@ -17,7 +17,7 @@ static size_t first_by(const char *word)
 	return indexes[0];
 }
 
-/* Of the example, 0 is slow and remote, 1 is busy and near. */
+/* In the example, cgroup 0 is slow and remote, and cgroup 1 is busy and near. */
 Test(order, each_word_has_its_figure)
 {
 	cr_expect_eq(first_by("latency"), 0);
@@ -57,7 +57,7 @@ Test(order, those_without_the_figure_come_last)
 	cr_expect_eq(samples[0], 0);
 }
 
-/* cpu_atom's mean is not mixed into cpu_core's, and counts alone where there is no other. */
+/* The mean of cpu_atom is not mixed into that of cpu_core. It counts only if there is no other. */
 Test(order, events_are_not_mixed)
 {
 	struct snapshot *snapshot = example_perf();
@@ -87,7 +87,9 @@ Test(order, of_nothing)
 	cr_expect_not_null(indexes);
 }
 
-/* Of several events samples are those of loads, and a share is of what was measured. */
+/*
+ * With several events, only loads count as samples. A share refers to the samples for which it was measured.
+ */
 Test(order, samples_of_different_roles_are_not_added)
 {
 	struct snapshot *snapshot = example_several();

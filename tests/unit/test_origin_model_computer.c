@@ -8,12 +8,12 @@
 
 #define ALL_WORKLOADS ((1U << WORKLOAD_COUNT) - 1)
 
-/* What came, by cgroup id. */
+/* The samples that were delivered, by cgroup id. */
 struct books {
 	u64 samples[WORKLOAD_COUNT + 1];
 	u64 latency[WORKLOAD_COUNT + 1];
 	u64 shortest, shortest_instruction;
-	u64 digest[WORKLOAD_COUNT + 1]; /* of all that came, in its order */
+	u64 digest[WORKLOAD_COUNT + 1]; /* of all samples in their order */
 	u64 sum;
 };
 
@@ -150,7 +150,10 @@ Test(computer, a_higher_ldlat_leaves_the_longer_loads)
 	cr_expect_lt(longer.sum, usual.sum);
 }
 
-/* A period that is shorter than what a load stands for: no more than there are loads, and none is lost. */
+/*
+ * With a period shorter than the number of events that a load stands for, there are as many samples as loads,
+ * and none is lost.
+ */
 Test(computer, the_shortest_period)
 {
 	struct computer_settings settings = settings_of("skylake");

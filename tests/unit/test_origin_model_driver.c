@@ -15,7 +15,7 @@ static struct pebs_unit unit;
 static struct driver driver;
 static void *bytes;
 
-/* What came, and the last of it. */
+/* The number of samples that were delivered, and the last one. */
 static struct {
 	u64 n;
 	struct sample last;
@@ -142,8 +142,10 @@ Test(driver, takes_the_smallest_period_that_linux_takes)
 	cr_expect_eq(driver_period(machine_find("nehalem"), 33), 33);
 }
 
-/* A period's loads and one more make a record: the counter overflows, and the next one is the record's.
- * Counter 0 of an E-core has no such skid. */
+/*
+ * One record needs the loads of a period and one more: the counter overflows, and the next load is recorded.
+ * Counter 0 of an E-core does not have this skid.
+ */
 Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 {
 	for_each_able(machine)
@@ -165,7 +167,7 @@ Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 		cr_expect_eq(taken.last.latency, 99, "%s: %llu", machine->name,
 			     (unsigned long long)taken.last.latency);
 		cr_expect_eq(taken.last.instruction_latency, split ? 106 : 0);
-		/* Before Haswell records have the address behind it alone. */
+		/* Before Haswell, records have only the address after the instruction. */
 		cr_expect_eq(taken.last.code_address, machine->format < RECORD_HASWELL ? 0x401004 : 0x401000,
 			     "%s", machine->name);
 		cr_expect_eq(taken.last.fields, SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS |
@@ -173,7 +175,7 @@ Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 							(split ? SAMPLE_INSTRUCTION_LATENCY : 0));
 		cr_expect_eq(data_source_source(taken.last.data_source), SOURCE_L3, "%s", machine->name);
 		cr_expect_eq(data_source_snoop(taken.last.data_source), SNOOP_HITM, "%s", machine->name);
-		/* Once. */
+		/* A record is delivered only once. */
 		cr_expect_eq(driver_drain(&driver, 7, take, &taken), 0);
 		cr_expect_eq(taken.n, 1);
 	}
@@ -209,7 +211,7 @@ Test(driver, drains_at_the_threshold_and_goes_on)
 	}
 }
 
-/* What nobody drains is not written over: it is missing, and the unit knows how much. */
+/* A buffer that is not drained is not overwritten. Further records are lost, and the unit counts them. */
 Test(driver, a_buffer_that_nobody_drains_is_full)
 {
 	const struct machine *skylake = machine_find("skylake");

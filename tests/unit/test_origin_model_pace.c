@@ -46,6 +46,6 @@ Test(pace, what_is_too_long_ago_is_not_made_up_for)
 	cr_expect_eq(run_all(&pace, START + 3600 * NSEC_PER_SEC, &slices), PACE_BACKLOG_NS);
 	cr_expect_eq(pace.now_ns, START + 3600 * NSEC_PER_SEC);
 	cr_expect_eq(run_all(&pace, START + 3661 * NSEC_PER_SEC, &slices), PACE_BACKLOG_NS);
-	/* The longest interval is, whole. */
+	/* An interval of the greatest length runs completely. */
 	cr_expect_eq(run_all(&pace, START + 3721 * NSEC_PER_SEC, &slices), 60 * NSEC_PER_SEC);
 }

@@ -34,7 +34,7 @@ Test(model_symbol, the_stack)
 	cr_expect_str_eq(shown, "[stack]");
 }
 
-/* What was asked for before does not shine through. */
+/* An earlier answer does not show in the next one. */
 Test(model_symbol, one_after_the_other)
 {
 	cr_assert_not_null(model_symbol(WORKLOAD_DATA, &room));

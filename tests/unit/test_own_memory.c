@@ -32,7 +32,7 @@ Test(own_memory, peak_of_status)
 					       &bytes),
 		     0);
 	cr_expect_eq(bytes, 15000ULL * 1024);
-	/* Counters that lag behind each other: never less than there is. */
+	/* The counters lag behind each other: the peak is never less than the present amount. */
 	cr_expect_eq(own_memory_peak_of_status("VmHWM:\t 9000 kB\nRssAnon:\t 4300 kB\nRssFile:\t 4800 kB\n"
 					       "RssShmem:\t 200 kB\n",
 					       &bytes),
@@ -60,7 +60,7 @@ Test(own_memory, follows_what_is_taken_and_given_back)
 	cr_assert_eq(munmap(memory, bytes), 0);
 	cr_assert_eq(own_memory_read(fd, &after), 0);
 	cr_assert_eq(own_memory_peak(&peak), 0);
-	/* Within what the counters of a few CPUs may lag behind. */
+	/* The tolerance allows for the counters of a few CPUs that lag behind. */
 	cr_expect_geq(with, before + bytes - (bytes >> 2));
 	cr_expect_leq(after, with - (bytes >> 1));
 	cr_expect_geq(peak, before + (bytes >> 1));

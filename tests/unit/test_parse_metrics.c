@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reader that judges the endpoint in the tests must itself be able to say no. */
+/* The reader that checks the endpoint in other tests must be able to refuse. */
 #include <criterion/criterion.h>
 #include <locale.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A pause that outlives its process; the service manager is the test's. */
+/* A pause that outlives its process. The test plays the service manager. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -97,7 +97,7 @@ Test(pause_kept, a_pause_goes_on_until_its_end)
 	live(true, is_not_paused);
 	live(false, pauses);
 	live(false, is_paused_until_then);
-	/* Also where all else begins anew. */
+	/* The pause also stays if everything else begins again. */
 	live(true, is_paused_until_then);
 	live(false, is_paused_until_then);
 	live(false, pauses_for_good);

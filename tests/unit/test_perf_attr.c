@@ -22,7 +22,10 @@ static const struct pmu_opening skylake = {
 	.exclude_guest = true,
 };
 
-/* What makes the kernel keep a record from the program (intel_pmu_hw_config, Linux 6.1): must never be. */
+/*
+ * If this holds, the kernel does not run the program for each record (intel_pmu_hw_config, Linux 6.1). It
+ * must never hold.
+ */
 static bool large_pebs(const struct perf_event_attr *attr)
 {
 	return !(attr->freq || (attr->wakeup_events && !attr->watermark));
@@ -38,14 +41,14 @@ Test(perf_attr, every_record_runs_the_program)
 	cr_expect_eq(attr.watermark, 0);
 	cr_expect_eq(attr.freq, 0);
 	cr_expect_eq(attr.sample_period, 10007);
-	/* Nothing that asks for an unwinder, for registers or for more than is read. */
+	/* Nothing requires an unwinder or registers, and no more is recorded than pebsd reads. */
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_STRUCT);
 	cr_expect_eq(attr.inherit, 0);
 	cr_expect_eq(attr.mmap, 0);
 	cr_expect_eq(attr.comm, 0);
 }
 
-/* The records of throttling: no trailer, and times that the reader can compare with its own. */
+/* Records of throttling have no trailer, and their times can be compared with the reader's own clock. */
 Test(perf_attr, the_ring_holds_bare_records_with_monotonic_times)
 {
 	struct perf_event_attr attr;
@@ -131,7 +134,10 @@ Test(perf_attr, guests_are_left_out_as_planned)
 	cr_expect_eq(attr.exclude_guest, 0);
 }
 
-/* The probe opens what the daemon does: without guests, which fails beside a mediated virtual PMU else. */
+/*
+ * The probe opens the same events as the daemon. They exclude guests, because they would otherwise fail on a
+ * host with a mediated virtual PMU.
+ */
 Test(perf_attr, counters_leave_out_guests_and_sample_nothing)
 {
 	struct pmu_counter counter = {.type = 4, .config = 0x1b7, .config1 = 0x3f803c0001};
@@ -149,7 +155,9 @@ Test(perf_attr, counters_leave_out_guests_and_sample_nothing)
 	cr_expect_eq(attr.exclude_guest, 0);
 }
 
-/* PDist takes no weight beside it (rwc_get_event_constraints, Linux 6.12); the address is in the registers.
+/*
+ * An event with PDist must not record the weight (rwc_get_event_constraints, Linux 6.12). The address is in
+ * the registers.
  */
 Test(perf_attr, instructions_ask_for_nothing_and_run_the_program_each_time)
 {

@@ -18,7 +18,7 @@ static struct pmu_opening opening_on(u64 cpus, enum event_role role, bool has_le
 	};
 }
 
-/* Loads with a leader and stores on CPUs 0 to 3, loads on CPUs 4 to 7. */
+/* Loads with a leader and stores on CPUs 0 to 3, and loads without a leader on CPUs 4 to 7. */
 static struct pmu_plan hybrid(void)
 {
 	struct pmu_plan plan = {.n_openings = 3, .n_counters = 1};
@@ -43,12 +43,14 @@ Test(perf_cost, of_200_cpus)
 
 	perf_cost(&machine, &facts, &cost);
 	cr_expect_eq(cost.descriptors, 200 * 2 + 200 + 400);
-	/* Counters have no rings. */
+	/* Counters do not have rings. */
 	cr_expect_eq(cost.ring_bytes, 1200 * 4096ULL);
 	cr_expect_eq(cost.ring_bytes_max, 10200 * 4096ULL);
-	/* 512 slots x 16 stripes of a record of each kind; 512 owners of 320; 1,024 samples of 56; 233 rows of
-	 * 512 marks; 201 states of 64; the index; 512 slots x 200 CPUs of 192 bytes, and 200 times 320: each
-	 * in whole pages. */
+	/*
+	 * The parts of the sum: 512 slots x 16 stripes with a record of each kind; 512 owners of 320 bytes;
+	 * 1,024 samples of 56; 233 rows of 512 marks; 201 states of 64; the index; 512 slots x 200 CPUs of
+	 * 192 bytes, and 200 times 320. Each part is rounded up to whole pages.
+	 */
 	cr_expect_eq(cost.map_bytes,
 		     512 * 16 * (sizeof(struct latency_record) + sizeof(struct plain_record)) +
 			     160 * 1024ULL + 56 * 1024ULL + 120 * 1024ULL + 16 * 1024ULL + 712 * 64ULL +
@@ -57,7 +59,7 @@ Test(perf_cost, of_200_cpus)
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
 
-/* 60 MiB of two events on 256 CPUs, of which the start takes nothing. */
+/* Hot tables take 60 MiB for two events on 256 CPUs. None of it is needed at the start. */
 Test(perf_cost, hot_tables_are_not_among_what_the_start_takes)
 {
 	const struct perf_cost_case machine = {
@@ -183,7 +185,10 @@ Test(perf_cost, slots_by_cgroups)
 	cr_expect_eq(perf_cost_slots(1000000), 65536);
 }
 
-/* What a plan for this machine's eight CPUs takes on one of 256: a stripe a CPU up to 16. */
+/*
+ * The cost of a plan for the eight CPUs of this machine, scaled to 256 CPUs. There is one stripe for each
+ * CPU, up to 16.
+ */
 Test(perf_cost, of_256_cpus)
 {
 	const struct pmu_plan plan = hybrid();
@@ -197,11 +202,11 @@ Test(perf_cost, of_256_cpus)
 	cr_expect_eq(machine.stripes, 16);
 	cr_expect_eq(machine.cpus, 256);
 	perf_cost(&machine, &facts, &cost);
-	/* Loads with a leader and stores on one half of them, loads on the other. */
+	/* Loads with a leader and stores on one half of the CPUs, and loads on the other half. */
 	cr_expect_eq(cost.descriptors, 128 * 3 + 128);
 	cr_expect_eq(cost.ring_bytes, (128ULL * 3 + 128) * 2 * 4096);
 	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 128, &machine);
 	perf_cost(&machine, &facts, &half);
-	/* The maps do not grow with CPUs beyond 16 but for a line and an element each. */
+	/* Beyond 16 CPUs, the maps grow only by one line and one element for each CPU. */
 	cr_expect_eq(cost.map_bytes - half.map_bytes, 128 * (64 + 64ULL));
 }

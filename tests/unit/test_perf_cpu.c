@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When an event is read with read(2), which interrupts its CPU: a file stands for its descriptor here. */
+/*
+ * When an event is read with read(2), which interrupts its CPU. A file stands in for the descriptor of the
+ * event.
+ */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -47,7 +50,7 @@ Test(perf_cpu, on_a_counter_it_is_never_read)
 	cr_expect_eq(count_at(2, 4000), 3000, "an idle CPU is not woken");
 }
 
-/* An IBS event, or one that was on its counter a moment ago. */
+/* An IBS event, or one that left its counter a moment ago. */
 Test(perf_cpu, off_its_counter_it_is_not_read_while_its_page_moves)
 {
 	cr_expect_eq(count_at(0, 3000), 3000);
@@ -72,7 +75,7 @@ Test(perf_cpu, of_an_event_in_error_the_page_has_the_last_word)
 	cr_expect_eq(perf_cpu_counts(&event).expected, 3);
 }
 
-/* On its counter, its page as it is since long ago; `count`: by read(2). */
+/* The event is on its counter, and its page has not moved for long. read(2) returns `count`. */
 static void stand_still(u64 count)
 {
 	const u64 values[] = {count, 200, 100};
@@ -97,7 +100,7 @@ Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_mi
 	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC + 1, false), "not looked at so soon");
 }
 
-/* It may have fallen silent before the first collection. */
+/* The event may have stopped before the first collection. */
 Test(perf_cpu, one_that_was_never_looked_at_is_looked_at_at_once)
 {
 	stand_still(9000);
@@ -105,7 +108,7 @@ Test(perf_cpu, one_that_was_never_looked_at_is_looked_at_at_once)
 	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
 }
 
-/* A run may end before the wait does. */
+/* The run may end before the waiting time does. */
 Test(perf_cpu, the_last_look_waits_for_nothing)
 {
 	stand_still(9000);

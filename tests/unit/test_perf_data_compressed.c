@@ -32,7 +32,7 @@ Test(perf_data, compressed_records)
 			numbered_write(writer, event, n);
 		writer_end_compressed(writer, cases[i].type, cases[i].piece);
 		writer_round(writer);
-		/* The stream goes on, and so may a record that its last piece left unfinished. */
+		/* The stream continues, and so may a record that its last piece left incomplete. */
 		writer_begin_compressed(writer);
 		for (u64 n = 9000; n < 9100; n++)
 			numbered_write(writer, event, n);
@@ -55,7 +55,7 @@ Test(perf_data, a_record_may_straddle_two_compressed_ones)
 	const u8 *sample;
 	size_t size;
 
-	/* One sample's bytes: what a recording has more than the same one without it. */
+	/* The bytes of one sample are the difference between two recordings, with and without it. */
 	(void)writer_event(scratch, &numbered_event);
 	free(writer_finish(scratch, &whole));
 	numbered_write(scratch, 0, 0);

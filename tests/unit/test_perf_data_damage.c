@@ -12,7 +12,7 @@
 #include "origin/replay/perf_data.h"
 #include "perf_data_writer.h"
 
-/* Opens `size` bytes; where that fails, it must be for what is in them, and say so. */
+/* Opens `size` bytes. If that fails, the error must be about the content, and the message must say so. */
 static struct perf_data *try_bytes(const u8 *bytes, size_t size, char **ret_message)
 {
 	struct perf_data *data = NULL;
@@ -61,7 +61,7 @@ Test(perf_data, cut_at_every_byte)
 				numbered_expect(&record, NUMBERED_FIELDS, n++);
 			cr_expect_geq(n, most, "a longer piece has no fewer samples");
 			most = n;
-			/* In a pipe a cut between two records can not be told from the end. */
+			/* In a pipe, a cut between two records looks like the end. */
 			if (layouts[l] == WRITER_FILE)
 				cr_expect_eq(perf_data_cut(data, &position), cut < size, "%zu of %zu", cut,
 					     size);
@@ -117,7 +117,7 @@ Test(perf_data, the_oldest_header)
 	perf_data_free(data);
 }
 
-/* Each word of the header, and each of the data, is set to what a length or a place must not be. */
+/* Sets each word of the header and of the data to invalid lengths and positions. */
 Test(perf_data, hostile_words_are_errors_or_harmless)
 {
 	static const u64 hostile[] = {0,          1,          7,          0xffff,           0x7fffffff,
@@ -168,7 +168,7 @@ Test(perf_data, hostile_words_are_errors_or_harmless)
 	cr_expect_gt(refused, 100);
 }
 
-/* The ids of the one event lie where only a file can be read: far behind the data. */
+/* The ids of the only event lie far behind the data, where only a file can be read. */
 Test(perf_data, a_head_that_is_out_of_reach)
 {
 	static const char *const says[] = {"ends within its header", "a pipe can not reach"};

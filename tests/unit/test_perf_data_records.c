@@ -11,7 +11,7 @@
 
 static const u64 store_ids[] = {21};
 
-/* A second event with another layout: only the id says which a sample is of. */
+/* The second event has another layout, and only the id says to which event a sample belongs. */
 static void expect_told_apart(u64 id_field)
 {
 	const u64 plain_fields =
@@ -103,7 +103,7 @@ Test(perf_data, records_of_tasks_and_cgroups)
 	cr_expect_eq(record.fork.parent_tid, 11);
 	cr_assert_eq(perf_data_next(data, &record), 1);
 	cr_expect_eq(record.kind, PERF_DATA_CGROUP);
-	cr_expect_not(record.timed); /* perf made it up */
+	cr_expect_not(record.timed); /* perf synthesized it */
 	cr_expect_eq(record.cgroup.id, 77);
 	cr_expect_eq(record.cgroup.length, strlen("/system.slice"));
 	cr_expect_eq(memcmp(record.cgroup.path, "/system.slice", record.cgroup.length), 0);
@@ -140,7 +140,7 @@ Test(perf_data, trailers_of_several_events_are_told_apart_by_id)
 	perf_data_free(data);
 }
 
-/* What follows a record without being one would be read as records, and here as samples. */
+/* The payload behind a record is not a record. Its bytes would be read as samples. */
 Test(perf_data, payloads_behind_records_are_left_out)
 {
 	for (enum offer_way way = OFFER_FILE; way <= OFFER_PIPE; way++) {

@@ -11,7 +11,9 @@
 #include "origin/replay/perf_data.h"
 #include "perf_data_writer.h"
 
-/* Each bit alone and in company, so that a field in the wrong place or of the wrong length shows. */
+/*
+ * Each bit alone and with all others, so that a field in the wrong place or of the wrong length is noticed.
+ */
 Test(perf_data, every_field_of_a_sample_has_its_place)
 {
 	for (unsigned int bit = 0; bit <= 25; bit++) {
@@ -20,7 +22,7 @@ Test(perf_data, every_field_of_a_sample_has_its_place)
 		struct perf_data *data;
 
 		event.sample_type = NUMBERED_FIELDS | PERF_SAMPLE_CGROUP | PERF_SAMPLE_PERIOD;
-		/* 25: all of them. */
+		/* 25 stands for all of them. */
 		event.sample_type |= bit == 25 ? (1ULL << 25) - 1 : 1ULL << bit;
 		if (event.sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
 			event.sample_type &= ~(u64)PERF_SAMPLE_WEIGHT;
@@ -81,7 +83,10 @@ Test(perf_data, branch_stacks_with_index_and_counters)
 	}
 }
 
-/* With fields behind it whose length is not known, an empty branch stack may or may not have had an index. */
+/*
+ * An empty branch stack is followed by fields of unknown length. It cannot be known whether the stack has an
+ * index.
+ */
 Test(perf_data, a_sample_that_can_be_read_in_two_ways_is_refused)
 {
 	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |
@@ -92,7 +97,7 @@ Test(perf_data, a_sample_that_can_be_read_in_two_ways_is_refused)
 	static const u64 alike[] = {0, 77, 77, 77};
 	struct perf_data_sample sample;
 
-	/* All fields known: the length tells. */
+	/* If all fields are known, the length decides. */
 	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)empty, 24, &sample), 0);
 	cr_expect_eq(sample.weight, 77);
 	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)empty, 32, &sample), 0);
@@ -117,7 +122,7 @@ Test(perf_data, lengths_that_leave_a_sample_are_refused)
 
 	event.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_WEIGHT;
 	(void)writer_event(writer, &event);
-	words[0] = 1ULL << 61; /* times 8 is 0 */
+	words[0] = 1ULL << 61; /* times 8 wraps around to 0 */
 	writer_record(writer, PERF_RECORD_SAMPLE, words, sizeof(words));
 	data = offer_written(writer, OFFER_FILE);
 	cr_expect_eq(perf_data_next(data, &record), -EBADMSG);

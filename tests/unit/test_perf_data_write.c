@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A zoom's perf.data, read by what reads those of perf. */
+/* The perf.data of a zoom, read by the code that reads those of perf. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static void add(struct zoom_recording *recording, const struct zoom_record *reco
 	cr_assert_eq(zoom_recording_add(recording, record), 0);
 }
 
-/* Writes it, frees it, and opens what was written. */
+/* Writes the recording, frees it, and opens the result. */
 static struct perf_data *reopened(struct zoom_recording *recording, u8 **ret_bytes, size_t *ret_size)
 {
 	struct perf_data *data = NULL;
@@ -99,7 +99,7 @@ static struct perf_data *reopened(struct zoom_recording *recording, u8 **ret_byt
 	return data;
 }
 
-/* As if all but four bytes of the largest file were there: memory that is not touched is none. */
+/* Pretends that all but four bytes of the largest file are written. Untouched pages do not use memory. */
 Test(perf_data_write, a_file_is_no_larger_than_is_said)
 {
 	void *memory = mmap(NULL, PERF_DATA_BYTES_MAX, PROT_READ | PROT_WRITE,
@@ -168,7 +168,7 @@ Test(perf_data_write, is_read_back_with_the_same_samples_in_order_of_time)
 	perf_data_free(data);
 }
 
-/* A field that the event does not measure is in no sample, and the rest stays in its place. */
+/* Fields that the event does not measure are absent, and the other fields stay in their order. */
 Test(perf_data_write, every_layout)
 {
 	for (unsigned int bits = 0; bits < 64; bits++) {
@@ -265,7 +265,7 @@ Test(perf_data_write, tasks_and_the_cgroup_and_what_was_lost)
 	cr_expect_not_null(memmem(bytes, size, "[kernel.kallsyms]_text", 22));
 }
 
-/* Each half behind its mark, the sampled instruction first in its own. */
+/* Each half of the stack follows its marker. The sampled instruction comes first in its half. */
 Test(perf_data_write, stacks)
 {
 	const u64 kernel[] = {0xffffffff81000100}, user[] = {0x401500, 0x401600};
@@ -344,7 +344,7 @@ Test(perf_data_write, the_machine)
 	perf_data_machine_free(machine);
 	tree_remove(root);
 
-	/* Nothing can be read: nothing is said. */
+	/* If nothing can be read, all facts stay unknown. */
 	cr_assert_eq(perf_data_machine_new("/nonexistent", "/nonexistent", NULL, &machine), 0);
 	cr_expect_null(machine->host.cpuid);
 	cr_expect_eq(machine->host.kernel_start, 0);

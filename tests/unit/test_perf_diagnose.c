@@ -20,7 +20,7 @@ static const struct pmu_opening opening = {
 	.precise_ip = 2,
 };
 
-/* A root process on a machine with PEBS: each test changes what it is about. */
+/* A root process on a machine with PEBS. Each test changes the fact that it is about. */
 static struct perf_facts sound(void)
 {
 	return (struct perf_facts){
@@ -35,7 +35,7 @@ static struct perf_facts sound(void)
 	};
 }
 
-/* The message says what failed on what, and holds `words` but not `never`. */
+/* Expects a message that says what failed on what, with `words` in it and without `never`. */
 static void expect(int error, const struct perf_facts *facts, const char *words, const char *never)
 {
 	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, facts);
@@ -151,7 +151,7 @@ Test(perf_diagnose, microcode_that_is_too_old)
 	       "virtual machine");
 	facts.microcode = 0x28;
 	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
-	facts.microcode = 0; /* not known */
+	facts.microcode = 0; /* unknown */
 	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
 }
 
@@ -208,7 +208,7 @@ Test(perf_diagnose, what_keeps_programs_from_loading)
 	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
 	facts.capabilities = CAP(CAP_BPF);
 	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
-	facts.capabilities_known = false; /* then nothing is known to stand in the way */
+	facts.capabilities_known = false; /* no obstacle is known then */
 	expect_bpf(&facts, NULL);
 	facts = sound();
 	facts.user_namespace = true;
@@ -260,7 +260,7 @@ Test(perf_diagnose, what_keeps_this_process_from_every_event)
 	expect_permission(-EACCES, &facts, "neither CAP_PERFMON");
 }
 
-/* Of a table that begins with two blocks of slots. */
+/* For a table of slots that begins with two blocks. */
 static void expect_descriptors(const struct perf_facts *facts, const char *words)
 {
 	const struct perf_wanted wanted = {.cpus = 200, .descriptors = 300, .before = 96, .blocks = 4};
@@ -276,13 +276,13 @@ static void expect_descriptors(const struct perf_facts *facts, const char *words
 	cr_expect_not_null(strstr(message, words), "%s", message);
 }
 
-/* 300 wanted, 96 before, 4 of blocks, 128 spare, 10 used: 538. */
+/* 300 wanted, 96 before, 4 for blocks, 128 spare and 10 used are 538. */
 Test(perf_diagnose, too_few_descriptors)
 {
 	struct perf_facts facts = sound();
 
 	facts.descriptors_used = 10;
-	expect_descriptors(&facts, NULL); /* nothing is known of a limit */
+	expect_descriptors(&facts, NULL); /* the limit is unknown */
 	facts.descriptors_max = 538;
 	expect_descriptors(&facts, NULL);
 	facts.descriptors_max = 537;
@@ -291,7 +291,7 @@ Test(perf_diagnose, too_few_descriptors)
 	facts.descriptors_max = 524288;
 	facts.files_used = 1000;
 	facts.files_max = 1527;
-	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN goes above it */
+	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN may exceed it */
 	facts.capabilities = CAP(CAP_PERFMON);
 	expect_descriptors(&facts, "of fs.file-max (1527) 1000 are in use. Raise it: sysctl fs.file-max=");
 	facts.files_max = 1528;

@@ -114,7 +114,7 @@ Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 		"perf record -e cycles:pp; a longer period in [sampling] loses less");
 }
 
-/* The figures of Haswell with three events and a period of 1,009. */
+/* The numbers were measured on Haswell with three events and a period of 1,009. */
 Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods_would_lose)
 {
 	const struct perf_note_losses stores = {

@@ -24,7 +24,7 @@ Test(perf_outage, what_never_counted_is_in_error_since_it_was_enabled)
 	cr_expect_eq(outage.ns, 1500);
 }
 
-/* When it began, between two readings, is not known. */
+/* The outage began at an unknown time between two readings. */
 Test(perf_outage, one_that_comes_later_counts_from_the_first_reading_that_found_it)
 {
 	struct perf_outage outage;

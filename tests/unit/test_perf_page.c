@@ -20,18 +20,20 @@ Test(perf_page, off_its_counter_the_offset_is_the_count)
 
 Test(perf_page, on_its_counter_the_offset_is_where_the_next_sample_lies)
 {
-	/* Three samples at period 1000 and 7 events since: the count is 3007, the counter was loaded with
-	 * -993, and the page says 3007 - (-993). */
+	/*
+	 * Three samples at a period of 1000, and 7 more events: the count is 3007. The counter was loaded
+	 * with -993, and the page says 3007 - (-993).
+	 */
 	struct perf_event_mmap_page page = {.index = 3, .offset = 4000};
 	struct perf_reading reading;
 
 	cr_assert_eq(perf_page_read(&page, 1000, &reading), 0);
 	cr_expect_eq(reading.count, 3000);
 	cr_expect(reading.running);
-	page.offset = 1000; /* none yet */
+	page.offset = 1000; /* no sample yet */
 	cr_assert_eq(perf_page_read(&page, 1000, &reading), 0);
 	cr_expect_eq(reading.count, 0);
-	page.offset = 10; /* less than a period: nothing can be said */
+	page.offset = 10; /* less than a period: the count is unknown */
 	cr_assert_eq(perf_page_read(&page, 1000, &reading), 0);
 	cr_expect_eq(reading.count, 0);
 	page.offset = -10;

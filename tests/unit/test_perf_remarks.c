@@ -63,7 +63,7 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	facts = (struct perf_facts){.isolated = {{0xc}}, .nohz_full = {{0x30}}};
 	expect_one(&facts, "CPUs 2-5 are isolated");
 	expect_one(&facts, "`isolated = no` in [sampling] leaves them out");
-	facts = (struct perf_facts){.isolated = {{0x300}}}; /* not sampled */
+	facts = (struct perf_facts){.isolated = {{0x300}}}; /* these CPUs are not sampled */
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.max_sample_rate = 25250};
 	expect_one(&facts, "kernel.perf_event_max_sample_rate is 25250");
@@ -71,7 +71,7 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.cpu_time_max_known = true, .cpu_time_max_percent = 5};
 	expect_one(&facts, "kernel.perf_cpu_time_max_percent is 5");
-	facts.cpu_time_max_percent = 0; /* switched off: nothing is lowered */
+	facts.cpu_time_max_percent = 0; /* 0 switches it off */
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.kvm_host = true};
 	expect_one(&facts, "guest not sampled");
@@ -86,7 +86,7 @@ Test(perf_remarks, without_an_event_nobody_is_in_the_way)
 	cr_expect_eq(plan.n_notes, 0);
 }
 
-/* What was said of PEBS is not known of IBS. */
+/* The remark is about PEBS. Whether it applies to IBS is not known. */
 Test(perf_remarks, guests_are_told_of_where_pebs_is_planned)
 {
 	const struct perf_facts facts = {.kvm_host = true};
@@ -112,7 +112,10 @@ Test(perf_remarks, a_counter_that_somebody_else_has)
 	cr_expect(told(&plan, "kernel.nmi_watchdog=0"));
 }
 
-/* Of four CPUs the running pebsd counts on the first and the last, and on others of another PMU. */
+/*
+ * Of four CPUs, the running pebsd counts on the first and the last. It also counts on others with another
+ * PMU.
+ */
 Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
 {
 	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};

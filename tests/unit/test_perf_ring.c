@@ -11,7 +11,7 @@
 
 #define SIZE 4096
 
-/* A ring as the kernel fills it: `head` grows, what finds no room is counted as lost. */
+/* A ring as the kernel fills it: `head` grows, and records that do not fit are counted as lost. */
 struct ring {
 	unsigned char data[SIZE];
 	u64 head, tail, lost;
@@ -107,7 +107,7 @@ Test(perf_ring, a_stop_that_goes_on_is_counted_up_to_now_and_never_twice)
 	expect(&ring, 1000, 1);
 }
 
-/* It went on just before the reading, and its record came just after. */
+/* The event continued just before the reading, but its record came just after it. */
 Test(perf_ring, an_end_that_was_counted_past_takes_nothing_back)
 {
 	struct ring ring = {0};
@@ -121,7 +121,7 @@ Test(perf_ring, an_end_that_was_counted_past_takes_nothing_back)
 	expect(&ring, 600, 2);
 }
 
-/* Its CPU was taken away, or the end was not logged. */
+/* The CPU went offline, or the end was not logged. */
 Test(perf_ring, a_stop_without_an_end_does_not_go_on_for_ever)
 {
 	struct ring ring = {0};
@@ -133,7 +133,7 @@ Test(perf_ring, a_stop_without_an_end_does_not_go_on_for_ever)
 	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
 }
 
-/* A CPU that went idle had no tick. */
+/* An idle CPU had no tick, so the stop ended late. */
 Test(perf_ring, a_late_end_makes_a_long_stop_whole)
 {
 	struct ring ring = {0};
@@ -170,7 +170,7 @@ Test(perf_ring, records_lie_across_the_end_of_the_ring)
 	}
 }
 
-/* Positions of the kernel are of a 64-bit counter; that of 32 bits and of 64 both wrap within a ring. */
+/* The kernel's positions are 64-bit counters. They wrap around within the ring at 32 bits and at 64 bits. */
 Test(perf_ring, positions_wrap)
 {
 	struct ring ring = {.head = UINT64_MAX - 31, .tail = UINT64_MAX - 31};
@@ -186,7 +186,7 @@ Test(perf_ring, what_found_no_room_is_not_guessed)
 	struct ring ring = {0};
 	u64 time = 1000;
 
-	/* 127 records: the last one kept is a stop, and its end is lost. */
+	/* 127 records fit. The last one is a stop, and its end is lost. */
 	for (unsigned i = 0; i < 100; i++, time += 20) {
 		stop(&ring, time);
 		go(&ring, time + 10);
@@ -200,7 +200,7 @@ Test(perf_ring, what_found_no_room_is_not_guessed)
 	expect(&ring, 630, 64);
 	cr_expect_not(ring.throttle.full);
 
-	/* Of the next record's stop nothing is known, but that it ended. */
+	/* The next record ends a stop whose beginning is unknown. */
 	go(&ring, time + 2000);
 	stop(&ring, time + 3000);
 	go(&ring, time + 3003);
@@ -210,7 +210,7 @@ Test(perf_ring, what_found_no_room_is_not_guessed)
 	cr_expect_not(ring.throttle.full);
 }
 
-/* With room in between, what was lost makes the state unknown, too. */
+/* A record was lost although there was room before and after it: the state is then unknown as well. */
 Test(perf_ring, a_loss_ends_what_was_known)
 {
 	struct ring ring = {0};
@@ -258,7 +258,7 @@ static void put_header(struct ring *ring, u32 type, u16 size)
 		  sizeof(struct perf_event_header));
 }
 
-/* None of these ends a record where the ring ends, or ends at all. */
+/* None of these sizes ends a record at the end of the ring, or at a valid place at all. */
 Test(perf_ring, sizes_that_cannot_be_end_a_reading)
 {
 	static const u16 sizes[] = {0, 1, 7, 9, 15, 24, 40, 4096, 65535};
@@ -273,7 +273,7 @@ Test(perf_ring, sizes_that_cannot_be_end_a_reading)
 		put_bytes(&ring, "\0\0\0\0\0\0\0", 8);
 		read_ring(&ring, 1000);
 		expect(&ring, 10, 2);
-		/* The next reading begins anew. */
+		/* The next reading begins at the new position. */
 		stop(&ring, 2000);
 		go(&ring, 2005);
 		read_ring(&ring, 3000);
@@ -305,13 +305,18 @@ Test(perf_ring, positions_that_cannot_be_tell_nothing)
 	expect(&ring, 10, 1);
 }
 
-/* Whatever lies in it: no reading outside of the ring, an end, and never more time than has passed. */
+/*
+ * Any content: nothing outside of the ring is read, the reading ends, and the throttled time never exceeds
+ * the time that has passed.
+ */
 Test(perf_ring, noise)
 {
 	u64 random = 88172645463325252ULL;
 
 	for (unsigned round = 0; round < 20000; round++) {
-		/* Of its own size on the heap: a sanitizer sees each byte outside of it. */
+		/*
+		 * The ring has its exact size on the heap, so that a sanitizer notices any access beyond it.
+		 */
 		size_t size = (size_t)8 << (round % 6);
 		unsigned char *data = malloc(size);
 		struct perf_throttle throttle = {0};
@@ -325,7 +330,7 @@ Test(perf_ring, noise)
 				random ^= random << 13;
 				random ^= random >> 7;
 				random ^= random << 17;
-				/* Mostly small values: types and sizes that are nearly right. */
+				/* Mostly small values, because these are almost valid types and sizes. */
 				data[i] = random & 1024 ? (unsigned char)(random & 31 & (random >> 16)) : 0;
 			}
 			head = tail + (random >> 32) % (size + 2);

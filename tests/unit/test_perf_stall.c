@@ -46,7 +46,7 @@ Test(perf_stall, an_event_that_stalled_before_or_is_likely_to_is_looked_at_soone
 	expect_soon((struct perf_stall){.likely = true});
 }
 
-/* Whatever moved: a sample, or the event came and went. */
+/* `other` differs because of a sample, or because the event was scheduled out and in. */
 static void expect_begins_anew(const struct perf_reading *other)
 {
 	struct perf_stall stall = {0};

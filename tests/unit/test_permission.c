@@ -28,14 +28,16 @@ Test(permission, without_a_name_it_is_root)
 
 	cr_expect(grants(&nobody, PERMISSION_DETAIL, 0, 5, 6));
 	cr_expect(grants(&nobody, PERMISSION_ROOT, 0, 5, 6));
-	/* The group root is not the user, and an account that is not set is not that of id 0. */
+	/*
+	 * The group 0 does not stand for the user root. An account that is not set does not stand for id 0.
+	 */
 	cr_expect_not(grants(&nobody, PERMISSION_DETAIL, 1000, 0, 0));
 	cr_expect_not(grants(&nobody, PERMISSION_ROOT, 1000, 0, 0));
 	expect_text(&nobody, PERMISSION_DETAIL, "root alone (`detail` in [control] names who else may)");
 	expect_text(&nobody, PERMISSION_ROOT, "root alone");
 }
 
-/* What forgets to name its level is root's. */
+/* A method without a level is for root alone. */
 Test(permission, no_level_is_the_strictest)
 {
 	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};

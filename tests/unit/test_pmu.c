@@ -41,7 +41,7 @@ static void remove_pmu_file(const char *pmu, const char *file)
 	cr_assert_eq(unlink(path), 0);
 }
 
-/* The plan is one refusal, whose reason holds `words`. */
+/* Expects a plan with one refusal, whose reason contains `words`. */
 static void expect_refused(const char *pmu, const char *words)
 {
 	cr_expect_eq(plan.n_openings, 0);
@@ -115,7 +115,7 @@ Test(pmu, the_auxiliary_event_leads_where_its_file_is)
 	cr_expect_eq(plan.openings[0].leader_config, 0x8203);
 	cr_expect_eq(plan.openings[0].event.latency_kind, LATENCY_CACHE);
 	cr_expect_eq(plan.openings[0].event.settings.has_instruction_latency, 1);
-	/* Granite Rapids: the newer latency without the leader. */
+	/* Granite Rapids has the newer kind of latency without a leader. */
 	remove_pmu_file("cpu", "events/mem-loads-aux");
 	tree_pmu(root, "cpu", "caps/pmu_name", "granite_rapids\n");
 	plan_with(30);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is planned for loads and stores on each generation of cores. */
+/* The events that are planned for loads and stores on each generation of cores. */
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ TestSuite(pmu_generations, .init = setup, .fini = teardown);
 
 static const struct generation {
 	const char *name, *loads, *stores, *auxiliary;
-	u64 loads_config, stores_config; /* 0: no stores */
+	u64 loads_config, stores_config; /* 0: no store event */
 	enum latency_kind kind;
 	bool stores_have_latency, turns;
 	u8 precise_ip;
@@ -134,7 +134,10 @@ Test(pmu_generations, stores_beside_loads)
 	}
 }
 
-/* "loads stores instructions": those that collide, of these; what takes turns with one is never beside it. */
+/*
+ * Plans `roles` and expects exactly those in `colliding` to collide. Events that take turns never run at the
+ * same time.
+ */
 static void expect_colliding(const char *name, unsigned roles, unsigned colliding)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
@@ -191,7 +194,7 @@ Test(pmu_generations, stores_alone_take_no_turns)
 	}
 }
 
-/* Linux before 4.14 gives no name; the CPUs that it knows are older than store latency. */
+/* Linux before 4.14 does not report a name. The CPUs that it knows are older than store latency. */
 Test(pmu_generations, a_core_without_a_name_is_an_old_one)
 {
 	const struct machine_core core = {.loads = LOADS_CORE, .stores = STORES_CD};
@@ -205,7 +208,7 @@ Test(pmu_generations, a_core_without_a_name_is_an_old_one)
 	cr_expect_not_null(machine_note(&plan, "no caps/pmu_name"));
 }
 
-/* `more`: a third core PMU, or NULL. */
+/* `more` is a third core PMU, or NULL. */
 static void alder_lake(const char *name, const char *auxiliary, const struct machine_core *more)
 {
 	struct machine_core cores[3] = {
@@ -278,7 +281,7 @@ Test(pmu_generations, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
 	}
 }
 
-/* The sizes that Linux 6.1, 6.12 and 7.3 give for these files of an Alder Lake. */
+/* The sizes of these files on an Alder Lake with Linux 6.1, 6.12 and 7.3. */
 Test(pmu_generations, hybrid_event_files_have_the_sizes_that_the_kernel_gives)
 {
 	static const struct {
@@ -300,7 +303,7 @@ Test(pmu_generations, hybrid_event_files_have_the_sizes_that_the_kernel_gives)
 	}
 }
 
-/* Arrow Lake-H: three PMUs, and no auxiliary event. */
+/* Arrow Lake-H has three core PMUs and no auxiliary event. */
 Test(pmu_generations, three_kinds_of_cores)
 {
 	const struct machine_core tiny = {.pmu = "cpu_lowpower",
@@ -322,7 +325,7 @@ Test(pmu_generations, three_kinds_of_cores)
 		cr_expect_not(plan.openings[i].has_leader);
 }
 
-/* One core PMU of a hybrid CPU may lack what another has. */
+/* One core PMU of a hybrid CPU may lack an event that another one has. */
 Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
 {
 	const struct machine_core cores[] = {
@@ -342,7 +345,7 @@ Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
 	cr_expect_not_null(machine_tree_refusal(&plan, "cpu_atom", EVENT_LOADS));
 }
 
-/* Of loads, stores and instructions; the numbers of opening.only_counter. */
+/* The expected opening.only_counter of loads, stores and instructions. */
 Test(pmu_generations, events_that_one_counter_alone_can_hold)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees that no kernel makes: whatever their files hold, planning ends with a plan that keeps its bounds,
- * whose every word can be printed.
+ * Trees that no kernel makes. Whatever their files contain, the plan keeps within its bounds, and all of its
+ * texts can be printed.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -92,7 +92,7 @@ static const char *const texts[] = {
 	"%s%s%n%n\n",
 };
 
-/* A generator of its own: the same trees on every machine. */
+/* A generator of its own gives the same trees on every machine. */
 static unsigned random_below(u64 *state, size_t bound)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -155,7 +155,7 @@ Test(pmu_hostile, random_trees)
 
 		tree_remove(root);
 		root = tree_new();
-		if (tree % 2 == 0) /* and half of them a machine's with a few files spoiled */
+		if (tree % 2 == 0) /* half of them begin as a valid machine */
 			machine_tree(root, &(const struct machine_core){.name = "skylake",
 									.loads = LOADS_CORE,
 									.stores = STORES_ALL});
@@ -167,7 +167,7 @@ Test(pmu_hostile, random_trees)
 	}
 }
 
-/* More core PMUs than any machine has had: what does not fit is refused, with its name. */
+/* More core PMUs than any machine has had. Those that do not fit are refused by name. */
 Test(pmu_hostile, more_pmus_than_there_is_room_for)
 {
 	size_t refused = 0;
@@ -188,7 +188,7 @@ Test(pmu_hostile, more_pmus_than_there_is_room_for)
 	expect_sane(ALL_ROLES);
 }
 
-/* Folders in the place of files, and files in the place of folders. */
+/* Directories in the place of files, and files in the place of directories. */
 Test(pmu_hostile, files_and_folders_changed)
 {
 	tree_pmu(root, "cpu", "type/x", "4\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* AMD's instruction based sampling: its rules, and what it is refused for. */
+/* AMD's instruction based sampling: its rules, and its refusals. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -165,7 +165,7 @@ Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
 		cr_expect_eq(machine_note(&plan, "is not applied") != NULL, cases[i].planned == 0);
 		cr_expect_eq(machine_note(&plan, "samples only what missed L3") != NULL,
 			     cases[i].planned != 0);
-		/* Never one that the handler would have to drop samples for. */
+		/* The handler would drop samples for a threshold that is not a multiple of 128. */
 		cr_expect_eq(plan.openings[0].config1 % 128, 0);
 		cr_expect_eq(machine_note(&plan, "the unit's are multiples of 128") != NULL,
 			     cases[i].planned && cases[i].planned != cases[i].wished);
@@ -180,7 +180,7 @@ Test(pmu_ibs, no_threshold_without_the_cap)
 	cr_expect_eq(plan.openings[0].event.ldlat, 0);
 	cr_expect_eq(plan.openings[0].config1, 0);
 	cr_expect_not_null(machine_note(&plan, "ldlat = 300 is not applied"));
-	/* The cap without its format: a broken copy. */
+	/* The caps file without its format file, as in an incomplete copy. */
 	tree_remove(root);
 	root = tree_new();
 	machine_tree_amd(root, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The precise instruction event of each generation, and where it is refused. */
+/* The precise instruction event of each generation, and the machines where it is refused. */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -73,7 +73,7 @@ Test(pmu_instructions, highest_precision_by_generation)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct machine_core core = {.name = cases[i].name, .loads = cases[i].loads};
-		/* Goldmont alone records the address of the data for any precise event. */
+		/* Only Goldmont records the data address for any precise event. */
 		const struct event_settings wanted = {
 			.has_address = strncmp(cases[i].name, "goldmont", strlen("goldmont")) == 0,
 			.has_code_address = 1};
@@ -165,7 +165,7 @@ Test(pmu_instructions, a_period_that_was_asked_for)
 
 Test(pmu_instructions, without_pebs_there_are_none)
 {
-	/* format/ldlat without events/mem-loads: the model has PEBS, this machine does not. */
+	/* format/ldlat without events/mem-loads: this model has PEBS, but this machine does not. */
 	const struct machine_core guest = {.name = "skylake", .precise = "0"};
 	const struct machine_core unknown = {.name = "generic_arch_v2+", .precise = "0", .no_offcore = true};
 	const struct machine_core nameless = {.precise = "0"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The off-core response counters of each generation, and where they are refused. */
+/* The off-core response counters of each generation, and the machines where they are refused. */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -40,7 +40,10 @@ static void expect_refused(const char *pmu, const char *words)
 	cr_expect_not_null(strstr(reason, words), "%s", reason);
 }
 
-/* The bits that the kernel takes for the first register: *_extra_regs in intel/core.c, Linux 6.12. */
+/*
+ * `taken` has the bits that the kernel accepts for the first register: *_extra_regs in intel/core.c, Linux
+ * 6.12.
+ */
 static const struct generation {
 	const char *name;
 	u64 taken;
@@ -106,14 +109,14 @@ Test(pmu_offcore, values_by_generation)
 		requests = machine_counter(&plan, "cpu", OFFCORE_REQUESTS);
 		cr_expect_eq(requests != NULL, generation->outstanding != 0, "%s", generation->name);
 		if (requests) {
-			/* On the other counter and the other register. */
+			/* It needs the other counter and the other register. */
 			cr_expect_eq(requests->config, 0x2b7, "%s", generation->name);
 			cr_expect_eq(requests->config1, 0x10001, "%s", generation->name);
 		}
 	}
 }
 
-/* Suppliers of local and remote memory, and of the L3, have nothing in common: no read is counted twice. */
+/* The suppliers of local memory, remote memory and L3 do not overlap, so that no read is counted twice. */
 Test(pmu_offcore, kinds_do_not_overlap)
 {
 	const u64 suppliers = 0x7ffcULL << 16;
@@ -124,7 +127,7 @@ Test(pmu_offcore, kinds_do_not_overlap)
 		cr_expect_eq(generation->l3 & generation->local & suppliers, 0, "%s", generation->name);
 		cr_expect_eq(generation->l3 & generation->remote & suppliers & ~(1ULL << 30), 0, "%s",
 			     generation->name);
-		/* Broadwell's remote suppliers hold bit 22, which is not its local memory's. */
+		/* Broadwell's remote suppliers include bit 22, which does not belong to its local memory. */
 		cr_expect_eq(generation->local & generation->remote & suppliers, 0, "%s", generation->name);
 	}
 }
@@ -166,7 +169,7 @@ Test(pmu_offcore, the_register_lies_where_the_format_says)
 	tree_pmu(root, "cpu", "format/offcore_rsp", "config2:0-63\n");
 	tree_pmu(root, "cpu", "type", "9\n");
 	machine_plan(root, ROLE(OFFCORE), &plan);
-	/* pmu_counter has no config2: what is not in config1 cannot be opened. */
+	/* pmu_counter has no config2, so a field outside of config1 cannot be opened. */
 	expect_refused("cpu", "config1");
 	tree_pmu(root, "cpu", "format/offcore_rsp", "config1:0-31\n");
 	machine_plan(root, ROLE(OFFCORE), &plan);

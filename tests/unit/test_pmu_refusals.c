@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Machines that cannot sample memory, each refused by its name, with the reason and the way out. */
+/* Machines that cannot sample memory. Each is refused by name, with the reason and the remedy. */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -70,7 +70,7 @@ Test(pmu_refusals, cores_without_load_latency)
 	}
 }
 
-/* What its PEBS lacks, its counters have. */
+/* Its PEBS lacks the data source, but it can count off-core responses. */
 Test(pmu_refusals, goldmont_still_counts)
 {
 	const struct machine_core core = {.name = "goldmont"};
@@ -85,7 +85,7 @@ Test(pmu_refusals, goldmont_still_counts)
 
 Test(pmu_refusals, virtual_machines_and_old_microcode)
 {
-	/* With a virtual PMU, but no PEBS in it: a Skylake's formats, not its events. */
+	/* A virtual PMU without PEBS: it has the formats of Skylake, but not the events. */
 	const struct machine_core guest = {.name = "skylake", .precise = "0"};
 
 	machine_tree(root, &guest);

@@ -49,7 +49,7 @@ static u64 seconds_of(const struct timespec *time)
 	return (u64)time->tv_sec - FIXTURE_REALTIME - FIXTURE_START_NS / NSEC_PER_SEC;
 }
 
-/* Pending at second 10, when the window is covered; fires at 15. */
+/* The alert is pending at second 10, when the window is covered, and fires at second 15. */
 static void fire(struct policy_fixture *fixture, const char *path)
 {
 	cr_assert_eq(fixture_run(fixture, 20, path, 10, 0), 10);
@@ -85,8 +85,10 @@ Test(policy, an_alert_from_its_breach_to_its_end)
 	cr_expect_geq(alert.estimate.bounds.low, 0.5);
 	cr_expect_eq(alert.covered_ns, 10 * NSEC_PER_SEC);
 
-	/* Slow ones leave the window one after the other. While some are in it the window is half a burst, and no
-	 * proof of what comes. */
+	/*
+	 * The slow samples leave the window one after the other. Meanwhile the window has a part of a burst,
+	 * which proves nothing.
+	 */
 	cr_assert_eq(fixture_run(&fixture, 7, "/a", 0, 10), 7);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.worth, 0, "not known");
@@ -109,13 +111,13 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 	cr_expect_eq(fixture_run(&fixture, 20, "/a", 100, 0), 20);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.bounds.high, INFINITY);
-	/* What is not proven by independent samples either is known not to be. */
+	/* Not even independent samples would prove it, so the bursts do not matter. */
 	(void)fixture_run(&fixture, 3, "/a", 45, 55);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NOT);
 	fixture_free(&fixture);
 }
 
-/* What a list says is asked at each use, so that it may change under the policy. */
+/* The policy reads the list at each use, so that the list may change in between. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
@@ -135,7 +137,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	cr_expect_eq(n, 0);
 	free(alerts);
 
-	/* Its cgroup was made again, and the new one found none. */
+	/* The cgroup was created again, and the new one did not get a slot. */
 	policy_set_no_slot(fixture.policy, &some);
 	cr_assert_eq(fixture_run(&fixture, 3, "/b", 0, 10), 3);
 	alert = the_alert(&fixture, "remote", "/a");
@@ -144,7 +146,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	cr_assert_eq(fixture_run(&fixture, 30, "/b", 0, 10), 30, "nothing resolves it");
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
 
-	/* One that never had a sample is one, too. */
+	/* A cgroup without a slot that never had a sample is unknown as well. */
 	alert = the_alert(&fixture, "remote", "/never");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
 	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
@@ -156,13 +158,13 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	cr_expect_eq(counts.states[ALERT_FIRING], 0);
 	cr_expect_eq(counts.states[ALERT_INACTIVE], 1);
 
-	/* And of a rule that does not match it, none. */
+	/* A rule that does not match the cgroup does not judge it. */
 	cr_assert_eq(policy_set_rules(fixture.policy, &rules[1], 1), 0);
 	cr_expect_eq(policy_explain(fixture.policy, "of_a", "/never", &alerts, &n), -ENXIO);
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 1);
 
-	/* A slot again. */
+	/* The cgroup has a slot again. */
 	policy_set_no_slot(fixture.policy, &none);
 	cr_expect_neq(the_alert(&fixture, "of_a", "/a").decision.unknown, UNKNOWN_NO_SLOT);
 	fixture_free(&fixture);
@@ -188,7 +190,7 @@ Test(policy, few_samples_are_unknown_and_hold_what_was)
 	fixture_free(&fixture);
 }
 
-/* Ten seconds of the same, then what it says. */
+/* Ten seconds with these times, then the reason why the value is unknown. */
 static enum unknown_reason reason_with(struct sliding_time time)
 {
 	struct rule rule = fixture_rule("remote", everything);
@@ -578,7 +580,7 @@ Test(policy, a_ratio_is_to_what_was_usual_and_freezes)
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
-	/* For longer than it was usual before: what fires does not become usual. */
+	/* This lasts longer than the baseline did: samples of a firing alert do not enter the baseline. */
 	cr_assert_eq(fixture_run(&fixture, 200, "/a", 40, 10), 200);
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
@@ -635,7 +637,10 @@ Test(policy, churn_gives_everything_back)
 	fixture_free(&fixture);
 }
 
-/* What a policy holds at most with so many bytes for windows, with 500 cgroups under three rules. */
+/*
+ * Returns the most that a policy holds when its windows may take `max_bytes`, with 500 cgroups and three
+ * rules.
+ */
 static size_t most_held(size_t max_bytes)
 {
 	struct rule rules[] = {fixture_rule("a", everything), fixture_rule("b", everything),
@@ -668,7 +673,7 @@ static size_t most_held(size_t max_bytes)
 	return most;
 }
 
-/* More than fits: all rules' windows together hold no more than there is. */
+/* With more than fits, the windows of all rules together stay within the bound. */
 Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
 {
 	const size_t bound = 512UL << 10, without = most_held(1), with = most_held(bound);
@@ -679,7 +684,7 @@ Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
 	cr_expect_gt(most_held(POLICY_BYTES) - without, bound, "without it they would take more");
 }
 
-/* That nothing is done for it is seen in the benchmark of a tick alone (tests/bench/policy_tick.c). */
+/* The benchmark of a single tick shows that idle cgroups cost no work (tests/bench/policy_tick.c). */
 Test(policy, an_idle_cgroup_has_an_empty_window_and_is_unknown)
 {
 	struct rule rule = fixture_rule("remote", everything);
@@ -697,7 +702,7 @@ Test(policy, an_idle_cgroup_has_an_empty_window_and_is_unknown)
 	fixture_free(&fixture);
 }
 
-/* Short-lived ones: their only samples come with, or after, the news of their end. */
+/* Short-lived cgroups: their only samples come together with the report of their end, or after it. */
 Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
 {
 	static char *none[] = {"/none"};
@@ -730,7 +735,7 @@ Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
 	}
 }
 
-/* One that nothing is left of but a resolved alert is freed, but not before that was told. */
+/* A cgroup with nothing but a resolved alert is freed, but only after the transition is reported. */
 Test(policy, a_transition_names_what_is_freed_after_it)
 {
 	struct rule rule = fixture_rule("remote", slice);
@@ -750,7 +755,7 @@ Test(policy, a_transition_names_what_is_freed_after_it)
 	fixture_free(&fixture);
 }
 
-/* A rate is known without any sample: it is less than what a few of them would be. */
+/* A rate is known even without a sample: it is less than the rate that a few samples would mean. */
 Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 {
 	struct rule rules[] = {fixture_rule("busy", slice), fixture_rule("idle", slice)};
@@ -775,14 +780,14 @@ Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 	cr_expect(alert.estimate.known);
 	cr_expect_eq(alert.estimate.value, 0);
 
-	/* With so long a period a few samples that did not come would be many accesses. */
+	/* With such a long period, a few samples that did not come stand for many accesses. */
 	policy_set_period(fixture.policy, 0, 1000);
 	alert = the_alert(&fixture, "idle", "/a");
 	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
 	fixture_free(&fixture);
 }
 
-/* No task lives in it itself: what is below says that it is there again. */
+/* No task lives in the cgroup itself. Samples below it show that it exists again. */
 Test(policy, a_subtree_that_was_made_again_is_judged_as_before)
 {
 	struct rule rule = fixture_rule("remote", slice);
@@ -802,7 +807,7 @@ Test(policy, a_subtree_that_was_made_again_is_judged_as_before)
 	fixture_free(&fixture);
 }
 
-/* The collection that has them began before a stray sample's time was over. */
+/* The collection with these samples began before the time for stray samples was over. */
 Test(policy, the_last_samples_of_a_long_interval_are_no_sign_of_life)
 {
 	struct rule rule = fixture_rule("remote", slice);
@@ -834,7 +839,7 @@ Test(policy, alerts_of_what_is_left_out_end_as_ignored)
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
 
-	/* Let in again it begins anew. */
+	/* When the cgroup is no longer left out, it begins again. */
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	fixture_free(&fixture);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random series, seeded: whatever they are, each transition rests on evidence that is reckoned here anew from
- * the samples themselves, by sums of binomial probabilities, and none that is due is missing.
+ * Random series from a seed. Each transition must rest on evidence that this test computes from the samples
+ * by sums of binomial probabilities. No transition that is due may be missing.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #define MIN     20
 #define SEEDS   12
 #define RULES   3
-#define CERTAIN 1e-9 /* room for rounding between two ways to the same number */
+#define CERTAIN 1e-9 /* tolerance for rounding between two ways to compute the same number */
 
 static char *everything[] = {"/**"};
 
@@ -29,7 +29,7 @@ static u64 next_random(u64 *state)
 	return *state >> 11;
 }
 
-/* What came: slow and fast samples. */
+/* The slow and fast samples of one second. */
 struct raw {
 	u64 slow;
 	u64 fast;
@@ -37,7 +37,7 @@ struct raw {
 
 static struct raw came[PATHS][SECONDS];
 
-/* Phases of some length, each with its own rate and share; some of silence. */
+/* Phases of random length, each with its own rate and share. Some phases have no samples. */
 static void make_series(u64 seed)
 {
 	u64 state = seed * 0x9e3779b97f4a7c15ULL + 1;
@@ -67,7 +67,10 @@ static void make_series(u64 seed)
 	}
 }
 
-/* A share, its mirror, and the same as a quantile: p50 above 100 cycles is more than half of them slow. */
+/*
+ * A share, its mirror, and the same rule as a quantile: p50 is above 100 cycles if more than half of the
+ * samples are slow.
+ */
 static void make_rules(struct rule rules[RULES])
 {
 	rules[0] = fixture_rule("share", everything);
@@ -85,7 +88,7 @@ static void make_rules(struct rule rules[RULES])
 			  rules[i].for_ns == FOR * NSEC_PER_SEC && rules[i].min_samples == MIN);
 }
 
-/* The chance that at least k of n are so, each with chance p. */
+/* The probability of at least k of n, each with the probability p. */
 static double at_least(u64 k, u64 n, double p)
 {
 	double sum = 0;
@@ -96,7 +99,7 @@ static double at_least(u64 k, u64 n, double p)
 	return sum;
 }
 
-/* What the seconds of a window say of bursts; those before the first sample ever are not in it. */
+/* The effect of bursts in a window. Seconds before the first sample of all are not part of it. */
 static double burstiness(unsigned path, unsigned second)
 {
 	struct burst_series series = {.of_samples = true};
@@ -119,12 +122,12 @@ static double burstiness(unsigned path, unsigned second)
 
 struct proof {
 	bool known;
-	bool even;     /* as independent samples come: what they prove is proven */
-	double breach; /* the chance of so much, where the figure is at its threshold */
-	double clear;  /* of so little, where it is at `clear` */
+	bool even;     /* the samples look independent, so their evidence counts in full */
+	double breach; /* probability of this many slow ones if the value is at its threshold */
+	double clear;  /* probability of this few if the value is at `clear` */
 };
 
-/* In all three rules what is slow breaches. */
+/* In all three rules, slow samples count towards a breach. */
 static struct proof prove(unsigned rule, unsigned path, unsigned second)
 {
 	struct raw sum = {0};
@@ -147,9 +150,9 @@ static struct proof prove(unsigned rule, unsigned path, unsigned second)
 
 struct seen {
 	enum alert_state state;
-	unsigned pending;  /* when it began */
-	unsigned resolved; /* when it did last; 0: never */
-	unsigned proven;   /* for how many seconds a breach has been proven, without a gap */
+	unsigned pending;  /* second when it became pending */
+	unsigned resolved; /* second of the last time; 0: never */
+	unsigned proven;   /* for how many seconds in a row a breach has been proven */
 };
 
 static void follow(const struct transition *transition, unsigned rule, unsigned path, unsigned second,
@@ -203,7 +206,7 @@ static void name_path(unsigned path, char ret[16])
 	(void)snprintf(ret, 16, "/path-%u", path);
 }
 
-/* Puts begin with another path each second, and go on by `step`. */
+/* Puts the cgroups in a different order each second, with the distance `step`. */
 static void collect(struct policy_fixture *fixture, unsigned second, unsigned step)
 {
 	fixture_begin(fixture);

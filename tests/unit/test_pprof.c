@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <string.h>
-#define ZLIB_CONST /* what is read is const */
+#define ZLIB_CONST /* input buffers are const */
 #include <zlib.h>
 
 #include "pprof.pb-c.h"
@@ -66,7 +66,7 @@ static const char *text(const Pebsd__Pprof__Profile *pprof, int64_t i)
 	return pprof->string_table[i];
 }
 
-/* All numbers lead somewhere, and none is twice. */
+/* Expects that each number refers to something, and that no id is used twice. */
 static void expect_whole(const Pebsd__Pprof__Profile *pprof)
 {
 	cr_assert_str_eq(pprof->string_table[0], "");
@@ -201,7 +201,7 @@ Test(pprof, without_latency_there_is_none_in_it)
 	profile_free(profile);
 }
 
-/* Sums the numbers of folded lines, and looks at their form. */
+/* Sums the numbers of folded lines, and checks their form. */
 static u64 sum_folded(char *folded)
 {
 	u64 total = 0;
@@ -245,7 +245,7 @@ Test(folded, outermost_first_and_names_stay_whole)
 	sample.user = user;
 	sample.n_user = 3;
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	sample.user = other; /* the same functions */
+	sample.user = other; /* other addresses in the same functions */
 	cr_assert_eq(profile_add(profile, &sample), 0);
 	sample.n_user = 0;
 	sample.of.latency = 0;

@@ -12,7 +12,10 @@ static struct rule rule_of(const char *metric)
 	return rule;
 }
 
-/* "ignored", "threshold 1200", "untrusted", "malformed", or "": what a rule on p99 takes of it. */
+/*
+ * Returns "ignored", "threshold 1200", "untrusted", "malformed", or "": the effect of the preference on a
+ * rule for p99.
+ */
 static const char *effect_of(const char *ignore, const char *threshold, bool root, bool trust)
 {
 	static char text[128];

@@ -30,7 +30,7 @@ static struct probe_request wish_for(unsigned roles)
 		.sysfs_root = root, .events = {.ldlat = 30, .period = 10007, .roles = roles}, .slots = 600};
 }
 
-/* Output of a run on the tree; the caller's to free. */
+/* Returns the output of a run on the tree. The caller frees it. */
 static char *probe(bool json, int expected)
 {
 	const struct probe_request wish = wish_for(1U << EVENT_LOADS);
@@ -158,7 +158,9 @@ Test(probe, a_wish_out_of_range_is_an_error)
 	cr_expect_eq(probe_run(&wish, true, stderr), -EINVAL);
 }
 
-/* The kernel itself is asked: no machine has this type of PMU, so what it refuses is refused with its words.
+/*
+ * Asks the real kernel. No machine has this type of PMU, so that the kernel's refusal becomes one of the
+ * report.
  */
 Test(probe, what_the_kernel_refuses_is_moved_to_the_refusals)
 {
@@ -261,7 +263,7 @@ static struct probe_report report_of(const struct pmu_opening *first, const stru
 	return report;
 }
 
-/* As one line, however it was wrapped. The caller frees. */
+/* Returns the output as one line, without its wrapping. The caller frees it. */
 static char *print(const struct probe_report *report, bool json)
 {
 	char *text = NULL;
@@ -302,7 +304,7 @@ Test(probe, descriptors_of_blocks_of_slots_are_named)
 	_cleanup_free_ char *grows = NULL;
 
 	cr_expect_not_null(strstr(fixed, "keeps room for 128."), "%s", fixed);
-	/* 600 slots are three blocks. */
+	/* 600 slots are three blocks, two of them at the start. */
 	report.slots_by_cgroups = true;
 	grows = print(&report, false);
 	cr_expect_not_null(strstr(grows,
@@ -334,7 +336,7 @@ Test(probe, each_role_says_what_is_true_of_it)
 	expect_text(&instructions, "precise_ip 3", "where a store went");
 }
 
-/* As all cores of one kind of a hybrid CPU may be offline. */
+/* All cores of one kind of a hybrid CPU may be offline. */
 Test(probe, a_pmu_without_an_online_cpu_is_said_to_have_none)
 {
 	struct pmu_opening offline = loads;
@@ -466,7 +468,7 @@ Test(probe, json_of_the_cost)
 	cr_assert_not_null(all, "%s", text);
 	cost = get(all, "cost", json_type_object);
 	get(cost, "measured", json_type_null);
-	/* A leader is an event of its own; stores have none, and are not asked for. */
+	/* A leader is an event as well. Stores have none and are not asked for. */
 	row = get(cost, "asked", json_type_object);
 	cr_expect_eq(json_object_get_int(get(row, "descriptors", json_type_int)), 8);
 	cr_expect_not(json_object_object_get_ex(row, "start_ns", NULL), "nobody measured it");
@@ -488,7 +490,7 @@ Test(probe, json_of_the_cost)
 	json_object_put(all);
 }
 
-/* What is not asked for is planned too, and the plan tells which is which. */
+/* Roles that were not asked for are planned as well, and the plan marks them. */
 Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 {
 	const struct probe_request wish = wish_for(0);
@@ -506,7 +508,7 @@ Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 				      report.plan.notes[i]);
 }
 
-/* What holds only with a role that is not asked for says so. */
+/* A note that only applies to a role that was not asked for says so. */
 Test(probe, notes_on_what_is_not_asked_for_name_it)
 {
 	const struct probe_request wish = wish_for(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the status of a running pebsd says of the counters that it holds. */
+/* The counters that a running pebsd holds, according to its status. */
 #include <criterion/criterion.h>
 
 #include "base/json_get.h"

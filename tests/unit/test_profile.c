@@ -42,7 +42,7 @@ Test(profile, totals_are_of_what_was_measured)
 	cr_assert_eq(profile_add(profile, &sample), 0);
 	sample.of.data_source = world_hitm();
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	sample.of.fields = SAMPLE_CODE_ADDRESS; /* all else is no measurement */
+	sample.of.fields = SAMPLE_CODE_ADDRESS; /* no other field is measured */
 	cr_assert_eq(profile_add(profile, &sample), 0);
 	totals = totals_of(profile);
 	cr_expect_eq(totals.samples, 3);
@@ -75,14 +75,14 @@ Test(profile, asks_once_for_each_address_until_there_is_an_answer)
 	add_stack(profile, AT_WORK, user, 2);
 	add_stack(profile, AT_WORK, user, 2);
 	world.silent = 2;
-	/* Three of code, one of data. */
+	/* Three addresses of code and one of data. */
 	cr_expect_eq(profile_resolve(profile, &world.names), 2);
 	cr_expect_eq(world.calls, 4);
 	cr_expect_eq(profile_resolve(profile, &world.names), 0);
 	cr_expect_eq(world.calls, 6);
 	cr_expect_eq(profile_resolve(profile, &world.names), 0);
 	cr_expect_eq(world.calls, 6);
-	/* The same address in another process is another one. */
+	/* The same address in another process is asked for separately. */
 	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 1);
 
 	sample.pid = 200;
@@ -91,7 +91,7 @@ Test(profile, asks_once_for_each_address_until_there_is_an_answer)
 	cr_expect_eq(world.calls, 8);
 }
 
-/* The same address, before and after: a program that is not relocated, and executes another. */
+/* The addresses are the same before and after: a program that is not relocated executes another one. */
 Test(profile, a_process_that_executes_another_program_is_another)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
@@ -107,7 +107,7 @@ Test(profile, a_process_that_executes_another_program_is_another)
 	cr_expect_eq(profile_resolve(profile, &world.names), 0);
 	cr_expect_eq(world.calls, 4, "it is asked for anew");
 	cr_expect_eq(world.pid, 100);
-	/* What was under way would be answered with the new program's. */
+	/* A pending question would be answered with names of the new program. */
 	add_stack(profile, AT_MAIN, NULL, 0);
 	world.silent = 1;
 	cr_expect_eq(profile_resolve(profile, &world.names), 1);
@@ -187,7 +187,7 @@ Test(profile, early_is_what_does_not_end_where_threads_start)
 	cr_assert_eq(profile_add(profile, &of_kernel), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
 		deep[i] = AT_WORK + 1;
-	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 1); /* was cut by the kernel */
+	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 1); /* the kernel cut this stack */
 	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 2);
 	cr_expect_eq(totals_of(profile).user_stacks, 8);
 	(void)profile_resolve(profile, NULL);
@@ -238,7 +238,7 @@ Test(profile, memory_is_bounded_and_what_does_not_fit_is_counted)
 	cr_expect_eq(totals.dropped_latency, 3 * totals.dropped);
 	cr_expect_eq(totals.user_stacks, n - totals.dropped);
 	cr_expect_leq(profile_bytes(profile), PROFILE_BYTES_MAX + 4096);
-	/* What is known already still has room. */
+	/* A known address still has room. */
 	struct zoom_sample again = world_sample(AT_WORK, AT_HEAP, 3);
 
 	cr_assert_eq(profile_add(profile, &again), 0);

@@ -178,7 +178,7 @@ Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
 	access_line(&made, 100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
 	access_line(&made, 100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
 	access_line(&made, 100, 2, AT_COUNTERS + 0x48, 0, world_l1());
-	/* More HITM, on a line with one offset, and on one with one CPU. */
+	/* Two lines with more HITM: one with a single offset, and one with a single CPU. */
 	for (u32 i = 0; i < 10; i++) {
 		access_line(&made, 100, i % 2, AT_HEAP + 0x100, 0, world_hitm());
 		access_line(&made, 100, 3, AT_HEAP + 0x200 + i, 0, world_hitm());
@@ -222,7 +222,7 @@ Test(profile_report, memory_that_processes_share_is_one_line)
 	cr_expect_str_eq(made.report.lines[0].object, "/dev/shm/q+0x80");
 	end(&made);
 
-	/* By name and offset, where no physical address is known. */
+	/* Without a physical address, name and offset decide. */
 	begin(&made);
 	access_line(&made, 100, 0, AT_SHARED + 0x80, 0, world_hitm());
 	access_line(&made, 200, 1, AT_SHARED2 + 0x88, 0, world_hitm());
@@ -238,7 +238,10 @@ Test(profile_report, what_is_not_shared_is_several_lines)
 	struct made made;
 
 	begin(&made);
-	/* One address in two processes; one page of zeros at two addresses; one name, and other memory. */
+	/*
+	 * One address in two processes, one page of zeros at two addresses, and one name with different
+	 * memory.
+	 */
 	access_line(&made, 100, 0, AT_HEAP, 0, world_l1());
 	access_line(&made, 200, 0, AT_HEAP, 0, world_l1());
 	access_line(&made, 100, 0, AT_HEAP + 0x1000, 0x9000000, world_l1());
@@ -249,7 +252,7 @@ Test(profile_report, what_is_not_shared_is_several_lines)
 	cr_expect_eq(made.report.n_lines, 6);
 	end(&made);
 
-	/* What a fork left is one. */
+	/* After a fork, the same address and memory in two processes is one line. */
 	begin(&made);
 	access_line(&made, 100, 0, AT_HEAP, 0x9000000, world_l1());
 	access_line(&made, 200, 0, AT_HEAP, 0x9000000, world_l1());
@@ -289,8 +292,7 @@ Test(profile_report, nodes_of_the_data_and_cpus_of_others)
 	begin(&made);
 	access_line(&made, 100, 0, AT_HEAP, 0x1000, world_l1());
 	access_line(&made, 100, 1, AT_HEAP + 8, 0x1008, world_l1());
-	access_line(&made, 100, 2, AT_HEAP + 0x1000, 0x20000000,
-		    world_l1()); /* of a CPU that is of no node */
+	access_line(&made, 100, 2, AT_HEAP + 0x1000, 0x20000000, world_l1()); /* from a CPU without a node */
 	access_line(&made, 100, 0, AT_HEAP + 0x2000, 0x1fffffff, world_l1());
 	access_line(&made, 100, 9, AT_HEAP + 0x3000, 0x40000000, world_l1());
 	access_line(&made, 100, 0, AT_HEAP + 0x4000, 0, world_l1());
@@ -355,7 +357,7 @@ static void add_random(struct made *made, u64 seed, bool backwards)
 	}
 }
 
-/* Also that no order shows in it. */
+/* Also compares the order of the items, which must not depend on that of the samples. */
 static void expect_same(const struct profile_report *a, const struct profile_report *b)
 {
 	cr_assert(a->n_functions == b->n_functions && a->n_objects == b->n_objects &&

@@ -8,7 +8,7 @@
 #include "export/prometheus/prometheus.h"
 #include "parse_metrics.h"
 
-/* What is rendered in these tests, with room for three series. */
+/* The data that these tests render, with room for three series. */
 struct books {
 	struct snapshot snapshot;
 	struct series series[3];
@@ -81,7 +81,7 @@ static char *render_all(const struct books *books, bool openmetrics, bool detail
 	return text;
 }
 
-/* Renders in a format, has it checked by the strict reader, and gives what that read. */
+/* Renders in one format, checks the text with the strict reader, and returns what it has read. */
 static struct metrics read_all(const struct books *books, bool openmetrics, bool detail)
 {
 	_cleanup_free_ char *text = render_all(books, openmetrics, detail);
@@ -171,7 +171,7 @@ Test(prometheus, counters_of_a_cgroup)
 	figures->tlb[TLB_WALK] = 3;
 	figures->tlb[TLB_MISS] = 2;
 	figures->locked = 9;
-	/* A sum above 2^53 must not go through a double. */
+	/* A sum above 2^53 must not be converted to a double. */
 	figures->weight[SOURCE_IO] = 9007199254740993 - 5000;
 	metrics = read_all(&books, false, false);
 	expect(&metrics, "pebsd_source_samples_total{" LOADS_OF_A ",source=\"l3\"}", "2");
@@ -320,7 +320,7 @@ Test(prometheus, several_pmus_stay_apart)
 	metrics_free(&metrics);
 }
 
-/* Names that a person with a cgroup of their own can choose. */
+/* Names that any owner of a cgroup can choose. */
 Test(prometheus, hostile_names_stay_apart_and_valid)
 {
 	static const char *const paths[] = {"/\"},up{a=\"\n\\", "/caf\xe9", "/caf\xef\xbf\xbd"};
@@ -368,7 +368,7 @@ Test(prometheus, labels_are_valid_utf8_and_never_one_for_two)
 		{"/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
 		{"\xc0\xaf", "\xef\xbf\xbd"
 			     "c0\xef\xbf\xbd"
-			     "af"}, /* overlong */
+			     "af"}, /* overlong form */
 		{"\xed\xa0\x80", "\xef\xbf\xbd"
 				 "ed\xef\xbf\xbd"
 				 "a0\xef\xbf\xbd"
@@ -415,7 +415,7 @@ Test(prometheus, openmetrics_names_families_its_own_way)
 	cr_expect_str_eq(openmetrics + strlen(openmetrics) - 6, "# EOF\n");
 }
 
-/* What the books hold of an event without a source is not where its accesses were served. */
+/* An event without a source has no series by source. */
 Test(prometheus, no_source_where_the_event_has_none)
 {
 	struct books books;

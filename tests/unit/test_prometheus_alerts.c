@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Alerts as metrics: what has a series, and that a scrape stays bounded. */
+/* Alerts as metrics: which of them have a series, and that a scrape stays bounded. */
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct alert in_state(size_t rule, const char *cgroup, enum alert_state s
 	return alert;
 }
 
-/* In both formats, through the strict reader; gives the text format's. */
+/* Reads both formats with the strict reader. Returns the result of the text format. */
 static struct metrics read_all(const struct prometheus_alerts *alerts)
 {
 	struct metrics metrics = {0};
@@ -51,7 +51,7 @@ static void expect(const struct metrics *metrics, const char *series, const char
 				 found ? found : "not there", value);
 }
 
-/* How many series a family has. */
+/* Returns the number of series of a family. */
 static size_t count(const struct metrics *metrics, const char *family)
 {
 	size_t n = 0;
@@ -88,7 +88,7 @@ Test(prometheus_alerts, pending_is_0_and_firing_1)
 	metrics_free(&metrics);
 }
 
-/* The larger, whichever comes first. */
+/* The series has the larger value, whichever comes first. */
 Test(prometheus_alerts, events_of_one_cgroup_share_a_series)
 {
 	for (int firing = 0; firing < 3; firing++) {
@@ -157,7 +157,7 @@ Test(prometheus_alerts, without_policy_there_is_nothing)
 
 #define MANY (PROMETHEUS_ALERTS_MAX + 5)
 
-/* Beyond the limit the latest of those that are pending go first; the order of the list is all the same. */
+/* Beyond the limit, the latest pending alerts are dropped first. The order of the list does not matter. */
 Test(prometheus_alerts, a_scrape_is_bounded)
 {
 	static struct alert list[MANY];
@@ -173,7 +173,7 @@ Test(prometheus_alerts, a_scrape_is_bounded)
 			(void)snprintf(cgroups[i], sizeof(cgroups[i]), "/%zu", i);
 			list[place] = in_state(SLOW_DB, cgroups[i], ALERT_PENDING);
 			list[place].since = (struct timespec){.tv_sec = 1000, .tv_nsec = (long)i};
-			if (i == MANY - 1) /* the last of all to come, and it fires */
+			if (i == MANY - 1) /* the last one, but it fires */
 				list[place].decision.state = ALERT_FIRING;
 		}
 		metrics = read_all(&alerts);
@@ -188,7 +188,7 @@ Test(prometheus_alerts, a_scrape_is_bounded)
 	}
 }
 
-/* What Prometheus's own tool has to say. */
+/* Checks the text with Prometheus's own tool. */
 Test(prometheus_alerts, promtool_has_nothing_to_say)
 {
 	struct alert list[] = {in_state(SLOW_DB, "/db", ALERT_FIRING), in_state(WORSE, "/db", ALERT_PENDING)};
@@ -201,7 +201,7 @@ Test(prometheus_alerts, promtool_has_nothing_to_say)
 	if (system("command -v promtool >/dev/null") != 0)
 		cr_skip("needs promtool (package prometheus)");
 	cr_assert_eq(prometheus_render(example_perf(), NULL, 0, &options, NULL, &text, &length), 0);
-	/* Its complaints go to standard error; it fails on those that are no mistakes, too. */
+	/* promtool reports to standard error. It also fails for remarks that are not errors. */
 	promtool = popen("promtool check metrics", "w");
 	cr_assert_not_null(promtool);
 	cr_expect_eq(fwrite(text, 1, length, promtool), length);

@@ -22,7 +22,7 @@ Test(quantile, of_nothing_is_not_known)
 
 Test(quantile, interpolates_within_the_bucket_as_prometheus_does)
 {
-	/* (16, 18] holds 4 and (18, 20] 6 of 10: rank 5 is the first of the six. */
+	/* 4 of 10 are in (16, 18] and 6 in (18, 20]. Rank 5 is the first of these six. */
 	static const u64 histogram[FINE_BUCKETS] = {[16] = 4, [17] = 6};
 	struct quantile quantile;
 
@@ -78,7 +78,7 @@ static int compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The bounds hold the exact quantile, which is found by sorting. */
+/* The exact quantile, found by sorting, must lie within the bounds. */
 Test(quantile, bounds_hold_the_exact_quantile)
 {
 	static const u64 permille[] = {1, 10, 250, 500, 900, 950, 990, 999, 1000};

@@ -7,7 +7,7 @@
 
 #define GAP READINGS_GAP_NS
 
-/* `at` in gaps. */
+/* Pushes a reading at `at` times the gap. */
 static void push(struct readings *readings, u64 at, u64 seen)
 {
 	readings_push(readings, at * GAP,
@@ -59,7 +59,7 @@ Test(readings, what_is_missing_is_unexplained)
 	cr_expect_eq(replayed.unexplained, 0, "what is not counted is not missing");
 }
 
-/* IBS samples operations of every kind: those of others are neither seen nor lost. */
+/* IBS samples operations of every kind. Samples of other kinds are filtered: neither seen nor lost. */
 Test(readings, what_is_filtered_is_not_missing)
 {
 	const struct reading before = {.counted = true, .expected = 100, .filtered = 30};
@@ -70,7 +70,7 @@ Test(readings, what_is_filtered_is_not_missing)
 	cr_expect_eq(reading_difference(&now, &before).filtered, 20);
 }
 
-/* The page of its event tells of it before the program has accounted it. */
+/* The page of the event reports a sample before the program has accounted it. */
 Test(readings, a_sample_under_way_is_not_lost)
 {
 	const struct reading first = {.counted = true};
@@ -89,7 +89,7 @@ Test(readings, a_sample_under_way_is_not_lost)
 	cr_expect_eq(lost.unexplained, 1);
 }
 
-/* Nothing that is still under way can be one of them. */
+/* This loss is certain, because it cannot include a sample that is still in progress. */
 Test(readings, a_loss_that_is_certain_is_told_at_once)
 {
 	const struct reading before = {.counted = true, .seen = 11, .expected = 11};
@@ -105,7 +105,7 @@ Test(readings, a_loss_that_is_certain_is_told_at_once)
 	cr_expect_eq(later.unexplained, 4, "never more than what is missing");
 }
 
-/* However many come between two collections: none of them stands for one that did not. */
+/* However many samples come between two collections, none of them replaces one that was lost. */
 Test(readings, a_loss_among_many_is_told_a_collection_later)
 {
 	struct reading before = {.counted = true}, now = {.counted = true};

@@ -11,7 +11,7 @@
 #include "recorded.h"
 #include "replayed.h"
 
-/* The first note is another recording's. Notes stay where they are until the next step. */
+/* The first note is about another recording. Notes stay where they are until the next step. */
 Test(replay, the_note_of_the_cut_is_told)
 {
 	struct writer_event other = recorded_event;
@@ -49,7 +49,10 @@ Test(replay, the_note_of_the_cut_is_told)
 	replay_free(replay);
 }
 
-/* Every length of the file: what is counted was in it, in its order, and the cut is told. */
+/*
+ * For every length of the file, the samples that are counted were in it, in their order, and the cut is
+ * reported.
+ */
 Test(replay, cut_at_every_byte)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
@@ -179,6 +182,6 @@ Test(replay, an_error_of_the_target_ends_the_step)
 	recorded_load(writer, 0, 1, 1);
 	replay = recorded_open(writer);
 	cr_expect_eq(replayed_all(&replayed, replay, 100), -ENOSPC);
-	cr_expect_null(replay_message(replay)); /* by this the fault is not the recording's */
+	cr_expect_null(replay_message(replay)); /* NULL means that the recording is not at fault */
 	replay_free(replay);
 }

@@ -155,14 +155,14 @@ Test(replay_event, which_are_ours)
 	}
 	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
-	/* A weight and a data source are recorded of any event, if asked for. */
+	/* perf records a weight and a data source for any event if asked to. */
 	cr_expect_not(describe(0xc0, "r00c0", NULL, &event));
 	cr_expect_not(describe(0xc0, "r00c0", "AuthenticAMD,25,1,1", &event));
 	cr_expect_not(describe(0x1cd, "r1cd", "AuthenticAMD,25,1,1", &event));
 	cr_expect_not(describe(0x2c41, "ls_refills_from_sys.store", "AuthenticAMD,25,1,1", &event));
 }
 
-/* Of a PMU with a number of its own. */
+/* Describes an event of a PMU with a dynamic type number. */
 static bool describe_dynamic(u64 config, u64 sample_type, const char *pmu, const char *cpuid,
 			     struct event *ret)
 {
@@ -196,7 +196,7 @@ Test(replay_event, which_of_other_pmus_are_ours)
 	cr_expect_not(describe_dynamic(0x3c, both, "cpu_atom", NULL, &event));
 	cr_expect_not(describe_dynamic(0x3c, both, NULL, NULL, &event));
 	cr_expect(describe_dynamic(0x5d0, both, NULL, NULL, &event));
-	/* Which PMU it is was not recorded: what its samples say of their operation decides. */
+	/* The name of the PMU was not recorded. The operation in each sample decides then. */
 	cr_assert(describe_dynamic(1 << 19, both, NULL, NULL, &event));
 	sample.data_source = nothing;
 	cr_expect_not(replay_sample_counts(&event, &sample));

@@ -15,7 +15,7 @@ Test(replay, other_events_are_left_out_and_counted)
 {
 	static const struct writer_event dummy = {.type = PERF_TYPE_SOFTWARE,
 						  .config = PERF_COUNT_SW_DUMMY,
-						  /* perf record -d -W asks all */
+						  /* perf record -d -W asks every event for them */
 						  .sample_type = RECORDED_FIELDS,
 						  .ids = second_ids,
 						  .n_ids = 1};
@@ -80,7 +80,7 @@ Test(replay, figures_of_another_threshold_are_not_mixed_in)
 	replay_free(replay);
 }
 
-/* A name is anybody's choice: it goes to terminals and logs. And a file may have thousands of events. */
+/* Anyone can choose the name, which appears on terminals and in logs. A file may have thousands of events. */
 Test(replay, notes_of_events_are_visible_and_few)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);

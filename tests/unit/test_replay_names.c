@@ -30,9 +30,9 @@ Test(replay, a_task_goes_by_its_comm_of_that_time)
 	recorded_load(writer, 0, 11, 106);
 	recorded_load(writer, 0, 10, 107);
 	writer_exit(writer, 0, 108, 11);
-	recorded_load(writer, 0, 11, 109); /* still on its way out */
+	recorded_load(writer, 0, 11, 109); /* the task is still exiting */
 	writer_fork(writer, 0, 110, 11, 99);
-	recorded_load(writer, 0, 11, 111); /* another task of that number, its parent not known */
+	recorded_load(writer, 0, 11, 111); /* a new task with the same number and an unknown parent */
 	replay = recorded_open(writer);
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	cr_assert_eq(replayed.n, ARRAY_SIZE(expected));
@@ -40,7 +40,7 @@ Test(replay, a_task_goes_by_its_comm_of_that_time)
 		cr_expect_str_eq(replayed_sample_name(&replayed, i), expected[i], "sample %zu", i);
 		cr_expect(replay_synthetic_id(replayed.samples[i].cgroup_id));
 	}
-	/* Two tasks of one comm are one cgroup, named once. */
+	/* Two tasks with the same comm are one cgroup, which is named once. */
 	cr_expect_eq(replayed.samples[2].cgroup_id, replayed.samples[3].cgroup_id);
 	cr_expect_eq(replayed.n_names, 4);
 	replayed_clear(&replayed);
@@ -76,7 +76,7 @@ Test(replay, recorded_cgroups_by_path_or_by_id)
 	replay_free(replay);
 }
 
-/* Two machines: 41 is one cgroup here and another there; /b is one, by two numbers. */
+/* Two machines use 41 for two different cgroups. /b is one cgroup with two numbers. */
 Test(replay, ids_of_two_machines_are_kept_apart)
 {
 	struct writer_event event = recorded_event;
@@ -112,7 +112,7 @@ Test(replay, ids_of_two_machines_are_kept_apart)
 	replay_free(replay);
 }
 
-/* The same 15 bytes are one comm, however much a file says. */
+/* Only 15 bytes make up a comm, however many the file has. */
 Test(replay, a_comm_is_cut_where_the_kernel_cuts_it)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
@@ -142,7 +142,7 @@ Test(replay, a_path_that_no_kernel_gives_is_damage)
 	path[0] = '/';
 	path[PATH_MAX] = '\0';
 	recorded_load(writer, 0, 1, 1);
-	writer_cgroup(writer, 0, 0, 1, path + 1); /* no path: left out */
+	writer_cgroup(writer, 0, 0, 1, path + 1); /* not a path: left out */
 	path[PATH_MAX - 1] = '\0';
 	writer_cgroup(writer, 0, 0, 1, path);
 	path[PATH_MAX - 1] = 'x';
@@ -180,7 +180,7 @@ Test(replay_names, what_is_remembered_is_bounded)
 	replay_names_clear(&names);
 }
 
-/* Short names take more than their text. */
+/* A short name takes more memory than its text. */
 Test(replay_names, many_short_names_are_bounded)
 {
 	struct replay_names names = {};

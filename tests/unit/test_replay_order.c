@@ -7,8 +7,10 @@
 #include "recorded.h"
 #include "replayed.h"
 
-/* Two CPUs' buffers, one written after the other: the comm is behind the sample in the file, and before it in
- * time. What a round has passed is handed over without waiting for the end. */
+/*
+ * The buffers of two CPUs are written one after the other. In the file, the comm follows the sample, but its
+ * time is earlier. Records that a round has passed are delivered without waiting for the end.
+ */
 Test(replay, records_are_put_in_the_order_of_time)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
@@ -25,7 +27,7 @@ Test(replay, records_are_put_in_the_order_of_time)
 	writer_round(writer);
 	recorded_load(writer, 0, 10, 900);
 	replay = recorded_open(writer);
-	cr_assert_eq(replay_step(replay, &target, 4), 1); /* up to the first round */
+	cr_assert_eq(replay_step(replay, &target, 4), 1); /* reads up to the first round */
 	cr_expect_eq(replayed.n, 0);
 	cr_assert_eq(replay_step(replay, &target, 2), 1);
 	cr_expect_eq(replayed.n, 3);
@@ -78,7 +80,7 @@ Test(replay_queue, sorts_and_is_bounded)
 		n++;
 	}
 	cr_expect_eq(n, REPLAY_QUEUE_MAX);
-	cr_expect_not(replay_queue_take(&queue, false, &item)); /* no round has passed */
+	cr_expect_not(replay_queue_take(&queue, false, &item)); /* no round has passed yet */
 	while (replay_queue_take(&queue, true, &item)) {
 		cr_assert_geq(item.time, last);
 		last = item.time;
@@ -104,7 +106,7 @@ Test(replay_queue, equal_times_keep_their_order)
 	replay_queue_clear(&queue);
 }
 
-/* What a target with moments was given. */
+/* What a target received that also takes moments. */
 struct timed {
 	struct replay_moment moments[8];
 	size_t n;

@@ -51,7 +51,7 @@ static struct writer *piped_writer(void)
 	return writer;
 }
 
-/* Each byte comes by itself: no step waits, and none of the records is lost or read twice. */
+/* The bytes arrive one by one. No step blocks, and no record is lost or read twice. */
 Test(replay, a_pipe_is_not_waited_for)
 {
 	static const u8 payload[24];

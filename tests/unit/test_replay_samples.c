@@ -113,7 +113,7 @@ Test(replay, weight_struct_is_not_one_number)
 	event.sample_type &= ~(u64)PERF_SAMPLE_WEIGHT;
 	event.sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
 	writer = recorded_writer("GenuineIntel,6,151,2", &event);
-	sample.weight = 0x2100000005; /* Alder Lake: 5 cycles of cache access, 33 from dispatch on */
+	sample.weight = 0x2100000005; /* Alder Lake: 5 cycles of cache access, 33 since dispatch */
 	writer_sample(writer, 0, &sample);
 	replay = recorded_open(writer);
 	events = replay_events(replay, &n);

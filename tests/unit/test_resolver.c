@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The resolver and real processes: what becomes of their files, in which namespaces they are. */
+/* The resolver with real processes: their files are replaced or removed, and they are in other namespaces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -51,7 +51,7 @@ static void expect_name(struct resolver *resolver, pid_t pid, u64 address, enum 
 	expect_text(&symbol, name);
 }
 
-/* The function itself, whatever is inlined at its first instruction. */
+/* Expects the function itself, even if another one is inlined at its first instruction. */
 static void expect_function(struct resolver *resolver, pid_t pid, u64 address, const char *name)
 {
 	struct symbol symbol = look_up(resolver, pid, address, SYMBOL_CODE);
@@ -63,7 +63,7 @@ static void expect_function(struct resolver *resolver, pid_t pid, u64 address, c
 	symbol_done(&symbol);
 }
 
-/* All that the subject shows, with the names that its source has. */
+/* Expects the names that the source gives to everything that the subject shows. */
 static void expect_names(struct resolver *resolver, const struct subject *subject)
 {
 	expect_function(resolver, subject->pid, subject->function, "looked_at");
@@ -126,7 +126,10 @@ Test(resolver, segments_that_share_pages)
 	check_flags("-Wl,-z,noseparate-code");
 }
 
-/* The three places that frames know: the inlined function's, its call's, and the function's offset. */
+/*
+ * Expects the three positions that frames have: that of the inlined function, that of its call, and the
+ * offset in the function.
+ */
 static void check_inlined(const char *flags)
 {
 	char *directory = subject_directory();
@@ -168,7 +171,7 @@ Test(resolver, inlined_functions_and_lines_of_compressed_sections)
 	check_inlined("-g -gz");
 }
 
-/* A stripped file: no name, but the place in it that the whole one has a name for. */
+/* A stripped file has no names, but the result has the offset in the file. */
 Test(resolver, stripped)
 {
 	char *directory = subject_directory();
@@ -191,7 +194,7 @@ Test(resolver, stripped)
 	subject_remove(directory);
 }
 
-/* `other`: another debug file lies there, which is not this one's. */
+/* If `other` is set, the debug file at that place belongs to another program. */
 static void check_linked_debug_file(const char *id_flags, bool other)
 {
 	char *directory = subject_directory();
@@ -257,7 +260,7 @@ Test(resolver, deleted_while_it_runs)
 	subject_remove(directory);
 }
 
-/* What lies under its name now has other functions at the addresses. */
+/* The file that has this name now has other functions at these addresses. */
 Test(resolver, replaced_while_it_runs)
 {
 	char *directory = subject_directory();
@@ -280,7 +283,7 @@ Test(resolver, replaced_while_it_runs)
 	subject_remove(directory);
 }
 
-/* It was looked at, ended, and its file is gone as well. */
+/* The process was read and has ended since. Its file is removed as well. */
 Test(resolver, gone_since_it_was_looked_at)
 {
 	char *directory = subject_directory();
@@ -324,7 +327,7 @@ Test(resolver, forked_and_executed)
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
 	struct resolver *resolver = new_resolver();
-	/* Of no process: what is known of it comes of what it was told. */
+	/* No process has this number. The resolver knows only what it was told. */
 	const u32 child = 4194304 + 7;
 	struct subject subject;
 	struct symbol symbol;
@@ -344,7 +347,9 @@ Test(resolver, forked_and_executed)
 	subject_remove(directory);
 }
 
-/* Told of by an event alone; the file is reached by its name, and only while it is the one that was mapped.
+/*
+ * Only an event reports this mapping. The file is opened by its name, and only used if it is still the mapped
+ * one.
  */
 Test(resolver, mapped_as_an_event_said)
 {
@@ -360,7 +365,7 @@ Test(resolver, mapped_as_an_event_said)
 	subject = subject_start(path, NULL, NULL);
 	cr_assert_eq(stat(path, &found), 0);
 	mapping.pid = (u32)subject.pid;
-	/* Where nothing of it is mapped: a place that only the event tells of. */
+	/* Nothing is mapped at this address, so that it can only be known from the event. */
 	mapping.start = 0x10000000;
 	mapping.offset = subject.function % 0x1000000 & ~0xfffULL;
 	mapping.offset -= 0x400000;
@@ -389,7 +394,7 @@ static bool enter_container(const char *root)
 	return unshare(CLONE_NEWNS) == 0 && chroot(root) == 0 && chdir("/") == 0;
 }
 
-/* The path is the container's, and so is the debug file. */
+/* Both the path and the debug file are those of the container. */
 Test(resolver, in_another_mount_namespace)
 {
 	char *directory = subject_directory();
@@ -450,7 +455,7 @@ Test(resolver, a_program_in_memory)
 	subject_remove(directory);
 }
 
-/* This process itself has one of each. */
+/* This process has memory of each kind. */
 Test(resolver, memory_of_no_file)
 {
 	struct resolver *resolver = new_resolver();
@@ -493,7 +498,7 @@ static u64 vdso_of(pid_t pid)
 	return 0;
 }
 
-/* Some page of it has a function at some 16 bytes. */
+/* At some multiple of 16 in the first page, there is a known function. */
 Test(resolver, the_vdso)
 {
 	struct resolver *resolver = new_resolver();
@@ -514,7 +519,7 @@ Test(resolver, the_vdso)
 	resolver_free(resolver);
 }
 
-/* A made /proc, which has a process with more than is read. */
+/* A made-up /proc with a process that has more mappings than are read. */
 Test(resolver, a_process_with_a_hundred_thousand_mappings)
 {
 	char *directory = subject_directory();
@@ -543,7 +548,7 @@ Test(resolver, a_process_with_a_hundred_thousand_mappings)
 	subject_remove(directory);
 }
 
-/* What is held stays bounded, and what was asked for last stays. */
+/* The memory stays bounded, and the most recent processes stay known. */
 Test(resolver, more_processes_than_are_held)
 {
 	struct resolver *resolver = new_resolver();
@@ -563,7 +568,7 @@ Test(resolver, more_processes_than_are_held)
 	resolver_free(resolver);
 }
 
-/* Writes what a process has mapped into the pipe, to each who reads it, slowly; `reads`: how often. */
+/* Slowly writes the mappings of a process to each reader of the pipe. `reads` counts the readers. */
 static void write_maps_slowly(const char *path, volatile unsigned int *reads)
 {
 	static const char maps[] = "10000-20000 rw-p 00000000 00:00 0 \n";

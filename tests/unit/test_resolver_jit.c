@@ -88,7 +88,7 @@ Test(jit, status_and_what_is_none)
 	cr_expect_eq(jit_parse_status("Name:\tx\nNSpid:\t\nUid:\t1\t2\n", &pid, &uid), -EINVAL);
 }
 
-/* A process with a user of its own, in a root of its own, and what its map is there. */
+/* A process with its own user and root directory, and the map in that directory. */
 struct jitted {
 	char *directory;
 	struct subject subject;
@@ -110,7 +110,7 @@ static bool enter_namespaces(const char *root)
 	if (unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
 		return false;
 	pid = fork();
-	/* The one that is asked for is the child, which is 1 in its namespace. */
+	/* The test asks for the child, whose pid is 1 in its namespace. */
 	if (pid == 0)
 		return enter_root(root);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -140,7 +140,7 @@ static void stop(struct jitted *jitted)
 	subject_remove(jitted->directory);
 }
 
-/* `pid`: in the file's name. */
+/* `pid` is the number in the file's name. */
 static void write_map(const struct jitted *jitted, u32 pid, uid_t owner)
 {
 	subject_run("printf '%%x 40 Jitted::code(int)\\n' %llu >'%s/tmp/perf-%u.map' && chown %u "
@@ -216,7 +216,7 @@ Test(jit, a_symbolic_link)
 	stop(&jitted);
 }
 
-/* Nobody ever writes to it: who opens it for reading waits. */
+/* Nothing ever writes to this FIFO, so that opening it for reading would block. */
 Test(jit, a_fifo, .timeout = 30)
 {
 	struct jitted jitted = start(false);
@@ -238,7 +238,7 @@ Test(jit, one_that_is_too_large)
 	stop(&jitted);
 }
 
-/* What is added after it was read is read as well. */
+/* Lines that are added after the file was read are also read. */
 Test(jit, it_grows)
 {
 	struct jitted jitted = start(false);
@@ -251,7 +251,7 @@ Test(jit, it_grows)
 	stop(&jitted);
 }
 
-/* It is gone, and its root with it; the map was seen while it was there. */
+/* The process and its root are gone, but the map was read while they existed. */
 Test(jit, a_process_that_ended)
 {
 	struct jitted jitted = start(false);
@@ -264,7 +264,7 @@ Test(jit, a_process_that_ended)
 	resolver_free(jitted.resolver);
 }
 
-/* Where it is 1; as pid 1 of this system it is somebody else. */
+/* The process is pid 1 in its namespace. On this system, pid 1 is another process. */
 Test(jit, a_pid_namespace)
 {
 	struct jitted jitted = start(true);

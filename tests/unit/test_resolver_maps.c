@@ -179,7 +179,7 @@ Test(maps, what_was_there_stays_where_nothing_is_now)
 	maps_unref(both);
 }
 
-/* Over the start, the end, the middle and all of what is there. */
+/* The new mapping covers the start, the end, the middle, or all of the old ones. */
 Test(maps, a_new_mapping_lies_over_the_old_ones)
 {
 	static const struct {
@@ -230,7 +230,7 @@ Test(maps, mappings_that_cannot_be)
 	maps_unref(maps);
 }
 
-/* A mapping each 5 ms, as many as are read. */
+/* Writes one mapping each 5 ms, until the reader stops. */
 static void write_slowly(int fd)
 {
 	const struct timespec a_while = {.tv_nsec = 5000000};

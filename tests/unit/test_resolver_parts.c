@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names, kernel symbols, times of processes, and files below a root: what the resolver puts together. */
+/* Parts of the resolver: names, kernel symbols, start times of processes, and files below a root. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -47,7 +47,7 @@ Test(resolver_name, what_cannot_be_shown)
 			    "7f");
 }
 
-/* Each part of it names the one before twice: 2^60 of the first. */
+/* Each part names the one before twice, so that the first occurs 2^60 times. */
 Test(resolver_name, one_that_stands_for_terabytes)
 {
 	char symbol[1024] = "_Z1fI1AIiiE";
@@ -125,7 +125,7 @@ Test(resolver_kernel, symbols_of_the_kernel_and_of_modules)
 	expect_kernel(&symbols, 0xffffffff81800008, SYMBOL_CODE, NULL, NULL);
 	expect_kernel(&symbols, 0xffffffff81000100, SYMBOL_DATA, NULL, NULL);
 	expect_kernel(&symbols, 0xffffffffc000003f, SYMBOL_CODE, "first", "one");
-	/* The last one of its module ends with its page. */
+	/* The last symbol of a module ends at the end of its page. */
 	expect_kernel(&symbols, 0xffffffffc0000fff, SYMBOL_CODE, "second", "one");
 	expect_kernel(&symbols, 0xffffffffc0001000, SYMBOL_CODE, NULL, NULL);
 	expect_kernel(&symbols, 0xffffffffc0100004, SYMBOL_DATA, "table", "two");
@@ -162,7 +162,7 @@ Test(resolver_process, when_it_started)
 	cr_expect_eq(process_parse_start_time("12 a S 1 2 3", &time), -EINVAL);
 }
 
-/* Nothing but regular files, nothing outside, and no waiting. */
+/* Only regular files below the root are opened, and opening never blocks. */
 Test(resolver_open, below_a_root, .timeout = 30)
 {
 	char *directory = subject_directory();

@@ -44,7 +44,7 @@ Test(rule, a_quantile_is_decided_at_bucket_edges)
 	cr_expect_eq(histogram_fine_upper(limits.clear_bucket), 704);
 }
 
-/* Whatever the threshold, no edge is nearer than the one that was taken. */
+/* For any threshold, no bucket edge is closer than the one that is used. */
 Test(rule, the_nearest_edge)
 {
 	struct rule rule = rule_of("p50", false, 1, 1);
@@ -90,7 +90,10 @@ Test(rule, clear_moves_in_proportion)
 	cr_expect_eq(rule_limits(&rule, 2048).clear, 1024);
 	rule = rule_of("share:l3", false, 0.4, 0.2);
 	cr_expect_float_eq(rule_limits(&rule, 0.2).clear, 0.1, 1e-12);
-	/* 0.6 of the rest to 0.4 of it, so 0.3 to 0.2: never a share that none can be above. */
+	/*
+	 * The distances of the threshold and of `clear` from 1 keep their ratio: 0.6 to 0.4, here 0.3 to 0.2.
+	 * So `clear` never reaches 1, which no share can exceed.
+	 */
 	rule = rule_of("share:l3", true, 0.4, 0.6);
 	cr_expect_float_eq(rule_limits(&rule, 0.7).clear, 0.8, 1e-12);
 	cr_expect_lt(rule_limits(&rule, 0.99).clear, 1);
@@ -121,8 +124,10 @@ Test(rule, a_mean_counts_up_to_eight_times_the_limit)
 	cr_expect_eq(rule_mean_cap(&rule, &limits), 1 << HISTOGRAM_MAX_LOG2);
 }
 
-/* What is needed is held against the intervals themselves: with as many samples as well as can be the
- * verdicts are met, with one less one of them is not. */
+/*
+ * `needs` is checked against the intervals: with this many samples in the best case both verdicts are
+ * possible, and with one less, one of them is not.
+ */
 static void expect_needs(const struct rule *rule, u64 needs)
 {
 	cr_expect_eq(rule_needs_samples(rule), needs, "%llu", (unsigned long long)rule_needs_samples(rule));
@@ -251,7 +256,7 @@ static bool mean_ratios_do(const struct rule *rule, u64 n)
 	       interval_ratio(&least, &most).high <= rule->clear;
 }
 
-/* Of latencies of a cycle each a little is left: it is a bound below, not the number itself. */
+/* Latencies of one cycle each are not quite 0, so that `needs` is only a lower bound for the number. */
 Test(rule, samples_for_ratios_of_means)
 {
 	const struct rule rule = rule_of("ratio:mean", false, 1.5, 1.2);
@@ -318,7 +323,7 @@ Test(rule, what_decides_is_the_same_and_what_does_not)
 	cr_expect_not(rule_same_decision(&rule, &same));
 	cr_expect_neq(rule_fingerprint(&rule), rule_fingerprint(&same));
 
-	/* A baseline decides where there is one. */
+	/* If there is a baseline, its time matters. */
 	others[4].baseline_ns = 1;
 	same = rule;
 	same.metric.ratio = true;
@@ -326,7 +331,7 @@ Test(rule, what_decides_is_the_same_and_what_does_not)
 	cr_expect_neq(rule_fingerprint(&others[4]), rule_fingerprint(&same));
 }
 
-/* It stands in files that another version reads. */
+/* Files of other versions contain the fingerprint. */
 Test(rule, the_fingerprint_stays_as_it_is)
 {
 	const struct rule rule = rule_of("p99", false, 900, 700);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a sample costs by how often samples come. */
+/* The cost of a sample, depending on how often samples come. */
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "govern/sample_cost.h"
 
-/* Sparse interrupts take four times as long: 100 and 25,600 a second are eight doublings apart, of which each
- * takes a quarter of a doubling off. */
+/*
+ * Sparse interrupts take four times as long. 100 and 25,600 a second are eight doublings apart, and each
+ * doubling divides the time by the fourth root of 2.
+ */
 static const struct sample_cost usual = {
 	.program_ns = 200,
 	.dense_ns = 1000,
@@ -49,7 +51,7 @@ Test(sample_cost, the_rate_of_a_share_takes_that_share)
 	cr_expect_float_eq(sample_cost_rate(&usual, 100 * 4200e-9), 100, 1e-6);
 }
 
-/* Else steering would have two answers, or go the wrong way. */
+/* Otherwise the governor would find two answers, or go in the wrong direction. */
 Test(sample_cost, more_samples_never_cost_less_and_one_of_more_never_costs_more)
 {
 	static const struct sample_cost costs[] = {
@@ -93,7 +95,7 @@ Test(sample_cost, without_sparse_ones_all_cost_what_dense_ones_do)
 	cr_expect_float_eq(sample_cost_rate(&cost, 0.0012), 1000, 1e-6);
 }
 
-/* The kernel's limit may let no dense ones come. */
+/* The kernel's limit may prevent dense samples. */
 Test(sample_cost, of_two_timings_at_rare_samples_the_longer_counts)
 {
 	struct sample_cost cost = usual;

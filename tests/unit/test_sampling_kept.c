@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was counted before is taken over, or stays stored; the service manager is the test's. */
+/* The state of the process before is adopted, or stays in the store. The test plays the service manager. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static void teardown(void)
 
 TestSuite(sampling_kept, .init = setup, .fini = teardown);
 
-/* Another process, which is passed what is stored. Returns what it returns. */
+/* Runs another process, which gets the stored descriptors. Returns its exit code. */
 static int live(int (*run)(struct store *store, size_t number), size_t number)
 {
 	pid_t child;
@@ -75,7 +75,7 @@ static bool has_words(const struct sampling_kept *kept)
 
 enum end { GOES_ON = 10, FAILED, GOES_ON_ALL_THE_SAME, WENT_WRONG };
 
-/* All memory is there but for one allocation. */
+/* Adopts the state while allocation `number` fails. */
 static int go_on_with(struct store *store, size_t number)
 {
 	struct sampling_kept kept;

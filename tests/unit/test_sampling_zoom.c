@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which of the always-on events a zoom opens, which pause for it, and whose directories it opens. */
+/* Which of the always-on events a zoom opens, which ones pause for it, and which directories it may open. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct pmu_opening openings[EVENTS_MAX];
 static const struct pmu_opening *pointers[EVENTS_MAX];
 static bool chosen[EVENTS_MAX], displaced[EVENTS_MAX];
 
-/* '+' for those that are chosen, 'p' for those that pause, '*' for both. */
+/* Returns a character for each event: '+' if it is chosen, 'p' if it pauses, '*' for both. */
 static const char *plan(const struct one *ones, size_t n)
 {
 	static char text[EVENTS_MAX + 1];
@@ -54,7 +54,7 @@ Test(sampling_zoom, loads_else_stores_else_instructions)
 			 "+..");
 	cr_expect_str_eq(PLAN({EVENT_INSTRUCTIONS, "cpu", 4, 0}, {EVENT_STORES, "cpu", 4, 0}), ".+");
 	cr_expect_str_eq(PLAN({EVENT_INSTRUCTIONS, "cpu", 4, 0}), "+");
-	/* On each PMU what that has. */
+	/* On each PMU, the best event that this PMU has. */
 	cr_expect_str_eq(PLAN({EVENT_STORES, "cpu_atom", 10, 0}, {EVENT_LOADS, "cpu_core", 4, 0},
 			      {EVENT_STORES, "cpu_core", 4, 1}),
 			 "++.");
@@ -62,15 +62,15 @@ Test(sampling_zoom, loads_else_stores_else_instructions)
 
 Test(sampling_zoom, who_needs_its_counter_pauses)
 {
-	/* Sandy Bridge: both on counter 3. */
+	/* Sandy Bridge: both events need counter 3. */
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 4}, {EVENT_STORES, "cpu", 4, 4},
 			      {EVENT_INSTRUCTIONS, "cpu", 4, 2}),
 			 "*p.");
-	/* Sapphire Rapids: the stores alone have one, and a zoom of loads leaves it to them. */
+	/* Sapphire Rapids: only stores are bound to a counter, and a zoom of loads does not need it. */
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 0}, {EVENT_STORES, "cpu", 4, 1}), "+.");
 	cr_expect_str_eq(PLAN({EVENT_STORES, "cpu", 4, 1}, {EVENT_INSTRUCTIONS, "cpu", 4, 33}), "*.");
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "ibs_op", 9, 1}), "*");
-	/* The same number on another PMU is another counter. */
+	/* The same number is another counter on another PMU. */
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "a", 4, 4}, {EVENT_LOADS, "b", 5, 4}, {EVENT_STORES, "b", 5, 0}),
 			 "**.");
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "a", 4, 4}, {EVENT_LOADS, "b", 5, 0}, {EVENT_STORES, "b", 5, 4}),

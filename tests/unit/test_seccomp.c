@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a process may do that left itself a few system calls: of a child of the test's, which tells by its
- * exit. */
+/*
+ * What a process may do that has confined itself to a few system calls. A child of the test reports it by its
+ * exit code.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +31,7 @@ static int confine(const struct seccomp_list *lists, size_t n)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : seccomp_allow(lists, n);
 }
 
-/* What `deed` returns in a child that has called seccomp_allow(). */
+/* Returns the result of `deed` in a child that has called seccomp_allow(). */
 static int in_child(const struct seccomp_list *lists, size_t n, int (*deed)(int pair[2]))
 {
 	int pair[2], status;
@@ -63,7 +65,7 @@ static int do_what_any_may(int pair[2])
 		return 1;
 	if (send(pair[0], "x", 1, 0) != 1 || read(pair[1], &byte, 1) != 1)
 		return 2;
-	/* The C library has another call for fstat(), or not, by its version. */
+	/* Whether the C library uses another system call for fstat() depends on its version. */
 	if (syscall(SYS_fstat, pair[0], &status) < 0 || fcntl(pair[0], F_GETFL) < 0)
 		return 3;
 	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -166,6 +168,6 @@ Test(seccomp, more_than_a_filter_can_hold_is_refused)
 {
 	static const struct seccomp_list many = {first, 4096};
 
-	/* Told before anything is read of it. */
+	/* The error comes before the list is read. */
 	cr_expect_eq(seccomp_allow(&many, 1), -E2BIG);
 }

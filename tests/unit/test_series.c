@@ -13,7 +13,7 @@
 #define PLAIN           1
 #define PATH_MAX_LENGTH 64
 
-/* `samples` of 100 cycles each, weighing `period`. */
+/* Makes `samples` samples of 100 cycles each, with the weight `period`. */
 static struct figures figures_of(u64 samples, u64 period)
 {
 	struct figures figures = {0};
@@ -26,7 +26,7 @@ static struct figures figures_of(u64 samples, u64 period)
 	return figures;
 }
 
-/* Valid for the next ROOMS of them. */
+/* The result stays valid for the next ROOMS calls. */
 #define ROOMS 128
 static const struct difference *brought(const struct figures *figures)
 {
@@ -64,7 +64,7 @@ static size_t length(const struct series_table *table)
 	return n;
 }
 
-/* Samples of the event in a path's series; -1: it has no series. */
+/* Returns the samples of the event in the path's series, or -1 if it has no series. */
 static long samples(const struct series_table *table, const char *path)
 {
 	const struct series *series = find(table, path);
@@ -82,7 +82,7 @@ static struct series_table *new_table(size_t top)
 	return table;
 }
 
-/* One collection in which one path has `n` samples. */
+/* Runs one collection in which one path has `n` samples. */
 static void update_one(struct series_table *table, u64 now_ns, const char *path, u64 n)
 {
 	struct figures figures = figures_of(n, 1000);
@@ -123,7 +123,7 @@ Test(series, equal_cost_goes_by_path)
 	series_table_free(table);
 }
 
-/* However many there are, and in whatever order they come. */
+/* The result does not depend on how many paths there are, nor on their order. */
 Test(series, exactly_the_costliest_of_many)
 {
 	enum { N = 1000, TOP_OF_THEM = 37 };
@@ -133,7 +133,7 @@ Test(series, exactly_the_costliest_of_many)
 	static char paths[N][16];
 
 	for (u64 i = 0; i < N; i++) {
-		u64 rank = i * 389 % N; /* each of them once */
+		u64 rank = i * 389 % N; /* each rank occurs once */
 		struct figures figures = figures_of(1 + rank, 1000);
 
 		(void)snprintf(paths[i], sizeof(paths[i]), "/%llu", (unsigned long long)rank);
@@ -198,7 +198,7 @@ Test(series, cost_has_a_half_life)
 Test(series, kept_then_frozen_then_ended_then_continued)
 {
 	struct series_table *table = new_table(1);
-	const u64 left = SECOND; /* when /a was last among the N */
+	const u64 left = SECOND; /* when /a was among the N for the last time */
 	const u64 keep = left + SERIES_KEEP_NS;
 	const u64 end = keep + SERIES_LINGER_NS;
 
@@ -242,7 +242,7 @@ Test(series, a_service_started_again_goes_on_in_its_series)
 	struct series_input both[] = {input_of("/s", &before), input_of("/s", &after)};
 
 	update_one(table, SECOND, "/s", 10);
-	update_one(table, 200 * SECOND, "/s", 1); /* another cgroup, the same path */
+	update_one(table, 200 * SECOND, "/s", 1); /* another cgroup with the same path */
 	cr_expect_eq(samples(table, "/s"), 11);
 	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/s"), 20, "old and new within one collection");
@@ -251,7 +251,10 @@ Test(series, a_service_started_again_goes_on_in_its_series)
 	series_table_free(table);
 }
 
-/* Of a sample that was under way when its slot was read: its weight first, and the rest with the next. */
+/*
+ * A sample was in progress when its slot was read. Its weight comes first, and the rest with the next
+ * collection.
+ */
 Test(series, what_comes_without_a_sample_is_added_and_buys_no_series)
 {
 	struct series_table *table = new_table(1);
@@ -267,7 +270,7 @@ Test(series, what_comes_without_a_sample_is_added_and_buys_no_series)
 	series_table_free(table);
 }
 
-/* Its old slot and its new one lie side by side. */
+/* The path has an old and a new slot in the same collection. */
 Test(series, two_differences_of_an_event_and_one_of_another_in_an_input)
 {
 	struct series_table *table = new_table(1);
@@ -331,7 +334,9 @@ Test(series, the_excluded_are_other)
 	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 10);
 
-	/* Excluded by a reload: what it has is shown till its time is over, but takes no more. */
+	/*
+	 * A reload excludes the cgroup. Its series is still shown until its time is over, but does not grow.
+	 */
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 10);
@@ -351,7 +356,7 @@ Test(series, ten_thousand_promotions_are_bounded)
 	for (u64 i = 0; i < 10000; i++) {
 		char path[PATH_MAX_LENGTH];
 
-		/* Each is louder than all before: each would have a series. */
+		/* Each path is louder than all before it, so that each would get a series. */
 		(void)snprintf(path, sizeof(path), "/job-%llu", (unsigned long long)i);
 		update_one(table, SECOND + i * 50 * NSEC_PER_MSEC, path, 10 + i);
 		total += (long)(10 + i);
@@ -370,7 +375,7 @@ Test(series, ten_thousand_promotions_are_bounded)
 	series_table_free(table);
 }
 
-/* Reproducible numbers: xorshift64. */
+/* Reproducible random numbers: xorshift64. */
 static u64 next_random(u64 *state)
 {
 	*state ^= *state << 13;
@@ -379,11 +384,11 @@ static u64 next_random(u64 *state)
 	return *state;
 }
 
-/* No more than the figures that a top of TOP keeps: then nothing is ever dropped. */
+/* The table keeps figures for at least this many paths, so that none are dropped. */
 #define TOP   8
 #define PATHS ((size_t)TOP * SERIES_ENDED_FACTOR)
 
-/* What a scraper remembers of one series: what it last saw. */
+/* The last value that a scraper has of one series. */
 struct seen {
 	char path[PATH_MAX_LENGTH];
 	struct figures figures;
@@ -399,7 +404,7 @@ static struct seen *seen_of(struct seen *seen, size_t *n, const char *path)
 	return &seen[(*n)++];
 }
 
-/* Compares all series with what was last seen of them; returns the sum of the increases. */
+/* Compares all series with their last values, and adds the increases to `increases`. */
 static void scrape(const struct series_table *table, struct seen *seen, size_t *n_seen,
 		   struct figures *increases, u64 step)
 {
@@ -422,8 +427,9 @@ static void scrape(const struct series_table *table, struct seen *seen, size_t *
 }
 
 /*
- * A scraper that comes at each step, over 1,000 steps in which the loud ones change, paths are born, die and
- * come back, and up to 20 minutes pass between two: nothing it sees ever falls, and it sees all of it.
+ * A scraper comes at each of 1,000 steps. In these, other paths become loud, and paths are born, die and come
+ * back. Up to 20 minutes pass between two steps. No series may ever fall, and the scraper must see all
+ * samples.
  */
 Test(series, a_thousand_random_promotions_births_and_deaths)
 {
@@ -494,7 +500,7 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* What three collections of many paths take. */
+/* Returns the CPU time of three collections with many paths. */
 static double collections_take(const struct series_input *inputs, size_t n, size_t top)
 {
 	struct series_table *table = new_table(top);
@@ -509,7 +515,10 @@ static double collections_take(const struct series_input *inputs, size_t n, size
 	return begun;
 }
 
-/* As many as a large machine may have: a collection's time does not grow with how many of them are listed. */
+/*
+ * As many paths as a large machine may have. The time of a collection must not grow with the number of listed
+ * series.
+ */
 Test(series, many_series_take_no_long_time)
 {
 	enum { MANY = 40000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many series there are, whatever becomes the costliest for however long. */
+/* The number of series stays bounded, whichever cgroups are the costliest and for how long. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-/* As Skylake's servers sample loads and stores, Sapphire Rapids, and Zen 4. */
+/* The events of Skylake servers (loads and stores), of Sapphire Rapids, and of Zen 4. */
 static const struct event skylake[] = {
 	{.role = EVENT_LOADS, .pmu = "cpu", .settings = {.has_latency = 1, .has_source = 1}},
 	{.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},
@@ -39,10 +39,15 @@ static size_t width_expected(const struct event *events, unsigned n)
 
 Test(series_bound, what_events_are_expected_to_make)
 {
-	/* A histogram of 13, 9 sources twice, 6 counters; 2 sources, 3 counters; 4 that may come. */
+	/*
+	 * Loads: a histogram of 13, two series for each of 9 sources, and 6 counters. Stores: 2 sources and 3
+	 * counters. 4 more may come.
+	 */
 	cr_expect_eq(width_expected(skylake, 1), 37 + 4);
 	cr_expect_eq(width_expected(skylake, 2), 37 + 5 + 4);
-	/* 50 of the loads; two histograms, 2 sources twice and 4 counters of the stores. */
+	/*
+	 * 50 for the loads. For the stores: two histograms, two series for each of 2 sources, and 4 counters.
+	 */
 	cr_expect_eq(width_expected(sapphire_rapids, 2), 50 + 34 + 4);
 	cr_expect_eq(width_expected(NULL, 0), 40);
 }
@@ -58,11 +63,11 @@ Test(series_bound, places_follow_from_the_width)
 		{SERIES_TOP_AUTO, 88, {35, 35}},
 		{SERIES_TOP_AUTO, 150, {20, 20}},
 		{SERIES_TOP_AUTO, 5000, {0, 0}},
-		/* What a person asks for fits, and what it costs follows. */
+		/* A number that the user sets is used, whatever it costs. */
 		{50, 46, {50, 69}},
 		{50, 88, {50, 50}},
 		{500, 46, {500, 715}},
-		/* Where that is little, more may keep theirs. */
+		/* If that number is small, more paths may keep their series. */
 		{5, 46, {5, 20}},
 		{20, 46, {20, 69}},
 		{0, 46, {0, 0}},
@@ -81,7 +86,7 @@ static const enum source load_sources[] = {
 	SOURCE_REMOTE_CACHE, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM, SOURCE_UNKNOWN,
 };
 
-/* A collection's samples of an event, each source, result and counter among them. */
+/* The samples of an event in one collection, with each source, result and counter among them. */
 static struct figures brought(const struct event *event, u64 n)
 {
 	bool loads = event->role == EVENT_LOADS;
@@ -151,7 +156,7 @@ Test(series_bound, width_is_what_the_exposition_has)
 }
 
 #define CGROUPS 1000
-#define KINDS   5 /* of how loud a cgroup is, from quiet on */
+#define KINDS   5 /* how loud a cgroup is, beginning with quiet */
 
 struct host {
 	const struct event *events;
@@ -160,11 +165,11 @@ struct host {
 	struct figures brings[KINDS][2];
 	struct in_pairs pairs[KINDS][2];
 	struct difference differences[KINDS][2];
-	size_t kinds[CGROUPS]; /* in this collection */
+	size_t kinds[CGROUPS]; /* loudness in this collection */
 	u64 total;             /* samples of both events */
-	u64 seen[CGROUPS + 1]; /* samples that a scraper saw of each, and of `other` */
-	u64 increases;         /* all that it saw grow */
-	u64 begun_ns[CGROUPS]; /* when it got its series; 0: it has none */
+	u64 seen[CGROUPS + 1]; /* samples of each cgroup, and of `other`, that a scraper has seen */
+	u64 increases;         /* sum of all increases that it has seen */
+	u64 begun_ns[CGROUPS]; /* when it got its series; 0: no series */
 	size_t most, begins, ends;
 };
 
@@ -205,7 +210,7 @@ static u64 samples_brought(const struct host *host, size_t cgroup)
 	return figures_samples(&brings[0]) + figures_samples(&brings[1]);
 }
 
-/* What a scraper that comes after each collection sees. */
+/* Checks the series that a scraper sees after a collection. */
 static void scrape(struct host *host, u64 now_ns)
 {
 	bool shown[CGROUPS] = {false};
@@ -223,7 +228,7 @@ static void scrape(struct host *host, u64 now_ns)
 			continue;
 		was = host->seen[cgroup];
 		if (!other && !host->begun_ns[cgroup] && now == samples_brought(host, cgroup))
-			was = 0; /* begins: its figures were dropped, if there were any */
+			was = 0; /* the series begins: earlier figures were dropped */
 		cr_assert_geq(now, was, "cgroup %zu fell", cgroup);
 		host->increases += now - was;
 		host->seen[cgroup] = now;
@@ -243,7 +248,10 @@ static void scrape(struct host *host, u64 now_ns)
 	}
 }
 
-/* All 1,000 have samples in each collection; which are loud, and how loud, changes all the time. */
+/*
+ * All 1,000 cgroups have samples in each collection. Which of them are loud, and how loud, changes all the
+ * time.
+ */
 static void run(struct host *host, u64 seconds, u64 step)
 {
 	static struct series_input inputs[CGROUPS];
@@ -254,7 +262,7 @@ static void run(struct host *host, u64 seconds, u64 step)
 			size_t kind;
 
 			state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-			/* Fifty neighbours are loud for a while, others now and then. */
+			/* Fifty adjacent cgroups are loud for a while, and others at random. */
 			kind = (i + CGROUPS - now / 30 % CGROUPS) % CGROUPS < 50 ? 3
 			       : (state >> 33) % 1000 < 10                       ? 2
 										 : (state >> 43) % 10 < 3;
@@ -271,7 +279,7 @@ static void run(struct host *host, u64 seconds, u64 step)
 	}
 }
 
-/* Renders what there is: bytes and series, in the format that needs more of them. */
+/* Renders all series in the larger of the two formats. Returns its bytes and the number of series. */
 static void render(const struct host *host, size_t *ret_bytes, size_t *ret_series)
 {
 	const struct process_figures process = {.cpu_seconds = {true, 1.5}};
@@ -326,7 +334,7 @@ Test(series_bound, hours_of_a_changing_top)
 	}
 }
 
-/* Half of the places beside the N are kept for the costliest of those to come. */
+/* Half of the places beyond the N are reserved for the costliest newcomers. */
 Test(series_bound, a_newcomer_that_costs_most_finds_a_place)
 {
 	static struct series_input inputs[200];
@@ -336,7 +344,7 @@ Test(series_bound, a_newcomer_that_costs_most_finds_a_place)
 
 	cr_assert_not_null(host);
 	host_init(host, skylake, SERIES_TOP_AUTO);
-	/* 49 are loud all the time, and a hundred take turns to be the last of the N. */
+	/* 49 are loud all the time, and a hundred others take turns as the last of the N. */
 	for (size_t now = 1; now <= 100; now++) {
 		for (size_t i = 0; i < 149; i++)
 			inputs[i] =

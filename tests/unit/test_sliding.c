@@ -44,7 +44,7 @@ static void begin(struct sliding *sliding, u64 at_ns)
 	sliding_begin(sliding, START + at_ns, &time);
 }
 
-/* `n` samples of a period of 3 for one subject; none for 0. */
+/* Runs a collection with `n` samples of period 3 for one subject, or without any if `n` is 0. */
 static void collect(struct sliding *sliding, u64 at_ns, u32 subject, u32 n)
 {
 	struct tally tally = samples(n, 3);
@@ -166,7 +166,7 @@ Test(sliding, a_changed_period_leaves_with_its_own_weight)
 	cr_assert_eq(sliding_end(sliding), 0);
 	begin(sliding, 2 * S);
 	sliding_put(sliding, subject, &after);
-	sliding_put(sliding, subject, &before); /* unequal weights in one pane */
+	sliding_put(sliding, subject, &before); /* different weights in one pane */
 	cr_assert_eq(sliding_end(sliding), 0);
 	cr_expect_eq(sliding_tally(sliding, subject)->weight, 2 * 600 + 21000);
 	cr_expect_eq(sliding_tally(sliding, subject)->weight_squared, 2 * 6 * 1e4 + 3 * 49e6);
@@ -190,7 +190,7 @@ Test(sliding, an_idle_gap_and_a_late_tick)
 	cr_expect_eq(held(sliding, subject), 5);
 	collect(sliding, 11 * S, subject, 0);
 	expect_empty(sliding, subject);
-	collect(sliding, 100 * S, subject, 9); /* nobody collected for 89 s: these are of all of them */
+	collect(sliding, 100 * S, subject, 9); /* there was no collection for 89 s */
 	cr_expect_eq(held(sliding, subject), 9);
 	cr_expect_eq(sliding_time(sliding).elapsed_ns, 89 * S);
 	cr_expect(sliding_covered(sliding));
@@ -301,7 +301,7 @@ Test(sliding, churn_gives_everything_back)
 	(void)sliding_free(sliding);
 }
 
-/* An hour's window, and none lives for longer than a collection. */
+/* A window of an hour, in which each of the subjects lives only for one collection. */
 Test(sliding, what_closed_ones_hold_is_bounded)
 {
 	struct sliding *sliding = new_window(3600 * S, 64 << 20);
@@ -387,7 +387,7 @@ static u32 random_below(u32 n)
 }
 
 #define SUBJECTS    20
-#define OTHERS      20 /* short-lived ones among them */
+#define OTHERS      20 /* some of them live only for a short time */
 #define COLLECTIONS 600
 
 static struct tally random_tally(void)
@@ -396,11 +396,11 @@ static struct tally random_tally(void)
 
 	tally.sources[random_below(SOURCE_SLOTS)] += random_below(300);
 	tally.latency[random_below(FINE_BUCKETS)] += random_below(70000);
-	tally.hitm = random_below(2) * random_below(1 << 24); /* no sum saturates */
+	tally.hitm = random_below(2) * random_below(1 << 24); /* small enough that no sum saturates */
 	return tally;
 }
 
-/* Each subject's window as a sum of all collections that lie in what the window says that it covers. */
+/* Compares the window of each subject with the sum of all collections that the window says it covers. */
 Test(sliding, the_same_as_a_sum_from_the_beginning)
 {
 	static struct tally all[COLLECTIONS][SUBJECTS];
@@ -477,8 +477,10 @@ static struct collected parts_of(const struct sliding *sliding, u32 subject)
 	return collected;
 }
 
-/* As many subjects that the marks of a pane are searched, put in another order each time; a third each second, and
- * some closed on the way. */
+/*
+ * There are so many subjects that the marks of a pane are searched. They are put in a different order each
+ * time. A third of them have samples in a second, and some are closed in between.
+ */
 Test(sliding, parts_are_what_each_pane_has_of_a_subject)
 {
 	enum { MANY = 150, LAST = 12 };
@@ -500,7 +502,7 @@ Test(sliding, parts_are_what_each_pane_has_of_a_subject)
 	}
 	for (u32 i = 0; i < MANY; i += 2)
 		sliding_close(sliding, numbers[i]);
-	/* More are gone than are left: the panes give up what they had of these. */
+	/* More subjects are closed than remain: the panes then release the closed ones. */
 	for (u32 i = 1; i < MANY; i += 4)
 		sliding_close(sliding, numbers[i]);
 	collect(sliding, (LAST + 1) * S, numbers[3], 0);

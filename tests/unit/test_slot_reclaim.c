@@ -3,7 +3,7 @@
 
 #include "engine/slot_reclaim.h"
 
-/* A cgroup that is removed now and then is left to the collections once there are slots enough. */
+/* When slots are no longer short, the collections reclaim the slot of a removed cgroup. */
 Test(slot_reclaim, goes_on_while_slots_are_short_and_a_little_longer)
 {
 	const u64 short_ns = 1000 * NSEC_PER_SEC;

@@ -34,7 +34,7 @@ static void teardown(void)
 
 TestSuite(snapshot, .init = setup, .fini = teardown);
 
-/* Samples of L2 at 10 cycles each, of period 1, entered as a collection would. */
+/* Adds samples of L2 with 10 cycles and period 1 each, as a collection would. */
 static void count(struct ledger_entry *entry, u64 samples)
 {
 	struct figures figures = {0};
@@ -156,7 +156,7 @@ Test(snapshot, cgroups_with_virtual_machines_are_marked)
 	snapshot_free(snapshot);
 }
 
-/* The window outlives the entries of removed cgroups: what they had is in `other`, and in the total. */
+/* The window outlives the entries of removed cgroups. Their samples are in `other` and in the total. */
 Test(snapshot, a_folded_entry_does_not_take_its_samples_out_of_a_window)
 {
 	struct snapshot *snapshot;
@@ -223,7 +223,7 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 	snapshot_free(snapshot);
 }
 
-/* They are since the start: a window does not show them as its own. */
+/* Figures by CPU cover the time since the start, so a shorter window does not show them. */
 Test(snapshot, figures_by_cpu_are_of_the_whole_time_alone)
 {
 	const struct snapshot_cpu cpus[] = {{.cpu = 0, .online = true, .expected = 7}};
@@ -243,7 +243,7 @@ Test(snapshot, figures_by_cpu_are_of_the_whole_time_alone)
 	snapshot_free(snapshot);
 }
 
-/* Samples of an event without latency. */
+/* Adds samples of an event without latency. */
 static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 {
 	struct figures figures = {0};
@@ -254,7 +254,7 @@ static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 	cr_assert_eq(ledger_add(entry, event, room.room, room.difference.size), 0);
 }
 
-/* Stores without latency, then instructions: a thousand of these are not more than one of those. */
+/* Stores without latency, and instructions. A thousand instructions do not count more than one store. */
 Test(snapshot, without_latency_cgroups_come_by_samples_of_the_first_role)
 {
 	struct snapshot *snapshot;
@@ -323,7 +323,7 @@ static size_t heap_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Figures as such are 5 KB for each cgroup and event. */
+/* Plain figures take 5 KB for each cgroup and event. */
 Test(snapshot, of_many_cgroups_is_small)
 {
 	const size_t n = 1000;

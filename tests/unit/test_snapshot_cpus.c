@@ -52,7 +52,7 @@ Test(snapshot_cpus, each_has_what_it_expected_and_saw)
 	cr_expect(cpus[3].throttled_seconds.known);
 }
 
-/* CPUs 0 and 4 write to stripe 0 of four: neither has it for its own. */
+/* CPUs 0 and 4 write to stripe 0 of four, so neither has a stripe of its own. */
 Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 {
 	struct snapshot_cpu cpus[4];
@@ -67,7 +67,7 @@ Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 	cr_expect_eq(cpus[0].seen.value, 8);
 }
 
-/* IBS: what a CPU expected is what it saw and what was filtered. */
+/* IBS: a CPU's expected samples are those that it has seen plus those that were filtered. */
 Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
 {
 	static const u64 filtered[STRIPES_MAX] = {2, 0, 0, 7, 0};
@@ -85,7 +85,7 @@ Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
 	cr_expect_not(cpus[0].filtered.known, "the event filters none");
 }
 
-/* 64 caches of four cores: four caches have one stripe, and no CPU's samples are known apart from others'. */
+/* 64 caches of four cores each. Four caches share a stripe, so the samples of a single CPU are not known. */
 Test(snapshot_cpus, of_256_cpus)
 {
 	struct stripes_cpu topology[256];
@@ -107,7 +107,7 @@ Test(snapshot_cpus, of_256_cpus)
 		cr_expect_eq(cpus[cpu].expected, cpu);
 		cr_expect_not(cpus[cpu].seen.known);
 	}
-	/* The event is open on one CPU of each stripe: each has it for its own. */
+	/* The event is open on one CPU of each stripe, so each of these has its stripe for itself. */
 	for (u32 i = 0; i < STRIPES_MAX; i++)
 		every[i].cpu = (int)(8 * i + 5);
 	snapshot_cpus(every, STRIPES_MAX, by_stripe, NULL, &stripes, cpus);

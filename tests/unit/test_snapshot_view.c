@@ -7,7 +7,7 @@
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_view.h"
 
-/* Five paths of a tree and one that is none; samples 1, 2, 4, 8, 16, 32 of one event. */
+/* Five paths of a tree, and one name that is not a path, with 1, 2, 4, 8, 16 and 32 samples of one event. */
 static const struct snapshot *tree(void)
 {
 	static const char *const paths[] = {"/",
@@ -161,7 +161,7 @@ Test(snapshot_view, one_event_decides_alone)
 	snapshot_view_free(view);
 }
 
-/* What is counted and not sampled adds up, too. */
+/* Off-core responses, which are counted instead of sampled, are summed as well. */
 Test(snapshot_view, offcore_adds_up)
 {
 	static const struct offcore_figures counted = {.of[0][0].count = 5};

@@ -23,7 +23,7 @@ static struct state *new_state(void)
 	return state;
 }
 
-/* As the next process has it: from the descriptor alone. */
+/* Adopts the state as the next process does, from the descriptor alone. */
 static struct state *taken_over(struct state *state)
 {
 	struct state *next = NULL;
@@ -236,7 +236,7 @@ Test(state, what_is_no_state_is_not_taken)
 	cr_assert_str_eq(wrong, "it is no state of pebsd");
 }
 
-/* Any one byte of it wrong: taken or refused, and nothing else. */
+/* Any single byte is damaged. The state is adopted or refused, and nothing else happens. */
 Test(state, damage_is_survived)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
@@ -279,7 +279,7 @@ Test(state, null_keeps_nothing)
 	cr_assert_eq(state_fd(NULL), -1);
 }
 
-/* A child counts in many records, all of which have the same number at each commit. */
+/* A child that counts in many records. After each commit, all of them have the same number. */
 static void count_for_ever(struct state *state)
 {
 	enum { N = 50 };
@@ -293,7 +293,7 @@ static void count_for_ever(struct state *state)
 
 			state_put(state, &refs[i], KIND, i, text, (size_t)length);
 		}
-		/* There at odd numbers alone. */
+		/* This record exists only for odd numbers. */
 		if (number % 2)
 			put_text(state, &coming, N, "here");
 		else
@@ -349,7 +349,7 @@ Test(state, killed_anywhere_a_commit_is_whole_or_was_not)
 			state_free(probe);
 		}
 		number = checked_number(kept);
-		/* What it took over the second time is the same. */
+		/* A second adoption gives the same result. */
 		cr_assert_eq(checked_number(kept), number);
 		highest = number > highest ? number : highest;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The descriptor store, against a manager's notification socket of the test's own. */
+/* The descriptor store, with a notification socket of the test in the place of the manager's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ Test(store, many_are_sent_in_parts_with_a_barrier_between)
 		cr_expect_str_eq(manager.stored[i].name, names[i]);
 }
 
-/* More, and exec would refuse the next process its environment. */
+/* With more names, exec would refuse the environment of the next process. */
 Test(store, names_fit_into_the_environment_of_the_next_process)
 {
 	_cleanup_(store_freep) struct store *store = open_store();
@@ -158,7 +158,10 @@ static void take_what_was_passed(void)
 	EXPECT(is_inode(b, "/dev/zero"));
 	EXPECT(store_take(store, "map-1-a") == -ENOENT);
 	EXPECT(strcmp(store_nth(store, 1), "map-1-twice") == 0);
-	/* What is left: two of one name, and one of another layout. A socket is nobody's but its taker's. */
+	/*
+	 * Left are two descriptors with the same name, and one of another layout. A socket stays for the code
+	 * that takes it.
+	 */
 	store_drop_rest(store);
 	EXPECT(strcmp(store_nth(store, 0), "http") == 0 && !store_nth(store, 1));
 	http = store_take(store, "http");

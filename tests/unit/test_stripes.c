@@ -9,11 +9,11 @@
 
 #define CPUS_MAX 512
 
-/* A machine as Linux numbers it: the first thread of every core, then the second. */
+/* A machine with the CPU numbers of Linux: first one thread of each core, then the second threads. */
 struct machine {
 	u32 sockets;
-	u32 cores;   /* of a socket */
-	u32 threads; /* of a core */
+	u32 cores;   /* in a socket */
+	u32 threads; /* in a core */
 	u32 llc;     /* cores that share a last-level cache */
 };
 
@@ -25,7 +25,7 @@ static u32 draw(const struct machine *machine, struct stripes_cpu topology[CPUS_
 		for (u32 core = 0; core < cores; core++)
 			topology[thread * cores + core] = (struct stripes_cpu){
 				.cache = 7 + core / machine->llc,
-				.core = 1000 - core % machine->cores, /* numbers of its socket only */
+				.core = 1000 - core % machine->cores, /* unique only within the socket */
 			};
 	return cores * machine->threads;
 }
@@ -39,7 +39,7 @@ static void assign(const struct stripes_cpu *topology, u32 cpus, struct stripes 
 		cr_assert_lt(ret->of_cpu[cpu], ret->n);
 }
 
-/* CPUs of the emptiest and of the fullest stripe, of those that are here. */
+/* Returns how many present CPUs write to the emptiest and to the fullest stripe. */
 static void spread(const struct stripes *stripes, const struct stripes_cpu *topology, u32 *ret_least,
 		   u32 *ret_most)
 {
@@ -66,7 +66,10 @@ static void expect_spread(const struct stripes *stripes, const struct stripes_cp
 	cr_expect_eq(is_most, most, "%u CPUs in the fullest stripe", is_most);
 }
 
-/* Whether some stripe is written to from two caches; or from a part of a core while another has the rest. */
+/*
+ * spans_caches() is true if two caches write to one stripe. splits_cores() is true if the threads of one core
+ * write to two stripes.
+ */
 static bool spans_caches(const struct stripes *stripes, const struct stripes_cpu *topology)
 {
 	for (u32 a = 0; a < stripes->cpus; a++)
@@ -89,7 +92,7 @@ static bool splits_cores(const struct stripes *stripes, const struct stripes_cpu
 
 Test(stripes, up_to_16_cpus_have_one_each)
 {
-	/* Threads of one core, all of them: they have a stripe each nevertheless. */
+	/* All CPUs are threads of one core, but they still get a stripe each. */
 	const struct stripes_cpu topology[STRIPES_MAX] = {0};
 
 	for (u32 cpus = 1; cpus <= STRIPES_MAX; cpus++) {
@@ -119,7 +122,7 @@ Test(stripes, of_17_cores_two_share)
 
 Test(stripes, the_threads_of_a_core_share_before_others)
 {
-	/* 10 cores of 2 threads: 6 cores have two stripes each, 4 have one. */
+	/* 10 cores of 2 threads each: 6 cores have two stripes each, and 4 have one. */
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 10, 2, 10}, topology);
 	struct stripes stripes;
@@ -179,11 +182,11 @@ Test(stripes, an_epyc_of_32_caches_has_one_for_two_neighbours)
 	cr_expect_eq(stripes.n, 16);
 	expect_spread(&stripes, topology, 16, 16);
 	cr_expect_not(splits_cores(&stripes, topology));
-	for (u32 core = 0; core < 128; core++) /* eight cores: two caches, of one socket */
+	for (u32 core = 0; core < 128; core++) /* eight cores have two caches in one socket */
 		cr_expect_eq(stripes.of_cpu[core], core / 8);
 	stripes_done(&stripes);
 
-	/* 128 CPUs, threads counted in, a cache for each 8 of them. */
+	/* 128 CPUs including second threads, with a cache for each 8 of them. */
 	cpus = draw(&(struct machine){1, 64, 2, 4}, topology);
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
@@ -194,7 +197,7 @@ Test(stripes, an_epyc_of_32_caches_has_one_for_two_neighbours)
 
 Test(stripes, a_cache_that_serves_more_has_more)
 {
-	/* A chip of 12 caches of 8 cores: four of them have two stripes. */
+	/* A chip of 12 caches with 8 cores each: four of the caches have two stripes. */
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 96, 2, 8}, topology);
 	struct stripes stripes;
@@ -206,7 +209,7 @@ Test(stripes, a_cache_that_serves_more_has_more)
 	expect_spread(&stripes, topology, 8, 16);
 	stripes_done(&stripes);
 
-	/* One of 40 CPUs and one of 8: 13 and 3. */
+	/* One cache has 40 CPUs and the other has 8: they get 13 and 3 stripes. */
 	memset(topology, 0, sizeof(topology));
 	for (u32 cpu = 0; cpu < 48; cpu++)
 		topology[cpu] = (struct stripes_cpu){.cache = cpu >= 40, .core = cpu};
@@ -252,7 +255,9 @@ Test(stripes, whole_caches_of_any_number_up_to_16)
 			cr_expect_eq(stripes.n, cpus < 16 ? cpus : 16);
 			cr_expect_eq(stripes.alone, cpus <= 16);
 			spread(&stripes, topology, &least, &most);
-			/* No cache has a stripe less than its share, rounded down; a core is two CPUs. */
+			/*
+			 * Each cache has at least its share of the stripes, rounded down. A core is two CPUs.
+			 */
 			cr_expect_leq(most, (2 * cores + 16 / caches - 1) / (16 / caches) + 1, "%u of %u: %u",
 				      caches, cores, most);
 			cr_expect_geq(least, 1);
@@ -263,7 +268,7 @@ Test(stripes, whole_caches_of_any_number_up_to_16)
 
 Test(stripes, hybrid_cores_count_their_threads)
 {
-	/* 8 cores of two threads and 16 of one behind one cache, 2 without it. */
+	/* One cache with 8 cores of two threads and 16 cores of one thread, and 2 CPUs outside of it. */
 	struct stripes_cpu topology[34] = {0};
 	struct stripes stripes;
 
@@ -277,7 +282,7 @@ Test(stripes, hybrid_cores_count_their_threads)
 	cr_expect_eq(stripes.n, 16);
 	cr_expect_not(spans_caches(&stripes, topology));
 	cr_expect_not(splits_cores(&stripes, topology));
-	expect_spread(&stripes, topology, 2, 3); /* 32 CPUs behind 15 stripes, and 2 behind one */
+	expect_spread(&stripes, topology, 2, 3); /* 32 CPUs share 15 stripes, and 2 CPUs share one */
 	stripes_done(&stripes);
 }
 
@@ -286,7 +291,10 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	struct stripes stripes;
 
-	/* A guest that could grow: 8 of 128 are here, each alone, and so many more stripes are set aside. */
+	/*
+	 * A guest that can grow: 8 of 128 CPUs are present, and each has a stripe of its own. As many stripes
+	 * are reserved for the others.
+	 */
 	for (u32 cpu = 0; cpu < 128; cpu++)
 		topology[cpu].absent = cpu >= 8;
 	assign(topology, 128, &stripes);
@@ -306,7 +314,9 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	cr_expect_eq(stripes.of_cpu[1], 3);
 	stripes_done(&stripes);
 
-	/* Seventeen possible, one of them not here: it has the last stripe for itself, but nobody promises.
+	/*
+	 * Of 17 possible CPUs one is absent. Each present CPU has a stripe of its own, but this is not
+	 * guaranteed.
 	 */
 	memset(topology, 0, sizeof(topology));
 	topology[3].absent = true;
@@ -316,7 +326,7 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	expect_spread(&stripes, topology, 1, 1);
 	stripes_done(&stripes);
 
-	/* Every second thread switched off: the others are spread as if there were no more. */
+	/* Every second thread is off. The other CPUs are spread as if those did not exist. */
 	draw(&(struct machine){2, 28, 2, 28}, topology);
 	for (u32 cpu = 56; cpu < 112; cpu++)
 		topology[cpu].absent = true;
@@ -349,7 +359,7 @@ Test(stripes, one_writer)
 	cr_expect_eq(stripes.n, 1);
 	cr_expect_eq(stripes.cpus, 1);
 	cr_expect_eq(stripes.of_cpu[0], 0);
-	/* Whatever CPU it runs on: the programs of two may meet there. */
+	/* The only writer may run on any CPU, where the programs of two events may meet. */
 	cr_expect_not(stripes.alone);
 	stripes_done(&stripes);
 	cr_expect_null(stripes.of_cpu);
@@ -360,12 +370,14 @@ static void write_cpu(const char *root, u32 cpu, const char *file, const char *f
 	char path[128], text[128];
 
 	(void)snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/%s", cpu, file);
-	/* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the callers' literals */
+	/* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): callers pass literals */
 	(void)snprintf(text, sizeof(text), format, a, b);
 	tree_write(root, path, text);
 }
 
-/* Two sockets of ten cores of two threads, as Linux writes them: 0-9 and 20-29 share a cache. */
+/*
+ * Two sockets with ten cores of two threads each, as Linux describes them. CPUs 0-9 and 20-29 share a cache.
+ */
 static void write_two_sockets(const char *root)
 {
 	for (u32 cpu = 0; cpu < 40; cpu++) {
@@ -381,7 +393,7 @@ static void write_two_sockets(const char *root)
 		write_cpu(root, cpu, "cache/index3/level", "2\n", 0, 0);
 		write_cpu(root, cpu, "cache/index3/type", "Unified\n", 0, 0);
 		write_cpu(root, cpu, "cache/index3/shared_cpu_list", "%u,%u\n", cpu % 20, cpu % 20 + 20);
-		/* Of a level that has nothing to do with data: nobody shares it. */
+		/* This level is an instruction cache, which must be ignored. */
 		write_cpu(root, cpu, "cache/index2/level", "4\n", 0, 0);
 		write_cpu(root, cpu, "cache/index2/type", "Instruction\n", 0, 0);
 		write_cpu(root, cpu, "cache/index2/shared_cpu_list", "%u\n", cpu, 0);
@@ -406,13 +418,13 @@ Test(stripes, of_a_machine_as_sys_tells)
 	stripes_done(&told);
 	stripes_done(&expected);
 
-	/* As many as are possible: numbers that are left out are nobody's. */
+	/* All possible CPUs count, even if a number between them is not possible. */
 	tree_write(root, "devices/system/cpu/possible", "0-31,33-39\n");
 	cr_assert_eq(stripes_of_machine(root, 0, &told), 0);
 	cr_expect_eq(told.cpus, 40);
 	stripes_done(&told);
 
-	/* 36 to 39 offline, a possible 40 to 47 never seen. */
+	/* CPUs 36 to 39 are offline, and 40 to 47 are possible but were never present. */
 	tree_write(root, "devices/system/cpu/online", "0-35\n");
 	for (u32 cpu = 36; cpu < 48; cpu++)
 		topology[cpu].absent = true;
@@ -436,7 +448,7 @@ Test(stripes, of_a_machine_that_tells_nothing_or_nonsense)
 	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
 	stripes_done(&told);
 
-	/* Lists that do not hold their own CPU, that are none, and caches of a level there can't be. */
+	/* Lists without their own CPU or without any number, and caches of an impossible level. */
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		write_cpu(root, cpu, "cache/index0/level", cpu % 2 ? "3\n" : "-3\n", 0, 0);
 		write_cpu(root, cpu, "cache/index0/type", "Unified\n", 0, 0);

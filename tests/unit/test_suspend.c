@@ -40,7 +40,7 @@ Test(suspend, a_suspended_machine_is_noticed_once)
 		     NSEC_PER_SEC);
 }
 
-/* Whichever of the two clocks is read later. */
+/* Either of the two clocks may be read later. */
 Test(suspend, a_preemption_between_two_readings_is_no_suspension)
 {
 	struct suspend suspend = looked(HOUR_NS, HOUR_NS + 90 * NSEC_PER_MSEC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asking the symbolizer: what comes of a good one, and of one that dies, hangs, answers wrongly or does not
- * start. The symbolizer is this program itself, which then does what the addresses it is asked for say.
+ * Requests to the symbolizer, for one that works and for ones that die, hang, answer wrongly or do not start.
+ * The symbolizer is this program, and the address in a request tells it how to behave.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -22,22 +22,22 @@
 
 #define PID 4711U
 
-/* The last bits of an address. Others are answered with a name. */
+/* The lowest bits of an address select the behaviour. Any other address gets a name. */
 enum {
 	DIES = 0xfff,
 	HANGS = 0xffe,
 	LIES = 0xffd,    /* answers another question */
-	BABBLES = 0xffc, /* answers what is no answer */
-	LEAVES = 0xffb,  /* closes its socket and goes on */
+	BABBLES = 0xffc, /* answers with an invalid message */
+	LEAVES = 0xffb,  /* closes its socket and continues */
 	UNKNOWN = 0xffa,
 	LARGEST = 0xff9,
-	TELLS = 0xff8,     /* of its environment and descriptors */
+	TELLS = 0xff8,     /* reports its environment and descriptors */
 	CHATTERS = 0xff7,  /* answers twice */
-	HUGE = 0xff6,      /* answers more than a packet may hold */
+	HUGE = 0xff6,      /* answers with more than a packet may hold */
 	BEQUEATHS = 0xff5, /* dies, and leaves its socket to another process */
 	SPINS = 0xff4,
-	STARVES = 0xff3, /* takes a tenth of a second on a CPU of which it has little */
-	READS = 0xff2,   /* takes two seconds of a CPU's time */
+	STARVES = 0xff3, /* needs a tenth of a second on a busy CPU */
+	READS = 0xff2,   /* needs two seconds of CPU time */
 };
 
 #define KERNEL 0xffffffff80000000ULL
@@ -65,7 +65,7 @@ static size_t open_descriptors(void)
 		n++;
 	if (directory)
 		(void)closedir(directory);
-	/* Without . and .. and the directory's own. */
+	/* Without ., .. and the descriptor of the directory itself. */
 	return n - 3;
 }
 
@@ -93,7 +93,7 @@ static void answer_largest(u64 number)
 					     .frames = frames});
 }
 
-/* The heir goes when pebsd closes its end. */
+/* The heir ends when pebsd closes its end of the socket. */
 static void bequeath(void)
 {
 	char byte;
@@ -252,7 +252,7 @@ static void end(void)
 {
 	symbols = symbols_free(symbols);
 	event = sd_event_unref(event);
-	/* Whatever became of it, nothing of it is left. */
+	/* In every case, no child is left. */
 	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a symbolizer is left");
 	cr_expect_eq(errno, ECHILD);
 }
@@ -271,7 +271,7 @@ static void settle(void)
 		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1, "nothing comes");
 }
 
-/* Asked, and what came. */
+/* Asks, and returns the answer. */
 static const struct symbol *answer_of(u32 pid, u64 where)
 {
 	const struct symbol *symbol = find_of(pid, where);
@@ -337,7 +337,7 @@ Test(symbols, it_has_no_descriptor_and_no_environment_but_its_own)
 	end();
 	cr_assert_eq(setenv("PEBSD_SECRET", "x", 1), 0);
 	cr_assert_eq(setenv("CACHE_DIRECTORY", "/cache", 1), 0);
-	cr_assert_geq(dup(STDERR_FILENO), 0); /* not close-on-exec */
+	cr_assert_geq(dup(STDERR_FILENO), 0); /* without close-on-exec */
 	open_with((struct symbols_settings){.debuginfod = "https://a https://b"});
 	cr_expect_str_eq(name_of(PID, address(1, TELLS)),
 			 "3 descriptors, no secret, https://a https://b, /cache/debuginfod");
@@ -391,7 +391,7 @@ Test(symbols, one_that_waits_for_a_cpu_is_not_at_fault)
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-/* On a slow machine the kernel's symbols take long to read, and nobody can have made them long. */
+/* Reading the kernel's symbols takes long on a slow machine. An attacker cannot have made it slow. */
 Test(symbols, one_that_reads_the_kernels_symbols_for_long_is_late_and_not_at_fault)
 {
 	end();
@@ -402,7 +402,7 @@ Test(symbols, one_that_reads_the_kernels_symbols_for_long_is_late_and_not_at_fau
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-/* Whatever it was that time, it was not the address. */
+/* The cause of the failure cannot have been the address. */
 Test(symbols, an_address_of_the_kernel_is_asked_for_again_after_a_failure)
 {
 	cr_expect_eq(answer_of(0, KERNEL | address(1, DIES))->region, SYMBOL_UNKNOWN);
@@ -444,7 +444,7 @@ Test(symbols, one_whose_socket_lives_on_is_over)
 Test(symbols, one_that_answers_unasked_is_killed)
 {
 	cr_expect_eq(answer_of(PID, address(1, CHATTERS))->region, SYMBOL_UNKNOWN);
-	/* Whatever was asked next may have been taken for the cause. */
+	/* The next question may have been blamed. */
 	(void)answer_of(PID, address(2, 0));
 	cr_expect_str_eq(name_of(PID + 1, address(3, 0)), "f3");
 }
@@ -452,7 +452,7 @@ Test(symbols, one_that_answers_unasked_is_killed)
 Test(symbols, what_it_died_of_is_not_asked_again)
 {
 	cr_expect_eq(answer_of(PID, address(1, DIES))->region, SYMBOL_UNKNOWN);
-	/* Time does not help it, as it does others; see the next. */
+	/* Unlike an unknown address, this one is not asked for again after a second. See the next test. */
 	(void)usleep(1100000);
 	cr_assert_geq(sd_event_run(event, 0), 0);
 	cr_expect(find_of(PID, address(1, DIES)));
@@ -551,7 +551,7 @@ Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
 	cr_expect(find_of(PID, address(2, 0)));
 	cr_expect_eq(symbols_executed(symbols, PID), 0);
 	cr_expect_null(find_of(PID, address(2, 0)));
-	/* The answer to the former program's question is not the new one's. */
+	/* The answer was for the program before, so the new one does not get it. */
 	cr_expect_eq(symbols_executed(symbols, PID), 0);
 	settle();
 	cr_expect_null(find_of(PID, address(2, 0)));
@@ -586,7 +586,7 @@ Test(symbols, what_was_handed_out_lives_till_the_event_loop)
 	settle();
 }
 
-/* More at once than may be under way. */
+/* Asks for more at once than may be pending. */
 Test(symbols, a_flood_is_bounded_and_comes_to_its_end)
 {
 	const u64 n = SYMBOLS_QUEUE_MAX + 5000;
@@ -609,7 +609,7 @@ Test(symbols, a_flood_is_bounded_and_comes_to_its_end)
 	cr_expect_leq(figures.bytes, 2 * SYMBOLS_KEPT_BYTES_MAX);
 }
 
-/* Names as large as can be: what is kept is bounded by bytes. */
+/* With names of the greatest size, the number of bytes is the bound. */
 Test(symbols, large_names_are_bounded_too)
 {
 	for (u64 i = 0; i < 2000; i++)

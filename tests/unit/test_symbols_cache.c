@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Answers that are kept, what waits for them, what was asked in which order, and whom a failure is put down
- * to. */
+/*
+ * The cache of answers: what waits for them, in which order questions were sent, and which process is blamed
+ * for a failure.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +52,7 @@ static struct symbols_entry *ask(u32 pid, u64 address)
 	return entry;
 }
 
-/* With an answer of `bytes`, a module's name. */
+/* Answers with `bytes` bytes, all of which are the name of a module. */
 static void give(struct symbols_entry *entry, size_t bytes)
 {
 	char *block = malloc(bytes);
@@ -178,7 +180,7 @@ Test(symbols_cache, a_mapping_goes_over_what_was_there)
 		cr_expect(get(1, kept[i]));
 		cr_expect_null(get(1, gone[i]));
 	}
-	/* All of the address space, which has more parts than the filter has bits. */
+	/* The whole address space, which has more parts than the filter has bits. */
 	symbols_cache_drop_range(cache, 1, 0, 1ULL << 47);
 	cr_expect_eq(symbols_cache_count(cache), 0);
 }
@@ -193,7 +195,7 @@ static u64 random_number(void)
 	return state >> 11;
 }
 
-/* Against a plain table, in any order. */
+/* Compares the cache with a plain table over operations in random order. */
 Test(symbols_cache, it_is_what_a_table_without_bounds_would_be)
 {
 	bool known[4][64] = {0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The symbolizer of a unit of its own: who may ask it and whom pebsd asks, and what comes of one that dies,
- * hangs or is not there. The unit is a process of this test's, its symbolizers are this program. */
+/*
+ * The symbolizer that runs as a unit of its own: who may ask it, whom pebsd asks, and what happens if it
+ * dies, hangs or is absent. The unit is a process of this test, and its symbolizers are this program.
+ */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -126,7 +128,7 @@ static void expect_name(int (*function)(int), const char *name)
 	cr_expect_str_eq(symbol->frames[0].name, name);
 }
 
-/* Processes that `parent` has begun: their number, and the last of them. */
+/* Returns the number of processes that `parent` has started, and the last of them. */
 static size_t children_of(pid_t parent, pid_t *ret_last)
 {
 	DIR *directory = opendir("/proc");
@@ -159,7 +161,7 @@ static void await_end_of(pid_t pid)
 	cr_expect_lt(kill(pid, 0), 0, "the symbolizer still runs");
 }
 
-/* What the unit says to who connects: READY's size, 0 where it closes at once. */
+/* Receives the unit's first message. Returns its size, or 0 if the unit closes the connection at once. */
 static ssize_t hears(struct child *ret)
 {
 	char packet[256];
@@ -171,7 +173,7 @@ static ssize_t hears(struct child *ret)
 	return n;
 }
 
-/* As user `uid`: 0 where it was answered, 1 where it was closed, 2 where it may not connect. */
+/* Connects as user `uid`. Returns 0 if it is answered, 1 if it is closed, or 2 if it may not connect. */
 static int asks_as(uid_t uid)
 {
 	pid_t pid = fork();
@@ -247,7 +249,7 @@ Test(symbols_socket, whom_systemd_gave_the_socket_may_ask)
 	cr_expect_eq(asks_as(STRANGER), 1);
 }
 
-/* Whoever may write where the socket is could put one there. */
+/* Any user who can write to the socket's directory could put a socket there. */
 Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 {
 	struct child child = CHILD_NONE;
@@ -265,7 +267,7 @@ Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 			_exit(3);
 		fd = listen_there();
 		(void)!write(tell[1], "x", 1);
-		/* Twice: this test's connection, and that of the symbols. Neither says anything. */
+		/* Two connections come: that of this test and that of the symbols. Neither sends anything. */
 		for (int i = 0; i < 2; i++)
 			if ((asked = accept(fd, NULL, NULL)) < 0 || recv(asked, &byte, 1, 0) != 0)
 				_exit(4);
@@ -353,7 +355,7 @@ Test(symbols_socket, more_than_it_runs_at_once_are_turned_away)
 	child_kill(&more);
 }
 
-/* What is sent is read by a process that can be replaced, and by nothing else of the unit. */
+/* Only a process that can be replaced reads what a client sends, no other part of the unit. */
 Test(symbols_socket, nonsense_costs_its_sender_the_connection_alone)
 {
 	struct child child = CHILD_NONE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes between pebsd and its symbolizer, and what is refused of it. */
+/* The messages between pebsd and its symbolizer, and which of them are refused. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static char *repeated(char c, size_t n)
 	return text;
 }
 
-/* Through the wire and back. */
+/* Writes the symbol as an answer and reads it back. */
 static const struct symbol *pass(const struct symbol *symbol)
 {
 	size_t size = symbols_wire_write_answer(7, 4096, symbol, buffer);
@@ -188,7 +188,7 @@ Test(symbols_wire, the_largest_names_fit_and_larger_ones_are_cut)
 	cr_expect_str_eq(got->frames[0].file, path);
 	cr_expect_null(got->frames[1].file, "another file's path would be told");
 
-	/* No character is cut in two. */
+	/* A character is not cut in two. */
 	memcpy(name + SYMBOLS_WIRE_NAME_MAX - 2, "\xc3\xa4", 2);
 	got = pass(&symbol);
 	cr_expect_eq(strlen(got->frames[0].name), SYMBOLS_WIRE_NAME_MAX - 2);
@@ -207,7 +207,7 @@ Test(symbols_wire, names_are_text_that_a_terminal_can_bear)
 	cr_expect_str_eq(got->module, "/\xc3\xa4");
 }
 
-/* Each byte of an answer in turn set to several values: refused, or something that holds together. */
+/* Each byte of an answer is set to several values. The result is refused, or it is consistent. */
 Test(symbols_wire, an_answer_is_refused_that_does_not_hold_together)
 {
 	struct symbol_frame frames[] = {{.name = (char *)"f", .file = (char *)"a.c"}, {.name = (char *)"g"}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The symbolizer itself, run by this program as pebsd runs it: what it answers, and what it has given up
- * before. */
+/*
+ * The symbolizer itself, run by this program as pebsd runs it: its answers, and the rights that it has given
+ * up before.
+ */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -72,7 +74,7 @@ static const struct symbol *answer_of(u32 pid, u64 address, enum symbol_kind kin
 
 static int data_of_this_test = 1;
 
-/* One that is asked for below, and not inlined. */
+/* The tests ask for this function, so it must not be inlined. */
 __attribute__((noinline)) static int a_function_of_this_test(int n)
 {
 	return n * 3 + data_of_this_test++;
@@ -83,7 +85,7 @@ static const struct symbol *own_function(void)
 	return answer_of((u32)getpid(), (u64)(uintptr_t)a_function_of_this_test, SYMBOL_CODE);
 }
 
-/* The symbolizer's pid: the only child. */
+/* Returns the pid of the symbolizer, which is the only child. */
 static pid_t worker_pid(void)
 {
 	DIR *directory = opendir("/proc");
@@ -108,7 +110,7 @@ static pid_t worker_pid(void)
 	return found;
 }
 
-/* What /proc/PID/NAME says behind `key`, up to the line's end. */
+/* Returns the text after `key` in /proc/PID/NAME, up to the end of the line. */
 static const char *says(pid_t pid, const char *name, const char *key)
 {
 	static char line[512];
@@ -159,7 +161,7 @@ Test(symbols_worker, a_process_is_known_after_its_end_that_was_told_of)
 		_exit(0);
 	}
 	cr_assert_eq(symbols_process(symbols, (u32)pid), 0);
-	/* Answered after it was looked at. */
+	/* When this answer comes, the process has been read. */
 	(void)own_function();
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
@@ -170,7 +172,7 @@ Test(symbols_worker, a_process_is_known_after_its_end_that_was_told_of)
 
 Test(symbols_worker, what_is_gone_is_unknown)
 {
-	/* Above pid_max. */
+	/* This pid is above pid_max. */
 	cr_expect_eq(answer_of(0x7fffffff, 0x1000, SYMBOL_CODE)->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(symbols_figures(symbols).starts, 1);
 }
@@ -192,13 +194,15 @@ Test(symbols_worker, the_kernels_names_are_read_without_its_former_powers)
 	cr_assert_geq(symbol->n_frames, 1);
 	cr_expect_str_eq(symbol->frames[0].name, "vfs_read");
 	cr_expect_eq(symbol->frames[0].offset, 4);
-	/* Where it lies in the kernel, not where the kernel lies. */
+	/* The address is relative to the kernel, so that it does not reveal where the kernel is. */
 	cr_expect_lt(symbol->address, 1ULL << 32);
 	cr_expect_eq(symbol->start, 0);
 	cr_expect_eq(symbol->end, 0);
 }
 
-/* Who has taken over pebsd may tell of mappings that are none: of a file that is no program nothing is said.
+/*
+ * An attacker in control of pebsd may invent mappings. The symbolizer must reveal nothing about a file that
+ * is not a program.
  */
 Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
 {
@@ -218,7 +222,7 @@ Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
 	mapping.major = major(st.st_dev);
 	mapping.minor = minor(st.st_dev);
 	mapping.inode = st.st_ino;
-	/* It runs: it is told of what is mapped. */
+	/* It must run before it can be told about mappings. */
 	cr_expect_str_eq(own_function()->frames[0].name, "a_function_of_this_test");
 	cr_assert_eq(symbols_mapped(symbols, &mapping), 0);
 	symbol = answer_of((u32)getpid(), 0x10008, SYMBOL_CODE);
@@ -274,14 +278,14 @@ Test(symbols_worker, it_has_no_network_but_where_it_is_to_ask_others)
 	(void)own_function();
 	cr_expect_neq(network_of(worker_pid()), network_of(getpid()));
 	end();
-	/* Nobody listens there: it does without. */
+	/* Nothing listens at this address, and the symbolizer works without an answer. */
 	begin_with("http://127.0.0.1:9");
 	cr_expect_str_eq(own_function()->frames[0].name, "a_function_of_this_test");
 	cr_expect_eq(network_of(worker_pid()), network_of(getpid()));
 	cr_expect_str_eq(says(worker_pid(), "status", "Seccomp:"), "2");
 }
 
-/* Its socket, standard error, and files for reading alone. */
+/* It has its socket, standard error, and files that are open for reading only. */
 Test(symbols_worker, it_has_no_descriptor_of_pebsds)
 {
 	char path[64], target[64];
@@ -316,7 +320,7 @@ Test(symbols_worker, it_has_no_descriptor_of_pebsds)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-/* Ends with the first thing that was possible and should not be. */
+/* Returns the number of the first forbidden call that succeeds. */
 #define IMPOSSIBLE(n, call)       \
 	do {                      \
 		errno = 0;        \
@@ -377,7 +381,7 @@ static int try_what_is_forbidden(const char *file, const char *directory, int wr
 	return 0;
 }
 
-/* And what it needs. */
+/* Tries the calls that the symbolizer needs. */
 static int try_what_is_permitted(const char *file, const char *directory)
 {
 	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
@@ -399,7 +403,10 @@ static int try_what_is_permitted(const char *file, const char *directory)
 	return 0;
 }
 
-/* Root's file that is closed to others, below a directory of root's. */
+/*
+ * Tries both lists in a confined child, with a file that only root may read in a directory of root's. For
+ * another user, both are readable.
+ */
 static int in_confinement(uid_t uid)
 {
 	char directory[] = "/tmp/pebsd-confined-XXXXXX";

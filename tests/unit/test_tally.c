@@ -107,7 +107,7 @@ Test(tally, squares_never_fall_below_what_the_weights_need)
 	struct tally small = {.samples = 4, .weight = 12, .weight_squared = 36};
 	struct tally sum = small;
 
-	tally_add(&sum, &huge); /* swallows the small one */
+	tally_add(&sum, &huge); /* the huge value absorbs the small one */
 	tally_subtract(&sum, &huge);
 	cr_expect_eq(sum.weight_squared, 36, "%g", sum.weight_squared);
 }

@@ -83,7 +83,7 @@ Test(text, names_cannot_drive_a_terminal, .init = use_utf8)
 		     {"a\033[2Jb", "a\\x1b[2Jb"},
 		     {"a\nb\tc\x7f", "a\\x0ab\\x09c\\x7f"},
 		     {"caf\xc3\xa9", "caf\xc3\xa9"},
-		     {"c1 \xc2\x9b", "c1 \\xc2\\x9b"}, /* CSI in one code point */
+		     {"c1 \xc2\x9b", "c1 \\xc2\\x9b"}, /* CSI as a single code point */
 		     {"\xe2\x80\xaexyz\xe2\x80\xac", "\\xe2\\x80\\xaexyz\\xe2\\x80\\xac"}, /* right to left */
 		     {"broken \xc3(", "broken \\xc3("},
 		     {"cut \xe2\x82", "cut \\xe2\\x82"}};

@@ -8,7 +8,7 @@
 #include "base/text_file.h"
 #include "tree.h"
 
-/* Reads a file of these bytes; NULL after a failure, which is then in *ret_error. */
+/* Reads a file with these bytes. Returns NULL after a failure, whose error is in *ret_error. */
 static char *read_bytes(const char *bytes, size_t n, int *ret_error)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Collections come at their time, whatever else the event loop is asked for, and their age is known. */
+/* Collections are made on time, however busy the event loop is, and the age of the last one is known. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void run(struct loop *loop)
 	sd_event_unref(loop->event);
 }
 
-/* A hundred reloads, a quarter of an interval apart, take 25 intervals at least. */
+/* A hundred reloads, a quarter of an interval apart, take at least 25 intervals. */
 Test(tick, reloads_do_not_delay_collections)
 {
 	struct loop loop = {.reloads_most = 100, .interval_us = INTERVAL_US};
@@ -92,7 +92,7 @@ static int on_busy(sd_event_source *source, void *userdata)
 	struct loop *loop = userdata;
 	const u64 age_us = tick_age_us(&loop->tick);
 
-	/* A client's work, of which there is always more. */
+	/* The work of a client, which never runs out. */
 	while (tick_age_us(&loop->tick) < age_us + INTERVAL_US / 2)
 		;
 	if (++loop->reloads == loop->reloads_most)
@@ -100,7 +100,7 @@ static int on_busy(sd_event_source *source, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
 
-/* Eight clients whose calls take half an interval each: two intervals between collections at most. */
+/* Eight clients with calls of half an interval each. At most two intervals pass between collections. */
 Test(tick, a_due_collection_comes_before_the_work_of_clients)
 {
 	struct loop loop = {.reloads_most = 40, .interval_us = INTERVAL_US};
@@ -118,7 +118,7 @@ Test(tick, a_due_collection_comes_before_the_work_of_clients)
 	cr_expect_geq(loop.collections, 10, "%u collections during %u calls", loop.collections, loop.reloads);
 }
 
-/* Another interval counts from the last collection: a shorter one is not waited for twice. */
+/* A new interval counts from the last collection, so a shorter one is not waited for in full again. */
 Test(tick, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
 {
 	struct loop loop = {.reloads_most = 20, .interval_us = INTERVAL_US};
@@ -132,12 +132,12 @@ Test(tick, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
 	cr_expect_geq(loop.collections, 1);
 }
 
-/* How often the watchdog is fed in some of its periods, of a process whose last collection is so old. */
+/* Returns how often the watchdog is fed in a few of its periods, if the last collection is `age_us` old. */
 static unsigned feedings(u64 age_us)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct loop loop = {.reloads_most = 8}; /* fewer feedings than the socket holds */
+	struct loop loop = {.reloads_most = 8}; /* fewer messages than the socket can hold */
 	unsigned fed = 0;
 	char message[64];
 	ssize_t n;

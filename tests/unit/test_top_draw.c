@@ -126,7 +126,7 @@ Test(top_draw, colours_are_of_bars_and_nothing_else)
 		FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 9, &coloured));
 
 	formatted_expect(text, "\033[7m>/a ");
-	formatted_expect(text, "  >1906 33RRRRRRRRRRRRR "); /* the marked row is reversed, and has none */
+	formatted_expect(text, "  >1906 33RRRRRRRRRRRRR "); /* the marked row, in reverse video */
 	formatted_expect(text, "  >1906 \033[44m33\033[0m\033[41mRRRRRRRRRRRRR\033[0m ");
 }
 

@@ -6,7 +6,7 @@
 #include "ctl/top/screen.h"
 #include "ctl/top/top_state.h"
 
-/* A hundred rows r0, r1, ...; `table` says how many places they have moved down. */
+/* A hundred rows r0, r1, and so on. `table` is the number of rows by which they have moved down. */
 static const char *name_of(const void *table, size_t row, bool *ret_sum)
 {
 	static char name[16];

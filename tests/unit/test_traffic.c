@@ -24,7 +24,7 @@ static void begin(struct window *window, u64 now_ns)
 	window_begin(window, now_ns, &(struct timespec){.tv_sec = 1000 + (time_t)(now_ns / SECOND)});
 }
 
-/* A difference with one source, its samples' periods, and as many latencies of `cycles`. */
+/* Puts `n` samples of one source with a total `weight` and latencies of `cycles` each. */
 static void put(struct window *window, u32 entry, unsigned event, enum source source, u64 weight, u64 n,
 		u32 cycles)
 {
@@ -68,7 +68,10 @@ Test(traffic, nothing_is_held)
 	cr_expect_eq(traffic_new(window, &settings, &traffic), -ENODATA);
 }
 
-/* Collections of a second in bins of five, an idle second among them; the last two do not make a bin. */
+/*
+ * Collections of one second form bins of five, including an idle second. The last two collections do not
+ * complete a bin.
+ */
 Test(traffic, collections_become_bins)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
@@ -92,12 +95,14 @@ Test(traffic, collections_become_bins)
 	expect_point(traffic, 3, 9, 1, (600 + 700 + 800 + 900 + 1000) / 5.0);
 	cr_expect_float_eq(traffic->latency[0], 300, 1e-9);
 	cr_expect_float_eq(traffic->latency[1], 800, 1e-9);
-	/* Two each of 100, 200, ..., 500 scatter by 149 (n - 1); the buckets are an eighth of an octave wide.
+	/*
+	 * Two latencies each of 100, 200, ..., 500 have a standard deviation (n - 1) of 149. The buckets are
+	 * an eighth of an octave wide.
 	 */
 	cr_expect_float_eq(traffic->error[0], 149.07 / sqrt(10), 2.5);
 }
 
-/* Clocks are not exact: a second is a bit more or less. */
+/* Clocks are not exact: a second may be slightly longer or shorter. */
 Test(traffic, a_bin_ends_nearest_to_its_length)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
@@ -116,7 +121,7 @@ Test(traffic, a_long_collection_is_a_bin)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	_cleanup_(traffic_freep) struct traffic *traffic = NULL;
-	/* The third was suspended. */
+	/* The machine was suspended during the third. */
 	static const u64 ends[] = {10, 20, 100, 110};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
@@ -152,7 +157,7 @@ Test(traffic, only_shared_levels_and_asked_events_count)
 		put(window, 10, 2, source, 5, 1, 100);
 	}
 	put(window, 11, 0, SOURCE_L1, 5, 1, 100);
-	put(window, 12, 0, SOURCE_L3, 0, 30, 100); /* without periods, as some recordings are */
+	put(window, 12, 0, SOURCE_L3, 0, 30, 100); /* without periods, as in some recordings */
 	window_end(window);
 	traffic = new_traffic(window, &(struct traffic_settings){.span_ns = 5 * SECOND,
 								 .bin_ns = 5 * SECOND,
@@ -167,7 +172,7 @@ Test(traffic, only_shared_levels_and_asked_events_count)
 	cr_expect_eq(traffic->event, 0);
 }
 
-/* Traffic is of all PMUs together, the latency of one: they measure differently. */
+/* Traffic is the sum over all PMUs. The latency is that of one PMU, because they measure differently. */
 Test(traffic, the_event_with_most_latencies_tells_the_latency)
 {
 	_cleanup_(window_freep) struct window *window = new_window();

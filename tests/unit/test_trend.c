@@ -34,7 +34,7 @@ static void second(struct trend *trend, u64 number)
 	cr_assert_eq(trend_begin(trend, START_NS + number * NSEC_PER_SEC), 0);
 }
 
-/* Bins of the last so many seconds. */
+/* Returns `n` bins of the last `seconds` seconds. */
 static struct trend_bins bins_of(const struct trend *trend, u32 entry, unsigned event, size_t n, u64 seconds)
 {
 	struct trend_bins bins = {.bin_ns = seconds * NSEC_PER_SEC / n, .n = n};
@@ -107,7 +107,7 @@ Test(trend, two_slots_of_a_path_are_one)
 	trend_free(trend);
 }
 
-/* What is forgotten is an hour old, and not more than a page of it is held besides. */
+/* Data is forgotten when it is an hour old. At most one page more than that is held. */
 Test(trend, an_hour_is_held)
 {
 	struct trend *trend = new_trend(TREND_BYTES);
@@ -125,12 +125,14 @@ Test(trend, an_hour_is_held)
 	for (size_t i = 0; i < 3600; i++)
 		cr_assert(bins.bins[i].covered && bins.bins[i].samples == 100, "bin %zu", i);
 	free(bins.bins);
-	/* A column for each page, and what a page itself takes. */
+	/* One column for each page, and the memory of the page itself. */
 	cr_expect_leq(trend_bytes(trend), 62 * (TREND_COLUMN_BYTES + 1200) + 20000);
 	trend_free(trend);
 }
 
-/* Of many busy cgroups it reaches less far, all of them alike; never beyond its memory. */
+/*
+ * With many busy cgroups, the trend covers less time, the same for all of them. It never exceeds its memory.
+ */
 Test(trend, bounded_memory)
 {
 	const size_t most = 1 << 20;

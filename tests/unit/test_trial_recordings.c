@@ -58,14 +58,14 @@ static struct writer *writer_of(const struct writer_event *event)
 	return writer;
 }
 
-/* 100 samples a second, of one command. */
+/* Writes 100 samples a second of one command. */
 static void run_for(struct writer *writer, u64 start_ns, u64 seconds)
 {
 	for (u64 i = 0; i < 100 * seconds; i++)
 		recorded_load(writer, 0, 10, start_ns + i * 10 * NSEC_PER_MSEC);
 }
 
-/* Frees the writers; `second` may be NULL. */
+/* Plays the recordings and frees the writers. `second` may be NULL. */
 static int play(struct writer *first, struct writer *second)
 {
 	struct recorded files[2] = {recorded_finish(first)};
@@ -84,7 +84,10 @@ static const struct trial_report *report(void)
 	return trial_finish(trial);
 }
 
-/* 17 million collections would take their time: a silence in which nothing can change any more is one. */
+/*
+ * 17 million collections would take too long. A silence in which nothing can change any more is a single
+ * collection.
+ */
 Test(trial_recordings, a_long_silence_is_judged_whole)
 {
 	struct writer *writer = writer_of(&recorded_event);
@@ -96,7 +99,7 @@ Test(trial_recordings, a_long_silence_is_judged_whole)
 	result = report();
 	cr_assert_eq(result->n_stretches, 1);
 	cr_expect_eq(result->stretches[0].elapsed_ns, 20 * DAY_NS + 60 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC);
-	/* All of the time is accounted for: that of one subject, since it was first seen. */
+	/* The time of this only subject is completely accounted for, from when it was first seen. */
 	cr_expect_geq(result->of_rules[0].known_s + result->of_rules[0].unknown_s[UNKNOWN_WINDOW],
 		      20 * 86400);
 	cr_expect_eq(result->samples, 12000);
@@ -134,7 +137,7 @@ Test(trial_recordings, one_sample_is_a_recording)
 	cr_expect_eq(report()->n_transitions, 0);
 }
 
-/* What stood in the first is judged; then it is told which one is no good, and why. */
+/* The first recording is judged. Then the error says which recording is unusable, and why. */
 Test(trial_recordings, without_times_nothing_is_judged)
 {
 	struct writer_event untimed = recorded_event;
@@ -164,7 +167,7 @@ Test(trial_recordings, alone_without_times_there_is_nothing)
 	cr_expect(message);
 }
 
-/* The same machine's next recording goes on; between them nobody knows anything. */
+/* The next recording of the same machine continues. Nothing is known about the time in between. */
 Test(trial_recordings, the_next_recording_goes_on_after_a_gap)
 {
 	struct writer *first = writer_of(&recorded_event);

@@ -140,7 +140,7 @@ Test(trial_report, below_a_threshold_the_lowest_is_nearest)
 	trial_rule_approach(of_rule, &rules[1], &estimate);
 	cr_expect_eq(of_rule->closest.at_ns, 2);
 	cr_expect_float_eq(of_rule->closest.share, 0.8, 1e-9);
-	/* Of nothing no share can be told, nor of a threshold that is none. */
+	/* A value or a threshold of 0 has no ratio. */
 	estimate = at(5, 4);
 	estimate.threshold = 0;
 	of_rule->closest.known = false;
@@ -220,7 +220,9 @@ Test(trial_report, the_value_is_told_by_the_threshold_on_either_side)
 	expect_closest(0, 896, ": 1 times the threshold\n");
 	expect_closest(0, 895.9, ": just below the threshold\n");
 	expect_closest(0, 896e5, ": 100000 times the threshold\n");
-	/* Of a rule `below`: how far above it stayed, and how far below it came. */
+	/*
+	 * For a rule with `below`: how far above the threshold the value stayed, and how far below it came.
+	 */
 	expect_closest(1, 2240, ": 2.5 times the threshold\n");
 	expect_closest(1, 896.1, ": just above the threshold\n");
 	expect_closest(1, 8.96, ": 0.01 times the threshold\n");

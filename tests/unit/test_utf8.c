@@ -7,7 +7,10 @@
 
 #define REPLACED "\xef\xbf\xbd"
 
-/* Not UTF-8: a byte of none, overlong, a surrogate, beyond the last character, cut; and U+FFFD itself. */
+/*
+ * Not UTF-8: an invalid byte, an overlong form, a surrogate, a value beyond the last character, a cut
+ * character. U+FFFD itself is also escaped.
+ */
 Test(utf8, names_and_how_they_are_shown)
 {
 	static const struct {
@@ -61,7 +64,7 @@ Test(utf8, what_stands_in_a_line_for_people)
 		{"\xc2\x9b"
 		 "31m\xc2\xa0",
 		 "??31m\xc2\xa0"},
-		/* NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about */
+		/* NOLINTNEXTLINE(misc-misleading-bidirectional): the test is about it */
 		{"\xe2\x80\xa8\xe2\x80\xaetxt\xe2\x81\xa6\xe2\x80\xa7\xe2\x81\xaa",
 		 "??????txt???\xe2\x80\xa7\xe2\x81\xaa"},
 		{"\xe2\x80", "??"},

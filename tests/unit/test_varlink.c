@@ -45,7 +45,7 @@ static int big(struct varlink_call *call, json_object *parameters, void *userdat
 	return varlink_reply(call, reply);
 }
 
-/* An array of `n` texts of 1 KiB each. */
+/* Replies with an array of `n` texts of 1 KiB each. */
 static int parts(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	char text[1025];
@@ -227,7 +227,10 @@ Test(varlink, what_is_no_call_ends_the_connection)
 		"{\"method\":\"org.example.test.Echo\",\"parameters\":[]}",
 		"{\"method\":\"org.example.test.Echo\",\"more\":1}",
 		"{\"method\":\"org.example.test.\xff\"}",
-		/* Overlong, a surrogate, beyond the last character: error replies echo names. */
+		/*
+		 * An overlong form, a surrogate, and a value beyond the last character: error replies repeat
+		 * names.
+		 */
 		"{\"method\":\"org.example.test.\xc0\xaf\"}",
 		"{\"method\":\"org.example.test.\xe0\x80\xaf\"}",
 		"{\"method\":\"org.example.test.Who\",\"parameters\":{\"\xed\xa0\x80\":1}}",
@@ -301,7 +304,7 @@ Test(varlink, calls_without_end_and_everything_else_take_turns)
 		for (int n = 0; n < 10; n++)
 			peer_send(event, fds[i], call, sizeof(call));
 	}
-	/* Each connection has calls. */
+	/* Wait until each connection has calls. */
 	while (calls < (int)ARRAY_SIZE(fds) * 5)
 		cr_assert_gt(sd_event_run(event, 0), 0);
 	for (; calls < (int)ARRAY_SIZE(fds) * 9; rounds++) {
@@ -556,7 +559,7 @@ Test(varlink, a_reply_larger_than_its_limit_is_an_error)
 	peer_expect(event, fd, ECHO("still served"), ECHOED("still served"));
 }
 
-/* Each call would hold 1 MB. */
+/* Each reply would hold 1 MB. */
 Test(varlink, replies_of_one_user_hold_no_more_than_the_users_share)
 {
 	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
@@ -570,7 +573,7 @@ Test(varlink, replies_of_one_user_hold_no_more_than_the_users_share)
 	cr_expect_leq(varlink_server_held(server), VARLINK_USER_BYTES);
 	cr_expect_gt(varlink_server_held(server), VARLINK_USER_BYTES / 2);
 	cr_expect_lt(calls, (int)ARRAY_SIZE(fds), "the other calls wait");
-	/* Those that wait are answered as soon as those before them have taken theirs. */
+	/* Waiting calls are answered as soon as the clients before them have received their replies. */
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		_cleanup_free_ char *reply = peer_receive(event, fds[i], NULL);
 
@@ -605,7 +608,7 @@ Test(varlink, a_client_that_reads_is_answered_beside_those_that_do_not)
 
 #define BIG "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}"
 
-/* Connects as another user, which root alone can be. */
+/* Connects as another user, which only root can do. */
 static int connect_as(uid_t user)
 {
 	int fd;
@@ -616,7 +619,7 @@ static int connect_as(uid_t user)
 	return fd;
 }
 
-/* Four users who have not enough each. */
+/* The share of each of the four users does not suffice for its calls. */
 Test(varlink, replies_of_all_users_hold_no_more_than_there_is)
 {
 	int fds[4 * 8];
@@ -638,7 +641,7 @@ Test(varlink, replies_of_all_users_hold_no_more_than_there_is)
 		(void)close(fds[i]);
 }
 
-/* What waits in the kernel for a client that does not read. */
+/* The bytes that the kernel holds for a client that does not read. */
 Test(varlink, the_kernel_holds_no_more_of_a_reply_than_is_said)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -651,7 +654,7 @@ Test(varlink, the_kernel_holds_no_more_of_a_reply_than_is_said)
 	cr_expect_leq(waits, VARLINK_KERNEL_BYTES);
 }
 
-/* Each connection has a call that lacks its last byte. */
+/* Each connection has a call without its last byte. */
 Test(varlink, calls_take_no_more_than_is_said)
 {
 	static char text[VARLINK_MESSAGE_MAX];
@@ -665,7 +668,7 @@ Test(varlink, calls_take_no_more_than_is_said)
 		peer_settle(event);
 	}
 	after = mallinfo2().uordblks + mallinfo2().hblkhd;
-	/* Beside the calls each connection has some KiB of its own. */
+	/* Besides its call, each connection needs a few KiB. */
 	cr_expect_leq(after - before, VARLINK_CONNECTIONS_MAX * (VARLINK_MESSAGE_MAX + 8192UL));
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		(void)close(fds[i]);
@@ -679,8 +682,10 @@ static u64 now_ms(void)
 	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / NSEC_PER_MSEC;
 }
 
-/* It is by the bytes that a client takes, not by when it took one last. One takes ten bytes a second, another half
- * as much again as it has to, which the kernel has at hand for it. */
+/*
+ * What counts is how many bytes a client reads, not when it last read one. One client reads ten bytes a
+ * second. The other one reads half as much again as is required, which is always available in the kernel.
+ */
 Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
 {
 	_cleanup_close_ int sips = peer_connect(socket_path);
@@ -706,7 +711,7 @@ Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
 	}
 	cr_expect_geq(let_go_ms, (VARLINK_PERIOD_SECONDS - 1) * 1000ULL);
 	cr_expect_gt(varlink_server_held(server), 0, "the one that reads was let go");
-	/* And gets all of its reply. */
+	/* The client that reads also gets its whole reply. */
 	while (recv(reads, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 		peer_settle(event);
 	peer_expect(event, reads, ECHO("1"), ECHOED("1"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How much memory unread replies may take, and which connection is closed for another one's. */
+/* How much memory unread replies may take, and which connection is closed in favour of another one. */
 #include <criterion/criterion.h>
 
 #include "varlink/varlink_budget.h"
 
 #define MIB  ((size_t)1 << 20)
 #define NOW  (10ULL * VARLINK_BUDGET_US)
-#define LATE (NOW - VARLINK_BUDGET_US) /* had its patience */
+#define LATE (NOW - VARLINK_BUDGET_US) /* its time is over */
 
 #define LOADS(...)                                  \
 	(const struct varlink_load[]){__VA_ARGS__}, \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which connection goes where all are taken and another comes. */
+/* Which connection is closed if all are taken and another one comes. */
 #include <criterion/criterion.h>
 
 #include "varlink/varlink_limits.h"

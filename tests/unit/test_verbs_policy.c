@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What pebsctl's verbs on policy ask, print and end with, against a child process that plays a daemon. */
+/* What the policy verbs of pebsctl ask, print and return, against a child process that plays a daemon. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ struct answer {
 static char directory[] = "/tmp/pebsd-verbs-XXXXXX";
 static char path[64];
 static pid_t child;
-static const char *wanted = ""; /* what a call must have to be answered as a test says */
+static const char *wanted = ""; /* text that a call must contain to get the test's answer */
 
 #define RULES                                                                                        \
 	"{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"rules\":[{\"rule\":\"slow-database\"," \
@@ -36,7 +36,7 @@ static const char *wanted = ""; /* what a call must have to be answered as a tes
 #define NO_METHOD "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":\"m\"}}"
 #define FOUND     "{\"parameters\":{\"cgroup\":\"/x\",\"events\":{}}}"
 
-/* "{}" to what it was not told to answer. */
+/* Returns "{}" for a call without an answer. */
 static const char *answer_to(const struct answer *answers, const char *call)
 {
 	_cleanup_json_ json_object *object = json_tokener_parse(call);
@@ -98,7 +98,7 @@ static void clean(void)
 
 TestSuite(verbs_policy, .fini = clean, .timeout = 30);
 
-/* Runs a verb; what it printed on both is in `ret`. */
+/* Runs a verb. `ret` gets its standard output and standard error. */
 static enum ctl_exit run(verb_function verb, bool json, const char *first, const char *second,
 			 char ret[OUTPUT_MAX])
 {
@@ -172,7 +172,7 @@ Test(verbs_policy, json_of_neighbours)
 	cr_expect_str_eq(text, "{\"verdict\":\"thin/\"}\n");
 }
 
-/* The alerts' text tells what the rules can't judge. */
+/* The text of the alerts also says what the rules cannot judge. */
 Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 {
 	static const struct answer answers[] = {
@@ -277,7 +277,7 @@ Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
 	formatted_expect(text, "it is of another version");
 }
 
-/* A name that no shell quotes well: the bytes of a cgroup that are no UTF-8. */
+/* The path of a cgroup is not UTF-8, so that a shell cannot quote it well. */
 Test(verbs_policy, names_in_their_own_bytes)
 {
 	static const struct answer answers[] = {

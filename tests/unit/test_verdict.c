@@ -32,7 +32,7 @@ Test(verdict, quantities_have_their_unit)
 	cr_expect_str_eq(quantity(7, NULL), "7");
 }
 
-/* What no machine measures must not leave the buffers either. */
+/* Values that no machine measures must also fit into the buffers. */
 Test(verdict, numbers_of_any_size)
 {
 	static const double values[] = {-1e308,   -1234567, -0.0,   5e-324, 999.95,  999.949,  999999.4,
@@ -170,7 +170,7 @@ Test(verdict, preferences_in_words)
 	cr_expect_null(verdict_preference(NULL));
 }
 
-/* One line of watch. */
+/* A transition as one line of watch. */
 Test(verdict, transitions)
 {
 	_cleanup_json_ json_object *item = formatted_from(

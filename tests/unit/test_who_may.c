@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who may call what on the control socket: every method, by everybody. A new method fails this test until it
- * stands in the table. */
+/*
+ * Who may call which method on the control socket: every method, by every kind of caller. A new method fails
+ * this test until it is in the table.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <grp.h>
@@ -19,13 +21,13 @@
 #include "export/control/control_methods.h"
 #include "varlink_peer.h"
 
-/* Groups that every Debian has: who may connect, and whom `detail` names. */
+/* Groups that every Debian system has: one may connect, and `detail` names the other. */
 #define READERS "daemon"
 #define DETAIL  "adm"
 
 enum caller {
 	ROOT,
-	OF_DETAIL, /* by a group beside its first one */
+	OF_DETAIL, /* through a supplementary group */
 	READER,
 	STRANGER,
 	CALLERS
@@ -33,7 +35,7 @@ enum caller {
 
 static const char *const caller_names[CALLERS] = {"root", "whom detail names", "a reader", "a stranger"};
 
-/* R: root, D: whom `detail` names, too, A: who may connect, too. */
+/* R: only root. D: also those named by `detail`. A: everybody who may connect. */
 static const struct {
 	const char *name;
 	char who;
@@ -50,7 +52,7 @@ static struct control *control;
 static char directory[] = "/tmp/pebsd-control-XXXXXX";
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-/* Nobody gets so far: what is called has a parameter that none knows. */
+/* No backend is needed, because each call has an unknown parameter. */
 static void start(void)
 {
 	static const struct control_backend none;
@@ -94,7 +96,7 @@ static void become(enum caller caller)
 	cr_assert_eq(seteuid(65534), 0);
 }
 
-/* The kernel takes note of who connects (SO_PEERCRED), which is another one than answers. */
+/* The kernel remembers who connects (SO_PEERCRED), so this process can change back before the answer. */
 static int connect_as(enum caller caller)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -182,7 +184,7 @@ Test(who_may, the_table_has_no_method_that_is_gone)
 	}
 }
 
-/* Who asks is told in the interface itself, too. */
+/* Everybody who may connect may also call the methods of org.varlink.service. */
 Test(who_may, the_service_itself_answers_everybody_who_may_connect)
 {
 	_cleanup_free_ char *answer = NULL;

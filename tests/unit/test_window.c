@@ -18,7 +18,7 @@ static struct window *new_window(size_t max_bytes, u64 max_ns)
 	return window;
 }
 
-/* The two clocks run alike here; CLOCK_REALTIME is 995 s ahead. */
+/* Both clocks run at the same speed here. CLOCK_REALTIME is 995 s ahead. */
 static struct timespec realtime(u64 ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC) + 995,
@@ -32,7 +32,7 @@ static void begin(struct window *window, u64 now_ns)
 	window_begin(window, now_ns, &now);
 }
 
-/* A collection with one sample of L1 with `weight`, for one entry. */
+/* Runs a collection with one L1 sample of `weight` for one entry. */
 static int collect_one(struct window *window, u64 now_ns, u32 entry, u64 weight)
 {
 	struct figures figures = {.samples[SOURCE_L1] = 1, .weight[SOURCE_L1] = weight};
@@ -65,7 +65,7 @@ static struct figures figures_of(const struct window_sum *sum)
 	return figures;
 }
 
-/* Weight of entry 7 over the last `span_ns`. */
+/* Returns the weight of entry 7 over the last `span_ns`. */
 static u64 weight_over(const struct window *window, u64 span_ns, u64 covered_ns, u64 since_ns)
 {
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
@@ -101,7 +101,7 @@ Test(window, empty)
 	cr_expect_eq(window_sum(window, 1, &sums), -ENODATA);
 	cr_assert_eq(collect_none(window, START_NS + 5), 0);
 	cr_expect_eq(weight_over(window, 1, 5, START_NS), 0);
-	/* A clock that stood still. */
+	/* The clock did not advance. */
 	cr_assert_eq(collect_none(window, START_NS + 5), 0);
 	cr_expect_eq(weight_over(window, 1, 5, START_NS), 0);
 	cr_expect_eq(weight_over(window, 0, 0, START_NS + 5), 0);
@@ -135,7 +135,7 @@ Test(window, older_than_max_ns_is_dropped)
 		cr_expect_eq(window_collections(window), i < 10 ? i : 10);
 	}
 	cr_expect_eq(weight_over(window, ~0ULL, 10 * NSEC_PER_SEC, START_NS + 90 * NSEC_PER_SEC), 10);
-	/* One collection longer than all that is to be held stays whole. */
+	/* A collection that is longer than the window stays whole. */
 	cr_assert_eq(collect_one(window, START_NS + 500 * NSEC_PER_SEC, 7, 5), 0);
 	cr_expect_eq(window_collections(window), 1);
 	cr_expect_eq(weight_over(window, 1, 400 * NSEC_PER_SEC, START_NS + 100 * NSEC_PER_SEC), 5);
@@ -161,7 +161,7 @@ Test(window, every_counter_and_every_magnitude)
 	summed = figures_of(&sums->sums[0]);
 	cr_expect_eq(memcmp(&summed, &figures, sizeof(figures)), 0);
 
-	/* Sums stay at 2^64 - 1: the second collection overflows the large ones. */
+	/* Sums saturate at 2^64 - 1. The large ones overflow in the second collection. */
 	begin(window, START_NS + 2);
 	window_put_figures(window, ~0U, EVENTS_MAX - 1, &figures);
 	cr_assert_eq(window_end(window), 0);
@@ -264,12 +264,12 @@ Test(window, wrong_order_and_wrong_events_are_refused)
 	cr_expect_eq(weight_over(window, ~0ULL, 1, START_NS + 19), 4);
 	begin(window, START_NS + 21);
 	cr_expect_eq(collect_one(window, START_NS + 22, 7, 4), -EINVAL);
-	/* Left open. */
+	/* This collection stays open. */
 	begin(window, START_NS + 23);
 	window_put_figures(window, 1, 0, &figures);
 }
 
-/* A window that holds everything, dense. */
+/* A model of a window that keeps everything in full figures. */
 #define ENTRIES     12
 #define EVENTS_USED 3
 #define COLLECTIONS 400
@@ -290,7 +290,7 @@ static u64 random_below(u64 n)
 	return random_state % n;
 }
 
-/* Entry numbers of any size, in no order. */
+/* Entry numbers of any size and in no particular order. */
 static u32 number_of(size_t entry)
 {
 	return (u32)(entry * 2654435761U);
@@ -359,7 +359,10 @@ static int note_nothing(u32 entry, unsigned event, const struct figures *figures
 	return 0;
 }
 
-/* Where the last `span_ns` begin, as far as is held: collections may be added up, but are taken whole. */
+/*
+ * Returns where the last `span_ns` begin, as far back as data is held. Collections may be merged, but each is
+ * taken whole.
+ */
 static u64 since_of(const struct window *window, u64 newest_ns, u64 span_ns)
 {
 	struct begins begins = {.n = 0};
@@ -374,7 +377,7 @@ static u64 since_of(const struct window *window, u64 newest_ns, u64 span_ns)
 	return begins.begin_ns[first];
 }
 
-/* What the model had since then, against what the window says of the last `span_ns`. */
+/* Compares the model with the window over the last `span_ns`. */
 static void compare(const struct model *model, const struct window *window, u64 span_ns)
 {
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
@@ -447,7 +450,7 @@ static void run_model(size_t max_bytes)
 	if (max_bytes >= 1 << 20) {
 		cr_expect_eq(held, COLLECTIONS);
 	} else {
-		/* A collection here is under 2 KiB, growth included under 4. */
+		/* A collection takes less than 2 KiB here, and less than 4 KiB with the space for growth. */
 		cr_expect_lt(held, COLLECTIONS);
 		cr_expect_gt(held, max_bytes / 8192);
 	}
@@ -481,17 +484,17 @@ Test(window, memory_is_bounded_at_every_moment)
 		(void)window_end(window);
 		cr_assert_leq(window_bytes(window), 20000);
 	}
-	/* Even less than one collection needs. */
+	/* The memory is less than one collection needs. */
 	(void)window_free(window);
 	window = new_window(WINDOW_COLLECTION_BYTES - 1, ~0ULL);
 	cr_expect_eq(collect_none(window, START_NS + 1), -ENOSPC);
 }
 
-/* What a walk met, in words. */
+/* The calls of a walk, written as text. */
 struct diary {
 	char text[512];
 	int answer;
-	unsigned until; /* the call that answers so */
+	unsigned until; /* number of the call that returns `answer`; 0: none */
 };
 
 static int note(struct diary *diary, const char *text)
@@ -526,7 +529,7 @@ static int walk(const struct window *window, u64 span_ns, struct diary *diary)
 	return window_walk(window, span_ns, &(struct window_visitor){note_collection, note_figures, diary});
 }
 
-/* Each figure stands alone: nothing of the one before is left in it. */
+/* Figures are separate: nothing of the previous ones is left in the next. */
 Test(window, a_walk_goes_through_collections_oldest_first)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
@@ -582,7 +585,7 @@ Test(window, a_lower_limit_holds_at_once)
 	cr_expect_gt(window_collections(window), 5, "more room than before");
 }
 
-/* Fifty cgroups in the memory of some ten collections. */
+/* Fifty cgroups in the memory of about ten collections. */
 Test(window, when_memory_is_short_old_collections_are_added_up)
 {
 	_cleanup_(window_freep) struct window *window = new_window(10000, ~0ULL);

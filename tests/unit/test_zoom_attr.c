@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a zoom asks of its events, the pace of its limiter, and what is said of a refusal. */
+/* The attributes of a zoom's events, the rate of its limiter, and the messages about refusals. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -51,13 +51,15 @@ Test(zoom_attr, the_always_on_event_and_more)
 		  attr.build_id);
 	cr_expect(attr.use_clockid);
 	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
-	/* The callchain is that of both halves. */
+	/* The call chain includes the kernel and user space. */
 	cr_expect_not(attr.exclude_callchain_kernel || attr.exclude_callchain_user);
-	/* The always-on events have the first choice of the counters. */
+	/* The always-on events take precedence for the counters. */
 	cr_expect_not(attr.pinned);
 }
 
-/* intel_pmu_hw_config(): else the hardware reloads its counter, and records come without their interrupt. */
+/*
+ * Otherwise the hardware reloads its counter, and records come without an interrupt (intel_pmu_hw_config()).
+ */
 Test(zoom_attr, every_record_is_an_overflow_and_wakes_nobody)
 {
 	struct perf_event_attr attr;
@@ -78,7 +80,7 @@ Test(zoom_attr, one_event_of_a_ring_tells_of_tasks)
 	cr_expect_eq(attr.config, 0x8203);
 	cr_expect_eq(attr.sample_period, 0);
 	cr_expect_not(attr.pinned || attr.mmap || attr.task);
-	/* Its trailer is parsed by the member's attributes. */
+	/* The attributes of the other event of the group are used to parse its trailer. */
 	cr_expect(attr.sample_id_all);
 	cr_expect_eq(attr.sample_type,
 		     PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
@@ -112,7 +114,10 @@ Test(zoom_attr, weakened_step_by_step)
 	cr_expect_not(zoom_attr_weaken(-EACCES, &ways));
 }
 
-/* As bpf/zoom.bpf.c does it: how many of ever so many samples are let through in `ns` from any instant on. */
+/*
+ * Does what bpf/zoom.bpf.c does. Returns how many of an endless stream of samples pass within `ns` from any
+ * moment on.
+ */
 static u64 let_through(u32 rate, u64 ns)
 {
 	const u64 spacing = zoom_limit_spacing(rate);
@@ -136,7 +141,7 @@ Test(zoom_limit, never_more_than_the_rate_in_a_second)
 
 		cr_expect_leq(taken, rates[i], "%llu at %u", taken, rates[i]);
 		cr_expect_geq(taken * 100, (u64)rates[i] * 99, "%llu at %u", taken, rates[i]);
-		/* Nor all of it at the start. */
+		/* They are not all at the start either. */
 		taken = let_through(rates[i], 100 * NSEC_PER_MSEC);
 		cr_expect_leq(taken, rates[i] / 8 + 2, "%llu at %u", taken, rates[i]);
 	}
@@ -186,7 +191,7 @@ static void expect_said(int error, const char *pmu, struct zoom_facts facts, int
 	cr_expect_eq(zoom_diagnose_open(error, &event, 3, &facts, &message), expected, "%s", words);
 	cr_assert_not_null(message);
 	cr_expect_not_null(strstr(message, words), "%s", message);
-	/* Whoever tells it says what it was for. */
+	/* The caller's message says what the event was for. */
 	cr_expect_null(strstr(message, "cannot zoom"), "%s", message);
 }
 
@@ -210,7 +215,7 @@ Test(zoom_diagnose, each_refusal_by_name)
 	expect_said(-EACCES, "cpu", none, -EACCES, "CAP_PERFMON");
 	expect_said(-EINVAL, "ibs_op", none, -EINVAL, "before 6.2");
 	expect_said(-EINVAL, "cpu", none, -EINVAL, "loads of PMU cpu on CPU 3");
-	/* A file that is used up has nothing to do with v1. */
+	/* The message includes the reason of the opener. EMFILE is not blamed on cgroup v1. */
 	expect_said(-EACCES, "cpu", (struct zoom_facts){.opener = "the opener hung up"}, -EACCES,
 		    "CAP_SYS_ADMIN; the opener hung up");
 	expect_said(-EMFILE, "cpu", (struct zoom_facts){.v1 = true}, -EMFILE, "LimitNOFILE=");

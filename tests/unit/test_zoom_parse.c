@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records of a zoom's ring, byte for byte as the kernel lays them out, whole and cut. */
+/* Records of a zoom's ring, byte for byte as the kernel writes them, complete and cut. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -148,7 +148,7 @@ Test(zoom_parse, a_sample_of_a_process)
 	cr_expect_eq(sample->of.cgroup_id, 99);
 	cr_expect_eq(sample->of.fields, SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY | SAMPLE_DATA_SOURCE |
 						SAMPLE_ADDRESS | SAMPLE_CODE_ADDRESS);
-	/* The first of the chain stands for the sampled instruction. */
+	/* The first address of the chain is that of the sampled instruction. */
 	cr_expect_eq(sample->n_kernel, 0);
 	cr_assert_eq(sample->n_user, 2);
 	cr_expect_eq(sample->user[0], 0x402000);
@@ -171,7 +171,7 @@ Test(zoom_parse, fields_are_those_that_the_event_measures)
 	cr_expect_eq(record.sample.of.address, 0);
 	cr_expect_eq(record.sample.of.data_source, 0);
 
-	/* In one piece, all of it is the latency. */
+	/* A weight that is not split is the latency as a whole. */
 	event = loads;
 	event.settings.weight_struct = 0;
 	event.settings.has_instruction_latency = 0;
@@ -180,7 +180,7 @@ Test(zoom_parse, fields_are_those_that_the_event_measures)
 		     0);
 	cr_expect_eq(record.sample.of.latency, 321 | (u64)44 << 32 | (u64)7 << 48);
 
-	/* What no driver filled in: PERF_MEM_NA, no address, no weight. */
+	/* Values that no driver has filled in: PERF_MEM_NA, no address, no weight. */
 	memset(bytes.at + bytes.n - 32, 0, 8);
 	memcpy(bytes.at + bytes.n - 24, &(u64){0x1e05080021}, 8);
 	memset(bytes.at + 40, 0, 8);
@@ -200,18 +200,20 @@ Test(zoom_parse, a_stack_of_both_halves)
 	cr_assert_eq(parse(SAMPLE, &loads, &bytes, &record), 0);
 	cr_assert_eq(record.sample.n_kernel, 1);
 	cr_expect_eq(record.sample.kernel[0], 0xffffffff81000020);
-	/* Where the kernel was entered is a return address. */
+	/* The place where the kernel was entered is a return address. */
 	cr_assert_eq(record.sample.n_user, 2);
 	cr_expect_eq(record.sample.user[0], 0x401000);
 
-	/* The instruction was the process's, and the interrupt came after it had entered the kernel. */
+	/*
+	 * The instruction was in user space, and the interrupt came after the process had entered the kernel.
+	 */
 	bytes = sample_of(PERF_RECORD_MISC_USER, 0x400ff8, chain, ARRAY_SIZE(chain), NULL, 0, false);
 	cr_assert_eq(parse(SAMPLE, &loads, &bytes, &record), 0);
 	cr_expect_eq(record.sample.n_kernel, 0);
 	cr_assert_eq(record.sample.n_user, 1);
 	cr_expect_eq(record.sample.user[0], 0x402000);
 
-	/* The instruction was the kernel's, and the interrupt came after it had returned. */
+	/* The instruction was in the kernel, and the interrupt came after the kernel had returned. */
 	bytes = sample_of(PERF_RECORD_MISC_KERNEL, 0xffffffff81000008, chain_of_user,
 			  ARRAY_SIZE(chain_of_user), NULL, 0, false);
 	cr_assert_eq(parse(SAMPLE, &loads, &bytes, &record), 0);
@@ -219,7 +221,7 @@ Test(zoom_parse, a_stack_of_both_halves)
 	cr_assert_eq(record.sample.n_user, 3);
 	cr_expect_eq(record.sample.user[0], 0x401000);
 
-	/* Of a mark that is not known nothing is taken. */
+	/* Addresses after an unknown marker are left out. */
 	static const u64 odd[] = {(u64)PERF_CONTEXT_GUEST, 0x1000,   0x2000,
 				  (u64)PERF_CONTEXT_USER,  0x401000, 0x402000};
 
@@ -252,7 +254,7 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	struct zoom_record record;
 	struct bytes bytes;
 
-	/* Three calls up to the unused slot against two by frame pointers. */
+	/* Three calls up to the unused entry, while frame pointers give two. */
 	bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, chain_of_user, ARRAY_SIZE(chain_of_user), branches,
 			  ARRAY_SIZE(branches), true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);
@@ -263,14 +265,14 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	cr_expect_eq(record.sample.of.latency, 321, "what follows is where it is");
 	cr_expect_eq(record.sample.of.cgroup_id, 99);
 
-	/* As far, and no further. */
+	/* It reaches as far, but not further. */
 	bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, chain_of_user, ARRAY_SIZE(chain_of_user), branches,
 			  2, true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);
 	cr_expect_not(record.sample.user_of_lbr);
 	cr_expect_eq(record.sample.user[0], 0x402000);
 
-	/* From the kernel the innermost frame is where it was entered. */
+	/* For an instruction in the kernel, the innermost user frame is where the kernel was entered. */
 	bytes = sample_of(PERF_RECORD_MISC_KERNEL, 0xffffffff81000008, chain, ARRAY_SIZE(chain), branches, 2,
 			  true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);
@@ -279,7 +281,7 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	cr_expect_eq(record.sample.user[0], 0x401000);
 	cr_expect_eq(record.sample.user[1], 0x501001);
 
-	/* A kernel thread has no user stack, and what the LBR holds is another's. */
+	/* A kernel thread has no user stack. The LBR has the calls of another task. */
 	bytes = sample_of(PERF_RECORD_MISC_KERNEL, 0xffffffff81000008, chain, 2, branches, 2, true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);
 	cr_expect_not(record.sample.user_of_lbr);
@@ -352,12 +354,12 @@ Test(zoom_parse, a_mapping)
 	cr_expect_eq(record.mapped.inode, 0);
 	cr_expect_eq(record.mapped.protection, 5);
 
-	/* More than an id has room for is no more than that. */
+	/* A size above that of a build ID counts as the greatest size. */
 	bytes.at[40] = 200;
 	cr_assert_eq(parse(SAMPLE, &loads, &bytes, &record), 0);
 	cr_expect_eq(record.mapped.build_id_size, 20);
 
-	/* A path that does not end. */
+	/* A path without an end. */
 	memset(bytes.at + bytes.n - 32 - 16, 'x', 16);
 	cr_expect_eq(parse(SAMPLE, &loads, &bytes, &record), -EBADMSG);
 }
@@ -446,7 +448,10 @@ Test(zoom_parse, whose_record_it_is)
 		cr_expect_eq(zoom_parse_id(other.at, n, &id), -EBADMSG);
 }
 
-/* Cut anywhere, with a header that owns up to it or not. Each copy ends where its memory ends. */
+/*
+ * Cuts the record at each byte, with the old size in its header and with the new one. Each copy ends where
+ * its memory ends.
+ */
 static void cut_everywhere(u64 sample_type, const struct bytes *whole, size_t bytes_that_matter)
 {
 	const struct perf_event_attr attr = attr_of(sample_type);
@@ -489,7 +494,9 @@ Test(zoom_parse, cut_anywhere)
 	put_trailer(&bytes);
 	cut_everywhere(SAMPLE, &bytes, bytes.n);
 
-	/* With less of it before the trailer the text is shorter: what cannot be missing is what precedes it.
+	/*
+	 * If bytes before the trailer are missing, only the text is shorter. Only what precedes the text is
+	 * required.
 	 */
 	bytes = mapped(0);
 	cut_everywhere(SAMPLE, &bytes, 8 + 64 + 32);
@@ -501,7 +508,7 @@ Test(zoom_parse, a_sample_with_what_was_not_asked_for)
 	struct zoom_record record;
 
 	cr_expect_eq(parse(SAMPLE | PERF_SAMPLE_RAW, &loads, &bytes, &record), -EBADMSG);
-	/* A count of frames that would wrap around. */
+	/* A number of frames whose size would wrap around. */
 	memcpy(bytes.at + 64, &(u64){1ULL << 61}, 8);
 	cr_expect_eq(parse(SAMPLE, &loads, &bytes, &record), -EBADMSG);
 }

@@ -12,7 +12,7 @@
 
 struct told {
 	unsigned names, mappings, others, of_test;
-	int result; /* of the next call */
+	int result; /* result of the next call */
 	char name[64];
 };
 
@@ -124,7 +124,7 @@ Test(zoom_process, a_reader_looks_at_them_in_order)
 	zoom_reader_free(reader);
 }
 
-/* What was asked for and never fetched goes with the reader. */
+/* Processes that were asked for but not fetched are freed with the reader. */
 Test(zoom_process, a_reader_takes_no_more_than_so_many)
 {
 	struct zoom_reader *reader;

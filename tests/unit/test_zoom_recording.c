@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes into a zoom's recording comes out of it, in order, and no more than there is room for. */
+/* A zoom's recording returns what was put in, in the same order, and stays within its memory. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -113,7 +113,7 @@ Test(zoom_recording, what_goes_in_comes_out)
 	const struct zoom_record records[] = {
 		sample_at(1ULL << 50, 10),
 		{.kind = ZOOM_RECORD_MAPPED,
-		 .time_ns = (1ULL << 50) - 7, /* another CPU's */
+		 .time_ns = (1ULL << 50) - 7, /* from another CPU */
 		 .pid = 10,
 		 .tid = 11,
 		 .mapped = {.start = 0x400000,
@@ -148,7 +148,7 @@ Test(zoom_recording, what_goes_in_comes_out)
 
 static int count_samples(void *userdata, const struct zoom_record *record)
 {
-	u64 *state = userdata; /* how many, and the stop */
+	u64 *state = userdata; /* the number so far, and the number to stop at */
 
 	cr_expect_eq(record->sample.n_user, 3);
 	cr_expect_eq(record->sample.user[0], state[0] % 1000);
@@ -171,7 +171,7 @@ Test(zoom_recording, bounded_and_each_stack_once)
 	}
 	kept = zoom_recording_samples(recording);
 	cr_expect_leq(zoom_recording_bytes(recording), most);
-	/* Some 60 bytes a sample, and the stacks once. */
+	/* About 60 bytes a sample, and each stack once. */
 	cr_expect_gt(kept, most / 80);
 	cr_expect_eq(kept + zoom_recording_about_const(recording)->dropped, 50000);
 	cr_assert_eq(zoom_recording_each(recording, count_samples, state), 0);
@@ -210,7 +210,9 @@ Test(zoom_recording, no_room_at_all)
 	cr_expect_eq(zoom_recording_about(recording)->dropped, 1, "it counts samples");
 }
 
-/* Which of them would have met in a table of an unkeyed hash: each was then compared with all before it. */
+/*
+ * These stacks would collide in a table with an unkeyed hash. Each would then be compared with all before it.
+ */
 Test(zoom_recording, stacks_that_are_made_to_collide_cost_no_more_than_others)
 {
 	enum { STACKS = 400000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading a ring: records over its end, what is no record, and how large rings are. */
+/* Reading a ring: records that wrap around its end, invalid records, and the sizes of rings. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -18,7 +18,10 @@ static struct zoom_ring ring_at(u64 tail)
 		.page = &page, .data = data, .size = sizeof(data), .tail = tail, .whole = whole};
 }
 
-/* A record of `size` bytes, whose last byte is `mark`, at `at` of all that was ever written. */
+/*
+ * Writes a record of `size` bytes with the last byte `mark`. `at` is its position among all bytes ever
+ * written.
+ */
 static void put(u64 at, u16 size, u8 mark)
 {
 	struct perf_event_header header = {.type = 9, .size = size};
@@ -65,10 +68,10 @@ Test(zoom_ring, what_is_no_record)
 	cr_expect_eq(zoom_ring_next(&ring, 32, &record, &size), 0, "all is passed over");
 
 	ring = ring_at(0);
-	put(0, 40, 0); /* longer than what was written */
+	put(0, 40, 0); /* longer than the written part */
 	cr_expect_eq(zoom_ring_next(&ring, 32, &record, &size), -EBADMSG);
 
-	ring = ring_at(0); /* less than a header, and more than there is room for */
+	ring = ring_at(0); /* less than a header, then more than the ring can hold */
 	cr_expect_eq(zoom_ring_next(&ring, 4, &record, &size), -EBADMSG);
 	ring = ring_at(0);
 	cr_expect_eq(zoom_ring_next(&ring, 72, &record, &size), -EBADMSG);
@@ -76,7 +79,7 @@ Test(zoom_ring, what_is_no_record)
 
 Test(zoom_ring, sizes)
 {
-	/* 16 MiB among so many CPUs, 64 KiB at least, 512 KiB at most. */
+	/* 16 MiB divided among the CPUs, at least 64 KiB and at most 512 KiB. */
 	cr_expect_eq(zoom_ring_size(1, 16 << 20, 64 << 10, 512 << 10), 512 << 10);
 	cr_expect_eq(zoom_ring_size(32, 16 << 20, 64 << 10, 512 << 10), 512 << 10);
 	cr_expect_eq(zoom_ring_size(33, 16 << 20, 64 << 10, 512 << 10), 256 << 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms for those who ask over HTTP. */
+/* Zooms that clients request over HTTP. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
@@ -69,7 +69,7 @@ Test(zoom_scrape, who_leaves_ends_what_nobody_else_asked_for)
 	cr_expect_eq(fake_zooms.ended, 1);
 
 	cr_assert_eq(begin("/b", 12, &id), 0);
-	fake_zooms.zooms[0].seconds = 60; /* somebody made it go on */
+	fake_zooms.zooms[0].seconds = 60; /* another client extended it */
 	profiles.leave(profiles.userdata, id);
 	cr_expect_eq(fake_zooms.ended, 1);
 }

@@ -7,11 +7,11 @@
 #include "base/cleanup.h"
 #include "detail/zooms.h"
 
-/* What a zoom's events are made of here: records that a drain hands out, once. */
+/* Stands in for the events of a zoom: each drain returns its records once. */
 struct zoom_events {
 	struct perf_event_attr attr;
 	struct event event;
-	size_t n; /* samples of the next drain */
+	size_t n; /* samples that the next drain returns */
 	struct zoom_counts counts;
 	bool stopped;
 	bool gone;
@@ -27,7 +27,7 @@ static struct {
 
 static struct {
 	unsigned processes, asked, executed, forked, mapped;
-	bool silent; /* no answer comes */
+	bool silent; /* answers do not come */
 	struct symbol symbol;
 } names;
 
@@ -318,7 +318,7 @@ Test(zooms, it_ends_with_its_cgroup)
 	cr_expect_eq(told.over, 1);
 }
 
-/* A service that was started again has the path of before, and another cgroup. */
+/* A restarted service has the same path, but is a different cgroup. */
 Test(zooms, one_of_a_removed_cgroup_does_not_go_on_for_another)
 {
 	u64 id = begin("/a", 100, 0), next;
