@@ -60,7 +60,7 @@ static void replay_all(struct replay *replay, size_t size)
 	require(r == 0 || replay_message(replay));
 	replay_report(replay, &report);
 	require(report.samples == counts.samples && report.samples <= report.records);
-	/* An uncompressed record takes at least 8 bytes. A compressed stream has some bytes for each larger piece. */
+	/* An uncompressed record takes at least 8 bytes. Compression can lower this, but not without limit. */
 	require(report.records <= 65536 * size);
 }
 
