@@ -49,12 +49,12 @@ fi
 output=$guest/$series
 
 # - -icount: time is the count of instructions, so nothing depends on other work of the host. With shift=3 an
-#   instruction takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: time jumps while all CPUs
-#   are halted. clock=vm and the seed: nothing else comes from the host. thread=single: the CPUs take turns in one thread
-#   of the host.
+#   instruction takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: time jumps while all
+#   CPUs are halted. clock=vm and the seed: nothing else comes from the host. thread=single: the CPUs take turns in one
+#   thread of the host.
 # - -monitor: intel_idle would use MWAIT in a way that TCG does not support.
-# - -erms, -fsrm: TCG copies one byte at a time for `rep movsb`. A guest with its root in memory booted in 35 s instead of
-#   22 s.
+# - -erms, -fsrm: TCG copies one byte at a time for `rep movsb`. A guest with its root in memory booted in 35 s instead
+#   of 22 s.
 # - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is enabled with newer microcode only.
 # - -hypervisor: with this bit the kernel would probe branch records and find none. Machines that end in "-vm" have it.
 # panic, oops: any failure in the kernel ends QEMU at once.
@@ -62,8 +62,8 @@ output=$guest/$series
 # init_on_alloc, cryptomgr.notests, initcall_blacklist: ten of a boot's eighteen seconds of the guest's time went to
 #   clearing pages, tests of cryptography, random numbers from jitter, certificates of modules, and names of trace events
 #   and TCP's BPF functions.
-# serial-getty would wait for a device that only udev can announce. Nobody logs in at tty1, and what the timers would
-#   clean ends with the guest.
+# serial-getty would wait for a device that only udev can announce. Nobody logs in at tty1. Files that the timers would
+#   clean disappear with the guest.
 words="console=ttyS0 panic=-1 oops=panic mitigations=off transparent_hugepage=never"
 words+=" nokaslr norandmaps random.trust_cpu=off"
 words+=" init_on_alloc=0 cryptomgr.notests initcall_blacklist=jent_mod_init,crypto_kdf108_init,init_encrypted"

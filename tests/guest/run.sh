@@ -6,7 +6,7 @@
 #   run.sh "SERIES..." all         every test with every kernel, on every machine in its head
 #   run.sh "SERIES..."             the short run: no test marked as long, and each with the first of its kernels
 # Lines in a test's head say what it needs:
-#   # kernels: 6.1 7            only these, because the result does not depend on the kernel; the short run uses the first
+#   # kernels: 6.1 7            only these: the result does not depend on the kernel; the short run uses the first
 #   # long                      not part of the short run
 #   # machines: haswell zen3:2  each of these; default skylake-server. With ":2" it has two CPUs there
 #   # cpus: 2                   two CPUs; default 1
@@ -30,7 +30,7 @@ here=${0%/*}
 read -r -a kernels <<<"$1"
 shift
 
-# Starting one more guest of a kernel must save at least this many seconds, the time of a boot.
+# One more guest is booted only if its share of the remaining tests takes at least this many seconds.
 WORTH=45
 
 all=()

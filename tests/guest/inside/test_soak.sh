@@ -83,8 +83,8 @@ take_figures() {
 	echo "$SECONDS $memory $descriptors $processes $kept"
 }
 
-# The comparison at the end leaves out cgroups that no longer have a name, and the events of zooms: it compares sums, and
-# cgroups that exist.
+# The comparison at the end leaves out cgroups that no longer have a name, and the events of zooms. It compares sums,
+# and cgroups that exist.
 play
 # The unit's restart limit is meant for a service that fails, not for one that is killed on purpose.
 mkdir -p "${drop_in%/*}"
