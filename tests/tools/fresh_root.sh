@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs the README's two commands as they are printed, one after the other, in a minimal Debian 12 root that holds nothing
-# but the last commit: no make, no compiler, no package lists. The second installs all that the first one does (deps-test
-# in the Makefile), so a root of its own would show no more. Needs root, mmdebstrap and some minutes.
-# The mirror is the one in this system's own apt configuration.
+# Runs the README's two commands as printed, one after the other, in a minimal Debian 12 root that contains nothing but
+# the last commit: no make, no compiler, no package lists. The second command installs everything that the first one
+# does (deps-test in the Makefile), so a separate root for it would show nothing more. Needs root, mmdebstrap and some
+# minutes. The mirror is the one in this system's apt configuration.
 # shellcheck source=tests/tools/roots.sh
 . "${0%/*}/roots.sh"
 
@@ -29,7 +29,7 @@ make_root debian
 mkdir "$work/debian/pebsd"
 git archive HEAD | tar -C "$work/debian/pebsd" -x
 command=$(command_for run)
-# A process group of its own, as a terminal gives it, for the Ctrl-C.
+# A separate process group, as a terminal makes it, for the Ctrl-C.
 set -m
 inside debian "cd /pebsd && $command" >"$work/run.log" 2>&1 &
 job=$!
