@@ -507,7 +507,7 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 }
 
 /*
- * The start that fails has the previous settings, or others that would begin anew. The process after it has
+ * The start that fails has the previous settings, or others that would start from zero. The process after it has
  * the previous settings again, as when somebody undoes an edit. It must find everything.
  */
 Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
@@ -680,7 +680,7 @@ static void forget(struct notify_stored *stored)
 	*stored = manager.stored[--manager.n];
 }
 
-/* The next start must succeed, begin anew, and count nothing twice or for another cgroup. */
+/* The next start must succeed, start from zero, and count nothing twice or for another cgroup. */
 static void expect_anew(void)
 {
 	struct found now = live((struct variation){0});
