@@ -21,10 +21,10 @@ PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq
 OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl
-# Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
+# The tools that `make bench` compares with pebsd, and those that read pebsd's own results.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
 
-# Under sudo what lies in build/ belongs to the caller in the end, whatever became of the build.
+# Under sudo, give build/ to the caller at the end, also if the build failed.
 HAND_OVER = if [ -n "$$SUDO_UID" ] && [ -e $(BUILD) ] && [ "$$(id -u)" = 0 ]; then \
 	chown -Rh "$$SUDO_UID:$${SUDO_GID:-$$SUDO_UID}" $(BUILD); fi
 ifeq ($(if $(SUDO_UID),$(if $(HANDED_OVER),,$(shell id -u))),0)
@@ -36,25 +36,25 @@ hand-over:
 else
 
 LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf ncursesw
-# date-time: what is built tells no time of its own.
+# date-time: programs must not contain the time of the build.
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat-security -Wdate-time \
 	$(WERROR)
 OPTIMIZE = -O2
 CFLAGS ?= $(OPTIMIZE) -g
 
-# What whoever exploits a mistake has to get past; tests/tools/hardening.sh looks at what became of it in the programs.
+# Hardening against exploits of mistakes. tests/tools/hardening.sh checks it in the programs.
 # CPPFLAGS, CFLAGS and LDFLAGS, a packager's, come after these and win.
 ARCHITECTURE := $(shell uname -m)
 CONTROL_FLOW_x86_64 = -fcf-protection=full
 CONTROL_FLOW_aarch64 = -mbranch-protection=standard
 HARDEN_CFLAGS = -fPIE -fstack-protector-strong -fstack-clash-protection $(CONTROL_FLOW_$(ARCHITECTURE)) -Werror=format-security
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack
-# Sanitizers know the functions that are checked in no other way, and those need a compiler that optimizes.
+# Sanitizers do not know the checked variants of functions, and these need a compiler that optimizes.
 optimizes = $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 fortify_given = $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))
 FORTIFY = $(if $(and $(optimizes),$(if $(SANITIZE_FLAGS)$(fortify_given),,yes)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 
-# The same bytes from the same sources, wherever they lie: tests/tools/reproducible.sh.
+# The same sources give the same bytes in any directory: tests/tools/reproducible.sh.
 SAME_ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
 
 PEBSD_CPPFLAGS = -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
@@ -65,20 +65,20 @@ LINK = $(CC) $(PEBSD_LDFLAGS) $(LDFLAGS)
 # libiberty, which demangles, has no pkg-config file.
 LIBS = -Wl,--as-needed $(PKG_LIBS) -liberty -lm
 
-# Asked once, and only when something is compiled: without pkg-config `make deps` must still work.
+# Calls pkg-config once, and only when something is compiled: `make deps` must work without it.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg_config,--cflags))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg_config,--libs))$(PKG_LIBS)
 pkg_config = $(if $(filter FAILED,$(shell pkg-config --exists $(LIBRARIES) 2>/dev/null || echo FAILED)),$(error \
 	not all of these libraries are here: $(LIBRARIES). "make deps" installs them),$(subst -I,-isystem ,$(shell pkg-config $(1) $(LIBRARIES))))
 need = $(if $(shell command -v $(1) 2>/dev/null),,$(error $(1) is not here. "make deps" installs it))
 
-# SANITIZE=1 builds all of it with address and undefined behaviour checks, FUZZ=1 for the fuzzers, each beside the
-# plain build.
+# SANITIZE=1 builds everything with address and undefined behaviour checks, and FUZZ=1 builds the fuzzers. Both have
+# directories of their own next to the plain build.
 ifdef SANITIZE
 OUT = $(BUILD)/sanitize
-# Compiled in half the time.
+# Compiles in half the time.
 OPTIMIZE = -O1
-# The checks for NULL have gcc see writes through it that cannot be.
+# The checks for NULL make gcc report writes through NULL that cannot happen.
 SANITIZE_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-stringop-overflow
 else ifdef FUZZ
 OUT = $(BUILD)/fuzz
@@ -94,12 +94,12 @@ BPF_CFLAGS = -g -O2 $(SAME_ANYWHERE) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(ARCHITECTURE)-linux-gnu
 
 MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/main.c
-# Sorted: make may find them in the order of whatever language.
+# Sorted, because make may list them in the order of the locale.
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
-# What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
+# The part of the tests' library that tools and fuzzers use. It does not need Criterion.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c http_crowd.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
-# In the place of the daemon's own, in those tests alone that name them below.
+# Replace the daemon's own functions, only in the tests named below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
 
@@ -111,7 +111,7 @@ E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
 OUTSIDE_TESTS = $(wildcard tests/outside/test_*.sh)
 CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
-# What takes a terminal of libvterm's is for tests and pictures alone.
+# Needs libvterm, which only tests and pictures use.
 PICTURE_TOOL = $(OUT)/tests/tools/draw_top
 TOOLS = $(filter-out $(PICTURE_TOOL),$(call programs,tools/*.c)) \
 	$(patsubst tests/tools/preload/%.c,$(OUT)/tests/tools/%.so,$(wildcard tests/tools/preload/*.c))
@@ -125,7 +125,7 @@ TOOL_LIBRARY_SOURCES += $(wildcard tests/lib/bench_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
-# A line a file; V=1 shows the commands.
+# Prints one line per file. V=1 shows the commands.
 ifndef V
 say = @printf '  %-5s %s\n' $(1) $(@:$(BUILD)/%=%);
 else
@@ -147,13 +147,13 @@ $(OUT)/bpf/%.bpf.o: tests/bench/peers/%.bpf.c $(wildcard bpf/*.[ch] include/pebs
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-# In the place of pebsd's own skeleton, for the kernel side of a benchmark.
+# Replaces pebsd's own skeleton in the kernel side of a benchmark.
 $(OUT)/synthetic/pebsd.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name pebsd_bpf > $@.new
 	@mv $@.new $@
 
-# What they include.
+# They include these.
 $(OUT)/bpf/older_pebsd.bpf.o: bpf/pebsd.bpf.c
 $(OUT)/bpf/older_zoom.bpf.o: bpf/zoom.bpf.c
 
@@ -167,7 +167,7 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	@mv $@.new $@
 
-# What pebsd says of itself.
+# Checksums that pebsd reports about itself (--version --json).
 BPF_OBJECTS = $(sort $(patsubst bpf/%.bpf.c,$(OUT)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c)))
 $(OUT)/bpf_digests.h: $(BPF_OBJECTS)
 	$(call say,SUMS)sha256sum $^ | sed 's/^\([0-9a-f]*\) .*\/\([a-z_]*\)\.bpf\.o$$/{"\2", "\1"},/' > $@.new
@@ -177,7 +177,7 @@ $(OUT)/obj/daemon/kernel/digests.o: $(OUT)/bpf_digests.h
 $(OUT)/obj/daemon/base/build_info.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
 	--modversion $(library)))"'
 
-# pprof's format: C from its description.
+# Makes C from the description of pprof's format.
 $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: daemon/profile/%.proto
 	$(call need,protoc-c)
 	@mkdir -p $(@D)
@@ -187,8 +187,8 @@ $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Wno-conversion -MD -MP -c $< -o $@
 
-# The page at /, with what its Content-Security-Policy lets run: the sums of its script and of its style, from after their
-# tags to before the ends of these.
+# The page at /, with the sums of its script and style, which its Content-Security-Policy allows. A sum covers the text
+# between the start tag and the end tag.
 sum_of = sed -n '/^<$(1)>$$/,/^<.$(1)>$$/{s/^<$(1)>$$//;/^<.$(1)>$$/!p}' $< | sha256sum | cut -c1-64 | tr a-f A-F | \
 	basenc --base16 -d | base64
 $(OUT)/page.h: daemon/http/server/page.html Makefile
@@ -200,7 +200,7 @@ $(OUT)/page.h: daemon/http/server/page.html Makefile
 
 $(OUT)/obj/daemon/http/server/http_page.o: $(OUT)/page.h
 
-# The control socket's interface, as it tells it.
+# The interface description that the control socket serves.
 $(OUT)/interface.h: daemon/export/control/io.pebsd.varlink Makefile
 	@mkdir -p $(@D)
 	$(call say,TEXT){ printf '#define INTERFACE_TEXT \\\n' && sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
@@ -230,7 +230,7 @@ $(OUT)/pebsd: $(call objects,daemon/main.c) $(OUT)/libpebsd.a
 $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
-# Its libraries are the fewest: it has rights that the others have not.
+# It uses the fewest libraries, because it has privileges that the others do not have.
 $(OUT)/pebsd-opener: $(call objects,daemon/opener/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
@@ -242,10 +242,10 @@ $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 	@rm -f $@
 	$(call say,AR)$(AR) rcsD $@ $^
 
-# Tests are Criterion programs; tools and fuzzers have a main() of their own, and no test's time limit.
+# Tests are Criterion programs. Tools and fuzzers have their own main() and no time limit.
 TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
 TIME_LIMIT = $(OUT)/obj/tests/lib/time_limit.o
-# Objects first: what they define is not looked for in the archives.
+# Objects come first: what they define is not taken from the archives.
 link_test = $(LINK) -o $@ $(filter %.o,$^) $(filter-out %.o,$^) $(LIBS)
 
 $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
@@ -260,7 +260,7 @@ $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpeb
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
-# With programs whose samples are synthetic: pebsd's own loader, compiled with another skeleton.
+# pebsd's own loader, compiled with another skeleton: its BPF programs have synthetic samples.
 SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_keep kernel_open kernel_offcore skeleton)
 
 $(OUT)/obj/synthetic/%.o: SKELETONS = -isystem $(OUT)/synthetic
@@ -273,7 +273,7 @@ $(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
 $(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
 $(OUT)/obj/tests/bench/%.o: PEBSD_CPPFLAGS += -Itests/bench
 
-# Loaded into a program before its libraries; whatever else is checked, these are not.
+# Loaded into a program before its libraries. They are never built with sanitizers.
 $(OUT)/tests/tools/%.so: $(OUT)/obj/tests/tools/preload/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^
@@ -281,17 +281,17 @@ $(OUT)/tests/tools/%.so: $(OUT)/obj/tests/tools/preload/%.o
 $(OUT)/obj/tests/tools/preload/%.o: CFLAGS += -fPIC -fno-builtin
 $(OUT)/obj/tests/tools/preload/%.o: SANITIZE_FLAGS =
 
-# What runs in a guest, whose root may lack this system's libraries.
+# Run in a guest, whose root may lack this system's libraries.
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
 
-# As services are: a program at whatever address, with the C library beside it, and stacks that can be followed.
+# Built like a service: position independent, with a shared C library, and with stacks that can be unwound.
 $(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
 
-# The emulated PMU, which QEMU loads.
+# The emulated PMU, a plugin for QEMU.
 PMU_PLUGIN = $(OUT)/tests/guest/pmu_plugin.so
 PMU_OBJECTS = $(patsubst %.c,$(OUT)/obj/plugin/%.o,$(wildcard tests/guest/pmu/*.c daemon/model/*.c))
 $(PMU_PLUGIN): $(PMU_OBJECTS)
@@ -303,7 +303,7 @@ $(OUT)/obj/plugin/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
-# By the daemon's own code, whose libraries the guest has.
+# Uses the daemon's own code. The guest has the libraries for it.
 $(OUT)/tests/guest/keep_many: $(OUT)/obj/tests/guest/keep_many.o $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
@@ -314,7 +314,7 @@ $(OUT)/tests/hardware/%: $(OUT)/obj/tests/hardware/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -o $@ $^
 
-# What is loaded into a program there before the C library, and takes nothing of it but errno.
+# Loaded into a program in the guest before the C library, of which it uses only errno.
 $(OUT)/tests/guest/%.so: $(OUT)/obj/tests/guest/preload/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -shared -nostdlib -o $@ $^
@@ -325,7 +325,7 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
 
-# The same without libFuzzer, over files.
+# The fuzzers without libFuzzer: they run on files.
 $(OUT)/tests/seeds/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/obj/tests/fuzz/run_seeds.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
@@ -336,45 +336,45 @@ $(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
 $(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/fuzz_state): $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
-# Tests in which one allocation fails: tests/lib/scarce_memory.h.
+# Tests that let an allocation fail: tests/lib/scarce_memory.h.
 $(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger test_sampling_kept): PEBSD_LDFLAGS += \
 	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 
 $(OUT)/obj/tests/%.o: PEBSD_CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
 $(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | $(OUT)/made_up_samples.skel.h
-# Whose own stacks are walked.
+# These programs unwind their own stacks.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-# What goals for people are made of. What installs, builds and then runs does so one after the other, each with a fresh look
-# at what is there. + in the recipes: make sees that they call make, and hands its jobs on.
+# Parts of the goals for users. A goal that installs, builds and then runs does this in sequence, and each step checks
+# again what exists. The + in recipes tells make that they call make, so that it passes its jobs on.
 DEPS = tests/tools/install_deps.sh
 SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
 	tests/run.sh -o $(OUT)/test-results
-# Tests wait as often as they work. Those that take longest are named first. Alone run those that follow all cgroups
-# of this machine, or whose samples another's map system calls would lose.
+# Tests wait as often as they work. The longest tests come first. Tests run alone if they follow all cgroups of this
+# machine, or if map system calls of other tests would cost them samples.
 AT_ONCE = -j $$((2 * $$(nproc))) -a 'tests/bpf/*' -a tests/e2e/test_bench.sh
 # Installs Debian packages if this is Debian: $(call with,PACKAGES...)
 with = @$(DEPS) --if-debian $(BUILD_PACKAGES) $(1)
 
 ##@ Use
 
-all: $(OUT)/pebsd $(OUT)/pebsctl $(OUT)/pebsd-opener ## build pebsd, pebsctl and pebsd's opener (the default)
+all: $(OUT)/pebsd $(OUT)/pebsctl $(OUT)/pebsd-opener ## build pebsd, pebsctl and pebsd-opener (the default)
 
-run: ## build, then profile this machine, or show a model where it cannot be profiled (needs root)
+run: ## build, then profile this machine, or show a model if it cannot be profiled (needs root)
 	$(call with,$(RUN_PACKAGES))
 	+@$(PARALLEL) all
 	@$(HAND_OVER)
 	@tests/tools/run.sh $(BUILD)
 
-# FILE:PLACE below PREFIX. What is below sbin, bin and lib/pebsd is a program. The units name the programs by their place.
+# FILE:PLACE below PREFIX. Files below sbin, bin and lib/pebsd are programs. The units contain the programs' paths.
 SHARE_DOC = share/doc/pebsd
 SYSTEM = lib/systemd/system
 # Debian 12's own tools look for units elsewhere: units/packaging/debian/rules.
 UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/$(SYSTEM)
-# Where each shell looks for what others completed; Debian's zsh has a place of its own for it.
+# The directory for completions of other packages. Debian's zsh has a different one.
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 NAMES_PROGRAMS = units/pebsd.service:$(SYSTEM)/pebsd.service units/pebsd-opener.service:$(SYSTEM)/pebsd-opener.service \
 	units/pebsd-symbols.service:$(SYSTEM)/pebsd-symbols.service units/pebsd-alert@.service:$(SYSTEM)/pebsd-alert@.service \
@@ -393,16 +393,16 @@ below_prefix = $(lastword $(subst :, ,$(1)))
 place_of = $(patsubst $(DESTDIR)$(PREFIX)/$(SYSTEM)/%,$(UNIT_DIRECTORY)/%,$(DESTDIR)$(PREFIX)/$(below_prefix))
 mode_of = $(if $(filter sbin/% bin/% lib/pebsd/%,$(below_prefix)),755,644)
 CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
-# A packager gives an INSTALL of its own, without -D.
+# A packager may set another INSTALL, without -D.
 INSTALL = install
 define install_one
 $(INSTALL) -D -m $(call mode_of,$(1)) $(call file_of,$(1)) $(call place_of,$(1))
 
 endef
-# journalctl reads the catalog from a database. Where there is none, none is brought up to date.
+# journalctl reads the catalog from a database. Without a database nothing is updated.
 UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
 
-install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
+install: all ## install below DESTDIR= with PREFIX=/usr; keeps an existing configuration
 	$(foreach one,$(INSTALLED),$(call install_one,$(one)))
 	@sed -i 's,/usr/\(s\?bin\|lib/pebsd\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
 		$(foreach one,$(NAMES_PROGRAMS),$(call place_of,$(one)))
@@ -410,7 +410,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -D -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(UPDATE_CATALOG)
 
-uninstall: ## remove what install put there, but for the configuration
+uninstall: ## remove what install put there, except the configuration
 	@rm -f $(foreach one,$(INSTALLED),$(call place_of,$(one))) $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsd $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsctl
 	rm -rf $(DESTDIR)$(PREFIX)/$(SHARE_DOC)
 	@rmdir $(DESTDIR)$(PREFIX)/lib/pebsd 2>/dev/null || :
@@ -420,84 +420,84 @@ uninstall: ## remove what install put there, but for the configuration
 clean: ## remove build/
 	rm -rf $(BUILD)
 
-help: ## this list
+help: ## show this list
 	@sed -n 's/^##@ \(.*\)/\n\1/p; s/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 22
 
 ##@ Test
 
-test: ## all tests that one machine can run by itself in some minutes (needs root)
+test: ## run all tests that one machine can run by itself in some minutes (needs root)
 	$(call with,$(RUN_PACKAGES) $(TEST_PACKAGES))
 	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS) $(BPF_TESTS) $(UNIT_TESTS)
 
-test-all: ## everything that can be checked here, guests with every kernel among it (needs root, takes hours)
+test-all: ## check everything that can be checked here, including guests with every kernel (needs root, takes hours)
 	@.ci/run all
 
-test-unit: ## pure functions and modules
+test-unit: ## test pure functions and modules
 	+@$(PARALLEL) unit-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(UNIT_TESTS)
 
-test-bpf: ## the BPF programs in the running kernel (needs root)
+test-bpf: ## test the BPF programs in the running kernel (needs root)
 	+@$(PARALLEL) bpf-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(BPF_TESTS)
 
-test-e2e: ## daemon, command line and endpoint from outside (needs root)
+test-e2e: ## test the daemon, command line and endpoint from outside (needs root)
 	+@$(PARALLEL) e2e-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS)
 
-test-sanitize: ## the same tests built with address and undefined behaviour checks
+test-sanitize: ## run the same tests built with address and undefined behaviour checks
 	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
 	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
-# But for what looks at the plain build, and what takes descriptors or /proc away, which the sanitizers need themselves.
+# Without tests of the plain build, and tests that take away descriptors or /proc, which sanitizers need themselves.
 run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
 		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh faults_descriptors.sh faults_mounts.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
 
-test-corpus: ## real recordings and tables: CORPUS=DIR
+test-corpus: ## test with real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
 	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
-test-outside: ## what pebsd writes for perf and pprof, opened by them, its page in Chromium, and a proxy before it
+test-outside: ## open pebsd's files in perf and pprof and its page in Chromium, and put a proxy in front of it
 	$(call with)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests
 	@$(RUN_TESTS) -s -t 300 $(OUTSIDE_TESTS)
 
-test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
+test-fresh: ## run the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
 
-# Kernels, and those of tests/guest/inside/test_*.sh by their names; each kernel those that are for it, unless some are
-# given, or `all`.
+# Kernels, and names of the tests in tests/guest/inside/test_*.sh. Without names or `all`, each kernel runs the tests
+# that are meant for it.
 KERNELS ?= 7 6.12 6.1
 GUEST_TESTS ?=
 KERNEL ?= 6.12
 SOAK_SECONDS ?= 3600
 
-test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
+test-guest: ## test pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 21600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
-test-repeat: ## two runs of a virtual machine whose time is counted in instructions, compared to the byte (needs root)
+test-repeat: ## run a virtual machine twice, with its time counted in instructions, and compare the bytes (needs root)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 2400 -p tests/guest/repeat.sh
 
-soak: ## an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (needs root)
+soak: ## run an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (needs root)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) SOAK_SECONDS=$(SOAK_SECONDS) $(RUN_TESTS) -t $$(($(SOAK_SECONDS) * 2 + 1200)) -p 'tests/guest/run.sh $(KERNEL) soak'
 
-guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
+guest-shell: ## open a root shell in such a virtual machine: KERNEL=6.12
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) tests/guest/guest.sh --shell $(KERNEL)
 
-# How long each chase is sampled at first; where that is too short, up to six times as long.
+# How long each chase is sampled at first. If that is too short, it takes up to six times as long.
 HARDWARE_SECONDS ?= 10
 
-test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs root and the hardware, some minutes)
+test-hardware: ## compare pebsd with perf mem on this machine's PEBS or IBS (needs root and the hardware, some minutes)
 	$(call with,$(HARDWARE_PACKAGES))
 	+@$(PARALLEL) hardware-programs
 	@status=0; CHASE=$(abspath $(OUT)/tests/hardware/chase) REPORT=$(abspath $(BUILD)/hardware-report.txt) $(RUN_TESTS) -s \
@@ -506,7 +506,7 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 
 ##@ Measure
 
-# What runs in each round, BENCH_ROUNDS times; the number of the round changes the order within some of them.
+# The commands of each round, BENCH_ROUNDS times. The number of the round changes the order within some of them.
 BENCH_ROUNDS ?= 7
 BENCH_RESULTS = $(BUILD)/bench
 BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
@@ -514,16 +514,16 @@ BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh samp
 	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
-bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)
+bench: ## measure what pebsd and its peers cost: a table, and build/bench/COMMIT.json (needs root, deps-bench, 5 minutes)
 	+@$(PARALLEL) all benches
 	@PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) tests/bench/run.sh -r $(BENCH_ROUNDS) \
 		-b $(OUT)/tests/bench -o $(BENCH_RESULTS) $(BENCH_CASES)
 
-# A result by the name of its file, or by a commit in whatever words git knows it.
+# A result: the name of its file, or a commit in any form that git accepts.
 bench_result = $(firstword $(wildcard $(BENCH_RESULTS)/$(1).json \
 	$(BENCH_RESULTS)/$(shell git rev-parse --short=12 '$(1)^{commit}' 2>/dev/null).json) $(BENCH_RESULTS)/$(1).json)
 
-# `make bench-compare A B` is the same as with A=A B=B: the words are no goals then.
+# `make bench-compare A B` means the same as with A=A B=B: the two words are not goals then.
 ifeq ($(firstword $(MAKECMDGOALS)),bench-compare)
 BENCH_WORDS = $(wordlist 2,3,$(MAKECMDGOALS))
 A ?= $(word 1,$(BENCH_WORDS))
@@ -532,46 +532,46 @@ B ?= $(word 2,$(BENCH_WORDS))
 $(BENCH_WORDS): ; @:
 endif
 
-bench-compare: ## what changed between two runs: make bench-compare A=COMMIT B=COMMIT; exits with an error if worse
+bench-compare: ## show what changed between two runs: make bench-compare A=COMMIT B=COMMIT; fails if something is worse
 	+@$(PARALLEL) $(BENCH_REPORT)
 	@$(if $(and $(A),$(B)),,$(error say which runs: make bench-compare A=COMMIT B=COMMIT, of those in $(BENCH_RESULTS)))
 	@$(BENCH_REPORT) compare $(call bench_result,$(A)) $(call bench_result,$(B))
 
-bench-table: ## the README's tables from a run: C=COMMIT, by default this one
+bench-table: ## print the README's tables from a run: C=COMMIT, by default this one
 	+@$(PARALLEL) $(BENCH_REPORT)
 	@$(BENCH_REPORT) markdown $(call bench_result,$(or $(C),HEAD))
 
-# One thing each: programs of tests/bench, run one after the other, each with the words after its colons.
+# Single measurements: programs of tests/bench, run one after the other, with the words after the colons as arguments.
 bench-alarms: RUNS = policy_figures bursts:alarms bursts:services bursts:steps
-bench-alarms: ## how often rules fire without a cause, also on bursts, and find a step, over simulated weeks (some 40 minutes)
+bench-alarms: ## how often rules fire without a cause, also with bursts, and find a step, over simulated weeks (about 40 minutes)
 bench-churn: RUNS = churn
-bench-churn: ## a minute of 2,000 births and removals of cgroups a second, none lost (needs root)
+bench-churn: ## a minute with 2,000 births and removals of cgroups per second, none lost (needs root)
 bench-coverage: RUNS = coverage bursts:coverage
-bench-coverage: ## how often the bounds of each metric hold, also on bursts (some minutes)
+bench-coverage: ## how often the bounds of each metric hold, also with bursts (some minutes)
 bench-drain: RUNS = drain_cost
-bench-drain: ## what reading what came costs, beside a memcpy of the records (as root)
+bench-drain: ## what reading new counts costs, compared with a memcpy of the records (needs root)
 bench-hot: RUNS = hot_sample
-bench-hot: ## what hot tables cost a sample (as root)
+bench-hot: ## what hot tables cost per sample (needs root)
 bench-memory: RUNS = memory
-bench-memory: ## what the engine takes with up to 10,000 cgroups, against its budget (needs root)
+bench-memory: ## the engine's memory with up to 10,000 cgroups, against its budget (needs root)
 bench-neighbours: RUNS = neighbours_rates
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
 bench-policy: RUNS = policy_tick
-bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
+bench-policy: ## what a collection of 10,000 cgroups costs with 50 rules
 bench-scrape: RUNS = scrape_cost
-bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections beside 50 of them
+bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections during 50 scrapes
 bench-scrape-crowd: RUNS = scrape_crowd
-bench-scrape-crowd: ## how long scrapes take beside 1,000 slow clients of each kind (needs root, some minutes)
+bench-scrape-crowd: ## how long scrapes take next to 1,000 slow clients of each kind (needs root, some minutes)
 bench-start: RUNS = start_time
-bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups present (needs root)
+bench-start: ## the time to the first accounted sample, with 1,000 cgroups (needs root)
 bench-symbols: RUNS = symbols_questions
-bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
+bench-symbols: ## what names of addresses cost: requests per second, CPU time, memory
 bench-tick: RUNS = tick_cost
-bench-tick: ## what a collection costs the daemon, stage by stage (as root)
+bench-tick: ## what a collection costs the daemon, stage by stage (needs root)
 bench-window: RUNS = window_reach
-bench-window: ## how far back the window reaches in its memory, and what that costs a collection
+bench-window: ## how far back the window reaches in its memory, and what that costs per collection
 bench-zoom: RUNS = zoom_cost
-bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
+bench-zoom: ## what a zoom of 1,000 samples per second costs (needs root, a minute)
 
 $(addprefix bench-,alarms churn coverage drain hot memory neighbours policy scrape scrape-crowd start symbols tick window zoom):
 	+@$(PARALLEL) $(sort $(foreach run,$(RUNS),$(OUT)/tests/bench/$(call file_of,$(run))))
@@ -579,50 +579,50 @@ $(addprefix bench-,alarms churn coverage drain hot memory neighbours policy scra
 
 ##@ Package
 
-deb: ## a Debian package in build/deb, checked by lintian (needs Debian's packaging tools: make deps-package)
+deb: ## make a Debian package in build/deb, checked by lintian (needs Debian's packaging tools: make deps-package)
 	$(call with,$(PACKAGE_PACKAGES))
 	@tests/tools/package.sh $(abspath $(BUILD))/deb $(VERSION)
 
-test-package: deb ## the package, installed, upgraded and purged in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
+test-package: deb ## install, upgrade and purge the package in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(DEPS) --if-debian mmdebstrap
 	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(BUILD)/deb/pebsd_$(VERSION)_*.deb'
 
-reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (some minutes)
+reproducible: ## build twice, in different places and environments, and compare the bytes (some minutes)
 	@BUILD=$(BUILD) tests/tools/reproducible.sh
 
 ##@ Develop
 
 deps: PACKAGES = $(RUN_PACKAGES)
-deps: ## install what building and running takes (Debian packages; needs root)
+deps: ## install what building and running needs (Debian packages; needs root)
 deps-test: PACKAGES = $(RUN_PACKAGES) $(TEST_PACKAGES)
-deps-test: ## install what the tests take
+deps-test: ## install what the tests need
 deps-develop: PACKAGES = $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
-deps-develop: ## install what lint, the fuzzers, reproducible and test-fresh take
+deps-develop: ## install what lint, the fuzzers, reproducible and test-fresh need
 deps-outside: PACKAGES = $(OUTSIDE_PACKAGES)
-deps-outside: ## install what test-outside takes
+deps-outside: ## install what test-outside needs
 deps-guest: PACKAGES = $(GUEST_PACKAGES)
-deps-guest: ## install what test-guest takes
+deps-guest: ## install what test-guest needs
 deps-package: PACKAGES = $(PACKAGE_PACKAGES)
-deps-package: ## install what deb takes
+deps-package: ## install what deb needs
 deps-bench: PACKAGES = $(BENCH_PACKAGES)
-deps-bench: ## install the tools that bench measures beside pebsd
+deps-bench: ## install the tools that bench compares with pebsd
 
 deps deps-test deps-develop deps-outside deps-guest deps-package deps-bench:
 	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGES)
 
-# The fuzzers are built by clang beside the plain build, and run there: $(call fuzz,GOAL)
+# clang builds the fuzzers next to the plain build, and they run there: $(call fuzz,GOAL)
 define fuzz
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 $(1)
 endef
 
-fuzz: ## each fuzzer for FUZZ_SECONDS=20
+fuzz: ## run each fuzzer for FUZZ_SECONDS=20
 	$(call fuzz,run-fuzzers)
 
-fuzz-long: ## the same for FUZZ_LONG_SECONDS=600, and what came of it: executions, coverage, corpus, findings (hours)
+fuzz-long: ## run each for FUZZ_LONG_SECONDS=600 and print executions, coverage, corpus and findings (hours)
 	$(call fuzz,run-fuzzers-long)
 
-fuzz-minimize: ## what the fuzzers found beyond the seeds, the least of it, to build/fuzz/found, to take seeds from
+fuzz-minimize: ## put the smallest set of inputs that adds to the seeds into build/fuzz/found, to take seeds from
 	$(call fuzz,minimize-found)
 
 run-fuzzers:
@@ -640,7 +640,7 @@ SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh config/comp
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
-lint: ## formatting, static analysis, scripts, manual pages
+lint: ## check formatting, static analysis, scripts and manual pages
 	+@$(RUN_TESTS) -t 2400 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
 		'$(SUBMAKE) lint-cppcheck' '$(SUBMAKE) lint-manuals'
 
@@ -671,7 +671,7 @@ lint-changed: $(GENERATED_HEADERS) ## clang-tidy for what changed since SINCE=HE
 	@echo "clang-tidy: the first $(CHANGED_MAX) of $$(wc -l <$(OUT)/changed) files that changed since $(SINCE)"
 	@head -n $(CHANGED_MAX) $(OUT)/changed | $(TIDY)
 
-# The tests are clang-tidy's alone: Criterion's macros are more than cppcheck can read.
+# Only clang-tidy checks the tests: cppcheck cannot parse Criterion's macros.
 lint-cppcheck:
 	@mkdir -p $(OUT)/cppcheck
 	@cppcheck --quiet --std=c11 --enable=warning,portability,performance --error-exitcode=1 --suppressions-list=.cppcheck \
@@ -692,12 +692,12 @@ lint-manuals:
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 	@tests/tools/folders.py --write .github/CONTRIBUTING.md
 
-pictures: ## draw the pictures of the README again, of the model (needs root and chromium, a minute)
+pictures: ## draw the pictures of the README again, from the model (needs root and chromium, a minute)
 	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))
 	+@$(PARALLEL) all $(PICTURE_TOOL)
 	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
 
-# What others are made of.
+# Parts of other goals.
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(SEED_PROGRAMS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
@@ -709,7 +709,7 @@ fuzzers: $(FUZZERS)
 tools: $(TOOLS)
 benches: $(BENCHES)
 
-# No goal for people is a file.
+# No goal for users is a file.
 .PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' Makefile)
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

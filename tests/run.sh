@@ -33,7 +33,7 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$directory" || exit 1
 TMPDIR=$(mktemp -d) || exit 1
-# Who is not root goes through to what a test opens to all.
+# Users other than root must be able to reach what a test opens to everybody.
 chmod 711 "$TMPDIR"
 export TMPDIR
 export TEST_SECONDS=$seconds # tests/lib/time_limit.c
@@ -41,13 +41,13 @@ export TEST_SECONDS=$seconds # tests/lib/time_limit.c
 passed=0 failed=0 skipped=0 group='' timed_out=''
 failures=() skips=()
 
-# What a test leaves running ends with it: timeout(1) put it all into one process group.
+# Processes that a test leaves running end with it: timeout(1) put them into one process group.
 end_group() {
 	[ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
 	group=''
 }
 
-# Those that run tests at once with others: their numbers by their processes.
+# The processes that run tests at the same time, with the numbers of the tests.
 declare -A workers=()
 end_workers() {
 	[ ${#workers[@]} = 0 ] || { kill -TERM "${!workers[@]}" && wait "${!workers[@]}"; } 2>/dev/null
@@ -56,17 +56,17 @@ trap 'end_group; end_workers; rm -rf --one-file-system "$TMPDIR"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Starts the arguments, for at most $1 seconds, with their output in $2.
+# start SECONDS LOG COMMAND...: starts the command with this time limit and its output in LOG.
 start() {
 	limit=$1 begun=$SECONDS
 	local log=$2
 	shift 2
-	# The shell starts what runs beside it with these signals ignored.
+	# The shell starts background processes with these signals ignored.
 	env --default-signal=INT,QUIT timeout --kill-after=3 "$limit" "$@" </dev/null >"$log" 2>&1 &
 	group=$!
 }
 
-# Waits for what was started; sets `status` and `timed_out`.
+# Waits for what start() started. Sets `status` and `timed_out`.
 finish() {
 	wait "$group" 2>/dev/null
 	status=$?
@@ -98,7 +98,7 @@ show() {
 	printf -- '----\n'
 }
 
-# One test whose exit status tells.
+# Runs one test whose exit status is the result.
 run_single() {
 	local name=$1 log=$2
 	shift 2
@@ -124,8 +124,8 @@ run_single() {
 	esac
 }
 
-# Counts what the report (Test Anything Protocol) on standard input tells, of tests whose names get $1 in front; adds
-# to `planned` and `reported`. With $2 each is shown too.
+# count_report PREFIX [SHOWN]: counts the tests in the report (Test Anything Protocol) on standard input, and adds to
+# `planned` and `reported`. PREFIX goes in front of each name. With SHOWN each result is also printed.
 count_report() {
 	local prefix=$1 shown=${2:-} line name
 	while IFS= read -r line; do
@@ -159,7 +159,8 @@ count_report() {
 	done
 }
 
-# What reports several tests has ended within so many seconds or not, and said about each of those it planned or not.
+# check_report NAME BEFORE SECONDS: checks that a program with several tests ended in time and reported each planned
+# test.
 check_report() {
 	local name=$1 before=$2
 	if [ -n "$timed_out" ]; then
@@ -171,7 +172,7 @@ check_report() {
 	fi
 }
 
-# A Criterion program: its report names each test, and tells how many there should be.
+# Runs a Criterion program. Its report names each test and the number of tests.
 run_criterion() {
 	local program=$1 name=$2 log=$3 report=$3.tap
 	local planned=0 reported=0 before=$failed passed_before=$passed ok
@@ -189,7 +190,7 @@ run_criterion() {
 	fi
 }
 
-# A command line that reports several tests on its standard output while it runs.
+# Runs a command that reports several tests on its standard output while it runs.
 run_reporting() {
 	local name=$1 log=$2 planned=0 reported=0 before=$failed counted
 	shift 2
@@ -217,8 +218,8 @@ run_test() {
 	fi
 }
 
-# work NUMBER TEST: runs it, in a process of its own. What it printed and what came of it stay in files by the number,
-# for end_work(); what the test itself puts there goes.
+# work NUMBER TEST: runs the test in its own process. Its output and result stay in files under this number, for
+# end_work(). The test's own files there are removed.
 work() {
 	local results=$TMPDIR/$1
 	workers=() passed=0 failed=0 failures=() skips=()
@@ -235,11 +236,11 @@ work() {
 	exit
 }
 
-# Waits for one of them, shows and counts what it has.
+# Waits until one of them ends, then prints and counts its result.
 end_work() {
 	local pid number what text ended=''
 	wait -n -p pid "${!workers[@]}" 2>/dev/null
-	# Of one that was killed bash may have told already, and then knows it no more.
+	# bash may have reported the end of a killed process already, and then no longer knows it.
 	if [ -z "${pid:-}" ]; then
 		for pid in "${!workers[@]}"; do
 			! kill -0 "$pid" 2>/dev/null || continue
@@ -260,7 +261,7 @@ end_work() {
 	[ -n "$ended" ] || fail "${tests[number]#build/}: what ran it is gone"
 }
 
-# runs_alone TEST
+# runs_alone TEST: true if it matches a pattern of -a
 runs_alone() {
 	local pattern
 	for pattern in "${alone[@]}"; do

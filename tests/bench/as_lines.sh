@@ -11,19 +11,19 @@ command -v jq >/dev/null || {
 	exit 77
 }
 
-# What every filter below uses; figures that could not be taken are left out.
+# Every filter below uses this. Values that could not be measured are left out.
 readonly LINE='def line(group; name; unit; value):
 	value as $value | select($value | type == "number" and isnormal) |
 	{group: group, name: name, unit: unit, value: $value};'
 
-# A figure that could not be taken is no JSON.
+# A value that could not be measured is not valid JSON.
 as_lines() {
 	sed 's/: -\?nan\>/: null/g' | jq -c "$LINE $1"
 }
 
 case ${1:-} in
 sample_body)
-	# The same accounting in a loop, without a fault around it: two CPUs at once into one cgroup, by one CPU.
+	# The same accounting in a loop, without a page fault: two CPUs at once into one cgroup, divided by one CPU.
 	"$BENCHES/sample_body" 3 | as_lines '
 		select(.two_cpus_throughput) | (.program | ltrimstr(" ")) as $what |
 		select($what | startswith("latency")) |

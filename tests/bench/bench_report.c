@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `make bench` makes of the values of its rounds.
+ * Summarizes the values of the rounds of `make bench`.
  *   bench_report make <LINES >FILE.json
  *   bench_report table FILE.json
  *   bench_report markdown FILE.json
- *   bench_report compare A.json B.json    exits with 1 where something is worse in B
+ *   bench_report compare A.json B.json    exits with 1 if something is worse in B
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What policy makes of samples that come in bursts: how often a bound is wrong, how often a rule fires without
+ * How policy handles samples that come in bursts: how often a bound is wrong, how often a rule fires without
  * a cause, with one service and with 200, and how soon it finds a real change. Everything goes through
  * policy's own interface and is seeded.
  *   bursts coverage [WINDOWS]   bounds over windows of 30 s; exit 1 if a lower bound is wrong in more than 6 %
  *   bursts alarms [DAYS]        false alarms at 0.7 of the threshold; exit 1 if more than one a month
- *   bursts services [HOURS]     the same of 200 services together
+ *   bursts services [HOURS]     false alarms of 200 services together
  *   bursts steps [RUNS]         delay and power
  *
- * A burst has one length, and bursts take a tenth of the time; the gaps between them are exponential. Two
- * shapes of a service:
+ * All bursts of a service have the same length and take a tenth of the time. The gaps between them are
+ * exponential. Services have one of two shapes:
  *   mixed   samples come steadily; in a burst 60 % of them are slow, between bursts 5 %
- *   idle    samples come in bursts alone; in every fifth burst 60 % of them are slow, in the others 5 %
+ *   idle    samples come only in bursts; in every fifth burst 60 % of them are slow, in the others 5 %
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,13 +24,13 @@
 #include "model/random.h"
 #include "policy/policy.h"
 
-#define POOL         4096 /* latencies that are drawn from */
+#define POOL         4096 /* latencies to draw from */
 #define PERIOD       10007
-#define DUTY         0.1 /* of the time that is in bursts */
-#define SLOW_IN      0.6 /* chance of a sample to be slow, in a burst */
+#define DUTY         0.1 /* share of the time that is in bursts */
+#define SLOW_IN      0.6 /* a sample's chance to be slow in a burst */
 #define SLOW_OUT     0.05
-#define SLOW_BURSTS  0.2 /* of an idle service's bursts */
-#define WINDOW       30  /* collections of 1 s: all that rules have by default is what is used here */
+#define SLOW_BURSTS  0.2 /* share of an idle service's bursts */
+#define WINDOW       30  /* collections of 1 s; all settings of rules are the defaults */
 #define FOR          60
 #define MIN_SAMPLES  500
 #define AT_LOW_RATE  0.7
@@ -40,7 +40,8 @@
 #define WRONG_MOST   0.06
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const double lengths[] = {0, 0.02, 0.1, 0.3, 1, 2, 3, 5, 10, 20, 30}; /* of a burst, s; 0: none */
+static const double lengths[] = {0, 0.02, 0.1, 0.3, 1, 2,
+				 3, 5,    10,  20,  30}; /* of a burst, in s; 0: no bursts */
 
 enum shape { MIXED, IDLE, SHAPES };
 static const char *const shape_words[] = {"mixed", "idle"};
@@ -55,17 +56,17 @@ struct service {
 	char path[32];
 	enum shape shape;
 	double length;
-	double rate;  /* samples a second, in the mean */
-	double scale; /* of the chance to be slow */
+	double rate;  /* mean number of samples per second */
+	double scale; /* factor of the chance to be slow */
 	bool in_burst;
 	bool slow_burst;
-	double left; /* seconds, of the burst or the gap */
+	double left; /* seconds left of the burst or the gap */
 	struct random random;
 	unsigned fired_at;
 	u64 fires;
 };
 
-/* What a service's samples are in the long run. */
+/* The true values of a service, to which its samples converge. */
 struct truth {
 	double share;
 	double mean;
@@ -145,7 +146,7 @@ static double chance_at_most(const struct truth *truth, u32 cycles)
 	return (truth->share * slow + (1 - truth->share) * fast) / POOL;
 }
 
-/* The edge of a bucket nearest to the p90. */
+/* Returns the first edge of a bucket that is at or above the p90. */
 static u32 edge_at_p90(const struct truth *truth)
 {
 	u32 bucket = 0;
@@ -161,7 +162,7 @@ static void service_open(struct service *service, enum shape shape, double lengt
 	*service = (struct service){.shape = shape, .length = length, .rate = rate, .scale = 1};
 	(void)snprintf(service->path, sizeof(service->path), "/%s-%u", shape_words[shape], number);
 	random_seed(&service->random, 1 + number, (u64)(length * 1000) + 1000000ULL * shape);
-	/* Somewhere in its course. */
+	/* Starts somewhere within a gap. */
 	if (length > 0)
 		service->left = -log(draw_even(&service->random)) * length * (1 - DUTY) / DUTY;
 }
@@ -194,7 +195,7 @@ static void draw_samples(struct service *service, double mean, double slow, stru
 	}
 }
 
-/* One second. */
+/* Draws the samples of one second. */
 static void draw_second(struct service *service, struct figures *ret)
 {
 	double left = 1;
@@ -319,7 +320,7 @@ static int coverage_of(enum shape shape, double rate, unsigned windows, bool *re
 	truth = truth_of(&services[0]);
 	edge = edge_at_p90(&truth);
 	(void)rule_add(&rules, SHARE, everything, truth.share);
-	/* The true quantile is an edge: nothing is gained by widening to edges. */
+	/* The true quantile is the edge of a bucket, so widening bounds to edges cannot hide an error. */
 	rule_add(&rules, QUANTILE, everything, edge)->metric.quantile = chance_at_most(&truth, edge);
 	(void)rule_add(&rules, MEAN, everything, truth.mean);
 	(void)rule_add(&rules, RATE, everything, truth.rate);
@@ -336,7 +337,7 @@ static int coverage_of(enum shape shape, double rate, unsigned windows, bool *re
 
 			look(policy, rules.list[SHARE].name, path, truth.share, truth.share,
 			     &cells[i][SHARE]);
-			/* The quantile lies above `low`: one that is at the edge is wrong. */
+			/* The quantile lies above `low`, so a `low` that equals the edge is already wrong. */
 			look(policy, rules.list[QUANTILE].name, path, edge - 0.5, edge, &cells[i][QUANTILE]);
 			look(policy, rules.list[MEAN].name, path, truth.mean, truth.mean, &cells[i][MEAN]);
 			look(policy, rules.list[RATE].name, path, truth.rate, truth.rate, &cells[i][RATE]);
@@ -446,7 +447,7 @@ static int alarms(unsigned days)
 	return failed;
 }
 
-/* 200 services like each other, under rules of growing confidence. */
+/* 200 services of the same kind, under rules with increasing confidence. */
 static int services(unsigned hours)
 {
 	static const double confidences[] = {0.95, 0.99, 0.999};
@@ -503,9 +504,9 @@ static int compare(const void *a, const void *b)
 	return *left < *right ? -1 : *left > *right;
 }
 
-#define STEP_AT   400 /* the longest window is covered by then */
+#define STEP_AT   400 /* the longest window is full by then */
 #define STEP_S    900
-#define STEP_FROM 0.4 /* of the scale: there is room above */
+#define STEP_FROM 0.4 /* factor of the chance to be slow; leaves room above */
 
 static int steps_of(enum kind kind, double length, double to, unsigned window, unsigned runs)
 {

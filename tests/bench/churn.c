@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * churn [SECONDS [RATE [SLOTS]]]: a minute of 2,000 births and removals of real cgroups a second, with
- * samples in each, as JSON; a line each second on standard error. The exit status is 1 where a sample is
- * lost, mixed up or nameless. As root.
+ * churn [SECONDS [RATE [SLOTS]]]: creates and removes 2,000 real cgroups per second for a minute, with
+ * samples in each. Prints JSON, and one line per second on standard error. Exits with 1 if a sample is lost,
+ * in the wrong cgroup or without a name. Needs root.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often each bound of each metric holds, beside what is promised: a table, and exit 1 where one holds in
- * less than the promised share by more than half a point. Where one number is all that a draw takes, it is
- * drawn ten times as often: such bounds hold hardly more often than promised, and 10,000 draws of one that
- * holds in 50 % would be off by half a point in a third of the cells.
+ * How often each bound of each metric holds, compared with the promise. Prints a table and exits with 1 if a
+ * bound's share is more than half a point below the promise. Metrics that need one random number per draw are
+ * drawn ten times as often. Their bounds hold hardly more often than promised. With 10,000 draws, a bound
+ * that holds in 50 % of them would be off by half a point in a third of the cells.
  *   coverage [DRAWS]
  */
 #include "coverage.h"
@@ -22,7 +22,7 @@ struct sweep {
 	unsigned draws;
 	unsigned cells;
 	unsigned failures;
-	double least; /* coverage less what is promised */
+	double least; /* the lowest of coverage minus promise */
 };
 
 static void tell(struct sweep *sweep, const char *metric, const char *of, double n, struct coverage coverage)
@@ -36,7 +36,7 @@ static void tell(struct sweep *sweep, const char *metric, const char *of, double
 	sweep->cells++;
 	sweep->failures += failed;
 	sweep->least = fmin(sweep->least, least);
-	/* No two cells draw the same numbers. */
+	/* Each cell draws other numbers. */
 	sweep->settings.seed++;
 }
 

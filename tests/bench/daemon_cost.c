@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * daemon_cost PEBSD [EVENTS]: what the daemon takes to be asked, one round, as lines for bench_report. It
- * replays a recording of 1,000 cgroups with paths of 200 bytes, one event or so many (at most 2: loads,
- * stores), 20 samples a cgroup and event, so this does not sample. As root.
+ * daemon_cost PEBSD [EVENTS]: what requests cost the daemon, one round, as lines for bench_report. The daemon
+ * replays a recording and does not sample. The recording has 1,000 cgroups with paths of 200 bytes, EVENTS
+ * events (1, or 2: loads and stores) and 20 samples per cgroup and event. Needs root.
  *
  *   control  processor time of the daemon for a call of its Varlink socket
- *   scrape   processor time of the first scrape after a collection, which makes the text, and of later ones
- *   memory   what is its own (RssAnon), the most of it while it is asked for all cgroups, and all that is
- *            resident
+ *   scrape   processor time of the first scrape after a collection, which builds the text, and of later ones
+ *   memory   own memory (RssAnon), its peak while all cgroups are requested, and all resident memory
  */
 #include <ftw.h>
 #include <linux/perf_event.h>
@@ -30,7 +29,7 @@
 #include "perf_data_writer.h"
 
 #define CGROUPS     1000UL
-#define SAMPLES     20UL /* a cgroup */
+#define SAMPLES     20UL /* per cgroup */
 #define CALLS       50
 #define EVENTS_MOST 2
 #define SCRAPES     20
@@ -52,7 +51,7 @@ static void die(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* As Linux' driver writes them: L1, L2, L3, this node's memory, another's. */
+/* As the Linux driver writes them: L1, L2, L3, memory of this node, memory of another node. */
 static const u64 data_sources[] = {0x10268100142, 0x10468100442, 0x10668100842, 0x11a68201042, 0x13a68100042};
 
 static void write_recording(const char *path, size_t n_events)
@@ -85,7 +84,7 @@ static void write_recording(const char *path, size_t n_events)
 	for (u64 i = 0; i < CGROUPS; i++) {
 		char name[256];
 
-		/* 200 bytes, as Kubernetes makes them. */
+		/* 200 bytes, like the paths that Kubernetes makes. */
 		(void)snprintf(name, sizeof(name),
 			       "/kubepods.slice/kubepods-burstable.slice/"
 			       "kubepods-burstable-pod%08llx_5b1c_4f0e_9d6a_0c2f4e7a91b3.slice/"
@@ -121,7 +120,7 @@ static bool said(const char *log, const char *text)
 	return text_file_read(log, &all) == 0 && strstr(all, text);
 }
 
-/* Until the recording is read and the socket answers; the connection. */
+/* Waits until the recording is read and the socket answers. Returns a connection to it, or -1. */
 static int wait_for(const struct bench_child *daemon, const struct places *places)
 {
 	const struct timespec pause = {.tv_nsec = 10 * (long)NSEC_PER_MSEC};
@@ -139,7 +138,10 @@ static int wait_for(const struct bench_child *daemon, const struct places *place
 	return -1;
 }
 
-/* RssAnon of another process while this one asks it: the most that was met, through `pipe`'s end. */
+/*
+ * Runs in a child: reads RssAnon of process `pid` again and again until the parent writes to `pipe`. Then
+ * writes the peak in bytes to `pipe`.
+ */
 static void watch_memory(pid_t pid, int pipe)
 {
 	const struct timespec pause = {.tv_nsec = 200 * (long)NSEC_PER_USEC};
@@ -206,7 +208,7 @@ static void measure_control(const struct bench_child *daemon, int fd)
 	}
 }
 
-/* Processor time of so many scrapes, each. */
+/* Returns the processor time of one scrape, as the mean of `n`. */
 static double scrape_ns(const struct bench_child *daemon, u16 port, bool gzip, int n,
 			struct bench_scrape *ret)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * drain_cost [ROUNDS]: what a collection takes to read what came, beside a memcpy of the same records, as
- * lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds' ratios, and bytes of
- * the daemon's memory. As root.
+ * drain_cost [ROUNDS]: what it costs a collection to read the new counts, compared with a memcpy of the same
+ * records. Prints lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds' ratios,
+ * and bytes of the daemon's memory. Needs root.
  *
- * The samples are made up: of six sources, each with latencies about one mode or two. They are written
- * through the mapping by the function that the programs use, and marked as they mark them. Each round does
- * all of it for every case. Between writing and reading other memory goes through the caches ("cold", as
- * after an interval in which the machine did its work), or not ("warm").
+ * The samples are made up: of six sources, each with latencies around one or two modes. The function that the
+ * programs use writes them through the mapping, and marks are set as the programs set them. Each round runs
+ * every case. Between writing and reading, other memory goes through the caches ("cold", as after an interval
+ * in which the machine worked), or not ("warm").
  */
 #include <errno.h>
 #include <malloc.h>
@@ -29,20 +29,20 @@
 
 enum what { COLD, COLD_MEMCPY, WARM, WARM_MEMCPY, WHATS };
 
-/* `active` of the cgroups have samples in each round, evenly spread among the slots. */
+/* In each round `active` of the cgroups have samples. They are spread evenly over the slots. */
 static struct drain_case {
 	const char *name;
 	u32 cgroups;
 	u32 active;
 	u32 stripes;
-	u32 samples; /* of each active cgroup, stripe and round */
+	u32 samples; /* per active cgroup, stripe and round */
 
 	struct kernel *kernel;
 	struct names *names;
 	struct ledger *ledger;
 	struct collect *collect;
-	u64 entered;  /* samples */
-	double bytes; /* of memory, a cgroup and event */
+	u64 entered;  /* samples so far */
+	double bytes; /* of memory, per cgroup and event */
 	double us[WHATS][ROUNDS_MAX];
 } cases[] = {
 	{.name = "10 of 10", .cgroups = 10, .active = 10, .stripes = 2, .samples = 20},
@@ -95,12 +95,12 @@ static u64 next_random(void)
 	return state;
 }
 
-/* Seven in ten hit the first cache; the others go further, each kind with its own latencies. */
+/* Seven in ten samples hit the first cache. The others go further, and each kind has its own latencies. */
 static struct sample some_sample(void)
 {
 	static const struct {
 		u64 data_source;
-		u32 chance; /* of 100 */
+		u32 chance; /* percent */
 		u32 from;
 		u32 to;
 	} kinds[] = {
@@ -155,7 +155,7 @@ static size_t in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Each cgroup has a path of its own, of PATH_BYTES. */
+/* Gives each cgroup its own path of PATH_BYTES. */
 static void name_all(struct drain_case *at)
 {
 	for (u32 i = 0; i < at->cgroups; i++) {
@@ -204,7 +204,7 @@ static void open_case(struct drain_case *at)
 							  },
 							  &at->collect)) < 0)
 		die("open the books", r);
-	/* As many samples as some minutes bring, so that all that will ever be held is. */
+	/* As many samples as come in some minutes, so that all memory that will ever be needed is allocated. */
 	for (int i = 0; i < 20; i++) {
 		enter(at);
 		if ((r = collect_run(at->collect, cpu_ns())) < 0)
@@ -242,7 +242,7 @@ static double drain(struct drain_case *at)
 	return us;
 }
 
-/* Whatever comes first has no advantage: the order changes from round to round. */
+/* The order changes from round to round, so that neither has the advantage of being first. */
 static void run_case(struct drain_case *at, size_t round)
 {
 	enter(at);
@@ -259,7 +259,7 @@ static void run_case(struct drain_case *at, size_t round)
 	at->us[WARM][round] = drain(at);
 }
 
-/* All that was entered came out, or what was measured is worth nothing. */
+/* Ends the benchmark unless every entered sample was collected. Otherwise the measurement would be worthless. */
 static void check_case(const struct drain_case *at)
 {
 	const u64 *by_stripe = collect_seen_by_stripe(at->collect, 0);
@@ -304,7 +304,7 @@ static double median(const double *values, size_t n)
 	return sorted[n / 2];
 }
 
-/* Of the rounds' ratios. */
+/* Returns the median of the rounds' ratios. */
 static double ratio(const double *over, const double *under, size_t n)
 {
 	double ratios[ROUNDS_MAX];

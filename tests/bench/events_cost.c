@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * events_cost [ROUND [LOOPS]]: what a sample costs with pebsd and with other ways to the same figures, at the
- * same events (tests/lib/bench_victim.h), with the same synthetic latency and data source
- * (peers/synthetic.h): one round, as lines for bench_report. As root.
+ * events_cost [ROUND [LOOPS]]: what a sample costs with pebsd and with other ways to get the same counters.
+ * All use the same events (tests/lib/bench_victim.h) with the same synthetic latency and data source
+ * (peers/synthetic.h). Prints one round, as lines for bench_report. Needs root.
  *
- *   body        nanoseconds of the program, as the kernel times it, over those of an empty one
- *   victim      nanoseconds that a page fault takes longer, without that timing, than without an event
- *   consumer    processor time of who reads a ring, a sample
- *   bytes       that leave the kernel, a sample
+ *   body        nanoseconds of the program, as the kernel times it, minus those of an empty one
+ *   victim      nanoseconds that a page fault takes longer than without an event, without that timing
+ *   consumer    processor time that the reader of a ring takes per sample
+ *   bytes       bytes per sample that leave the kernel
  *   lost        % of the events
- *   contention  `body` with two CPUs sampling one cgroup, of that with one
+ *   contention  `body` with two CPUs that sample one cgroup, divided by `body` with one
  *
- * What runs is pinned: the victim to one CPU, readers of a ring to another. The order changes by round.
+ * Processes are pinned: the victim to one CPU, readers of a ring to another. The order changes by round.
  *
- * pebsd's programs are loaded by its own loader. The hashes keep a little less than it (peers/peers.h); the
- * readers of rings count the very same.
+ * pebsd's programs are loaded by its own loader. The hashes hold a little less than pebsd does
+ * (peers/peers.h). Readers of rings count exactly what the hashes count.
  */
 #include <errno.h>
 #include <signal.h>
@@ -36,7 +36,7 @@
 #include "collect/adopt.h"
 #include "peers/peers.h"
 
-/* In the terms of those above. */
+/* Uses the types above. */
 #include "peers.skel.h"
 
 #define PAGES     8192
@@ -73,12 +73,12 @@ static const char *const kind_names[KINDS] = {
 
 struct bench {
 	struct peers_bpf *peers;
-	struct kernel *alone;  /* pebsd, each CPU with a stripe of its own */
-	struct kernel *shared; /* one stripe for all */
+	struct kernel *alone;  /* pebsd with one stripe per CPU */
+	struct kernel *shared; /* pebsd with one stripe for all CPUs */
 	unsigned loops;
-	double empty_ns;     /* the empty program's time */
-	double body[KINDS];  /* over it */
-	double empty_two_ns; /* the empty program's on two CPUs at once */
+	double empty_ns;     /* time of the empty program */
+	double body[KINDS];  /* time minus `empty_ns` */
+	double empty_two_ns; /* the same on two CPUs at once */
 };
 
 static void die(const char *what, int error)
@@ -153,7 +153,7 @@ static void open_both(struct bench *bench)
 	bench->shared = open_pebsd(&one);
 }
 
-/* What pebsd has counted so far, in whatever slot but that of nobody. */
+/* Returns the samples that pebsd has counted so far, without those of the unattributed slot. */
 static u64 pebsd_counted(const struct kernel *kernel)
 {
 	u64 sum = 0;
@@ -168,7 +168,10 @@ static u64 pebsd_counted(const struct kernel *kernel)
 	return sum;
 }
 
-/* What has arrived of the events; only known of those that lose none but by full rings, and of pebsd. */
+/*
+ * Returns how many of `events` have arrived. Only valid for pebsd and for kinds that lose events by full
+ * rings only.
+ */
 static u64 arrived(const struct bench *bench, enum kind kind, u64 events)
 {
 	if (kind == PEBSD)
@@ -184,7 +187,7 @@ static void must_run(void)
 		die("no memory", ENOMEM);
 }
 
-/* Nanoseconds a run, over so many loops of the victim. */
+/* Returns the nanoseconds per run of the program, over `loops` loops of the victim. */
 static double timed(const struct bench *bench, enum kind kind)
 {
 	struct victim_runs before, after;
@@ -224,7 +227,7 @@ static void measure_body(struct bench *bench, enum kind kind, int event_fd)
 	bench_line("lost", kind_names[kind], "%", 100.0 * ((double)events - (double)before) / (double)events);
 }
 
-/* Loops with the event and without take turns. */
+/* Alternates loops with and without the event. */
 static void measure_victim(const struct bench *bench, enum kind kind, int event_fd)
 {
 	double with[LOOPS_MAX], without[LOOPS_MAX];
@@ -278,7 +281,7 @@ static void measure(struct bench *bench, enum kind kind)
 	bench_line("bytes", kind_names[kind], "bytes", sizeof(struct peer_record) + BPF_RINGBUF_HDR_SZ);
 }
 
-/* Faults on the other CPU until the caller ends it. */
+/* Starts a process that causes page faults on the other CPU until the caller ends it. */
 static pid_t start_rival(void)
 {
 	pid_t pid = fork();
@@ -322,7 +325,7 @@ static void measure_all(struct bench *bench, unsigned round)
 	static const enum kind rivals[] = {EMPTY, PEBSD, PEBSD_SHARED, PERCPU_HASH, SHARED_HASH};
 
 	must_run();
-	/* The empty program first: it is what the others are held against. */
+	/* The empty program comes first because its time is subtracted from the others'. */
 	measure(bench, EMPTY);
 	for (unsigned i = 0; i < KINDS; i++) {
 		enum kind kind = (enum kind)((i + round) % KINDS);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hot_sample [ROUNDS]: what hot tables cost a sample, as JSON: nanoseconds of a program for one sample
- * without tables, with tables and none chosen, and for a chosen cgroup, through the inject door and at page
- * faults. Each round runs all of them, so that all meet the same machine; the least and the median are told.
- * As root.
+ * hot_sample [ROUNDS]: what hot tables cost per sample, as JSON. Prints the nanoseconds of a program for one
+ * sample without tables, with tables but none chosen, and for a chosen cgroup, through the inject door and at
+ * page faults. Each round runs all of them, so that all see the same conditions. Prints the minimum and the
+ * median of the rounds. Needs root.
  *
- * The doors tell different things. `inject` runs again and again over warm caches, and is not asked for a
- * pid. A page fault comes, like a PMI, in the midst of other work, whose code and the page it cleared have
- * the caches: accounting alone takes twice as long there (`ratio` tells what tables add to that), and a pid
- * is asked for. Its samples are of one instruction, which is counted, and each of a line that never came
- * before, which takes another's counter over.
+ * The two doors measure different things. `inject` runs again and again with warm caches, and no pid is
+ * recorded. A page fault comes in the middle of other work, like a PMI. The code of that work and the page
+ * that it cleared fill the caches: accounting alone takes twice as long there (`ratio` shows what tables add
+ * to that), and a pid is recorded. All its samples have the same instruction, which has a counter. Each has a
+ * new line, which takes over another line's counter.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -55,8 +55,8 @@ static const char *const door_names[DOORS] = {"inject", "page fault"};
 
 struct bench {
 	struct kernel *kernel;
-	u32 slots[2]; /* of the samples' cgroup, and another */
-	int event_fd; /* at page faults */
+	u32 slots[2]; /* of the samples' cgroup and of another cgroup */
+	int event_fd; /* page faults */
 	int program_fd;
 };
 
@@ -113,7 +113,7 @@ static void fill(enum mode mode)
 			};
 }
 
-/* What samples are of page faults is not ours to choose. */
+/* The benchmark cannot choose the addresses of page faults. */
 static bool is_measured(enum door door, enum mode mode)
 {
 	return door != PAGE_FAULT || mode <= CHOSEN_FEW;
@@ -172,7 +172,9 @@ static void bench_open(u32 hot_max, struct bench *bench)
 	bench->event_fd = page_faults(bench->program_fd);
 }
 
-/* The doors' samples are of different cgroups: all slots of the page faults' are chosen, wherever this runs.
+/*
+ * The samples of the two doors are in different cgroups. All slots are chosen, so that those of the page
+ * faults are, too, wherever this program runs.
  */
 static void choose(const struct bench *bench, enum mode mode)
 {
@@ -209,7 +211,7 @@ static void program_runs(int fd, u64 *ret_ns, u64 *ret_runs)
 	*ret_runs = info.run_cnt;
 }
 
-/* What the kernel times of the program alone: a fault takes far longer. */
+/* Uses only the program's time as the kernel measures it: a whole page fault takes far longer. */
 static double page_fault_ns(const struct bench *bench)
 {
 	u64 ns[2], runs[2];

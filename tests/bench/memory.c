@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory [COLLECTIONS]: what the engine takes over the real kernel side, up to 10,000 cgroups, as JSON: its
- * own memory (RssAnon) once what is held for windows is full, what the start took at the most, the maps, and
- * the quickest collection. Each size in a process of its own; the exit status is 1 where one is over its
- * budget of 10 MB and 2.5 KB an active cgroup and event, or a sample is missing. As root.
+ * memory [COLLECTIONS]: the memory of the engine over the real kernel side, up to 10,000 cgroups, as JSON.
+ * Prints its own memory (RssAnon) once the memory for windows is full, the peak at the start, the maps, and
+ * the fastest collection. Each size runs in its own process. Exits with 1 if one is over its budget of 10 MB
+ * plus 2.5 KB per active cgroup and event, or if a sample is missing. Needs root.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often the right neighbour is named, and a wrong one: SEEDS worlds of each story (neighbour_world.h).
- * Usage: neighbours_rates [SEEDS [FIRST]]: FIRST is the first seed. What the method takes for chance was
- * chosen by looking at the seeds up to 1,000: others tell more.
+ * How often the right neighbour is named, and how often a wrong one: SEEDS worlds of each story
+ * (neighbour_world.h). Usage: neighbours_rates [SEEDS [FIRST]]: FIRST is the first seed. The limit for chance
+ * in the method was tuned with the seeds up to 1,000. Other seeds therefore show more.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #define SEEDS 200
 
 struct rates {
-	unsigned first;    /* the culprit stands first in the list */
-	unsigned named;    /* it is named */
-	unsigned innocent; /* another one is */
+	unsigned first;    /* the culprit is first in the list */
+	unsigned named;    /* the culprit is named */
+	unsigned innocent; /* another cgroup is named */
 	unsigned verdicts[NEIGHBOURS_STEADY + 1];
-	unsigned listed; /* worlds with a culprit, or any, in the list; sums over these: */
-	double strength; /* of the culprit, or of the first */
+	unsigned listed; /* worlds with a listed culprit, or any entry; sums over these: */
+	double strength; /* of the culprit, or of the first entry */
 	double needed;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How far policy's decisions can be trusted: false alarms over simulated weeks, and how often a step is found
- * in time, by the number of samples; each beside a naive rule that compares the point estimate with the
- * threshold, for the same `for`, on the same data. policy_figures [WEEKS [RUNS]] Latencies are those that the
- * model's workload `mix` had, scaled so that the metric stands where a scenario wants it; each sample is
- * drawn anew, so that the series is stationary. All of it is seeded. Fails where a rule fires 5 % below its
- * threshold, or misses more than one in 20 of the steps that it is to find.
+ * in time, by the number of samples. Each is compared with a naive rule on the same data, which compares the
+ * point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
+ *
+ * Latencies are those of the model's workload `mix`, scaled so that the metric has the value that a scenario
+ * needs. Each sample is drawn independently, so that the series is stationary. Everything is seeded. Fails if
+ * a rule fires 5 % below its threshold, or misses more than one in 20 of the steps that it promises to find.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "origin/model/computer.h"
 #include "policy/policy.h"
 
-#define POOL         65536 /* latencies that are drawn from */
+#define POOL         65536 /* latencies to draw from */
 #define WINDOW       30    /* collections of 1 s */
 #define FOR          60
 #define WEEK         604800
@@ -26,7 +27,7 @@
 #define PERIOD       10007
 #define LDLAT        30 /* the default */
 #define RUNS_DEFAULT 1000
-#define SETTLE       (WINDOW + 10) /* before a step, below the threshold */
+#define SETTLE       (WINDOW + 10) /* collections before a step, below the threshold */
 #define Z_95         1.6448536269514722
 
 enum kind { P50, P90, P99, MEAN, SHARE, RATE, KINDS };
@@ -44,7 +45,7 @@ struct pool {
 	size_t n;
 };
 
-/* The pool's latencies, scaled so that a metric stands somewhere. */
+/* The pool's latencies, scaled so that a metric has a given value. */
 struct scaled {
 	u8 bucket[POOL];
 	u32 cycles[POOL];
@@ -56,10 +57,10 @@ struct subject {
 	enum kind kind;
 	double at;
 	double share;    /* of local DRAM */
-	double per_tick; /* samples, in the mean */
+	double per_tick; /* mean number of samples */
 	const struct scaled *scaled;
 	struct random random;
-	/* The naive rule's window, and since when it is past. */
+	/* The naive rule's window, and since when it exceeds the threshold. */
 	struct {
 		double hits, n;
 	} ring[WINDOW], sum;
@@ -114,7 +115,10 @@ static double pool_metric(enum kind kind)
 	return sum / POOL;
 }
 
-/* Poisson, by counting exponential times: the means here are some dozens to some hundreds. */
+/*
+ * Draws from a Poisson distribution by counting exponential times. The means here are some dozens to some
+ * hundreds.
+ */
 static unsigned draw_count(struct random *random, double mean)
 {
 	double left = mean;
@@ -130,14 +134,13 @@ static unsigned draw_count(struct random *random, double mean)
 	}
 }
 
-/* Where the metric is `at` times the threshold. */
+/* Scales the pool so that the metric is `at` times the threshold. */
 static void scale_pool(enum kind kind, double at, struct scaled *ret)
 {
 	double scale = kind <= MEAN ? at * threshold[kind] / pool_metric(kind) : 1;
 
 	for (size_t i = 0; i < POOL; i++) {
-		/* Spread over the cycle, so that ties of the model's round numbers do not move the quantile.
-		 */
+		/* Spread within the cycle, so that equal round numbers of the model do not move the quantile. */
 		double cycles = ((double)pool.latency[i] + (double)(i % 97) / 97 - 0.5) * scale;
 
 		ret->cycles[i] = cycles < 1 ? 1 : (u32)lround(cycles);
@@ -300,8 +303,8 @@ static int step(struct policy *policy, struct subject *subjects, size_t n, unsig
 }
 
 /*
- * How often a week chance alone holds a normal moving average over WINDOW above its 95 % point for FOR: what
- * a rule exactly at its threshold is to be expected to do. By drawing, without policy's code.
+ * How often per week chance alone keeps a normal moving average over WINDOW above its 95 % point for FOR.
+ * This is what to expect of a rule exactly at its threshold. It is simulated without policy's code.
  */
 static double derived_fires(u64 weeks)
 {
@@ -324,7 +327,7 @@ static double derived_fires(u64 weeks)
 	return (double)fires / (double)weeks;
 }
 
-/* Fires over all weeks, by kind. */
+/* Counts how often each kind fires over all weeks. */
 static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64 naive_fires[KINDS])
 {
 	static struct subject subjects[KINDS];
@@ -354,7 +357,10 @@ static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64
 	return 0;
 }
 
-/* Of `runs` steps from 0.8 to `to` times the threshold, how many fire within `for` plus one window. */
+/*
+ * Makes `runs` steps from 0.8 to `to` times the threshold, and counts how many fire within `for` plus one
+ * window.
+ */
 static int steps(enum kind kind, double n, double to, unsigned runs, double *ret_found, double *ret_naive)
 {
 	_cleanup_free_ struct subject *subjects = calloc(runs, sizeof(*subjects));
@@ -417,7 +423,7 @@ static int print_steps(unsigned runs, bool *ret_missed)
 	static const struct {
 		enum kind kind;
 		double to;
-		bool promised; /* from 2,000 samples on */
+		bool promised; /* must be found from 2,000 samples on */
 	} cases[] = {{P50, 1.1, false},   {P50, 1.3, true},  {P90, 1.1, false},  {P90, 1.3, true},
 		     {P99, 1.3, false},   {P99, 1.6, true},  {MEAN, 1.3, false}, {MEAN, 2, false},
 		     {SHARE, 1.3, false}, {RATE, 1.3, false}};
@@ -444,8 +450,10 @@ static int print_steps(unsigned runs, bool *ret_missed)
 	return 0;
 }
 
-/* The promised steps, with the latencies of each workload: where few lie just above a quantile, there is less
- * to be seen. */
+/*
+ * The promised steps with the latencies of each workload. If few latencies lie just above a quantile, a step
+ * is harder to see.
+ */
 static int print_workloads(unsigned runs)
 {
 	static const struct {
@@ -483,7 +491,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "the model gave too few samples\n");
 		return 1;
 	}
-	/* Edges of buckets, so that a quantile's threshold is judged where it stands. */
+	/* These are edges of buckets, so that a quantile is judged exactly at its threshold. */
 	threshold[P50] = threshold[P90] = threshold[P99] = 512;
 	threshold[MEAN] = 512;
 	threshold[SHARE] = 0.3;

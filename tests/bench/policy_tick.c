@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a collection costs policy: 10,000 cgroups under 50 rules, over two windows. All of them active at each
- * collection with about 10 samples, or 100 of them. Prints medians; asserts nothing.
+ * What a collection costs policy: 10,000 cgroups under 50 rules, over two windows. At each collection all of
+ * them are active with about 10 samples, or only 100 of them. Prints medians and checks nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define CGROUPS    10000
 #define ACTIVE_FEW 100
 #define RULES      50
-#define WARM_UP    330 /* collections: the longer window and some */
+#define WARM_UP    330 /* collections: the longer window and a few more */
 #define MEASURED   60
 
 static char *everything[] = {"/**"};
@@ -28,12 +28,14 @@ static u64 random_below(u64 n)
 	return (random_state >> 11) % n;
 }
 
-/* In turn p50 to p999, shares, rates; then a mean and a ratio. Thresholds spread from nearly reached to
- * never. */
+/*
+ * Cycles through p50 to p999, shares and rates. The last two are a mean and a ratio. Thresholds range from
+ * nearly reached to never reached.
+ */
 static struct rule make_rule(unsigned i)
 {
 	static const double quantiles[] = {0.5, 0.9, 0.95, 0.99, 0.999};
-	static const double some_above[] = {64, 420, 600, 1650, 1900}; /* what fill() makes of them */
+	static const double some_above[] = {64, 420, 600, 1650, 1900}; /* close to the quantiles of fill() */
 	struct rule rule = {.patterns = everything,
 			    .n_patterns = 1,
 			    .event = EVENT_LOADS,
@@ -75,7 +77,7 @@ static struct rule make_rule(unsigned i)
 	return rule;
 }
 
-/* Some 10 samples: mostly caches, some memory near and far. */
+/* About 10 samples: mostly from caches, some from near and remote memory. */
 static void fill(struct figures *figures)
 {
 	u64 n = 8 + random_below(5);
@@ -99,7 +101,7 @@ static void fill(struct figures *figures)
 	}
 }
 
-/* Processor time: of nobody else. */
+/* Returns the processor time of this thread, which excludes others' work. */
 static u64 now_ns(void)
 {
 	struct timespec now;

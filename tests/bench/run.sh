@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs measurements in rounds, each of them once a round, and makes a result of their lines (tests/lib/bench_results.h).
 #   tests/bench/run.sh [-r ROUNDS] [-n NAME] -b DIRECTORY -o DIRECTORY COMMAND...
-# A COMMAND is a program of the -b directory, or a script beside this one, with its arguments; ROUND in them is the
-# round's number. One that exits with 77 is left out, its last line says why; one that fails is told in the end, and the exit status is 1 then.
-# -n: the result is NAME.json in the -o directory, by default the commit. -r: 7 rounds by default.
+# A COMMAND is a program of the -b directory, or a script in this folder, with its arguments. ROUND in them is replaced
+# by the number of the round. A command that exits with 77 is left out, and its last line says why. Failed commands are
+# reported at the end, and the exit status is then 1.
+#
+# -n: the result is NAME.json in the -o directory; default: the commit. -r: default 7 rounds.
 set -u
 
 usage() {
@@ -46,14 +48,14 @@ said=$(mktemp) || exit 1
 trap 'rm -f "$lines" "$said"' EXIT
 trap 'exit 130' INT
 
-# fact NAME VALUE: nothing is told where nothing is known.
+# fact NAME VALUE: writes nothing if the value is unknown.
 fact() {
 	local value=${2//\\/} line
 	line=${value//$'\n'/ }
 	[ -z "$line" ] || printf '{"fact": "%s", "value": "%s"}\n' "$1" "${line//\"/}" >>"$lines"
 }
 
-# The version of a Debian package or, where it is none, what the program says.
+# version PACKAGE PROGRAM: prints the version of the Debian package or, if there is none, what the program says.
 version() {
 	local found
 	# shellcheck disable=SC2016 # dpkg-query's own variable
@@ -103,7 +105,7 @@ for ((round = 1; round <= rounds; round++)); do
 			"$(tail -n 1 "$said.error" | sed 's/["\\]//g')" >>"$lines" ;;
 		*)
 			failures+=("round $round: $command: exit status $status: $(tail -n 1 "$said.error")")
-			# What it measured before it failed is as good as ever.
+			# Values that it measured before the failure are valid.
 			grep '^{.*}$' "$said" >>"$lines"
 			;;
 		esac

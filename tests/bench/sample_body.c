@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sample_body [ROUNDS [OBJECT...]]: what the accounting of a sample takes, in nanoseconds over a program that
- * does nothing. As root.
+ * sample_body [ROUNDS [OBJECT...]]: how long accounting a sample takes, in nanoseconds more than a program
+ * that does nothing. Needs root.
  *
- * The samples are page faults of this program, one each, which go through the same code of the kernel as a
- * PMI's; as a page fault has neither latency nor data source, tests/bpf/made_up_samples.bpf.c puts some in
- * their place after it has read what the kernel brought. The kernel times each program's runs
- * (BPF_ENABLE_STATS). Each round runs all programs, so that all meet the same machine: the least and the
- * median of rounds are told. `loop` is the same without the kernel around it: samples counted one after the
- * other on one CPU, and on two at once into one cgroup.
+ * The samples are page faults of this program, one each. They go through the same kernel code as a PMI's. A
+ * page fault has neither latency nor data source. tests/bpf/made_up_samples.bpf.c therefore inserts them
+ * after it has read what the kernel provided. The kernel times each program's runs (BPF_ENABLE_STATS). Each
+ * round runs all programs, so that all see the same conditions. Prints the minimum and the median of the
+ * rounds. `loop` is the same without the kernel around it: samples counted one after the other on one CPU,
+ * and on two CPUs at once into one cgroup.
  *
- * OBJECT: made_up_samples.bpf.o of another commit, to compare with.
+ * OBJECT: made_up_samples.bpf.o of another commit, for comparison.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -35,7 +35,7 @@
 #include "pebsd/records.h"
 #include "slot_blocks.h"
 
-#include "made_up_samples.skel.h" /* in the terms of those above */
+#include "made_up_samples.skel.h" /* uses the types above */
 
 #define ROUNDS     21
 #define ROUNDS_MAX 1001
@@ -45,20 +45,20 @@
 #define SLOTS      (1U << SLOTS_LOG2)
 #define SLOT       3
 #define LOOP       20000 /* samples */
-#define LOOPS      5     /* of which a round takes the fastest */
-#define CPUS       2     /* of the loop */
+#define LOOPS      5     /* per round, which takes the fastest */
+#define CPUS       2     /* that run the loop */
 #define OBJECTS    4
 #define VARIANTS   (4 * OBJECTS + 2)
 
 struct variant {
 	char name[96];
 	struct bpf_object *object;
-	int program_fd; /* of page faults */
+	int program_fd; /* for page faults */
 	int event_fd;
 	int loop_fd; /* -1: none */
 	double *fault_ns;
 	double *loop_ns;
-	double *both_ns; /* two CPUs at once: of one sample on one of them */
+	double *both_ns; /* two CPUs at once: per sample on one of them */
 };
 
 struct made_up_row {
@@ -90,7 +90,7 @@ static u64 next_random(void)
 	return state;
 }
 
-/* Data sources as Skylake and later write them, and how long such accesses take: mostly near ones. */
+/* Data sources as Skylake and later CPUs write them, with their usual latencies: mostly near ones. */
 static struct made_up_row make_up(void)
 {
 	static const struct {
@@ -109,7 +109,7 @@ static struct made_up_row make_up(void)
 				    .data_source = kinds[draw].data_source};
 }
 
-/* Where a variable of a data section lies, in the memory that libbpf has of it; NULL: there is none. */
+/* Returns a variable's place in libbpf's memory of a data section, or NULL if there is none. */
 static void *variable(struct bpf_object *object, const char *section, const char *name)
 {
 	const struct btf *btf = bpf_object__btf(object);
@@ -153,7 +153,7 @@ static void size_map(struct bpf_object *object, const char *name, u32 entries)
 		(void)bpf_map__set_max_entries(map, entries);
 }
 
-/* As daemon/kernel/kernel.c does, of any commit. */
+/* Sets up an object of any commit as daemon/kernel/kernel.c does. */
 static void settle(struct bpf_object *object, bool alone)
 {
 	const struct event_settings settings[2] = {{.has_latency = 1, .has_source = 1, .weight_struct = 1},
@@ -184,7 +184,7 @@ static void settle(struct bpf_object *object, bool alone)
 	size_map(object, "cpu_states", cpus + 1);
 }
 
-/* Each CPU's own, or one for all. */
+/* Gives each CPU its own stripe, or all CPUs the same one. */
 static void assign_stripes(struct bpf_object *object, bool alone)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, "cpu_states");
@@ -230,7 +230,7 @@ static void touch_pages(size_t n)
 	(void)munmap((void *)pages, n * PAGE);
 }
 
-/* What variable() finds is from now on what the programs have. */
+/* From here on variable() returns the memory that the programs use. */
 static void share_bss(struct bpf_object *object)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -295,7 +295,7 @@ static int program_fd(struct bpf_object *object, const char *name)
 	return program ? bpf_program__fd(program) : -1;
 }
 
-/* The slot of the cgroup that this runs in. */
+/* Enters a slot for the cgroup that this program runs in. */
 static void enter_index(struct bpf_object *object)
 {
 	struct bpf_map *index = bpf_object__find_map_by_name(object, "slot_index");
@@ -403,7 +403,7 @@ static double least_loop_ns(int fd)
 	return least;
 }
 
-/* One CPU's part of a run on all of them at once. */
+/* One CPU's part of a run on all CPUs at once. */
 struct runner {
 	pthread_t thread;
 	pthread_barrier_t *barrier;
@@ -426,7 +426,7 @@ static void *run(void *userdata)
 	return NULL;
 }
 
-/* Whether they ran beside each other nearly all the time: what runs alone meets nobody. */
+/* Returns true if they overlapped nearly all the time: there is no contention otherwise. */
 static bool beside(const struct runner *a, const struct runner *b)
 {
 	u64 begun = a->begun > b->begun ? a->begun : b->begun;
@@ -436,7 +436,7 @@ static bool beside(const struct runner *a, const struct runner *b)
 	       (ended - begun) * 10 > (b->ended - b->begun) * 9;
 }
 
-/* What a sample takes where two CPUs count; 0 where they did not run beside each other. */
+/* Returns the time per sample when two CPUs count, or 0 if they did not overlap. */
 static double both_ns(int fd)
 {
 	struct runner runners[CPUS];
@@ -457,7 +457,7 @@ static double both_ns(int fd)
 	return beside(&runners[0], &runners[1]) ? ns : 0;
 }
 
-/* The least of those runs in which they did; not a number where there was none. */
+/* Returns the minimum of the runs in which they overlapped, or NAN if there was none. */
 static double least_both_ns(int fd)
 {
 	double least = NAN;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scrape_cost [--json]: what a scrape costs. A host with 1,000 cgroups whose paths are 200 bytes long, loads
- * and stores, after hours in which the costliest have changed all the time; its series are those that the
- * daemon would have, and are asked for over HTTP from another process. Processor time, user and system, is
- * that of this process and of the one that speaks HTTP for it. Prints; asserts nothing. With --json one
- * object a line, as bench_results.h reads them.
+ * scrape_cost [--json]: what a scrape costs. The host has 1,000 cgroups with paths of 200 bytes, loads and
+ * stores. Hours have passed in which the costliest cgroups changed all the time. Its series are those that
+ * the daemon would have. Another process requests them over HTTP. The processor time, user and system, is
+ * that of this process and of the one that speaks HTTP for it. Prints results and checks nothing. With --json
+ * it prints one object per line, as bench_results.h reads them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,7 +38,7 @@
 #define CLIENTS      50
 #define TICKS        150
 #define TICK_NS      (20 * NSEC_PER_MSEC)
-#define KINDS        3 /* of how loud a cgroup is */
+#define KINDS        3 /* how many samples a cgroup has: few, more, many */
 #define EVENTS       2
 #define CLIENT_ROOM  65536
 #define USAGE_FAILED 2
@@ -73,13 +73,13 @@ struct host {
 	u8 pairs[KINDS][EVENTS][PAIRS_MAX];
 	struct difference differences[KINDS][EVENTS];
 	struct series_input inputs[CGROUPS];
-	u64 state; /* of the random numbers */
+	u64 state; /* of the random number generator */
 	u64 now_ns;
 	struct snapshot snapshot;
 	struct process_figures process;
 	u64 sequence;
 	bool each_anew;      /* each scrape is the first after a collection */
-	unsigned int labels; /* beside the path: bit 1 << enum container_label */
+	unsigned int labels; /* besides the path: bit 1 << enum container_label */
 };
 
 static bool json;
@@ -124,7 +124,7 @@ static double quantile(double *values, size_t n, double q)
 	return values[(size_t)(q * (double)(n - 1))];
 }
 
-/* A container's, as Kubernetes names them below systemd. */
+/* Names a container as Kubernetes does under systemd. */
 static void name_cgroup(struct host *host, char path[PATH_BYTES + 1])
 {
 	static const char end[] = ".scope";
@@ -142,8 +142,7 @@ static void name_cgroup(struct host *host, char path[PATH_BYTES + 1])
 	memcpy(path + n, end, sizeof(end));
 }
 
-/* What a collection brings of an event to a cgroup: every source that machines of two sockets commonly show.
- */
+/* What a collection adds to a cgroup for an event: all sources that machines with two sockets commonly show. */
 static struct figures brought(struct host *host, const struct event *event, u64 n)
 {
 	static const enum source sources[] = {SOURCE_L1,           SOURCE_UNKNOWN,    SOURCE_LFB,
@@ -200,7 +199,7 @@ static int host_init(struct host *host, const struct event *events, size_t top)
 	return 0;
 }
 
-/* One collection of all 1,000: a changing fifty are loud. */
+/* One collection of all 1,000 cgroups. Fifty of them are loud, and which ones changes over time. */
 static int collect(struct host *host, u64 seconds)
 {
 	u64 turn;
@@ -272,7 +271,10 @@ static int measure_size(struct host *host, const char *machine, size_t *ret_seri
 	return 0;
 }
 
-/* A Deployment's pod, with names of usual length; what differs from pod to pod is as random as there. */
+/*
+ * Names the pod of a Deployment, with usual lengths. The parts that differ from pod to pod are as random as
+ * in Kubernetes.
+ */
 static const struct container *name_of_usual_length(void *userdata, const char *path)
 {
 	static char pod[64];
@@ -284,7 +286,7 @@ static const struct container *name_of_usual_length(void *userdata, const char *
 
 	(void)userdata;
 	if (strlen(path) < PATH_BYTES)
-		return NULL; /* other */
+		return NULL; /* the series of other cgroups */
 	(void)snprintf(pod, sizeof(pod), "checkout-service-%.10s-%.5s", id, id + 10);
 	return &container;
 }
@@ -327,7 +329,7 @@ static int measure_build(struct host *host, size_t series)
 	return 0;
 }
 
-/* One CPU for this process and another, where there is one, for who scrapes it. */
+/* Pins this process to one CPU, and its scraper to another one if there is one. */
 static void pin(bool server)
 {
 	cpu_set_t allowed, one;
@@ -359,7 +361,10 @@ static int begin_request(u16 port, bool gzip)
 	return fd;
 }
 
-/* The other process: `clients` scrapes at a time, `scrapes` of them one after another, or without end (0). */
+/*
+ * Runs in the other process: keeps `clients` scrapes open at the same time and ends after `scrapes` of them
+ * (0: never).
+ */
 static void scrape_all(u16 port, size_t clients, size_t scrapes, bool gzip)
 {
 	static char room[CLIENT_ROOM];
@@ -448,7 +453,7 @@ static void served_done(struct served *served)
 	sd_event_unref(served->event);
 }
 
-/* Processor time of a scrape, all that is done for it. */
+/* Measures the whole processor time of a scrape. */
 static int measure_scrape(struct host *host, const char *what, bool gzip, bool each_anew, size_t series)
 {
 	_cleanup_(served_done) struct served served;
@@ -462,7 +467,7 @@ static int measure_scrape(struct host *host, const char *what, bool gzip, bool e
 	host->each_anew = each_anew;
 	if (clock_getcpuclockid(http_pid(served.http), &speaker) != 0)
 		return -1;
-	/* It has started by then. */
+	/* The process that speaks HTTP has started by then. */
 	for (int i = 0; i < 200; i++)
 		(void)sd_event_run(served.event, 1000);
 	begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -493,7 +498,7 @@ struct ticks {
 	bool failed;
 };
 
-/* The part of a collection that concerns series, at its time and with its priority. */
+/* Does the part of a collection that concerns series, at its time and with its priority. */
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct ticks *ticks = userdata;

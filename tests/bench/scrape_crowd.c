@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scrape_crowd [SCRAPES]: how long scrapes take beside 1,000 slow clients of each kind (http_crowd.h) that
- * another local user, or the same one, runs, and that connect again as soon as they are hung up on. The
- * endpoint runs as pebsd runs it, with a text of BODY_BYTES for each collection of a second. A scrape that
- * takes longer than ANSWER_SECONDS counts as not answered. Prints; asserts nothing. Needs root, to be another
- * user.
+ * scrape_crowd [SCRAPES]: how long scrapes take next to 1,000 slow clients of each kind (http_crowd.h).
+ * Another local user, or the same one, runs these clients. They reconnect as soon as the endpoint hangs up.
+ * The endpoint runs as in pebsd, with a text of BODY_BYTES for each collection of a second. A scrape that
+ * takes longer than ANSWER_SECONDS counts as not answered. Prints results and checks nothing. Needs root to
+ * become another user.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 #define CLIENTS         1000
 #define SCRAPES_DEFAULT 16
 #define SCRAPES_MAX     256
-#define BODY_BYTES      (4UL << 20) /* about 1,000 cgroups' */
+#define BODY_BYTES      (4UL << 20) /* of about 1,000 cgroups */
 #define ANSWER_SECONDS  2
 #define SETTLE_MS       5000
 #define NOBODY          65534
@@ -109,7 +109,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* In a process of its own: scrapes one after another, and prints what came of them. */
+/* Runs in its own process: makes one scrape after another and prints the results. */
 static void __attribute__((noreturn)) scrape(u16 port, size_t n, const char *what, struct http_crowd *crowd)
 {
 	unsigned int connected = crowd ? http_crowd_wait(crowd, SETTLE_MS) : 0;

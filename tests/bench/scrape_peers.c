@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * scrape_peers CLIENT.py: what a scrape costs other exporters, one round, as lines for bench_report. They run
- * here on a free port of loopback, and a few scrapes of each are measured by the processor time of the
- * process.
+ * here on a free port of the loopback interface. A few scrapes of each are measured by the processor time of
+ * the exporter.
  *
- *   node_exporter  as it comes: it reads /proc and /sys at each scrape, so part of its time is not for text
- *   Python client  peers/client.py: it only writes what it has, as many series as pebsd has at most
+ *   node_exporter  in its default setup. It reads /proc and /sys at each scrape, which is part of its time
+ *   Python client  peers/client.py: it only writes what it has, with as many series as pebsd has at most
  */
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ static void tell(const char *name, const char *what, const char *unit, double va
 		bench_line(*unit == 'M' ? "memory" : "scrape", full, unit, value);
 }
 
-/* The first scrape is not among them: it makes what later ones use. */
+/* The first scrape is not measured, because it prepares what later ones use. */
 static int measure(const char *name, const struct bench_child *exporter, u16 port)
 {
 	struct bench_scrape scrape;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * start_time [CGROUPS [ROUNDS]]: from nothing to the first sample accounted, with so many cgroups present, as
- * JSON: milliseconds of each step of the daemon's start, the least and the median of the rounds, each in a
- * process of its own. Events are page faults in the place of the PMU's. As root.
+ * start_time [CGROUPS [ROUNDS]]: the time from nothing to the first accounted sample, with CGROUPS cgroups,
+ * as JSON. Prints the milliseconds of each step of the daemon's start: the minimum and the median of the
+ * rounds. Each round runs in its own process. Page faults replace the PMU's events. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +33,7 @@ enum step { STRIPES, COUNT_CGROUPS, OPEN_ENGINE, ADOPT, OPEN_EVENTS, FIRST_SAMPL
 static const char *const step_names[STEPS] = {
 	[STRIPES] = "stripes", [COUNT_CGROUPS] = "count_cgroups", [OPEN_ENGINE] = "open_engine",
 	[ADOPT] = "adopt",     [OPEN_EVENTS] = "open_events",     [FIRST_SAMPLE] = "first_sample",
-	[ALL] = "all",         [LOAD_ALONE] = "load_alone", /* of open_engine: libbpf and the verifier, all
-							       programs, in another load */
+	[ALL] = "all",         [LOAD_ALONE] = "load_alone", /* libbpf and verifier only, in another load */
 };
 
 struct round {
@@ -91,7 +90,7 @@ static int open_engine(const struct stripes *stripes, size_t cgroups, struct eng
 	return r;
 }
 
-/* Both events on each CPU; closed with the process. */
+/* Opens both events on each CPU. They are closed with the process. */
 static int open_events(const struct engine *engine, u32 cpus)
 {
 	struct perf_event_attr attr = {
@@ -231,7 +230,7 @@ static void print(const struct round *rounds, size_t n, u64 cgroups)
 	printf("}}\n");
 }
 
-/* Below one folder: at most some hundred in each of some, as services and their scopes are. */
+/* Cgroups are made under one folder, at most this many in each subfolder, like services and their scopes. */
 #define IN_ONE 100
 
 static void remove_cgroups(const char *folder, u64 n)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What names cost: questions a second through the whole path with the real symbolizer, CPU time in pebsd and
- * in the symbolizer for one, what a known answer costs, and memory. Addresses are those of the C library's
- * code, in a process that this program makes. Not a test: figures are printed, nothing is judged.
+ * What names cost: requests per second through the whole path with the real symbolizer, CPU time of pebsd and
+ * of the symbolizer per request, the cost of a cached answer, and memory. Addresses are in the code of the C
+ * library, in a process that this program starts. This is not a test: it prints results and checks nothing.
  */
 #include <errno.h>
 #include <link.h>
@@ -74,7 +74,7 @@ static int answer_all(sd_event *event, struct symbols *symbols)
 	return r < 0 ? r : 0;
 }
 
-/* The first question, alone: the symbolizer starts, and reads what it needs for it. */
+/* The first request on its own: the symbolizer starts and reads what it needs. */
 static int begin(sd_event *event, struct symbols *symbols, const struct range *range, pid_t pid)
 {
 	double wall = seconds(CLOCK_MONOTONIC);

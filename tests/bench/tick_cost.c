@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tick_cost [ROUNDS]: what a collection costs the daemon, stage by stage, as JSON: microseconds of processor
- * time, median and least of the rounds; and what the books then take of memory. Loads with latency and stores
- * without come through the inject door, some 20 a cgroup, event and collection; four rules judge all cgroups.
- * As root.
+ * tick_cost [ROUNDS]: what a collection costs the daemon, stage by stage, as JSON. Prints microseconds of
+ * processor time (median and minimum of the rounds) and the memory of the totals after that. Loads with
+ * latency and stores without come through the inject door, about 20 per cgroup, event and collection. Four
+ * rules judge all cgroups. Needs root.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -27,7 +27,7 @@
 #define ROUNDS_MAX   1001
 #define WARM_UP      8 /* collections */
 #define EVENTS       2
-#define SAMPLES      20 /* a cgroup, event and collection */
+#define SAMPLES      20 /* per cgroup, event and collection */
 #define TOP          50
 #define FIRST_ID     1000
 #define PATH_BYTES   128
@@ -41,8 +41,8 @@ static const char *const stage_names[STAGES] = {"collect", "totals",      "windo
 static const struct scenario {
 	const char *name;
 	u32 cgroups;
-	u32 active; /* at each collection, others each time; 0: after one in which all were */
-	bool kept;  /* beyond the process: most of it is written as it is collected */
+	u32 active; /* different ones each time; 0: all were active once before */
+	bool kept;  /* saved for a restart: most is written while collecting */
 } scenarios[] = {
 	{"1,000 cgroups, all active", 1000, 1000, false},      {"1,000 cgroups, idle", 1000, 0, false},
 	{"10,000 cgroups, 100 active", 10000, 100, false},     {"100 cgroups, all active", 100, 100, false},
@@ -56,7 +56,7 @@ struct bench {
 	struct collect *collect;
 	struct window *window;
 	struct series_table *series;
-	struct state *state; /* NULL: not kept */
+	struct state *state; /* NULL: not saved */
 	struct policy *policy;
 	struct figures totals[EVENTS];
 	u64 seen[EVENTS];
@@ -210,7 +210,7 @@ static void close_bench(struct bench *bench)
 	state_free(bench->state);
 }
 
-/* Mostly caches, some memory near and far, as a program's loads are. */
+/* Mostly caches and some near and remote memory, like a program's loads. */
 static void sample_of(struct sample *ret, u64 cgroup_id, u16 event)
 {
 	static const u64 sources[] = {0x10268100142, 0x10668100842, 0x11a68201042, 0x13a68100042};
@@ -294,7 +294,10 @@ static void put_policy(struct bench *bench, const struct difference *list, size_
 	}
 }
 
-/* A collection at `now_ns`; what each stage took. Returns how many differences there were. */
+/*
+ * Makes a collection at `now_ns` and returns the time of each stage in `ret`. Returns the number of
+ * differences.
+ */
 static size_t tick(struct bench *bench, u64 now_ns, u64 ret[STAGES])
 {
 	const struct timespec realtime = {.tv_sec = 1000 + (time_t)(now_ns / NSEC_PER_SEC)};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tools_cost [ROUND [LOOPS]]: what a page fault costs while other tools sample them all, one round, as lines
- * for bench_report; the groups are those of events_cost. As root.
+ * tools_cost [ROUND [LOOPS]]: what a page fault costs while other tools sample all page faults. Prints one
+ * round, as lines for bench_report, in the groups of events_cost. Needs root.
  *
- *   bpftrace     a histogram by cgroup, of the process number: there is no latency it could take. It counts
- *                no levels, no sum and no greatest, so it does less than pebsd.
- *   perf record  all page faults of all CPUs with address and weight, into a file. It keeps whole samples,
- *                and adds nothing up: that would be perf report's, later.
+ *   bpftrace     a histogram per cgroup of the process number, because there is no latency to use. It counts no
+ *                levels, sum or maximum, so it does less than pebsd.
+ *   perf record  all page faults of all CPUs with address and weight, into a file. It stores whole samples and adds
+ *                nothing up. That would be a later job for perf report.
  */
 #include <errno.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static double median_run(void)
 	return victim_median(times, loops);
 }
 
-/* The newest program of perf events above `after`, or -1. */
+/* Returns the newest program for perf events with an id above `after`, or -1. */
 static int find_program(u32 after, u32 *ret_last)
 {
 	int found = -1;
@@ -91,7 +91,7 @@ static double program_ns(int program_fd, unsigned n)
 					: -1;
 }
 
-/* The time of a program that does nothing, at the same event. */
+/* Returns the time of a program that does nothing, at the same event. */
 static double empty_ns(void)
 {
 	const struct bpf_insn code[] = {
@@ -110,7 +110,7 @@ static double empty_ns(void)
 	return program_ns(program_fd, loops);
 }
 
-/* Waits until the tool's program runs; its descriptor or -1. Wants statistics on. */
+/* Waits until the tool's program runs. Returns its descriptor or -1. BPF statistics must be on. */
 static int wait_for_program(const struct bench_child *tool, u32 last)
 {
 	u64 until = victim_now_ns() + DEADLINE_NS;
@@ -177,7 +177,7 @@ static void measure_bpftrace(void)
 	bench_line("victim", BPFTRACE, "ns", with - (before + after) / 2);
 }
 
-/* Asks perf, and waits until it has done so. */
+/* Sends perf a command and waits until perf has acknowledged it. */
 static bool perf_does(const struct bench_child *tool, const char *what)
 {
 	char answer[16];
@@ -186,7 +186,7 @@ static bool perf_does(const struct bench_child *tool, const char *what)
 	       read(tool->answer, answer, sizeof(answer)) > 0;
 }
 
-/* "... (163982 samples) ]" is perf's last word. */
+/* Parses the last line of perf, such as "... (163982 samples) ]". */
 static unsigned long perf_samples(const char *output)
 {
 	_cleanup_fclose_ FILE *file = fopen(output, "re");
@@ -210,7 +210,7 @@ static void run_perf(struct bench_child *tool, const char *output, const char *d
 	struct stat status;
 	u64 last;
 
-	/* A first answer tells that it is ready. */
+	/* The first acknowledgement shows that perf is ready. */
 	if (!perf_does(tool, "enable\n") || !perf_does(tool, "disable\n")) {
 		(void)bench_child_stop(tool, SIGINT);
 		leave_out(PERF, "it could not be started");

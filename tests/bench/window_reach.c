@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * window_reach [COLLECTIONS]: how far back the window of the last minutes reaches in the memory that the
- * engine gives it, and what keeping it so costs a collection of one second, as JSON. Every cgroup has 20
- * loads with latency and 20 stores without in each. Seconds and microseconds of processor time, over the last
- * half.
+ * engine gives it, and what keeping it costs per collection of one second, as JSON. In each collection every
+ * cgroup has 20 loads with latency and 20 stores without. Prints seconds and microseconds of processor time,
+ * over the second half of the collections.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #define EVENTS          2
 #define SAMPLES         20
 #define CGROUPS_MAX     4000
-#define BYTES_MAX       512 /* of pairs: of 20 samples they are less */
+#define BYTES_MAX       512 /* of packed counters; 20 samples need less */
 
 static u64 random_state = 88172645463325252ULL;
 
@@ -33,7 +33,7 @@ static u64 random_below(u64 n)
 	return random_state % n;
 }
 
-/* Mostly caches, some memory near and far, as a program's loads are. */
+/* Mostly caches and some near and remote memory, like a program's loads. */
 static void add_sample(struct figures *figures, bool load)
 {
 	static const enum source sources[] = {SOURCE_L1, SOURCE_L3, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM};
@@ -64,7 +64,7 @@ static u64 processor_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* What the cgroups bring to one collection. */
+/* The packed counters that cgroups add to one collection. */
 struct brought {
 	size_t sizes[CGROUPS_MAX * EVENTS];
 	u8 pairs[CGROUPS_MAX * EVENTS * BYTES_MAX];
@@ -84,7 +84,7 @@ static void sample(struct brought *brought, u32 cgroups)
 	}
 }
 
-/* What one collection takes. */
+/* Makes one collection. Returns its processor time in ns. */
 static u64 collect(struct window *window, const struct brought *brought, u32 cgroups, u64 now_ns)
 {
 	const struct timespec now = {.tv_sec = (time_t)(now_ns / NSEC_PER_SEC)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * yardstick: how fast this machine is now, by work that never changes, as lines for bench_report. Runs of
- * bench-compare are held against the loop of integers.
+ * yardstick: how fast this machine is at the moment, measured with work that never changes, as lines for
+ * bench_report. bench-compare corrects times by the change of the integer loop.
  */
 #include <stdio.h>
 #include <stdlib.h>

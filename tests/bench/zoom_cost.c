@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a zoom costs, in one run: a task that works in a cgroup of its own, some frames deep, in turns without
- * an event, with one that only interrupts it 1,000 times in a second of its CPU time, and with a zoom that
- * takes a sample each time; the CPU time of the daemon's side (draining, parsing, recording) beside. On
- * cpu-clock: what its timer costs, much in a virtual machine, is in the second kind of turns, and what PEBS
- * and its interrupts cost is not in any. As root.
+ * What a zoom costs, in one run. A task works in its own cgroup, some frames deep, in three kinds of turns:
+ * without an event, with one that only interrupts it 1,000 times per second of its CPU time, and with a zoom
+ * that takes a sample each time. The CPU time of the daemon's part (draining, parsing, recording) is printed
+ * besides. It uses cpu-clock. The cost of that timer, which is high in a virtual machine, is part of the
+ * second kind. The cost of PEBS and its interrupts is in none of them. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,16 +28,16 @@
 
 #define DEPTH     30
 #define TURNS     60
-#define TURN_NS   (200 * NSEC_PER_MSEC) /* as long as the daemon takes from one drain to the next */
+#define TURN_NS   (200 * NSEC_PER_MSEC) /* the daemon's time from one drain to the next */
 #define RATE      1000
 #define PERIOD_NS 1000000
 #define TASK_CPU  1
 #define OWN_CPU   0
 
-/* What the task has done, where the parent can see it. */
+/* The task's progress, in memory shared with the parent. */
 struct progress {
 	volatile u64 rounds;
-	volatile u64 cpu_ns; /* of its own CPU time, as of some rounds ago */
+	volatile u64 cpu_ns; /* its own CPU time, updated every 64 rounds */
 	volatile bool over;
 };
 
@@ -58,7 +58,7 @@ static void stay_on(unsigned cpu)
 	(void)sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* Some frames deep. NOLINTNEXTLINE(misc-no-recursion) */
+/* Recurses some frames deep. NOLINTNEXTLINE(misc-no-recursion) */
 static __attribute__((noinline)) void work(struct progress *progress, unsigned depth)
 {
 	if (depth > 0) {
@@ -102,13 +102,13 @@ static int keep(void *userdata, const struct zoom_record *record)
 	return zoom_recording_add(userdata, record);
 }
 
-/* One kind of turns, in sums, but for the pace. */
+/* Sums over all turns of one kind, and the pace of each turn. */
 struct turns {
 	u64 task_ns;
-	u64 own_ns; /* CPU time of this process, opening and closing left out */
+	u64 own_ns; /* CPU time of this process, without opening and closing events */
 	u64 wall_ns;
 	size_t n;
-	double paces[TURNS]; /* rounds in a nanosecond of the task's CPU time */
+	double paces[TURNS]; /* rounds per nanosecond of the task's CPU time */
 };
 
 static void turn(struct zoom_events *events, struct zoom_recording *recording,
@@ -137,7 +137,7 @@ static int compare_paces(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The median: whatever else runs here slows single turns. */
+/* Returns the median, because other work on this machine slows single turns. */
 static double pace_of(struct turns *turns)
 {
 	qsort(turns->paces, turns->n, sizeof(*turns->paces), compare_paces);
@@ -162,7 +162,7 @@ static struct zoom_events *open_zoom(const char *cgroup)
 	return events;
 }
 
-/* The same interrupts of the same cgroup, of which nothing comes. */
+/* Opens an event that causes the same interrupts of the same cgroup but writes no samples. */
 static int open_interrupts(const char *cgroup)
 {
 	struct perf_event_attr attr = {

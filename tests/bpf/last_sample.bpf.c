@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What read_sample.h makes of the last sample, laid open: for test_read_sample.c. */
+/* Exposes what read_sample.h reads from the last sample, for test_read_sample.c. */
 #include "read_sample.h"
 
 char LICENSE[] SEC("license") = "GPL";

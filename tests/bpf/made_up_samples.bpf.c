@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way of a sample with latencies and data sources where no PMU gives any: what was read of the kernel's
- * perf_sample_data is replaced by a row of a table, chosen by the address that faulted. For benchmarks and
- * tests.
+ * The path of a sample with latencies and data sources on machines whose PMU gives none. The weight and data
+ * source read from the kernel's perf_sample_data are replaced by a row of a table. The address that faulted
+ * selects the row. For benchmarks and tests.
  */
 #include <linux/bpf.h>
 
@@ -12,7 +12,7 @@
 
 #define MADE_UP 256
 
-/* Of each row first the weight, then the data source. */
+/* Each row holds the weight, then the data source. */
 u64 made_up[MADE_UP][2] = {};
 
 static __always_inline void read_made_up(struct bpf_perf_event_data *context, struct raw_sample *ret)
@@ -31,7 +31,7 @@ static __always_inline void read_made_up(struct bpf_perf_event_data *context, st
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* What the reader of made-up samples saw. */
+/* What making_up() read last. count_many() counts for its `cgroup_id`. */
 struct {
 	u64 cgroup_id;
 	u64 sum;
@@ -45,7 +45,10 @@ int nothing(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* As much as that takes of the time of the programs below, and of none that is loaded by the daemon. */
+/*
+ * Only reads and makes up a sample, to time this part of the programs below. The daemon's programs make up
+ * nothing.
+ */
 SEC("perf_event")
 int making_up(struct bpf_perf_event_data *context)
 {
@@ -106,7 +109,10 @@ static long count_one(u32 index, void *number)
 	return 0;
 }
 
-/* As many samples as fast as they can be counted, on the CPU that runs it; `done` tells of which event. */
+/*
+ * Counts `count` samples as fast as possible on the current CPU. The caller sets `done` to the event's
+ * number.
+ */
 SEC("syscall")
 int count_many(struct inject_request *request)
 {
@@ -124,7 +130,7 @@ static long pass_one(u32 index, void *sum)
 	return 0;
 }
 
-/* The loop of the same length without them. */
+/* The same loop as in count_many() without accounting a sample. */
 SEC("syscall")
 int pass_many(struct inject_request *request)
 {

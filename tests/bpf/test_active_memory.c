@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The daemon's own memory (RssAnon) against its budget: 10 MB and 2.5 KB an active cgroup and event. Each
- * size runs the engine in a process of its own, until what is held for windows is full.
+ * The daemon's own memory (RssAnon) against its budget of 10 MB plus 2.5 KB per active cgroup and event. Each
+ * size runs the engine in its own process until the memory for windows is full.
  */
 #include <criterion/criterion.h>
 
@@ -11,7 +11,7 @@
 #ifndef __SANITIZE_ADDRESS__
 #define BASE_MAX   10000000.0
 #define ACTIVE_MAX 2500.0
-#else /* whose own memory is many times the daemon's: then only the samples are looked at */
+#else /* the sanitizer's own memory is many times the daemon's: check the samples only */
 #define BASE_MAX   1e12
 #define ACTIVE_MAX 1e12
 #endif
@@ -54,6 +54,6 @@ Test(active_memory, is_within_its_budget)
 	cr_expect_leq(slope, ACTIVE_MAX);
 	cr_expect_leq(bytes[1] - slope * sizes[1], BASE_MAX);
 	(void)take(1000, 1000, 2, &result);
-	/* Cgroups that have no samples take little: their paths. */
+	/* Cgroups without samples cost little: only their paths. */
 	(void)take(4000, 200, 1, &result);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules over the running kernel's maps whose process ends without a word: the next one's go on where they
- * stood, by the state that the engine keeps, or by the alerts' file where there is no state. */
+/*
+ * Rules over the running kernel's maps when the process ends without cleaning up. The next process must
+ * continue the rules where they stood: from the state that the engine saves, or from the alerts' file if that
+ * state is lost.
+ */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
@@ -69,7 +72,7 @@ static struct rule the_rule(void)
 	return rule;
 }
 
-/* A process's, with a kernel side of its own: rules know nothing of which it is. */
+/* Starts one process's life. Each has its own kernel side, which makes no difference to rules. */
 static void begin(struct life *life, struct state *state)
 {
 	struct engine_settings engine = {
@@ -115,7 +118,7 @@ static void end(struct life *life)
 	life->event = sd_event_unref(life->event);
 }
 
-/* All that is left of it is the state, unless that is lost, too, and the file. */
+/* Begins the next life with the alerts' file, and with the saved state if `with_state`. */
 static void begin_again(struct life *life, bool with_state)
 {
 	struct state *state = NULL;

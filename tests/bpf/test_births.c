@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Births, deaths, names and slots in the running kernel. */
+/* Births, deaths, names and slots of cgroups in the running kernel. */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
@@ -18,7 +18,7 @@
 static struct books books;
 static struct cgroup_fixture fixture;
 
-/* `spare`: slots beyond those of the cgroups that exist. */
+/* `spare`: slots beyond those of the existing cgroups. */
 static void open_with_room(u32 spare, u64 grace_ns)
 {
 	struct kernel_settings settings = books_settings(false);
@@ -52,7 +52,7 @@ static char *path_of(const char *name)
 	return path;
 }
 
-/* A cgroup that lives for one child, whose page faults are counted; returns how many there were. */
+/* Makes a cgroup that lives for one child and counts the child's page faults. Returns their number. */
 static u64 short_life(const char *name, unsigned pages)
 {
 	struct cgroup_child child;
@@ -75,7 +75,10 @@ Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart, .timeout = 
 	static u64 counts[CROWD];
 	char name[32];
 
-	/* One collection after all of them are gone: what is known then was kept by the slots alone. */
+	/*
+	 * Collect only after all of these cgroups are gone: whatever is known then was kept by the slots
+	 * alone.
+	 */
 	open_with_room(CROWD + 16, COLLECT_GRACE_NS);
 	for (unsigned i = 0; i < CROWD; i++) {
 		(void)snprintf(name, sizeof(name), "crowd-%u", i);
@@ -102,7 +105,7 @@ Test(births, slots_are_used_again_without_mixing, .timeout = 120)
 	u64 total = 0, alive;
 	char name[32];
 
-	/* Far fewer slots than cgroups: each is used many times over. */
+	/* Far fewer slots than cgroups: each slot is used many times. */
 	open_with_room(32, 0);
 	books_collect(&books);
 	alive = collect_cgroups_alive(books.collect);
@@ -116,7 +119,7 @@ Test(births, slots_are_used_again_without_mixing, .timeout = 120)
 		total += count;
 		books_collect(&books);
 		cr_assert_eq(books_samples(&books, path, 0), count, "%s", path);
-		/* Retired by the collection above; given back by one after the rest. */
+		/* The collection above retires the slot. A collection after the rest period gives it back. */
 		if (i % 8 == 7) {
 			(void)usleep(COLLECT_REST_NS / NSEC_PER_USEC + 1000);
 			books_collect(&books);
@@ -198,15 +201,15 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 		*(slash ? slash : name) = '\0';
 	}
 	free(name);
-	/* All of it is gone when it is collected: the path is built from the births. */
+	/* Both cgroups are gone when this collects: the path is built from the births. */
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, path, 0), software_event_count(fd));
 }
 
 /*
- * A v1 hierarchy numbers its cgroups on its own, so the same id stands for a cgroup there and another one
- * here. Which ids it will give is its business: the cgroup here is a made-up one, adopted under the id that
- * was just given there.
+ * A v1 hierarchy numbers its cgroups independently, so one id can stand for a v1 cgroup and for another
+ * cgroup here. The test cannot choose the ids of the v1 hierarchy. It therefore adopts a made-up cgroup here
+ * under the id that the v1 hierarchy just assigned.
  */
 Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 {

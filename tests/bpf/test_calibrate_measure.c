@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calibration's measuring in the running kernel, with page faults for samples, which any machine has. As
- * root. What comes out is the machine's; that samples came, and what is refused, is not. */
+/*
+ * The calibration's measurements in the running kernel. Page faults stand in for samples, because every
+ * machine has them. Needs root. The measured times depend on the machine. The tests check that samples came
+ * and what is refused.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -49,7 +52,7 @@ static void teardown(void)
 
 TestSuite(calibrate_measure, .init = setup, .fini = teardown);
 
-/* A page a unit. */
+/* Touches one fresh page per unit. */
 static void touch(void *userdata, u64 units)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -74,7 +77,7 @@ static void think(void *userdata, u64 units)
 		sum += units;
 }
 
-/* The first page takes as long as a hypervisor may that gave the CPU to another machine. */
+/* The first call takes 5 ms more, as if a hypervisor had given the CPU to another machine. */
 static void touch_interrupted(void *userdata, u64 units)
 {
 	const u64 stolen_ns = 5000000;
@@ -117,7 +120,7 @@ Test(calibrate_measure, the_thread_samples_its_own_work)
 		cr_expect(strstr(result.dense.reason, "differed too much"), "%s", result.dense.reason);
 }
 
-/* Dense ones are known: so many samples come of the sparse ones alone, whose own number is not known. */
+/* The dense timing is preset, so all samples come from the sparse measurement. Their number is not fixed. */
 Test(calibrate_measure, sparse_samples_are_timed_one_by_one)
 {
 	const u64 before = *program.runs;

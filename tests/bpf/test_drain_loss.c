@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reading must not blind the sampler. On one CPU a 4 kHz timer samples while a reader works as fast as it
- * can: the collector through its mapping, and, to prove that this test can see a loss, a reader that uses
- * batch lookups of a hash (each such call disables perf_event programs on its CPU: kernel/bpf/syscall.c,
- * Linux 6.18).
+ * can. One reader is the collector with its mapping. Another uses batch lookups of a hash, to prove that this
+ * test can see a loss: each such call disables perf_event programs on its CPU (kernel/bpf/syscall.c, Linux
+ * 6.18).
  */
 #include <criterion/criterion.h>
 
@@ -64,7 +64,7 @@ static void read_batches(void *userdata)
 	(void)bpf_map_lookup_batch(reader->map_fd, NULL, &cursor, reader->keys, reader->values, &count, NULL);
 }
 
-/* What a reader's rounds came to. A timer that fired late skips samples on its own: see `spin`. */
+/* The result of one reader's rounds. A late timer skips samples without any reader: spin() measures that. */
 struct outcome {
 	const char *what;
 	void (*reader)(void *userdata);
@@ -153,8 +153,10 @@ Test(drain, at_full_speed_loses_no_sample, .timeout = 60)
 	cr_expect_eq(books_unattributed(&books, 0),
 		     outcomes[0].counted + outcomes[1].counted + outcomes[2].counted,
 		     "every run of the program is in the books");
-	/* Timers that fire late on a busy machine hit all three alike, within a tenth of what the batches
-	 * lose. */
+	/*
+	 * Late timers on a busy machine affect all three alike, within a tenth of what the batch lookups
+	 * lose.
+	 */
 	cr_expect_lt(by_mapping - by_nobody, (by_batches - by_nobody) / 10);
 	cr_expect_gt(by_batches, by_nobody + 0.1, "this test could not have seen a loss");
 	(void)close(reader.map_fd);
@@ -164,8 +166,9 @@ Test(drain, at_full_speed_loses_no_sample, .timeout = 60)
 }
 
 /*
- * The address sanitizer's allocator never hands out again what was just freed, and so asks the kernel for
- * more every few times that a collection takes room for its differences: of some tries one comes in between.
+ * The address sanitizer's allocator does not reuse memory that was just freed. It therefore asks the kernel
+ * for more memory now and then when a collection allocates its differences. Several tries avoid a failure by
+ * one such call.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define TRIES 16
@@ -173,7 +176,9 @@ Test(drain, at_full_speed_loses_no_sample, .timeout = 60)
 #define TRIES 1
 #endif
 
-/* Collects in a process that any system call but read, write, exit and sigreturn kills. Returns its status.
+/*
+ * Collects in a child that is killed by any system call except read, write, exit and sigreturn. Returns its
+ * status.
  */
 static int collect_without_system_calls(struct books *books)
 {
@@ -192,14 +197,16 @@ static int collect_without_system_calls(struct books *books)
 	return status;
 }
 
-/* The reason that nothing is lost, without a clock: in the steady state a collection makes no system call at
- * all. */
+/*
+ * The reason that nothing is lost, tested without a clock: in the steady state a collection makes no system
+ * call.
+ */
 Test(drain, makes_no_system_call)
 {
 	struct kernel_settings settings = books_settings(true);
 	const struct sample sample = {.latency = 50, .fields = SAMPLE_LATENCY};
 	struct books books;
-	void *volatile room; /* or the compiler takes none */
+	void *volatile room; /* volatile, or the compiler removes the allocation */
 	int status = -1;
 
 	books_open(&books, &settings, COLLECT_GRACE_NS);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The engine over the running kernel: a cgroup's way from its birth into snapshots, and slots when they are
- * short. */
+/* The engine over the running kernel: cgroups from their birth into snapshots, and slots when they are short. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -83,7 +82,7 @@ static u64 samples_in(struct engine *engine, double seconds, const char *path)
 	return 0;
 }
 
-/* One that lives less than an interval is known by its name as long as any other that was removed. */
+/* A cgroup that lived less than an interval keeps its name as long as any other removed cgroup. */
 Test(engine, a_short_life_is_kept_as_long_as_a_long_one)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(512);
@@ -108,7 +107,7 @@ Test(engine, a_short_life_is_kept_as_long_as_a_long_one)
 	cr_expect_eq(samples_in(engine, 0, path), 1);
 }
 
-/* What each of two CPUs had counted, ten samples a time. */
+/* The event count of each of two CPUs. One sample stands for ten events. */
 static u64 counted[2];
 
 static void count(struct reading readings[EVENTS_MAX], void *userdata)
@@ -158,7 +157,7 @@ static void expect_seen(struct engine *engine, u64 on_0, u64 on_1)
 	cr_expect_eq(figures_samples(&snapshot->events[0].total), on_0 + on_1);
 }
 
-/* Over several slots and collections, with and without a cgroup of their own. */
+/* Over several slots and collections, for cgroups with and without a slot of their own. */
 Test(engine, samples_are_known_by_the_cpu_that_saw_them)
 {
 	const struct engine_settings settings = {
@@ -207,7 +206,10 @@ static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
 	last_settled = readings[0];
 }
 
-/* An event falls silent after the last collection but one: nothing is collected after what that cost is known. */
+/*
+ * An event goes silent after the last regular collection. Only engine_collect_last() can still account the
+ * loss.
+ */
 Test(engine, what_is_missing_in_the_last_collection_is_settled)
 {
 	const struct engine_settings settings = {
@@ -243,7 +245,7 @@ Test(engine, what_is_missing_in_the_last_collection_is_settled)
 	cr_expect_eq(last_settled.unexplained, 5);
 }
 
-/* Slots that a cgroup of this name holds, as far as the kernel side knows. */
+/* Returns the number of slots that cgroups of this name hold, as the kernel side knows them. */
 static u64 alive_named(const struct engine *engine, const char *name)
 {
 	const struct kernel *kernel = engine_kernel(engine);
@@ -255,7 +257,7 @@ static u64 alive_named(const struct engine *engine, const char *name)
 	return n;
 }
 
-/* Cgroups come and go while the tracepoints are being attached: none may keep a slot for ever. */
+/* Cgroups come and go while the tracepoints are being attached: no removed cgroup may keep its slot. */
 Test(engine, no_slot_is_lost_to_the_start, .timeout = 60)
 {
 	_cleanup_free_ char *path = NULL;
@@ -289,7 +291,7 @@ Test(engine, cgroups_that_found_no_slot_are_tried_again)
 	struct adopt_counts counts;
 	char name[16];
 
-	/* All slots are taken by short lives before the walk. */
+	/* Short-lived cgroups take all slots before the walk. */
 	for (unsigned i = 0; i < 7; i++) {
 		(void)snprintf(name, sizeof(name), "short-%u", i);
 		cgroup_fixture_make(&fixture, name);
@@ -318,7 +320,7 @@ static bool hot_path(const char *path, void *userdata)
 	return strcmp(path, "model:hot") == 0;
 }
 
-/* What a replay and the model do: a cgroup that is configured has tables before its first sample. */
+/* Replay and the model work like this: a configured cgroup has tables before its first sample. */
 Test(engine, hot_tables_from_the_first_sample_on)
 {
 	const struct engine_settings settings = {
@@ -394,7 +396,7 @@ static const struct series *series_of(const struct engine *engine, const char *p
 	return NULL;
 }
 
-/* Two cgroups of a recording, over one stripe. */
+/* An engine for two cgroups of a recording, over one stripe. */
 static struct engine *open_plain_engine(void)
 {
 	const struct engine_settings settings = {
@@ -426,7 +428,7 @@ Test(engine, who_may_have_a_series_is_asked_once_and_again_after_a_reload)
 	for (unsigned i = 0; i < 3; i++) {
 		sample(engine, 5);
 		sample(engine, 6);
-		sample(engine, 7); /* of nobody: unattributed */
+		sample(engine, 7); /* id without a slot: unattributed */
 		cr_assert_eq(engine_collect(engine), 0);
 	}
 	cr_expect_eq(asked, 2, "%u", asked);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Slots that are added while samples come, in the running kernel: nothing is lost, whoever is killed in the midst of
- * it, and the limit ends it. As root. */
+/*
+ * Slots are added while samples come, in the running kernel. Nothing is lost, also if a process is killed
+ * while it adds them, and the limit ends the growth. Needs root.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -105,7 +107,7 @@ static u64 samples(const struct engine *engine, const char *path, unsigned event
 	return figures_samples(&figures);
 }
 
-/* Each cgroup has its own sums, in blocks old and new. */
+/* Each cgroup has its own sums, in old blocks and in new ones. */
 Test(growth, from_512_slots_to_5000_cgroups_with_exact_sums, .timeout = 120)
 {
 	const struct engine_settings settings = engine_settings(512 * MIB);
@@ -119,7 +121,7 @@ Test(growth, from_512_slots_to_5000_cgroups_with_exact_sums, .timeout = 120)
 	for (unsigned i = 0; i < CGROUPS; i++) {
 		(void)snprintf(path, sizeof(path), "/c%u", i);
 		cr_assert_eq(engine_adopt(engine, FIRST_ID + i, path), 0, "cgroup %u", i);
-		/* The newest, one that is older, and the first of all. */
+		/* Sample the newest cgroup, an older one, and the first one. */
 		inject(engine, FIRST_ID + i, 0, 7);
 		inject(engine, FIRST_ID + i / 2, 1, 0);
 		inject(engine, FIRST_ID, 0, 7);
@@ -188,7 +190,7 @@ Test(growth, memory_of_the_table_is_what_is_asked_for, .init = NULL, .fini = NUL
 	cr_expect_eq(growth_wanted(SLOTS_MAX, 0, 1), SLOTS_MAX);
 }
 
-/* As serve.c's room does. */
+/* Adds slots as serve.c does. */
 struct daemon {
 	struct engine *engine;
 	int root;
@@ -262,8 +264,10 @@ static void remove_cgroups(unsigned n)
 	}
 }
 
-/* What serve.c does when slots are short, until the process that makes cgroups has ended and all have slots. Returns
- * the longest time that any was without one. */
+/*
+ * Does what serve.c does when slots are short, until the process that makes cgroups has ended and every
+ * cgroup has a slot. Returns the longest time, in ns, in which some cgroup had no slot.
+ */
 static u64 keep_up(struct daemon *daemon, pid_t pid)
 {
 	u64 longest_ns = 0, since_ns = 0;
@@ -290,8 +294,10 @@ static u64 keep_up(struct daemon *daemon, pid_t pid)
 	}
 }
 
-/* Of a node with 256 CPUs, which comes to five times as many cgroups at once: one that is born faster than slots are
- * added goes without for a moment, and no longer. */
+/*
+ * A node with 256 CPUs that gets five times as many cgroups at once. A cgroup that is born faster than slots
+ * are added may have no slot for a moment only.
+ */
 Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_two_seconds, .timeout = 300)
 {
 	struct stripes stripes = large_machine();
@@ -322,7 +328,7 @@ Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_tw
 		(double)longest_ns / (double)NSEC_PER_SEC);
 	cr_assert_eq(engine_collect(daemon.engine), 0);
 	cr_expect_geq(engine_head(daemon.engine)->cgroups_alive, CGROUPS);
-	/* All of them by name, the last ones too. */
+	/* All of them have their names, also the last ones. */
 	for (unsigned i = 0; i < CGROUPS; i += 499) {
 		_cleanup_free_ char *path = NULL;
 		_cleanup_free_ char *directory = NULL;
@@ -341,7 +347,7 @@ Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_tw
 	stripes_done(&stripes);
 }
 
-/* While pebsd looked elsewhere 700 came, and some found no slot: those are found by a walk. */
+/* 700 cgroups are born before pebsd reacts, and some find no slot. A walk finds those. */
 Test(growth, cgroups_that_found_no_slot_have_one_once_slots_are_added, .timeout = 120)
 {
 	struct daemon daemon;
@@ -361,7 +367,7 @@ Test(growth, cgroups_that_found_no_slot_have_one_once_slots_are_added, .timeout 
 	(void)close(daemon.root);
 }
 
-/* And beyond the limit they are known by their paths, while there are any. */
+/* Cgroups beyond the limit are known by their paths as long as they exist. */
 Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot, .timeout = 120)
 {
 	_cleanup_free_ char *last = NULL;
@@ -372,7 +378,7 @@ Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot, .timeout = 12
 	head = engine_head(daemon.engine);
 	cr_assert_geq(asprintf(&last, "%s/burst-799", fixture.path), 0);
 	make_cgroups(0, 800);
-	/* Not more often than the walk is worth. */
+	/* The walk does not run at every collection, because it is expensive. */
 	for (unsigned i = 0; i < 50 && !no_slot_has(head->no_slot, last); i++) {
 		cr_assert_eq(engine_collect(daemon.engine), 0);
 		(void)usleep(100000);
@@ -391,7 +397,7 @@ Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot, .timeout = 12
 	(void)close(daemon.root);
 }
 
-/* While slots are added samples come on, and each is counted, but for what the kernel's guard may keep. */
+/* Sampling continues while slots are added. Each sample is counted. */
 Test(growth, sampling_goes_on_meanwhile, .timeout = 120)
 {
 	_cleanup_free_ char *path = NULL;
@@ -428,13 +434,16 @@ Test(growth, sampling_goes_on_meanwhile, .timeout = 120)
 	(void)close(daemon.root);
 }
 
-/* One after the other, as the service manager starts them; each is killed. */
+/*
+ * State shared with the processes, which run one after the other as the service manager starts them. Each is
+ * killed.
+ */
 struct life {
 	enum kept kept;
 	u32 slots, slots_max, limit;
-	u64 samples; /* of all cgroups, in the records, when it began */
-	u64 adopted; /* so many cgroups have a slot at its end */
-	u32 births;  /* 1: some are born meanwhile, 2: no more, 3: none is */
+	u64 samples; /* of all cgroups, in the records at its start */
+	u64 adopted; /* cgroups that have a slot at its end */
+	u32 births;  /* 1: births go on, 2: please stop, 3: stopped */
 	int grown;
 	bool whole;
 };
@@ -496,7 +505,7 @@ static struct kernel *begin(u64 memory_max, bool memory_auto, struct store **ret
 	return kernel;
 }
 
-/* Adopts cgroups up to number `adopted`, with a sample each. */
+/* Adopts cgroups up to number `adopted`, and injects one sample into each. */
 static void fill(struct kernel *kernel, u64 adopted)
 {
 	for (; life->adopted < adopted; life->adopted++) {
@@ -507,7 +516,7 @@ static void fill(struct kernel *kernel, u64 adopted)
 	}
 }
 
-/* Cgroups are born whatever becomes of the process: each has its slot as soon as there is one. */
+/* Cgroups are born in a child that outlives the process. Each gets its slot as soon as one is free. */
 static void be_born(struct kernel *kernel)
 {
 	if (fork() != 0)
@@ -566,8 +575,10 @@ static void live(u64 memory_max, bool memory_auto, u64 adopted)
 	cr_assert(life->whole);
 }
 
-/* Kills the process at the stop of a number, at the begin or the end of a system call. Returns whether it came to
- * so many. */
+/*
+ * Kills the process at stop number `stop`. Each start and end of a system call is a stop. Returns false if
+ * the process ended before that stop.
+ */
 static bool grow_until(u64 memory_max, u32 slots, unsigned stop)
 {
 	pid_t pid = begin_life(memory_max, true, life->adopted, slots);
@@ -583,7 +594,7 @@ static bool grow_until(u64 memory_max, u32 slots, unsigned stop)
 			return false;
 		}
 	}
-	/* Who is born now has a slot that this process hands out for the last time. */
+	/* A cgroup born now gets one of the last slots that this process can provide. */
 	(void)usleep(2000);
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
@@ -613,7 +624,7 @@ Test(growth, who_is_killed_at_any_step_leaves_a_table_that_goes_on, .init = setu
 	while (more) {
 		const u32 before = life->slots;
 
-		/* Several in one go are more than the batches are quick: each stop once, over two blocks. */
+		/* Grow by two blocks at once, and kill at each stop once. */
 		more = grow_until(memory_max, before + 2 * SLOT_BLOCK, ++stop);
 		kills += more;
 		live(memory_max, true, life->adopted);
@@ -622,7 +633,7 @@ Test(growth, who_is_killed_at_any_step_leaves_a_table_that_goes_on, .init = setu
 			  "%u slots instead of %u, after stop %u", life->slots, before, stop);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);
 		grown += life->slots != before;
-		/* Every slot can be had and counted in. */
+		/* Every slot can be taken and counted in. */
 		live(memory_max, true, life->slots - 1);
 		live(memory_max, true, life->adopted);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);
@@ -648,19 +659,19 @@ Test(growth, a_restart_goes_on_with_the_slots_that_were_added_and_another_limit,
 	cr_expect_eq(life->slots, 2048);
 	cr_expect_eq(life->samples, life->adopted);
 
-	/* Less than there is: what there is stays, and grows no more. */
+	/* A limit below the present size: the table stays as it is and no longer grows. */
 	live(1 * MIB, false, life->adopted);
 	cr_expect_eq(life->kept, KEPT_GO_ON);
 	cr_expect_eq(life->slots, 2048);
 	cr_expect_eq(life->limit, 2048);
 	cr_expect_eq(life->samples, life->adopted);
 
-	/* More memory that nobody asked for: the maps of before have room for as many as they had. */
+	/* A larger limit that nobody configured: the inherited maps keep their maximum. */
 	live(8 * MIB, true, life->adopted);
 	cr_expect_eq(life->kept, KEPT_GO_ON);
 	cr_expect_eq(life->slots_max, slots_max);
 
-	/* Asked for, it is what the maps are made for, anew. */
+	/* A larger limit that is configured: the maps are made again, for that size. */
 	live(8 * MIB, false, 0);
 	cr_expect_eq(life->kept, KEPT_ANEW);
 	cr_expect_gt(life->slots_max, slots_max);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The walk that finds virtual machines, in the running kernel; that needs no machine where it finds all
- * threads. */
+/*
+ * The walk that finds virtual machines, in the running kernel. No virtual machine is needed if it looks for
+ * all threads.
+ */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -8,7 +10,7 @@
 #include "cgroup_fixture.h"
 #include "kernel/guests.h"
 
-#define THREADS 600 /* so many ids need more than one page */
+#define THREADS 600 /* their ids need more than one page */
 
 static struct cgroup_fixture fixture;
 static struct guests *guests;
@@ -55,7 +57,7 @@ static void *wait_for_end(void *pipe_end)
 	return NULL;
 }
 
-/* Many threads in one process: each is looked at. */
+/* Looks for the cgroup from a process with many threads. The walk must look at each thread. */
 static int look(void *userdata)
 {
 	u64 id = *(u64 *)userdata;

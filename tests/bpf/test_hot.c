@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables in the running kernel: chosen, released and passed on through the inject door, against the same
- * code in plain C; and through the perf_event door with software events, which have an instruction and, for
- * page faults, an address.
+ * Hot tables in the running kernel. Through the inject door they are chosen, released and reused, and
+ * compared with the same code in plain C. Through the perf_event door software events fill them: these have
+ * an instruction address and, for page faults, a data address.
  */
 #include <criterion/criterion.h>
 
@@ -25,8 +25,8 @@
 #include "hot_write.h"
 #include "software_event.h"
 
-#define LATENCY    0 /* the event with all there is */
-#define PLAIN      1 /* one with code addresses alone */
+#define LATENCY    0 /* an event with all fields */
+#define PLAIN      1 /* an event with code addresses only */
 #define NOTHING    2
 #define HITM       (5ULL | (u64)SNOOP_BIT_HITM << 19)
 #define REST_US    (COLLECT_REST_NS / NSEC_PER_USEC + 1000)
@@ -151,7 +151,7 @@ static u64 next_random(u64 *state)
 	return *state;
 }
 
-/* Fields come and go, items are more than counters. */
+/* A random sample. Some samples lack fields, and there are more different addresses than counters. */
 static struct sample any_sample(u64 *random)
 {
 	u64 draw = next_random(random);
@@ -227,11 +227,11 @@ Test(hot, the_tables_are_those_of_plain_c)
 	books_close(&books);
 }
 
-/* On a large machine they are most of the memory, and who never looks needs none. */
+/* On a large machine tables would be most of the memory. They take none before a cgroup is chosen. */
 Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 {
 	const u64 page = (u64)sysconf(_SC_PAGESIZE);
-	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page; /* events, and no CPUs */
+	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page; /* per event, not per CPU */
 	u64 none;
 
 	open_books(3, false);
@@ -247,7 +247,7 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
 	inject_at(8, 0x401000, 0x1000, 100);
 	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
-	/* Those that are free again are taken before others are made. */
+	/* Free tables are reused before others are made. */
 	(void)usleep(2000);
 	books_collect(&books);
 	(void)usleep(REST_US);
@@ -258,7 +258,7 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 	books_close(&books);
 }
 
-/* Slots are added up to the limit of memory, and all tables can be had still. */
+/* Slots are added up to the limit of memory, and all tables can still be made. */
 Test(hot, slots_leave_the_memory_that_tables_may_take)
 {
 	const u64 memory_max = 16ULL << 20;
@@ -352,7 +352,7 @@ Test(hot, without_memory_for_tables_a_cgroup_has_none_and_is_sampled_on)
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
 	cr_expect_eq(failure_of("eight", LATENCY, HOT_CODE), -ENODATA);
 	cr_expect_eq(books_samples(&books, "eight", LATENCY), 1);
-	/* By the configuration: it is told. */
+	/* A configured choice fails in the same way, and the failure is logged. */
 	collect_set_hot(books.collect, begins_with, (char[]){"e"});
 	books_collect(&books);
 	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
@@ -375,7 +375,7 @@ Test(hot, what_is_said_of_a_place)
 	cr_assert_eq(choose("seven"), 0);
 	inject_at(7, 0x401000, 0x1008, 300);
 	inject_at(7, 0x401004, 0x1030, 50);
-	inject_at(9, 0x401000, 0x1000, 999); /* has no slot */
+	inject_at(9, 0x401000, 0x1000, 999); /* no slot */
 	places = places_of("seven", LATENCY, HOT_LINES);
 	cr_expect(places.latency);
 	cr_expect_eq(places.weight, 350, "what came before is not in it");
@@ -406,7 +406,7 @@ Test(hot, what_is_said_of_a_place)
 	books_close(&books);
 }
 
-/* An event number that is not there must not lead to another's table. */
+/* An invalid event number must not lead to another event's table. */
 Test(hot, numbers_of_no_event_go_nowhere)
 {
 	struct sample sample = sample_at(7, 0x401000, 0x1000, 100);
@@ -422,7 +422,7 @@ Test(hot, numbers_of_no_event_go_nowhere)
 	books_close(&books);
 }
 
-/* Tables pass on when they have rested, clear. */
+/* Released tables rest, are cleared and then pass to another cgroup. */
 Test(hot, tables_are_chosen_released_and_chosen_again)
 {
 	const struct hot_choices *chosen;
@@ -458,7 +458,7 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	books_close(&books);
 }
 
-/* The slot's next owner has neither its tables nor what is in them. */
+/* The slot's next owner gets neither the tables nor their contents. */
 Test(hot, a_slot_that_passes_on_loses_its_choice)
 {
 	u32 slot;
@@ -476,7 +476,7 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
 	}
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENOENT);
 	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 0));
-	/* Those never used are handed out first. */
+	/* Slots that were never used are handed out first. */
 	for (u64 id = 100; name_and_adopt(id, "next") != slot; id++)
 		cr_assert_lt(id, 599);
 	for (u64 id = 100; id < 600; id++)
@@ -489,7 +489,10 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
 	books_close(&books);
 }
 
-/* By the configuration: from the first sample on, until a reload; with one asked for in between. */
+/*
+ * Configured cgroups are chosen from their first sample until a reload. One of them is also requested in
+ * between.
+ */
 Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
 {
 	struct hot_choice how;
@@ -501,7 +504,7 @@ Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
 	inject_at(7, 0x401000, 0x1000, 100);
 	(void)name_and_adopt(8, "b1");
 	(void)name_and_adopt(9, "a2");
-	(void)name_and_adopt(10, "a3"); /* finds no tables */
+	(void)name_and_adopt(10, "a3"); /* no tables are left */
 	inject_at(9, 0x401000, 0x1000, 100);
 	books_collect(&books);
 	cr_expect_eq(samples_in("a1", HOT_CODE), 1);
@@ -509,7 +512,7 @@ Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
 	cr_expect_eq(failure_of("a3", LATENCY, HOT_CODE), -ENODATA);
 	cr_expect_eq(failure_of("b1", LATENCY, HOT_CODE), -ENODATA);
 	cr_expect_eq(choose("b1"), -ENOSPC);
-	/* Asked for, too: that outlives the configuration. */
+	/* A request for a cgroup that is already configured outlives the configuration. */
 	cr_assert_eq(choose("a2"), 0);
 	cr_assert(hot_choices_find(collect_hot(books.collect), "a2", &how));
 	cr_expect(how.configured);
@@ -557,7 +560,7 @@ static void teardown_fixture(void)
 
 TestSuite(hot_door, .init = setup_fixture, .fini = teardown_fixture);
 
-/* A cgroup of that name, noticed; its path. */
+/* Makes a cgroup of this name and collects once. Returns its path, which the caller frees. */
 static char *make_noticed(const char *name)
 {
 	char *path;
@@ -578,7 +581,7 @@ static void __attribute__((noinline)) turn(u64 n)
 		turns = turns + i;
 }
 
-/* Behind turn() in the text. */
+/* Follows turn() in the text section. */
 static void __attribute__((noinline)) turn_end(void)
 {
 	turns = 0;
@@ -591,7 +594,7 @@ static int spin(void *userdata)
 	return 0;
 }
 
-/* A loop of a few instructions is found where it stands. */
+/* A loop of a few instructions is found at its address. */
 Test(hot_door, a_timer_finds_the_loop)
 {
 	static const u64 n = 600000000;
@@ -648,7 +651,10 @@ static int fault_on(void *userdata)
 	return 0;
 }
 
-/* Each sample of a cgroup that never rests is counted while its tables are made; then they have the rest. */
+/*
+ * A cgroup that never rests loses no sample while its tables are made. The tables get every sample after
+ * that.
+ */
 Test(hot_door, no_sample_is_lost_while_tables_are_made)
 {
 	_cleanup_free_ char *path = NULL;
@@ -697,7 +703,10 @@ static int touch_each(void *userdata)
 	return 0;
 }
 
-/* A page fault knows its address and its instruction; of a cgroup that is not chosen neither is kept. */
+/*
+ * A page fault has a data address and an instruction address. Neither is kept for a cgroup that is not
+ * chosen.
+ */
 Test(hot_door, page_faults_are_found_where_they_are)
 {
 	for (int chosen = 0; chosen < 2; chosen++) {

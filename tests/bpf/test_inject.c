@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The syscall door: samples of known values come out as they went in, through the maps and the collector. */
+/* The syscall door: samples with known values pass through the maps and the collector unchanged. */
 #include <criterion/criterion.h>
 
 #include <sched.h>
@@ -55,7 +55,7 @@ Test(inject, counts_sums_and_weights_are_exact)
 		 .period = 1000,
 		 .fields = MEMORY_FIELDS},
 		{.cgroup_id = 8, .latency = 1, .data_source = 0, .period = 5, .fields = SAMPLE_LATENCY},
-		{.cgroup_id = 9, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY}, /* has no slot */
+		{.cgroup_id = 9, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY}, /* no slot */
 	};
 	struct figures figures;
 
@@ -147,7 +147,7 @@ Test(inject, malformed_samples_are_a_loss_by_name)
 	cr_expect_eq(books_figures(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
 }
 
-/* A program on another CPU may be at the first stripe's, without an atomic operation. */
+/* A program on another CPU may write to the first stripe at the same time, without an atomic operation. */
 Test(inject, a_loss_is_of_the_stripe_of_its_cpu)
 {
 	const struct sample nobodys = {.cgroup_id = 7, .period = 1, .event = EVENTS_MAX};

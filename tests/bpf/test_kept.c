@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process leaves to the next, in the running kernel: children of the test open the kernel side and an
- * event, are killed, and others go on, with what a service manager of the test's own kept. As root.
+ * What a process leaves to the next one, in the running kernel. Children of the test open the kernel side and
+ * an event and are killed. Later children continue with what the test's own service manager kept. Needs root.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -36,21 +36,21 @@
 #define FAULTS 3000UL
 #define SLOTS  512
 
-/* How a process differs from the others. */
+/* How a process differs from the default. */
 struct variation {
 	u32 slots;        /* 0: SLOTS */
-	bool other_ways;  /* its programs read samples as on older kernels: other settings */
+	bool other_ways;  /* reads samples as on older kernels: other settings */
 	u64 period;       /* 0: 1 */
-	bool stay_paused; /* the pause of before goes on */
-	bool alone;       /* it takes nothing over */
-	bool offcore;     /* it counts page faults at task switches, too */
+	bool stay_paused; /* the previous process's pause continues */
+	bool alone;       /* takes nothing over */
+	bool offcore;     /* also counts page faults at task switches */
 	bool other_counters;
-	bool dies_replacing; /* just before the first of the counters is */
-	bool cannot_load;    /* the kernel takes no program from it */
+	bool dies_replacing; /* is killed just before it replaces the first counter */
+	bool cannot_load;    /* the kernel refuses its programs */
 	bool hot;            /* a cgroup may have hot tables */
 };
 
-/* What a process found, before and after it made page faults. */
+/* What a process read, before and after it made page faults. */
 struct found {
 	enum kept kept;
 	u32 epoch;
@@ -61,8 +61,8 @@ struct found {
 	u64 period;
 	struct offcore_count counted_first, counted_last;
 	u64 counting_errors;
-	u64 hot_samples; /* in the tables, of those that came while there were some */
-	bool whole;      /* it came to its end */
+	u64 hot_samples; /* in the hot tables, of the samples after they were made */
+	bool whole;      /* it reached its end */
 };
 
 struct process {
@@ -155,7 +155,7 @@ static void lose_programs(void)
 	EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
-/* As the daemon starts (sampling_perf.c). */
+/* Starts as the daemon does (sampling_perf.c). */
 static void begin(struct process *process, const struct variation *variation)
 {
 	struct kernel_settings settings = {
@@ -282,7 +282,7 @@ static void run_process(void)
 	look_last(&process);
 	handover_confirm(process.handover);
 	found->whole = true;
-	/* No destructor runs, nothing is closed in order. */
+	/* No destructor runs and nothing is closed in order. */
 	(void)kill(getpid(), SIGKILL);
 }
 
@@ -293,7 +293,7 @@ static struct found live(struct variation variation)
 
 	*found = (struct found){0};
 	current = variation;
-	/* What was sent by the one before is with the manager. */
+	/* Have the manager take everything that the previous process sent. */
 	(void)notify_socket_count(&manager, "");
 	child = fork();
 	cr_assert_geq(child, 0);
@@ -306,14 +306,17 @@ static struct found live(struct variation variation)
 	return *found;
 }
 
-/* Between two processes. */
+/* Makes faults while no process lives, or in the middle of one. */
 static void make_faults(void)
 {
 	page_faults_on(0, FAULTS);
 	page_faults_on(1, FAULTS);
 }
 
-/* All that the event counted is in the records, but for what the kernel's guard keeps from programs. */
+/*
+ * The records hold all samples that the event counted, except the few that the kernel's guard keeps from
+ * programs.
+ */
 static void expect_all(u64 due, u64 samples)
 {
 	cr_expect_leq(samples, due);
@@ -323,7 +326,7 @@ static void expect_all(u64 due, u64 samples)
 
 static void end_it(struct process *process)
 {
-	/* Disables it: from here on its count is final. */
+	/* Disables the events, so that their counts are final. */
 	perf_pause(process->set);
 }
 
@@ -372,7 +375,7 @@ static void move_to_fixture(void)
 	EXPECT(write(fd, "0", 1) == 1);
 }
 
-/* The cgroup that this runs in has hot tables, which are made now, and clear. */
+/* Chooses the process's own cgroup. Its hot tables are made now and are empty. */
 static void look_closer(struct process *process)
 {
 	int slot = kernel_adopt(process->kernel, cgroup_fixture_id(&fixture), 0, "");
@@ -387,7 +390,10 @@ static void look_closer(struct process *process)
 	found->hot_samples = hot_samples(process);
 }
 
-/* Who chose is gone: its tables are, too, and others are made, by the same programs and by others. */
+/*
+ * The process that chose the cgroup is gone, and so are its tables. The next process makes new ones, with the
+ * same programs or with others.
+ */
 Test(kept, hot_tables_begin_anew)
 {
 	static const bool other_ways[] = {false, false, true, true};
@@ -408,7 +414,10 @@ Test(kept, hot_tables_begin_anew)
 	in_the_middle = NULL;
 }
 
-/* The names of what is stored, of a kind; the process before may have left others. */
+/*
+ * Returns how many stored descriptors have a name that begins with `kind`. First takes what the last process
+ * sent.
+ */
 static size_t stored_of(const char *kind)
 {
 	size_t n = 0;
@@ -471,7 +480,7 @@ Test(kept, other_programs_take_over_event_by_event)
 	cr_expect_neq(event_id(), id);
 	cr_expect_eq(stored_of("map-"), maps);
 	cr_expect_eq(stored_of("link-"), 2);
-	/* And these go on, with events that begin after the pause. */
+	/* These programs continue, too, with the events that were opened for them. */
 	in_the_middle = NULL;
 	now = live((struct variation){.other_ways = true});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
@@ -497,8 +506,10 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 	cr_expect_eq(now.kept, KEPT_ANEW);
 }
 
-/* With the settings of before and with others, which would begin anew: the one after may have those of before
- * again, as whoever takes an edit back. */
+/*
+ * The start that fails has the previous settings, or others that would start from zero. The process after it has
+ * the previous settings again, as when somebody undoes an edit. It must find everything.
+ */
 Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
 {
 	struct found before = live((struct variation){0}), now;
@@ -550,7 +561,7 @@ static void lose_cpu_0_and_set_period(struct process *process)
 	set_period(process);
 }
 
-/* The one that was closed has the period of then. */
+/* The event that was closed still has the old period. */
 Test(kept, the_period_in_force_is_that_of_the_cpus_that_are_open)
 {
 	struct found now;
@@ -573,7 +584,7 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* As by a zoom that died with the process, and as by a person whose pause is not over. */
+/* Like a pause of a zoom that died with the process, and like a user's pause that is not over. */
 Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 {
 	const u64 begun = now_ns();
@@ -617,7 +628,10 @@ Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
 	expect_all(now.last.expected, now.samples_last);
 }
 
-/* As the kernel takes it off a CPU that goes, or as it is left by who was killed while it replaced it. */
+/*
+ * The kernel stops an event on a CPU that goes offline. A process killed while it replaces an event stops it,
+ * too.
+ */
 Test(kept, an_event_that_stands_still_is_replaced_and_its_count_goes_on)
 {
 	struct found before = live((struct variation){0}), now;
@@ -666,7 +680,7 @@ static void forget(struct notify_stored *stored)
 	*stored = manager.stored[--manager.n];
 }
 
-/* A start fails never, and counts nothing twice or for another. */
+/* The next start must succeed, start from zero, and count nothing twice or for another cgroup. */
 static void expect_anew(void)
 {
 	struct found now = live((struct variation){0});
@@ -738,7 +752,7 @@ Test(kept, the_books_are_cut_off)
 	expect_anew();
 }
 
-/* What the process writes to its log: the caller's to free. */
+/* Returns what the process writes to its log. The caller frees it. */
 static char *log_of(struct variation variation, struct found *ret)
 {
 	FILE *log = tmpfile();
@@ -756,7 +770,7 @@ static char *log_of(struct variation variation, struct found *ret)
 	return text;
 }
 
-/* Each part of the memory has its offset and its size in the first page, after 16 bytes. */
+/* The first page has the offset and the size of each part of the memory, after 16 bytes. */
 Test(kept, maps_of_another_version_are_replaced_and_reported)
 {
 	struct found now;
@@ -846,13 +860,16 @@ Test(kept, off_core_counters_count_on_while_nobody_is_there)
 		now = live((struct variation){.offcore = true});
 		cr_expect_eq(now.kept, KEPT_GO_ON);
 		cr_expect_geq(now.counted_first.count, before.counted_last.count + 2 * FAULTS);
-		/* No more than the events can have counted: nothing came twice. */
+		/* Not more than the events can have counted: nothing was counted twice. */
 		cr_expect_leq(now.counted_first.count, now.last.count);
 		cr_expect_eq(now.counting_errors, 0);
 		cr_expect_eq(stored_of("counter-"), 2);
 		before = now;
 	}
-	/* Other programs read them on; other counters begin, and what was counted stays. */
+	/*
+	 * Other programs continue to read the same counters. With other counters, what was counted before
+	 * stays.
+	 */
 	now = live((struct variation){.offcore = true, .other_ways = true});
 	cr_expect_eq(now.kept, KEPT_REPLACE);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the maps take, by the formula (map_size.h) and as the kernel tells of each map. */
+/* The memory of the maps, by the formula (map_size.h) and as the kernel reports it for each map. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -12,10 +12,13 @@
 #include "kernel/map_size.h"
 #include "some_stripes.h"
 
-/* What never grows: the maps' own pages, the programs' variables, the ring. */
+/* The constant part: the maps' own pages, the programs' variables, the ring. */
 #define FIXED_MAX (256ULL * 1024)
 
-/* "map_id:" and "memlock:" of a descriptor (kernel/bpf/syscall.c, bpf_map_show_fdinfo()); 0: no map. */
+/*
+ * Returns "memlock:" of a descriptor that has a "map_id:", and 0 for one that is not a map
+ * (kernel/bpf/syscall.c, bpf_map_show_fdinfo()).
+ */
 static u64 map_of(const char *name)
 {
 	char path[300], line[256];
@@ -100,13 +103,13 @@ Test(map_memory, is_what_the_formula_says)
 	const struct told small = take(64, one_stripe(), 0, 0, 0, 0);
 	struct told one, two;
 
-	/* What a slot, stripe and event with latency takes: 2.5 KiB and a mark, by either. */
+	/* One slot, stripe and event with latency takes 2.5 KiB and a mark, by the formula and in the kernel. */
 	one = take(2048, &many, 1, 0, 0, 0);
 	two = take(2048, &many, 2, 0, 0, 0);
 	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 	cr_expect_eq(two.kernel - one.kernel, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 
-	/* And all of it together, within pages. */
+	/* All of it together, within some pages. */
 	one = take(4096, &many, 1, 1, 0, 0);
 	cr_expect_leq(one.kernel - small.kernel, 4096ULL * (16 * (2560 + 320 + 2) + 320 + 1 + 80) + 65536);
 	cr_expect_geq(one.kernel - small.kernel, 4096ULL * (16 * (2560 + 320 + 2) + 320 + 1 + 64) - 65536);
@@ -114,7 +117,7 @@ Test(map_memory, is_what_the_formula_says)
 	stripes_done(&many);
 }
 
-/* A table for 256 CPUs: each stripe of each event is mapped, apart from all others, and can be written. */
+/* A table for 256 CPUs: each stripe of each event is mapped, separate from all others, and writable. */
 Test(map_memory, sixteen_stripes_of_twelve_events_lie_apart)
 {
 	struct stripes many = sixteen_stripes_of_256_cpus();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report over an engine in the running kernel. What it concludes is tested over literal books. */
+/* The report over an engine in the running kernel. Its conclusions are tested elsewhere, over literal counts. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static bool every_path(const char *path, void *userdata)
 	return true;
 }
 
-/* It knows the cgroups that exist. */
+/* Opens an engine that knows all existing cgroups. */
 static struct engine *open_engine(bool latency)
 {
 	const struct engine_settings settings = {
@@ -71,7 +71,10 @@ static void sample(struct engine *engine, u64 cgroup_id, unsigned n)
 		cr_assert_eq(kernel_inject(engine_kernel(engine), &one, 1), 0);
 }
 
-/* A collection now is a moment after the start: no bin is full, and no verdict but that it is too few. */
+/*
+ * The collection follows shortly after the start. No bin is full, so the verdict is that there is too little
+ * data.
+ */
 Test(neighbours_engine, candidates_of_real_cgroups)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(true);
@@ -85,7 +88,7 @@ Test(neighbours_engine, candidates_of_real_cgroups)
 	cgroup_fixture_make(&fixture, "unsampled");
 	sample(engine, cgroup_fixture_make(&fixture, "victim"), 10);
 	sample(engine, cgroup_fixture_make(&fixture, "other"), 10);
-	/* Nothing was collected: no path is known. */
+	/* Nothing was collected yet: no path is known. */
 	cr_expect_eq(neighbours_report(engine, root, "/sys", victim, &report), -ENOENT);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(neighbours_report(engine, root, "/sys", unsampled, &report), -ENOENT);

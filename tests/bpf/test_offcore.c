@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counting at task switches, in the running kernel. Software events stand in for off-core responses: they are
- * read by the same function (perf_event_read_local()), and of page faults it is known who had how many.
+ * Counting at task switches, in the running kernel. Software events stand in for off-core responses: the same
+ * function reads them (perf_event_read_local()), and the test knows which cgroup had how many page faults.
  */
 #include <criterion/criterion.h>
 
@@ -24,7 +24,7 @@
 #include "origin/perf/perf_offcore.h"
 #include "some_stripes.h"
 
-/* Children in two cgroups on one CPU, in turns of so many pages. */
+/* Children in two cgroups on one CPU take this many turns, and touch this many pages in each. */
 #define TURNS 50ULL
 #define FEW   3
 #define MANY  11
@@ -76,7 +76,7 @@ static struct pmu_counter counter(enum offcore_kind kind, u64 config)
 	return ret;
 }
 
-/* With all slots that there are at the start taken by others, and then as many added. */
+/* Takes all initial slots for other cgroups, then adds as many. */
 static void add_slots(void)
 {
 	for (u64 id = 1ULL << 40; kernel_slots_free(books.kernel) > 0; id++)
@@ -141,7 +141,7 @@ static struct offcore_figure counted_by_all(enum offcore_kind kind)
 	return sum.of[0][kind];
 }
 
-/* Of this task on any CPU (-1), or of all tasks on one. */
+/* Opens an event of this task on any CPU (`cpu` -1), or of all tasks on one CPU. */
 static int task_event(u64 config, int cpu)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = config};
@@ -151,12 +151,12 @@ static int task_event(u64 config, int cpu)
 	return fd;
 }
 
-/* Touches `pages` fresh pages a turn, and lets the other one run in between: two pipes hand the turn on. */
+/* Touches `pages` fresh pages in each turn and then lets the other child run. Two pipes pass the turn on. */
 struct player {
 	unsigned pages;
 	int wait_fd;
 	int pass_fd;
-	u64 *faults; /* shared: how many it had, by its own count */
+	u64 *faults; /* shared: its faults by its own counter */
 };
 
 static int play(void *userdata)
@@ -171,7 +171,7 @@ static int play(void *userdata)
 
 		if (read(player->wait_fd, &go, 1) != 1 || touch_pages(&pages) != 0)
 			return 1;
-		/* The other one may have ended. */
+		/* The other child may have ended. */
 		if (write(player->pass_fd, "g", 1) != 1 && turn + 1 < TURNS)
 			return 2;
 	}
@@ -196,7 +196,7 @@ static void await(struct cgroup_child *child)
 	(void)close(child->start);
 }
 
-/* Lets two children in the cgroups "few" and "many" take turns; their own counts of their faults. */
+/* Lets two children in the cgroups "few" and "many" take turns. Returns their own counts of their faults. */
 static void take_turns(u64 ret_faults[2])
 {
 	u64 *faults = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -248,8 +248,10 @@ Test(offcore, each_cgroup_on_a_shared_cpu_has_its_own_counts)
 	clock = counted("many", OFFCORE_LOCAL_DRAM);
 	cr_expect_geq(faults[0], TURNS * FEW);
 	cr_expect_geq(faults[1], TURNS * MANY);
-	/* A child's own counter begins later than the cgroup's and ends earlier: some faults of its start and
-	 * its end, the same for both, however many turns they took. */
+	/*
+	 * A child's own counter starts later than the cgroup's and ends earlier. The difference is some
+	 * faults at its start and end, and does not grow with the turns.
+	 */
 	cr_expect_geq(few.count, faults[0]);
 	cr_expect_geq(many.count, faults[1]);
 	cr_expect_lt(few.count, faults[0] + 100, "%llu", (unsigned long long)few.count);
@@ -280,7 +282,7 @@ Test(offcore, all_cgroups_together_have_what_the_event_counted)
 	stay_on(0);
 	(void)cgroup_fixture_make(&fixture, "few");
 	(void)cgroup_fixture_make(&fixture, "many");
-	/* One event opened before pebsd's and one after: what pebsd's counted lies between the two. */
+	/* One event is opened before pebsd's and one after: pebsd's count lies between the two. */
 	outer = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &outer_fd);
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	inner = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &inner_fd);
@@ -306,13 +308,13 @@ static int touch_and_stay(void *userdata)
 	stay_on(1);
 	if (touch_pages(&pages) != 0 || write(player->pass_fd, "g", 1) != 1)
 		return 1;
-	/* Never leaves its CPU: what it did is seen at a collection or not at all. */
+	/* It never leaves its CPU: only a collection can see what it did. */
 	for (;;)
 		if (read(player->wait_fd, &go, 1) == 1)
 			return 0;
 }
 
-/* How often a process made room for another. */
+/* Returns how often a process was switched out. */
 static u64 switches_of(pid_t pid)
 {
 	_cleanup_fclose_ FILE *file = NULL;
@@ -331,7 +333,7 @@ static u64 switches_of(pid_t pid)
 	return sum;
 }
 
-/* A collection on a CPU that this test does not run on counts the task that runs there. */
+/* A collection also counts the task that runs on another CPU than the collector. */
 Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
@@ -355,7 +357,7 @@ Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 	child = cgroup_fixture_child(&fixture, "stays", touch_and_stay, &player);
 	go_on(&child);
 	cr_assert_eq(read(back[0], &go, 1), 1);
-	/* On a busy machine others run there in between: then it is tried again. */
+	/* On a busy machine other tasks run there in between. Then try again. */
 	for (int i = 0; i < 1000 && !stayed; i++) {
 		u64 switches = switches_of(child.pid);
 
@@ -372,7 +374,7 @@ Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 	cr_expect(stayed, "its time goes on without a switch");
 }
 
-/* A collection reads those that were counted for, and takes their marks; of who does nothing there is none. */
+/* A collection reads the slots that were counted for and clears their marks. An idle cgroup has no mark. */
 static void check_marks(bool added)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
@@ -436,7 +438,7 @@ Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 	collect();
 	at_death = counted("short", OFFCORE_L3).count;
 	cr_expect_geq(at_death, pages);
-	/* Its slot is led back to use, and given to the next cgroup, whose counts are its own. */
+	/* The slot is reclaimed and goes to the next cgroup, whose counts start at 0. */
 	collect();
 	(void)usleep(COLLECT_REST_NS / 1000);
 	collect();
@@ -444,7 +446,7 @@ Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 	collect();
 	cr_expect_eq(counted("short", OFFCORE_L3).count, at_death);
 	cr_expect_eq(counted("next", OFFCORE_L3).count, 0);
-	/* What differences name is not folded before they are gone. */
+	/* A path is not folded while differences refer to it. */
 	collect();
 	cr_assert_eq(ledger_fold(books.ledger, ~0ULL, 0), 0);
 	cr_assert_not_null(ledger_other(books.ledger)->offcore_total);
@@ -452,7 +454,7 @@ Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 		      "folded, not lost");
 }
 
-/* Moves this task to a cgroup of the fixture, or ("") to the root. */
+/* Moves this task to a cgroup of the fixture, or to the root (""). */
 static void enter(const char *name)
 {
 	_cleanup_free_ char *path = NULL;
@@ -466,7 +468,7 @@ static void enter(const char *name)
 	cr_assert(fprintf(file, "%d\n", getpid()) > 0 && fflush(file) == 0, "%s: %s", path, strerror(errno));
 }
 
-/* An event of this task in the place of the CPU's: while another task runs it cannot be read (-EINVAL). */
+/* An event of this task replaces the CPU's. It cannot be read while another task runs (-EINVAL). */
 Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
@@ -490,7 +492,10 @@ Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 	cgroup_fixture_go(&child);
 	collect();
 	enter("");
-	/* This task's own readings succeed; but where one before them failed, they do not say since when. */
+	/*
+	 * This task's own readings succeed. After a failed reading, though, the start of their interval is
+	 * not known.
+	 */
 	cr_expect_gt(counted("mine", OFFCORE_L3).errors, 0);
 	cr_expect_eq(counted("mine", OFFCORE_REMOTE_DRAM).errors, 0);
 	l3 = counted("a", OFFCORE_L3);
@@ -503,7 +508,7 @@ Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 	cr_expect_eq(kernel_offcore_cpu(kernel_offcore(books.kernel), 0)->errors[OFFCORE_REMOTE_DRAM], 0);
 }
 
-/* No other cgroup's task has to take its turn first. */
+/* The running cgroup gets its counts without a task switch to another cgroup. */
 Test(offcore, what_was_counted_until_counters_are_replaced_is_the_running_cgroups)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
@@ -537,7 +542,7 @@ Test(offcore, what_was_counted_until_counters_are_replaced_is_the_running_cgroup
 	cr_expect_eq(counted("mine", OFFCORE_L3).errors, 0);
 }
 
-/* The list of online CPUs is a file of the test's: for the set a CPU goes and comes. */
+/* The list of online CPUs is a file of the test, so that a CPU goes and comes back for the set only. */
 Test(offcore, counters_of_a_cpu_that_went_begin_anew_when_it_is_back)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The opener as a program, beside a process that may open no event on a CPU: it gets those that pebsd opens,
- * and they count; no others; and whoever asks finds out what is wrong with the opener, soon. The tree of PMUs
- * names page faults in the place of loads.
+ * pebsd-opener as a program, next to a process that may open no event on a CPU. That process gets the events
+ * that pebsd opens, and they count. It gets no others. It finds out soon if something is wrong with the
+ * opener. The tree of PMUs names page faults instead of loads.
  */
 #include <criterion/criterion.h>
 
@@ -118,7 +118,7 @@ static void teardown(void)
 
 TestSuite(opener, .init = setup, .fini = teardown);
 
-/* As a user without any right; its exit status is to be 0, and what it says goes to standard error. */
+/* Runs `work` as a user without privileges. It must exit with 0 and writes errors to standard error. */
 static void as(uid_t user, int (*work)(void *userdata), void *userdata)
 {
 	pid_t pid = fork();
@@ -144,7 +144,7 @@ static void as(uid_t user, int (*work)(void *userdata), void *userdata)
 		}                                                                                       \
 	} while (0)
 
-/* As a whole CPU's event is counted: what this process does on that CPU. */
+/* Counts this process's faults. `fd` may be the event of a whole CPU: the process is bound to that CPU. */
 static int count_faults(int fd, unsigned long long *ret)
 {
 	const size_t bytes = PAGES * 4096UL;
@@ -195,7 +195,7 @@ static int get_events(void *userdata)
 	DEMAND(fcntl(first, F_GETFD) == FD_CLOEXEC);
 	DEMAND(count_faults(first, &faults) == 0);
 	DEMAND(faults >= PAGES);
-	/* And more over the same connection. */
+	/* A second event over the same connection. */
 	second = open_here(1, -1);
 	DEMAND(second >= 0 && second != first);
 	DEMAND(direct(&attr, 0, -1) == -EACCES);
@@ -206,7 +206,7 @@ static int get_events(void *userdata)
 	DEMAND(faults >= PAGES && faults < 4ULL * PAGES);
 	perf_backend_trouble(trouble);
 	DEMAND(trouble[0] == '\0');
-	/* The kernel's own refusals come through: the CPU is none. */
+	/* The kernel's own refusals arrive: there is no such CPU. */
 	DEMAND(open_here(100000, -1) == -EINVAL || open_here(100000, -1) == -ENODEV);
 	return 0;
 }
@@ -227,7 +227,7 @@ static int get_zoom(void *userdata)
 	fd = perf_backend_cgroup(&attr, *directory, 0, -1);
 	DEMAND(fd >= 0);
 	DEMAND(perf_backend_by_opener());
-	/* What is no cgroup's directory is none to the kernel. */
+	/* The kernel refuses a directory that is not a cgroup's. */
 	DEMAND(perf_backend_cgroup(&attr, open("/tmp", O_RDONLY | O_CLOEXEC), 0, -1) == -EBADF);
 	return 0;
 }
@@ -261,7 +261,7 @@ static int ask_for_others(void *userdata)
 	perf_attr(&plan.openings[0], 100003, &attr);
 	attr.inherit = 1;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
-	/* Another's thread: init's. */
+	/* A thread of another user: init's. */
 	perf_attr(&plan.openings[0], 100003, &attr);
 	{
 		struct opener_request request = {
@@ -270,7 +270,7 @@ static int ask_for_others(void *userdata)
 		DEMAND(opener_client_open(&request, NULL) == -ENOTCONN);
 		DEMAND(opener_client_trouble() == OPENER_REFUSED);
 	}
-	/* And after all that an event that is one. */
+	/* After all that, a valid request still succeeds. */
 	DEMAND(open_here(0, -1) >= 0);
 	return 0;
 }
@@ -291,7 +291,7 @@ static int be_a_stranger(void *userdata)
 	return 0;
 }
 
-/* The file's mode keeps others away; were that wrong, the opener would. */
+/* The mode of the socket file keeps others away. If it were wrong, the opener itself would refuse them. */
 Test(opener, nobody_else_is_served)
 {
 	as(1, be_a_stranger, NULL);
@@ -312,18 +312,18 @@ static int be_garbled(void *userdata)
 
 			DEMAND(connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
 			DEMAND(opener_socket_send(fd, packet, bytes, fds, n) == 0);
-			/* It hangs up, and says nothing. */
+			/* It hangs up without an answer. */
 			DEMAND(read(fd, packet, 1) <= 0);
 			(void)close(fd);
 		}
-	/* Many at once, that stay: the first are given up for those that come. */
+	/* Many connections at once that stay open: the oldest are dropped for new ones. */
 	for (int i = 0; i < 40; i++) {
 		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 		while (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 			DEMAND(errno == EAGAIN && usleep(1000) == 0);
 	}
-	/* Those before are still in its queue, maybe all that has room there. */
+	/* Those connections are still in its queue and may fill it. */
 	while (open_here(0, -1) < 0)
 		DEMAND(opener_client_trouble() == OPENER_SILENT && usleep(1000) == 0);
 	return 0;
@@ -347,7 +347,7 @@ static int be_kept_waiting(void *userdata)
 	DEMAND(open_here(0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
 	DEMAND(strstr(trouble, "did not answer in time: see systemctl status pebsd-opener.service"));
-	/* The next is not even asked: 40 CPUs do not wait 80 seconds. */
+	/* The next requests are not even sent: 40 CPUs do not wait 80 seconds. */
 	for (int i = 0; i < 40; i++)
 		DEMAND(open_here(0, -1) == -EACCES);
 	DEMAND(opener_client_trouble() == OPENER_SILENT);
@@ -357,7 +357,10 @@ static int be_kept_waiting(void *userdata)
 	return 0;
 }
 
-/* Root's hand: halts the opener, and lets it go on, as is written to it. */
+/*
+ * Starts a process with root's rights that stops ('s') and continues ('c') the opener, as written to
+ * `orders`.
+ */
 static pid_t start_helper(int orders[2])
 {
 	pid_t pid;
@@ -391,14 +394,14 @@ static int ask_twice(void *userdata)
 	char byte;
 
 	DEMAND(open_here(0, -1) >= 0);
-	/* Until the other end is closed: there is another opener. */
+	/* Blocks until the test closes the other end: then there is another opener. */
 	DEMAND(read(ends[0], &byte, 1) == 0);
 	DEMAND(open_here(0, -1) >= 0);
 	DEMAND(open_here(0, -1) >= 0);
 	return 0;
 }
 
-/* It ends by itself when it has nothing to do, though pebsd is connected; the next request starts another. */
+/* An idle opener ends by itself although pebsd is connected. The next request starts another. */
 Test(opener, ended_for_idleness_it_is_started_again)
 {
 	int ends[2], status;
@@ -441,7 +444,7 @@ Test(opener, what_to_do_without_one)
 	as(NOBODY, find_none, NULL);
 }
 
-/* Root needs none. */
+/* Root needs no opener. */
 Test(opener, who_may_opens_by_itself)
 {
 	stop_opener();

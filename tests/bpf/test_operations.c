@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations that an event is not about, in the running kernel: through the inject door and the perf_event
- * door. */
+/* Operations other than the event's, in the running kernel: through the inject door and the perf_event door. */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
@@ -28,7 +27,7 @@ static void name_and_adopt(u64 id, const char *path)
 	cr_assert_gt(kernel_adopt(books.kernel, id, 0, path), 0);
 }
 
-/* IBS samples every operation: those of others are counted apart, and nowhere else. */
+/* IBS samples every operation. Samples of other operations are counted separately and nowhere else. */
 Test(operations, operations_that_the_event_is_not_about_are_filtered)
 {
 	const struct sample samples[] = {
@@ -83,7 +82,7 @@ static void adopt_fixture(void)
 	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
 }
 
-/* A page fault has no data source: to an event of loads alone it is another operation. */
+/* A page fault has no data source: an event for loads only treats it as another operation. */
 Test(operations_door, filtered_samples_are_all_that_came)
 {
 	_cleanup_free_ char *path = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The perf_event door in the running kernel, on software events: every run is counted, in the right cgroup,
+ * The perf_event door in the running kernel, on software events: every run is counted in the right cgroup,
  * and no memory field is invented. Software events do not run in NMI context.
  */
 #include <criterion/criterion.h>
@@ -58,14 +58,14 @@ static struct figures figures_of(const char *name)
 	return books_figures(&books, path, 0);
 }
 
-/* The fixture's own folder is older than the tracepoints: adopted, as the walk at start does. */
+/* The fixture's own cgroup is older than the tracepoints. It is adopted, as by the walk at the start. */
 static void adopt_fixture(void)
 {
 	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
 	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
 }
 
-/* Page faults at period 1: event count, program runs and pebsd's own figure are one number. */
+/* Page faults with period 1: the event count, the program's runs and pebsd's samples are equal. */
 static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 {
 	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -105,7 +105,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	cr_expect_eq(figures_weight(&figures), count, "each sample's weight is its period, 1");
 	cr_expect_eq(books_unattributed(&books, 0), 0);
 
-	/* This event measures no latency and no source, whatever lies in the kernel's fields. */
+	/* This event measures neither latency nor data source, whatever the kernel's fields hold. */
 	cr_expect_eq(figures.samples[SOURCE_UNKNOWN], seen);
 	cr_expect_eq(figures.snoop[SNOOP_NA], seen);
 	cr_expect_eq(figures.tlb[TLB_NA], seen);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The perf origin's machinery in the running kernel, on software events: no PMU is needed, the rest is the
- * same. As root.
+ * The perf origin in the running kernel, on software events. They need no PMU, and everything else is the
+ * same. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ Test(perf_origin, every_event_runs_the_program_and_is_counted)
 	runs = program_runs();
 	perf_count(set, &counts);
 	cr_expect_geq(counts.count, FAULTS * cpu_list_count(&cpus));
-	/* Of all that was counted by now the program saw what the guard did not keep from it. */
+	/* The program saw all of these faults, except the few that the kernel's guard kept from it. */
 	cr_expect_geq(runs, FAULTS * cpu_list_count(&cpus) * 99 / 100);
 	cr_expect_leq(runs, counts.count);
 	cr_expect_gt(counts.enabled_ns, 0);
@@ -275,7 +275,9 @@ Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
 	cr_expect_eq(cpus[0].count + cpus[1].count, counts.count);
 }
 
-/* What an event had counted towards its next sample when its CPU went is none, nor part of a later event's.
+/*
+ * What an event counted towards its next sample is lost when its CPU goes offline. It is neither a sample nor
+ * added to what a later event counts.
  */
 Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 {
@@ -301,7 +303,7 @@ Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 	cr_expect_eq(counts.expected, program_runs());
 }
 
-/* A sample each 10 us of a busy CPU, the most that the timer behind it gives. */
+/* One sample for each 10 us of a busy CPU. The timer behind it cannot give more. */
 #define CLOCK_PERIOD 10000
 
 static const struct pmu_opening cpu_clock = {
@@ -310,12 +312,12 @@ static const struct pmu_opening cpu_clock = {
 	.config = PERF_COUNT_SW_CPU_CLOCK,
 };
 
-/* The sysctl is the whole machine's: it is low only while a CPU is kept busy for a moment. */
+/* The sysctl applies to the whole machine. It is low only for a moment while a CPU is kept busy. */
 #define RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
 #define LOW_RATE  20000ULL
 
 static u64 rate_before;
-static int rate_lock = -1; /* one test at a time changes it, in whatever process */
+static int rate_lock = -1; /* one test at a time changes it, over all processes */
 
 static int write_rate(u64 rate)
 {
@@ -392,7 +394,7 @@ static void burn(u64 ns)
 		;
 }
 
-/* Keeps `cpu` busy; the event there is throttled for some of it. */
+/* Keeps `cpu` busy for `ns`. The event there is throttled for part of that time. */
 static void burn_throttled(int cpu, u64 ns)
 {
 	cpu_set_t cpus;
@@ -408,7 +410,7 @@ static void burn_throttled(int cpu, u64 ns)
 static void expect_throttled(const struct perf_counts *counts, u64 elapsed)
 {
 	cr_expect(counts->throttle_known);
-	/* One in a tick, of 1 to 10 ms; the CPU may be shared with others. */
+	/* At most one per tick, of 1 to 10 ms. The CPU may be shared with others. */
 	cr_expect_geq(counts->throttles, 3);
 	cr_expect_gt(counts->throttled_ns, 100 * NSEC_PER_USEC);
 	cr_expect_leq(counts->throttled_ns, elapsed);
@@ -437,13 +439,13 @@ Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
 	counted = now_ns();
 	expect_throttled(&first, counted - begun);
 
-	/* What is in the books stays, and no more comes to it than can have passed. */
+	/* The total never decreases, and grows by no more than the time that passed. */
 	burn(20 * NSEC_PER_MSEC);
 	perf_count(set, &second);
 	cr_expect_geq(second.throttled_ns, first.throttled_ns);
 	cr_expect_leq(second.throttled_ns - first.throttled_ns, now_ns() - counted + NSEC_PER_MSEC);
 
-	/* A CPU that goes takes nothing with it. */
+	/* The counts remain when the CPU goes offline. */
 	tree_write(root, "online", "\n");
 	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
 	perf_count(set, &gone);
@@ -452,7 +454,7 @@ Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
 	cr_expect(gone.throttle_known);
 }
 
-/* From Linux 6.16 on only the leader's ring tells; before, only the event's. */
+/* Since Linux 6.16 only the leader's ring reports throttling. Before, only the event's ring did. */
 Test(perf_throttling, in_a_group_it_is_counted_once)
 {
 	struct pmu_opening opening = cpu_clock;
@@ -472,7 +474,7 @@ Test(perf_throttling, in_a_group_it_is_counted_once)
 	cr_expect_leq(counts.throttles, ticks, "more often than there can be ticks");
 }
 
-/* A ring of one page holds 63 stops: it is found full, and is large enough the next time. */
+/* A ring of one page holds 63 throttle records. It is found full and is larger the next time. */
 Test(perf_throttling, a_full_ring_grows)
 {
 	struct perf_cpu event;
@@ -497,7 +499,7 @@ Test(perf_throttling, a_full_ring_grows)
 	perf_cpu_close(&event);
 }
 
-/* The program returns 0: the ring holds throttling alone, however many samples there are. */
+/* The program returns 0, so the ring holds only throttle records, however many samples there are. */
 Test(perf_throttling, no_sample_is_written_to_the_ring)
 {
 	struct perf_cpu event;
@@ -514,7 +516,7 @@ Test(perf_throttling, no_sample_is_written_to_the_ring)
 	perf_cpu_close(&event);
 }
 
-/* Without rings (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) throttling is not known, which is not 0. */
+/* Without rings (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) throttling is unknown, which is not 0. */
 Test(perf_throttling, without_a_ring_it_is_not_known)
 {
 	struct perf_cpu event;
@@ -567,7 +569,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	cr_expect_eq(program_runs(), runs);
 	(void)nanosleep(&half, NULL);
 	cr_expect_eq(perf_hotplug(set, &message), 0, "%s", message);
-	perf_pause(set); /* again: nothing begins anew */
+	perf_pause(set); /* a second pause changes nothing */
 	cr_expect_eq(descriptors_of_events(), 0);
 	perf_count(set, &paused);
 	cr_expect_geq(paused.count, before.count);
@@ -575,7 +577,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	cr_expect_eq(paused.cpus, 0);
 	cr_expect_geq(paused.paused_ns, 500 * NSEC_PER_MSEC);
 
-	/* A CPU that comes meanwhile is one that would be sampled. */
+	/* A CPU that comes online during the pause also counts as paused. */
 	tree_write(root, "online", "0-1\n");
 	cr_expect_eq(perf_hotplug(set, &message), 0);
 	(void)nanosleep(&half, NULL);
@@ -655,7 +657,7 @@ Test(perf_origin, a_second_program_is_refused_with_its_reason)
 	perf_set_free(set);
 }
 
-/* What the kernel does to an event whose CPU went away and came back: off, and nobody enables it. */
+/* When a CPU goes offline and comes back, the kernel leaves its event off, and nothing enables it. */
 Test(perf_origin, an_event_that_stands_still_is_noticed)
 {
 	const struct timespec moment = {.tv_nsec = 2000000};

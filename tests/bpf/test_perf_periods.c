@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Periods that change while events run, in the running kernel, on software events. As root. */
+/* Periods that change while events run, in the running kernel, on software events. Needs root. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -68,12 +68,13 @@ static void change(u64 period)
 }
 
 /*
- * What the kernel's guard kept from the program, and did not count: another process that is in bpf(2) on the
- * CPU when it faults. A change of the period that counts wrong is wrong by far more, in the tests with many.
+ * The number of samples that the kernel's guard may keep from the program without counting them. This happens
+ * when another process faults on the CPU inside bpf(2). A wrongly counted change of the period would be off
+ * by far more in the tests with many changes.
  */
 #define GUARDED_MAX 3
 
-/* What is due by the count and the periods is what the program saw. Returns that. */
+/* Expects the program to have seen as many samples as the count and the periods give. Returns that number. */
 static u64 expect_exact(void)
 {
 	struct perf_counts counts;
@@ -102,7 +103,7 @@ Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
 	cr_expect_geq(expect_exact(), due);
 }
 
-/* As after a suspend, when a CPU's counters lost their state behind the kernel's back. */
+/* As after a suspend, when a CPU's counters have lost their state without the kernel noticing. */
 Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
 {
 	struct perf_counts before, still, after;
@@ -121,7 +122,7 @@ Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
 	(void)expect_exact();
 }
 
-/* A part of a period is none, nor does it count towards one of the next period. */
+/* A part of a period is not a sample, and it does not count towards a sample of the next period. */
 Test(perf_periods, what_is_left_of_a_period_ends_with_it)
 {
 	struct perf_counts counts;
@@ -141,7 +142,7 @@ Test(perf_periods, what_is_left_of_a_period_ends_with_it)
 	cr_expect_geq(expect_exact(), 1);
 }
 
-/* In the middle of its events, again and again: each change falls somewhere into a period. */
+/* Changes the period many times while events come, so that each change falls somewhere within a period. */
 Test(perf_periods, changed_while_events_come)
 {
 	const struct timespec moment = {.tv_nsec = 500000};
@@ -187,7 +188,7 @@ Test(perf_periods, a_cpu_that_comes_later_has_the_new_one)
 	tree_write(root, "online", "0-1\n");
 	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
 	page_faults_on(1, 1000);
-	/* And what CPU 0 had before it went is in the books by both. */
+	/* CPU 0's counts, which cover both periods, remain after it has gone. */
 	tree_write(root, "online", "1\n");
 	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
 	cr_expect_geq(expect_exact(), 1000 / 7 + 1000 / 500);
@@ -204,7 +205,7 @@ Test(perf_periods, before_the_start)
 	cr_expect_geq(expect_exact(), 1000 / 20);
 }
 
-/* The kernel takes none with bit 63, nor one below the CPU's least, with the same error. */
+/* The kernel refuses a period with bit 63 set and one below the CPU's minimum with the same error. */
 Test(perf_periods, a_period_that_the_kernel_refuses_leaves_the_old_one)
 {
 	start(&page_faults);

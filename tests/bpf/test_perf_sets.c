@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Several events of one plan, in the running kernel, on software events. As root. */
+/* Several events of one plan, in the running kernel, on software events. Needs root. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
@@ -84,7 +84,7 @@ static int open_all(void)
 	return perf_sets_open(&plan, &selection, online, false, sets, &n_sets, &message);
 }
 
-/* As a kernel does whose memory is short. */
+/* From here on the kernel refuses events on `cpu` with `error`, as it does when it is short of memory. */
 static void refuse_cpu(u32 cpu, u32 error)
 {
 	struct sock_filter code[] = {
@@ -136,7 +136,7 @@ Test(perf_sets, what_another_try_may_open_is_left_out)
 	cr_expect_eq(plan.n_refusals, 1);
 }
 
-/* Less than was kept would have to begin anew. */
+/* With fewer events than were saved, counting would have to start from zero. */
 Test(perf_sets, where_all_are_wanted_it_ends_there)
 {
 	need_two_cpus();
@@ -318,7 +318,7 @@ Test(perf_sets, periods_go_by_a_new_plan)
 	cr_expect_eq(perf_event(sets[0])->period, 1);
 	cr_expect_eq(perf_event(sets[1])->period, 33);
 
-	/* One that the new plan refuses stays as it is; the others do as they are told. */
+	/* An event that the new plan refuses keeps its period. The others get their new ones. */
 	later.openings[0].event.period = 1ULL << 63;
 	later.n_openings = 1;
 	cr_assert_eq(pmu_plan_refuse(&later, "software", EVENT_LOADS, "no period below 144"), 0);

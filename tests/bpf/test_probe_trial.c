@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The probe's live part in the running kernel, on software events: they need no PMU, the rest is the same.
- * What it says that sampling takes is held against what it does take. As root.
+ * The live part of the probe in the running kernel, on software events. They need no PMU, and everything else
+ * is the same. What the probe says that sampling takes is compared with what it takes. Needs root.
  */
 #include <dirent.h>
 #include <linux/perf_event.h>
@@ -22,7 +22,7 @@
 
 static struct cgroup_fixture fixture;
 
-/* A cgroup below the root: without one the probe refuses all. */
+/* Makes a cgroup below the root: without one the probe refuses everything. */
 static void setup(void)
 {
 	cgroup_fixture_setup(&fixture);
@@ -84,7 +84,7 @@ static size_t count_descriptors(void)
 	return n;
 }
 
-/* Bytes of this process's mappings of perf events. */
+/* Returns the bytes of perf events that this process has mapped. */
 static u64 mapped_bytes(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -128,7 +128,7 @@ Test(probe_trial, descriptors_and_rings_are_as_said)
 	cr_expect_eq(count_descriptors(), before);
 }
 
-/* Whatever events there are: with and without latency, and none of one kind. */
+/* For events with latency, without it, and both. */
 Test(probe_trial, maps_are_as_large_as_said)
 {
 	static const struct {
@@ -158,7 +158,7 @@ Test(probe_trial, maps_are_as_large_as_said)
 	stripes_done(&stripes);
 }
 
-/* What is there for each CPU that there may be: hot tables, records of off-core responses. */
+/* What exists once for each possible CPU: hot tables and records of off-core responses. */
 Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 {
 	const u32 cpus = (u32)libbpf_num_possible_cpus();
@@ -205,7 +205,7 @@ Test(probe_trial, what_runs_is_measured)
 	cr_expect_gt(report.measured.event_ns, 0);
 	cr_expect_lt(report.measured.event_ns, NSEC_PER_SEC);
 	cr_expect_gt(report.measured.load_ns, report.measured.event_ns);
-	/* A struct perf_event alone has more than a thousand in every kernel there is. */
+	/* A struct perf_event takes more than 1,000 bytes in every kernel. */
 	cr_expect_gt(report.measured.event_bytes, 1000);
 	cr_expect_lt(report.measured.event_bytes, 10000);
 	cr_expect_eq(report.cpus, libbpf_num_possible_cpus());
@@ -246,15 +246,18 @@ Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
 	probe_report_done(&report);
 }
 
-/* One event more than fits: the first is opened, what comes beside it is refused. */
+/* There is one event more than fits. The first is opened and the second is refused. */
 Test(probe_trial, what_fits_is_opened)
 {
 	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
 
-	/* Not by the cgroups of this machine, which decide how many descriptors the table of slots takes. */
+	/*
+	 * Otherwise the number of this machine's cgroups decides how many descriptors the table of slots
+	 * takes.
+	 */
 	report.measured.slots = 2;
-	/* Those that are there without `.`, `..` and the one that counts; then what the daemon keeps. */
+	/* The open descriptors without `.`, `..` and the one that counts them, plus the daemon's reserve. */
 	limit_descriptors(count_descriptors() - 3 + 128 + 2 * cpu_list_count(&loads.cpus));
 	cr_assert_eq(probe_try(&report), 0);
 	cr_assert_eq(report.plan.n_openings, 1, "%s",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The programs load in this kernel; what the verifier went through is printed. */
+/* The programs load in this kernel. Prints how many instructions the verifier processed. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -49,7 +49,9 @@ Test(programs, load_in_this_kernel)
 	open_kernel(&settings, &kernel);
 	cr_assert_eq(uname(&names), 0);
 	printf("kernel %s:\n", names.release);
-	/* The event's settings are constants to the verifier: without latency, its part is not even walked.
+	/*
+	 * The event's settings are constants for the verifier: it skips the latency part of an event without
+	 * latency.
 	 */
 	cr_expect_gt(verified(kernel, "event_0"), verified(kernel, "event_1"));
 	verified(kernel, "inject");
@@ -59,7 +61,7 @@ Test(programs, load_in_this_kernel)
 	cr_expect_eq(kernel_program_fd(kernel, 2), -ENOENT, "an event that is not used is not loaded");
 }
 
-/* All doors, each with another set of fields, as much as any machine has. */
+/* All doors, each with another set of fields: as many as a machine can have. */
 Test(programs, as_many_doors_as_events_load)
 {
 	struct kernel_settings settings = {.slots = 64,
@@ -88,14 +90,15 @@ Test(programs, as_many_doors_as_events_load)
 
 		cr_expect_geq(kernel_program_fd(kernel, i), 0);
 		(void)snprintf(name, sizeof(name), "event_%u", i);
-		/* Of a million (BPF_COMPLEXITY_LIMIT_INSNS): the paths to hot tables do not multiply without
-		 * end.
+		/*
+		 * Far below the limit of a million (BPF_COMPLEXITY_LIMIT_INSNS): paths to hot tables do not
+		 * multiply.
 		 */
 		cr_expect_lt(verified(kernel, name), 50000, "%s", name);
 	}
 }
 
-/* For each cgroup that is chosen one an event and CPU, where an event has addresses, and nothing before. */
+/* Each chosen cgroup gets a table per event and CPU if an event has addresses. No memory is taken before. */
 Test(programs, hot_tables_can_be_had_where_an_event_has_addresses)
 {
 	struct kernel_settings settings = {

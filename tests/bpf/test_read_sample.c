@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is read from a real perf_sample_data, field by field, both ways to read it. */
+/* What is read from a real perf_sample_data, field by field, in both ways of reading. */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
@@ -11,12 +11,12 @@
 #include "pebsd/sample.h"
 #include "software_event.h"
 
-#include "last_sample.skel.h" /* in the terms of those above */
+#include "last_sample.skel.h" /* uses the types above */
 
 static const struct event_settings measures_all = {
 	.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1};
 
-/* One page fault of this process, sampled; returns the address that faulted. */
+/* Samples one page fault of this process. Returns the address that faulted. */
 static u64 fault(struct last_sample_bpf **skeleton, const struct event_settings *event, u64 sample_type,
 		 bool read_by_probe)
 {
@@ -55,7 +55,7 @@ static void fields_are_as_the_kernel_filled_them(bool read_by_probe)
 	cr_expect_eq(last->cgroup_id, skeleton->bss->helper_cgroup_id);
 	cr_expect_eq(last->address, address, "%#llx, not %#llx", (unsigned long long)last->address,
 		     (unsigned long long)address);
-	/* The kernel fills what was asked for with "nothing known" where the event has no such thing. */
+	/* The kernel fills requested fields that the event does not have with "nothing known". */
 	cr_expect_eq(last->fields & (SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY), 0);
 	cr_expect_eq(last->latency, 0);
 	cr_expect_eq(data_source_source(last->data_source), SOURCE_UNKNOWN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way of a sample in the running kernel: marks, remembered slots, stripes, times. */
+/* The path of a sample in the running kernel: marks, cached slots, stripes, times. */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
@@ -19,7 +19,7 @@
 #include "software_event.h"
 #include "some_stripes.h"
 
-#include "made_up_samples.skel.h" /* in the terms of those above */
+#include "made_up_samples.skel.h" /* uses the types above */
 
 #define SLOTS 200
 #define PAGE  4096UL
@@ -178,7 +178,7 @@ Test(sample_path, what_becomes_of_a_slot_marks_its_owner)
 	cr_expect_eq(all_marks(), 0);
 }
 
-/* The slot is remembered from the first sample; then it is another's. */
+/* Samples of a cgroup cache its slot. The cached slot must not be used once it belongs to another cgroup. */
 Test(sample_path, a_remembered_slot_is_forgotten_when_it_is_led_back)
 {
 	struct kernel_settings settings = ordinary;
@@ -202,7 +202,7 @@ Test(sample_path, a_remembered_slot_is_forgotten_when_it_is_led_back)
 	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 2);
 }
 
-/* Nothing tells of an adoption: that there is no slot is asked again each time. */
+/* An adoption is not announced, so a missing slot must be looked up again for each sample. */
 Test(sample_path, that_there_is_no_slot_is_not_remembered)
 {
 	u32 slot;
@@ -214,7 +214,7 @@ Test(sample_path, that_there_is_no_slot_is_not_remembered)
 	inject(7, LOADS);
 	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 2);
 	cr_expect_eq(loads_of(slot), 1);
-	/* An id of 0 is remembered of nobody, either. */
+	/* The id 0 is no exception. */
 	inject(0, LOADS);
 	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 3);
 	slot = adopt(0);
@@ -271,7 +271,10 @@ static int page_faults(unsigned event)
 		kernel_program_fd(kernel, event));
 }
 
-/* As many samples as faults, in whatever slot this program's cgroup has: none here. */
+/*
+ * Causes page faults and returns their number. All of them are in the slot of this program's cgroup, which
+ * has none here.
+ */
 static u64 count_faults(unsigned event, size_t pages)
 {
 	int fd = page_faults(event);
@@ -340,7 +343,7 @@ Test(sample_path, without_hardware_there_is_no_empty_program)
 struct writer {
 	size_t cpu;
 	size_t steps;
-	u64 known; /* to the reader, of the samples so far */
+	u64 known; /* samples that the reader has seen so far */
 	u64 missed;
 	bool done;
 };
@@ -358,7 +361,7 @@ static u64 known(struct writer *writer)
 	return __atomic_load_n(&writer->known, __ATOMIC_SEQ_CST);
 }
 
-/* A sample, and no other before the reader knows it. */
+/* Makes one sample at a time, and the next only after the reader has seen it. */
 static void *write_samples(void *userdata)
 {
 	struct writer *writer = userdata;
@@ -384,8 +387,10 @@ static void *write_samples(void *userdata)
 	return NULL;
 }
 
-/* Reads only what is marked, as the collector does, and as fast as it can, while another CPU writes: each
- * mark comes after what it stands for. */
+/*
+ * While another CPU writes, reads only marked records, as fast as possible, as the collector does. A mark
+ * must be set after the counts that it stands for.
+ */
 static void marks_lose_nothing(const struct stripes *stripes)
 {
 	struct kernel_settings settings = ordinary;
@@ -422,10 +427,10 @@ Test(sample_path, marks_lose_nothing_where_cpus_share_a_stripe)
 
 #define ROWS 256
 
-/* The one block of slots that these programs count in. */
+/* The only block of slots that these programs count in. */
 static int latency_fd, plain_fd;
 
-/* The programs of the test object, over a table of samples that no PMU here could give. */
+/* Opens the programs of the test object, over a table of samples that no PMU here could give. */
 static struct made_up_samples_bpf *open_made_up(bool alone)
 {
 	struct made_up_samples_bpf *skeleton = made_up_samples_bpf__open();
@@ -474,7 +479,7 @@ static void run_made_up(struct made_up_samples_bpf *skeleton, u32 event, struct 
 	cr_assert_eq(bpf_map_lookup_elem(plain_fd, &none, ret_plain), 0);
 }
 
-/* What account.h makes of the same rows here. */
+/* Runs account.h over the same rows in user space. */
 static void count_here(const struct made_up_samples_bpf *skeleton, u32 event, struct latency_record *record,
 		       struct plain_record *plain)
 {

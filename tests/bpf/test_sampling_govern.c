@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The governor and events of the running kernel: page faults, of which a child makes as many as it can. What
- * a sample takes is the machine's; that its program was timed, and which way the period goes, is not. As
- * root. */
+/*
+ * The governor with events of the running kernel: page faults, which a child makes as fast as it can. How
+ * long a sample takes depends on the machine. The tests check that its program was timed and in which
+ * direction the period changes. Needs root.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -94,7 +96,7 @@ static void begin(double budget, u64 period)
 	cr_assert_eq(sampling_govern_new(&settings, &govern), 0);
 }
 
-/* So many collections. */
+/* Waits for `n` collections. */
 static void collect_at(u64 max_rate, int n)
 {
 	const struct timespec interval = {.tv_nsec = 60000000};
@@ -136,14 +138,14 @@ Test(sampling_govern, over_budget_the_period_grows_and_the_head_knows)
 	cr_expect(cost->budget.known && cost->budget.value == 0.0001);
 	cr_expect(cost->program_ns.known && cost->program_ns.value > 0, "the program was not timed");
 	cr_expect_not_null(cost->state);
-	/* Nobody works here: the load is gone, and the period waits. */
+	/* No load is left, and the period stays. */
 	page_faults_end(child);
 	child = -1;
 	collect(3);
 	cr_expect_eq(perf_event(set)->period, period);
 }
 
-/* All the budget of a CPU, and a limit that takes a thousandth of it. */
+/* The budget is a whole CPU, but the kernel's sample rate limit allows a thousandth of it. */
 Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
@@ -158,13 +160,13 @@ Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
 	cr_expect(strstr(note, "loads has few samples, "), "%s", note);
 	cr_expect(strstr(note, "kernel.perf_event_max_sample_rate (1000)"), "%s", note);
 	cr_expect_str_eq(cost->state, "at the kernel's sample rate limit");
-	/* Without a budget nothing is held. */
+	/* Without a budget nothing is held back. */
 	sampling_govern_set_budget(govern, 0);
 	collect_at(1000, 1);
 	cr_expect_null(notes.texts[PERF_NOTE_OF(0, PERF_NOTE_HELD)]);
 }
 
-/* Page faults are nothing that the calibration's work makes. */
+/* The calibration's work causes no page faults, so it cannot be measured. */
 Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
@@ -175,7 +177,7 @@ Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so
 	cr_assert_not_null(notes.list[0], "the calibration came to no end");
 	cr_expect(strstr(notes.list[0], "what an interrupt of loads takes could not be measured: "), "%s",
 		  notes.list[0]);
-	/* The program is timed all the same, once it ran often enough. */
+	/* The program is timed nevertheless, once it has run often enough. */
 	for (int i = 0; i < 200 && !cost->program_ns.known; i++)
 		collect(1);
 	cr_expect(cost->program_ns.known);
@@ -183,7 +185,10 @@ Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so
 	cr_expect_not(cost->ratio.known);
 }
 
-/* Time makes samples of everything that runs, the calibration's work too: each is an interrupt of a timer. */
+/*
+ * A CPU clock samples everything that runs, including the calibration's work. Each sample is a timer
+ * interrupt.
+ */
 Test(sampling_govern, the_interrupt_shown_lies_between_the_two_that_were_timed)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
@@ -238,7 +243,7 @@ Test(sampling_govern, without_a_budget_nothing_is_steered_and_no_calibration_ope
 	cr_expect_not(cost->ratio.known);
 	cr_expect(cost->program_ns.known);
 	cr_expect_null(notes.list[0]);
-	/* A reload sets one. */
+	/* A reload sets a budget. */
 	sampling_govern_set_budget(govern, 0.0001);
 	collect(5);
 	cr_expect_gt(perf_event(set)->period, USUAL * 10);
@@ -250,7 +255,7 @@ Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_se
 
 	begin(0.0001, CONFIG_PERIOD_AUTO);
 	collect(5);
-	/* Of the instructions' alone. */
+	/* This changes the period of instructions only. */
 	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, 5000, kept);
 	cr_expect(kept[0]);
 	sampling_govern_keeps(govern, 17, CONFIG_PERIOD_AUTO, kept);

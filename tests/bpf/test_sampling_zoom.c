@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A zoom beside an event that only one counter can hold: it pauses, and samples again. On software events. */
+/*
+ * A zoom next to an event that needs the zoom's only counter: the event pauses and then samples again. On
+ * software events.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -74,7 +77,7 @@ static struct perf_counts counts_of(size_t set)
 	return counts;
 }
 
-/* Faults that the always-on event of a set has counted since the last call. */
+/* Returns the faults that the always-on event of a set has counted since the last call. */
 static u64 counted(size_t set)
 {
 	static u64 last[2];
@@ -113,7 +116,7 @@ Test(sampling_zoom_events, what_fails_leaves_all_as_it_was)
 {
 	cr_assert_eq(begin("/pebsd-test-none-of-this-name", 1000), -ENOENT);
 	cr_expect_not_null(strstr(message, "there is none"), "%s", message);
-	/* The last step, after the pause. */
+	/* This fails at the last step, after the pause. */
 	cr_assert_eq(begin(fixture.path, 0), -EINVAL);
 	(void)counted(0);
 	page_faults_on(0, 500);

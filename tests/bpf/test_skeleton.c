@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Either kind of BPF object loads with CAP_BPF and CAP_PERFMON, as the unit leaves them to pebsd; and that
- * for kernels before 6.2, whatever this one is, names nothing that libbpf would look for in modules. */
+/*
+ * Both kinds of BPF object load with CAP_BPF and CAP_PERFMON only, which is what the unit leaves to pebsd.
+ * The object for kernels before 6.2 names nothing that libbpf would look for in modules, on any kernel.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>

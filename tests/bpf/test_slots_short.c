@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The kernel side tells when births leave few slots: once, until what it wrote is taken. */
+/* The kernel side reports when births leave few slots: once, until its message is taken. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ static struct kernel *open_kernel(u32 slots, bool births)
 	return kernel;
 }
 
-/* The wakeup comes from an interrupt of its own, a moment after the birth. */
+/* Waits for a message. It arrives a moment after the birth, from an interrupt of its own. */
 static bool told(const struct kernel *kernel, int milliseconds)
 {
 	struct pollfd wait = {.fd = kernel_slots_short_fd(kernel), .events = POLLIN};
@@ -49,7 +49,7 @@ static bool told(const struct kernel *kernel, int milliseconds)
 	return poll(&wait, 1, milliseconds) == 1;
 }
 
-/* Nothing is told for a while; but others of this machine may have their cgroups born. */
+/* Returns true if there is no message for a while. Births of other cgroups on this machine may cause one. */
 static bool silent(const struct kernel *kernel)
 {
 	u64 births = kernel_slot_counters(kernel).births;
@@ -73,7 +73,7 @@ static void remove_one(unsigned number)
 	cgroup_fixture_remove(&fixture, name);
 }
 
-/* Frees the slot of a removed cgroup as the collector does, without its patience. */
+/* Frees the slot of a removed cgroup as the collector does, but without waiting. */
 static void free_slot(struct kernel *kernel, u64 id)
 {
 	for (u32 slot = 1; slot < SLOTS; slot++) {
@@ -120,7 +120,7 @@ static void one_message_in_a_full_table(void)
 	kernel_free(kernel);
 }
 
-/* One test, or those of one program would see each other's births. */
+/* This is a single test because several tests of one program would see each other's births. */
 Test(slots_short, told_once_until_it_is_taken)
 {
 	struct kernel *kernel = open_kernel(SLOTS, true);
@@ -143,7 +143,7 @@ Test(slots_short, told_once_until_it_is_taken)
 	cr_expect(told(kernel, 1000), "still short, and told again");
 	kernel_slots_told(kernel);
 
-	/* Room again: births are silent. */
+	/* There is room again: births cause no message. */
 	for (unsigned i = 0; i < 4; i++) {
 		remove_one(i);
 		free_slot(kernel, ids[i]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine killed at any instruction, time and again, over the running kernel's maps: what its successor
- * goes on with is what another engine has that got the same samples and was left alone.
+ * The engine is killed at any instruction, again and again, over the running kernel's maps. Its successor
+ * must have the same counts as a twin: another engine that got the same samples and was left alone.
  *
- * Where a kill strikes makes a difference only by what was written until then to memory that outlives the
- * process: the state, and the kernel's records and marks. That memory is write-protected, and each store to
- * it counted; from kill to kill the process ends before a later one. Others end at a random moment, while
- * they take over, too.
+ * The moment of a kill matters only through what was written until then to memory that outlives the process:
+ * the state, and the kernel's records and marks. That memory is write-protected and each store to it is
+ * counted. From kill to kill, the process ends before another of these stores. Other processes end at a
+ * random moment, also while they take over.
  */
 #include <criterion/criterion.h>
 
@@ -30,21 +30,21 @@
 #define EVENTS  2
 #define SLOTS   48
 #define PATHS   12
-#define CGROUPS 8 /* alive at a time */
+#define CGROUPS 8 /* alive at the same time */
 #define FIRST   1000
 
-/* Whose samples come: `cgroups` are ids, and a path may have one after the other. */
+/* The cgroups that are sampled: `alive` are ids, and a path may have several cgroups one after the other. */
 struct plan {
 	u64 next_id;
 	u64 alive[CGROUPS];
 	unsigned paths[CGROUPS];
-	u64 ids[4096]; /* all that ever were, by number */
+	u64 ids[4096]; /* all that ever existed, by number */
 	unsigned of_path[4096];
 	unsigned n_ids;
 	u32 random;
 };
 
-/* What an engine has in the end, for another process to look at. */
+/* The counts of an engine at its end, in memory that another process can read. */
 struct outcome {
 	bool there;
 	u64 sequence;
@@ -117,7 +117,7 @@ static struct engine *open_engine(struct kernel *kernel, struct state *state, bo
 	return engine_open(&settings, &engine, &message) == 0 ? engine : NULL;
 }
 
-/* A cgroup is born: both sides have it, and who goes on learns its name. */
+/* Creates a cgroup on both sides. The successor learns its name. */
 static void be_born(struct plan *plan, size_t place, struct engine *twin, struct kernel *kernel)
 {
 	unsigned path = random_number(plan, PATHS);
@@ -228,10 +228,10 @@ static void watch_stores(const struct kernel *kernel, const struct state *state,
 /* How a process ends. */
 struct fate {
 	bool watched;
-	bool rests;      /* long enough that slots come back */
-	u64 store;       /* before this one of its stores; 0: none */
-	u64 nanoseconds; /* after so long; 0: not so */
-	u64 *ret_stores; /* how many it had; shared; may be NULL */
+	bool rests;      /* long enough that slots become free */
+	u64 store;       /* killed before this store; 0: not */
+	u64 nanoseconds; /* killed after this time; 0: not */
+	u64 *ret_stores; /* number of its stores; shared; may be NULL */
 	struct outcome *ret;
 };
 
@@ -246,7 +246,7 @@ static void end_after(u64 nanoseconds)
 		_exit(15);
 }
 
-/* What a process does of its own: takes over, and goes on. */
+/* The life of a process: it takes over and continues. */
 static void live(struct kernel *kernel, int state_fd, const struct plan *plan, size_t top,
 		 const struct fate *fate)
 {
@@ -264,7 +264,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	if (!engine)
 		_exit(12);
 	if (engine_head(engine)->sequence == 0)
-		_exit(13); /* it did not go on */
+		_exit(13); /* it did not continue */
 	learn_names(engine, plan);
 	if (fate->rests)
 		(void)usleep((COLLECT_REST_NS + COLLECT_REST_NS / 10) / NSEC_PER_USEC);
@@ -278,7 +278,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	_exit(0);
 }
 
-/* Whether it was killed. */
+/* Runs one process. Returns true if it was killed. */
 static bool lived(struct kernel *kernel, struct state *state, const struct plan *plan, size_t top,
 		  const struct fate *fate)
 {
@@ -348,7 +348,7 @@ struct world {
 	size_t top;
 };
 
-/* The twin is as old as the one that is killed: both had a first collection. */
+/* The twin is as old as the engine that is killed: both have made a first collection. */
 static void begin(struct world *world, size_t top)
 {
 	pid_t first;
@@ -403,7 +403,7 @@ static void round_of(struct world *world, unsigned round)
 	cr_assert_eq(engine_make_room(world->twin, &again_ns), 0);
 }
 
-/* Each process is killed, but for some that are left alone and looked at. */
+/* Kills each process, except every ninth, which is left alone and compared with the twin. */
 static void kill_through(size_t top, unsigned at_stores, unsigned at_random)
 {
 	struct world world;
@@ -429,14 +429,14 @@ static void kill_through(size_t top, unsigned at_stores, unsigned at_random)
 		round_of(&world, i + 1);
 		if (i < at_stores) {
 			fate.watched = true;
-			/* In no order: what comes late in a life comes to pass. */
+			/* Not in ascending order, so that the stores late in a life are reached, too. */
 			fate.store = 1 + *stores * (i * 101 % at_stores) / at_stores +
 				     random_number(world.plan, (u32)(*stores / at_stores + 1));
 		} else {
 			fate.nanoseconds = 1 + random_number(world.plan, (u32)whole_ns);
 		}
 		killed += lived(world.kernel, world.state, world.plan, top, &fate);
-		/* So that slots come back, and are another's. */
+		/* Gives slots the time to become free and go to other cgroups. */
 		(void)usleep(10000);
 		if (i % 8 != 7)
 			continue;
@@ -457,8 +457,10 @@ Test(state_kill, every_path_has_a_series, .timeout = 300)
 	kill_through(PATHS, 240, 80);
 }
 
-/* Who has a series is decided at each collection, and the two do not collect at the same moments: but each
- * sample is in one series, and totals are the same. */
+/*
+ * Each collection decides which paths have a series, and the two engines do not collect at the same moments.
+ * Still, each sample is in one series, and the totals are equal.
+ */
 Test(state_kill, some_paths_are_in_other, .timeout = 300)
 {
 	kill_through(3, 80, 40);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A zoom's events in the running kernel, on software events: whose samples come, with which stacks, how many
- * the limiter lets through, what is counted of the rest, and what is told of tasks. This program is built
- * with frame pointers.
+ * The events of a zoom in the running kernel, on software events: whose samples come, with which stacks, how
+ * many the limiter lets through, how the others are counted, and which records of tasks come. This program is
+ * built with frame pointers.
  */
 #include <criterion/criterion.h>
 
@@ -86,11 +86,11 @@ static struct zoom_events *zoom_on(const char *name, const struct pmu_opening *o
 	return events;
 }
 
-/* What a child writes for the test to read. */
+/* Shared memory that a child fills for the test. */
 struct shared {
-	u64 ns; /* of its CPU time that it is to work */
+	u64 ns; /* CPU time that it is to work */
 	int cpu;
-	u64 from_inner, from_middle; /* where the two return to */
+	u64 from_inner, from_middle; /* return addresses of the two functions */
 	u64 memory, bytes;
 };
 
@@ -186,7 +186,7 @@ static int take(void *userdata, const struct zoom_record *record)
 	return 0;
 }
 
-/* Stops, takes what is there, and holds the books against each other. */
+/* Stops the events, takes all records, and checks that the counts agree. */
 static struct zoom_counts finish(struct zoom_events *events, struct taken *taken)
 {
 	struct zoom_counts counts;
@@ -195,7 +195,7 @@ static struct zoom_counts finish(struct zoom_events *events, struct taken *taken
 	cr_assert_eq(zoom_events_drain(events, take, taken), 0);
 	zoom_events_counts(events, &counts);
 	cr_expect_eq(counts.malformed, 0);
-	/* Where records were lost, the ends of the children may be among them. */
+	/* Lost records may include the exits of the children. */
 	cr_expect_leq(counts.seen, counts.limited + taken->samples + counts.lost,
 		      "of %llu samples %llu were limited, %zu taken, %llu lost", counts.seen, counts.limited,
 		      taken->samples, counts.lost);
@@ -231,11 +231,11 @@ Test(zoom_events, only_that_cgroup_and_what_is_below_it)
 	cr_expect_eq(counts.enabled_ns, counts.running_ns);
 	cr_expect_geq(counts.count, 200 * NSEC_PER_MSEC);
 	cr_expect_lt(counts.count, 290 * NSEC_PER_MSEC, "what ran beside was counted too");
-	/* No software event has a LBR. */
+	/* Software events have no LBR. */
 	cr_expect_not(zoom_events_has_lbr(events));
 }
 
-/* Another of its name is not the one. */
+/* A new cgroup with the same name is not the removed one. */
 Test(zoom_events, a_removed_cgroup_is_told)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
@@ -264,7 +264,7 @@ Test(zoom_events, stacks_are_those_of_the_calls)
 	(void)finish(events, &taken);
 
 	cr_assert_gt(taken.samples, 40);
-	/* The rest is of the child's beginning and end, and of the kernel. */
+	/* The rest is from the child's start and end, and from the kernel. */
 	cr_expect_gt(taken.exact * 10, taken.samples * 8, "%zu of %zu stacks are right", taken.exact,
 		     taken.samples);
 }
@@ -284,13 +284,13 @@ Test(zoom_events, no_more_than_the_limit)
 	run("a", work, shared);
 	counts = finish(events, &taken);
 
-	/* Of a sample its time and the limiter's differ by what the kernel does in between. */
+	/* The time of a sample and the limiter's time differ by what the kernel does in between. */
 	most = (taken.last_ns - taken.first_ns + ZOOM_BURST_NS + 20 * NSEC_PER_MSEC) / spacing + 1;
 	cr_expect_leq(taken.samples, most, "%zu samples in %llu ms", taken.samples,
 		      (taken.last_ns - taken.first_ns) / NSEC_PER_MSEC);
 	cr_expect_geq(taken.samples, 20, "%zu samples", taken.samples);
 	cr_expect_gt(counts.limited, 10 * taken.samples, "%llu limited", counts.limited);
-	/* Spread over the time, not the first ones. */
+	/* The samples are spread over the time and are not just the first ones. */
 	cr_expect_gt(taken.last_ns - taken.first_ns, 200 * NSEC_PER_MSEC);
 }
 
@@ -348,7 +348,10 @@ Test(zoom_events, two_events_share_a_ring)
 	cr_expect_gt(taken.of_event[0], 20);
 	cr_expect_geq(taken.of_event[1], 400);
 	cr_expect_eq(taken.with_address, 400, "%zu faults have their address", taken.with_address);
-	/* Neither child was mapped or named anew, and each ended once: one event tells of it. */
+	/*
+	 * Neither child maps a file or changes its name, and each exits once. Only one of the two events
+	 * reports tasks.
+	 */
 	cr_expect_eq(taken.kinds[ZOOM_RECORD_EXITED], 2, "%zu ends", taken.kinds[ZOOM_RECORD_EXITED]);
 	cr_expect_eq(zoom_events_n(events), 2);
 	cr_expect(zoom_events_attr(events, 1)->sample_type & PERF_SAMPLE_ADDR);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Data source values against perf's decoding of them. $CORPUS names the folder that has both. The tables here
- * are the one place where perf's words meet ours.
+ * Compares data source values with perf's decoding of them. $CORPUS names the folder that has both. Only the
+ * tables here map perf's words to ours.
  */
 #include <criterion/criterion.h>
 
@@ -18,17 +18,17 @@ struct word {
 	int ours;
 };
 
-/* "LVL": mem_lvl's words, joined by "or", that of mem_lvl_num last. */
+/* The field "LVL": the words of mem_lvl, joined by "or", with the word of mem_lvl_num last. */
 static const struct word levels[] = {
 	{"N/A", SOURCE_UNKNOWN},
 	{"N/A hit", SOURCE_UNKNOWN},
 	{"N/A or N/A", SOURCE_UNKNOWN},
-	/* Of these it is only known where the data was not. */
+	/* For these only a place is known where the data was not. */
 	{"L1 miss", SOURCE_UNKNOWN},
 	{"L3 miss", SOURCE_UNKNOWN},
 	{"PMEM miss", SOURCE_UNKNOWN},
 	{"Remote RAM miss", SOURCE_UNKNOWN},
-	/* A place without a level. */
+	/* These name a place without a level. */
 	{"Remote", SOURCE_UNKNOWN},
 	{"core, same node", SOURCE_UNKNOWN},
 	{"board", SOURCE_UNKNOWN},
@@ -44,7 +44,7 @@ static const struct word levels[] = {
 	{"L3 hit", SOURCE_L3},
 	{"L3 or L3 hit", SOURCE_L3},
 	{"L4 hit", SOURCE_L4},
-	/* AMD before Zen 4: this node's caches, L3 or another core's. */
+	/* AMD before Zen 4: a cache of this node, L3 or another core's. */
 	{"L3 or Remote Cache (1 hop) hit", SOURCE_LOCAL_CACHE},
 	{"Remote core, same node L2", SOURCE_LOCAL_CACHE},
 	{"Remote Cache (1 hop)", SOURCE_REMOTE_CACHE},
@@ -102,9 +102,9 @@ static const struct word locks[] = {{"N/A", false}, {"No", false}, {"Yes", true}
 
 static const struct word blocks[] = {{"N/A", false}, {"Data", true}, {"Addr", true}, {"Data Addr", true}};
 
-/* Lines of pairs.tsv that quote a comment of the kernel's or of perf's tables: the level in prose. */
+/* Lines of pairs.tsv that quote a comment of the kernel's or perf's tables: the level in prose. */
 static const struct {
-	const char *context; /* a part of the line's fourth column */
+	const char *context; /* part of the line's fourth column */
 	const char *text;
 	enum source source;
 } comments[] = {
@@ -124,7 +124,7 @@ static const struct {
 	{"", "L3 hit|SNP None", SOURCE_L3},
 	{"", "L3 hit|SNP Hit", SOURCE_L3},
 	{"", "RAM hit|SNP Hit", SOURCE_LOCAL_DRAM},
-	/* perf's words for code 0x0b leave out the remote RAM bit, which the value has. */
+	/* perf's words for code 0x0b leave out the bit of remote RAM, which the value has. */
 	{"dse=0xb", "Remote L3 hit|SNP Hit", SOURCE_REMOTE_DRAM},
 	{"", "Uncached hit|SNP None", SOURCE_UNCACHED},
 	{"", "N/AL4 hit", SOURCE_L4},
@@ -133,12 +133,12 @@ static const struct {
 	{"", "FwdRemote RAM miss", SOURCE_UNKNOWN},
 };
 
-/* The tables' texts are cut; from this length on the last field may not be whole. */
+/* The texts of the tables are cut. From this length on the last field may be incomplete. */
 #define CUT_LENGTH 80
 
 /*
- * What perf's text means; one that may be cut is looked up as the beginning of a word, and all words that
- * begin so must mean the same.
+ * Returns what perf's text means. A text that may be cut is looked up as the beginning of a word. All words
+ * that begin with it must have the same meaning.
  */
 static int look_up(const struct word *words, size_t n, const char *text, bool cut)
 {
@@ -164,7 +164,7 @@ static void trim(char *text)
 		text[--length] = '\0';
 }
 
-/* Checks one field of perf's text, its name first. */
+/* Checks one field of perf's text, which begins with the field's name. */
 static void check_field(u64 value, const char *field, bool cut)
 {
 	const char *text = field + 3;
@@ -212,7 +212,7 @@ static void check_comment(u64 value, const char *text, const char *context)
 	cr_assert_fail("\"%s\" (%s) is in no table", text, context);
 }
 
-/* Checks each row but the first; returns how many had something to check. */
+/* Checks each row except the first. Returns how many rows had something to check. */
 static size_t check_table(const char *name)
 {
 	const char *corpus = getenv("CORPUS");
@@ -235,7 +235,7 @@ static size_t check_table(const char *name)
 		u64 value = strtoull(hex, NULL, 16);
 
 		cr_assert_not_null(decoded, "%s", hex);
-		/* That perf did not know the bit yet; the row after it has one that does. */
+		/* perf did not know this bit yet. The next row is from a perf that does. */
 		if (rest && strstr(rest, "SNOOPX_PEER (before)"))
 			continue;
 		if (decoded[0] == '|')
@@ -243,7 +243,7 @@ static size_t check_table(const char *name)
 		else if (rest && !strstr(rest, "fixture"))
 			check_comment(value, decoded, rest);
 		else
-			continue; /* a value without a decoding */
+			continue; /* the value has no decoding */
 		n++;
 	}
 	return n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables over real streams: LULESH on a Sandy Bridge-EP, by CPU, with the source line for the code and
- * the element of the variable for the address; and a recording of perf. $CORPUS names the folder that has
- * both.
+ * Hot tables over real streams. One is LULESH on a Sandy Bridge-EP, per CPU, with the source line as the code
+ * address and the element of the variable as the data address. The other is a recording of perf. $CORPUS
+ * names the folder that has both.
  */
 #include <criterion/criterion.h>
 
@@ -35,7 +35,7 @@ static char *corpus_path(const char *name)
 	return path;
 }
 
-/* Where a name could lie: FNV-1a. */
+/* Makes an address from a name: FNV-1a. */
 static u64 place_of(const char *name)
 {
 	u64 hash = 0xcbf29ce484222325ULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A real recording against perf's own reading of it. $CORPUS names the folder that has both. */
+/* Compares our reading of a real recording with perf's. $CORPUS names the folder that has both. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "pebsd/data_source.h"
 #include "replayed.h"
 
-/* One line of perf script. */
+/* One line of `perf script`. */
 struct line {
 	char name[32]; /* "comm:NAME" */
 	u64 address;
@@ -108,7 +108,7 @@ Test(perf_data_corpus, figures_and_event)
 
 	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
 	events = replay_events(replay, &n);
-	/* The other one, a software event, announces the same fields. */
+	/* The other event, a software event, declares the same fields. */
 	cr_assert_eq(n, 1);
 	cr_expect_eq(events[0].role, EVENT_LOADS);
 	cr_expect_str_eq(events[0].pmu, "cpu");
@@ -132,7 +132,7 @@ Test(perf_data_corpus, figures_and_event)
 
 	replay_report(replay, &report);
 	cr_expect_eq(report.samples, 14);
-	/* As perf report -D counts them: the COMM, FORK, EXIT, MMAP, MMAP2, ... and 30 FINISHED_ROUND. */
+	/* As `perf report -D` counts them: COMM, FORK, EXIT, MMAP, MMAP2, ... and 30 FINISHED_ROUND. */
 	cr_expect_gt(report.records, 12900);
 	cr_expect_eq(report.left_out.without_memory_data + report.left_out.unknown_event +
 			     report.left_out.not_mixed,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd --probe on the sysfs tree of each machine in the corpus: text that fits, JSON that says the same, and an exit
-# code that agrees with both. Which events each gives is test_sysfs_corpus.c's matter.
+# pebsd --probe on the sysfs tree of each machine in the corpus: the text must fit, the JSON must say the same, and the
+# exit code must agree with both. test_sysfs_corpus.c tests which events each machine gives.
 set -eu
 : "${PEBSD:=build/pebsd}"
 [ -n "${CORPUS:-}" ] || {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The sysfs trees of real machines, in the folder sysfs/ of $CORPUS. The table states for each tree and PMU
- * what is opened and what is refused and why; a tree that it does not hold is planned all the same.
+ * which events are opened, and which are refused and why. Trees that are not in the table are planned, too.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 
 static const struct pmu_wish wish = {.ldlat = 64, .roles = (1U << EVENT_ROLES) - 1};
 
-/* What is opened for a role, or words of the refusal. */
+/* The event of a role, or words of its refusal. */
 struct cell {
 	u64 config; /* 0: refused */
 	u64 config1;
@@ -34,7 +34,7 @@ struct cell {
 		0, 0, 0, (words) \
 	}
 
-/* perf.data headers, which most of these trees come from, do not hold events/. */
+/* Most of these trees come from perf.data headers, which do not contain events/. */
 #define NO_EVENTS   "the folder events/ of this PMU is not in the tree"
 #define NO_CORE     "there is no core PMU"
 #define NO_PEBS     "a virtual machine whose virtual PMU has no PEBS"
@@ -43,9 +43,9 @@ struct cell {
 static const struct row {
 	const char *tree, *pmu;
 	struct cell cells[EVENT_OFFCORE]; /* loads, stores, instructions */
-	size_t n_counters;                /* of off-core responses */
+	size_t n_counters;                /* for off-core responses */
 	u16 counter_event;
-	const char *counter_words; /* of their refusal */
+	const char *counter_words; /* words of their refusal */
 } rows[] = {
 	{"amd-genoa-es-k4.15",
 	 "cpu",
@@ -124,7 +124,7 @@ static const struct row {
 	{"vm-qemu-nopmu", "cpu", EACH(NO_CORE)},
 };
 
-/* The events that want the auxiliary one before them. */
+/* PMUs whose load event needs the auxiliary event as leader. */
 static const struct {
 	const char *tree, *pmu;
 } led[] = {{"derived-adl-rpl-hybrid", "cpu_core"}, {"derived-spr-emr", "cpu"}};
@@ -236,7 +236,9 @@ static bool has_row(const char *tree, const char *pmu)
 	return false;
 }
 
-/* The table leaves out no PMU of a tree that it holds. Other trees have their word too, and are named here.
+/*
+ * Expects the table to have each PMU of a tree that it contains. Trees outside the table must have reasons,
+ * too. They are logged.
  */
 static void expect_whole(const char *tree, const struct pmu_plan *plan)
 {

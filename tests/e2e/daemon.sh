@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests beside it: a pebsd of their own in $TMPDIR, with its socket and endpoint, gone when the test ends.
+# For the tests in this folder: starts a pebsd in $TMPDIR with its own socket and endpoint, and ends it with the test.
 set -eu
 
 : "${PEBSD:=build/pebsd}" "${PEBSCTL:=build/pebsctl}" "${TOOLS:=build/tests/tools}"
@@ -40,7 +40,7 @@ need() {
 
 [ "$(id -u)" = 0 ] || skip 'needs root: it loads BPF programs'
 
-# A TCP port of the loopback address that nobody has now.
+# Prints a TCP port of the loopback address that is free now.
 free_port() {
 	local candidate
 	for candidate in $(shuf -i 20000-29999 -n 50); do
@@ -52,7 +52,7 @@ free_port() {
 	fail 'no free port'
 }
 
-# Starts pebsd with the arguments, and waits until it serves.
+# Starts pebsd with these arguments and waits until it serves.
 start() {
 	port=$(free_port)
 	"$PEBSD" --socket "$socket" --listen "127.0.0.1:$port" "$@" >"$work/out" 2>"$work/log" &
@@ -65,7 +65,7 @@ start() {
 	fail 'pebsd does not answer'
 }
 
-# Waits until the recording is read to its end.
+# Waits until pebsd has read the whole recording.
 replayed() {
 	for _ in $(seq 100); do
 		! grep -q 'every record is read' "$work/log" || return 0
@@ -87,7 +87,7 @@ expect() {
 	[ "$2" = "$3" ] || fail "$1: expected $2, found $3"
 }
 
-# exits WHAT CODE COMMAND...: its output is left in $work/said
+# exits WHAT CODE COMMAND...: expects this exit code and leaves the output in $work/said
 exits() {
 	local what=$1 code=$2 status=0
 	shift 2

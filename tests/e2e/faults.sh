@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests of faults beside it: what holds after each of them. It still samples, it has its memory back, and the
-# fault is named, but not a thousand times.
+# For the tests of faults in this folder: checks what must hold after each fault. pebsd still samples, has given its
+# memory back, and has named the fault in the log, but not a thousand times.
 #
-# With `mounts=yes` set before, in a mount namespace of the test's own: what it mounts is seen by nobody else. The root
-# of a chroot need not be a mount, so it is from the namespace's own root that its mounts are made private.
+# If the test sets `mounts=yes` first, it runs in its own mount namespace, so nobody else sees its mounts. The root of a
+# chroot need not be a mount, so the mounts are made private from the root of the namespace.
 private_mounts='nsenter --mount=/proc/self/ns/mnt mount --make-rprivate /'
 if [ "${mounts:-}" = yes ] && [ "$(id -u)" = 0 ]; then
 	exec env mounts=its_own unshare --mount --propagation unchanged sh -c "$private_mounts && exec \"\$0\"" "$0"
@@ -13,13 +13,13 @@ fi
 . "$(dirname "$0")/daemon.sh"
 need jq
 
-# The allocator gives memory back by the page, and keeps some: so many KiB more than before are no leak. What leaks a
-# few bytes each time is found where allocations are counted, by test_faults_memory.
+# The allocator gives memory back in pages and keeps some. This many KiB more than before are not a leak.
+# test_faults_memory counts allocations and so finds a leak of a few bytes each time.
 memory_slack=1024
-# Under the address sanitizer memory is its, not the daemon's.
+# Under the address sanitizer most of the memory is the sanitizer's, not the daemon's.
 ! ldd "$PEBSD" | grep -q libasan || memory_slack=1000000
 
-# configure ORIGIN: collected ten times a second. Further lines come on standard input.
+# configure ORIGIN: writes a configuration with ten collections per second. Standard input has further lines.
 configure() {
 	printf '[sampling]\norigin = %s\ninterval = 100ms\n' "$1" >"$work/pebsd.conf"
 	cat >>"$work/pebsd.conf"
@@ -29,7 +29,7 @@ seen() {
 	ctl --json status >"$work/status.json" 2>"$work/said" && jq .samples.seen "$work/status.json"
 }
 
-# Among a crowd of its own user's, whoever comes may be sent away for a second.
+# In a crowd of the same user's clients, this client may be refused for a second.
 still_samples() {
 	local before='' after
 	for _ in $(seq 30); do
@@ -46,10 +46,10 @@ still_samples() {
 	fail "$1: it samples no more: $after samples, as before"
 }
 
-# Where the test itself reads of processes.
+# The /proc that the test itself reads.
 proc=/proc
 
-# Of its own, in KiB: neither the maps nor files.
+# Prints the daemon's own memory in KiB, without maps and files.
 memory() {
 	awk '/^RssAnon:/ { print $2 }' "$proc/$daemon/status"
 }
@@ -58,14 +58,14 @@ descriptors() {
 	find "$proc/$daemon/fd" -mindepth 1 | wc -l
 }
 
-# Remembers what is held before a fault, once all that is made at its first use has been.
+# Remembers memory, descriptors and log before a fault, after everything that the first use allocates was allocated.
 remember() {
 	ctl status >/dev/null
 	sleep 0.3
 	memory_before=$(memory) descriptors_before=$(descriptors) log_before=$(wc -l <"$work/log")
 }
 
-# Waits for it: connections end, and windows are written, a little later.
+# Waits until memory and descriptors are back: connections end, and windows are written, a little later.
 given_back() {
 	local now
 	for _ in $(seq 50); do
@@ -78,7 +78,7 @@ given_back() {
 	fail "$1: $now KiB of its own, before $memory_before"
 }
 
-# named WHAT TEXT [MOST]: in the log since `remember`, at least once.
+# named WHAT TEXT [MOST]: TEXT is in the log since `remember`, at least once and at most MOST times.
 named() {
 	local times
 	times=$(tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$2" || :)
@@ -86,20 +86,22 @@ named() {
 	[ "$times" -le "${3:-1}" ] || fail "$1: the log says $times times: $2"
 }
 
-# quiet WHAT MOST: so many lines since `remember`. What a stand-in for a PMU counts and does not sample is no fault.
+# quiet WHAT MOST: at most MOST lines in the log since `remember`. The stand-in for a PMU counts events without samples.
+# The message about these lost samples is not a fault.
 quiet() {
 	local lines
 	lines=$(tail -n +$((log_before + 1)) "$work/log" | grep -vc 'lost .* samples of loads: unexplained' || :)
 	[ "$lines" -le "$2" ] || fail "$1: $lines lines in the log, more than $2"
 }
 
-# CPU time taken by now, in ms.
+# Prints the CPU time used so far, in ms.
 cpu() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "$proc/$daemon/stat"
 }
 
-# In a mount namespace: a core PMU that is none. Its load latency event is the software event of page faults, which any
-# machine has: origin perf opens it, has its program run by it, and follows the machine's cgroups, as ever.
+# In a mount namespace: makes a stand-in for a core PMU. Its load latency event is the software event of page faults,
+# which every machine has. Origin perf opens this event, runs its program on it, and follows the machine's cgroups as
+# usual.
 stand_in_pmu() {
 	local devices=/sys/bus/event_source/devices
 	[ "${mounts:-}" = its_own ] || fail 'this would hide the PMU of the machine'
@@ -113,7 +115,7 @@ stand_in_pmu() {
 	echo skylake >"$devices/cpu/caps/pmu_name"
 }
 
-# bind FROM NAME: FROM as $work/NAME, until the test ends.
+# bind FROM NAME: mounts FROM as $work/NAME until the test ends.
 bind() {
 	mkdir "$work/$2"
 	mount --bind "$1" "$work/$2"
@@ -127,7 +129,7 @@ let_go() {
 	done
 }
 
-# A cgroup of the test's own, gone with it and with all that runs there.
+# Makes the test's own cgroup. It is removed at the end, with everything that runs in it.
 own_cgroup() {
 	local root
 	root=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET) || skip 'needs cgroup2'
@@ -136,7 +138,7 @@ own_cgroup() {
 	trap end_with_cgroup EXIT
 }
 
-# In the cgroup N below that: a process that touches fresh memory.
+# work_in N: runs a process in the cgroup N below that one. The process touches fresh memory.
 work_in() {
 	(
 		echo "$BASHPID" >"$cgroup/$1/cgroup.procs"
@@ -148,7 +150,7 @@ work_in() {
 end_with_cgroup() {
 	local status=$?
 	echo 1 >"$cgroup/cgroup.kill"
-	# Who is killed leaves a little later.
+	# Killed processes leave the cgroup a little later.
 	for _ in $(seq 50); do
 		find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null
 		[ -d "$cgroup" ] || break

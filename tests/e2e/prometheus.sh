@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests beside it, after daemon.sh: servers that run the configuration for a fleet.
+# For the tests in this folder, after daemon.sh: runs servers with the configuration for a fleet.
 # shellcheck disable=SC2154 # work is daemon.sh's
 config=$(cd "$(dirname "$0")" && pwd)/../../config/prometheus
 
-# run_prometheus NAME FILE [EDIT]: the configuration as it is but for its intervals, its files of hosts, and one shard
+# run_prometheus NAME FILE [EDIT]: runs the shipped configuration with other intervals and files of hosts, and one shard
 run_prometheus() {
 	local address
 	address=127.0.0.1:$(free_port)
@@ -20,13 +20,13 @@ run_prometheus() {
 	echo "$address" >"$work/$1/address"
 }
 
-# query NAME EXPRESSION: the values, a line each
+# query NAME EXPRESSION: prints the values, one per line
 query() {
 	curl --silent --max-time 5 --data-urlencode "query=$2" "http://$(cat "$work/$1/address")/api/v1/query" |
 		jq -r '.data.result[].value[1]' 2>/dev/null || :
 }
 
-# until_there NAME EXPRESSION
+# until_there NAME EXPRESSION: waits until the expression has a value
 until_there() {
 	for _ in $(seq 150); do
 		[ -z "$(query "$1" "$2")" ] || return 0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The benchmarks themselves: that a round of cheap ones comes to a result, that a comparison finds what became worse and
-# nothing in equal runs, and what becomes of measurements that fail or cannot be made. What they measure is of no interest.
+# The benchmarks themselves: a round of cheap ones must give a result. A comparison must find what became worse, and
+# nothing in equal runs. Measurements may fail or be impossible. The measured values do not matter here.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
@@ -27,7 +27,7 @@ grep -q 'pebsd, CPUs share a stripe' "$work/said" || fail 'the table lacks a mea
 grep -q '^machine: ' "$work/said" || fail 'the machine is not named'
 "$programs/bench_report" markdown "$result" | grep -q '^| pebsd | ' || fail 'the README would have no row of pebsd'
 
-# Seven rounds out of the first one, each a little off, and a second run in which one figure grew by a third.
+# Makes seven rounds from the first one, with small differences, and a second run in which one value grew by a third.
 jq '.rounds = 7 | .results |= map(if .unit and .values[0] then .values = [.values[0] * (1, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006)]
 	else del(.unit) | .left_out = "not here" end)' "$result" >"$work/results/a.json"
 jq '.results |= map(if .group == "body" and .name == "pebsd" then .values |= map(. * 1.33) else . end)' \
@@ -39,7 +39,7 @@ grep -q '^WORSE .*body .*pebsd ' "$work/said" || fail "what is worse is not name
 grep -q '^[1-9][0-9]* worse' "$work/said" || fail "not one thing is worse: $(cat "$work/said")"
 exits 'comparing with what is no run' 2 "$programs/bench_report" compare "$work/results/a.json" /dev/null
 
-# A directory of measurements that go wrong.
+# A directory of measurements that fail.
 mkdir "$work/wrong"
 ln -s "$(realpath "$programs/bench_report")" "$work/wrong/"
 cat >"$work/wrong/lacks" <<'END'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# .ci/run adds up what its stages count: a stage whose tests were all skipped has not failed, one that breaks off
-# without a count has. Where no fresh root can be made, the tests run without. What takes long runs where all is asked for.
+# .ci/run adds up the counts of its stages. A stage whose tests were all skipped has not failed. A stage that stops
+# without a count has failed. If no fresh root can be made, the tests run without one. Long tests run if all are
+# requested.
 set -eu
 
 work=$(mktemp -d)
@@ -12,7 +13,7 @@ cd "$work/checkout"
 echo 'true && make test' >README.md
 
 words=(all)
-# ends STATUS LAST_LINE PATTERN...: with these targets in the Makefile, and `words`.
+# ends STATUS LAST_LINE PATTERN...: runs with these targets in the Makefile and with `words`.
 ends() {
 	local status=0 want=$1 last=$2 output pattern
 	shift 2
@@ -29,7 +30,7 @@ ends() {
 	fi
 }
 
-# fresh LINE...: the script that makes fresh roots.
+# fresh LINE...: writes the script that makes fresh roots.
 fresh() {
 	printf '%s\n' '#!/bin/sh' "$@" >tests/tools/fresh_root.sh
 	chmod +x tests/tools/fresh_root.sh
@@ -61,14 +62,14 @@ ends 1 '21 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
 fresh 'echo 7 passed, 2 failed, 0 skipped' 'exit 1'
 ends 1 '19 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
 
-# It breaks off before any test.
+# The script stops before any test.
 fresh 'echo no package' 'exit 1'
 ends 1 '12 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo needs root' 'exit 77'
 ends 1 '19 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'
 
-# Guests run beside the other stages, and are waited for.
+# Guests run at the same time as the other stages, and .ci/run waits for them.
 fresh 'while [ ! -e guest-runs ]; do sleep 0.1; done' 'echo 9 passed, 0 failed, 1 skipped' 'touch stage-done'
 sed -i 's/^test-guest: .*/test-guest: ; @touch guest-runs; while [ ! -e stage-done ]; do sleep 0.1; done; exit 3/' Makefile
 words=()

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The collector's file (config/opentelemetry) as far as it goes without a collector, which Debian 12 does not have: it is
-# YAML, its pipeline has what it defines, and Prometheus scrapes a real pebsd with the configuration of its receiver.
+# The collector's file (config/opentelemetry), as far as it can be tested without a collector, which Debian 12 does not
+# have. It must be YAML and its pipeline must use what the file defines. Prometheus must scrape a real pebsd with the
+# configuration of its receiver.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl python3 promtool prometheus
@@ -46,7 +47,7 @@ prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/tsdb"
 	>"$work/prometheus.log" 2>&1 &
 others=$!
 
-# query EXPRESSION: the one value
+# query EXPRESSION: prints the value if there is exactly one
 query() {
 	curl --silent --max-time 5 --data-urlencode "query=$1" "http://$server/api/v1/query" |
 		jq -r '.data.result | if length == 1 then .[0].value[1] else empty end' 2>/dev/null || :

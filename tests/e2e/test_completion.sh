@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What bash, zsh and fish offer is what pebsctl and pebsd take: every verb, option and order, none that is not there,
-# each verb the options that it heeds; and cgroups and rules as the daemon has them. The shells themselves complete.
+# bash, zsh and fish must offer what pebsctl and pebsd accept: every verb, option and order, nothing else, for each verb
+# its options, and the cgroups and rules that the daemon has. The shells themselves do the completion.
 # shellcheck source=tests/e2e/daemon.sh
 . "${0%/*}/daemon.sh"
 need jq
@@ -13,9 +13,10 @@ ln -s "$(realpath "$PEBSCTL")" "$work/bin/pebsctl"
 ln -s "$(realpath "$PEBSD")" "$work/bin/pebsd"
 export PATH=$work/bin:$PATH HOME=$work INPUTRC=/dev/null HISTFILE='' TERM=dumb
 
-# Each of these prints what its shell offers at the end of a line, sorted.
+# Each of these functions prints what its shell offers at the end of a line, sorted.
 
-# What readline puts on the line for insert-completions (M-*) is what a function in the program's place is called with.
+# insert-completions (M-*) makes readline put all completions on the line. A function that replaces the program gets
+# them as its arguments.
 offered_by_bash() {
 	local line=$1 words
 	: >"$work/called"
@@ -23,7 +24,7 @@ offered_by_bash() {
 	printf '%s\n' 'called() { printf "%s\n" "$@" >"$CALLED"; }' 'pebsctl() { called "$@"; }' 'pebsd() { called "$@"; }' \
 		". $completion/pebsctl.bash" ". $completion/pebsd.bash" "$line"$'\033*' exit |
 		CALLED=$work/called timeout 20 bash --norc --noprofile -i >/dev/null 2>&1 || fail "bash does not complete: $line"
-	# Without the words that were there before the last one.
+	# Skips the words that were on the line before the last one.
 	words=$(awk '{ print NF - 1 - ($0 !~ / $/) }' <<<"$line")
 	tail -n "+$((words + 1))" "$work/called" | sort
 }
@@ -33,7 +34,7 @@ offered_by_fish() {
 		cut -f 1 | sort
 }
 
-# In a terminal of its own, which an interactive zsh wants; it says what it was to add, and ends.
+# An interactive zsh needs a terminal. It writes what it would add and ends.
 offered_by_zsh() {
 	: >"$work/added"
 	cat >"$work/.zshrc" <<-'Z'
@@ -64,7 +65,7 @@ offered_by_zsh() {
 	sort -u "$work/added"
 }
 
-# offers SHELL LINE EXPECTED...
+# offers SHELL LINE EXPECTED...: expects exactly these completions
 offers() {
 	local shell=$1 line=$2 found expected
 	shift 2
@@ -74,7 +75,7 @@ offers() {
 $(diff <(echo "$found") <(echo "$expected") | sed -n 's/^</-/p; s/^>/+/p')"
 }
 
-# What the programs say of themselves.
+# What the help of the programs lists.
 mapfile -t verbs < <("$PEBSCTL" --help | awk '/^Verbs:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
 mapfile -t options < <("$PEBSCTL" --help | sed -n '/^Options:/,/^$/s/^  \(-., \)\?\(--[a-z-]*\).*/\2/p')
 mapfile -t daemon_options < <("$PEBSD" --help | grep -o '^  *--[a-z-]*' | tr -d ' ')
@@ -85,7 +86,7 @@ read -r -a origins < <("$PEBSD" --help | sed -n 's/^ *--origin \([a-z|]*\).*/\1/
 mapfile -t sources < <(sed -n '/^#define SOURCES/,/^$/s/.*X([A-Z0-9_]*, "\([a-z0-9_]*\)").*/share:\1/p' "$header")
 [ ${#sources[@]} -ge 16 ] || fail "sources of $header: ${sources[*]}"
 
-# The options that a verb heeds, by asking it with each; nobody answers there.
+# Finds a verb's options by trying each of them. No daemon answers there.
 help=$("$PEBSCTL" --help)
 declare -A heeded
 for verb in "${verbs[@]}"; do
@@ -133,13 +134,13 @@ for shell in bash fish zsh; do
 		offers $shell "pebsctl --socket $socket $verb " "${cgroups[@]}"
 	done
 	offers $shell "pebsctl --socket $socket explain " slow-loads
-	# Nobody answers there.
+	# No daemon answers there.
 	offers $shell "pebsctl --socket $work/nowhere show " ''
-	# After the last argument there is nothing; zsh then has the options.
+	# Nothing is offered after the last argument, except that zsh offers the options.
 	[ $shell = zsh ] || offers $shell "pebsctl --socket $socket neighbours /x " ''
 done
 
-# Each order that is offered the daemon knows, and each duration too.
+# The daemon accepts each order that is offered, and each duration.
 for order in $(offered_by_bash 'pebsctl top --sort '); do
 	exits "--sort $order" 0 ctl top --sort "$order"
 done
@@ -150,7 +151,7 @@ for duration in $(offered_by_bash 'pebsctl pause --for '); do
 	exits "--for $duration" 3 "$PEBSCTL" --socket "$work/nowhere" pause --for "$duration"
 done
 
-# Names have colons, at which readline parts words; what is typed stays.
+# Names contain colons, at which readline splits words. What was typed must stay.
 typed() {
 	printf '%s\n' "called() { printf '%s\n' \"\$@\" >'$work/called'; }" 'pebsctl() { called "$@"; }' \
 		". $completion/pebsctl.bash" "$1"$'\t' exit | timeout 20 bash --norc --noprofile -i >/dev/null 2>&1

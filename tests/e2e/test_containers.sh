@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a recorded cgroup's path tells is in JSON, in `show`, and in metrics where it is configured, after a reload, too;
-# names of this host are not given to another's containers.
+# What the path of a recorded cgroup shows about its container is in JSON, in `show`, and in metrics if configured, also
+# after a reload. Names of this host must not be used for containers of another host.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl pgrep promtool
@@ -39,7 +39,7 @@ ctl reload >/dev/null
 get /metrics >"$work/metrics"
 ! grep -q 'pod_uid=' "$work/metrics" || fail 'labels are there after a reload without them'
 grep -qF "pebsd_weighted_samples_total{cgroup=\"$path\",event=" "$work/metrics" || fail 'the series is gone'
-# Nothing was looked for.
+# No process looked for names.
 ! pgrep -P "$daemon" -f container-names >/dev/null || fail 'names are looked for'
 expect 'an option that is not offered' 0 "$("$PEBSD" --help | grep -c container-names || :)"
 exits 'by hand' 2 "$PEBSD" --container-names

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The table of cgroup paths in pebsd-containers(7) is the one that tests/unit/test_container_path.c tests, row by row.
+# The table of cgroup paths in pebsd-containers(7) must match the one in tests/unit/test_container_path.c, row by row.
 set -eu
 
 cd "$(dirname "$0")/../.."

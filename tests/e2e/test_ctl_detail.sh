@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# How pebsctl looks closer: it waits, tells how far it is, can be left, and writes files whole or not at all. Against a
-# daemon whose zooms are made up.
+# How pebsctl looks closer: it waits, shows its progress, can be left, and writes files completely or not at all. The
+# daemon in this test has made-up zooms.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -45,7 +45,7 @@ grep -q 'asked for, from' "$work/said" || fail "it ended early: $(cat "$work/sai
 exits 'the end of one that is over' 0 ctl zoom --stop $cgroup
 grep -q 'it was over already' "$work/said" || fail "it was over: $(cat "$work/said")"
 
-# Ctrl-C leaves it running, and says so.
+# Ctrl-C leaves the zoom running, and pebsctl says so.
 status=0
 timeout --signal=INT 1 "$PEBSCTL" --socket "$socket" zoom --for 1h $cgroup >"$work/said" 2>&1 || status=$?
 grep -q 'the zoom goes on until .*--stop' "$work/said" || fail "what goes on: $(cat "$work/said")"
@@ -53,7 +53,7 @@ exits 'the last one, left running' 0 ctl zoom --last $cgroup
 grep -q 'still running' "$work/said" || fail 'Ctrl-C ended the zoom'
 exits 'its end' 0 ctl zoom --stop $cgroup
 
-# The bytes are the numbers of their places, in pieces that the daemon chose.
+# Each byte is its position modulo 256. The daemon chooses the pieces in which they arrive.
 truth() {
 	awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%02x", i % 256 }'
 }

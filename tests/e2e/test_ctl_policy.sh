@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What pebsctl's verbs on policy say and end with, against a daemon that has rules, and one that has none.
+# The output and exit codes of pebsctl's verbs on policy, with a daemon that has rules and with one that has none.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq socat

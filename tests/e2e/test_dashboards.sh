@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The dashboards (config/grafana) and the rules (config/prometheus) ask for what there is: a shard and a global server
-# scrape a real pebsd, and each query finds series, by names, labels and values that exist. With one that is renamed
-# they do not.
+# The dashboards (config/grafana) and the rules (config/prometheus) must query what exists. A shard and a global server
+# scrape a real pebsd. Each query must find series by existing names, labels and values. After a rename it must find
+# none.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 # shellcheck source=tests/e2e/prometheus.sh
@@ -16,7 +16,7 @@ for board in "$grafana"/*.json; do
 	jq . "$board" | cmp - "$board" || fail "${board##*/} is not as jq writes it"
 done
 
-# The model has all but what it costs: no interrupt interrupts it.
+# The model has everything except the cost of sampling, because it has no interrupts.
 cat >"$work/pebsd.conf" <<'C'
 [rule slow]
 cgroup = model:*
@@ -37,17 +37,17 @@ printf '[{"targets": ["127.0.0.1:%s", "%s"]}]\n' "$port" "$example" >"$work/host
 run_prometheus shard prometheus.yml
 printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.json"
 run_prometheus global global.yml
-# The README's one server for all.
+# The single server for everything, from the README.
 run_prometheus one prometheus.yml 's/^  - pebsd.rules.yml/&\n  - global.rules.yml/'
 
-# Before its first alert fires it serves none.
+# No series of alerts exists before the first alert fires.
 until_there shard 'pebsd_alert == 1'
 get /metrics >"$work/metrics"
 
 CONTAINER_LABELS=$(sed -n 's/.*X([A-Z_]*, "\([a-z_]*\)").*/\1/p' "$here/../../daemon/cgroup/container_label.h")
 export CONTAINER_LABELS
 
-# check SERVER FILE...
+# check SERVER FILE...: checks the queries of these files
 check() {
 	python3 "$here/dashboards.py" "$(cat "$work/$1/address")" "127.0.0.1:$port" "$work/metrics" "$example" "${@:2}" \
 		>"$work/said" 2>&1
@@ -58,7 +58,7 @@ cat "$work/said"
 check global "$grafana/fleet.json" "$config/global.rules.yml" || fail "$(cat "$work/said")"
 check one "$grafana/fleet.json" || fail "one server for all: $(cat "$work/said")"
 
-# refused SERVER FILE [EDIT COMPLAINT]...: what has been changed so finds nothing any more
+# refused SERVER FILE [EDIT COMPLAINT]...: after each edit, the check must complain
 refused() {
 	local server=$1 file=$2 name=${2##*/} edit
 	shift 2

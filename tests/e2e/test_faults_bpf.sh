@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A kernel that refuses a map or a program: at the start it is told which, why, in the verifier's own words where it was
-# the verifier, and pebsd ends; what is asked for later is refused to who asked, and sampling goes on.
+# A kernel that refuses a map or a program. At the start, pebsd reports which one and why, in the verifier's own words
+# if the verifier refused, and ends. A later request that needs the program is refused, and sampling continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 stand_in_pmu
 own_cgroup
 
-# spoiled WHAT COMMAND...
+# spoiled WHAT COMMAND...: runs the command with a kernel that refuses WHAT
 spoiled() {
 	local what=$1
 	shift
@@ -16,7 +16,7 @@ spoiled() {
 		ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" "$@"
 }
 
-# refused CODE WHAT TEXT...: all of them in the one line that it says.
+# refused CODE WHAT TEXT...: pebsd prints a single line with all these texts and exits with CODE.
 refused() {
 	local code=$1 what=$2 text
 	shift 2
@@ -33,12 +33,12 @@ configure model </dev/null
 for map in slot_index marks injected; do
 	refused 3 "map $map 1" "($map)" 'Operation not permitted' 'CAP_BPF'
 done
-# Maps of maps, and what the programs are verified with in the place of one.
+# Maps of maps, and the map that stands in for an inner map when programs are verified.
 for map in latency_blocks owners_blocks hot_tables; do
 	refused 3 "map $map 1" "'$map'" 'Operation not permitted' 'CAP_BPF'
 done
 refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
-# Those of a block are made before the programs are loaded.
+# The maps of a block are made before the programs are loaded.
 for map in latency_block owners_block; do
 	refused 3 "map $map 1" 'cannot make the BPF maps of the slots' 'Operation not permitted' 'CAP_BPF'
 	refused 1 "map $map 12" 'cannot make the BPF maps of the slots' 'Cannot allocate memory' \
@@ -53,7 +53,7 @@ for program in event_0 cgroup_born cgroup_died; do
 	refused 3 "program $program" "prog '$program'" 'R9 !read_ok' "the kernel's verifier does not take the program"
 done
 
-# Its own start, with what is left out of daemon.sh's: a failure here is told with the log.
+# Starts pebsd without some of daemon.sh's checks. A failure here prints the log.
 begin() {
 	export SPOIL_BPF=$1 LD_PRELOAD=$TOOLS/spoil_bpf.so
 	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 \
@@ -74,14 +74,14 @@ finish() {
 	daemon=''
 }
 
-# Which cgroups hold virtual machines is not known then: told once, and sampled they are all the same.
+# Without this program pebsd does not know which cgroups hold virtual machines. It logs that once and samples them.
 begin 'program guest_cgroups'
 log_before=0
 still_samples 'without the program that finds virtual machines'
 named 'it' 'no cgroup is marked as holding a virtual machine, though some may: .*guest_cgroups.*R9 !read_ok'
 finish
 
-# None can be looked at closely: who asks is told why, each time; sampling goes on.
+# Without this program no zoom is possible. Each request is told why, and sampling continues.
 begin 'program zoom_all 1'
 remember
 for _ in 1 2 3; do

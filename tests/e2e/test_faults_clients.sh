@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Clients of the control socket that are slow, silent, too many or too loud take nothing down, and keep nobody out.
+# Clients of the control socket that are slow, silent, too many or too busy must not stop pebsd or keep others out.
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need setpriv mkfifo socat curl
@@ -10,7 +10,7 @@ status_call='{"method":"io.pebsd.GetStatus"}'
 reload_call='{"method":"io.pebsd.Reload"}'
 watch_call='{"method":"io.pebsd.Watch","more":true}'
 
-# background NAME COMMAND...: until `finished`, which ends its input.
+# background NAME COMMAND...: runs until `finished` ends its input.
 background() {
 	mkfifo "$work/$1.input"
 	"${@:2}" <"$work/$1.input" >"$work/$1.said" &
@@ -40,7 +40,7 @@ configure model </dev/null
 start --config "$work/pebsd.conf"
 sleep 0.5
 
-# A thousand that say nothing: who has something to say is let in.
+# A thousand clients are silent: a client with a request still gets in.
 remember
 background silent "$crowd" "$socket" hold 1000
 wait_for silent
@@ -55,7 +55,7 @@ still_samples 'after 1,000 silent connections'
 given_back 'after 1,000 silent connections'
 quiet '1,000 silent connections' 1
 
-# Those that watch are not silent, and stay: others are let in all the same.
+# Watching clients are not silent and stay connected. Others must get in nevertheless.
 remember
 background watchers "$crowd" "$socket" hold 200 "$watch_call"
 wait_for watchers
@@ -64,7 +64,7 @@ finished
 given_back 'after 200 watchers'
 quiet '200 watchers' 1
 
-# Another user's crowd keeps root out at no time, be it as loud as it may.
+# Another user's crowd must never keep root out, however busy it is.
 chmod 711 "$work" "${TMPDIR:-$work}"
 chmod 666 "$socket"
 remember
@@ -79,7 +79,7 @@ still_samples "after another user's crowd"
 given_back "after another user's crowd"
 quiet "another user's crowd" 1
 
-# A thousand that ask at once are answered or sent away.
+# A thousand clients with a request at the same time are answered or turned away.
 remember
 "$crowd" "$socket" call 1000 "$status_call" >"$work/asking.said"
 [ "$(value asking answered)" -gt 0 ] || fail "none of 1,000 is answered: $(cat "$work/asking.said")"
@@ -88,7 +88,7 @@ still_samples 'after 1,000 questions'
 given_back 'after 1,000 questions'
 quiet '1,000 questions' 1
 
-# 100 MB without an end.
+# A message of 100 MB without an end.
 remember
 "$crowd" "$socket" send 100000000 >"$work/long.said"
 [ "$(value long taken)" -lt 10000000 ] || fail "it took $(value long taken) bytes of one message"
@@ -99,7 +99,7 @@ still_samples 'after 100 MB'
 given_back 'after 100 MB'
 quiet '100 MB' 1
 
-# Who asks and does not read is not asked for more than an answer.
+# From a client that requests without reading, pebsd reads no more than it can answer.
 remember
 background deaf "$crowd" "$socket" deaf 100000 "$status_call"
 wait_for deaf
@@ -110,7 +110,8 @@ finished
 given_back 'after a client that does not read'
 quiet 'a client that does not read' 1
 
-# Three who ask without an end, and read: whoever else there is has a turn, HTTP too. A scrape before, whose body is held.
+# Three clients request and read without end. Everybody else must get a turn, also over HTTP. One scrape comes first,
+# because its body stays in memory.
 get /metrics >"$work/body"
 remember
 for _ in $(seq 500); do
@@ -137,8 +138,7 @@ others=''
 given_back 'after clients that ask without an end'
 quiet 'clients that ask without an end' 1
 
-# A storm of reloads: the log tells of the first ones, and how many more there were when the minute is over or pebsd
-# ends.
+# A storm of reloads: the log has the first ones. It has the number of the others after a minute or when pebsd ends.
 remember
 reloads=0
 for _ in $(seq 25); do

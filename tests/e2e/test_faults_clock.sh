@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The clock is set an hour forward, or back: what lasts so long lasts as long, and times that are told from then on are
-# the new clock's.
+# The clock is set an hour forward or back. Durations must not change, and times that are shown from then on must be
+# those of the new clock.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -27,7 +27,7 @@ uptime_ms() {
 	awk '{ print int($1 * 1000) }' /proc/uptime
 }
 
-# lasted WHAT LEAST MOST: in ms, since the clock was set.
+# lasted WHAT LEAST MOST: expects this many ms since the clock was set.
 lasted() {
 	local ms=$(($(uptime_ms) - begun))
 	if [ "$ms" -lt "$2" ] || [ "$ms" -gt "$3" ]; then
@@ -35,19 +35,19 @@ lasted() {
 	fi
 }
 
-# new_clock WHAT TIME: the time is of the clock as it is now.
+# new_clock WHAT TIME: expects a time of the clock as it is set now.
 new_clock() {
 	local off
 	off=$(jq --null-input --arg time "$2" --argjson step "$stepped" '($time | sub("\\.[0-9]+"; "") | fromdate) - now - $step | fabs | floor')
 	[ "$off" -le 30 ] || fail "$1, the clock set by $stepped s: $2 is off by $off s"
 }
 
-# state RULE
+# state RULE: prints the state of its alert, or none
 state() {
 	ctl --json alerts | jq --raw-output --arg rule "$1" 'first(.alerts[] | select(.rule == $rule)).state // "none"'
 }
 
-# until_is WHAT EXPECTED COMMAND...
+# until_is WHAT EXPECTED COMMAND...: waits until the command prints this
 until_is() {
 	local found=''
 	for _ in $(seq 300); do
@@ -58,7 +58,7 @@ until_is() {
 	fail "$1: it never is $2, but $found"
 }
 
-# By its message: what it took is looked through before it can be shown.
+# Counts messages, because a zoom's samples are processed before they can be shown.
 zooms_over() {
 	grep -c 'zoom .* is over' "$work/log" || :
 }
@@ -91,7 +91,7 @@ for sign in '' -; do
 	new_clock 'when it fired' "$(ctl --json alerts | jq --raw-output '.alerts[0].fired')"
 	new_clock 'the last collection' "$(ctl --json status | jq --raw-output .taken)"
 
-	# A window that goes back beyond it is as long as it was.
+	# A window that began before the clock was set has the right length.
 	seconds=$(ctl --json --window 10s show "$name" | jq .window_s)
 	awk -v seconds="$seconds" 'BEGIN { exit !(seconds > 5 && seconds < 12) }' || fail "a window of 10s: $seconds s"
 

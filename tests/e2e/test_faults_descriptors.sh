@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# With too few descriptors pebsd says so and ends, or serves; and one that runs out of them goes on sampling, tells it
-# once, and takes in those who waited when there are some again.
+# With too few descriptors pebsd says so and ends, or it serves. A pebsd that runs out of descriptors later continues to
+# sample, logs this once, and accepts the waiting clients as soon as there are descriptors again.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -9,7 +9,7 @@ need prlimit setpriv curl
 stand_in_pmu
 own_cgroup
 
-# begins_with LIMIT
+# begins_with LIMIT: runs pebsd with this many descriptors
 begins_with() {
 	code=0
 	prlimit --nofile="$1:$1" "$PEBSD" --config "$work/pebsd.conf" --once --for 100ms --json \
@@ -25,7 +25,7 @@ begins_with() {
 	echo "with $1 descriptors: exit code $code: $(tail -n 1 "$work/log" | cut -c 1-150)"
 }
 
-# At the start, whatever it is that cannot be opened. The program's loader takes the first four.
+# At the start, whatever cannot be opened. The program's loader uses the first four.
 configure model </dev/null
 for limit in 4 8 16 128 256; do
 	begins_with "$limit"
@@ -37,13 +37,13 @@ for limit in 4 8 16 128 256; do
 done
 expect 'exit code of perf' 0 "$code"
 
-# While it runs.
+# While pebsd runs.
 start --config "$work/pebsd.conf"
 get /metrics >/dev/null
 remember
 limit=$(prlimit --pid "$daemon" --nofile --noheadings --output SOFT)
-# The limit is of numbers: none below the lowest that is free can be had. The connections just made may be still being
-# closed, so that it is the least of some readings.
+# RLIMIT_NOFILE limits descriptor numbers, so no descriptor can be opened once it is the lowest free number. Recent
+# connections may still be closing, so the lowest of several readings counts.
 lowest_free() {
 	find "$proc/$daemon/fd" -mindepth 1 -printf "%f\n" | sort -n | awk '$1 != NR - 1 { exit } { free = NR } END { print free + 0 }'
 }

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# No room on the disk for the state of alerts: they fire and are logged all the same, it is told once, and the state is
-# whole again when there is room.
+# The disk has no space for the state of alerts. Alerts must fire and be logged nevertheless, the fault is logged once,
+# and the state is complete again as soon as there is space.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 
-# rules NAME...: each fires as soon as there are samples enough.
+# rules NAME...: writes rules that fire as soon as there are enough samples.
 rules() {
 	local name
 	configure model < <(
@@ -41,7 +41,7 @@ expect 'stored' first "$(stored)"
 remember
 ! cat /dev/zero >"$work/alerts/filling" 2>/dev/null || fail 'there is room'
 
-# Again and again, with other rules and other alerts.
+# Several times, with other rules and other alerts.
 for others in 'first second' 'first third' 'first second third'; do
 	# shellcheck disable=SC2086 # words
 	rules $others
@@ -67,7 +67,7 @@ done
 named 'room again' 'the state of alerts is written to .* again'
 stored | grep -q 'fourth.*second.*third' || fail "stored: $(stored)"
 
-# There is none at the start.
+# There is no space at the start.
 kill "$daemon"
 wait "$daemon" || fail 'it does not end well'
 daemon=''

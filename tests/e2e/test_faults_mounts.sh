@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# cgroup2 or /proc that is not there, or goes while pebsd runs: what rests on it is told as missing, all else goes on.
+# cgroup2 or /proc is missing, or disappears while pebsd runs. pebsd reports what depends on it as missing, and
+# everything else continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -10,7 +11,7 @@ own_cgroup
 configure perf < <(printf 'period = 100\nbudget = off\n')
 tree=${cgroup%/*} name=/${cgroup##*/}
 
-# work_in CGROUP: a process that touches fresh memory.
+# work_in CGROUP: runs a process there that touches fresh memory.
 work_in() {
 	(
 		echo "$BASHPID" >"$1/cgroup.procs"
@@ -18,7 +19,7 @@ work_in() {
 	)
 }
 
-# What the test itself looks at stays, and is taken away from pebsd alone.
+# The test keeps what it reads itself, and takes it away from pebsd only.
 bind "$tree" tree
 bind /proc proc
 cgroup=$work/tree$name
@@ -28,7 +29,7 @@ away() {
 	done
 }
 
-# What finds names, and what looks at neighbours, begins at its first use, and stays.
+# The processes that find names and look at neighbours start at their first use and stay.
 first_uses() {
 	work_in "$cgroup"
 	sleep 0.3
@@ -38,7 +39,7 @@ first_uses() {
 	get /metrics >/dev/null
 }
 
-# cgroup2 goes while it runs: cgroups are told apart and named as before, those born then too.
+# cgroup2 disappears while pebsd runs: cgroups are distinguished and named as before, also those that are born then.
 start --config "$work/pebsd.conf"
 first_uses
 remember
@@ -69,7 +70,7 @@ kill "$daemon"
 wait "$daemon" || fail 'without cgroup2 it does not end well'
 daemon=''
 
-# It is not there at the start.
+# cgroup2 is missing at the start.
 # shellcheck disable=SC2016 # the inner shell's
 exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation unchanged sh -c \
 	"$private_mounts"' && umount --all --lazy --types cgroup2; exec "$@"' sh \
@@ -77,14 +78,14 @@ exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation uncha
 grep -q 'no cgroup2 file system is mounted.*mount it' "$work/said" || fail "no cgroup2 at the start: $(cat "$work/said")"
 expect 'lines' 1 "$(wc -l <"$work/said")"
 
-# /proc goes while it runs: what is read there is left out, and all else goes on.
+# /proc disappears while pebsd runs: what is read there is left out, and everything else continues.
 proc=$work/proc
 start --config "$work/pebsd.conf"
 get /metrics >"$work/before"
 first_uses
 remember
 work_in "$cgroup"
-# What looks for leaks reads them there.
+# The leak detector reads the threads of the process there.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 mount -t tmpfs none /proc
 still_samples 'without /proc'
@@ -106,7 +107,7 @@ kill "$daemon"
 wait "$daemon" || fail 'without /proc it does not end well'
 daemon=''
 
-# It is empty from the start: HTTP is spoken by a process that is started by way of /proc.
+# /proc is empty from the start. HTTP needs it, because its process is started through /proc.
 configure model </dev/null
 exits 'HTTP without /proc' 1 timeout 20 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen "127.0.0.1:$(free_port)"
 grep -q 'cannot serve HTTP.*/proc/self/exe.*mount /proc.*listen = none' "$work/said" || fail "HTTP without /proc: $(cat "$work/said")"

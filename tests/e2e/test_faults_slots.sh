@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# More cgroups than slots: those without one are counted as unattributed, all that has one is sampled on, it is told
-# once, and slots that come free are given to cgroups that come later and to those that went without.
+# There are more cgroups than slots. Those without a slot count as unattributed, those with a slot are sampled, and the
+# log says so once. Free slots go to later cgroups and to those that had none.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 stand_in_pmu
 own_cgroup
-# Others of this machine may have cgroups too.
+# Others on this machine may also have cgroups.
 slots=$(($(find "${cgroup%/*}" -type d | wc -l) + 20))
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = %d\n' "$slots"
 	printf '[rule blind]\ncgroup = /%s/*\nmetric = rate\nabove = 1\nwindow = 5s\n' "${cgroup##*/}")
@@ -33,7 +33,7 @@ work_in 1
 sleep 0.3
 ctl --json show "/${cgroup##*/}/1" | jq -e '.events | length > 0' >/dev/null || fail 'a cgroup with a slot is not sampled'
 
-# What has none is known as that, by name, wherever somebody asks: the last of them never had a sample of its own.
+# Every interface names a cgroup without a slot as such. The last cgroup here never had a sample of its own.
 blind=/${cgroup##*/}/60
 for _ in $(seq 50); do
 	[ "$(status '.no_slot | length > 0')" = false ] || break
@@ -58,7 +58,7 @@ still_samples 'without a slot to spare'
 named 'no free slot' "cgroups find no free slot: all $slots are taken"
 quiet 'no free slot' 1
 
-# Most of them go: one that went without has a slot then.
+# Most cgroups are removed: one that had no slot gets one.
 for n in {1..55}; do
 	rmdir "$cgroup/$n"
 done
@@ -73,7 +73,7 @@ ctl --json show "/${cgroup##*/}/60" | jq -e '.events | length > 0' >/dev/null ||
 expect 'and has a slot' null "$(ctl --json show "$blind" | jq .no_slot)"
 expect 'as all have' '[0,[]]' "$(status -c '[.without_slot, .no_slot]')"
 
-# Storms of births are told of no more often than slots run out.
+# Storms of births are logged only as often as slots run out.
 for _ in 1 2 3; do
 	for n in {100..160}; do
 		mkdir "$cgroup/$n"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The process is stopped for a while (SIGSTOP; some seconds stand for a minute), as a debugger does, or a machine that is
-# suspended: what comes in meanwhile is counted over the time that it took, no rule takes it for a burst, and it goes on.
+# The process is stopped for a while (SIGSTOP; some seconds stand for a minute), as by a debugger or a suspended
+# machine. What arrives in the meantime is counted over the time that it took. No rule takes it for a burst, and pebsd
+# continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -11,7 +12,7 @@ own_cgroup
 name=/${cgroup##*/}
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 
-# Touches fresh memory at an even pace all the time.
+# Touches fresh memory at a constant pace all the time.
 (
 	echo "$BASHPID" >"$cgroup/cgroup.procs"
 	while :; do
@@ -21,12 +22,12 @@ configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 ) &
 others=$!
 
-# Samples a second as the kernel counts them, over the time that the window really has.
+# Prints the samples per second as the kernel counts them, over the real length of the window.
 rate() {
 	ctl --json --window "$1" show "$name" | jq '.events.loads.weighted.samples / .window_s'
 }
 
-# rule NAME TIMES: fires above so many times the usual rate.
+# rule NAME TIMES: writes a rule that fires above TIMES the usual rate.
 rule() {
 	printf '[rule %s]\ncgroup = %s\nmetric = rate\nwindow = 4s\nfor = 0\n' "$1" "$name"
 	awk -v usual="$usual" -v times="$2" 'BEGIN { printf "above = %d\n", usual * times }'
@@ -61,7 +62,7 @@ kill -STOP "$daemon"
 sleep 8
 kill -CONT "$daemon"
 for _ in $(seq 10); do
-	# The time that it was stopped for is in the shortest window, with all that came in then.
+	# The shortest window includes the time that pebsd was stopped, with all samples of that time.
 	now=$(rate 1s)
 	awk -v now="$now" -v usual="$usual" 'BEGIN { exit now > 4 * usual }' ||
 		fail "after it was stopped: $now samples a second, before $usual: $(ctl --json --window 1s show "$name")"

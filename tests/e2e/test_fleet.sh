@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The configuration for a fleet (config/prometheus): Prometheus has nothing to say about it, its rules make of made-up
-# hosts what they should, and a shard and a global server that run it take what a real pebsd serves.
+# The configuration for a fleet (config/prometheus). Prometheus must accept it without complaints and its rules must
+# give the right results for made-up hosts. A shard and a global server with it must accept what a real pebsd serves.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 # shellcheck source=tests/e2e/prometheus.sh
@@ -14,8 +14,8 @@ promtool check config --syntax-only "$config/prometheus.yml" >"$work/said" 2>&1 
 promtool check config --syntax-only "$config/global.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 promtool test rules "$here/fleet.test.yml" "$here/fleet_global.test.yml" "$here/alerts.test.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 
-# A path that is longer than Prometheus is told to take, which is less here: a recording has none above 4096 bytes, as
-# the kernel's cgroups may have.
+# A path longer than Prometheus is configured to accept. The limit is lower here: paths in a recording have at most 4096
+# bytes, while the kernel's cgroups may have more.
 long=$(printf '/%0250d' 1 2 3 4 5 6 7 8 9 10 11 12)
 "$TOOLS/make_recording" "$work/long.perf.data" "$long"
 start --replay "$work/long.perf.data"
@@ -27,7 +27,7 @@ printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.j
 run_prometheus global global.yml
 until_there shard 'service:pebsd_latency_cycles_bucket:rate5m{le="+Inf"}'
 
-# A label for what a cgroup is a part of: each path has one.
+# The label for the group of a cgroup: each path has one.
 expect 'the service of a unit' postgresql \
 	"$(curl --silent --data-urlencode 'match[]=pebsd_latency_cycles_count{cgroup="/system.slice/postgresql.service"}' \
 		"http://$(cat "$work/shard/address")/api/v1/series" | jq -r '.data[0].service')"
@@ -40,7 +40,7 @@ kept=$(query shard 'scrape_samples_post_metric_relabeling{job="pebsd"}')
 echo "$served series are served, $kept kept"
 [ "$kept" -lt "$served" ] || fail 'nothing was dropped'
 
-# The global server has what was recorded, and nothing of a single cgroup but those that wait the most.
+# The global server has the recorded series, and of single cgroups only those that wait the most.
 until_there global 'fleet:pebsd_latency_cycles_p99:rate5m'
 until_there global 'instance:pebsd_samples_seen:rate5m'
 expect 'a cgroup on the global server' '' "$(query global 'count({__name__=~"pebsd_(latency|source|weighted).*"})')"

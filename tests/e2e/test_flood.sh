@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Clients of the HTTP endpoint that are silent, slow, too many or too loud, by a UNIX socket and over TCP: pebsd samples
-# on and takes no part in it, the process that speaks HTTP has its memory back, who scrapes is served, and the log is
-# quiet. And that process' end, and pebsd's.
+# Clients of the HTTP endpoint that are silent, slow, too many or too busy, over a UNIX socket and over TCP. pebsd must
+# continue to sample without being involved. The process that speaks HTTP must give its memory back, scrapes must be
+# answered, and the log must be quiet. Also tests the end of that process and of pebsd.
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need curl pgrep
@@ -21,7 +21,7 @@ speaker() {
 	pgrep --parent "$daemon" --full -- --http
 }
 
-# of_its_own PID: in KiB
+# of_its_own PID: prints its own memory in KiB
 of_its_own() {
 	awk '/^RssAnon:/ { print $2 }' "/proc/$1/status"
 }
@@ -30,7 +30,7 @@ held() {
 	find "/proc/$1/fd" -mindepth 1 | wc -l
 }
 
-# The same of the process that speaks HTTP, which is still the same one.
+# Remembers the same of the process that speaks HTTP. It must be the same process afterwards.
 before_it() {
 	expect 'a scrape before' 200 "$(local_scrape)"
 	remember
@@ -61,7 +61,7 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 
-# A thousand that say nothing. Each has a second, or ten where nobody waits; who scrapes waits his turn.
+# A thousand silent clients. Each has a second, or ten if nobody waits. A scrape waits for its turn.
 before_it
 mkfifo "$work/input"
 "$crowd" "$socket_http" hold 1000 <"$work/input" >"$work/silent" &
@@ -76,12 +76,12 @@ exec 5>&-
 wait "$others" || :
 after_it '1,000 silent connections'
 
-# A thousand that ask at once, each in half a request: nothing is served to them.
+# A thousand clients each send half a request at the same time: none of them is answered.
 before_it
 "$crowd" "$socket_http" call 1000 'GET /metrics HTTP/1.0' >"$work/half"
 after_it '1,000 halves of a request'
 
-# 100 MB: of a head without an end, and of a body that nobody wants.
+# 100 MB: of a header without an end, and of a body that nobody needs.
 before_it
 "$crowd" "$socket_http" send 100000000 >"$work/long"
 taken=$(tr ' ' '\n' <"$work/long" | sed -n 's/^taken=//p')
@@ -94,7 +94,7 @@ code=$(scrape --unix-socket "$socket_http" --header 'Expect:' --data-binary "@$w
 after_it 'a body of 100 MB'
 rm "$work/zeros"
 
-# Many headers, and one that is long.
+# Many headers, and a long one.
 before_it
 headers=()
 for i in $(seq 2000); do
@@ -104,7 +104,7 @@ code=$(scrape --unix-socket "$socket_http" "${headers[@]}" http://pebsd/metrics)
 [ "$code" = 431 ] || [ "$code" = 413 ] || [ "$code" = 000 ] || fail "2,000 headers: $code"
 after_it '2,000 headers'
 
-# Who asks again and again without reading gets one answer, and costs no more than that.
+# A client that requests again and again without reading gets one answer and costs no more than that.
 before_it
 mkfifo "$work/deaf.input"
 "$crowd" "$socket_http" deaf 100000 $'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n' <"$work/deaf.input" >"$work/deaf" &
@@ -116,7 +116,7 @@ exec 5>&-
 wait "$others" || :
 after_it 'a client that does not read'
 
-# Its process killed: again and again, and told once. What comes meanwhile waits.
+# The process that speaks HTTP is killed several times. This is logged once, and requests in between wait.
 expect 'a scrape' 200 "$(local_scrape)"
 remember
 for _ in 1 2 3; do
@@ -130,7 +130,7 @@ named 'three kills' "the HTTP endpoint's process was ended by signal 9 (KILL)"
 quiet 'three kills' 1
 grep -qx 'pebsd_http_restarts_total 3' "$work/metrics" || fail "restarts: $(grep http_restarts "$work/metrics")"
 
-# pebsd killed: its process goes, too.
+# pebsd is killed: the process that speaks HTTP ends, too.
 http=$(speaker)
 kill -KILL "$daemon"
 wait "$daemon" 2>/dev/null || :
@@ -140,7 +140,7 @@ for _ in $(seq 50); do
 done
 ! kill -0 "$http" 2>/dev/null || fail 'the process that speaks HTTP is left behind'
 
-# Over TCP; what is no HTTP is told so, and a request is served that comes in pieces.
+# Over TCP. Data that is not HTTP gets an error, and a request that arrives in pieces is served.
 daemon=''
 start --config "$work/pebsd.conf"
 for _ in $(seq 100); do

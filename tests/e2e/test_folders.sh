@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# No folders include each other in a circle, no sources call each other in one, daemon/ itself stays small, each folder
-# says what it is, and the picture of the folders in CONTRIBUTING is up to date. Each of these is seen to fail too.
+# No folders and no sources depend on each other in a circle, daemon/ itself stays small, each folder has a README, and
+# the picture of the folders in CONTRIBUTING is up to date. Each of these checks must also be able to fail.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -24,7 +24,7 @@ cp .github/CONTRIBUTING.md "$work"
 tool=$PWD/tests/tools/folders.py
 cd "$work"
 
-# complains PATTERN [OBJECTS]
+# complains PATTERN [OBJECTS]: expects the check to fail with this message
 complains() {
 	local output
 	if output=$("$tool" --check CONTRIBUTING.md "${@:2}"); then

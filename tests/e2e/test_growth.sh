@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A node that grows: pebsd starts with few cgroups, and has slots for those that come, by hundreds at once, while it
-# samples; the log says so, and says before the limit on memory is reached that it is near. What comes after that is
-# known as without a slot.
+# A node that grows: pebsd starts with few cgroups and adds slots while it samples, for hundreds of new cgroups at once.
+# The log reports this, and warns before the limit on memory is reached. Later cgroups are known as without a slot.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -20,7 +19,7 @@ first=$(status .slots) limit=$(status .slots_limit)
 [ "$limit" -gt "$first" ] || fail "no slot can be added: $(ctl status)"
 expect 'no cgroup is without one' 0 "$(status .without_slot)"
 
-# More than there are slots for: the newest of them is sampled by name within two seconds.
+# More cgroups than slots: the newest of them is sampled by name within two seconds.
 n=$((first + 300))
 [ "$n" -lt $((limit * 3 / 4)) ] || skip "the limit of $limit is too near to $first slots on this machine"
 seq "$n" | (cd "$cgroup" && xargs mkdir)
@@ -36,7 +35,7 @@ expect 'malformed' 0 "$(status .samples.lost.malformed)"
 named 'growth' 'slots for cgroups: ' 9
 ! grep -q 'there can be no more than' "$work/log" || fail 'a limit that is far is told'
 
-# Up to the limit, which is told before; and what comes then is named.
+# Up to the limit, with a warning before it. Cgroups after that are named.
 seq $((n + 1)) $((limit + 50)) | (cd "$cgroup" && xargs mkdir)
 for _ in $(seq 100); do
 	[ "$(status '.no_slot | length > 0')" = false ] || break

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tests/guest/run.sh and guest.sh, with a script in the place of the emulator: each kernel runs the tests that name it or
-# name none, the longest first, shared out to as many guests as there are CPUs; and what a guest that ended had still to
-# run has failed.
+# tests/guest/run.sh and guest.sh, with a script instead of the emulator. Each kernel must run the tests that name it or
+# name none, the longest first, distributed to as many guests as there are CPUs. Tests that an ended guest had not run
+# yet have failed.
 set -eu
 
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ fail() {
 	exit 1
 }
 
-# A script in place of QEMU. It prints what tests/guest/inside/run.sh prints, and sources the file of each test.
+# A script instead of QEMU. It prints what tests/guest/inside/run.sh prints, and sources the file of each test.
 cat >emulator <<'END'
 #!/bin/bash
 while [ $# -gt 0 ]; do
@@ -54,7 +54,7 @@ echo end
 END
 chmod +x emulator
 
-# test_of NAME PLAY [LINE_OF_ITS_HEAD...]
+# test_of NAME PLAY [LINE_OF_ITS_HEAD...]: makes a test
 test_of() {
 	local name=$1
 	printf '%s\n' "$2" >"plays/$name"
@@ -63,14 +63,14 @@ test_of() {
 	chmod +x "tests/guest/inside/test_$name.sh"
 }
 
-# runs ARGUMENT...: leaves the output in `out`, and GUEST KERNEL[,MACHINE,CPUS] TEST of each in `ran`.
+# runs ARGUMENT...: leaves the output in `out`, and GUEST KERNEL[,MACHINE,CPUS] TEST of each test in `ran`.
 runs() {
 	rm -f guests ran
 	touch ran
 	tests/guest/run.sh "$@" >out 2>&1 || fail "run.sh ended with $?:" "$(cat out)"
 }
 
-# prints LINE...: each stands in the output. ran LINE...: these in this order and no others.
+# prints LINE...: each line is in the output. ran LINE...: exactly these tests, in this order.
 prints() {
 	local line
 	for line; do
@@ -88,13 +88,13 @@ test_of slow 'echo passed slow 4' '# takes: 4 s' '# long' '# kernels: 7'
 test_of long 'echo passed long 300' '# takes: 300 s'
 test_of new 'echo skipped new 0 needs more' '# kernels: 7'
 
-# Which kernel runs which, in which order; one guest suffices each.
+# Which kernel runs which tests, in which order. One guest is enough for each kernel.
 runs '7 6.1'
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 6.1 boot' '2 6.1 long'
 prints '1..6' 'ok - 7,skylake-server,1: long (300 s)' 'ok - 7,skylake-server,1: new # SKIP needs more' \
 	'ok - 7,skylake-server,1: short (2 s)' 'ok - 6.1,skylake-server,1: boot (1 s)' \
 	'ok - 6.1,skylake-server,1: the kernel has no complaint'
-# A short run takes the first of a test's kernels and none that is marked as long; a long one all of them.
+# A short run uses the first kernel of each test and no test marked as long. A long run uses all of them.
 runs '7 6.1' long
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '1 7 slow' '2 6.1 boot' '2 6.1 long' '2 6.1 short'
 rm plays/slow tests/guest/inside/test_slow.sh
@@ -104,31 +104,31 @@ runs '6.1' new
 ran '1 6.1 new'
 ! tests/guest/run.sh 6.1 none >out 2>&1 || fail 'a test that is not there is run'
 grep -q 'there is no test "none"' out || fail "$(cat out)"
-# Two at once, where there is enough for two; each test once.
+# Two guests at once if there is enough work for two. Each test runs once.
 GUESTS=2 runs 7
 [ "$(cut -d ' ' -f 3 ran | sort | paste -s -d ' ')" = 'boot long new short' ] || fail "$(cat ran)"
 [ "$(cat guests)" = 2 ] || fail "$(cat guests) guests for 335 s"
 
-# A test that names machines runs on each of them, in a guest with the CPUs that it names; one that names a whole kind
-# as its kernel, on that one alone.
+# A test that names machines runs on each of them, in a guest with the number of CPUs that it names. If run.sh gets a
+# complete kind instead of a kernel, the test runs on that machine only.
 test_of played 'echo passed played 9' '# takes: 9 s' '# kernels: 7' '# machines: haswell zen3' '# cpus: 2' '# root: whole'
 runs '7 6.1' played
 [ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,2,initrd-whole played;7,zen3,2,initrd-whole played;6.1,haswell,2,initrd-whole played;6.1,zen3,2,initrd-whole played' ] ||
 	fail "$(cat ran)"
 prints '1..4' 'ok - 7,haswell,2,whole: played (9 s)' 'ok - 7,haswell,2,whole: the kernel has no complaint' 'ok - 6.1,zen3,2,whole: played (9 s)'
-# Guests share out what there is before they start.
+# Guests divide the tests among them before they start.
 test_of second 'echo passed second 100' '# takes: 100 s' '# kernels: 7'
 test_of first 'echo passed first 100' '# takes: 100 s' '# kernels: 7'
 GUESTS=2 runs 7 first second
 [ "$(cut -d ' ' -f 1,3 ran | sort | paste -s -d ';')" = '1 first;2 second' ] ||
 	[ "$(cut -d ' ' -f 1,3 ran | sort | paste -s -d ';')" = '1 second;2 first' ] || fail "$(cat ran)"
 rm plays/{first,second} tests/guest/inside/test_{first,second}.sh
-# A machine may have another number of CPUs than the test.
+# A machine may have a different number of CPUs than the test.
 test_of two 'echo passed two 9' '# kernels: 7' '# machines: haswell zen3:2'
 runs '7' two
 [ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,1 two;7,zen3,2 two' ] || fail "$(cat ran)"
 rm plays/two tests/guest/inside/test_two.sh
-# The short run may have fewer machines than the long one.
+# The short run may use fewer machines than the long one.
 test_of some 'echo passed some 9' '# kernels: 7' '# machines: haswell zen3' '# short machines: zen3'
 runs '7'
 grep -q -x '[0-9] 7,zen3,1 some' ran || fail "$(cat ran)"
@@ -143,19 +143,19 @@ runs '7'
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 7,haswell,2,initrd-whole played' '3 7,zen3,2,initrd-whole played'
 rm plays/played tests/guest/inside/test_played.sh
 
-# A failure is one.
+# A failing test fails the run.
 test_of bad 'echo "| reason"; echo failed bad 3 exit status 1'
 runs 7 bad short
 ran '1 7 bad' '1 7 short'
 prints 'not ok - 7,skylake-server,1: bad (3 s): exit status 1' '# reason' 'ok - 7,skylake-server,1: short (2 s)'
 
-# Counted as planned.
+# The runner counts as many tests as planned.
 : >ran
 status=0
 "$runner" -p 'tests/guest/run.sh 7 long short' >counted 2>&1 || status=$?
 [ "$status $(tail -n 1 counted)" = '0 3 passed, 0 failed, 0 skipped' ] || fail "$(cat counted)"
 
-# A guest that ends in a test: the test has failed, and the others have not run.
+# A guest that ends during a test: this test has failed, and the others have not run.
 # shellcheck disable=SC2016
 test_of dies 'echo "Oops: 0000 [#1]" >>$serial; exit 0' '# takes: 300 s'
 runs 7 dies short
@@ -163,14 +163,14 @@ ran '1 7 dies'
 grep -q '^not ok - 7,skylake-server,1: dies: Oops: .* while it ran: ' out || fail "$(cat out)"
 grep -q '^not ok - 7,skylake-server,1: short: not run, Oops: ' out || fail "$(cat out)"
 grep -q '^not ok - 7,skylake-server,1: the kernel complained, Oops: ' out || fail "$(cat out)"
-# A CPU that stood still is a complaint too.
+# A stalled CPU is a complaint, too.
 # shellcheck disable=SC2016
 test_of stands 'echo "[  221.037671] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:" >>$serial; echo passed stands 60'
 runs 7 stands
 prints 'ok - 7,skylake-server,1: stands (60 s)'
 grep -q '^not ok - 7,skylake-server,1: the kernel complained, detected stalls' out || fail "$(cat out)"
 
-# One that does not come to its tests: none of them has run.
+# A guest that ends before its tests: none of them has run.
 touch plays/boot-dies
 runs 7 bad short
 prints 'not ok - 7,skylake-server,1: bad: not run, the guest ended' 'not ok - 7,skylake-server,1: short: not run, the guest ended'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd, pebsctl and pebsd-opener bear what they are hardened with, as readelf sees them; and whoever looks sees each thing that is
-# left away, on programs built without it.
+# readelf must show the hardening of pebsd, pebsctl and pebsd-opener. The check must notice each option that is missing,
+# shown with programs built without it.
 set -eu
 
 fail() {
@@ -39,7 +39,7 @@ aarch64) without_control_flow=-mbranch-protection=none compiler+=(-mbranch-prote
 *) without_control_flow='' ;;
 esac
 
-# look COMPILER_OPTION... : what is said of a tiny program built with these after the others, in $work/said.
+# look COMPILER_OPTION... : builds a tiny program with these options after the others; the result is in $work/said.
 look() {
 	cc "${compiler[@]}" "${linker[@]}" "$@" -o "$work/tiny" "$work/tiny.c"
 	tests/tools/hardening.sh "$work/tiny" >"$work/said"
@@ -47,7 +47,7 @@ look() {
 
 look || fail "of a hardened program it is said: $(cat "$work/said")"
 
-# refused WORDS COMPILER_OPTION... : one thing is missed, the one that is named.
+# refused WORDS COMPILER_OPTION... : expects exactly one complaint, with these words.
 refused() {
 	local words=$1
 	shift

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What `make test-hardware` makes of what pebsd says, without any hardware: a stand-in for pebsd answers, as fast as it
-# can, what a machine would have given in the time it is asked for.
+# How `make test-hardware` evaluates pebsd's output, without any hardware. A stand-in for pebsd answers at once what a
+# machine would have given in the requested time.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
 [ "$(id -u)" = 0 ] || skip 'needs root: the report is of a cgroup of its own'
 
-# judged FIGURES: RESULTs, by the first two words that each is about
+# judged FIGURES: prints the RESULTs, by the first two words that each is about
 judged() {
 	jq -r --argjson expected '["l3", "local_cache"]' --argjson least 100 -f tests/hardware/judge.jq <<<"$1" |
 		jq -r '[.[] | .result] | join(" ")'
@@ -89,7 +89,7 @@ run() {
 		unshare --uts sh -c 'hostname zq-nobody-elses-host && exec tests/hardware/run.sh 10' >"$work/said" 2>&1 || status=$?
 }
 
-# has LINE: the report does
+# has LINE: expects this line in the report
 has() {
 	grep -q -x -- " *$1" "$work/report" || fail "the report has no line \"$1\": $(<"$work/report")"
 }
@@ -119,7 +119,7 @@ has '94 samples in 10 s are too few: measured again for longer, the time number 
 has 'passed: local DRAM (cpu): pebsd sees the chase'
 expect 'the times that it asked for' '10 16' "$(sort -nu "$work/asked" | paste -s -d ' ')"
 
-# 5 in 10 s, and 30 in the 60 s that are the most.
+# 5 samples in 10 s, and 30 in the maximum of 60 s.
 run 50 0
 expect 'exit code of a machine that is too slow' 0 "$status"
 expect 'its verdict' 'pebsd on this hardware: UNDECIDED' "$(head -n 1 "$work/report" | grep -o '^[^:]*: [A-Z]*')"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# With nothing to do pebsd wakes up for its collections, and for nothing else.
+# When nothing happens, pebsd wakes up for its collections only.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 
@@ -9,7 +9,7 @@ printf '[sampling]\ninterval = %dms\n' "$((interval / 1000))" >"$work/pebsd.conf
 start --replay "$(recording)" --config "$work/pebsd.conf"
 replayed
 
-# Of all its threads: how often one waited and was woken.
+# Prints how often a thread of pebsd waited and was woken.
 wakeups() {
 	awk '/^voluntary_ctxt_switches:/ { sum += $2 } END { print sum }' "/proc/$daemon/task/"*/status
 }
@@ -18,7 +18,7 @@ now() {
 	echo "${EPOCHREALTIME/[.,]/}"
 }
 
-# What the questions until now have begun may end first. Then a slow machine can only make them fewer.
+# Work that earlier requests started may end first. After that, a slow machine can only lower the number.
 sleep 2
 before=$(wakeups)
 began=$(now)

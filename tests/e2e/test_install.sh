@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `make install` puts everything where a package would, keeps a configuration that is there, names the programs by
-# their place in the units; systemd takes the units, journald the catalog; `make uninstall` leaves the configuration
-# alone.
+# `make install` must put all files where a package would, keep an existing configuration, and write the programs' paths
+# into the units. systemd must accept the units and journald the catalog. `make uninstall` must keep the configuration.
 set -eu
 
 fail() {
@@ -12,7 +11,7 @@ fail() {
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-# What is installed is what the tests run; the settings of the make that runs them are not this one's.
+# Installs what the tests run. The settings of the make that runs the tests must not apply.
 install=(env -u MAKEFLAGS make --no-print-directory --silent DESTDIR="$root" BUILD="$(dirname "$PEBSD")")
 
 "${install[@]}" install
@@ -99,7 +98,7 @@ started=$(grep -E '^ExecStart=' "${unit/pebsd.service/pebsd-symbols.service}")
 condition=$(sed -n "s/^ExecCondition=//p" "$root/usr/local/share/doc/pebsd/mixed-fleet.conf")
 [ "$condition" = "/bin/sh -c '/usr/local/sbin/pebsd --probe || [ \$\$? -ne 3 ]'" ] ||
 	fail "with PREFIX=/usr/local the drop-in has $condition"
-# The machine that cannot sample is skipped (1 to 254), and that one alone.
+# Only a machine that cannot sample is skipped (status 1 to 254).
 for status in 0 1 3 139; do
 	printf '#!/bin/sh\nexit %s\n' $status >"$root/probe"
 	chmod +x "$root/probe"
@@ -118,7 +117,7 @@ command -v systemd-analyze >/dev/null || {
 units=$root/usr/lib/systemd/system
 mkdir -p "$units/pebsd.service.d"
 cp "$root/usr/share/doc/pebsd/mixed-fleet.conf" "$units/pebsd.service.d/"
-# The targets and sockets that every service hangs on, and the shell of the drop-in.
+# The targets and sockets that every service depends on, and the shell for the drop-in.
 install -D /bin/sh "$root/bin/sh"
 cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
 complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd.socket pebsd-alert@1.service pebsd-symbols.service \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# config/kubernetes/ as far as it can be looked at without a cluster: the files are YAML, say what their README says,
-# name what is there, and pebsd finds no mistake in the configuration that they have.
+# config/kubernetes/, as far as it can be tested without a cluster. The files must be YAML, match their README and name
+# what exists. pebsd must find no mistake in their configuration.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -118,13 +118,13 @@ with open(sys.argv[1] + "/image", "w") as file:
 sys.exit(wrong)
 END
 
-# As a ConfigMap is mounted: by links.
+# Links, as in a mounted ConfigMap.
 mkdir -p "$directory/etc/pebsd/..data"
 mv "$directory/pebsd.conf.data" "$directory/etc/pebsd/..data/pebsd.conf"
 ln -s ..data/pebsd.conf "$directory/etc/pebsd/pebsd.conf"
 "$PEBSD" --check-config --config "$directory/etc/pebsd/pebsd.conf" || complain 'the ConfigMap has mistakes'
 
-# The command is where `make install` puts it, and takes what it is given.
+# The command must be where `make install` puts it, and accept its arguments.
 mapfile -t command <"$directory/command"
 grep -q "/usr/sbin/pebsd /usr/sbin/pebsd\$" config/kubernetes/Containerfile || complain 'the image has no /usr/sbin/pebsd'
 [ "${command[0]}" = /usr/sbin/pebsd ] || complain "the command is ${command[0]}"
@@ -138,7 +138,7 @@ for file in Containerfile README.md; do
 	grep -q -- "-t $image " "config/kubernetes/$file" || complain "$file makes another image than $image"
 done
 
-# All libraries that the programs are linked with are in the image.
+# The image must contain all libraries that the programs are linked with.
 packages=" $(sed -n '/^FROM debian:12-slim/,$p' config/kubernetes/Containerfile | tr '\\\\\n' '  ') libc6 "
 for library in $(readelf -d "$PEBSD" "$PEBSCTL" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort -u); do
 	case $library in

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# That other machines are served is warned of, once; of serving this one alone there is no warning; whoever comes under another name
-# is sent away.
+# If other machines are served, the log has one warning. If only this one is, there is none. A request under another
+# name is refused.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need curl

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# io.pebsd(7) has the interface that the daemon serves: each method, type and error with each of its members, and none
-# that is not there; it says of each method who may call it; and its examples answer as they are printed.
+# io.pebsd(7) must contain the interface that the daemon serves: each method, type and error with all members, and
+# nothing else. It must say who may call each method, and its examples must give the printed answers.
 # shellcheck source=tests/e2e/daemon.sh
 . "${0%/*}/daemon.sh"
 need jq socat
@@ -9,7 +9,7 @@ need jq socat
 page=daemon/man/io.pebsd.7
 start --replay "$(recording)"
 
-# Definitions, one a line, without what says more about them.
+# Prints one definition per line, without comments.
 definitions() {
 	awk '/^(method|type|error) / { open = 1 }
 		open { line = line (line == "" ? "" : " ") $0 }
@@ -25,7 +25,7 @@ differences=$(diff "$work/page.definitions" "$work/served.definitions" | sed -n 
 [ -z "$differences" ] || fail "$page has what is not served (-), or lacks what is (+):
 $differences"
 
-# Each under its own name, and each method with who may call it.
+# Each has its own heading, and each method says who may call it.
 expect 'headings' "$(sed 's/^[a-z]* \([A-Za-z]*\).*/\1/' "$work/served.definitions" | sort)" \
 	"$(sed -n 's/^\.SS //p' $page | sort)"
 expect 'methods in WHO MAY CALL' "$(sed -n 's/^method \([A-Za-z]*\).*/\1/p' "$work/served.definitions" | sort)" \

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd(8), METRICS: every metric that the sources have, under the name that a scrape has it by, and no other.
+# pebsd(8), METRICS: exactly the metrics that the sources have, under the names that a scrape shows.
 set -eu
 
 cd "$(dirname "$0")/../.."
 
-# A family stands in one string before its kind, which says what its series' names end in. Those of access flags are
-# counters, and stand in their table.
+# A family is a single string followed by its kind. The kind determines the ending of the series' names. Metrics of
+# access flags are counters and have a table of their own.
 served() {
 	{
 		kinds_of_families

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `pebsd --origin model` in the running kernel: what it reports of each workload is what tools/model_truth says of all
-# the workload's loads, within the confidence that the count of samples allows; no sample is missing; every output says
-# that it is a model's.
+# `pebsd --origin model` in the running kernel. Its report of each workload must agree with what tools/model_truth says
+# about all loads of that workload, within the confidence that the number of samples allows. No sample may be missing,
+# and every output must say that the samples are a model's.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl
 
-# once NAME SECONDS: runs it by $work/NAME.conf; leaves $work/NAME.json.
+# once NAME SECONDS: runs pebsd with $work/NAME.conf and leaves $work/NAME.json.
 once() {
 	"$PEBSD" --config "$work/$1.conf" --origin model --once --for "$2" --json >"$work/$1.json" 2>"$work/log" ||
 		fail "--once with $1.conf"
@@ -25,9 +25,9 @@ accounted() {
 	expect "$1: a note says what it is" true "$(jq 'any(.notes[]; contains("no measurement"))' "$work/$1.json")"
 }
 
-# Both are samples of one population: x of n here, X of N there. 3.29 standard deviations are 99.9 %; the last term is
-# for counts that are too small to be normal. Samples of one workload are as good as independent, but for `mix`, which
-# does one thing for a while: there the variance is up to three times as high.
+# Both are samples of one population: x of n here, X of N there. 3.29 standard deviations are 99.9 %. The last term is
+# for counts that are too small to be normal. Samples of a workload are nearly independent, except those of `mix`, which
+# does one thing for a while. Its variance is up to three times as high.
 cat >"$work/compare.jq" <<'J'
 def z: 3.2905;
 def spread($cgroup): if $cgroup == "mix" then 4 else 1 end;
@@ -60,8 +60,8 @@ if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true
 ($pairs[] | select(.right | not) | "\(.a) and \(.b) are in the wrong order")
 J
 
-# agrees NAME CPU LDLAT SAMPLES PAIRS: with the truth of another seed; so many samples of each workload, and pairs of
-# workloads with an order, at least.
+# agrees NAME CPU LDLAT SAMPLES PAIRS: compares with the true values of another seed. Expects at least SAMPLES samples
+# of each workload, and at least PAIRS pairs of workloads with an order.
 agrees() {
 	local differences
 	"$TOOLS/model_truth" "$2" all 20261 "$3" 2000000 >"$work/truth.json"
@@ -76,14 +76,14 @@ accounted default
 agrees default skylake 31 3000 15
 expect 'the PMU is named for what it is' '"model-skylake"' "$(jq '.total.events.loads.pmu' "$work/default.json")"
 
-# Another CPU: adaptive records, two latencies, the threshold on the second, another encoding.
+# Another CPU: adaptive records, two latencies, the threshold on the second one, another encoding.
 printf '[model]\ncpu = sapphirerapids\nseed = 7\n' >"$work/split.conf"
 once split 4s
 accounted split
 agrees split sapphirerapids 31 1000 15
 expect 'which latency it is' '"cache"' "$(jq .total.events.loads.latency_kind "$work/split.json")"
 
-# ldlat, period and workloads are honoured.
+# ldlat, period and workloads are respected.
 printf '[sampling]\nldlat = 100\nperiod = 5003\n[model]\ncpu = nehalem\nworkloads = pointer-chase false-sharing\n' \
 	>"$work/few.conf"
 once few 3s
@@ -94,7 +94,7 @@ expect 'ldlat' 100 "$(jq .total.events.loads.ldlat "$work/few.json")"
 expect 'all loads took longer' true "$(jq 'all(.cgroups[].events.loads.latency.p50; .low >= 100 - 4)' "$work/few.json")"
 expect 'weights are periods' 5003 "$(jq '.total.events.loads | .weighted.samples / .samples' "$work/few.json")"
 
-# Live.
+# A running daemon.
 printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[rule sharing]' 'cgroup = model:false-sharing' \
 	'metric = mean' 'above = 60' 'window = 2s' 'for = 1s' 'min-samples = 200' 'action = log zoom:30s hot:10m' \
 	>"$work/live.conf"
@@ -111,8 +111,8 @@ for output in 'status' 'top' 'show model:mix' '--json status' '--json top' '--js
 	esac
 done
 ctl status | grep -q 'Note: .*no measurement' || fail 'status has no note'
-# Code runs at a few addresses, so that each is counted exactly; there are more cache lines than a table holds, so that
-# theirs are bounds. The names are the model's own, for no process of this machine ran it.
+# Code runs at few addresses, so each is counted exactly. There are more cache lines than a table holds, so their counts
+# are bounds. The names are the model's own, because no process of this machine ran the code.
 ctl --json hot --for 1s -n 1000 model:mix >"$work/hot" || fail 'pebsctl hot'
 expect 'hot: origin' model "$(jq -r .origin "$work/hot")"
 expect 'hot: chosen' '["model:mix","request"]' "$(jq -c '[.cgroup, .chosen.by]' "$work/hot")"
@@ -140,7 +140,7 @@ for verb in 'zoom model:mix' "profile -o $work/profile model:mix"; do
 	grep -q 'the origin is model, which has no tasks to look at' "$work/said" || fail "$verb: $(cat "$work/said")"
 done
 [ ! -e "$work/profile" ] || fail 'a profile that cannot be left a file'
-# A rule that fires has its cgroup tabled, and is told that it cannot be zoomed into.
+# A rule that fires makes its cgroup's hot tables, and is told that a zoom is not possible.
 for _ in {1..100}; do
 	! grep -q 'are tabled for rule' "$work/log" || break
 	sleep 0.1
@@ -164,7 +164,7 @@ before=$(ctl --json top | jq .samples.seen)
 sleep 1
 [ "$(ctl --json top | jq .samples.seen)" -gt "$before" ] || fail 'no more samples come'
 
-# A reload takes what can be taken, tells what waits, and refuses what cannot be.
+# A reload applies what it can, reports what has to wait, and refuses what is not possible.
 printf '[sampling]\norigin = model\ninterval = 300ms\n[model]\ncpu = icelake\nworkloads = mix\n' >"$work/live.conf"
 exits 'reload' 0 ctl reload
 grep -q 'taken over: interval' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
@@ -195,7 +195,7 @@ wait "$daemon" || status=$?
 daemon=''
 expect 'exit code after SIGTERM' 0 "$status"
 
-# It is asked for, or it is not there.
+# pebsd must not use the model unless it is requested.
 need setpriv
 status=0
 setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD" --origin model --once >"$work/said" 2>&1 || status=$?

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The hardware model is built into an emulator too: no libc, no floating point, no global state. It is compiled as a kernel
-# would compile it, and what it leaves undefined is looked at.
+# The hardware model is also built into an emulator: no libc, no floating point, no global state. This test compiles it
+# like a part of a kernel and checks its undefined symbols.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -15,7 +15,7 @@ for source in daemon/model/*.c; do
 		-Iinclude -Idaemon -c "$source" -o "$objects/$(basename "$source" .c).o"
 done
 
-# The compiler itself may call these four, and the kernel has them.
+# The compiler itself may call these four functions, and the kernel has them.
 nm --defined-only "$objects"/*.o | awk 'NF == 3 { print $3 }' | sort -u >"$objects/own"
 printf '%s\n' memcpy memset memmove memcmp | sort -u - "$objects/own" >"$objects/allowed"
 nm --undefined-only "$objects"/*.o | awk '$1 == "U" { print $2 }' | sort -u >"$objects/wanted"
@@ -24,13 +24,13 @@ if foreign=$(comm -23 "$objects/wanted" "$objects/allowed") && [ -n "$foreign" ]
 	exit 1
 fi
 
-# Variables that can be written to.
+# Writable variables.
 if state=$(nm "$objects"/*.o | awk 'NF == 3 && $2 ~ /^[bBcCdDgGsS]$/ { print $3 }') && [ -n "$state" ]; then
 	echo "daemon/model/ has global state: $state"
 	exit 1
 fi
 
-# libc's headers compile without libc; those of the compiler and the kernel are all that is named.
+# Headers of libc would compile without libc. So only headers of the compiler and the kernel may be named.
 if grep -n '^#include <' daemon/model/*.[ch] | grep -v '<linux/\|<stdbool.h>\|<stddef.h>'; then
 	echo "daemon/model/ includes what only a libc has"
 	exit 1

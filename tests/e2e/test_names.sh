@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A cgroup whose name is no UTF-8 spoils nobody's reply, on each way out, and can be asked for by what is shown.
+# A cgroup whose name is not UTF-8 must not break any output. It can be requested by its printable form.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl
 
 file=$(recording)
-# The recording's own words are this name, of the same length, cut within a character.
+# Replaces a name in the recording by this one, of the same length, cut within a character.
 LC_ALL=C sed 's,/system.slice/nginx.service,/system.slice/nginx.servic\xc3,g' "$file" >"$work/hostile.perf.data"
 cmp -s "$file" "$work/hostile.perf.data" && fail 'the recording has no such cgroup any more'
 shown=$'/system.slice/nginx.servic\xef\xbf\xbdc3'

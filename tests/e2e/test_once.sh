@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `pebsd --once` reads a recording whole and prints it; a recording that is cut, foreign, empty or no recording at all
-# is told as such, with exit code 2, and no sample is invented.
+# `pebsd --once` reads a recording completely and prints it. If a recording is cut, from elsewhere, empty or not a
+# recording, pebsd says so and exits with 2. It invents no sample.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -28,7 +28,7 @@ grep -q /system.slice/postgresql.service "$work/said" || fail "the text lacks a 
 "$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'
 expect 'the same from a pipe' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/piped.json")"
 
-# Cut: what is whole is counted and printed, the cut is told, exit code 2.
+# Cut: complete records are counted and printed, the cut is reported, and the exit code is 2.
 size=$(stat -c %s "$file")
 head -c $((size * 2 / 3)) "$file" >"$work/cut.perf.data"
 status=0
@@ -51,7 +51,8 @@ for bad in empty noise foreign stump missing; do
 	! grep -q '"samples"' "$work/said" || fail "$bad: samples were invented"
 done
 
-# What is left out is told, in the JSON too; names from outside reach nobody's terminal raw, and are not told one by one.
+# What is left out is reported, also in JSON. Names from outside never reach a terminal unescaped, and are not reported
+# one by one.
 "$TOOLS/make_hostile" "$work/hostile" 1000
 printf '[cgroups]\nmax = 16\n' >"$work/few.conf"
 "$PEBSD" --config "$work/few.conf" --replay "$work/hostile" --once --json >"$work/hostile.json" 2>"$work/log" ||

@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Samples that were due and did not come are reported as lost when a run ends, also if no collection follows the one that
-# found them missing: by --once, and by what the daemon logs when it stops.
+# Expected samples that did not come are reported as lost when a run ends, also if no collection follows the one that
+# found them missing: by --once, and in the daemon's log when it stops.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need flock
 stand_in_pmu
 own_cgroup
-# A clock that counts nanoseconds, of which Linux makes a sample each 10,000 at most: nine of ten are due and never come.
+# A clock that counts nanoseconds. Linux makes at most one sample every 10,000 ns, so nine of ten expected samples never
+# come.
 echo event=0x0 >/sys/bus/event_source/devices/cpu/events/mem-loads # PERF_COUNT_SW_CPU_CLOCK
 
-# So that it interrupts a CPU a few times a tick, not 100,000 times a second. The limit is the whole machine's: one test at
-# a time changes it (tests/bpf/test_perf_origin.c takes the same lock), for a moment.
+# Limits the interrupts to a few per tick instead of 100,000 per second. The limit applies to the whole machine. Only
+# one test at a time changes it, for a moment (tests/bpf/test_perf_origin.c takes the same lock).
 rate=/proc/sys/kernel/perf_event_max_sample_rate
 exec 9<"$rate"
 flock 9
@@ -28,7 +29,7 @@ restore() {
 }
 trap 'restore || end_with_cgroup; end_with_cgroup' EXIT
 
-# One collection alone falls into either run.
+# Both runs have only one collection.
 printf '[sampling]\norigin = perf\ninterval = 10s\nperiod = 1000\nbudget = off\n' >"$work/pebsd.conf"
 "$PEBSD" --config "$work/pebsd.conf" --once --for 1s --json >"$work/top.json" 2>"$work/log" || fail 'pebsd --once failed'
 lost=$(jq .samples.lost.unexplained "$work/top.json") seen=$(jq .samples.seen "$work/top.json")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsctl pause and resume, on the model: nothing is sampled meanwhile and nothing is lost, every output says it, it ends
-# by itself; who may, and what is refused.
+# pebsctl pause and resume, on the model. During a pause nothing is sampled and nothing is lost, every output says so,
+# and it ends by itself. Also tests who may pause, and what is refused.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl setpriv
@@ -14,13 +14,13 @@ seen() {
 	status | jq .samples.seen
 }
 
-# healthz CODE: its text is left in $work/said
+# healthz CODE: leaves the text in $work/said
 healthz() {
 	expect 'healthz' "$1" "$(curl --silent --max-time 10 --output "$work/said" --write-out '%{http_code}' \
 		"http://127.0.0.1:$port/healthz")"
 }
 
-# metric NAME [LABEL]
+# metric NAME [LABEL]: prints the sum of these series
 metric() {
 	get /metrics | awk -v name="$1" -v label="${2:-}" '
 		(index($0, name "{") == 1 || index($0, name " ") == 1) && index($0, label) { sum += $NF; found = 1 }
@@ -53,14 +53,14 @@ expect 'the metric before' 0 "$(metric pebsd_paused)"
 healthz 200
 ctl watch >"$work/watched" &
 others=$!
-# It watches when it has seen something.
+# Once it has shown something, it is watching.
 for _ in $(seq 50); do
 	[ ! -s "$work/watched" ] || break
 	ctl reload >/dev/null
 	sleep 0.1
 done
 
-# Until it is resumed.
+# A pause until `pebsctl resume`.
 exits 'pause' 0 ctl pause
 grep -q '^Paused until .pebsctl resume.: ' "$work/said" || fail "pause does not say how it ends: $(cat "$work/said")"
 before=$(seen)
@@ -85,7 +85,7 @@ exits 'resume again' 0 ctl resume
 expect 'what it says' 'It was not paused.' "$(cat "$work/said")"
 expect 'for programs' '{"was_paused":false}' "$(ctl --json resume | jq -c .)"
 
-# By itself, when the last of two is over.
+# A pause that ends by itself. The later of two requests counts.
 taken=$(paused_seconds)
 exits 'a long pause' 0 ctl pause --for 1h
 begin=$(now_ms)
@@ -100,7 +100,7 @@ done
 end=$(now_ms)
 expect 'paused when its time is over' false "$(status | jq .paused)"
 [ $((end - begin)) -ge 2000 ] || fail "a pause of 2 s was over after $((end - begin)) ms"
-# Seven CPUs, one a workload.
+# Seven CPUs, one per workload.
 taken=$(status | jq --argjson before "$taken" '(.samples.unsampled_seconds.paused - $before) / 7 * 1000 | floor')
 [ "$taken" -ge 1990 ] || fail "$taken ms of 2000 are told"
 [ "$taken" -le $((end - begin + 500)) ] || fail "$taken ms are told, after $((end - begin))"
@@ -111,7 +111,7 @@ sleep 1
 [ "$(seen)" -gt "$before" ] || fail 'nothing is sampled after the pause that ended by itself'
 accounted 'after a pause that ended by itself'
 
-# Who asked need not stay.
+# The pause stays although the client left.
 "$PEBSCTL" --socket "$socket" pause --for 1s | true
 sleep 1.5
 expect 'paused when nobody is left' false "$(status | jq .paused)"
@@ -120,7 +120,7 @@ for line in 'pause .*paused until it is resumed' "pause .*paused until $(cat "$w
 done
 grep -q 'paused until' "$work/log" || fail 'the log does not tell of the pauses'
 
-# Pauses without an end to them, each until another time, are told of a few times and then counted.
+# Repeated pauses, each until another time, are logged a few times and then only counted.
 before=$(grep -c 'paused until' "$work/log")
 for i in $(seq 20); do
 	exits 'another pause' 0 ctl pause --for "${i}m"
@@ -133,7 +133,7 @@ exits 'for more than a year' 2 ctl pause --for 366d
 exits 'for what is no time' 2 ctl pause --for ever
 exits 'another verb with --for' 2 ctl status --for 3s
 
-# Who may.
+# Who may pause.
 chmod 711 "$work"
 chmod 666 "$socket"
 exits 'pause by another' 5 as_other --clear-groups pause
@@ -150,14 +150,14 @@ expect 'still paused' true "$(status | jq .paused)"
 exits 'reload by a member of the group' 5 as_other "--groups=$(getent group adm | cut -d : -f 3)" reload
 grep -q 'root alone; use sudo' "$work/said" || fail "who may reload: $(cat "$work/said")"
 
-# Paused, it can be stopped.
+# A paused pebsd can be stopped.
 kill -TERM "$daemon"
 code=0
 wait "$daemon" || code=$?
 daemon=''
 expect 'exit code when stopped while paused' 0 "$code"
 
-# A replay has nothing to free.
+# A replay holds no counter that a pause could free.
 start --replay "$(recording)"
 exits 'pause of a replay' 1 ctl pause
 grep -q 'cannot pause: a replay holds no counter' "$work/said" || fail "why not: $(cat "$work/said")"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What test-hardware reads out of perf's text is what stands there, in the words of each kind of machine.
+# test-hardware must read perf's text correctly, in the words of each kind of machine.
 set -eu
 
-# expect JSON, of the lines on standard input
+# expect JSON: of the lines on standard input
 expect() {
 	local found
 	found=$(awk -f tests/hardware/perf_script.awk)
@@ -13,14 +13,14 @@ expect() {
 	fi
 }
 
-# one LEVEL WEIGHT
+# one LEVEL WEIGHT: prints a line of perf
 one() {
 	printf '     11868100242 |OP LOAD|LVL %s|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A  %12s\n' "$1" "$2"
 }
 
 expect '{"samples":0,"mean":null,"sources":{}}' </dev/null
 one 'L1 or L1 hit' 5 | expect '{"samples":1,"mean":5.0,"sources":{"l1":1}}'
-# perf 6.1 says both what the old field and what the new one has.
+# perf 6.1 prints the values of both the old field and the new one.
 one 'LFB/MAB or LFB/MAB hit' 96 | expect '{"samples":1,"mean":96.0,"sources":{"lfb":1}}'
 one 'L2 MHB hit' 40 | expect '{"samples":1,"mean":40.0,"sources":{"l2_mhb":1}}'
 one 'L2 or L2 hit' 14 | expect '{"samples":1,"mean":14.0,"sources":{"l2":1}}'
@@ -31,7 +31,7 @@ one 'Remote RAM (1 hop) or Remote RAM hit' 400 | expect '{"samples":1,"mean":400
 one 'Remote Cache (1 hop) or Remote Any cache hit' 380 |
 	expect '{"samples":1,"mean":380.0,"sources":{"remote_cache":1}}'
 one 'N/A' 0 | expect '{"samples":1,"mean":null,"sources":{"unknown":1}}'
-# IBS leaves the weight 0 where the load hit L1: no latency, not one of 0.
+# IBS leaves the weight 0 if the load hit L1. That means no latency, not a latency of 0.
 {
 	one 'L1 hit' 0
 	one 'L1 hit' 0

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What pebsd --probe says of machines made of files, and of this one with and without the rights it takes.
+# What pebsd --probe says about machines made of files, and about this machine with and without the privileges it needs.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
 
-# put FILE TEXT: a file of the tree, below the PMU `cpu` unless it begins with /
+# put FILE TEXT: writes a file of the tree, under the PMU `cpu` unless it begins with /
 tree=$work/tree
 put() {
 	local file=$tree/bus/event_source/devices/cpu/$1
@@ -18,7 +18,7 @@ configured() { # EVENTS...: a probe of the tree with these configured
 	shift
 	"$PEBSD" --probe --sysfs-root "$tree" --config "$work/pebsd.conf" "$@"
 }
-# json WHAT FILTER: of $work/probe.json, true
+# json WHAT FILTER: expects FILTER to be true for $work/probe.json
 json() {
 	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(cat "$work/probe.json")"
 }
@@ -35,7 +35,7 @@ put /devices/system/cpu/online 0-111
 exits 'a probe of a tree' 0 configured loads
 cp "$work/said" "$work/text"
 ! grep -n '.\{101\}' "$work/text" || fail 'lines of more than 100 columns'
-# As one line: where it is wrapped is no matter here.
+# Joins the lines, because line breaks do not matter here.
 for words in '^pebsd can sample memory accesses here' ' loads on PMU cpu opened as' \
 	'config 0x1cd, config1 0x1f, config2 0, precise_ip 2' 'more than 31 cycles of use latency' 'CPUs 0-111 (112)' \
 	'nothing was opened' ' here: 112 asked 112 ' ' 200 loads 200 ' 'were not measured'; do
@@ -55,7 +55,7 @@ json 'a leader' '.events[0].leader.config == "0x8203"'
 json 'its descriptors' '.cost.asked.descriptors == 224'
 rm -r "$tree/bus"
 
-# Nothing there: what is said is a refusal, in one piece and in lines that fit.
+# No usable PMU: the output is one refusal, in lines that fit.
 put /bus/event_source/devices/arm_spe_0/type 9
 exits 'a probe of a machine that cannot' 3 configured loads
 grep -q '^pebsd cannot sample memory accesses here.$' "$work/said" || fail "$(cat "$work/said")"
@@ -64,7 +64,7 @@ exits 'the same as JSON' 3 configured loads --json
 jq -e '(.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
 	fail "$(cat "$work/said")"
 
-# told WHAT WORDS COMMAND...: this machine's probe run so says them, as a refusal or, with nothing to refuse, a note
+# told WHAT WORDS COMMAND...: this machine's probe says so as a refusal or, if it refuses nothing, as a note
 told() {
 	local what=$1 words=$2 status=0
 	shift 2
@@ -86,7 +86,7 @@ if unshare --user --map-root-user true 2>/dev/null; then
 	told 'in a user namespace' 'this process runs in a user namespace' unshare --user --map-root-user "$PEBSD"
 fi
 
-# With few descriptors it still answers.
+# It also answers with few descriptors.
 status=0
 prlimit --nofile=24:24 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || status=$?
 expect 'exit code with 24 descriptors' 3 "$status"

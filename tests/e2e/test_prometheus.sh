@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What Prometheus makes of the endpoint: promtool has nothing to say, a real server scrapes it, and a quantile that it
-# computes lies in the exported bucket that holds pebsctl's.
+# What Prometheus reads from the endpoint. promtool must not complain, a real server must scrape it, and a quantile that
+# the server computes must be in the exported bucket that contains pebsctl's quantile.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl promtool prometheus
@@ -26,7 +26,7 @@ prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/tsdb"
 	>"$work/prometheus.log" 2>&1 &
 others=$!
 
-# query EXPRESSION: the one value
+# query EXPRESSION: prints the value if there is exactly one
 query() {
 	curl --silent --max-time 5 --data-urlencode "query=$1" "http://$server/api/v1/query" |
 		jq -r '.data.result | if length == 1 then .[0].value[1] else empty end' 2>/dev/null || :
@@ -48,14 +48,14 @@ for quantile in 0.5 0.9 0.99; do
 	name=p$(awk "BEGIN { print 100 * $quantile }")
 	ours=$(ctl --json show "$cgroup" | jq ".events.loads.latency.$name.value")
 	theirs=$(query "histogram_quantile($quantile, pebsd_latency_cycles_bucket{cgroup=\"$cgroup\"})")
-	# The exported bucket of each: the first edge not below it.
+	# Returns the exported bucket of a value: the first edge that is not below it.
 	bucket() { awk -v value="$1" -v edges="$edges" 'BEGIN { n = split(edges, e, " ")
 		for (i = 1; i < n; i++) if (value <= e[i]) { print e[i]; exit } print "inf" }'; }
 	echo "$name: pebsctl $ours, histogram_quantile $theirs"
 	expect "the bucket of $name" "$(bucket "$ours")" "$(bucket "$theirs")"
 done
 
-# A second scrape of the same snapshot falls nowhere.
+# No counter decreases in a second scrape of the same snapshot.
 get /metrics | grep -v '^#' | sort >"$work/first"
 sleep 1.2
 get /metrics | grep -v '^#' | sort >"$work/second"

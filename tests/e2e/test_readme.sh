@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# README.md, as a new user reads it: each block of commands (```sh) is run in a checkout with nothing but the programs in
-# build/, those of a section in one shell, and what the README shows after it (```text, or a terminal's picture) is what comes,
-# but for numbers, times and the width of columns; or the block is run by another test, which is named here. Verbs, options,
-# targets, manual pages and files that it names are there, and files that CONTRIBUTING.md names.
+# Reads README.md as a new user would. Each block of commands (```sh) runs in a checkout that has only the programs in
+# build/, and the blocks of a section run in one shell. The output must be what the README shows after it (```text, or a
+# picture of a terminal), except for numbers, times and the width of columns. Blocks that another test runs are listed
+# here with that test. All verbs, options, targets, manual pages and files that the README names must exist, and so must
+# the files that CONTRIBUTING.md names.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need python3
 top=$PWD
 
-# What this test cannot run: commands of a block, the test that runs them, and what it has for that.
+# What this test cannot run: commands of a block, the test that runs them, and that test's evidence.
 cat >"$work/elsewhere" <<'EOT'
 apt-get update | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
 apt-get install -y --no-install-recommends make | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
@@ -213,7 +214,7 @@ readme() {
 readme names
 readme prepare
 
-# Bars are drawn as where the README's pictures come from.
+# Bars need the same locale as the README's pictures.
 export LC_ALL=C.UTF-8
 
 mkdir -p "$work/checkout/build"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# README.md's "Security": each claim has tests that are there, and each part the user, the rights and the score of its
-# unit; and as installed no socket is open to other machines.
+# The section "Security" of README.md. Each claim must have existing tests. Each process must have the user, the
+# privileges and the score of its unit. As installed, no socket may be open to other machines.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -13,12 +13,12 @@ complain() {
 	wrong=1
 }
 
-# of UNIT KEY: the setting's value, if it has one.
+# of UNIT KEY: prints the setting's value, if it has one.
 of() {
 	sed -n "s/^$2=//p" "units/$1" | tail -n 1
 }
 
-# part UNIT USER RIGHTS SCORE: as its unit and the manual have them.
+# part UNIT USER RIGHTS SCORE: must match its unit and the manual.
 part() {
 	local user
 	[ -f "units/$1" ] || {
@@ -33,7 +33,7 @@ part() {
 	sed 's/\\-/-/g' daemon/man/pebsd.8 | grep -qxF ".IR $1 : $4" || complain "$1: pebsd(8) does not say $4"
 }
 
-# claim CLAIM TESTS
+# claim CLAIM TESTS: these tests must exist
 claim() {
 	local word file='' n=0 kind=''
 	[ -n "$1" ] || complain "a row without a claim: $2"
@@ -90,7 +90,7 @@ while read -r file; do
 	[ -f "tests/$file" ] || complain "there is no tests/$file"
 done < <(grep -v '^|' <<<"$section" | grep -o 'e2e/[a-z_]*\.sh')
 
-# "As installed, other machines do not reach it". Through netlink pebsd asks the kernel, and nobody connects.
+# "As installed, other machines do not reach it". pebsd queries the kernel through netlink, to which nobody connects.
 while read -r address; do
 	[[ $address == /* || $address == 127.0.0.1:* ]] || complain "a socket unit listens on $address"
 done < <(sed -n '/^ListenNetlink=inet-diag$/d; s/^Listen[A-Za-z]*=//p' units/*.socket)

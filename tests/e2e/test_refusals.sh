@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What pebsd does not take is told by name, on the right line, with the right exit code.
+# pebsd reports what it refuses by name, on the right line, with the right exit code.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -43,7 +43,7 @@ exits 'CPUs of which one is here' 0 "$PEBSD" --check-config --config "$work/cpus
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 grep -qxF 'Read: config/pebsd.conf; 0 rules.' "$work/said" || fail "what was read is not told: $(cat "$work/said")"
 
-# What sampling is told: each mistake on its line, with what can be given.
+# The section [sampling]: each mistake is reported on its line, with the values that are possible.
 cat >"$work/sampling.conf" <<'C'
 [sampling]
 ldlat = 65536
@@ -63,7 +63,7 @@ done
 printf '[sampling]\nevents = loads stores instructions offcore\ncpus = 0-1,3\n' >"$work/sampling.conf"
 exits 'every event, on some CPUs' 0 "$PEBSD" --check-config --config "$work/sampling.conf"
 
-# Rules: each mistake on its line.
+# Rules: each mistake is reported on its line.
 cat >"$work/rules.conf" <<'C'
 [rule far]
 cgroup = /system.slice/*
@@ -91,13 +91,13 @@ done
 printf '[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n' >"$work/rules.conf"
 exits 'a rule without mistakes' 0 "$PEBSD" --check-config --config "$work/rules.conf"
 
-# The probe answers whatever the configuration is, and with the same exit code.
+# The probe answers with any configuration, and with the same exit code.
 expected=0
 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || expected=$?
 status=0
 "$PEBSD" --probe --json --config "$work/pebsd.conf" >"$work/same.json" 2>"$work/said" || status=$?
 expect 'exit code of --probe with mistakes in the configuration' "$expected" "$status"
-# What was measured differs from run to run.
+# Measured values differ from run to run.
 for file in probe same; do jq 'del(.cost)' "$work/$file.json" >"$work/$file.constant"; done
 cmp "$work/probe.constant" "$work/same.constant" || fail 'mistakes in the configuration change what the machine can do'
 grep -q 'pebsd.conf:2: ' "$work/said" || fail "the mistakes are not told: $(cat "$work/said")"
@@ -113,7 +113,7 @@ else
 	exits '--probe where something can be sampled' 0 "$PEBSD" --probe
 fi
 
-# Too few rights: BPF can't be loaded.
+# Too few privileges: BPF cannot be loaded.
 need setpriv
 file=$(recording)
 status=0

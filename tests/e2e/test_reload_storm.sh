@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Reloads that follow one another faster than the interval do not keep pebsd from collecting.
+# Reloads that follow each other faster than the interval must not keep pebsd from collecting.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl
 
-# When the last collection was made.
+# Prints the time of the last collection.
 taken() {
 	ctl --json status | jq -r .taken
 }
 
-# storm NAME COMMAND...: the command each fifth of a second for three intervals, during which collections go on.
+# storm NAME COMMAND...: runs the command five times per second for three intervals. Collections must continue.
 storm() {
 	local name=$1 before
 	shift

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The test runner counts a pass, a failure, a crash, a time out and a skip as what they are, and trusts no program
-# that reports less than it planned.
+# The test runner must count passes, failures, crashes, time-outs and skips correctly, and must not trust a program that
+# reports fewer tests than it planned.
 set -eu
 
 runner=$PWD/tests/run.sh
@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# expect STATUS LAST_LINE [PATTERN...] -- RUNNER_ARGUMENT...: each pattern stands in the output.
+# expect STATUS LAST_LINE [PATTERN...] -- RUNNER_ARGUMENT...: the output must contain each pattern.
 expect() {
 	local status=0 want=$1 last=$2 output
 	local -a patterns=()
@@ -88,7 +88,7 @@ expect 1 '0 passed, 1 failed, 0 skipped' '^why not$' 'exit status 0 after 0 of 0
 expect 1 '1 passed, 1 failed, 0 skipped' 'exit status 3, though no test of it failed' \
 	-- -p 'echo 1..1; echo ok - one; exit 3'
 expect 1 '1 passed, 1 failed, 0 skipped' 'not done after 1 seconds' -- -p 'echo 1..1; echo ok - one; sleep 60'
-# It is shown when it comes.
+# Output appears as soon as it comes.
 "$runner" -o logs -t 20 -p 'echo 1..2; echo ok - early; until [ -e seen ]; do sleep 0.1; done; echo ok - late' |
 	while read -r line; do
 		case $line in
@@ -101,7 +101,7 @@ expect 1 '1 passed, 1 failed, 0 skipped' 'not done after 1 seconds' -- -p 'echo 
 	exit 1
 }
 
-# At once: each of the two waits for the other, and counts once. Alone, neither ends well.
+# At the same time: each of the two waits for the other and counts once. Alone, each of them fails.
 script one ': >one; until [ -e two ]; do sleep 0.1; done'
 script two 'until [ -e one ]; do sleep 0.1; done; : >two'
 expect 1 '1 passed, 1 failed, 0 skipped' 'one.sh: not done after 1 seconds' -- -j 1 one.sh two.sh
@@ -113,13 +113,13 @@ expect 1 '3 passed, 2 failed, 1 skipped' '^why it failed$' 'failed: bad.sh: exit
 # shellcheck disable=SC2016 # the script's
 script hangman 'kill -KILL "$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$PPID/status")"'
 expect 1 '1 passed, 1 failed, 0 skipped' 'failed: hangman.sh: what ran it is gone' -- -j 2 good.sh hangman.sh
-# Who is to run alone waits for those before it, and those after it wait for it.
+# A test that must run alone waits for those before it, and those after it wait for it.
 script busy 'mkdir busy && sleep 0.2 && rmdir busy'
 script lonely 'mkdir busy && sleep 0.2 && rmdir busy'
 expect 1 '1 passed, 1 failed, 0 skipped' -- -j 2 busy.sh lonely.sh
 rm -rf busy
 expect 0 '3 passed, 0 failed, 0 skipped' -- -j 2 -a absent.sh -a 'lone*' busy.sh lonely.sh busy.sh
-# With the runner all end that run.
+# If the runner ends, all tests that run end, too.
 script waits 'echo $$ >>waiting; sleep 60'
 : >waiting
 "$runner" -o logs -t 20 -j 2 waits.sh waits.sh &
@@ -158,7 +158,7 @@ EOF
 for variant in MIXED GOOD HANGS NONE; do
 	"${CC:-cc}" -D$variant -o "$(tr "[:upper:]" "[:lower:]" <<<$variant)" criterion.c "$time_limit" -lcriterion
 done
-# Programs that are no full account of themselves: one stops before its report, one reports less than it planned.
+# Programs that report incompletely: one stops before its report, one reports fewer tests than it planned.
 printf '#!/bin/sh\nexit 0\n' >silent
 cat >short <<'EOF'
 #!/bin/sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Many scrape at once, and some never read what they asked for: whoever reads gets a whole body at once, made once a
-# collection, and collections go on.
+# Many clients scrape at the same time, and some never read the answer. Clients that read must get a complete body at
+# once. The body is made once per collection, and collections continue.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need curl gzip
@@ -9,7 +9,7 @@ printf '[sampling]\ninterval = 500ms\n' >"$work/pebsd.conf"
 start --replay "$(recording)" --config "$work/pebsd.conf"
 replayed
 
-# Those that ask and do not read.
+# Clients that request without reading.
 deaf=()
 for _ in $(seq 40); do
 	exec {fd}<>"/dev/tcp/127.0.0.1/$port"
@@ -17,9 +17,9 @@ for _ in $(seq 40); do
 	deaf+=("$fd")
 done
 
-# All of a body is as of one collection, what the process tells, too: who asks before the next gets the same bytes, in
-# whichever encoding. A collection may come between two scrapes, not between all pairs of them; and the process' time
-# would differ in bodies made at each request.
+# A whole body is as of one collection, including the process metrics. Requests before the next collection get the same
+# bytes in any encoding. A collection may come between two scrapes, but not within all pairs of scrapes. In bodies made
+# for each request, the CPU time of the process would differ.
 cpu() {
 	sed -n 's/^process_cpu_seconds_total //p' "$1"
 }
@@ -35,7 +35,7 @@ done
 made=$(sort -u "$work/cpu" | wc -l)
 [ "$made" -ge 3 ] || fail "only $made bodies were made in six collections"
 
-# Twenty at once, both formats and encodings.
+# Twenty at the same time, in both formats and encodings.
 pids=()
 for i in $(seq 20); do
 	headers=()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A thousand slow clients of another user, of each kind that there is, keep nobody from scraping; nor do they make the
-# process that speaks HTTP grow, or hold up the daemon.
+# A thousand slow clients of each kind, run by another user, must not keep anybody from scraping. They must not make the
+# process that speaks HTTP grow, or delay the daemon.
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need curl setpriv mkfifo
@@ -25,7 +25,7 @@ for kind in silent drip deaf sip; do
 		sleep 0.1
 	done
 	expect "$kind clients that were taken in" "connected=$clients" "$(cat "$work/$kind.said")"
-	# A generous limit, as this machine may be busy: `make bench-scrape-crowd` says how long it takes.
+	# A generous limit, because this machine may be busy. `make bench-scrape-crowd` shows how long a scrape takes.
 	for i in $(seq "$scrapes"); do
 		get /metrics --max-time 20 >"$work/body" || fail "scrape $i is not answered beside $clients $kind clients"
 		grep -q '^pebsd_' "$work/body" || fail "scrape $i has no metrics beside $clients $kind clients"

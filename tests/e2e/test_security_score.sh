@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What `systemd-analyze security` holds against each unit is what is listed here with its reason, and nothing new; the
-# sum is what the manual page says. A point that is gone is taken off the list.
+# All points that `systemd-analyze security` counts against each unit must be listed here with a reason, and the score
+# must be the one in the manual page. A point that no longer exists must be removed from the list.
 set -eu
 
 fail() {
@@ -16,7 +16,7 @@ command -v systemd-analyze >/dev/null || {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The points of pebsd.service, each with why it stays.
+# The points of pebsd.service, each with the reason why it stays.
 cat >"$work/pebsd.service" <<'POINTS'
 SystemCallFilter_debug			perf_event_open(2) and bpf(2), which it is there for
 SystemCallFilter_privileged		bpf(2)
@@ -31,7 +31,7 @@ RestrictAddressFamilies_AF_UNIX		the control socket, the journal, the service ma
 RestrictSUIDSGID			has openat2(2) fail
 DeviceAllow				systemd's own doing: ProtectClock= lets the clock's device be read
 POINTS
-# Of the opener.
+# The points of pebsd-opener.service.
 cat >"$work/pebsd-opener.service" <<'POINTS'
 SystemCallFilter_debug			perf_event_open(2), which it is there for
 RootDirectoryOrRootImage		/sys/bus/event_source is the host's
@@ -41,7 +41,7 @@ PrivateUsers				capabilities count in the first user namespace alone
 RestrictAddressFamilies_AF_UNIX		its socket, the journal
 DeviceAllow				systemd's own doing: ProtectClock= lets the clock's device be read
 POINTS
-# Of what finds names.
+# The points of the service that finds names.
 cat >"$work/pebsd-symbols.service" <<'POINTS'
 RootDirectoryOrRootImage		/proc, and the journal's socket, are the host's
 AmbientCapabilities			a user of its own has its capabilities by these
@@ -55,7 +55,7 @@ RestrictAddressFamilies_AF_UNIX		its socket, the journal
 RestrictSUIDSGID			has openat2(2) fail
 DeviceAllow				systemd's own doing: ProtectClock= lets the clock's device be read
 POINTS
-# Of what acts on alerts.
+# The points of the service that acts on alerts.
 cat >"$work/pebsd-alert@.service" <<'POINTS'
 RootDirectoryOrRootImage		it runs what is put into its drop-ins
 SupplementaryGroups			members of the group pebsd may ask pebsd

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The served figures are those of --once, whichever way they are asked for; pebsctl's exit codes; reload; the end.
+# The served values must equal those of --once over each interface. Also tests pebsctl's exit codes, reload and the end.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl
@@ -16,14 +16,14 @@ same='del(.since, .window_s)'
 ctl --json top >"$work/top.json"
 expect 'pebsctl --json top' "$(jq -cS "$same" "$work/once.json")" "$(jq -cS "$same" "$work/top.json")"
 
-# The endpoint counts the same.
+# The endpoint has the same counts.
 get /metrics >"$work/metrics"
 expect 'samples by cgroup and source' "$(jq '.samples.attributed' "$work/once.json")" \
 	"$(awk '/^pebsd_source_samples_total/ && !/cgroup="unattributed"/ { sum += $NF } END { print sum }' "$work/metrics")"
 expect 'latency by cgroup and source' "$(jq '.total.events.loads.latency.sum' "$work/once.json")" \
 	"$(awk '/^pebsd_source_latency_cycles_total/ { sum += $NF } END { printf "%d\n", sum }' "$work/metrics")"
 expect 'healthz' ok "$(get /healthz)"
-# But for what a collection between them changes.
+# Leaves out what a collection in between changes.
 expect 'gzip is the same text' "$(get /metrics | grep -v '^process_\|^pebsd_collection_' | cksum)" \
 	"$(get /metrics --compressed | grep -v '^process_\|^pebsd_collection_' | cksum)"
 
@@ -40,7 +40,7 @@ exits 'a window as durations are written elsewhere' 0 ctl top --window 500ms
 exits 'a window that is no duration' 2 ctl top --window 5x
 ctl top | head -n 1 >/dev/null || fail 'a closed pipe'
 
-# A reload applies what it can, refuses mistakes whole, and says either.
+# A reload applies what it can, refuses a file with mistakes as a whole, and reports both.
 printf '[export]\ntop = 1\n' >"$work/pebsd.conf"
 exits 'reload' 0 ctl reload
 grep -q 'taken over: top' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
@@ -57,7 +57,7 @@ grep -q 'taken over: interval' "$work/said" || fail "the new interval is not tol
 grep -q 'waiting for a restart: ldlat' "$work/said" || fail "what waits is not told: $(cat "$work/said")"
 expect 'the interval in force' 2 "$(sleep 1.2; ctl --json status | jq .interval_s)"
 
-# Somebody else's junk on the socket ends nobody.
+# Junk from a client on the socket must not end the daemon.
 head -c 100000 /dev/urandom | timeout 5 curl --silent --unix-socket "$socket" --data-binary @- http://x/ >/dev/null 2>&1 || :
 ctl status >/dev/null || fail 'junk ended the daemon'
 exits 'a second daemon on the same socket' 1 "$PEBSD" --replay "$file" --socket "$socket" --listen none
@@ -72,7 +72,7 @@ daemon=''
 expect 'exit code after SIGTERM' 0 "$status"
 [ ! -e "$socket" ] || fail 'the socket is left behind'
 
-# A pipe whose writer takes its time: what came so far is served, the rest when it comes, and SIGTERM ends it.
+# A pipe with a slow writer: what has arrived is served, the rest as soon as it arrives, and SIGTERM ends it.
 size=$(stat -c %s "$file")
 mkfifo "$work/pipe" "$work/more"
 {
@@ -106,7 +106,7 @@ wait "$daemon" || status=$?
 daemon=''
 expect 'exit code after SIGTERM during the wait' 0 "$status"
 
-# Before the first byte it does not serve yet, and ends all the same.
+# Before the first byte pebsd does not serve yet, but can still be ended.
 sleep 100 >"$work/pipe" &
 others="$others $!"
 "$PEBSD" --socket "$socket" --listen none --replay - <"$work/pipe" 2>"$work/log" &

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsctl over a daemon that samples several events: each is shown as what it measures, and the hot code of a cgroup.
+# pebsctl with a daemon that samples several events: each is shown as what it measures. Also tests a cgroup's hot code.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
-# Made up figures: no machine has all of these events at once.
+# Made-up values, because no machine has all of these events at once.
 "$TOOLS/fake_daemon" "$socket" several 2>"$work/log" &
 daemon=$!
 for _ in $(seq 100); do
@@ -15,7 +15,7 @@ done
 ctl top >"$work/top"
 expect 'the tables' 4 "$(grep -c '^CGROUP ' "$work/top")"
 expect 'those without latency' 2 "$(grep -c 'SAMPLES SHARE%' "$work/top")"
-# What is not measured is no number.
+# What is not measured must not be shown as a number.
 ! grep -Eiq 'nan|inf\b' "$work/top" || fail "top: $(cat "$work/top")"
 expect 'the virtual machine' 2 "$(grep -c '^/machine.slice/vm.scope[*] ' "$work/top")"
 ctl status | grep -q 'taking turns with stores, counting 62.5% of the time' || fail "status: $(ctl status)"

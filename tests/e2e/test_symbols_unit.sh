@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What finds names, with a socket as systemd gives it and the rights of its unit: it names functions of another user's
-# process in a program that is closed to others, answers root alone, and has no right beside those four.
+# The process that finds names, with a socket as from systemd and the privileges of its unit. It must name functions of
+# another user's process in a program that others cannot read, answer root only, and have no other privileges than those
+# four.
 set -eu
 
 : "${PEBSD:=build/pebsd}" "${TOOLS:=build/tests/tools}"
@@ -37,7 +38,7 @@ done
 
 chmod 755 "$work"
 install -m 755 "$TOOLS/ask_name" "$PEBSD" "$work"
-# A program for its user alone.
+# A program that only its user can read.
 install -d -m 700 -o 65533 "$work/closed"
 install -m 700 -o 65533 "$TOOLS/ask_name" "$work/closed/ask_name"
 setpriv --reuid=65533 --regid=65533 --clear-groups "$work/closed/ask_name" >"$work/itself" &
@@ -65,13 +66,13 @@ said=$("$work/ask_name" "$work/socket" "$pid") || fail "no answer: $said"
 grep -q "r-xp .* $work/closed/ask_name$" <<<"$said" || fail "what it executes from: $said"
 ! grep -q 'rw-p' <<<"$said" || fail "more than what it executes from: $said"
 
-# Nobody but root may ask, whose the socket is, whatever its mode.
+# Only root may send requests, because the socket is root's, whatever the mode of the socket is.
 chmod 666 "$work/socket"
 ! setpriv --reuid=65533 --regid=65533 --clear-groups "$work/ask_name" "$work/socket" "$pid" >"$work/said" 2>&1 ||
 	fail "a stranger was answered: $(cat "$work/said")"
 grep -q 'user 65533 asked for names, and was refused' "$work/log" || fail 'a stranger is not told of'
 
-# Of a process that asks: its user is not root's, it has four rights and no more.
+# The answering process is not root's and has exactly four capabilities.
 unit=$(pgrep -P "$activator" -f symbolizer || :)
 [ -n "$unit" ] || unit=$activator
 of() {

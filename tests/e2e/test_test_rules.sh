@@ -1,24 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `pebsd --test-rules` judges recordings and the model in their own time: a step of latency fires once and resolves
-# once, at the right times; a threshold above it never does. As nobody, without a single bpf or perf_event_open.
+# `pebsd --test-rules` judges recordings and the model in their own time. A step of latency must fire once and resolve
+# once, at the right times. A threshold above it must never fire. Runs as nobody, without a bpf or perf_event_open call.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
 
-# Nobody gets at all it takes.
+# The user nobody can read everything that this needs.
 chmod 755 "$work"
 for program in "$PEBSD" "$TOOLS/without_bpf"; do
 	install -m 755 "$program" "$work/"
 done
 pebsd=$work/$(basename "$PEBSD")
 
-# As nobody, killed at the first system call that needs a privilege here.
+# Runs as nobody, and is killed at the first system call that needs a privilege here.
 test_rules() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$work/without_bpf" "$pebsd" --test-rules "$@"
 }
 
-# rule NAME LINE...: a configuration with that rule, in $work/NAME.conf
+# rule NAME LINE...: writes a configuration with that rule to $work/NAME.conf
 rule() {
 	local name=$1
 	shift
@@ -29,7 +29,7 @@ rule() {
 	chmod 644 "$work/$name.conf"
 }
 
-# told NAME ARGUMENT...: the JSON goes to $work/json
+# told NAME ARGUMENT...: writes the JSON to $work/json
 told() {
 	local what=$1 status=0
 	shift
@@ -37,7 +37,7 @@ told() {
 	[ "$status" = "${code:-0}" ] || fail "$what: exit code $status instead of ${code:-0}"
 }
 
-# The check of system calls would see one.
+# The check of system calls would notice one.
 status=0
 ("$work/without_bpf" "$PEBSD" --once --for 100ms --origin model || exit $?) >/dev/null 2>&1 || status=$?
 expect 'the daemon itself is killed without bpf' 159 "$status"
@@ -51,9 +51,9 @@ told 'a step of p99' --replay "$step" --config "$work/db-p99.conf"
 expect 'one pending, fired, resolved' '[["inactive","pending"],["pending","firing"],["firing","resolved"]]' \
 	"$(jq -c '[.transitions[] | [.from, .state]]' "$work/json")"
 expect 'of the one command' '["comm:db"]' "$(jq -c '[.transitions[].cgroup] | unique' "$work/json")"
-# Of 3,000 latencies 3 more each second are slow: independent ones would prove a breach from 40 on, some 14 s after the
-# step. The half of the window that is like it has to outweigh the other one, or the step might be a burst. Likewise a good
-# p99 is proven as they leave the window.
+# Per second, 3 more of 3,000 latencies are slow. Independent ones would prove a breach from 40 on, about 14 s after the
+# step. The half of the window after the step has to outweigh the other one, because the step might be a burst. In the
+# same way, a good p99 is proven as they leave the window.
 expect 'at the right times' '[true,true,true]' "$(jq -c '[.transitions[].at_s] |
 	[.[0] >= 250 and .[0] <= 275, .[1] >= .[0] + 60 and .[1] <= .[0] + 62, .[2] >= 375 and .[2] <= 392]' "$work/json")"
 expect 'at the time of day' true \
@@ -81,13 +81,13 @@ grep -Eq '^\+00:05:[0-9]{2}  2026-11-21T06:2[12]:[0-9]{2}Z  db-p99  comm:db  pen
 	fail "no line of the firing: $(cat "$work/text")"
 grep -q '^  fired 1 time on 1 cgroup, firing for ' "$work/text" || fail "no summary: $(cat "$work/text")"
 
-# Tuned away: nothing fires, and how near it came is told.
+# A rule tuned so that nothing fires: the output says how close it came.
 rule high 'cgroup = comm:*' 'metric = p99' 'above = 3000'
 told 'a threshold above the step' --replay "$step" --config "$work/high.conf"
 expect 'no transition' '[[],0,true]' \
 	"$(jq -c '[.transitions, .rules[0].fired, (.rules[0].closest.of_threshold | . > 0.6 and . < 0.7)]' "$work/json")"
 
-# What is excluded is not judged.
+# An excluded cgroup is not judged.
 {
 	printf '[cgroups]\nexclude = comm:db\n'
 	cat "$work/db-p99.conf"
@@ -96,13 +96,13 @@ told 'an excluded command' --replay "$step" --config "$work/excluded.conf"
 expect 'the other one is judged' '[0,1,1,1]' "$(jq -c \
 	'[(.transitions | length), .cgroups, .cgroups_excluded, .rules[0].cgroups_judged]' "$work/json")"
 
-# One after the other, on one clock: an hour between them is none in which anything is known.
+# One after the other, on one clock: nothing is known of the hour between them.
 "$TOOLS/make_step" --start 5200 "$work/next.perf.data"
 chmod 644 "$work/next.perf.data"
 told 'two recordings' --replay "$step" --replay "$work/next.perf.data" --config "$work/db-p99.conf"
 expect 'one stretch, two alerts' '[1,2,true]' \
 	"$(jq -c '[(.stretches | length), .rules[0].fired, .rules[0].unknown_s.source > 3000]' "$work/json")"
-# The other way round they are not of one clock.
+# In the opposite order they are not on one clock.
 told 'two recordings the other way round' --replay "$work/next.perf.data" --replay "$step" --config "$work/db-p99.conf"
 expect 'two stretches, two alerts' '[2,2,[0,0,0,1,1,1]]' \
 	"$(jq -c '[(.stretches | length), .rules[0].fired, [.transitions[].stretch]]' "$work/json")"
@@ -110,7 +110,7 @@ expect 'no time of day where none is known' '[[false,false],[true,true]]' \
 	"$(jq -c '[.transitions[] | select(.state == "firing") | [has("time"), has("fired")]]' "$work/json")"
 grep -q 'judged by itself' "$work/log" || fail 'the second clock is not told'
 
-# A damaged recording: what was judged before stands.
+# A damaged recording: what was judged before the damage stays valid.
 head -c $(($(stat -c %s "$step") * 3 / 4)) "$step" >"$work/cut.perf.data"
 chmod 644 "$work/cut.perf.data"
 code=2 told 'a cut recording' --replay "$work/cut.perf.data" --config "$work/db-p99.conf"
@@ -122,19 +122,19 @@ chmod 644 "$work/untimed.perf.data"
 exits 'without times' 2 test_rules --replay "$work/untimed.perf.data" --config "$work/db-p99.conf"
 grep -q 'does not tell when its samples were taken' "$work/said" || fail "without times: $(cat "$work/said")"
 
-# What is no test.
+# Calls that are not tests.
 : >"$work/none.conf"
 exits 'no rules' 2 test_rules --replay "$step" --config "$work/none.conf"
 grep -Fq '[rule NAME]' "$work/said" || fail "no rules: $(cat "$work/said")"
 exits 'nothing to test on' 2 test_rules --config "$work/db-p99.conf"
 exits 'no recording' 2 test_rules --replay "$work/missing" --config "$work/db-p99.conf"
 
-# A pattern that matches nothing is told with what there is.
+# A pattern that matches nothing is reported together with the cgroups that exist.
 rule nothing 'cgroup = /system.slice/**' 'metric = p99' 'above = 900'
 exits 'a pattern that matches nothing' 0 test_rules --replay "$step" --config "$work/nothing.conf"
 grep -q 'matches none of 2 cgroups: comm:db, comm:web' "$work/said" || fail "no hint: $(cat "$work/said")"
 
-# The model: its remote workload's loads are remote, and no other's.
+# The model: the loads of its remote workload are remote, and no other workload's.
 rule remote 'cgroup = **' 'metric = share:remote_dram' 'above = 30%'
 told 'the model' --origin model --for 110s --config "$work/remote.conf"
 expect 'remote-numa alone fires' '["model:remote-numa"]' \
@@ -143,7 +143,7 @@ expect 'all workloads are judged' 7 "$(jq '.rules[0].cgroups_judged' "$work/json
 expect 'in simulated time' '[110,"model"]' "$(jq -c '[.stretches[0].covered_s, .origin]' "$work/json")"
 expect 'it says that it is none' true "$(jq '.notes[0] | contains("no measurement")' "$work/json")"
 
-# The same seed, the same result; only what is configured runs.
+# The same seed gives the same result. Only configured workloads run.
 printf '[model]\nworkloads = mix streaming\n' >>"$work/remote.conf"
 told 'two workloads' --origin model --for 45s --config "$work/remote.conf"
 expect 'two workloads' 2 "$(jq .cgroups "$work/json")"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the units' filters of system calls leave: none of what a right that remains would turn into more, such as
-# mounting with CAP_SYS_ADMIN, or opening files by handles with CAP_DAC_READ_SEARCH.
+# What the units' filters of system calls still allow. It must include no call that would extend a remaining privilege,
+# such as mounting with CAP_SYS_ADMIN, or opening files by handle with CAP_DAC_READ_SEARCH.
 set -eu
 
 command -v systemd-analyze >/dev/null || {
@@ -11,7 +11,7 @@ command -v systemd-analyze >/dev/null || {
 cd "$(dirname "$0")/../.."
 wrong=0
 
-# Of all of them.
+# Forbidden in all units.
 never='acct chroot delete_module fanotify_init finit_module fsconfig fsmount fsopen init_module iopl kexec_load mount
 	mount_setattr move_mount open_by_handle_at open_tree pivot_root ptrace reboot settimeofday swapon umount2'
 declare -A more=(
@@ -32,7 +32,7 @@ while read -r word _; do
 	esac
 done < <(systemd-analyze --no-pager syscall-filter 2>/dev/null)
 
-# expand NAME...: the calls of each, one a line.
+# expand NAME...: prints the calls of each, one per line.
 # shellcheck disable=SC2086 # names are words
 expand() {
 	local name
@@ -44,7 +44,7 @@ expand() {
 	done
 }
 
-# allowed UNIT: the calls that its lines leave, each line after those before it.
+# allowed UNIT: prints the calls that its lines allow, applied in order.
 allowed() {
 	local line calls=''
 	while read -r line; do

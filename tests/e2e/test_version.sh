@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `--version --json` names what runs: the libraries that ldd sees, and none beside, by the build IDs that readelf sees in
-# them; the versions that pkg-config and the libraries tell; the BPF objects that were built. Nothing else changes.
+# `--version --json` names what runs. These are the libraries that ldd shows and no others, with the build IDs that
+# readelf shows, the versions that pkg-config and the libraries report, and the BPF objects that were built. Nothing
+# else changes.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq readelf ldd pkg-config
@@ -30,7 +31,8 @@ for program in "$PEBSD" "$PEBSCTL"; do
 done
 
 "$PEBSD" --version --json >"$work/bill"
-# Those that pebsd calls itself were known when it was compiled, but for the C library's own and the compiler's.
+# The versions of libraries that pebsd calls itself were known when it was compiled, except those of the C library and
+# the compiler.
 called=$(readelf --dynamic "$PEBSD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|ld-linux.*|libasan|libubsan)\.so' | sort)
 expect 'compiled with' "$called" "$(jq -r '.libraries[] | select(.compiled_with) | .name' "$work/bill" | sort)"
 for library in bpf dw microhttpd protobuf-c z zstd; do

@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Who may have pebsctl do what, as real users: root, whom `detail` names, who may ask, and who is neither. Every verb is
-# tried by everyone; a new one fails this test until it stands in its table. No reader sees an address.
+# Who may use which verb of pebsctl, as real users: root, a user that `detail` names, a user that may connect, and a
+# user that is neither. Every user tries every verb. A new verb fails this test until it is in the table. A user with
+# read access only must not see any address.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
 
-# Of each verb: who may, beside root (detail: whom the configuration names; ask: whoever may connect).
+# Who may use each verb besides root (detail: users that the configuration names; ask: everybody who may connect).
 declare -A may=([status]=ask [top]=ask [show]=ask [rules]=ask [alerts]=ask [explain]=ask [neighbours]=ask [watch]=ask
 	[zoom]=detail [hot]=detail [profile]=detail [pause]=detail [resume]=detail [reload]=root)
 declare -A arguments=([show]=CGROUP [explain]='slow CGROUP' [neighbours]=CGROUP [zoom]=CGROUP [hot]=CGROUP
 	[profile]='--last -o - CGROUP' [pause]='--for 1ms')
 
-# Groups that every Debian has.
+# Groups that exist on every Debian system.
 printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[control]' 'group = daemon' 'detail = adm' \
 	'[rule slow]' 'cgroup = /**' 'metric = mean' 'above = 40' >"$work/pebsd.conf"
 chmod 755 "$work"
@@ -30,7 +31,7 @@ id_of() {
 	getent group "$1" | cut -d : -f 3
 }
 
-# as WHO COMMAND...
+# as WHO COMMAND...: runs the command as this user
 as() {
 	case $1 in
 	root) "${@:2}" ;;
@@ -62,7 +63,8 @@ for verb in $verbs; do
 			grep -q 'not permitted\|permission\|may' "$work/said" || fail "a stranger is told: $(cat "$work/said")"
 		elif permitted $who "${may[$verb]}"; then
 			[ $status != 5 ] || fail "$verb is refused to $who: $(cat "$work/said")"
-			# What the model has no answer to is no matter of rights (1); hot waits and watch goes on (124).
+			# If the model cannot answer, that is not a matter of rights (1). hot waits and watch continues
+			# (124).
 			case $verb:$status in
 			*:0 | zoom:1 | profile:1 | hot:124 | watch:124) ;;
 			*) fail "$verb by $who: exit code $status: $(cat "$work/said")" ;;

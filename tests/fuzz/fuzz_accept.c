@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Accept and Accept-Encoding of any bytes. */
+/* Any bytes as Accept and Accept-Encoding. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!header)
 		return 0;
-	/* Neither is welcome to a client that does not speak of it. */
+	/* A client that does not mention a format must not get it. */
 	if (negotiate_openmetrics(header) && !strchr(header, '*') && !strcasestr(header, "openmetrics"))
 		abort();
 	if (negotiate_gzip(header) && !strchr(header, '*') && !strcasestr(header, "gzip"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as the store of alerts: refused, or taken as something that is written and read back the same. */
+/* Any bytes as the store of alerts: it is refused, or what is read can be written and read back unchanged. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any JSON as what a daemon answers pebsctl: byte 0 chooses the screen, byte 1 the terminal; after a byte
- * 0xff, which no JSON has, a second answer begins. Whatever names and texts are in it, what is shown is UTF-8
- * without control characters.
+ * Any JSON as the answer of a daemon to pebsctl. Byte 0 selects the screen and byte 1 the terminal. A byte
+ * 0xff, which JSON never contains, starts a second answer. Whatever names and texts it contains, the output
+ * must be UTF-8 without control characters.
  */
 #include <locale.h>
 #include <stdint.h>

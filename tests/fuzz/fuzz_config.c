@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a configuration file. What comes out must be within what the keys allow, whatever went in: a
- * mistake changes nothing that it stands for.
+ * Any bytes as a configuration file. Whatever the input is, each value must stay within the range of its key:
+ * a mistake does not change the value.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void check_numbers(const struct config *config)
 	}
 }
 
-/* What decisions rest on. */
+/* Checks what decisions depend on. */
 static void check_rule(const struct config *config, const struct rule *rule)
 {
 	const struct limits limits = rule_limits(rule, rule->threshold);
@@ -69,7 +69,7 @@ static void check_rules(const struct config *config)
 	(void)rules_free(copies, config->n_rules);
 }
 
-/* After a byte 0xff, which no file may have, a second one begins; it may replace what the first one says. */
+/* A byte 0xff, which no file may contain, starts a second file. It may override what the first one sets. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *second = size ? memchr(data, 0xff, size) : NULL;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as a cgroup's path: texts that end, each made of the path, ids that are ids. */
+/*
+ * Any bytes as a cgroup's path. All texts must be terminated, each must be part of the path, and ids must be
+ * valid.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,7 @@ static void check_ids(const struct container_labels *labels)
 {
 	const char *id = labels->text[CONTAINER_LABEL_ID], *uid = labels->text[CONTAINER_LABEL_POD_UID];
 
-	/* They become parts of names of files. */
+	/* These become parts of file names. */
 	if (*id && (strlen(id) != CONTAINER_ID_LENGTH || !is_made_of(id, "0123456789abcdef")))
 		abort();
 	if (*uid && ((strlen(uid) != 32 && strlen(uid) != 36) || !is_made_of(uid, "0123456789abcdef-")))

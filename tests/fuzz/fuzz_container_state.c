@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as what runtimes keep on a host: the first one says as what. Whatever is taken is a name, which
- * harms no label, log or terminal.
+ * Any bytes as files that container runtimes keep on a host. The first byte says which file. Every accepted
+ * name must be harmless in labels, logs and terminals.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as the ELF file that a process runs: names, lines or none, in bounded time. */
+/* Any bytes as the ELF file that a process runs: yields names, lines or nothing, in bounded time. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever comes by a connection: the server of the process that speaks HTTP, with a broker that answers it, in
- * one process over a UNIX socket whose Host is checked as on loopback. It answers or hangs up; nothing but a
- * right Host has figures; and whatever it was, the next is served.
+ * Any bytes on a connection to the server of the process that speaks HTTP, over loopback. The broker that
+ * answers the server runs in the same process. The server answers or hangs up. Only a request with an allowed
+ * Host gets metrics. After any input the next request is served.
  *
- * And Host by itself, with the first byte's bits for what goes with it.
+ * Also tests the check of Host alone. The bits of the first byte select the other inputs of that check.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -114,7 +114,7 @@ static void start(void)
 	http_broker_configure(broker, "name");
 }
 
-/* All of the answer, cut where it is long. */
+/* Returns the whole answer, cut if it is too long. */
 static void exchange(const unsigned char *data, size_t size, char answer[static 4096])
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -123,7 +123,7 @@ static void exchange(const unsigned char *data, size_t size, char answer[static 
 	ssize_t n = -1;
 
 	DEMAND(fd >= 0);
-	/* Ports are not used up by closed connections. */
+	/* Keeps closed connections from using up ports. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	DEMAND(connect(fd, (struct sockaddr *)&world.address, sizeof(world.address)) == 0 ||
 	       errno == EINPROGRESS);

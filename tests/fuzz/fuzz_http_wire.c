@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever a process that speaks HTTP and was taken over sends to pebsd: packets, each a length of two bytes
- * and as many more, over a real socket to a real broker. It is answered or done with; what was read is the same
- * once it was written and read again; and bodies are made once, however often they are asked for.
+ * Any bytes that a hijacked process for HTTP may send to pebsd. The input is a list of packets, each a length
+ * of two bytes and as many bytes, over a real socket to a real broker. The broker answers each packet or ends
+ * the connection. What it read must be the same after it is written and read again. A body must be made once,
+ * however often it is requested.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 			abort();  \
 	} while (0)
 
-/* More than the broker answers in a second, so that none of it waits. */
+/* More than the broker answers in a second, so that no request waits. */
 #define PACKETS_MAX 40
 
 struct world {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text as a JIT's map, in two pieces: what is found covers what was asked for, whose name is shown. */
+/*
+ * Any text as a JIT's map, added in two pieces. An entry that is found must cover the address, and its name
+ * must be printable.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any text as what the kernel writes in /proc and /sys, byte 0 chooses which: lists of CPUs, a process's
- * stat, status, statm and maps, the kernel's version and symbols. Some of it stands for names that a process
+ * Any text as what the kernel writes in /proc and /sys. Byte 0 selects the file: lists of CPUs, a process's
+ * stat, status, statm and maps, the kernel's version and symbols. Some of these contain names that a process
  * chose.
  */
 #include <errno.h>
@@ -26,7 +26,7 @@ static void check(bool holds)
 		abort();
 }
 
-/* A list that was read says the same when it is written and read again. */
+/* A list that was read must be the same after it is written and read again. */
 static void cpus(char *text)
 {
 	static struct cpu_list list, again;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text as /proc/PID/maps, and any mapping over what it gives: in order, none over another. */
+/*
+ * Any text as /proc/PID/maps, and another mapping entered over it. Mappings must be in order and must not
+ * overlap.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 3)
 		return 0;
-	/* Addresses of a text that is a fuzzer's are small. */
+	/* Addresses in a fuzzer's text are usually small. */
 	mapping.start = data[0];
 	mapping.size = data[1];
 	file = fmemopen((void *)(data + 2), size - 2, "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text as /proc/self/mountinfo: a path or none, never a crash. */
+/* Any text as /proc/self/mountinfo: yields a path or none, and never a crash. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

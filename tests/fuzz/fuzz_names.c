@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the name of a cgroup, on each way out: JSON, Prometheus, a line of the log, a terminal, the
- * environment of an alert's unit. What is written is read again, and is the name in its shown form and
- * nothing else. Any bytes as patterns and paths, and as a cgroup's extended attributes.
+ * environment of an alert's unit. What is written is read again. It must be exactly the name in its printable
+ * form. Also tries any bytes as patterns and paths, and as extended attributes of a cgroup.
  */
 #include <json-c/json.h>
 #include <locale.h>
@@ -40,7 +40,10 @@ static bool has_control(const char *text)
 	return false;
 }
 
-/* Between quotes: up to the first that has no backslash before it, of which each stands for what follows. */
+/*
+ * Reads a quoted string up to the first quote without a backslash before it. A backslash stands for the
+ * character after it.
+ */
 static char *read_quoted(const char *text, bool newlines, const char **ret_end)
 {
 	char *value = malloc(strlen(text) + 1), *to = value;
@@ -78,7 +81,7 @@ static void check_json(const char *name, const char *shown)
 	_cleanup_json_ json_object *again = NULL;
 	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 
-	/* DEL is no control character to JSON (RFC 8259, 7). */
+	/* DEL is not a control character in JSON (RFC 8259, section 7). */
 	DEMAND(text && utf8_is_valid(text));
 	for (const char *at = text; *at; at++)
 		DEMAND((unsigned char)*at >= ' ');
@@ -145,10 +148,10 @@ static void check_attributes(const char *ignore, const char *threshold, uint8_t 
 	preference_apply(&preference, &rule, &effect);
 	DEMAND(!effect.untrusted || (!effect.ignored && !effect.has_threshold));
 	DEMAND(effect.has_threshold || effect.threshold == 0);
-	DEMAND(!effect.has_threshold || effect.threshold == effect.threshold); /* a number */
+	DEMAND(!effect.has_threshold || effect.threshold == effect.threshold); /* not NAN */
 }
 
-/* What to try, a parameter of it, and one text or two, with a 0 between them. */
+/* The input has the number of the test, a parameter of it, and one text, or two texts with a 0 between them. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ char *text = NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever is sent to the opener, and whatever it answers: read or refused, and what was read is the same
- * once it was written again. The first byte says whom the rest is for, the second how many descriptors came
- * with it. What the opener then allows is one of pebsd's events: nothing that a sample must never hold is in
- * it.
+ * Any bytes sent to pebsd-opener, and any answer from it. They are read or refused, and what was read must be
+ * the same after it is written again. The first byte selects the receiver of the rest, the second how many
+ * descriptors came with it. An event that the opener allows must be one of pebsd's and must not contain
+ * anything that a sample must never have.
  */
 #include <stdlib.h>
 #include <string.h>

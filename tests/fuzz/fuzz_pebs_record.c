@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a PEBS buffer: byte 0 is the format (its highest bit: adaptive records are given first words
- * that fit, which are seldom hit upon), byte 1 what is enabled, the rest records. Each walk ends,
- * delivers to each counter what names it and what was counted, and what was read is written to the same
- * bytes.
+ * Any bytes as a PEBS buffer. Byte 0 is the format, byte 1 the enabled counters, and the rest are records. If
+ * the highest bit of byte 0 is set, adaptive records get valid first words, which are rarely found by chance.
+ * Each walk must end and deliver to each counter the records that name it, as many as were counted. What was
+ * read is written as the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,10 @@ static void check(bool holds)
 		abort();
 }
 
-/* What was read, written again: the same bytes, but where the model writes zeros, and the same record. */
+/*
+ * Writes a record that was read. The bytes must be the same, except where the model writes zeros, and reading
+ * them gives the same record.
+ */
 static void write_again(enum record_format format, const struct record *record, const uint8_t *data,
 			u32 length)
 {
@@ -54,7 +57,10 @@ static void one_record(enum record_format format, const uint8_t *data, size_t si
 	write_again(format, &record, data, length);
 }
 
-/* Whether the record may be the counter's: it names it, and before 0011b no other enabled one. */
+/*
+ * Returns true if the record may be the counter's: the record names it and, before format 0011b, names no
+ * other enabled counter.
+ */
 static bool is_of(const struct delivery *delivery, enum record_format format, u64 enabled)
 {
 	u64 bit = 1ULL << delivery->counter;
@@ -67,7 +73,7 @@ static bool is_of(const struct delivery *delivery, enum record_format format, u6
 	return named & bit;
 }
 
-/* Makes records of what may be none: their choices as they are, but for groups that do not exist. */
+/* Makes valid adaptive records. Their choice of groups stays, except for groups that do not exist. */
 static void make_adaptive(u8 *bytes, size_t size)
 {
 	for (size_t offset = 0; offset + sizeof(u64) <= size;) {

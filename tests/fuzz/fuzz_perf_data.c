@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as a recording, through the whole replay: no crash, no leak, and nothing out of bounds delivered.
- */
+/* Any bytes as a recording, through the whole replay: no crash, no leak, and no sample out of bounds. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,7 +60,7 @@ static void replay_all(struct replay *replay, size_t size)
 	require(r == 0 || replay_message(replay));
 	replay_report(replay, &report);
 	require(report.samples == counts.samples && report.samples <= report.records);
-	/* What is not compressed takes 8 bytes at least; what is does so from some piece on. */
+	/* An uncompressed record takes at least 8 bytes. Compression can lower this, but not without limit. */
 	require(report.records <= 65536 * size);
 }
 

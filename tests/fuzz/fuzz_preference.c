@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the extended attributes of a cgroup's directory, whoever owns it: byte 0 chooses the owner and
- * the rule, byte 0xff ends the first attribute. A rule is switched off, or its threshold moved, only by what
- * is said about it, by whom it trusts, and to what the rule itself could say.
+ * Any bytes as the extended attributes of a cgroup's directory with any owner. Byte 0 selects the owner and
+ * the rule, and byte 0xff ends the first attribute. An attribute may switch a rule off or change its
+ * threshold only if it names the rule and the owner is root or trusted by the rule. The new threshold must be
+ * one that the rule itself could have.
  */
 #include <math.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as what another process left: as the memory itself, and as records that are whole. Refused, or
- * taken up by ledger, collection, series and rules as something that goes on: they collect and judge then,
- * and what they keep is taken up again.
+ * Any bytes as the state that another process left: as the memory itself, and as complete records. The
+ * ledger, the collection, the series and the rules refuse it, or restore it and continue. Then they collect
+ * and judge, and what they save is restored again.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ struct books {
 		}                                                                      \
 	} while (0)
 
-/* Slots alive, dead and free, of the first generations. */
+/* A kernel side with live, dead and free slots, of the first generations. */
 static struct kernel *some_kernel(void)
 {
 	const struct stripes stripes = {.n = 2};
@@ -119,7 +119,7 @@ static struct policy *some_policy(const struct alerts_kept *kept, u64 now_ns)
 	return policy;
 }
 
-/* Whatever rules are taken to have been goes on: ticks, and is kept. */
+/* Restores rules, whatever their saved state is, and runs some collections. Saving them must work. */
 static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy **ret)
 {
 	static const struct sliding_time time[EVENTS_MAX];
@@ -181,7 +181,7 @@ static int adopt(const struct state *state, struct state **ret)
 	return r;
 }
 
-/* Whatever was taken up leaves something that can be, with the same slots or as of others. */
+/* A state that was restored must leave one that can be restored, with the same slots and with others. */
 static void take_up_both(const struct state *left, bool same_kernel)
 {
 	struct state *state = NULL, *next = NULL;
@@ -194,7 +194,7 @@ static void take_up_both(const struct state *left, bool same_kernel)
 	state_free(state);
 }
 
-/* The head of a memory, then chunks, as far as there are bytes. */
+/* Uses the bytes as the header of a memory, then as its chunks, as far as they reach. */
 static void as_memory(struct state *state, const uint8_t *data, size_t size)
 {
 	struct state_header *header = state_header(state);
@@ -217,7 +217,7 @@ static void as_memory(struct state *state, const uint8_t *data, size_t size)
 	}
 }
 
-/* Kind, key and length of each, then its bytes. */
+/* Uses the bytes as records: kind, key and length of each, then its bytes. */
 static void as_records(struct state *state, const uint8_t *data, size_t size)
 {
 	struct state_reader reader = {.from = data, .end = data + size};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever a symbolizer that was taken over answers, and whatever one is asked: read to the end or refused.
- * What was read holds together, and is the same once it was written and read again.
+ * Any answer of a hijacked symbolizer, and any request to one: it is read completely or refused. What was
+ * read must be consistent, and the same after it is written and read again.
  */
 #include <errno.h>
 #include <stdlib.h>

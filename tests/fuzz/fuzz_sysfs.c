@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the files of a sysfs tree: what is planned from it keeps its bounds, and its every word can be
- * printed; nodes and CPUs are in order or none. The input is a list of files: which PMU, or which of the
- * others, which file, its length, its text.
+ * Any bytes as the files of a sysfs tree. The plan made from it must keep its bounds, and all its texts must
+ * be printable. Nodes and CPUs must be in order or absent. The input is a list of files: which PMU or other
+ * folder, which file, its length, its text.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static const char *const folders[] = {
 	"devices/system/memory",
 };
 
-/* Of a PMU, of the CPUs, of the nodes, of the memory. */
+/* Files of a PMU, of the CPUs, of the nodes, and of the memory. */
 static const char *const files[][20] = {
 	{"type",
 	 "cpus",
@@ -104,7 +104,7 @@ static void write_file(const char *folder, const char *file, const void *text, s
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return; /* a folder, say */
+		return; /* a folder, for example */
 	DEMAND(write(fd, text, length) == (ssize_t)length);
 	(void)close(fd);
 }
@@ -193,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.period = data[2] & 1 ? data[2] * 1009U : 0,
 	};
 	make_tree(data + 3, size - 3);
-	/* A tree without PMUs is not one. */
+	/* A tree without any PMU would be refused. */
 	write_file("bus/event_source/devices/software", "type", "1\n", 2);
 	check_plan(&wish);
 	check_nodes();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever a client sends: parsed, and run through the dispatch of a service, as the control socket does with
- * each message: that of the control socket itself, over a small policy at work, where it calls one of its
- * methods. Every answer must be JSON again.
+ * Any bytes from a client: they are parsed and dispatched as the control socket does with each message. A
+ * call of a method of the control socket goes to the real service, over a small policy. Every answer must be
+ * JSON.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	return 0;
 }
 
-/* Two places for each event that could have some. */
+/* Stands in for the daemon: two places for each event that can have some. */
 static int hot_choose(void *userdata, const char *path, double seconds)
 {
 	(void)userdata;
@@ -110,7 +110,7 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 	return query->address % 3 ? &symbol : NULL;
 }
 
-/* In the place of the daemon's: one zoom that is over, of two samples. */
+/* Stands in for the daemon's zoom: a finished one with two samples. */
 static struct zoom zoom = {.id = 1,
 			   .state = ZOOM_DONE,
 			   .seconds = 30,
@@ -226,7 +226,7 @@ static int neighbours(void *userdata, const char *path, struct neighbours_report
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Made once, and kept for as long as the process lives. */
+/* Made once and kept until the process ends. */
 static const struct varlink_service *control_service(void)
 {
 	static struct control control;
@@ -261,7 +261,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
 	struct varlink_message message = {0};
 	struct varlink_buffer out = {0};
-	const struct ucred peer = {.pid = 1}; /* root: every method is permitted */
+	const struct ucred peer = {.pid = 1}; /* root, who may call every method */
 	const struct varlink_service *called = &service;
 	struct varlink_call call = {.message = &message, .peer = &peer, .out = &out};
 	_cleanup_json_ json_object *answer = NULL;

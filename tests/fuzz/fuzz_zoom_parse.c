@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a record of a zoom's ring, of an event with any of the fields that a zoom asks for. What is
- * read stays within the record and within the room for stacks, and goes through a recording as it is.
+ * Any bytes as a record of a zoom's ring, for an event with any of the fields that a zoom requests. What is
+ * read must stay within the record and within the space for stacks, and must pass through a recording
+ * unchanged.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -56,7 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 10)
 		return 0;
-	/* The first two bytes choose the event, the rest is the record, whose length is mostly right. */
+	/*
+	 * The first two bytes select the event. The rest is the record, whose length field is correct in most
+	 * inputs.
+	 */
 	attr.sample_type |= data[0] & 1 ? PERF_SAMPLE_BRANCH_STACK : 0;
 	attr.sample_type |= data[0] & 2 ? PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR : 0;
 	attr.sample_type |= data[0] & 4 ? PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC : 0;

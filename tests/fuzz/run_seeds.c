@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * run_seeds FILE...: gives each file to the fuzzer that it is linked with, without libFuzzer, so that what fuzzing
- * once found is tried in every test run (tests/e2e/test_fuzz_seeds.sh). A fuzzer aborts when it finds something.
+ * run_seeds FILE...: gives each file to the fuzzer that it is linked with, without libFuzzer. Inputs that
+ * fuzzing once found are thus tried in every test run (tests/e2e/test_fuzz_seeds.sh). A fuzzer aborts if it
+ * finds something.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ static int run_seed(const char *name)
 		(void)fprintf(stderr, "cannot read %s: %s\n", name, strerror(-r));
 		return r;
 	}
-	/* Its name comes last in the output if the fuzzer aborts. */
+	/* This name is the last output if the fuzzer aborts. */
 	printf("%s\n", name);
 	(void)fflush(stdout);
 	return try_bytes(data, size);

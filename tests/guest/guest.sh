@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Boots a guest with a kernel of a series under plain emulation, which needs no /dev/kvm, and has it run tests. pebsd must
-# be built; everything else that is missing is made first.
+# Boots a guest with a kernel of a series under plain emulation, which needs no /dev/kvm, and runs tests in it. pebsd
+# must be built. Everything else that is missing is made first.
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
 #   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 #   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
 # KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
-# plays by tests/guest/pmu/ (default skylake-server), the number of CPUs (1 or 2, default 1), whether process 1 is
-# inside/small_init.sh instead of systemd, and whether the root is the whole one of image.sh. The guest's time is counted in
-# instructions: two runs of the same tests are the same.
-# Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), what the guest's kernel and systemd printed, and
-# serial-KIND-2.log and so on for further guests of that kind in one run.
+# imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2, default 1). With "small",
+# process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of image.sh. The
+# guest's time is counted in instructions: two runs of the same tests are identical.
+#
+# Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), which has the output of the guest's kernel and
+# systemd, and serial-KIND-2.log and so on for further guests of that kind in one run.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
@@ -47,26 +48,28 @@ if [ -z "$shell$queue$layout" ]; then
 fi
 output=$guest/$series
 
-# - -icount: time is the count of instructions, so nothing depends on what else the host does. With shift=3 an instruction
-#   takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: while all CPUs are halted time jumps.
-#   clock=vm and the seed: nothing else comes from the host. thread=single: the CPUs take turns in one thread of the host.
-# - -monitor: intel_idle would use MWAIT in a way that TCG does not know.
-# - -erms, -fsrm: TCG copies a byte at a time for `rep movsb`, and a guest with its root in memory booted in 35 s for 22.
-# - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is on only with newer microcode.
-# - -hypervisor: as one, the kernel would probe branch records and find them missing. A machine that ends in "-vm" is one.
-# panic, oops: whatever goes wrong in the kernel ends QEMU at once.
+# - -icount: time is the count of instructions, so nothing depends on other work of the host. With shift=3 an
+#   instruction takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: time jumps while all
+#   CPUs are halted. clock=vm and the seed: nothing else comes from the host. thread=single: the CPUs take turns in one
+#   thread of the host.
+# - -monitor: intel_idle would use MWAIT in a way that TCG does not support.
+# - -erms, -fsrm: TCG copies one byte at a time for `rep movsb`. A guest with its root in memory booted in 35 s instead
+#   of 22 s.
+# - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is enabled with newer microcode only.
+# - -hypervisor: with this bit the kernel would probe branch records and find none. Machines that end in "-vm" have it.
+# panic, oops: any failure in the kernel ends QEMU at once.
 # transparent_hugepage: khugepaged copies two megabytes at a time, which takes long under emulation.
-# init_on_alloc, cryptomgr.notests, initcall_blacklist: pages that are cleared, tests of cryptography, random numbers from
-#   jitter, certificates of modules, and names of trace events and TCP's BPF functions took ten of a boot's eighteen seconds
-#   of the guest's time.
-# serial-getty would wait for a device that only udev could tell of. Nobody logs in at tty1 either, and what the timers
-#   clean is gone with the guest.
+# init_on_alloc, cryptomgr.notests, initcall_blacklist: ten of a boot's eighteen seconds of the guest's time went to
+#   clearing pages, tests of cryptography, random numbers from jitter, certificates of modules, and names of trace events
+#   and TCP's BPF functions.
+# serial-getty would wait for a device that only udev can announce. Nobody logs in at tty1. Files that the timers would
+#   clean disappear with the guest.
 words="console=ttyS0 panic=-1 oops=panic mitigations=off transparent_hugepage=never"
 words+=" nokaslr norandmaps random.trust_cpu=off"
 words+=" init_on_alloc=0 cryptomgr.notests initcall_blacklist=jent_mod_init,crypto_kdf108_init,init_encrypted"
 words+=",load_system_certificate_list,trace_eval_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
-# What the tests read of it: how long a soak lasts.
+# The tests read from it how long a soak takes.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
 first_process=/sbin/init
@@ -82,10 +85,10 @@ zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,x
 	;;
 esac
 pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$ICOUNT
-# Megabytes. A root in memory takes of the first node what it has, and test_hardware.sh another 300.
+# Megabytes. A root in memory takes its space from the first node, and test_hardware.sh needs another 300.
 memory=1024
 [[ ,$words_of_kind, != *,whole,* ]] || memory=1536
-# Two sockets with a CPU and half of the memory each: memory of the other one is remote.
+# Two sockets with one CPU and half of the memory each. Memory of the other one is remote.
 topology=("$cpus")
 if [ "$cpus" = 2 ]; then
 	topology=("$cpus,sockets=2")
@@ -97,7 +100,7 @@ fi
 machine=("${GUEST_EMULATOR:-$(cached emulator)/qemu}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m "$memory"
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$(cached kernel "$series")/vmlinux" -initrd "$root"
 	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
-# GUEST_LOG: where the emulated PMU leaves a line for each record.
+# GUEST_LOG: the file where the emulated PMU writes a line for each record.
 machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")
 
 if [ -n "$layout" ]; then
@@ -106,7 +109,7 @@ if [ -n "$layout" ]; then
 	exit
 fi
 
-# make_image: once in a run of run.sh.
+# make_image: makes the image once per run of run.sh.
 make_image() {
 	[ -z "${GUEST_EMULATOR:-}" ] || return 0
 	[ -z "$queue" ] || [ ! -e "$queue/$series.image" ] || return "$(cat "$queue/$series.image")"
@@ -127,7 +130,7 @@ if [ -n "$shell" ]; then
 	exec "${machine[@]}" -append "$words guest.shell systemd.debug_shell=ttyS0" -serial mon:stdio
 fi
 
-# take FILE: prints its first line, which is none any more.
+# take FILE: prints the first line and removes it.
 take() {
 	exec {fd}>"$queue/lock"
 	flock "$fd"
@@ -136,7 +139,7 @@ take() {
 	exec {fd}>&-
 }
 
-# give_up "ok"|"not ok" WHY: of all that this series has left.
+# give_up "ok"|"not ok" WHY: reports this for all tests that this series still has.
 give_up() {
 	local name why=$2
 	while read -r _ name _ < <(take "$queue/$kind"); do
@@ -171,21 +174,21 @@ rm -rf "$serial" "$life"
 mkdir "$life"
 trap 'rm -rf "$life"' EXIT
 
-# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on. It takes its
-# share of what all guests of this kind have to do, so that as many run at once as there are CPUs.
+# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on. It takes
+# its share of the work of all guests of this kind, so that as many run at once as there are CPUs.
 tests=()
 share=$(awk -v guests="${GUESTS:-1}" '{ sum += $1 } END { print int((sum + guests - 1) / guests) }' "$queue/$kind.all")
 while [ "$share" -gt 0 ] && read -r seconds name _ < <(take "$queue/$kind"); do
 	tests+=("$name")
 	share=$((share - seconds))
 done
-# Another guest has taken them all.
+# Other guests have taken all tests.
 [ ${#tests[@]} != 0 ] || exit 0
 machine+=(-append "$words guest.tests=$(IFS=, && echo "${tests[*]}")")
 
 name='' asked='' explanation=()
 
-# result "ok"|"not ok" TEXT: of the test that runs.
+# result "ok"|"not ok" TEXT: reports the result of the running test.
 result() {
 	report "$1 - $kind: $name$2" "${explanation[@]}"
 	name='' explanation=()
@@ -216,7 +219,7 @@ done < <(
 	echo "$status" >"$life/ended"
 )
 
-# What a kernel complains of is a failure, whatever test it was in.
+# A complaint of the kernel is a failure, whichever test it was in.
 COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic|detected stalls|self-detected stall|blocked for more than'
 complaints() {
 	tr -d '\r' <"$serial" | grep -a -m 1 "$@" -E "($COMPLAINT).*"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes all that a guest boots: the emulator, a kernel of a series, its root, and over that root pebsd as `make install`
-# leaves it, the tests and their programs. pebsd must be built. What exists already and was made from the same sources is
-# kept.
+# Makes everything that a guest boots: the emulator, a kernel of a series, its root, and on top of that root pebsd as
+# `make install` leaves it, the tests and their programs. pebsd must be built. Parts that exist and were made from the
+# same sources are kept.
 #   image.sh SERIES
-# Leaves $BUILD/guest/SERIES/initrd, and initrd-whole with all that Debian installed.
+# Leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian installed.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -26,17 +26,17 @@ place=$tree/usr/lib/pebsd-tests
 units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants" "$tree/etc/pebsd/pebsd.conf.d"
-# But where a test says otherwise the period stays as it is: the emulated PMU's accesses are few, and an interrupt takes
-# the emulator so long that the governor would lengthen it.
+# The period stays as it is, unless a test says otherwise. The emulated PMU has few accesses, and the emulator needs so
+# long for an interrupt that the governor would lengthen the period.
 printf '[sampling]\nbudget = off\nperiod = 101\n' >"$tree/etc/pebsd/pebsd.conf.d/00-guest.conf"
 install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,loopback_up,workload,sharing,keep_many,open_event,vm,rights} "$place/"
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk,figures.jq,judge.jq} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$here"/../bench/sample_price.txt "$BUILD"/tests/guest/*.so "$place/"
-# What `make deb` leaves, where it was made.
+# Includes the package of `make deb`, if there is one.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
 cp "$kernel/release" "$place/release"
-# A virtual machine in the virtual machine: for whoever has one, pebsd says so.
+# For a virtual machine inside the virtual machine, which pebsd must mark.
 mkdir "$place/kvm"
 for name in irqbypass kvm kvm-amd; do
 	file=$(find "$kernel/usr/lib/modules" -name "$name.ko*" -print -quit)
@@ -47,11 +47,11 @@ for name in irqbypass kvm kvm-amd; do
 done
 install -m 644 "$here/inside/guest-tests.service" "$units/"
 ln -s ../guest-tests.service "$units/multi-user.target.wants/"
-# Tests put drop-ins there; directories that come later systemd does not look into.
+# Tests put drop-ins there. systemd does not read directories that are made after its start.
 mkdir -p "$tree/etc/systemd/system/pebsd.service.d"
 chmod 755 "$tree"
-# A root in memory, for a disk's answers would come in the host's time; as an archive that need not be decompressed, and
-# without perf, apt and what these need but where a test asks for the whole: to copy ten megabytes takes a guest a second.
+# The root is in memory, because a disk would answer in the host's time. It is an archive without compression. It has
+# perf, apt and their dependencies only if a test needs the complete root: a guest needs a second to copy ten megabytes.
 whole=$(mktemp -d "$output/whole.XXXXXX")
 trap 'rm -rf "$tree" "$whole"' EXIT
 zstd -q -d -c "$(cached root "$release")" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
@@ -59,12 +59,12 @@ cp -a "$tree/." "$whole/"
 NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libsqlite3[^/]*|libdb-[^/]*'
 NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
 NAMES+='|libRmath.a|libmvec[^/]*|dpkg'
-# archive GREP_OPTION...: of the files whose names it takes.
+# archive GREP_OPTION...: prints an archive of the files whose names match.
 archive() {
 	(cd "$whole" && find . -mindepth 1 -print0 | grep -z -E "$@" | LC_ALL=C sort -z |
 		cpio --null --create --format=newc --reproducible --quiet)
 }
-# Without address randomization the kernel has everything where it always has it.
+# Without address randomization all addresses in the kernel are constant.
 hash=$(hash_of "$BUILD/tests/guest/pmu" "$kernel/vmlinux" --)
 layout=$output/layout-${hash:0:12}
 if [ ! -e "$layout" ]; then

@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A guest does the same twice: kernel, driver, workloads and pebsd leave two logs of the emulated PMU that are equal to the
-# byte. With one CPU, and with two.
-# Reports as tests/run.sh -p reads it.
+# Two runs of a guest must be identical: kernel, driver, workloads and pebsd must leave two logs of the emulated PMU
+# that are equal to the byte, with one CPU and with two. Reports as tests/run.sh -p reads it.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# repeats KIND TEST
+# repeats KIND TEST: compares two runs
 repeats() {
 	local kind=$1 test=$2 run
 	for run in first second; do

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # common.sh's: guest
-# For run.sh and guest.sh beside it, after common.sh: what they print, and what the tests' heads say.
+# For run.sh and guest.sh, after common.sh: prints their reports and reads the heads of tests.
 
-# report LINE...: in one piece, for several guests report at once.
+# report LINE...: prints all lines at once, because several guests report at the same time.
 report() {
 	flock "$guest" printf '%s\n' "$@"
 }
 
-# head_of TEST WORD: what the line "# WORD: ..." of its head says.
+# head_of TEST WORD: prints the text after "# WORD:" in the test's head.
 head_of() {
 	sed -n "s/^# $2: \\(.*\\)\$/\\1/p" "${0%/*}/inside/test_$1.sh"
 }
 
-# takes TEST: about how long it takes, in seconds.
+# takes TEST: prints about how many seconds the test takes.
 takes() {
 	local said
 	said=$(head_of "$1" takes)

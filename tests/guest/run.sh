@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests in guests, as many guests at once as there are CPUs, and reports them as tests/run.sh -p reads it.
 #   run.sh "SERIES..." [TEST...]   a TEST is tests/guest/inside/test_TEST.sh, run with every kernel named
-#   run.sh "SERIES..." long        every test, each with the kernels and machines that are named at its head
-#   run.sh "SERIES..." all         every test with every kernel, on every machine at its head
-#   run.sh "SERIES..."             the short run: no test that is marked as long, and each with the first of its kernels
-# Lines at a test's head say what it needs:
-#   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel; the first is the short run's
+#   run.sh "SERIES..." long        every test, with the kernels and machines in its head
+#   run.sh "SERIES..." all         every test with every kernel, on every machine in its head
+#   run.sh "SERIES..."             the short run: no test marked as long, and each with the first of its kernels
+# Lines in a test's head say what it needs:
+#   # kernels: 6.1 7            only these: the result does not depend on the kernel; the short run uses the first
 #   # long                      not part of the short run
 #   # machines: haswell zen3:2  each of these; default skylake-server. With ":2" it has two CPUs there
 #   # cpus: 2                   two CPUs; default 1
-#   # init: small               no systemd, but inside/small_init.sh as process 1: boots in a few seconds
+#   # init: small               inside/small_init.sh as process 1 instead of systemd: boots in a few seconds
 #   # root: whole               with perf, apt and dpkg (image.sh)
-#   # takes: 180 s              so that the longest is begun first and the CPUs end together
-# A guest is of one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other.
-# With "# machines for 6.12: haswell" that kernel has only these unless tests are named or `all` are asked for; with
-# "# short machines: haswell" the short run does.
-# A SERIES may be a whole kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
-# GUESTS: how many at once. GUEST_EMULATOR: what runs instead of QEMU, for tests of this.
+#   # takes: 180 s              the longest tests start first, so that the CPUs end together
+# A guest has one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other. With
+# "# machines for 6.12: haswell" that kernel uses only these machines, unless tests are named or `all` is given. With
+# "# short machines: haswell" the short run uses only these.
+# A SERIES may be a complete kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
+# GUESTS: how many at once. GUEST_EMULATOR: runs instead of QEMU, for tests of this script.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
@@ -30,7 +30,7 @@ here=${0%/*}
 read -r -a kernels <<<"$1"
 shift
 
-# What is left for a further guest of a kernel has to be worth its boot, in seconds.
+# One more guest is booted only if its share of the remaining tests takes at least this many seconds.
 WORTH=45
 
 all=()
@@ -79,7 +79,7 @@ for series in "${kernels[@]}"; do
 			kind+=${init:+,$init}${root:+,$root}
 			[[ $series != *,* ]] || kind=$series
 			[ -e "$queue/$kind.all" ] || kinds+=("$kind")
-			# First, for it looks at what was not touched yet.
+			# boot is first, because it checks an untouched guest.
 			[ "$name" = boot ] && echo "1000000 boot" >>"$queue/$kind.all" ||
 				echo "$(takes "$name") $name" >>"$queue/$kind.all"
 			[[ $series != *,* ]] || break
@@ -94,8 +94,8 @@ for kind in "${kinds[@]}"; do
 done
 report "1..$planned"
 
-# next_guest: prints the kind of which one more guest is to be booted, and counts it as running: the one that has most
-# left for each of its guests. None if nothing is left that is worth a boot.
+# next_guest: prints the kind of the next guest to boot and counts that guest as running. This is the kind with the most
+# work left per guest. Prints nothing if no remaining work is worth a boot.
 next_guest() {
 	local kind best='' most=0 left running
 	exec {fd}>"$queue/lock"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * chase --bytes N --cpu C [--node N]: follows pointers through N bytes of memory, one cache line after the
- * other in a random order that comes round, on CPU C, with the memory on NUMA node N. Each load waits for the
- * one before, so that what it takes is the latency of wherever N bytes have their place. Prints "ready" once
- * all is in memory, and at SIGTERM one line of JSON: what it was asked, how many loads it made, how long one
- * took, and on which node its first page really is.
+ * other in a random order that closes into a cycle. It runs on CPU C, with the memory on NUMA node N. Each
+ * load waits for the previous one, so its duration is the latency of the cache or memory that holds N bytes.
+ * Prints "ready" once all memory is prepared. At SIGTERM it prints one line of JSON: its arguments, the
+ * number of loads, the time per load, and the node that the first page is really on.
  */
 #include <err.h>
 #include <errno.h>
@@ -28,10 +28,9 @@
 #define MOST      (1UL << 40)
 #define MOST_CPU  65535
 #define MOST_NODE 1023
-/* Loads between two looks at whether it is to end. */
+/* Loads between two checks for SIGTERM. */
 #define BATCH 65536
-/* The kernel wants memory for transparent huge pages aligned to them; a machine has no larger ones by
- * default. */
+/* The kernel requires this alignment for transparent huge pages. Machines have no larger ones by default. */
 #define HUGE_PAGE (2UL << 20)
 
 static volatile sig_atomic_t ended;
@@ -54,7 +53,7 @@ static unsigned long parse(const char *option, const char *text, unsigned long l
 	return number;
 }
 
-/* xorshift64*: any order will do that neither a prefetcher nor the reader guesses. */
+/* xorshift64*: any order will do that a prefetcher cannot guess. */
 static uint64_t random_below(uint64_t *state, uint64_t end_of_range)
 {
 	*state ^= *state >> 12;
@@ -93,7 +92,7 @@ static char *memory_on(unsigned long bytes, long node)
 			err(1, "cannot have memory on NUMA node %ld", node);
 	}
 	memory += HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE;
-	/* Page walks are not what is being asked for; where there are no huge pages it goes without. */
+	/* Page walks should not be part of the latency. Without huge pages the program works all the same. */
 	(void)madvise(memory, room - HUGE_PAGE, MADV_HUGEPAGE);
 	return memory;
 }
@@ -120,7 +119,7 @@ static void link_lines(char *memory, size_t lines)
 	free(order);
 }
 
-/* Where the page at `memory` is; -errno where that cannot be told. */
+/* Returns the NUMA node of the page at `memory`, or -errno if it cannot be found. */
 static long node_of(char *memory)
 {
 	void *page = memory;

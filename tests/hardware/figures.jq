@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What `pebsd --once --json` says of one cgroup's loads, and of the event as a whole: the figures of the report.
+# The values of the report: what `pebsd --once --json` says about one cgroup's loads and about the whole event.
 #   jq --arg cgroup PATH --arg pmu NAME --argjson seconds N --argjson period N -f figures.jq
 def loads: .events | to_entries | map(select(.key == "loads" or .key == "loads:" + $pmu)) | .[0].value;
 (.total | loads) as $all

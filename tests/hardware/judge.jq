@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the figures of one chase (figures.jq) show: [{result, what, why}], the result being "passed", "failed", or
-# "undecided": there were too few samples to tell, in as long as was measured.
+# Concludes from the values of one chase (figures.jq): [{result, what, why}]. The result is "passed", "failed" or
+# "undecided". The latter means too few samples in the measured time.
 #   jq --argjson expected '["l3", ...]' --argjson least N -f judge.jq
-# least: samples that it takes to tell.
+# least: the number of samples needed for a conclusion.
 def points: . * 100 | round;
 . as $f
 | ("\($f.samples) samples of it in \($f.seconds) s, of \($f.all) in all") as $came
@@ -19,7 +19,8 @@ end
 + (($f.malformed + $f.unexplained) as $lost
 	| ("\($lost) of \($f.expected) samples were lost") as $why
 	| if $lost <= 0.02 * $f.expected then [{result: "passed", what: "what was counted was seen"}]
-	# The last one of a CPU may be on its way as the measurement ends: of few samples that is a large share.
+	# Each CPU's last sample may still be on its way at the end of the measurement, which is a large share of few
+	# samples.
 	elif $f.expected < $least then [{result: "undecided", what: "what was counted was seen", $why}]
 	else [{result: "failed", what: "what was counted was seen", $why}] end)
 | map(.why //= "")

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# On a machine with PEBS or IBS: whether pebsd tells the truth there. A program chases pointers through memory that fits
-# L2, L3, this node's DRAM and another node's, in a cgroup of its own, while first pebsd and then `perf mem record`
-# sample the machine; what each of them says of it is held against what it must be, and against the other.
-# Prints a report of several tests, as tests/run.sh -p reads it, and leaves all of it in one text that can be mailed, or
-# attached to a bug: $REPORT. It begins with the verdict.
+# Checks on a machine with PEBS or IBS whether pebsd's values are right. A program chases pointers through memory that
+# fits into L2, L3, this node's DRAM and another node's DRAM, in its own cgroup. First pebsd and then `perf mem record`
+# sample the machine. The values of each are compared with what they must be, and with each other.
+#
+# Prints a report of several tests, as tests/run.sh -p reads it. Leaves everything in one text, $REPORT, which can be
+# mailed or attached to a bug. It begins with the verdict.
 #   PEBSD=FILE CHASE=FILE REPORT=FILE [PEBSCTL=FILE] run.sh [SECONDS]
-# SECONDS: how long each chase is sampled at first. Where that gives too few samples it is sampled again for longer, twice
-# at most, and for six times as long at most; if there are too few then, nothing is decided, and nothing failed.
+# SECONDS: how long each chase is sampled at first. If that gives too few samples, it is sampled again for longer, at
+# most twice and at most for six times as long. If there are still too few, the result is undecided, which is not a
+# failure.
 set -eu
 
 here=${0%/*}
@@ -16,13 +18,13 @@ seconds=${1:-10}
 [ -n "${PEBSCTL:-}" ] || PEBSCTL=${PEBSD%/*}/pebsctl
 [ -x "$PEBSCTL" ] || PEBSCTL=pebsctl
 LONGEST=$((6 * seconds))
-# With fewer samples the shares of sources are chance.
+# With fewer samples the shares of sources are random.
 LEAST=100
 cgroup_name=pebsd-test-hardware
 work=$(mktemp -d)
 chase='' cgroup='' daemon=''
 
-# The report's parts, which are put together at the end.
+# The parts of the report, which are joined at the end.
 touch "$work"/{machine,figures,results,details}
 part=machine
 
@@ -30,14 +32,14 @@ report() {
 	printf '%s\n' "$*" >>"$work/$part"
 }
 
-# Into the report, indented.
+# Includes standard input in the report, indented.
 include() {
 	sed 's/^/    /' >>"$work/$part"
 }
 
 passed=0 failed=0 undecided=0 skipped=0
 
-# The verdict in a word and the reason.
+# Prints the verdict in a word, with the reason.
 verdict_of_all() {
 	if [ $failed != 0 ]; then
 		echo 'FAILED: pebsd told something that is not so, or not all of it'
@@ -91,7 +93,7 @@ verdict() {
 	printf '    %s: %s%s\n' "$1" "$2" "${3:+: $3}" >>"$work/results"
 }
 
-# Nothing can be tried at all.
+# Ends the test because nothing can be tried.
 give_up() {
 	verdict skipped 'pebsd on this hardware' "$1"
 	exit 0
@@ -127,7 +129,7 @@ report ''
 report 'pebsd --probe'
 "$PEBSD" --probe >"$work/probe" 2>&1 || :
 include <"$work/probe"
-# The period is that of the chases, and not one of this machine's configuration.
+# Uses the period of the chases instead of this machine's configuration.
 printf '[sampling]\norigin = perf\nevents = loads\n' >"$work/pebsd.conf"
 "$PEBSD" --probe --config "$work/pebsd.conf" --json >"$work/probe.json" 2>/dev/null || :
 jq -c '[.events[] | select(.role == "loads")]' "$work/probe.json" >"$work/loads" 2>/dev/null || echo '[]' >"$work/loads"
@@ -142,7 +144,7 @@ mkdir "$mount/$cgroup_name" 2>/dev/null ||
 	give_up "cannot make the cgroup $mount/$cgroup_name; where it is left over: rmdir $mount/$cgroup_name"
 cgroup=$mount/$cgroup_name
 
-# bytes_of CPU LEVEL: of the data or unified cache; 0 where there is none.
+# bytes_of CPU LEVEL: prints the size of the data or unified cache, or 0 if there is none.
 bytes_of() {
 	local cache size
 	for cache in /sys/devices/system/cpu/cpu"$1"/cache/index*; do
@@ -168,7 +170,7 @@ node_of_cpu() {
 	echo 0
 }
 
-# A node with memory that is not $1; nothing where there is none.
+# other_node NODE: prints another node that has memory, or nothing.
 other_node() {
 	local node
 	for node in /sys/devices/system/node/node*; do
@@ -183,9 +185,9 @@ other_node() {
 # start_chase BYTES CPU NODE
 start_chase() {
 	local until=$((SECONDS + 120))
-	# What the last one said there is not for this one.
+	# Output of the previous chase must not count for this one.
 	: >"$work/chase"
-	# Into its cgroup before it has memory: that is charged where the first write comes from.
+	# Enters its cgroup before it has memory, because memory is charged to the cgroup of the first write.
 	bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$cgroup" \
 		"$CHASE" --bytes "$1" --cpu "$2" --node "$3" >"$work/chase" 2>"$work/chase.said" &
 	chase=$!
@@ -203,7 +205,7 @@ end_chase() {
 	chase=''
 }
 
-# ask_pebsd PMU SECONDS: what pebsd says of the chase's cgroup, see figures.jq
+# ask_pebsd PMU SECONDS: writes what pebsd says about the chase's cgroup, see figures.jq
 ask_pebsd() {
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$work/control.sock" --listen none --once --for "${2}s" --json \
 		>"$work/pebsd.json" 2>"$work/pebsd.said" &&
@@ -211,8 +213,8 @@ ask_pebsd() {
 			-f "$here/figures.jq" "$work/pebsd.json" >"$work/said.json"
 }
 
-# longer SAMPLES SECONDS: for how long to sample again after so many samples in so long. Half as long again as would
-# have been enough.
+# longer SAMPLES SECONDS: prints how long to sample again after this many samples in this time: one and a half times the
+# time that would have been enough.
 longer() {
 	local wanted=$LONGEST
 	[ "$1" = 0 ] || wanted=$((($2 * LEAST * 3 / 2 + $1 - 1) / $1))
@@ -220,7 +222,7 @@ longer() {
 	echo $((wanted < LONGEST ? wanted : LONGEST))
 }
 
-# The same, for longer while there are too few samples. Leaves $took, in seconds.
+# ask_enough: the same, for longer while there are too few samples. Leaves $took, in seconds.
 ask_enough() {
 	local again samples
 	took=$seconds
@@ -234,7 +236,7 @@ ask_enough() {
 	done
 }
 
-# The same by perf, for as long. Neither build ids nor symbols of the kernel are wanted (-B, -U).
+# The same with perf, for the same time. Neither build ids nor symbols of the kernel are needed (-B, -U).
 record_by_perf() {
 	rm -f "$work/perf.data"
 	! command -v perf >/dev/null ||
@@ -242,7 +244,7 @@ record_by_perf() {
 		rm -f "$work/perf.data"
 }
 
-# Of what perf recorded the chase's part, by its name.
+# Reads the chase's part of what perf recorded, by the program's name.
 read_perf() {
 	[ -e "$work/perf.data" ] || return 1
 	perf script -i "$work/perf.data" --comms pointer-chase -F weight,data_src 2>/dev/null >"$work/perf.script" || return 1
@@ -270,7 +272,8 @@ hold_against_perf() {
 	jq -r '"        perf mem: \(.samples) samples, mean \(.mean // "?") cycles, " + (.samples as $n | .sources | to_entries
 		| sort_by(-.value) | map("\(.key) \(.value * 1000 / $n | round / 10) %") | join(", "))' "$work/perf.json" >>"$work/figures"
 	part=details
-	# Sources by their shares, latencies by their means: two runs, so not to the sample.
+	# Compares sources by their shares and latencies by their means, because these are two runs with different
+	# samples.
 	jq -n --slurpfile ours "$work/said.json" --slurpfile theirs "$work/perf.json" '
 		$ours[0] as $a | $theirs[0] as $b
 		| ([($a.sources + $b.sources | keys[]) as $source
@@ -283,7 +286,7 @@ hold_against_perf() {
 $(jq .means_apart "$work/apart.json") % (15 are allowed)"
 }
 
-# What pebsd measured of one chase, for people: NAME LDLAT CPU BYTES NODE SOURCES...
+# Prints pebsd's values of one chase for people: NAME LDLAT CPU BYTES NODE SOURCES...
 tell_figures() {
 	local name=$1 ldlat=$2 cpu=$3 bytes=$4 node=$5
 	shift 5
@@ -314,8 +317,8 @@ judge() {
 	done <"$work/judged"
 }
 
-# try NAME LDLAT PMU CPU BYTES NODE SOURCES...: the chase's loads come from one of SOURCES, mostly. (perf 6.1 sets the
-# bits of sysfs' own ldlat, 3, in whatever is asked of it: with 31 that changes nothing.)
+# try NAME LDLAT PMU CPU BYTES NODE SOURCES...: most of the chase's loads must come from one of SOURCES. (perf 6.1 adds
+# the bits of the ldlat in sysfs, 3, to any request. With 31 that changes nothing.)
 try() {
 	local name=$1 ldlat=$2 pmu=$3 cpu=$4 bytes=$5 node=$6
 	shift 6
@@ -331,7 +334,7 @@ try() {
 		verdict failed "$name: pebsd samples" "$(tail -n 1 "$work/pebsd.said")"
 	else
 		record_by_perf
-		# Nothing else has to share the CPUs with it.
+		# The chase need not share the CPUs with what follows.
 		end_chase
 		include <"$work/said.json"
 		tell_figures "$name" "$ldlat" "$cpu" "$bytes" "$node" "$@"
@@ -342,7 +345,8 @@ try() {
 	grep bytes "$work/chase" | jq -r '"        the chase itself: \(.ns_a_load) ns a load"' >>"$work/figures" || :
 }
 
-# What a sample costs, by a daemon with the budget that it has by default: BYTES CPU NODE of a chase that has samples.
+# try_cost BYTES CPU NODE: measures what a sample costs, with a daemon that has the default budget, on a chase that
+# gives samples.
 try_cost() {
 	local until=$((SECONDS + LONGEST + 60)) known=''
 	printf '[sampling]\norigin = perf\nevents = loads\ninterval = 1s\n' >"$work/pebsd.conf"
@@ -381,11 +385,11 @@ while read -r pmu cpus; do
 	remote=$(other_node "$node")
 	l1=$(bytes_of "$cpu" 1) l2=$(bytes_of "$cpu" 2) l3=$(bytes_of "$cpu" 3)
 	last=$((l3 > l2 ? l3 : l2))
-	# Eight times the last cache leaves one access in eight to it, where other CPUs leave it all.
+	# With eight times the last cache, one access in eight hits it, if other CPUs leave all of it.
 	large=$((8 * last > 268435456 ? 8 * last : 268435456))
 
 	[ "$l2" -le $((2 * l1)) ] || try "L2 ($pmu)" 3 "$pmu" "$cpu" $((l2 / 2)) "$node" l2
-	# So much that L2 has an eighth of it, where half of what all CPUs share has room for it.
+	# L2 holds an eighth of this, unless that is more than half of the cache that all CPUs share.
 	if [ "$l3" -gt $((4 * l2)) ]; then
 		try "L3 ($pmu)" 31 "$pmu" "$cpu" $((8 * l2 < l3 / 2 ? 8 * l2 : l3 / 2)) "$node" l3 local_cache
 	else
@@ -399,7 +403,7 @@ while read -r pmu cpus; do
 	fi
 done < <(jq -r '.[] | "\(.pmu) \(.cpus // "0")"' "$work/loads")
 
-# Most of it is not in L2: those loads take more than the default ldlat.
+# Most of it is not in L2, and those loads take longer than the default ldlat.
 try_cost $((4 * l2)) "$cpu" "$node"
 
 write_report

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The page at /, opened in Chromium: it shows what pebsctl says, on a wide and on a narrow screen, by keyboard; a name is only
-# a name; it asks nobody but pebsd, as often as it collects, and nothing violates its policy; and it says when pebsd is silent.
-# Pictures of it are left in build/page/.
+# The page at /, opened in Chromium. It must show what pebsctl says, on a wide and on a narrow screen, and work with the
+# keyboard. A name must be nothing but a name. The page must request only from pebsd, once per collection, and must not
+# violate its policy. It must say when pebsd does not answer. Leaves pictures of it in build/page/.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . tests/e2e/daemon.sh
@@ -14,11 +14,11 @@ need jq curl base64
 pictures=$(dirname "$PEBSD")/page
 mkdir -p "$pictures"
 
-# Cells of the table by their columns' names; names as they are read by people.
+# Cells of the table by their columns' names, with names as people read them.
 table='[...document.querySelectorAll("#table tbody tr")].map(tr => Object.fromEntries([...tr.cells].map((cell, i) =>
 	[document.querySelectorAll("#table thead th")[i].dataset.key, (cell.querySelector("bdi") || cell).textContent])))'
 
-# What the table is to have, from pebsctl's JSON.
+# The expected contents of the table, from pebsctl's JSON.
 cat >"$work/expected.jq" <<'EOF'
 def grouped: tostring | [while(length > 0; .[:-3])] | map(.[-3:]) | reverse | join(",");
 def fixed: (. * 10 | round) as $tenths | "\($tenths / 10 | floor).\($tenths % 10)";
@@ -41,7 +41,7 @@ open_page() {
 	becomes 'the page has figures' true 'document.readyState === "complete" && document.querySelectorAll("#table tbody tr").length > 0'
 }
 
-# agrees WHAT [PEBSCTL_OPTION...]: the table with pebsctl, of one and the same collection
+# agrees WHAT [PEBSCTL_OPTION...]: compares the table with pebsctl, for the same collection
 agrees() {
 	local what=$1 expected='' found=''
 	shift
@@ -55,12 +55,12 @@ agrees() {
 	fail "$what: pebsctl has $expected, the page $found"
 }
 
-# width and height of a picture
+# size_of FILE: prints width and height of a picture
 size_of() {
 	od -An -j16 -N8 -tu1 "$1" | awk '{print $3 * 256 + $4 " " $7 * 256 + $8}'
 }
 
-# look NAME: at each width, in the light and in the dark; nothing is wider than the screen
+# look NAME: takes pictures at each width, light and dark. Nothing may be wider than the screen.
 look() {
 	local width scheme file
 	for width in 1280 400; do
@@ -76,7 +76,7 @@ look() {
 	screen 1280 900
 }
 
-# All that was asked for came from pebsd, nothing failed in the page, and no policy was violated.
+# All requests went to pebsd, nothing failed in the page, and no policy was violated.
 innocent() {
 	local others mistakes
 	others=$(jq -r 'select(.method == "Network.requestWillBeSent") | .params.request.url' "$work/events" |
@@ -88,7 +88,7 @@ innocent() {
 	expect 'violations of the policy' '[]' "$(evaluate violations)"
 }
 
-# The page asks for as long as it is open, also who is no more.
+# Leaves the page, which sends requests as long as it is open, and ends pebsd.
 leave_page() {
 	ask Page.navigate '{"url":"about:blank"}'
 	becomes 'another page' '"about:blank"' 'location.href'
@@ -99,7 +99,7 @@ leave_page() {
 
 browser_start
 
-# Names that mean harm, in a recording; the same figures for as long as one looks.
+# Malicious names in a recording. The values stay the same.
 file=$(recording)
 LC_ALL=C sed "s,/system.slice/nginx.service,/<script>alert(1)</script>\",g
 	s,/system.slice/postgresql.service,/<img src=x onerror=alert(2)>\xe2\x80\xae,g" "$file" >"$work/hostile.perf.data"
@@ -121,7 +121,7 @@ look names
 innocent
 leave_page
 
-# The model, live, with a rule that fires and one that does not yet.
+# The running model, with a rule that fires and one that does not fire yet.
 cat >"$work/pebsd.conf" <<'EOF'
 [sampling]
 interval = 2s
@@ -157,7 +157,7 @@ expect 'pebsctl has the same alerts' '["firing slow model:pointer-chase","pendin
 	"$(ctl --json alerts | jq -c '[.alerts[] | "\(.held // .state) \(.rule) \(.cgroup)"] | sort')"
 look alerts
 
-# As often as there is something new, and as often as pebsd is asked, it collects no more.
+# The page sends a request for each new collection and no more.
 asked=$(grep -c '"Network.requestWillBeSent".*/top\.json' "$work/events")
 sleep 10
 evaluate 1 >/dev/null
@@ -166,7 +166,7 @@ if [ "$asked" -lt 1 ] || [ "$asked" -gt 6 ]; then
 	fail "in ten seconds, five collections, it asked $asked times"
 fi
 
-# By keyboard alone.
+# With the keyboard only.
 key /
 expect 'the filter is typed into' '"filter"' "$(evaluate 'document.activeElement.id')"
 ask Input.insertText '{"text":"Chase"}'
@@ -189,7 +189,7 @@ expect 'frozen' '"true"' "$(evaluate 'document.getElementById("freeze").getAttri
 key f f
 innocent
 
-# A pebsd that does not sample, does not answer, answers again, and is gone.
+# pebsd does not sample, does not answer, answers again, and is gone.
 ctl pause --for 10m >/dev/null
 becomes 'a pause' true 'document.getElementById("trouble").textContent.startsWith("pebsd is not sampling: ")'
 ctl resume >/dev/null
@@ -204,7 +204,7 @@ wait "$daemon" || :
 becomes 'the end' true 'document.getElementById("trouble").textContent.startsWith("pebsd does not answer at 127.0.0.1:")'
 expect 'violations until here' '[]' "$(evaluate violations)"
 
-# What the policy is good for: the page itself could not do otherwise. (And this test would see it.)
+# The purpose of the policy: the page itself could not violate it. (And this test would notice.)
 expect 'no text becomes markup' '"TypeError"' \
 	"$(evaluate 'try { document.body.innerHTML = "<b>"; "nothing" } catch (error) { error.name }')"
 evaluate 'const image = new Image(); image.src = "http://192.0.2.1/x.png"; document.body.append(image); fetch("http://192.0.2.1/y").catch(() => 0)' \

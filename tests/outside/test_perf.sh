@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# perf itself opens a zoom's perf.data, and counts in it what is in it: samples and latency of each event, of each
-# function by its name, of each process.
+# perf must open the perf.data file of a zoom and count what is in it: samples and latency of each event, of each
+# function by its name, and of each process.
 set -eu
 
 : "${TOOLS:=build/tests/tools}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# perf keeps a cache of what it has seen below it.
+# perf keeps a cache below this directory.
 export HOME=$work
 
 fail() {
@@ -19,7 +19,7 @@ expect() {
 	[ "$2" = "$3" ] || fail "$1: expected '$2', perf has '$3'"
 }
 
-# run WHAT ARGUMENT...: perf's output in $work/said.
+# run WHAT ARGUMENT...: leaves perf's output in $work/said.
 run() {
 	local what=$1
 	shift
@@ -57,7 +57,7 @@ for comm in zoomed forked; do
 done
 expect 'HITM in perf script' "$(truth hitm '' 2)" "$(grep -c 'SNP HitM' "$work/said")"
 
-# The weight is the latency, and what a report in memory mode sums up.
+# The weight is the latency, which a report in memory mode adds up.
 run 'script' script -i "$data" -G -F event,weight
 expect 'latency in perf script' "$(truth samples mem-loads 4)" \
 	"$(awk '/mem-loads/ { sum += $NF } END { print sum }' "$work/said")"
@@ -77,7 +77,7 @@ for function in scan_rows probe_index serve_request; do
 			!/^#/ && index($0, "[.] " name " ") { sum += $2 } END { print sum }' "$work/said")"
 done
 
-# The callers, by the stacks.
+# The callers, from the stacks.
 run 'report' report --stdio -g none -n -i "$data" --no-children --sort parent,sym -p '^serve_request$'
 expect 'samples below serve_request' "$(truth samples '' 3)" \
 	"$(awk '!/^#/ && /serve_request/ { sum += $2 } END { print sum }' "$work/said")"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Go's own pprof reads what pebsd writes, and comes to the same totals.
-# $TOOLS/example_profile writes one.
+# Go's own pprof must read what pebsd writes, with the same totals. $TOOLS/example_profile writes a file.
 set -u
 fail() {
 	printf '%s\n' "$*" >&2
@@ -20,7 +19,7 @@ samples=$(sed -n 's/^samples //p' "$work/said")
 latency=$(sed -n 's/^latency //p' "$work/said")
 function=$(sed -n 's/^function //p' "$work/said")
 
-# pprof WHAT ARGUMENTS...: what it prints, in $work/WHAT
+# pprof WHAT ARGUMENTS...: writes its output to $work/WHAT
 pprof() {
 	local what=$1
 	shift
@@ -32,7 +31,7 @@ pprof top -top -nodefraction=0 -nodecount=5
 pprof samples -top -sample_index=samples -nodefraction=0 -nodecount=5
 pprof traces -traces
 
-# The first is what pprof shows unless it is told otherwise.
+# The first type is the one that pprof shows by default.
 grep -q '^samples/count latency/cycles\[dflt\]$' "$work/raw" || fail "types: $(grep -m1 / "$work/raw")"
 sums=$(awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 }
 	on && /^ *[0-9]+ +[0-9]+: / { sub(":", "", $2); s += $1; l += $2 } END { printf "%d %d", s, l }' "$work/raw")

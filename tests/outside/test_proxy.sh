@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# TLS and a password by a proxy: the nginx configuration that pebsd(8) shows, by TCP and by a UNIX socket.
+# TLS and a password through a proxy: the nginx configuration in pebsd(8), over TCP and over a UNIX socket.
 set -u
 fail() {
 	printf '%s\n' "$*" >&2
@@ -24,7 +24,7 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext 's
 	-keyout "$work/pebsd.key" -out "$work/pebsd.crt" 2>"$work/said" || fail "no certificate: $(<"$work/said")"
 printf 'prometheus:%s\n' "$(openssl passwd -apr1 secret)" >"$work/pebsd.htpasswd"
 
-# The example as it stands in the manual, with the test's own places and ports.
+# The example from the manual, with this test's paths and ports.
 sed -n '/^server {$/,/^}$/p' daemon/man/pebsd.8 | sed 's/\\-/-/g' >"$work/example"
 grep -q auth_basic_user_file "$work/example" || fail "the manual has no such example: $(<"$work/example")"
 
@@ -56,7 +56,7 @@ stop() {
 	daemon='' proxy=''
 }
 
-# get [CURL_OPTION...] PATH: the status
+# get [CURL_OPTION...] PATH: prints the HTTP status
 get() {
 	curl --silent --max-time 10 --cacert "$work/pebsd.crt" --output "$work/answer" --write-out '%{http_code}' "${@:1:$#-1}" \
 		"https://localhost:$tls${!#}"

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # Prints the C files that changed since a commit, then those that include a changed header, each once.
 #   changed.sh COMMIT OBJECTS
-# OBJECTS: the directory with the dependencies (*.d) of the last build, from which it is known who includes what. A file
-# that was never built is printed only if it changed itself.
+# OBJECTS: the directory with the dependencies (*.d) of the last build, which show who includes what. A file that was
+# never built is printed only if it changed itself.
 set -eu
 
 changed=$(git diff --name-only --diff-filter=d "$1" -- '*.c' '*.h' && git ls-files --others --exclude-standard '*.c' '*.h')
 {
 	grep '\.c$' <<<"$changed" || :
-	# The first word of each file is the object; its source follows.
+	# The first word of each file is the object, and its source follows.
 	[ -z "$changed" ] || find "$2" -name '*.d' -exec awk -v changed="$changed" '
 		BEGIN { n = split(changed, list, "\n"); for (i = 1; i <= n; i++) if (list[i] ~ /\.h$/) headers[list[i]] = 1 }
 		FNR == 1 { source = "" }

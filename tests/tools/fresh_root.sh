@@ -30,7 +30,7 @@ make_root debian
 mkdir "$work/debian/pebsd"
 git archive HEAD | tar -C "$work/debian/pebsd" -x
 command=$(command_for run)
-# A process group of its own, as a terminal gives it, for the Ctrl-C.
+# A separate process group, as a terminal makes it, for the Ctrl-C.
 set -m
 inside debian "cd /pebsd && $command" >"$work/run.log" 2>&1 &
 job=$!

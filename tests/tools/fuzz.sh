@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs one fuzzer for some seconds. A corpus grows beside the program; tests/fuzz/seeds/NAME/ starts it.
+# Runs one fuzzer for some seconds. It extends a corpus next to the program, starting from tests/fuzz/seeds/NAME/.
 #   fuzz.sh [-s] PROGRAM SECONDS
 #   fuzz.sh -m PROGRAM DIRECTORY
-# -s: its output goes beside the corpus, and one line tells what came of it. -m: what is worth keeping of the corpus,
-# beyond the seeds, goes to DIRECTORY/NAME.
+# -s: writes the fuzzer's output next to the corpus and prints one line with the result. -m: copies the useful inputs of
+# the corpus that are not seeds to DIRECTORY/NAME.
 set -eu
 
 summary='' minimize=''
@@ -40,7 +40,7 @@ if [ -n "$minimize" ]; then
 	exit 0
 fi
 
-# What makes it fail is kept beside the corpus and named in the output.
+# Inputs that make it fail are kept next to the corpus and named in the output.
 command=("$program" -max_total_time="$2" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1
 	-artifact_prefix="$corpus-" "$corpus" ${with_seeds[@]+"${with_seeds[@]}"})
 [ -n "$summary" ] || exec "${command[@]}"

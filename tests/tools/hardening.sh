@@ -12,8 +12,8 @@ lack() {
 	lacking=1
 }
 
-# Debian's C library is built without the notes on control flow that its start files would have to bear: the linker
-# then leaves them away, and what the compiler did is looked for in main() itself.
+# The start files of Debian's C library have no notes on control flow, so the linker omits the notes from the program.
+# Then check main() itself for what the compiler did.
 check_control_flow() {
 	local start
 	case $(uname -m) in
@@ -34,7 +34,7 @@ check_control_flow() {
 
 check() {
 	local segments dynamic symbols
-	# What is no program, or a static one, has no dynamic section to look at.
+	# A file that is not a program, or a static program, has no dynamic section.
 	segments=$(readelf --segments --wide "$program")
 	dynamic=$(readelf --dynamic --wide "$program")
 	symbols=$(readelf --dyn-syms --wide "$program")

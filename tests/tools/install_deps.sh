@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages named as arguments, without recommended ones and without starting a service.
 #   install_deps.sh [--if-debian] PACKAGE...
-# Nothing is done, and no root is needed, where all are installed. --if-debian: elsewhere only say what is needed.
+# If all are installed, it does nothing and needs no root. --if-debian: on other systems only print what is needed.
 set -eu
 
 POLICY=/usr/sbin/policy-rc.d
@@ -26,13 +26,13 @@ missing_of() {
 	done
 }
 
-# A policy that refuses every start for as long as the process $1 lives: one left behind by a kill does no harm.
+# Writes a policy that refuses every start while process $1 lives. If a kill leaves it behind, it does no harm.
 write_policy() {
 	printf '#!/bin/sh\n# Made by "make deps" of pebsd for the time of one installation.\n'
 	printf 'kill -0 %s 2>/dev/null && exit 101\nexit 0\n' "$1"
 }
 
-# The policy that is there refuses to start services of the names given.
+# policy_refuses SERVICE...: the existing policy refuses to start these services.
 policy_refuses() {
 	for service; do
 		status=0
@@ -41,11 +41,11 @@ policy_refuses() {
 	done
 }
 
-# Runs apt-get install for the packages given while no package can start a service. A policy that is there already
-# is not touched: unless it refuses by itself, ours is laid over it in a mount namespace of the command's own.
+# Runs apt-get install for these packages while no package can start a service. An existing policy is not changed. If it
+# does not refuse by itself, ours is mounted over it in a mount namespace of the command.
 install() {
 	if [ ! -e "$POLICY" ]; then
-		# noclobber: one that another installation made just now is not replaced.
+		# noclobber: does not replace a policy that another installation just made.
 		(set -C && write_policy $$ >"$POLICY") || fail "$POLICY cannot be made"
 		made_policy=yes
 		chmod 755 "$POLICY"
@@ -100,7 +100,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 # shellcheck disable=SC2086 # a list of words
 {
-	# The lists are fetched only when they cannot tell where a package is, or lead to one that is gone.
+	# Updates the package lists only if they do not contain a package, or point to one that no longer exists.
 	if ! apt-get install --simulate --no-install-recommends $missing >/dev/null 2>&1; then
 		apt-get update
 		install $missing

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The Debian package in a minimal Debian 12 root that has nothing else: apt installs it; its files, users, units and
-# configuration are there; pebsd runs on the model and is asked; upgrades keep what an administrator configured; a purge
-# leaves what is his and nothing else. systemd runs in no such root: what it does is tests/guest/inside/test_package.sh's.
+# The Debian package in a minimal Debian 12 root without anything else. apt must install it with its files, users, units
+# and configuration. pebsd must run on the model and answer. Upgrades must keep what an administrator configured, and a
+# purge must leave that and nothing else. systemd does not run in such a root: tests/guest/inside/test_package.sh tests
+# its part.
 #   package_root.sh PACKAGE
 # Needs root, mmdebstrap and a minute.
 # shellcheck source=tests/tools/roots.sh
@@ -22,12 +23,12 @@ expect() {
 	[ "$2" = "$3" ] || fail "$1: expected $2, found $3"
 }
 
-# does COMMAND_LINE: in the root, where it must not fail. Its output is left in $work/said.
+# does COMMAND_LINE: runs it in the root, where it must succeed. Its output is left in $work/said.
 does() {
 	inside machine "export DEBIAN_FRONTEND=noninteractive; $1" >"$work/said" 2>&1 || fail "\"$1\" failed: $(cat "$work/said")"
 }
 
-# A package of a higher version, with what the commands change below the current directory.
+# next_version NUMBER COMMAND...: makes a package of a higher version, changed by the command in its directory.
 next_version() {
 	local number=$1
 	shift
@@ -38,7 +39,7 @@ next_version() {
 	rm -r "$work/next"
 }
 
-# Names of all that is there, but for what apt, dpkg and the tools for users keep of everything that they did.
+# Lists all files, except what apt, dpkg and the tools for users keep about their work.
 files() {
 	(cd "$root" && find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./var/lib/apt \
 		-o -path ./var/cache/apt -o -path ./var/lib/dpkg -o -path ./var/log \) -prune -o ! -name '*-' -print) | sort
@@ -93,8 +94,8 @@ grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$root/tmp/metrics" ||
 	fail "no sample is in the metrics: $(head -n 40 "$root/tmp/metrics")"
 say_time "it is installed, and runs"
 
-# What an administrator wrote stays: where the package has the same as before, and where it has another, which is laid
-# beside it.
+# An administrator's changes must stay, both if the new package has the same file as before and if it has a different
+# one, which is stored next to it.
 echo '# mine' >>"$root/etc/pebsd/pebsd.conf"
 mkdir "$root/etc/pebsd/pebsd.conf.d"
 echo '# mine' >"$root/etc/pebsd/pebsd.conf.d/mine.conf"
@@ -110,7 +111,7 @@ expect 'what the package has' '# Of the next version.' "$(head -n 1 "$root/etc/p
 does 'apt-get remove -y pebsd'
 [ ! -e "$root/usr/sbin/pebsd" ] || fail 'removed, the program is still there'
 expect 'what was configured, when it is removed' '# mine' "$(tail -n 1 "$root/etc/pebsd/pebsd.conf")"
-# What its services would have left.
+# Files that its services would have left.
 mkdir -p "$root"/var/cache/pebsd/debuginfod "$root"/run/pebsd/alerts
 does 'apt-get purge -y pebsd'
 files >"$work/after"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Draws the README's pictures anew, of the model on this machine under the README's rule: pictures.sh BUILD TO
-# Only way.svg is drawn by hand.
+# Draws the README's pictures again, from the model on this machine with the README's rule: pictures.sh BUILD TO. Only
+# way.svg is drawn by hand.
 set -eu
 
 export PEBSD=$1/pebsd PEBSCTL=$1/pebsctl TOOLS=$1/tests/tools
@@ -17,13 +17,13 @@ for program in chromium jq; do
 	command -v "$program" >/dev/null || fail "the page's picture needs $program (Debian: chromium fonts-dejavu-core jq)"
 done
 
-# taken FILE: it is there, whole
+# taken FILE: moves the complete file to its place
 taken() {
 	mv "$work/$1" "$pictures/$1"
 	printf '%s\n' "$pictures/$1"
 }
 
-# draw NAME OPTION... -- VERB...: what pebsctl draws on a terminal
+# draw NAME OPTION... -- VERB...: draws what pebsctl shows on a terminal
 draw() {
 	local name=$1 options=()
 	shift

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds the sources that lie here twice: in directories of different names and lengths, as different users (as root),
-# on hosts of different names (as root), under another umask, language, time zone and date (with faketime), and with
-# another number of jobs. What is installed, and the BPF objects, must be the same bytes; what is not is shown.
-# Where only some of these could be made different it says which, and compares all the same.
+# Builds these sources twice: in directories with different names and lengths, as different users (as root), on hosts
+# with different names (as root), with another umask, language, time zone and date (with faketime), and with another
+# number of jobs. The installed files and the BPF objects must be identical, and differences are shown. If only some of
+# these could be varied, it says which and compares nevertheless.
 #   reproducible.sh [VARIABLE=VALUE...]   make's, for both builds
 set -eu
 
@@ -24,7 +24,7 @@ copy_to() {
 copy_to "$first"
 copy_to "$second"
 
-# Nothing of one build may come out of a cache that another filled.
+# Disables caches, because no part of one build may come from a cache that another filled.
 export CCACHE_DISABLE=1
 unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH
 differ='directory, umask, language, time zone, jobs'
@@ -44,7 +44,7 @@ if command -v faketime >/dev/null; then
 fi
 
 settings=("$@")
-# build ENVIRONMENT... : builds and installs the copy that is the current directory.
+# build ENVIRONMENT... : builds and installs the copy in the current directory.
 build() {
 	env "$@" make --no-print-directory all install DESTDIR="$PWD/build/installed" BUILD=build "${settings[@]}" \
 		>"$work/log" 2>&1 || {

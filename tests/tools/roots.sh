@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For scripts beside it that want minimal Debian 12 roots of their own: made by mmdebstrap, from the mirror in this
-# system's own apt configuration, gone with all that is mounted there when the script ends.
+# For scripts in this folder that need their own minimal Debian 12 roots. mmdebstrap makes them from the mirror in this
+# system's apt configuration. They and all mounts in them disappear when the script ends.
 set -eu
 
 SUITE=bookworm
@@ -28,14 +28,14 @@ clean_up_roots() {
 	rm -rf --one-file-system "$work"
 }
 
-# begin_roots ARGUMENT...: first of all, with the script's own; skips the script where no root can be made. Roots are
-# below $work, of which the minimal one is an archive.
+# begin_roots ARGUMENT...: must be called first, with the script's arguments. Skips the script if no root can be made.
+# Roots are below $work. The minimal root is an archive.
 begin_roots() {
 	local sources proxy=''
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	command -v mmdebstrap >/dev/null || skip "needs mmdebstrap (apt-get install mmdebstrap)"
 	unshare --mount true 2>/dev/null || skip "needs the permission to mount"
-	# All mounts are this process's own and go with it.
+	# All mounts belong to this process and end with it.
 	[ -n "${ROOTS_MOUNTS:-}" ] || ROOTS_MOUNTS=own exec unshare --mount "$0" "$@"
 
 	# shellcheck disable=SC2016 # apt's own variables
@@ -50,7 +50,7 @@ begin_roots() {
 	say_time "a minimal root is made"
 }
 
-# make_root NAME: a root of its own, $work/NAME.
+# make_root NAME: makes a root at $work/NAME.
 make_root() {
 	mkdir -p "$work/$1"
 	tar -C "$work/$1" -xf "$work/base.tar"
@@ -60,7 +60,7 @@ make_root() {
 	mount --rbind /dev "$work/$1/dev"
 }
 
-# inside NAME COMMAND_LINE: in that root, with nothing of this environment.
+# inside NAME COMMAND_LINE: runs it in that root, without this environment.
 inside() {
 	chroot "$work/$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb sh -c "$2" </dev/null
 }

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Serves the built pebsd in the foreground until Ctrl-C, on this machine's own samples, or where it has none, on the
-# model's.
+# Serves the built pebsd in the foreground until Ctrl-C, with samples of this machine, or of the model if it has none.
 #   run.sh [BUILD_DIRECTORY]
-# Whatever it made is gone when it ends.
+# Removes everything that it made when it ends.
 set -eu
 
 say() {
@@ -15,7 +14,7 @@ fail() {
 	exit 1
 }
 
-# Somebody listens on TCP port $1, at whatever address: /proc/net/tcp has ports in hexadecimal, 0A is LISTEN.
+# True if somebody listens on TCP port $1 at any address. /proc/net/tcp has ports in hexadecimal, and 0A is LISTEN.
 port_is_taken() {
 	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
 		awk -v port="$(printf ':%04X' "$1")" \
@@ -59,7 +58,7 @@ socket=$directory/control.sock
 port=$(free_port 9754)
 [ "$port" = 9754 ] || say "Port 9754 is taken; using $port."
 set -- --socket "$socket" --listen "127.0.0.1:$port"
-# The default configuration, so that one in /etc changes nothing here.
+# The default configuration, so that the one in /etc does not apply here.
 config=$top/config/pebsd.conf
 set -- --config "$config" "$@"
 
@@ -77,7 +76,7 @@ else
 	set -- --origin model "$@"
 fi
 
-# It ends with this script even where no trap can run.
+# It ends with this script, even if no trap can run.
 setpriv --pdeathsig TERM "$build/pebsd" "$@" &
 daemon=$!
 tries=0
@@ -93,7 +92,7 @@ until "$build/pebsctl" --socket "$socket" status >"$directory/status" 2>&1; do
 	sleep 0.1
 done
 
-# The socket is root's: who came by sudo asks by sudo.
+# The socket belongs to root: users who came by sudo must also use sudo for pebsctl.
 as_root=${SUDO_UID:+sudo }
 say
 sed 's/^/    /' "$directory/status"

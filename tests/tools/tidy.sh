@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Static analysis of one C file: prints what was found in it, in one piece, and nothing where that is nothing.
+# Static analysis of one C file: prints all findings at once, and nothing if there are none.
 #   tidy.sh FILE COMPILER_OPTION...
 set -u
 
@@ -9,7 +9,7 @@ shift
 ! grep -q -E '\bcr_(assert|expect)' "$file" || set -- "$@" -include tests/lib/analysed_criterion.h
 status=0
 said=$(clang-tidy --quiet "$file" -- "$@" 2>&1) || status=$?
-# How many warnings there were in other people's headers, too.
+# The number of warnings, which includes those in other headers.
 said=$(grep -v -E '^[0-9]+ (warning|error)s?( and [0-9]+ errors?)? generated\.$' <<<"$said")
 [ -z "$said" ] || printf '%s\n' "$said"
 [ "$status" = 0 ] || printf '%s: clang-tidy ended with status %s\n' "$file" "$status"

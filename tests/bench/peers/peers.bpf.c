@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peers of pebsd's program, at the same event: what other tools do with a sample. All of them take the
- * latency and the data source that synthetic.h makes of the fault's address.
+ * The peers of pebsd's program at the same event: what other tools do with a sample. All of them use the
+ * latency and the data source that synthetic.h derives from the fault's address.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -54,7 +54,7 @@ static __always_inline void read_record(struct bpf_perf_event_data *context, str
 	ret->reserved = 0;
 }
 
-/* The cgroup's value, made at its first sample. */
+/* Returns the cgroup's value and creates it at the first sample. */
 static __always_inline struct peer_value *value_in(void *map, u64 cgroup_id)
 {
 	struct peer_value *value = bpf_map_lookup_elem(map, &cgroup_id);
@@ -71,7 +71,7 @@ int empty(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* What all of them do before they count. */
+/* Does what all peers do before they count. */
 SEC("perf_event")
 int read_only(struct bpf_perf_event_data *context)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the peers of pebsd's sampler keep and stream. A cgroup's value: how many, their sum, the greatest, a
- * histogram in powers of two, and how many by level, snoop and TLB result. pebsd keeps more (a histogram by
- * source, a finer one, weighted sums): the peers do a little less than it, never more.
+ * What the peers of pebsd's sampler count and stream. A cgroup's value has the number of samples, the sum and
+ * maximum of latencies, a histogram in powers of two, and counts by level, snoop and TLB result. pebsd counts
+ * more (a histogram per source, a finer histogram, weighted sums). The peers do a little less work than
+ * pebsd, never more.
  */
 #ifndef PEBSD_BENCH_PEERS_H
 #define PEBSD_BENCH_PEERS_H
@@ -24,7 +25,7 @@ struct peer_value {
 	u32 tlbs[TLB_SLOTS];
 };
 
-/* What goes through a ring: no more than adding up takes. */
+/* A record of the ring. It has only what the reader needs to count. */
 struct peer_record {
 	u64 cgroup_id;
 	u64 data_source;
@@ -39,7 +40,7 @@ struct peer_record {
 #define PEER_FUNCTION static inline
 #endif
 
-/* The power of two of a latency: that of pebsd, without its finer steps. */
+/* Returns the power of two of a latency: pebsd's bucket without its finer steps. */
 PEER_FUNCTION u32 peer_octave(u32 latency)
 {
 	u32 octave = 0;
@@ -52,8 +53,10 @@ PEER_FUNCTION u32 peer_octave(u32 latency)
 	return octave & (PEER_OCTAVES - 1);
 }
 
-/* The level, the snoop and the TLB result in one word: in BPF a function of its own, so that the verifier
- * goes through its many ways once, as through pebsd's. */
+/*
+ * Packs the level, the snoop and the TLB result into one word. In BPF it is a separate function, like
+ * pebsd's, so that the verifier checks its many paths only once.
+ */
 #ifdef __bpf__
 __attribute__((noinline, weak)) u32 peer_decode(u64 data_source)
 #else
@@ -68,7 +71,7 @@ static inline u32 peer_decode(u64 data_source)
 #define PEER_SNOOP(decoded) ((decoded) >> 4 & (SNOOP_SLOTS - 1))
 #define PEER_TLB(decoded)   ((decoded) >> 8 & (TLB_SLOTS - 1))
 
-/* Where nobody else writes to the value. */
+/* For a value that nobody else writes to. */
 PEER_FUNCTION void peer_add(struct peer_value *value, const struct peer_record *record)
 {
 	u32 decoded = peer_decode(record->data_source);
@@ -86,7 +89,7 @@ PEER_FUNCTION void peer_add(struct peer_value *value, const struct peer_record *
 
 #define PEER_ADD_SHARED(counter, value) ((void)__sync_fetch_and_add(&(counter), (value)))
 
-/* Where others do. The greatest is written without a lock, as such tools do it. */
+/* For a value that several CPUs write to. The maximum is written without a lock, as such tools do. */
 PEER_FUNCTION void peer_add_shared(struct peer_value *value, const struct peer_record *record)
 {
 	u32 decoded = peer_decode(record->data_source);

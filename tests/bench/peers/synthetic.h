@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A latency and a data source for a page fault, which has neither: so that pebsd and its peers account for
- * the same samples on a machine without a PMU. They follow from the fault's address, by a multiplication and
- * one cache line: the same work for all of them, and no pattern that a branch predictor learns.
+ * A latency and a data source for a page fault, which has neither. With them pebsd and its peers account the
+ * same samples on a machine without a PMU. Both are derived from the fault's address with a multiplication
+ * and one cache line. The work is the same for all programs, and a branch predictor cannot learn a pattern.
  *
- * Caches, memory near and far, latencies to match: what a loaded server's loads look like.
+ * The classes resemble the loads of a busy server: caches, near and remote memory, and matching latencies.
  */
 #ifndef PEBSD_BENCH_SYNTHETIC_H
 #define PEBSD_BENCH_SYNTHETIC_H
@@ -12,9 +12,9 @@
 #include "pebsd/data_source.h"
 
 /*
- * A class of samples in one word: OP_LOAD, the level by its number and bits, its snoop and TLB result, as
- * Linux' PEBS driver writes them; above them, where a data source has nothing, the least latency and how many
- * bits more it may have, in core cycles.
+ * A class of samples in one word: OP_LOAD, the level as number and bits, the snoop and the TLB result, as
+ * Linux' PEBS driver writes them. Above these, in bits that a data source does not use, are the minimum
+ * latency in core cycles and how many random bits are added to it.
  */
 #define SYNTHETIC_CLASS(number, levels, snoop, remote, least, more)                                       \
 	((u64)OP_LOAD | (u64)(LVL_HIT | (levels)) << 5 | (u64)(snoop) << 19 |                             \
@@ -26,7 +26,7 @@
 
 #define SYNTHETIC_CLASSES_LOG2 3
 
-/* Volatile, or the compiler would decode them where it builds the programs. */
+/* Volatile, or the compiler would decode them at build time. */
 static const volatile u64 synthetic_classes[1 << SYNTHETIC_CLASSES_LOG2] __attribute__((aligned(64))) = {
 	SYNTHETIC_CLASS(LVL_NUM_L1, LVL_L1, SNOOP_BIT_NONE, 0, 5, 3),
 	SYNTHETIC_CLASS(LVL_NUM_L1, LVL_L1, SNOOP_BIT_NONE, 0, 5, 3),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebsd's own programs, all of them, for the benchmarks: as they are but for one thing. After a sample was
- * read of the kernel its latency and data source are replaced by synthetic.h's, for page faults have none.
+ * All of pebsd's own programs, for the benchmarks, with one change. After a sample was read from the kernel,
+ * the latency and data source of synthetic.h replace its own, because page faults have none.
  */
 #include <linux/bpf.h>
 
@@ -23,5 +23,5 @@ static __always_inline void read_synthetic(struct bpf_perf_event_data *context, 
 
 #define READ_RAW_SAMPLE read_synthetic
 
-/* NOLINTNEXTLINE(bugprone-suspicious-include): the same programs, compiled anew */
+/* NOLINTNEXTLINE(bugprone-suspicious-include): the same programs, compiled again */
 #include "../../../bpf/pebsd.bpf.c"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For tests of accounting, after lib.sh: the emulated PMU, and whether pebsd's figures are those of its books.
+# For tests of accounting, after lib.sh: controls the emulated PMU and compares pebsd's counters with the PMU's books.
 # shellcheck disable=SC2154 # lib.sh's: here, emulated, work
 
 endpoint=http://127.0.0.1:9754/metrics
-# The ids of cgroups that were there at any time, as lines of ["ID","/PATH"].
+# The ids of all cgroups that existed at any time, as lines of ["ID","/PATH"].
 cgroups=$work/cgroups
 sample_rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 
-# set_max_rate N: kernel.perf_event_max_sample_rate, which the kernel does not lower by itself from now on: an emulated
-# interrupt takes long by the clock. Where it does not limit the time of interrupts it refuses to have the rate set.
+# set_max_rate N: sets kernel.perf_event_max_sample_rate. The kernel may no longer lower it by itself: an emulated
+# interrupt takes long by the clock. The kernel refuses a new rate while it does not limit the time of interrupts.
 set_max_rate() {
 	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
 	echo "$1" >/proc/sys/kernel/perf_event_max_sample_rate
@@ -37,36 +37,36 @@ play() {
 	: >"$cgroups"
 }
 
-# play_paused: as play(), but nothing counts before resume().
+# play_paused: like play(), but nothing counts before resume().
 play_paused() {
 	play
 	stop_counting
 }
 
-# What is in the cgroups at this moment will be known by its path when it is gone.
+# note_cgroups: notes the paths of all cgroups that exist now, for the time after their removal.
 note_cgroups() {
 	find /sys/fs/cgroup -type d -printf '["%i","/%P"]\n' | sed 's/\\/&&/g' >>"$cgroups"
 }
 
-# settings [SECTION_AND_KEY_LINE...]: pebsd's.
+# settings [SECTION_AND_KEY_LINE...]: configures pebsd.
 settings() {
 	printf '%s\n' "$@" | configure
 }
 
-# What pebsd samples, as its own keys with the PMU and the code of each in the books; see codes().
+# The events that pebsd samples: its own keys, with the PMU and the code of each in the books. See codes().
 sampled=()
 
-# Whether other tools sample in this test, too.
+# true if other tools also sample in this test.
 others_sample=false
 
-# What a workload touches, in MiB: more than the caches of any machine of the model.
+# How much a workload touches, in MiB: more than the caches of any machine of the model.
 touches=16
 
-# Milliseconds of sleep after each millisecond of work; empty: none. While all CPUs sleep, the guest's clock jumps, which
-# costs the host nothing.
+# Milliseconds of sleep after each millisecond of work, or empty for none. While all CPUs sleep, the guest's clock
+# jumps, which costs the host nothing.
 rest=5
 
-# load NAME UNIT ...: a workload, as start_workload has it, that leaves the CPU to the test where that wants it.
+# load NAME UNIT ...: starts a workload, as start_workload does, that leaves CPU time to the test.
 load() {
 	local name=$1 unit=$2
 	shift 2
@@ -84,7 +84,7 @@ count_again() {
 	pmu resume
 }
 
-# take_books: into $work/books and $work/totals.
+# take_books: writes $work/books and $work/totals.
 take_books() {
 	pmu books >"$work/books"
 	pmu totals >"$work/totals"
@@ -117,7 +117,7 @@ stop_pebsd() {
 	fi
 }
 
-# What pebsd said since the second $1 (date +%s).
+# pebsd_log SINCE: prints what pebsd logged since this second (date +%s).
 pebsd_log() {
 	if has_systemd; then
 		journalctl --quiet --no-pager --unit=pebsd.service --since="@$1"
@@ -130,7 +130,7 @@ status() {
 	pebsctl --json status
 }
 
-# The second in which pebsd last collected. (jq takes a second to start here.)
+# Prints the second of pebsd's last collection. (jq takes a second to start here.)
 taken() {
 	status | sed -n 's/.*"taken": *"\([^"]*\)".*/\1/p'
 }
@@ -139,7 +139,7 @@ collected_since() {
 	[ "$(taken)" != "$1" ]
 }
 
-# await_collections N
+# await_collections N: waits for N more collections
 await_collections() {
 	local last i
 	for ((i = 0; i < $1; i++)); do
@@ -148,7 +148,7 @@ await_collections() {
 	done
 }
 
-# The workloads of this test stop and go on: what the test itself does is faster without.
+# Stops and continues the workloads of this test, because the test's own work is faster without them.
 quiet() {
 	pkill -STOP -f "^$here/workload " || :
 }
@@ -157,8 +157,8 @@ go_on() {
 	pkill -CONT -f "^$here/workload " || :
 }
 
-# No time passes for the counters any more, and pebsd knows all that happened before: of three collections after the
-# pause the second began after it, and the third tells what of it is lost.
+# settle: stops the counters and waits until pebsd has everything that happened before. Of the three collections after
+# the stop, the second began after it, and the third reports its losses.
 settle() {
 	stop_counting
 	quiet
@@ -171,7 +171,7 @@ resume() {
 	count_again
 }
 
-# code_of EVENT [PMU]: the code of an event that the machine offers, as the books have it.
+# code_of EVENT [PMU]: prints the code of an event of this machine, as in the books.
 code_of() {
 	local text event mask
 	text=$(<"/sys/bus/event_source/devices/${2:-cpu}/events/$1")
@@ -180,8 +180,8 @@ code_of() {
 	printf '0x%x\n' $((mask << 8 | event))
 }
 
-# What compare.jq wants to know of the events: those in `sampled`, lines of KEY PMU CODE and the codes of operations that
-# pebsd is to filter; else loads, of the PMU `cpu` or, by their names, of a hybrid machine's.
+# codes: prints for compare.jq the events in `sampled`: lines of KEY PMU CODE and the codes of operations that pebsd
+# must filter. If `sampled` is empty, prints loads of the PMU `cpu` or, by their names, of a hybrid machine's PMUs.
 codes() {
 	local -a lines=("${sampled[@]}")
 	local pmu text='' key code line filtered
@@ -201,7 +201,7 @@ codes() {
 	printf '{%s}\n' "${text:1}"
 }
 
-# Leaves $work/compared, see compare.jq.
+# compare: leaves $work/compared, see compare.jq.
 compare() {
 	take_books
 	pebsctl --json top --window all >"$work/top"
@@ -216,21 +216,21 @@ differences() {
 	sed -n 's/^differs\t//p' "$work/compared"
 }
 
-# figure NAME [EVENT]: of the last comparison's loads, or of another key.
+# figure NAME [EVENT]: prints a value of the last comparison, of loads or of another key.
 figure() {
 	awk -v name="$1" -v event="${2:-loads}" '$1 == "figure" && $2 == event && $3 == name { print $4 }' \
 		"$work/compared"
 }
 
-# samples_of PATH [EVENT]: of that cgroup, by the books of the last comparison.
+# samples_of PATH [EVENT]: prints the samples of that cgroup in the books, from the last comparison.
 samples_of() {
 	awk -F '\t' -v path="$1" -v event="${2:-loads}" '
 		$1 == "cgroup" && $2 == event && $3 == path { print $4; found = 1 }
 		END { if (!found) print 0 }' "$work/compared"
 }
 
-# measured [TEXT...]: the last comparison's figures and TEXT, in a line. To the tester even where the test passes: it
-# goes to the kernel's log, which is kept.
+# measured [TEXT...]: prints the values of the last comparison and TEXT in one line. The line also goes to the kernel's
+# log, which is kept for the tester even if the test passes.
 measured() {
 	local line
 	line=$(awk -F '\t' '
@@ -239,18 +239,19 @@ measured() {
 		END { gsub(":,", ":", line); print substr(line, 3) }' "$work/compared")
 	line="measured: $*${*:+, }$line"
 	say "$line"
-	# The kernel takes no line of more than about a thousand bytes.
+	# The kernel accepts lines of at most about a thousand bytes.
 	printf 'guest-tests: %s: %s\n' "${0##*/}" "${line:0:900}" >/dev/kmsg
 }
 
-# agree [TEXT...]: every figure is the books', or short by exactly what pebsd reports as lost. TEXT is for measured().
+# agree [TEXT...]: expects every value to equal the books, or to be short by exactly what pebsd reports as lost. TEXT is
+# for measured().
 agree() {
 	compare
 	measured "$@"
 	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)"
 }
 
-# sum_of NAME...: figures of all CPUs in the totals, added up: "overflow", "cut", "throttles".
+# sum_of NAME...: prints the sum over all CPUs of these values of the totals: "overflow", "cut", "throttles".
 sum_of() {
 	local names
 	names=$(printf '\\|%s' "$@")
@@ -262,7 +263,7 @@ delivered() {
 	sum_of overflow
 }
 
-# missed: samples that the kernel's guard kept from the program, and that a stop of the event cut off.
+# missed: prints how many samples the kernel's guard kept from the program or a stop of the event cut off.
 missed() {
 	take_books
 	echo $(($(sum_of cut) + $(jq -s 'map(.guarded) | add // 0' "$work/books")))
@@ -272,17 +273,17 @@ has_delivered() {
 	[ "$(delivered)" -ge "$1" ]
 }
 
-# await_samples N: waits for N more samples, of all CPUs together.
+# await_samples N: waits for N more samples of all CPUs together.
 await_samples() {
 	wait_until "$1 samples" 200 has_delivered $(($(delivered) + $1))
 }
 
-# Leaves $work/metrics.
+# scrape: leaves $work/metrics.
 scrape() {
 	curl --silent --show-error --fail "$endpoint" >"$work/metrics"
 }
 
-# metric NAME [LABEL]: the sum of the last scrape's series that have it.
+# metric NAME [LABEL]: prints the sum of these series in the last scrape.
 metric() {
 	awk -v name="$1" -v label="${2:-}" '
 		(index($0, name "{") == 1 || index($0, name " ") == 1) && index($0, label) { sum += $NF }

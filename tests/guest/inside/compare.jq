@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Holds what pebsd says against the books of the emulated PMU (tests/guest/pmu/books.c),
-# when nothing counts any more and pebsd has collected twice since.
+# Compares pebsd's output with the books of the emulated PMU (tests/guest/pmu/books.c). Nothing may count any more, and
+# pebsd must have collected twice since.
 #   jq --null-input --from-file compare.jq --slurpfile books --slurpfile totals
 #      --slurpfile top     pebsctl --json top --window all
 #      --slurpfile status  pebsctl --json status, of the same collection
@@ -9,11 +9,13 @@
 #                          PMUs "loads:cpu_core" and so on. With "filtered": [CODE...] the samples of these are of
 #                          the same event, of operations that it is not about, and pebsd has to have filtered them.
 #      --argjson others    whether tools beside pebsd sample, too: events that the books know as other:CODE
-# Every sample that the hardware delivered is to be in pebsd's figures, under its cgroup's path, with all that the
-# hardware said of it: stores have no latency on some machines, instructions neither latency nor source, and then pebsd
-# must not have any. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
-# to report exactly these as lost, and those that were due when the event was stopped, before there was a record ("cut").
-# What comes out, a line each, fields separated by tabs:
+# Every sample that the hardware delivered must be in pebsd's counters, under its cgroup's path, with everything that
+# the hardware reported about it. Stores have no latency on some machines, and instructions have neither latency nor
+# source. In these cases pebsd must not have any. Two kinds of samples may be missing. For the first the kernel left out
+# the program ("guarded"), and pebsd must report exactly these as lost. The others were due when the event was stopped,
+# before there was a record ("cut").
+#
+# The output has one line each, with fields separated by tabs:
 #   differs  TEXT                   none where all is as it must be
 #   figure   EVENT NAME VALUE
 #   cgroup   EVENT PATH SAMPLES     of the books
@@ -21,7 +23,7 @@
 
 def sum(stream): reduce stream as $value (0; . + $value);
 
-# Objects of numbers, added field by field.
+# Adds objects of numbers, field by field.
 def total(stream): reduce stream as $one ({}; reduce ($one | to_entries[]) as $field (.; .[$field.key] += $field.value));
 
 def prefixed(name): (. // {}) | with_entries(.key = name + "." + .key);
@@ -29,13 +31,13 @@ def prefixed(name): (. // {}) | with_entries(.key = name + "." + .key);
 def differ(what; expected; found):
 	if expected == found then empty else "\(what): \(expected) by the books, \(found) by pebsd" end;
 
-# Of a book: the figures by the names that they have here.
+# The values of a book under the names that they have here.
 def delivered_figures:
 	{samples, latency, guarded, period, instruction_latency, locked, blocked}
 	+ (.sources | prefixed("source")) + (.source_latency | prefixed("source_latency"))
 	+ (.snoops | prefixed("snoop")) + (.tlbs | prefixed("tlb"));
 
-# Of an event in `top`.
+# The values of an event in `top`.
 def seen_figures:
 	{samples, latency: (.latency.sum // 0), period: (.weighted.samples // 0), locked: (.locked // 0),
 		blocked: (.blocked // 0), instruction_latency: (.instruction_latency.sum // 0)}
@@ -43,7 +45,7 @@ def seen_figures:
 	+ (.sources // {} | map_values(.latency_sum // 0) | prefixed("source_latency"))
 	+ (.snoop | prefixed("snoop")) + (.tlb | prefixed("tlb"));
 
-# Of one cgroup, what differs. $slack: samples that are not in their cgroup's figures, for it had no slot yet.
+# The differences of one cgroup. $slack: samples that are not in its counters because it had no slot yet.
 def compare_cgroup($what; $book; $seen; $slack):
 	($book.samples - $book.guarded - $seen.samples) as $missing
 	| if $missing < 0 or $missing > $slack then
@@ -85,7 +87,7 @@ def compare_event($event; $of; $paths):
 			(($delivered + $seen | keys_unsorted)[] as $path
 			| compare_cgroup("\($event), \($path)";
 				$delivered[$path] // {samples: 0, guarded: 0}; $seen[$path] // {samples: 0}; $unattributed)),
-			# No sample is in two places, none in no place.
+			# Each sample must be in exactly one place.
 			differ("\($event), all cgroups and unattributed"; ($all.samples // 0) - ($all.guarded // 0);
 				($all_seen.samples // 0) + $unattributed),
 			differ("\($event), seen"; ($all.samples // 0) - ($all.guarded // 0); $said.samples.seen),
@@ -117,7 +119,7 @@ def compare_event($event; $of; $paths):
 		}
 	};
 
-# What the endpoint must have, taken from `top` and `status`: sums over cgroups.
+# The values that the endpoint must have, from `top` and `status`: sums over cgroups.
 def metrics($event):
 	"event=\"\($event | split(":")[0])\",pmu=\"\($codes[$event].pmu)\"" as $all
 	| $status[0].events[$event].samples as $samples
@@ -146,7 +148,7 @@ def metrics($event):
 	($totals[] | . as $core
 	| ("full", "not_written") as $what
 	| select(($core[$what] // 0) != 0) | "CPU \($core.cpu) of the PMU: \($what) is \($core[$what])"),
-	# Those of one cgroup are a zoom's, and not accounted.
+	# Events of a single cgroup belong to a zoom and are not accounted.
 	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[] | select(.key | startswith("cgroup:") | not)
 	| select($others and (.key | startswith("other:")) | not)
 	| select({pmu: $pmu, code: .key} as $of

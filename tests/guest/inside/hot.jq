@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-# Holds the hot tables of the program `sharing` (tests/guest/sharing.c) against the emulated PMU's books, when no time passes
-# for its counters and pebsd has collected since.
+# Compares the hot tables of the program `sharing` (tests/guest/sharing.c) with the books of the emulated PMU. Its
+# counters must be stopped, and pebsd must have collected since.
 #   jq --null-input --from-file hot.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile hot pebsctl --json hot --argjson cgroup ID --arg event CODE
-# What really came, by the books, is within the bounds of each item; items that the tables do not have are below what
-# `absent` says; and what the program is known to do most comes first, by its names.
-# What comes out, a line each: "measured TEXT", and "wrong TEXT" for what is not as it must be.
+# The true values from the books must be within the bounds of each item. Items that are not in the tables must be below
+# `absent`. What the program is known to do most must come first, under its names. The output has one line each:
+# "measured TEXT", and "wrong TEXT" for each error.
 
 def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
 
 def sum(stream): reduce stream as $value (0; . + $value);
 
-# The cache line of an address, in hexadecimal as that is: jq's numbers have 53 bits.
+# The cache line of an address, also in hexadecimal, because numbers in jq have 53 bits only.
 def line: .[:-2] + ["00", "40", "80", "c0"][(.[-2:] | number) / 64 | floor];
 
-# By instruction, or by the first address of the cache line.
+# Groups by instruction, or by the first address of the cache line.
 def by(key): group_by(key) | map({key: (.[0] | key), samples: sum(.[].seen), latency: sum(.[].latency), hitm: sum(.[].hitm),
 	hitm_cpus: ([.[] | select(.hitm > 0) | .cpu] | unique | length), cpus: ([.[] | select(.seen > 0) | .cpu] | unique | length)});
 
 def outside(bounds): . < bounds.low or . > bounds.high;
 
-# Shares are rounded where they are printed.
+# Printed shares are rounded.
 def outside_share(bounds): . < bounds.low - 0.001 or . > bounds.high + 0.001;
 
 def judge($what; $items; $truth; $all; $absent):
@@ -58,7 +58,7 @@ def judge($what; $items; $truth; $all; $absent):
 		"wrong \($loads.samples) samples, latency \($loads.latency) in the tables, by the books \($all)" else empty end,
 	judge("code"; $loads.code; $code; $all; $loads.absent.code),
 	judge("line"; $loads.lines; $lines; $all; $loads.absent.lines),
-	# The true order, of the program's own functions.
+	# The program's own functions must be in the true order.
 	([$loads.code[] | select(.module // "" | endswith("/sharing"))]) as $own
 	| (if ([$own[:2][].name] | sort) != ["hot_first", "hot_second"] then
 		"wrong the hot functions do not come first: \([$own[:2][].name])" else empty end,

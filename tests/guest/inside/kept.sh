@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # of lifetime.sh: drop_in, openings, unit
-# For tests of what goes on in the next process, after lib.sh, books.sh and lifetime.sh: the books are of all the time.
+# For tests of what continues in the next process, after lib.sh, books.sh and lifetime.sh. The books cover the whole
+# time.
 
-# How often a process ends in one way. A start takes many seconds in a guest.
+# How often a process ends in the same way. A start takes many seconds in a guest.
 # shellcheck disable=SC2034 # the tests'
 times=3
 
-# start_kept: pebsd under load, which systemd starts as often as it takes, and the figures of now.
+# start_kept: starts pebsd under load, without systemd's limit on restarts, and notes the present counters.
 start_kept() {
 	play
 	mkdir -p "${drop_in%/*}"
@@ -26,20 +27,21 @@ start_kept() {
 	resume
 }
 
-# What was seen and what was lost, of the last scrape.
+# counters: prints the samples seen and lost in the last scrape.
 counters() {
 	local seen lost
 	seen=$(metric pebsd_samples_seen_total) lost=$(metric pebsd_samples_lost_total unexplained)
 	echo "${seen%.*} ${lost%.*}"
 }
 
-# remember: the process that is to go.
+# remember: notes the process that will end.
 remember() {
 	look
 	pid=${unit[MainPID]}
 }
 
-# returned WHY: another process answers; what was seen never falls. Milliseconds that nobody answered are in `longest`.
+# returned WHY: waits until another process answers. The samples seen must never decrease. `longest` has the longest
+# time without an answer, in ms.
 longest=0
 returned() {
 	local now
@@ -54,7 +56,7 @@ returned() {
 	figures "$1: nobody answered for $(absence) ms"
 }
 
-# tell_kept TEXT: after exact(), the counters rose by what was delivered.
+# tell_kept TEXT: after exact(), expects that the counters rose by the number of delivered samples.
 tell_kept() {
 	local delivered seen_first lost_first seen lost
 	scrape

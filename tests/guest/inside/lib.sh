@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests beside it, which run in the guest as root: nothing that they started outlives them.
+# For the tests in this folder, which run in the guest as root. Ends everything that a test started.
 set -eu
 
 here=/usr/lib/pebsd-tests
 work=$(mktemp -d)
 workloads=()
 
-# The emulated PMU of this guest: tests/guest/pmu.c.
+# pmu ARGUMENT...: controls the emulated PMU of this guest (tests/guest/pmu.c).
 pmu() {
 	"$here/pmu" "$@"
 }
 
-# The machine that it is, by its name in daemon/model.
+# The emulated machine, by its name in daemon/model.
 # shellcheck disable=SC2034 # of those that come after
 emulated=$(pmu machine)
 
@@ -46,7 +46,7 @@ expect() {
 	[ "$2" = "$3" ] || fail "$1: expected $2, found $3"
 }
 
-# wait_until WHAT SECONDS COMMAND...
+# wait_until WHAT SECONDS COMMAND...: waits until the command succeeds
 wait_until() {
 	local what=$1 until=$((SECONDS + $2))
 	shift 2
@@ -56,7 +56,7 @@ wait_until() {
 	done
 }
 
-# exits WHAT CODE COMMAND...: its output is left in $work/said
+# exits WHAT CODE COMMAND...: expects this exit code and leaves the output in $work/said
 exits() {
 	local what=$1 code=$2 status=0
 	shift 2
@@ -64,19 +64,19 @@ exits() {
 	[ "$status" = "$code" ] || fail "$what: exit code $status instead of $code: $(head -c 3000 "$work/said")"
 }
 
-# Has pebsd's settings be what stands on standard input (sections and keys), for this guest's later tests too.
+# configure: makes standard input (sections and keys) pebsd's settings, also for later tests of this guest.
 configure() {
 	mkdir -p /etc/pebsd/pebsd.conf.d
 	cat >/etc/pebsd/pebsd.conf.d/guest.conf
 }
 
-# In a small guest (small_init.sh) there is no systemd: what would be a service is a program in a cgroup of its own.
+# A small guest (small_init.sh) has no systemd. A program in its own cgroup replaces a service there.
 has_systemd() {
 	[ -d /run/systemd/system ]
 }
 
-# start_workload NAME UNIT [SYSTEMD_RUN_OPTION...] [-- WORKLOAD_OPTION...]: a service of its own that runs the
-# workload, gone when the test ends. Without systemd its options are ignored.
+# start_workload NAME UNIT [SYSTEMD_RUN_OPTION...] [-- WORKLOAD_OPTION...]: runs the workload in a service of its own,
+# which ends with the test. Without systemd the options of systemd-run are ignored.
 start_workload() {
 	local name=$1 unit=$2
 	local -a options=()
@@ -96,7 +96,7 @@ start_workload() {
 	systemd-run --quiet --collect --unit="$unit" "${options[@]}" "$here/workload" "$name" "$@"
 }
 
-# The cgroup of a unit, below the root of the hierarchy.
+# cgroup_of UNIT: prints its cgroup, relative to the root of the hierarchy.
 cgroup_of() {
 	systemctl show --property=ControlGroup --value "$1"
 }

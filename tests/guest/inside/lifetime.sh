@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # of lib.sh and books.sh: here, work
-# For tests of pebsd's life as a service, after lib.sh and books.sh: what systemd and the journal say of it, and the
-# books of one opening of its events after the other. A program takes a third of a second to start in a guest: what the
-# shell can do itself it does.
+# For tests of pebsd's life as a service, after lib.sh and books.sh: reads what systemd and the journal say about it,
+# and the books of each opening of its events. A program takes a third of a second to start in a guest, so these
+# functions use the shell where they can.
 
-# In the image, for systemd looks into directories alone that were there when it started.
+# The directory is in the image, because systemd reads only directories that existed when it started.
 drop_in=/etc/systemd/system/pebsd.service.d/test.conf
 openings=/run/pebs-openings
 spent=$openings/spent
@@ -18,10 +18,11 @@ end_lifetime() {
 }
 trap end_lifetime EXIT
 
-# adapt_unit [LINE...]: these are in pebsd's [Service] until the test ends, besides what is for every such test: nothing
-# of a process goes on in the next; the books of an opening, when it is over and before the next, go to $spent and begin
-# anew; and systemd's word on how it ended stands in $openings/result. For both it takes what pebsd itself may not. The unit is not running, so that
-# systemd reads it anew at the start, without a reload of all that it has.
+# adapt_unit [LINE...]: adds these lines to pebsd's [Service] until the test ends, besides those that every such test
+# needs. Nothing of a process continues in the next one. After an opening of the events ends and before the next, its
+# books go to $spent and start again at 0. systemd's result of the service goes to $openings/result. Both need
+# privileges that pebsd does not have. The unit must not be running, so that systemd reads its file again at the start
+# without a reload of all units.
 adapt_unit() {
 	mkdir -p "$openings"
 	{
@@ -34,7 +35,7 @@ adapt_unit() {
 	expect 'drop-ins of the unit' "$drop_in" "${unit[DropInPaths]:-}"
 }
 
-# look: the unit's properties are in the array `unit`.
+# look: reads the unit's properties into the array `unit`.
 declare -A unit
 look() {
 	local name value
@@ -49,16 +50,16 @@ is_active() {
 	[ "${unit[ActiveState]}" = active ]
 }
 
-# is_another: the unit is active with another main process than $pid. To ask systemd takes so long that it would hold up
-# the start that is waited for.
+# is_another: the unit is active with another main process than $pid. systemd is queried last, because the query takes
+# long and would delay the awaited start.
 is_another() {
 	local now=''
 	read -r now 2>/dev/null </sys/fs/cgroup/system.slice/pebsd.service/cgroup.procs || return 1
 	[ "$now" != "$pid" ] && [ -S /run/pebsd/control.sock ] && is_active && [ "${unit[MainPID]}" != "$pid" ]
 }
 
-# Milliseconds, of the last look: from the main process's start to its READY, and from when the one before it was no
-# longer active.
+# Milliseconds, from the last look(). readiness: from the main process's start to its READY. absence: from the moment
+# when the process before it was no longer active.
 readiness() {
 	echo $(((unit[ActiveEnterTimestampMonotonic] - unit[ExecMainStartTimestampMonotonic]) / 1000))
 }
@@ -67,8 +68,8 @@ absence() {
 	echo $(((unit[ActiveEnterTimestampMonotonic] - unit[ActiveExitTimestampMonotonic]) / 1000))
 }
 
-# delivered_by [CPU]: what the machine's totals have in all: delivered, or cut off by a stop. delivered_before: the same of
-# the opening that ended last.
+# delivered_by [CPU]: prints the samples in the machine's totals that were delivered or cut off by a stop.
+# delivered_before: the same for the opening that ended last.
 delivered_by() {
 	add_up "${1:-}" < <(pmu totals)
 }
@@ -93,18 +94,18 @@ has_more() {
 	[ "$(delivered_by "${2:-}")" -ge "$1" ]
 }
 
-# more WHAT [CPU]: the machine delivers some more samples, on a CPU.
+# more WHAT [CPU]: waits until the machine has delivered some more samples, on this CPU.
 more() {
 	wait_until "samples, $1" 60 has_more $(($(delivered_by "${2:-}") + 40)) "${2:-}"
 }
 
-# The journal of pebsd and of systemd on it, since this test began.
+# journal: prints the journal of pebsd, and systemd's entries about it, since this test began.
 test_begun=$(date +%s)
 journal() {
 	journalctl --quiet --no-pager --unit=pebsd.service "--since=@$test_begun" "$@"
 }
 
-# expect_told TEXT...: stand in the journal.
+# expect_told TEXT...: expects these texts in the journal.
 expect_told() {
 	local text said
 	journalctl --sync
@@ -114,20 +115,20 @@ expect_told() {
 	done
 }
 
-# Samples seen and lost by the journal, in all, of the opening that ended last.
+# last_words: prints the samples seen and lost, added, that the journal has for the opening that ended last.
 last_words() {
 	journalctl --sync
 	journal --output=json PEBSD_EVENT=loads |
 		jq -s 'map(select(.PEBSD_SEEN)) | last | (.PEBSD_SEEN | tonumber) + (.PEBSD_LOST | tonumber)'
 }
 
-# exact WHAT: no time passes for the machine's counters any more; of this opening every sample that it delivered on a
-# CPU is one that pebsd counts as due there, and all of them are seen in a cgroup, or lost by the guard that the books
-# know of; beside them there are those that a stop of the event cut off. The status is in $work/status.
+# exact WHAT: stops the counters and compares this opening with the books. pebsd must expect as many samples on each CPU
+# as that CPU delivered. All of them must be seen in a cgroup, or lost by the guard as in the books. Samples that a stop
+# of the event cut off come on top. Leaves the status in $work/status.
 exact() {
 	local before last='' changes=-1
 	stop_counting
-	# Three collections after it: one may be under way, and the next one reports what that one lost.
+	# Waits for three collections: one may be under way, and the next one reports what that one lost.
 	while [ $changes -lt 3 ]; do
 		status >"$work/status"
 		before=$last
@@ -151,19 +152,19 @@ exact() {
 	[ ! -s "$work/said" ] || fail "$1: $(<"$work/said")"
 }
 
-# figures TEXT...: what was measured, to the tester even where the test passes: the kernel's log is kept.
+# figures TEXT...: prints what was measured. It also goes to the kernel's log, which is kept even if the test passes.
 figures() {
 	say "measured: $*"
 	printf 'guest-tests: %s: measured: %s\n' "${0##*/}" "$*" >/dev/kmsg
 }
 
-# The BPF programs in the kernel that a process loaded, each of which holds its maps, by tag and name; but for those that
-# systemd makes for its units.
+# programs: prints the BPF programs in the kernel that a process loaded, by tag and name, without those that systemd
+# makes for its units. Each program holds its maps.
 programs() {
 	awk '/\[bpf\]$/ && $3 !~ /_sd_/ { print $3 }' /proc/kallsyms | sort
 }
 
-# The BPF programs, maps and links in the kernel by kind and name, by bpftool; but for systemd's.
+# bpf_objects: prints the BPF programs, maps and links in the kernel by kind and name, from bpftool, without systemd's.
 bpf_objects() {
 	local what
 	for what in prog map link; do
@@ -171,7 +172,7 @@ bpf_objects() {
 	done | grep -v ' sd_' | sort
 }
 
-# All cgroups, by their directories; but for those of the sockets that others wait at, and who answers there.
+# cgroups: prints the directories of all cgroups, except those of the socket-activated services.
 cgroups() {
 	find /sys/fs/cgroup -mindepth 1 -type d | grep -v '/pebsd-\(opener\|symbols\)\.' | sort
 }
@@ -180,7 +181,7 @@ programs_are() {
 	[ "$(programs)" = "$1" ]
 }
 
-# The samples, lost or not, that pebsd has of this opening by its last collection.
+# counted: prints the samples of this opening, seen or lost, as of pebsd's last collection.
 counted() {
 	status | jq '.samples.seen + (.samples.lost.unexplained // 0)'
 }

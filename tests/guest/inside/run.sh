@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: runs the tests that the kernel's command line names, guest.tests=NAME,NAME, one after the other, and
-# switches the machine off. Nothing comes from outside later: it would move the guest's clock.
-# Over the second serial line goes "begin NAME" before each test; then, of one that did not pass, what it printed as
-# "| LINE" and what else may explain it; then its result as "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped
-# NAME SECONDS WHY"; "end" after the last.
-# With guest.layout it prints there where this kernel has what the emulated PMU reads, instead: image.sh keeps it.
-# A test may take 300 seconds, or what a line of it says: "# time limit: 600 s".
+# In the guest: runs the tests that the kernel's command line names (guest.tests=NAME,NAME), one after the other, and
+# switches the machine off. No input comes from outside later, because it would move the guest's clock.
+#
+# The second serial line gets "begin NAME" before each test. If the test did not pass, its output and other explanations
+# follow as "| LINE". Then comes the result: "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped NAME SECONDS
+# WHY". After the last test comes "end".
+#
+# With guest.layout it prints the addresses that the emulated PMU needs in this kernel instead, which image.sh keeps. A
+# test may take 300 seconds, or the time in its line "# time limit: 600 s".
 set -u
 
 cd /usr/lib/pebsd-tests || exit 1
@@ -17,10 +19,10 @@ if grep -q -w guest.layout /proc/cmdline; then
 	exec 3>&-
 	systemctl poweroff --force --force
 fi
-# The emulated PMU learns where this kernel has its tasks, so that its books know them.
+# Tells the emulated PMU where this kernel keeps its tasks, so that its books can name them.
 ./pmu kernel layout
 
-# explain WHAT COMMAND...: sends what the command prints.
+# explain WHAT COMMAND...: sends the output of the command.
 explain() {
 	printf '| ---- %s\n' "$1"
 	"${@:2}" 2>&1 | tail -n 100 | sed 's/^/| /'

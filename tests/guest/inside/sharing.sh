@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For tests with the service of which is known what it does (tests/guest/sharing.c), after lib.sh and books.sh.
+# For tests with the service whose behaviour is known (tests/guest/sharing.c), after lib.sh and books.sh.
 # shellcheck disable=SC2154 # theirs: here, machine, work, workloads
 
 failed=''
 
-# wrong TEXT...: notes a difference and goes on, so that the test shows all of them.
+# wrong TEXT...: notes a difference and continues, so that the test shows all of them.
 wrong() {
 	failed=yes
 	say "${machine:+$machine: }$*"
 }
 
-# judge FILTER JQ_OPTION...: passes on what the filter says of the service and of $work/touched.
+# judge FILTER JQ_OPTION...: prints what the filter concludes about the service and $work/touched.
 judge() {
 	local what text
 	jq --null-input --raw-output --from-file "$here/$1" --slurpfile books "$work/touched" \
@@ -24,21 +24,21 @@ judge() {
 	done <"$work/judged"
 }
 
-# tell TEXT...: to the tester, and to the kernel's log, which is kept.
+# tell TEXT...: prints the text, also to the kernel's log, which is kept.
 tell() {
 	say "measured: ${machine:+$machine: }$*"
 	printf 'guest-tests: %s: %.900s\n' "${0##*/}" "${machine:+$machine: }$*" >/dev/kmsg
 }
 
-# finish: the test's last word.
+# finish: the last command of a test. Fails if there was a difference.
 finish() {
 	[ -z "$failed" ]
 }
 
-# share: the service runs. What it says of itself is in $work/sharing.json, its cgroup's path in
-# $path and its id in $cgroup.
+# share: starts the service. Its own description is in $work/sharing.json, its cgroup's path in $path and the id in
+# $cgroup.
 share() {
-	# Its lines change hands in windows alone.
+	# Lines move between CPUs in windows only.
 	pmu window 12
 	rm -f "$work/sharing.json"
 	systemd-run --quiet --collect --unit=sharing.service --property=CPUSchedulingPolicy=idle \
@@ -50,12 +50,12 @@ share() {
 	pmu watch "$cgroup"
 }
 
-# told FILTER: of what the program said of itself.
+# told FILTER: applies the filter to the program's own description.
 told() {
 	jq --raw-output "$1" "$work/sharing.json"
 }
 
-# Samples of the service that went to the events of a code, by the books as they are now.
+# touched CODE: prints how many samples of the service went to the events of a code, by the books now.
 touched() {
 	pmu touched | grep -F "\"event\":\"$1\",\"cgroup\":$cgroup," | grep -o '"samples":[0-9]*' |
 		awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
@@ -65,12 +65,12 @@ has_touched() {
 	[ "$(touched "$1")" -ge "$2" ]
 }
 
-# await_touched CODE N: so many there are.
+# await_touched CODE N: waits for this many.
 await_touched() {
 	wait_until "$2 samples of the service" 200 has_touched "$1" "$2"
 }
 
-# As settle(), of books.sh, with the service stopped, too, and its books left in $work/touched.
+# settle_sharing: like settle() of books.sh. Also stops the service and leaves its books in $work/touched.
 settle_sharing() {
 	stop_counting
 	systemctl kill --signal=STOP sharing.service
@@ -78,7 +78,7 @@ settle_sharing() {
 	take_touched
 }
 
-# take_touched: what the service touched, by the books, into $work/touched.
+# take_touched: writes what the service touched, by the books, to $work/touched.
 take_touched() {
 	pmu touched >"$work/touched"
 	! grep -q full "$work/touched" || wrong 'the books are full'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd as a service counts every sample of every cgroup, with its latency, source, snoop and TLB result: what pebsctl
-# and /metrics say is what the hardware delivered.
+# pebsd as a service must count every sample of every cgroup, with its latency, source, snoop and TLB result. pebsctl
+# and /metrics must show what the hardware delivered.
 # time limit: 400 s
 # kernels: 6.1 6.12 7
 # takes: 48 s
@@ -16,7 +16,7 @@ load streaming stream.service --slice=play.slice
 load locked-counters locked.service --slice=play-inner.slice
 start_pebsd
 
-# Cgroups that come while it samples; one's subtree is its own, two levels deep.
+# Cgroups that are created while it samples. One has its own subtree, two levels deep.
 load remote-numa remote.service --slice=play-inner.slice
 load tlb-thrash thrash.service
 # shellcheck disable=SC2016 # the service's own
@@ -41,7 +41,7 @@ for path in "${paths[@]}"; do
 done
 expect 'cgroups whose path this test does not know' 0 "$(figure unnamed)"
 
-# Prometheus has the same.
+# Prometheus gets the same.
 scrape
 compared=0
 while IFS=$'\t' read -r what name label value; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were lived are there by their names,
-# nothing is left unattributed, and the sums stay exact.
+# Hundreds of short-lived cgroups, and scopes, while pebsd samples. Those that ran must be there by name, nothing may be
+# unattributed, and the sums must be exact.
 # long
 # kernels: 6.1 7
 # takes: 42 s
@@ -30,7 +30,7 @@ load pointer-chase chase.service
 start_pebsd
 mkdir "$top"
 
-# Goes into the cgroup, and does something there.
+# busy NAME: enters the cgroup and does some work.
 busy() {
 	echo "$BASHPID" >"$top/$1/cgroup.procs"
 	local i

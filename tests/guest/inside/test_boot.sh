@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The guest is what the other tests take it for: systemd's machine with one cgroup hierarchy of version 2, a PMU that the
-# kernel's own driver drives, everything started, and pebsd installed but not running.
+# The guest must be what the other tests expect: a machine with systemd, one cgroup hierarchy of version 2, a PMU under
+# the kernel's own driver, all units started, and pebsd installed but not running.
 # kernels: 6.12 6.1 7
 # takes: 5 s
 # shellcheck source=tests/guest/inside/lib.sh

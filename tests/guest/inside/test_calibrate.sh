@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What an interrupt takes is found out on a machine whose every counter is in use by pebsd itself: three events that are
-# pinned, and off-core counters that take turns on the fourth.
+# pebsd must find out how long an interrupt takes on a machine where it uses every counter itself: three pinned events,
+# and off-core counters that share the fourth.
 # cpus: 2
 # kernels: 6.12 6.1 7
 # machines: haswell
@@ -14,7 +14,7 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# How many events have an interrupt that is not known at both rates.
+# unknown: prints how many events lack the interrupt time at one of the two rates.
 unknown() {
 	status | jq --raw-output '[.events[] | select(.cost.dense_interrupt == null or .cost.sparse_interrupt == null)] | length'
 }
@@ -31,11 +31,11 @@ expect 'events' 3 "$(status | jq '.events | length')"
 status | jq -e '.offcore.refused == null' >/dev/null || fail "off-core responses are not counted: $(status)"
 wait_until 'the calibration is over' 120 is_over
 say "$(status | jq --compact-output '[.events[] | {role, dense: .cost.dense_interrupt, sparse: .cost.sparse_interrupt}], .notes')"
-# An emulator that waits for the host may disturb too many rounds: that is a reason of its own, and no counter's. (The
-# loads and instructions have one counter each, and go by the stores.)
+# An emulator that waits for the host may disturb too many rounds. That is another reason and not a missing counter.
+# (The loads and instructions have one counter each, and use the time of the stores.)
 status | jq --raw-output '.notes[] | select(contains("could not be measured"))' >"$work/notes"
 ! grep -q -e 'no counter is left' -e 'another event' "$work/notes" || fail "a counter was missing: $(<"$work/notes")"
-# The guest's time is counted in instructions: where samples are rare an interrupt runs as many.
+# The guest's time is counted in instructions, so a rare interrupt takes about as long as a frequent one.
 far=$(status | jq --compact-output '[.events[].cost | select(.dense_interrupt and .sparse_interrupt) |
 	.sparse_interrupt.ns / .dense_interrupt.ns | select(. < 0.25 or . > 4)]')
 expect 'times that rare interrupts take of frequent ones, out of bounds' '[]' "$far"

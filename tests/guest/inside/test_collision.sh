@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Before Skylake the record of two events that overflowed together is dropped, and the kernel leaves their counters
-# without a next sample: pebsd arms them again, tells it, and reports what was missed as lost.
+# Before Skylake, the record of two events that overflowed together is dropped, and the kernel leaves their counters
+# without a next sample. pebsd must arm them again, report this, and report the missing samples as lost.
 # kernels: 6.12
 # machines: haswell
 # init: small
@@ -12,12 +12,12 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# of_event KEY NAME: a figure of the event in $work/status.
+# of_event KEY NAME: prints a value of the event from $work/status.
 of_event() {
 	jq --raw-output --arg key "$1" ".events[\$key] | $2" "$work/status"
 }
 
-# of_books CODE NAME: the sum over the CPUs in $work/totals.
+# of_books CODE NAME: prints the sum over the CPUs in $work/totals.
 of_books() {
 	jq --slurp --raw-output --arg code "$1" "[.[].events[\$code] // empty | $2] | add // 0" "$work/totals"
 }
@@ -47,7 +47,7 @@ for line in "${sampled[@]}"; do
 	seen=$(of_event "$key" .samples.seen) lost=$(of_event "$key" .samples.lost.unexplained)
 	again=$(of_event "$key" .rearmed) collisions=$(of_books "$code" .collisions)
 	measured "$key: armed $again times, $collisions collisions, $lost lost"
-	# A record that stood in the buffer when its event was stopped the driver drops as well.
+	# The driver also drops a record that is in the buffer when its event is stopped.
 	dropped=$(($(figure delivered "$key") - $(figure guarded "$key") - seen))
 	if [ "$dropped" -lt 0 ] || [ "$dropped" -gt "$again" ]; then
 		fail "$key: $(figure delivered "$key") delivered, $seen seen, armed $again times"
@@ -55,25 +55,25 @@ for line in "${sampled[@]}"; do
 	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
 	[ "$again" -le $((collisions + dropped)) ] ||
 		fail "$key was armed $again times for $collisions collisions and $dropped records dropped"
-	# Each time its sample was due, and a whole period more.
+	# Each time its own sample was due, and another whole period passed.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
 		grep -q "^$key was silent on CPUs [-0-9,]* until it was armed again, $again time" ||
 		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
 	logged=$(pebsd_log "$since" | grep -c "$key was silent on CPUs" || :)
 	expect "warnings in the journal that $key was armed again" 1 "$logged"
-	# Which of pebsd's events it is that collide, and what to do.
+	# The note must say which of pebsd's events collide, and what to do.
 	jq --raw-output '.notes[]' "$work/status" | grep "^$key was silent" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
-	# At once, and then once a minute.
+	# Immediately, and then once per minute.
 	logged=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
 	[ "$logged" -ge 1 ] || fail "the journal does not say that $key lost samples"
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"
 done
 
-# A run that ends before any later look, and right after the last collection. With a fifth of the periods there are some
-# twenty times as many collisions.
+# A run that ends right after its last collection, before any later check. A fifth of the period gives about twenty
+# times as many collisions.
 stop_pebsd
 settings '[sampling]' 'events = loads stores' 'period = 101' 'interval = 500ms' 'budget = off'
 resume

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A container's cgroup, sampled by an event, has the name that its runtime keeps on this system, from a process with one
-# right, which ends where there is nothing to look for; and its metrics have it as a label.
+# A container's cgroup must have the name that its runtime keeps on this system. It comes from a process with a single
+# privilege, which ends if there is nothing to look for. The metrics must have it as a label.
 # kernels: 7
 # takes: 21 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -29,7 +29,7 @@ has_name() {
 }
 
 mkdir -p "$docker" "$cgroup"
-# As Docker has them: for root alone.
+# Readable by root only, as Docker makes them.
 chmod 700 /var/lib/docker "$docker"
 echo '{"Name":"/web","Config":{"Env":["PASSWORD=secret"],"Labels":{}}}' >"$docker/config.v2.json"
 chmod 600 "$docker/config.v2.json"

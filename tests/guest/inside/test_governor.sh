@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The governor holds what sampling costs within its budget: when the load is ten times as large it is over it for two
-# intervals at most, when it is small again it comes back, and a steady load leaves the period alone. Whatever it does,
-# every sample is accounted.
-# On one CPU, whose time is counted in instructions, every figure of it is the same in each run.
+# The governor must keep the cost of sampling within its budget. When the load grows tenfold, the cost may exceed the
+# budget for at most two intervals. When the load is small again, the period must return. A steady load must not change
+# the period. Every sample must be accounted in each case. On one CPU, whose time is counted in instructions, all values
+# are the same in each run.
 # long
 # kernels: 6.12
 # takes: 300 s
@@ -13,18 +13,18 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# Two rates of events, one ten times the other: one slot in 20, or in 2, is a window of the emulated PMU. The budget is the
-# cost of a fixed number of samples a second on this machine.
+# Two rates of events, one ten times the other: one slot in 20, or in 2, is a window of the emulated PMU. The budget is
+# the cost of a fixed number of samples per second on this machine.
 low=20
 high=2
 samples=100
 seconds=2 # an interval: with some hundred samples, so that one more or less is nothing
 records=$work/records
 
-# No throttling, until it is the test's turn.
+# No throttling until the test needs it.
 set_max_rate 1000000
 
-# One of the only event's figures.
+# shown KEY: prints a value of the only event.
 shown() {
 	status | sed -n "s/^.*\"$1\": *\"\\{0,1\\}\\([^\",}]*\\).*/\\1/p" | head -n 1
 }
@@ -45,7 +45,7 @@ has_refused() {
 	status | grep -q 'what an interrupt of loads takes could not be measured'
 }
 
-# record COLLECTIONS: leaves a line of each in $records: period, ratio, state.
+# record COLLECTIONS: writes a line for each to $records: period, ratio, state.
 record() {
 	local last now i
 	: >"$records"
@@ -64,29 +64,29 @@ record() {
 	done
 }
 
-# record_seconds SECONDS
+# record_seconds SECONDS: the same for a time
 record_seconds() {
 	record $(($1 / seconds))
 }
 
-# Of the last record: collections that were over budget, by more than a sample that comes a moment early.
+# over: prints how many recorded collections were over budget, by more than one sample that comes a moment early.
 over() {
 	awk -v budget="$budget" '$2 > budget * 1.05 { n++ } END { print n + 0 }' "$records"
 }
 
-# By how many percent the period moved, at most.
+# moved: prints the largest change of the period, in percent.
 moved() {
 	awk 'NR == 1 { first = $1 }
 		{ by = ($1 > first ? $1 - first : first - $1) * 100 / first; if (by > most) most = by }
 		END { printf "%.1f\n", most }' "$records"
 }
 
-# The mean cost, in percent of the budget.
+# used: prints the mean cost in percent of the budget.
 used() {
 	awk -v budget="$budget" '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
 }
 
-# expect_steady WHAT SECONDS
+# expect_steady WHAT SECONDS: the period must hardly change
 expect_steady() {
 	record_seconds "$2"
 	note "$1: period $(in_force), moved by $(moved)% in $2 s, $(used)% of the budget, over in $(over) intervals"
@@ -96,13 +96,13 @@ expect_steady() {
 	fi
 }
 
-# note TEXT: to the tester, even where the test passes.
+# note TEXT: prints the text, also to the kernel's log, which is kept even if the test passes.
 note() {
 	say "measured: $*"
 	printf 'guest-tests: %s: %s\n' "${0##*/}" "$*" >/dev/kmsg
 }
 
-# By the books, over some time.
+# samples_a_second: by the books, over some time.
 samples_a_second() {
 	local before
 	before=$(delivered)
@@ -121,7 +121,7 @@ settings '[sampling]' 'budget = 100%' 'period = 10007' 'interval = 1s'
 load pointer-chase chase.service
 start_pebsd
 expect 'the period to begin with' 10007 "$(in_force)"
-# On an emulator that has to wait for the host, what a sample takes may differ too much from one to the next.
+# If the emulator has to wait for the host, the time of a sample may vary too much.
 for attempt in 1 2 3; do
 	for ((i = 0; i < 100; i++)); do
 		if has_interrupt || has_refused; then
@@ -134,7 +134,7 @@ for attempt in 1 2 3; do
 	systemctl restart pebsd.service
 done
 has_interrupt || fail 'what an interrupt takes is not known'
-# Ten times as many are to leave the emulator time for something else.
+# Ten times as many samples must leave time for the emulator's other work.
 if awk -v ns="$(shown interrupt_ns)" 'BEGIN { exit !(ns > 300000) }'; then
 	samples=50
 	seconds=4
@@ -148,7 +148,7 @@ await_collections 2
 wait_until 'what the program takes' 60 has_program
 expect 'the budget' "${budget}00" "$(shown budget)"
 
-# From below, as 30 samples a second are.
+# The period comes from below: the load has 30 samples per second.
 wait_until 'the budget from below' 200 come_to_rest
 expect_steady 'a small load' 40
 
@@ -157,7 +157,7 @@ record 10
 note "ten times the load: over in $(over) of 10 intervals: $(awk '{ printf("%s%.2f%%", (NR == 1 ? "" : " "), $2 * 100) }' "$records")"
 [ "$(over)" -ge 1 ] || fail "ten times the load, and it was never over: $(cat "$records")"
 [ "$(over)" -le 2 ] || fail "over in $(over) intervals: $(cat "$records")"
-# A second of this takes the emulator ten.
+# The emulator needs ten seconds for a second of this.
 expect_steady 'a large load' 20
 
 pmu window $low
@@ -168,7 +168,7 @@ record_seconds 20
 [ "$(used)" -ge 35 ] || fail "$(used)% of the budget: $(cat "$records")"
 note "a tenth of the load again: period $(in_force), $(used)% of the budget, $(shown period_changes) changes in all"
 
-# The kernel's own limit, at half of what there is.
+# The kernel's own limit, at half of the present rate.
 before=$(in_force) limit=$(samples_a_second)
 limit=$((limit / 2))
 set_max_rate $limit
@@ -177,7 +177,7 @@ record 3
 	fail "the limit is $limit samples a second, the period $(in_force): $(cat "$records")"
 set_max_rate 1000000
 
-# The limit is gone, and the period may still move: it must not between the two answers.
+# The limit is gone and the period may still change, but not between the two answers.
 scrape_at_rest() {
 	changes=$(shown period_changes)
 	scrape
@@ -193,7 +193,7 @@ pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
 grep -q 'cost, of the busiest CPU.s time: .*[0-9]%, budget [0-9.]*%: ' "$work/line" ||
 	fail "pebsctl status: $(cat "$work/line")"
 
-# What a person sets stays, and what nobody governs is as the PMU has it.
+# A period that the user set must stay. A period that nobody governs must be the PMU's default.
 settings '[sampling]' "budget = $budget" 'period = 5003' "interval = ${seconds}s"
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 3
@@ -205,7 +205,7 @@ await_collections 2
 expect 'the period that nobody governs' 10007 "$(in_force)"
 expect 'its budget' '' "$(shown budget)"
 
-# With all these periods, and a calibration beside it, samples were due and seen one by one.
+# Over all these periods, and with a calibration at the same time, every due sample must have been seen.
 settle
 lost=$(shown unexplained)
 missed=$(missed)

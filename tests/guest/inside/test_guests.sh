@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# IBS cannot leave out guests (perf_ibs_init()), so a cgroup that holds a virtual machine of KVM has samples and no mark.
-# Where guests are left out, on Intel's machines, a mark says so: the emulator cannot play a virtual machine there, and
-# tests/bpf/test_guests.c and tests/unit/test_guest_marks.c are what there is.
+# IBS cannot exclude guests (perf_ibs_init()), so a cgroup that holds a KVM virtual machine has samples and no mark. On
+# Intel machines, guests are excluded and a mark says so. The emulator cannot run a virtual machine there. Only
+# tests/bpf/test_guests.c and tests/unit/test_guest_marks.c test that.
 # machines: zen3
 # long
 # kernels: 6.12 6.1 7
@@ -38,7 +38,7 @@ has_run_guest() {
 play
 settings '[sampling]' 'period = 20011'
 load mix plain.service
-# Beside the machine a load on the host's side, which is sampled.
+# Next to the virtual machine runs a load on the host's side, which is sampled.
 systemd-run --quiet --collect --unit=machine.service --property=CPUSchedulingPolicy=idle \
 	sh -c "$here/workload mix & exec $here/vm"
 workloads+=(machine.service)

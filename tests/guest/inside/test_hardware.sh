@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `make test-hardware`, unchanged, passes under the kernel's own driver: the chases of an emulated machine are served by
-# the cache or the node that has their size, pebsd and perf agree on it, and the report is fit to be sent.
+# `make test-hardware` must pass unchanged under the kernel's own driver. The chases of an emulated machine must be
+# served by the cache or the node of their size, pebsd and perf must agree, and the report must be complete.
 # long
 # cpus: 2
 # root: whole
@@ -17,8 +17,8 @@
 export PEBSD=/usr/sbin/pebsd CHASE=$here/hardware/chase REPORT=$work/report
 
 play
-# perf reads all symbols of the kernel at each start, and takes a guest 20 seconds for that. It does not where they have no
-# addresses.
+# perf reads all symbols of the kernel at each start, which takes 20 seconds in a guest. It does not if the symbols have
+# no addresses.
 echo 2 >/proc/sys/kernel/kptr_restrict
 status=0
 set -o pipefail

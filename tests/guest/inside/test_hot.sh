@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The hottest code and cache lines of a cgroup that is chosen, by the configuration or because somebody asks, are those
-# of the program that runs there, by their names, and the emulated PMU's books lie within the bounds that are shown; of a cgroup
-# that was not chosen there is nothing.
+# The hottest code and cache lines of a chosen cgroup must be those of the program that runs there, with their names.
+# The values in the emulated PMU's books must be within the shown bounds. The cgroup is chosen by the configuration or
+# by a request. A cgroup that is not chosen has no hot tables.
 # takes: 60 s
 # time limit: 500 s
 # long
@@ -15,7 +15,7 @@
 # shellcheck source=tests/guest/inside/sharing.sh
 . "${0%/*}/sharing.sh"
 
-# Names are asked for, and come a little later.
+# has_names: names are requested and arrive a little later.
 has_names() {
 	pebsctl --json hot --for 1s -n 1000 "$path" >"$work/hot" 2>"$work/said" || fail "pebsctl hot: $(cat "$work/said")"
 	[ "$(jq .unnamed "$work/hot")" = 0 ]
@@ -26,7 +26,7 @@ has_chosen() {
 	[ "$(status | jq --compact-output .detail.hot)" = "$1" ]
 }
 
-# compare_hot BY
+# compare_hot BY: compares the tables with the books
 compare_hot() {
 	wait_until 'names' 60 has_names
 	judge hot.jq --slurpfile hot "$work/hot" --arg event "$(code_of mem-loads)"
@@ -39,7 +39,7 @@ share
 load mix others.service
 others=$(cgroup_of others.service)
 
-# By the configuration: each sample from the first one on.
+# Chosen by the configuration: the tables have each sample from the first one on.
 settings '[cgroups]' "hot = $path"
 start_pebsd
 wait_until 'the cgroup is chosen' 60 has_chosen "[\"$path\"]"
@@ -49,13 +49,13 @@ settle_sharing
 agree 'one chosen by the configuration'
 compare_hot configuration
 
-# Whoever asks chooses: what was before is in no table.
+# Chosen by a request: the tables have no earlier samples.
 pebsctl --json hot --for 1s "$others" >"$work/hot"
 jq -e --arg path "$others" '.cgroup == $path and .chosen.by == "request" and (.events.loads.samples // 0) == 0' "$work/hot" \
 	>"$work/said" || wrong "of a cgroup that was not chosen: $(cat "$work/hot")"
 systemctl stop pebsd.service
 
-# Because somebody asks.
+# The same cgroup, chosen by a request.
 settings '[cgroups]' 'hot ='
 start_pebsd
 wait_until 'none is chosen' 60 has_chosen '[]'
@@ -68,7 +68,7 @@ settle_sharing
 agree 'one chosen by a request'
 compare_hot request
 
-# As people read it.
+# The output for people.
 exits 'hot' 0 pebsctl hot "$path"
 for word in hot_first hot_second sharing.c counters; do
 	grep -q "$word" "$work/said" || wrong "pebsctl hot does not say $word: $(cat "$work/said")"

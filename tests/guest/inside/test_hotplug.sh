@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A CPU goes offline and comes back under load: pebsd goes on with the other one, samples it again, without a restart,
-# and nothing that was delivered is lost.
+# A CPU goes offline and comes back under load. pebsd must continue on the other one and sample it again without a
+# restart, and no delivered sample may be lost.
 # long
 # cpus: 2
 # kernels: 6.1 7
@@ -22,7 +22,7 @@ end_hotplug() {
 }
 trap end_hotplug EXIT
 
-# Whether pebsd says that it samples these CPUs.
+# samples_cpus LIST: pebsd says that it samples these CPUs.
 samples_cpus() {
 	[ "$(status | jq -r .events.loads.cpus)" = "$1" ]
 }
@@ -42,7 +42,7 @@ for round in 1 2; do
 	wait_until "round $round: CPU 1 is sampled again" 60 samples_cpus 0-1
 	more "round $round, on CPU 1" 1
 done
-# So fast that pebsd does not see it away.
+# So fast that pebsd does not notice.
 for round in 3 4 5; do
 	echo 0 >"$online"
 	echo 1 >"$online"
@@ -52,7 +52,7 @@ exact 'over five times offline'
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
 expect_told 'CPUs came or went'
-# Off-core responses are counted on CPUs that came back, too.
+# Off-core responses must also be counted on CPUs that came back.
 jq -e '.offcore.refused == null and (.offcore.failed_readings // 0) == 0' "$work/status" >"$work/said" ||
 	fail "off-core responses: $(jq .offcore "$work/status")"
 scrape

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# AMD's instruction based sampling under the kernel's own driver: loads are seen, other operations are filtered, and each
-# sample of the unit is one or the other; stores in place of loads; and a latency threshold where driver and unit have one.
-# (test_machine.sh compares each figure on these machines, too.)
+# AMD's instruction based sampling under the kernel's own driver. Loads must be seen, other operations must be filtered,
+# and each sample of the unit must be one or the other. Also tests stores instead of loads, and a latency threshold if
+# the driver and the unit have one. (test_machine.sh also compares each value on these machines.)
 # long
 # cpus: 2
 # kernels: 7 6.1
@@ -19,12 +19,12 @@
 
 ibs=/sys/bus/event_source/devices/ibs_op
 
-# in_top FILTER: a figure of the last comparison's loads
+# in_top FILTER: prints a value of the last comparison's loads
 in_top() {
 	jq ".total.events.loads | $1" "$work/top"
 }
 
-# sample EVENT SAMPLES SETTING...: of the three workloads, against the books.
+# sample EVENT SAMPLES SETTING...: samples the three workloads and compares with the books.
 sample() {
 	local more=$2
 	play_paused
@@ -52,7 +52,7 @@ sampled=('loads ibs_op 0x2 0x1 0x4')
 sample loads 1500 '[export]' 'detail-metrics = yes'
 [ "$(figure filtered)" -gt "$(figure seen)" ] || fail 'no more than loads are sampled'
 expect 'the kind of latency' dc_miss "$(jq -r .events.loads.latency_kind "$work/status")"
-# A load that hit L1 has no latency, and does not count where a mean is made.
+# A load that hit L1 has no latency and must not count for a mean.
 expect 'the latency of L1 hits' 0 "$(in_top '.sources.l1.latency_sum // 0')"
 expect 'the mean' true \
 	"$(in_top '(.latency.sum / (.samples - .sources.l1.samples) - .latency.mean) | fabs < 0.1')"
@@ -63,12 +63,12 @@ while IFS=$'\t' read -r what name label value; do
 done <"$work/compared"
 expect pebsd_samples_filtered_total "$(figure filtered).000000" "$(metric pebsd_samples_filtered_total)"
 
-# Stores in place of loads: without latency.
+# Stores instead of loads: without latency.
 sampled=('stores ibs_op 0x4 0x1 0x2')
 sample stores 1000
 expect 'a latency of stores' null "$(jq '.total.events.stores.latency' "$work/top")"
 
-# A threshold, where the driver and the unit have it: the unit's next step above it.
+# A threshold, if the driver and the unit have one: the unit's next step above it.
 sampled=('loads ibs_op 0x2 0x1 0x4')
 settings '[sampling]' 'ldlat = 200'
 exits 'pebsd --probe with ldlat' 0 pebsd --probe

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What `make install` put there: systemd has no complaint of the unit, the group and the user are made, the configuration is good.
+# The result of `make install`: systemd must accept the unit, the group and the user must exist, and the configuration
+# must be valid.
 # takes: 4 s
 # kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
@@ -22,5 +23,5 @@ exits 'systemd-analyze security' 0 systemd-analyze security --no-pager pebsd.ser
 score=$(sed -n 's/.*Overall exposure level for pebsd.service: \([0-9.]*\).*/\1/p' "$work/said")
 [ -n "$score" ] || fail "no score: $(tail -n 3 "$work/said")"
 figures "systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), exposure $score of 10"
-# That of a service with no hardening at all is above 9.
+# A service without any hardening has more than 9.
 [ "${score%.*}" -lt 4 ] || fail "the unit's hardening is gone: $score"

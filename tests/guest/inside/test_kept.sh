@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Not a sample is lost across restarts, an upgrade and other settings of a pebsd under load: its figures are those of the
-# machine's books of all the time, and counters never begin anew. A stop leaves nothing.
+# No sample may be lost across restarts, an upgrade and other settings of a pebsd under load. Its counters must equal
+# the machine's books of the whole time and must never start again at 0. A stop must leave nothing behind.
 # long
 # time limit: 600 s
 # takes: 94 s
@@ -26,7 +26,7 @@ for ((i = 1; i < times; i++)); do
 done
 expect_told 'sampled all the while on'
 
-# As an upgrade does: another file under the name, then a restart.
+# Like an upgrade: another file under the same name, then a restart.
 remember
 cp /usr/sbin/pebsd /usr/sbin/pebsd.new
 mv /usr/sbin/pebsd.new /usr/sbin/pebsd
@@ -36,7 +36,7 @@ exact "over $times restarts"
 tell_kept "$times restarts"
 resume
 
-# Other settings: each event is replaced, and what is counted goes on.
+# Other settings: each event is replaced, and the counts continue.
 remember
 settings '[sampling]' 'ldlat = 40'
 systemctl restart pebsd.service

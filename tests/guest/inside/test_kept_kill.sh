@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Not a sample is lost where a pebsd under load is killed, again and again, or misses its watchdog: as test_kept.sh.
+# Like test_kept.sh: no sample may be lost if a pebsd under load is killed repeatedly or misses its watchdog.
 # kernels: 6.12
 # time limit: 600 s
 # takes: 91 s

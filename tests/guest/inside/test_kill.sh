@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and where nothing of it was kept
-# (test_kept.sh has what is) its figures are exact from that start on. What died with the one before is counted by the books.
+# systemd must restart a pebsd that dies or no longer answers its watchdog. Here nothing of it is kept (test_kept.sh
+# tests what is), and its counters must be exact from the restart on. The books count what the process before it lost.
 # long
 # kernels: 6.12
 # takes: 74 s
@@ -19,7 +19,7 @@ load pointer-chase chase.service
 load mix mix.service
 start_pebsd
 
-# dies WHY SIGNAL: of it, and is there again.
+# dies WHY SIGNAL: sends the signal and waits until it is back.
 dies() {
 	local restarts read_last all
 	look
@@ -41,7 +41,7 @@ dies() {
 
 dies signal KILL
 dies watchdog STOP
-# One that answers is left alone.
+# A process that answers is left alone.
 look
 pid=${unit[MainPID]}/${unit[NRestarts]}
 sleep 8

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd on a machine whose PMU the emulator plays, under the kernel's own driver: its probe says what the table says, it
-# samples what opens there, and each figure is that of the emulator's books, for each event, CPU and cgroup. On a machine
-# that cannot be sampled it says so and ends with 3.
-# A hybrid has a CPU of each kind, and Skylake server is compared with two CPUs once more.
+# pebsd on a machine whose PMU the emulator imitates, under the kernel's own driver. Its probe must say what the table
+# says, and it must sample what opens there. Each value must equal the emulator's books, for each event, CPU and cgroup.
+# On a machine that cannot be sampled, pebsd must say so and exit with 3. A hybrid has a CPU of each kind, and Skylake
+# server is compared a second time with two CPUs.
 # kernels: 6.12 6.1 7
 # machines: nehalem sandybridge ivybridge haswell broadwell skylake-server skylake-server:2 icelake-server sapphirerapids graniterapids alderlake:2 gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
 # time limit: 900 s
@@ -15,11 +15,14 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# MACHINE events WORDS: what is asked for.
-# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: what the probe opens, and of what kind its
-# latency is in `pebsctl status`; a leader or a kind of "-": none.
-# MACHINE refuses PMU ROLE WORDS: what it refuses, and what its reason has to say.
-# MACHINE driver WORDS: what the kernel's driver says when it starts.
+# MACHINE events WORDS: the configured events.
+#
+# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: what the probe opens, and the kind of its
+# latency in `pebsctl status`. A leader or a kind of "-" means none.
+#
+# MACHINE refuses PMU ROLE WORDS: what it refuses, with words of the reason.
+#
+# MACHINE driver WORDS: what the kernel's driver prints when it starts.
 table() {
 	cat <<-'END'
 		nehalem events loads stores instructions
@@ -117,13 +120,13 @@ table() {
 	END
 }
 
-# To Linux 6.1 these are machines that it does not know.
+# Linux 6.1 does not know these machines.
 known=$emulated
 case $(uname -r):$emulated in
 6.1.*:graniterapids | 6.1.*:sierraforest) known=unknown ;;
 esac
 
-# rows KIND: of this machine. "0-1" in the table stands for all CPUs.
+# rows KIND: prints the rows of this machine. "0-1" in the table stands for all CPUs.
 rows() {
 	table | sed -n "s/^$known $1 //p" | sed "s/ 0-1 / $(</sys/devices/system/cpu/online) /"
 }
@@ -133,7 +136,7 @@ grep -q -F "$(rows driver)" "$work/driver" || fail "the driver says: $(<"$work/d
 [[ $emulated != *-vm ]] || ! grep -q PEBS "$work/driver" || fail "a machine without PEBS has it: $(<"$work/driver")"
 say "measured: $(<"$work/driver")"
 
-# IBS samples all operations, so that the same rate takes a longer period.
+# IBS samples all operations, so the same rate needs a longer period.
 period=1009
 [[ $emulated != zen* ]] || period=20011
 settings "[sampling]" "events = $(rows events)" "period = $period" "instructions-period = 1000003" "budget = off"
@@ -175,7 +178,7 @@ esac
 
 # -- what it samples --
 
-# records_of CODE: of an event, on all CPUs.
+# records_of CODE: prints the records of an event on all CPUs.
 records_of() {
 	pmu totals | grep -o "\"$1\":{\"overflow\":[0-9]*" | awk -F : '{ sum += $3 } END { print sum + 0 }'
 }
@@ -187,7 +190,7 @@ has_records() {
 	done < <(printf '%s\n' "${sampled[@]}")
 }
 
-# kinds: of the events that are sampled, as the table has them.
+# kinds: prints the sampled events' kinds of latency, as in the table.
 kinds() {
 	rows open | while read -r pmu role rest; do
 		[ "$(rows open | cut -d ' ' -f 1 | sort -u | wc -l)" = 1 ] || role=$role:$pmu
@@ -196,7 +199,7 @@ kinds() {
 	done | sort
 }
 
-# sample: what is in `sampled`, against the books.
+# sample: samples the events in `sampled` and compares with the books.
 sample() {
 	play
 	stop_counting
@@ -214,7 +217,7 @@ sample() {
 
 case $emulated in
 nehalem | sandybridge | ivybridge | haswell | broadwell)
-	# Several at once collide: test_collision.sh. One after the other each sample is to be there.
+	# Several events at once collide: see test_collision.sh. One after the other, each sample must be there.
 	all=("${sampled[@]}")
 	for line in "${all[@]}"; do
 		sampled=("$line")

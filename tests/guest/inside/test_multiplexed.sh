@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Others who want the same hardware: an event of another latency threshold that holds it keeps pebsd's from counting,
-# which is named, and ends when the other goes; one that shares leaves pebsd's on it.
+# Other users of the same hardware. An event with another latency threshold keeps pebsd's event from counting. pebsd
+# must name that, until the other event ends. An event that can share must leave pebsd's event on the hardware.
 # long
 # cpus: 2
 # kernels: 6.12 6.1 7
@@ -30,7 +30,7 @@ unsampled_us() {
 	metric pebsd_unsampled_seconds_total 'reason="multiplexed"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
 }
 
-# Records that the machine wrote on that CPU.
+# records_of CPU: prints the records that the machine wrote on that CPU.
 records_of() {
 	jq --argjson cpu "$1" --arg code "$(code_of mem-loads)" 'select(.cpu == $cpu) | .events[$code].overflow // 0' <(pmu totals)
 }
@@ -39,7 +39,7 @@ is_open() {
 	readlink /proc/"$1"/fd/* | grep -q perf_event
 }
 
-# hold OPTION...: somebody else's event on CPU 0, with another latency threshold. It has no sample.
+# hold OPTION...: another user's event on CPU 0, with another latency threshold. It has no samples.
 hold() {
 	"$here/open_event" --config "$(code_of mem-loads)" --config1 100 --precise 2 --sample-type "$((1 << 14))" --wakeup 1 \
 		--period $((0x7fffffff)) --for 1000 "$@" >/dev/null &
@@ -66,7 +66,7 @@ grep -q 'loads does not count on CPUs 0: another pinned event holds the counter'
 settle
 agree 'one CPU held'
 expect 'samples of CPU 0' 0 "$(records_of 0)"
-# The unsampled time is reported: of half of the CPUs, and not of the one that counts.
+# The unsampled time must be reported for the CPU that is held, and not for the one that counts.
 expect 'share of the time that CPU 0 and CPU 1 count' '0.000000 1.000000' "$(ratios)"
 scrape
 held_us=$(unsampled_us)
@@ -78,7 +78,7 @@ wait_until 'the event of CPU 0 counts again' 30 is_in_error 'false false'
 ! pebsctl status | grep -q 'does not count' || fail "the note stays: $(pebsctl status)"
 await_samples 200
 
-# pebsd's event is pinned: who shares waits.
+# pebsd's event is pinned, so an event that shares has to wait.
 scrape
 before_us=$(unsampled_us)
 hold

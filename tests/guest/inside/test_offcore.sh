@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Off-core responses that are counted at task switches are each cgroup's, by the emulated PMU's books. With one node there
-# are two kinds for two registers, so that none takes turns. (CPUs that go and come: test_hotplug.sh.)
+# Off-core responses counted at task switches must belong to the right cgroup, by the emulated PMU's books. One node has
+# two kinds for two registers, so none has to share. (CPUs that go and come back: test_hotplug.sh.)
 # long
 # kernels: 6.1 6.12 7
 # machines: skylake-server goldmont
@@ -13,8 +13,9 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# Leaves $work/offcore: "PATH KIND COUNTED TRUE" a line. The books tell the kinds apart by the register's value: that of
-# L3 has suppliers in bits 19:16, that of local memory none there. The guest is one node: it has no remote memory.
+# compare_offcore: writes "PATH KIND COUNTED TRUE" lines to $work/offcore. The books distinguish the kinds by the value
+# of the register: that of L3 has suppliers in bits 19:16, that of local memory has none there. The guest is a single
+# node, so it has no remote memory.
 compare_offcore() {
 	pmu counted >"$work/counted"
 	pebsctl --json top --window all >"$work/top"
@@ -49,7 +50,7 @@ counted_by() {
 		"$work/offcore"
 }
 
-# Goldmont has nothing that pebsd samples loads with, but these counters, which are worth running for alone.
+# On Goldmont pebsd can sample no loads. Only these counters make it worth running there.
 if [ "$emulated" = goldmont ]; then
 	play
 	settings '[sampling]' 'events = offcore'

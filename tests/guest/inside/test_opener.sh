@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Who opens pebsd's events: pebsd itself where the kernel lets it, else the opener, which is started when it is needed and
-# ends when it is not. Without one, or with one that hangs, pebsd says what to do, and what runs goes on.
+# Who opens pebsd's events: pebsd itself if the kernel allows it, otherwise pebsd-opener, which starts when it is needed
+# and ends when it is not. Without an opener, or with one that hangs, pebsd must say what to do, and running events must
+# continue.
 # takes: 120 s
 # cpus: 2
 # kernels: 6.12
@@ -48,7 +49,7 @@ opened_by() {
 play
 load pointer-chase chase.service -- --threads 2
 
-# Where CAP_PERFMON is enough nobody asks the opener.
+# If CAP_PERFMON is sufficient, nobody calls pebsd-opener.
 systemctl stop pebsd-opener.service
 echo 2 >"$paranoid"
 start_pebsd
@@ -82,7 +83,7 @@ more 'without the opener' 1
 rm "$idle_drop_in"
 systemctl daemon-reload
 
-# It is started again when a CPU comes, and where it hangs then the other CPU is sampled all the same.
+# It starts again when a CPU comes online. If it hangs at that time, the other CPU must be sampled nevertheless.
 echo 0 >"$online"
 wait_until 'CPU 0 alone is sampled' 60 samples_cpus 0
 echo 1 >"$online"
@@ -103,7 +104,8 @@ more 'after all that' 1
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
 
-# Killed while the opener hangs it is started until the opener answers, and then goes on with what it had.
+# If pebsd is killed while the opener hangs, it is restarted until the opener answers, and then continues with its
+# events.
 started_again() {
 	[ "$(systemctl show --property=NRestarts --value pebsd.service)" -ge "$1" ]
 }
@@ -122,5 +124,5 @@ wait_until 'it samples' 60 samples_cpus 0-1
 	fail "$had samples were seen before, and now $(status | jq .samples.seen): it began anew"
 more 'after a start that failed' 1
 
-# Nobody but pebsd and root reaches it.
+# Only pebsd and root may reach it.
 expect 'whose the socket is' 'pebsd 600' "$(stat -c '%U %a' /run/pebsd-opener.sock)"

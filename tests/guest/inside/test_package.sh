@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The Debian package on a machine that never had pebsd: after apt, with nothing else done, it samples, answers pebsctl and
-# serves metrics; an upgrade restarts it in one job, so that no sample is lost and who scrapes waits, and leaves the
-# opener's socket alone; what was configured is kept; removed it is stopped, and a purge leaves nothing.
+# The Debian package on a machine that never had pebsd. After apt, and nothing else, it must sample, answer pebsctl and
+# serve metrics. An upgrade must restart it in one job, so that no sample is lost and scrapes wait, and must leave the
+# opener's socket alone. Changed configuration must be kept. Removal must stop it, and a purge must leave nothing.
 # long
 # root: whole
 # kernels: 6.1
@@ -23,20 +23,20 @@ for name in pebsd.service pebsd.socket pebsd-opener.{socket,service} pebsd-symbo
 	systemctl stop "$name" 2>/dev/null || :
 done
 
-# named_after_it [FIND_OPTION...]: files and directories, wherever, but for systemd's notes of units that ran, and the
-# tests' own.
+# named_after_it [FIND_OPTION...]: prints all files and directories with its name, except systemd's notes about units
+# that ran and the tests' own files.
 named_after_it() {
 	find / /run -xdev \( -path "$here" -o -path /run/systemd -o -path "$openings" -o -path "$work" \) -prune \
 		-o -name '*pebs*' "$@" -print | sort
 }
 
-# What `make install` put there goes away for this test, and comes back for those after it.
+# Removes the result of `make install` for this test and puts it back for later tests.
 installed=$here/installed.tar
 mapfile -t places < <(named_after_it -prune)
 
 # shellcheck disable=SC2317 # called by the trap
 end_package() {
-	# What a failure left; a purge ends with all of it.
+	# Removes what a failure left: a purge ends all of it.
 	dpkg --purge pebsd >/dev/null 2>&1 || :
 	end_lifetime
 	tar -C / -xf "$installed"
@@ -58,7 +58,7 @@ bpf_before=$(programs)
 
 play
 load pointer-chase chase.service
-# With all that it needs there, and no network.
+# With all its dependencies, and without a network.
 exits 'apt-get install' 0 apt-get install --yes --no-install-recommends "$package"
 for name in pebsd.service pebsd.socket pebsd-opener.socket pebsd-symbols.socket; do
 	expect "$name after the installation" active/enabled \
@@ -67,7 +67,7 @@ done
 exits 'systemctl start' 0 systemctl start pebsd
 more 'of the installed service'
 await_collections 2
-# The workload has what others leave of the only CPU.
+# The workload gets the CPU time that others leave of the only CPU.
 has_workload() {
 	exits 'pebsctl top' 0 pebsctl top
 	[[ $(<"$work/said") == *chase.service* ]]
@@ -77,7 +77,7 @@ exits 'curl' 0 curl --silent --fail --max-time 20 localhost:9754/metrics
 grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$work/said" || fail "no sample is in the metrics: $(head -n 40 "$work/said")"
 expect 'who opened the events' opener "$(status | jq -r .opened_by)"
 
-# The same again is an upgrade to all that a package does.
+# For a package, installing the same version again is an upgrade.
 echo '# mine' >>/etc/pebsd/pebsd.conf
 look
 pid=${unit[MainPID]}
@@ -111,7 +111,7 @@ wait_until 'BPF programs are gone' 30 programs_are "$bpf_before"
 expect 'what was configured, when it is removed' '# mine' "$(tail -n 1 /etc/pebsd/pebsd.conf)"
 exits 'apt-get purge' 0 apt-get purge --yes pebsd
 expect 'what a purge leaves' '' "$(named_after_it)"
-# Without that program nobody can.
+# Nobody can remove users without that program.
 ! command -v userdel >/dev/null ||
 	expect 'users and groups' '' "$(grep -h '^pebsd' /etc/passwd /etc/group || :)"
 expect 'failed units' '' "$(systemctl list-units --failed --plain --no-legend 'pebsd*')"

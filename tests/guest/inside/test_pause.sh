@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A pause frees the hardware: no event of pebsd's is open, another tool can pin the counter that it had, and nothing is
-# sampled; cgroups are followed; it ends by itself, or when it is resumed; and over all of it every sample of the books
-# is in pebsd's figures, and the unsampled time is reported.
+# A pause must free the hardware: no event of pebsd is open, another tool can pin its counter, and nothing is sampled,
+# but cgroups are still followed. It ends by itself or by `pebsctl resume`. Over the whole time every sample of the
+# books must be in pebsd's counters, and the unsampled time must be reported.
 # cpus: 2
 # kernels: 6.12
 # takes: 60 s
@@ -43,7 +43,7 @@ await_samples 500
 expect 'events of pebsd, one on each CPU' 2 "$(pebsd_events)"
 expect 'time paused before' 0 "$(paused_us)"
 
-# Until it is resumed.
+# A pause until `pebsctl resume`.
 begin_us=$(now_us)
 exits 'pause' 0 pebsctl pause
 after_us=$(now_us)
@@ -54,7 +54,7 @@ grep -q '^paused until' "$work/health" || fail "healthz does not say why: $(cat 
 systemctl show --property=StatusText pebsd.service >"$work/text"
 grep -q 'paused until' "$work/text" || fail "the unit's status does not say it: $(cat "$work/text")"
 before=$(delivered)
-# Another latency threshold: the two cannot have the hardware at the same time.
+# Another latency threshold: the two events cannot have the hardware at the same time.
 "$here/open_event" --config "$(code_of mem-loads)" --config1 100 --precise 2 --sample-type "$((1 << 14))" --wakeup 1 \
 	--period $((0x7fffffff)) --pinned 1 --for 3 >"$work/other"
 grep -q '"count":[1-9]' "$work/other" || fail "another pinned event did not count: $(cat "$work/other")"
@@ -70,7 +70,7 @@ end_us=$(now_us)
 expect 'events of pebsd after' 2 "$(pebsd_events)"
 await_samples 500
 took_us=$(paused_us)
-# On two CPUs each.
+# Two CPUs are paused each time.
 [ "$took_us" -ge $((2 * (resume_us - after_us))) ] || fail "$took_us us paused are too few for two CPUs"
 [ "$took_us" -le $((2 * (end_us - begin_us))) ] || fail "$took_us us paused are too many for two CPUs"
 settle
@@ -78,15 +78,15 @@ agree "paused once, $took_us us"
 [ "$(samples_of "$(cgroup_of born.service)")" -gt 0 ] || fail 'the service born during the pause has no sample'
 resume
 
-# By itself. The second is in the place of the first.
+# A pause that ends by itself. The second one replaces the first.
 exits 'a long pause' 0 pebsctl pause --for 1h
-# Long enough for what is looked at meanwhile, which takes its time on an emulated CPU.
+# Long enough for the checks in between, which take their time on an emulated CPU.
 exits 'a short one' 0 pebsctl pause --for 15s
 expect 'events of pebsd while paused again' 0 "$(pebsd_events)"
 wait_until 'it goes on by itself' 100 has_events 2
 await_samples 500
 
-# Whoever takes the counter meanwhile keeps it, and pebsd reports that as always.
+# Another user who takes the counter in the meantime keeps it, and pebsd reports that as usual.
 exits 'a third pause' 0 pebsctl pause
 systemd-run --quiet --collect --unit=holder.service "$here/open_event" --config "$(code_of mem-loads)" --config1 100 \
 	--precise 2 --sample-type "$((1 << 14))" --wakeup 1 --period $((0x7fffffff)) --pinned 1 --for 1000
@@ -111,8 +111,8 @@ settle
 took_us=$(paused_us)
 agree "paused four times, $took_us us"
 
-# Over a restart it stays, and nothing takes a counter meanwhile: what an interrupt takes is measured after it, or told as
-# not to be measured here.
+# A pause continues over a restart, and nothing takes a counter during it. The time of an interrupt is measured after
+# the pause, or reported as not measurable here.
 interrupt_tried() {
 	status >"$work/tried"
 	[ "$(jq '.events.loads.cost.interrupt_ns != null' "$work/tried")" = true ] ||
@@ -131,7 +131,7 @@ done
 exits 'resume' 0 pebsctl resume
 wait_until 'an interrupt is measured' 100 interrupt_tried
 
-# Paused, it can be stopped.
+# A paused pebsd can be stopped.
 exits 'a last pause' 0 pebsctl pause
 systemctl stop pebsd.service
 expect 'how it ended' success "$(systemctl show --property=Result --value pebsd.service)"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# perf samples on the PMU that pebsd samples on: its own load latencies, its stores, precise cycles, plain counts, and
-# instructions with many records a buffer. It costs pebsd not one sample; what perf reads of a program is what pebsd says of
-# its cgroup; and branch records give perf the call stacks that the program has.
+# perf samples on the same PMU as pebsd: its own load latencies, its stores, precise cycles, plain counts, and
+# instructions with many records per buffer. pebsd must not lose a single sample. What perf reads of a program must
+# agree with pebsd's values of its cgroup. Branch records must give perf the program's call stacks.
 # long
 # cpus: 2
 # root: whole
@@ -20,11 +20,11 @@ PERIOD=1009
 # shellcheck disable=SC2034 # books.sh's
 others_sample=true
 
-# The threshold is one register of a core, and perf mem sets 31: the 30 that it asks for, and the 3 that stands in
-# events/mem-loads, in one word. With another one of pebsd's it would have no samples.
+# The threshold is a single register of a core. perf mem sets 31: the 30 that it requests combined with the 3 in
+# events/mem-loads. With another threshold of pebsd's, perf would have no samples.
 settings '[sampling]' 'events = loads' "period = $PERIOD" 'budget = off'
 
-# of_others CODE: samples that the books have of an event that is not pebsd's.
+# of_others CODE: prints the samples that the books have of an event that is not pebsd's.
 of_others() {
 	pmu totals | grep -o "\"other:$1\":{\"overflow\":[0-9]*" | awk -F : '{ sum += $NF } END { print sum + 0 }'
 }
@@ -33,7 +33,7 @@ has_of_others() {
 	[ "$(of_others "$1")" -ge "$2" ]
 }
 
-# ends NAME PROCESS: a perf that records ends by an interrupt, and says what it wrote. Its status is that signal, or the
+# ends NAME PROCESS: interrupts a perf that records, which then prints what it wrote. Its status is that signal, or the
 # one that it sends to its command.
 ends() {
 	local ended=0
@@ -42,7 +42,7 @@ ends() {
 	case $ended in 0 | 130 | 143) ;; *) fail "perf's $1: exit status $ended: $(cat "$work/$1.said")" ;; esac
 }
 
-# during NAME CODE N COMMAND...: perf records until the books have N samples more of an event that is not pebsd's.
+# during NAME CODE N COMMAND...: perf records until the books have N more samples of an event that is not pebsd's.
 during() {
 	local name=$1 code=$2 more=$3 perf
 	shift 3
@@ -54,17 +54,17 @@ during() {
 	ends "$name" $perf
 }
 
-# records NAME: of $work/NAME.data.
+# records NAME: prints the number of records in $work/NAME.data.
 records() {
 	perf script -i "$work/$1.data" -F event 2>/dev/null | wc -l
 }
 
-# weights NAME: of the chase's loads in $work/NAME.data, in order.
+# weights NAME: prints the weights of the chase's loads in $work/NAME.data, sorted.
 weights() {
 	perf script -i "$work/$1.data" -F comm,event,weight 2>/dev/null | awk '$1 ~ /^pointer-chase/ && /mem-loads/ { print $NF }' | sort -n
 }
 
-# around QUANTILE: of numbers in order, those between which it is by three standard deviations of their number.
+# around QUANTILE: prints the two of the sorted numbers that enclose the quantile, by three standard deviations.
 around() {
 	awk -v q="$1" '{ all[NR] = $1 }
 		END {
@@ -76,7 +76,7 @@ around() {
 }
 play
 stop_counting
-# It has its buffer of many records before pebsd comes.
+# perf gets its buffer of many records before pebsd starts.
 perf record -B -e cpu/event=0xd0,umask=0x81/pp -c 2003 -a -o "$work/large.data" -- sleep 1000 >"$work/large.said" 2>&1 &
 large=$!
 start_pebsd
@@ -105,7 +105,7 @@ for name in mem c2c cycles large; do
 	say "measured: perf's $name: $found records"
 	[ "$found" -gt 20 ] || fail "perf's $name has $found records: $(cat "$work/$name.said")"
 done
-# A function, and the one that called it, a line.
+# Prints a function and its caller per line.
 perf script -i "$work/lbr.data" -F ip,sym 2>"$work/said" | awk '/^$/ { n = 0; next } { frame[n++] = $2 } n == 2 { print frame[0], frame[1] }' >"$work/stacks"
 hot=$(grep -c '^hot_' "$work/stacks" || :) through=$(grep -c '^hot_[a-z]* service' "$work/stacks" || :)
 say "measured: perf's branch records: of $hot samples in hot functions $through have their caller"
@@ -114,7 +114,7 @@ if [ "$hot" -lt 20 ] || [ $((through * 10)) -lt $((hot * 9)) ]; then
 fi
 grep -q '^[1-9][0-9]* *.*instructions' "$work/stat" || fail "perf stat counted nothing: $(cat "$work/stat")"
 
-# The same program, read by both: what pebsd says lies where perf's samples leave it.
+# The same program, read by both: pebsd's values must be within the range of perf's samples.
 weights mem >"$work/weights"
 n=$(wc -l <"$work/weights")
 [ "$n" -ge 50 ] || fail "perf mem has $n loads of the chase: $(perf script -i "$work/mem.data" 2>&1 | head -n 5)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A reload changes the period of events that run, and every sample is accounted as before: with its own period, and none
-# more or less than are due. And CPUs that the configuration does not name are not sampled.
+# A reload changes the period of running events. Every sample must be accounted with its own period, and none may be
+# missing or extra. CPUs that the configuration does not name must not be sampled.
 # long
 # cpus: 2
 # kernels: 6.12
@@ -13,14 +13,14 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# No throttling: this is not its test.
+# No throttling, which is tested elsewhere.
 set_max_rate 1000000
 
 in_force() {
 	status | sed -n 's/^.*"period": *\([0-9]*\).*/\1/p'
 }
 
-# change PERIOD SAMPLES: while samples come.
+# change PERIOD SAMPLES: changes the period while samples come.
 change() {
 	settings '[sampling]' "period = $1"
 	exits "a reload to $1" 0 systemctl reload pebsd.service
@@ -28,7 +28,7 @@ change() {
 	await_samples "$2"
 }
 
-# Of pebsd's events. Where one is closed and opened anew with others open, they are others.
+# descriptors: prints those of pebsd's events. They change if an event is closed and opened again while others are open.
 descriptors() {
 	local fd
 	for fd in /proc/"$(systemctl show --property=MainPID --value pebsd.service)"/fd/*; do
@@ -51,7 +51,7 @@ pebsctl watch >"$work/watched" &
 watcher=$!
 change 251 1000
 change 1009 300
-# And before much has come of any.
+# Further changes before there are many samples of each period.
 for period in 353 1511 353 1511; do
 	change $period 10
 done
@@ -64,13 +64,13 @@ grep -q 'the period of loads is 251, no longer 499' "$work/watched" ||
 scrape
 expect 'the exported period' 499.000000 "$(metric pebsd_sample_period)"
 settle
-# Which holds the sum of all samples' periods against the books', too.
+# This also compares the sum of all samples' periods with the books.
 agree 'with seven changes of the period'
 expect 'samples lost' 0 "$(($(figure lost) - $(figure guarded) - $(figure cut)))"
 systemctl stop chase.service
 stop_pebsd
 
-# CPU 0 alone.
+# CPU 0 only.
 play_paused
 settings '[sampling]' 'cpus = 0'
 load pointer-chase chase.service -- --threads 2
@@ -88,7 +88,7 @@ settings '[sampling]' 'cpus = all'
 pebsctl reload >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 grep -q 'waiting for a restart: cpus' "$work/said" || fail "the reload says: $(cat "$work/said")"
 
-# None of those that are there.
+# Only CPUs that do not exist.
 systemctl stop pebsd.service
 settings '[sampling]' 'cpus = 5-7'
 exits 'pebsd for CPUs that there are not' 2 pebsd --once --for 1s --socket "$work/socket" --listen none

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A service's loads turn remote: the rule fires, and the journal, the metric, the Varlink event and the template unit
-# say so, each once; a restart says nothing anew, and a kill loses no time of what is pending; it recovers, and all of it resolves. A reload with another rule
-# carries the state of the one that stayed as it was. With two CPUs, for then there are two nodes.
+# A service's loads become remote. The rule must fire, and the journal, the metric, the Varlink event and the template
+# unit must each say so once. A restart must not repeat it, and a kill must not lose time of a pending alert. When the
+# service recovers, all must resolve. A reload with another rule must keep the state of the unchanged one. Two CPUs give
+# two nodes.
 # long
 # cpus: 2
 # kernels: 6.12
@@ -27,7 +28,7 @@ rules() {
 		'window = 4s' 'for = 1h' 'min-samples = 100'
 }
 
-# does WORKLOAD: what the service does from now on.
+# does WORKLOAD: sets what the service does from now on.
 does() {
 	echo "$1" >"$work/does"
 	pkill -f "^$here/workload .* --for" || :
@@ -41,7 +42,7 @@ has_state() {
 	[ "$(state_of "$1")" = "$2" ]
 }
 
-# entries MESSAGE_ID: of the journal
+# entries MESSAGE_ID: prints how many the journal has
 entries() {
 	journalctl --quiet --output=json MESSAGE_ID="$1" PEBSD_RULE=remote | wc -l
 }
@@ -102,12 +103,12 @@ pebsctl explain remote /turning.service >"$work/explained"
 say "$(cat "$work/explained")"
 grep -q turning.service "$work/explained" || fail 'explain does not name the cgroup'
 
-# Another rule changes: the state of this one is carried, and nothing is done again.
+# Another rule changes: this rule keeps its state, and no action runs again.
 rules 90000
 exits 'reload' 0 systemctl reload pebsd.service
 await_collections 2
 expect 'after the reload' firing "$(state_of remote)"
-# Nor by a restart, after which nothing is known until the window is full.
+# A restart does not run actions again either. After it, nothing is known until the window is full.
 systemctl restart pebsd.service
 [ "$(state_of remote)" = unknown ] || [ "$(state_of remote)" = firing ] || fail "after a restart: $(state_of remote)"
 wait_until 'it is known again' 100 has_state remote firing
@@ -115,7 +116,7 @@ expect 'its number' "$number" "$(pebsctl --json alerts | jq '.alerts[] | select(
 expect 'runs of the unit' 1 "$(wc -l <"$ran")"
 fired_in_journal 1 || fail "the journal has $(entries "$firing_id") entries of one firing"
 
-# What is pending is so for as long as it was proven by then, also where nobody had time to note it.
+# A pending alert keeps the time that was proven so far, also if nothing could note it.
 held_for() {
 	pebsctl --json alerts | jq '.alerts[] | select(.rule == "patient") | .held_s'
 }
@@ -136,7 +137,7 @@ wait_until 'its time goes on' 100 proven_for "$(jq --null-input --argjson held "
 expect 'runs of the unit' 1 "$(wc -l <"$ran")"
 fired_in_journal 1 || fail "the journal has $(entries "$firing_id") entries of one firing after a kill"
 
-# The template unit is all that pebsd's user may start.
+# pebsd's user may start the template unit and nothing else.
 if command -v pkcheck >/dev/null; then
 	exits 'another unit' 1 runuser -u pebsd -- busctl call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
 		org.freedesktop.systemd1.Manager StartUnit ss turning.service replace
@@ -157,14 +158,14 @@ resolved_in_journal() {
 }
 wait_until 'the journal entry of the end' 30 resolved_in_journal
 
-# A preference of root's on the directory: the rule does not fire.
+# root sets a preference on the directory: the rule must not fire.
 setfattr --name=user.pebsd.ignore --value=remote /sys/fs/cgroup/turning.service
 does remote-numa
 wait_until 'the dry one fires' 200 has_state dry firing
 expect 'the ignored one' resolved "$(state_of remote)"
 systemctl stop pebsd.service
 
-# What went while nobody looked has ended.
+# Alerts of cgroups that were removed while pebsd was down must end.
 systemctl stop turning.service
 start_pebsd
 wait_until 'the alert of a cgroup that is gone' 100 has_state dry resolved

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The user pebsd may start what acts on alerts and no other unit, and stop or change none; root needs no leave; nobody
-# else may. What a unit is started with are the facts in its file, whatever they hold.
+# The user pebsd may start the unit that acts on alerts and no other, and may stop or change none. root needs no
+# permission, and nobody else has any. A unit starts with the facts in its file, whatever they contain.
 # kernels: 6.12 7
 # takes: 19 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -36,7 +36,7 @@ PEBSD_RULE=evil \\ \` \$HOME %i"
 FACTS
 done
 
-# ask USER METHOD SIGNATURE ARGUMENT...
+# ask USER METHOD SIGNATURE ARGUMENT...: calls systemd's manager
 ask() {
 	local user=$1 method=$2
 	shift 2
@@ -49,7 +49,7 @@ allowed() {
 	ask "$@" || fail "not allowed: $*: $(cat "$work/said")"
 }
 
-# systemd 257 looks whether a transient unit may have the name before it asks who wants it.
+# systemd 257 checks the name of a transient unit before it checks who wants it.
 refused() {
 	! ask "$@" || fail "allowed: $*"
 	grep -qi 'access denied\|interactive authentication\|has a fragment file' "$work/said" ||

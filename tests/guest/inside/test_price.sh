@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a sample takes, in instructions: from the entry of the NMI to its exit, and in it the kernel's driver and pebsd's
-# program. Two runs give the same figures, so that sample_price.txt is a budget: a change that makes a sample dearer fails
-# here.
+# What a sample costs, in instructions from the entry of the NMI to its exit, including the kernel's driver and pebsd's
+# program. Two runs give the same numbers, so sample_price.txt is a budget: a change that makes a sample more expensive
+# fails here.
 # kernels: 6.12 6.1 7
 # machines: skylake-server
 # init: small
@@ -24,7 +24,7 @@ has_programs() {
 	[ "$(pmu price | jq -s 'map(.programs) | add')" -ge $SAMPLES ]
 }
 
-# price NAME PERIOD SETTING...: of events that are sampled so.
+# price NAME PERIOD SETTING...: measures events with these settings.
 price() {
 	local what=$1 period=$2 budget nmi driver program more=2
 	shift 2
@@ -43,8 +43,8 @@ price() {
 			(map(.program_instructions) | add) / $programs | round)"')
 	say "measured: $what on $series: $nmi instructions an NMI, $driver of them the driver, $program the program"
 	budget=$(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $5 }' "$here/sample_price.txt")
-	# A little, in percent, for the kernel's own part of it changes with its updates; and where hot code and lines are
-	# kept it depends on which these are. What became cheaper is to be written down.
+	# A small tolerance in percent, because the kernel's own part changes with its updates. With hot code and lines
+	# the cost depends on which these are. A lower cost must be written to the file, too.
 	[ "$what" != hot ] || more=10
 	if [ -z "$budget" ] || [ $((program * 100)) -gt $((budget * (100 + more))) ] ||
 		[ $((program * 100)) -lt $((budget * (97 - more))) ]; then

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd --probe on a machine with a PMU: what it measured, what it says that sampling takes, and what it says with less
-# rights and descriptors than that takes.
+# pebsd --probe on a machine with a PMU: what it measured, what it says that sampling takes, and what it says with fewer
+# privileges and descriptors than that.
 # init: small
 # takes: 30 s
 # time limit: 600 s
@@ -19,7 +19,7 @@ probe() {
 	status=0
 	"$@" --probe --json >"$work/probe.json" 2>"$work/said" || status=$?
 }
-# json WHAT FILTER: of $work/probe.json, true
+# json WHAT FILTER: expects FILTER to be true for $work/probe.json
 json() {
 	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(<"$work/probe.json")"
 }
@@ -37,8 +37,8 @@ start_pebsd
 open=$(find "/proc/$pebsd_pid/fd" -lname 'anon_inode:\[perf_event\]' | wc -l)
 expect "$emulated: descriptors of events" "$said" "$open"
 
-# The running pebsd has a pinned event on the same counters, and others are free: nothing is refused for that.
-# Precisely distributed instructions have one counter on both machines, which is then pebsd's own.
+# The running pebsd has a pinned event on the same counters, and others are free: nothing may be refused for that.
+# Precisely distributed instructions have one counter on both machines, which pebsd itself then holds.
 probe pebsd
 expect "exit code of the probe on $emulated beside pebsd" 0 "$status"
 json "$emulated: its own events are not called another user's" '[.notes[]] | all(contains("a pinned event of another") | not)'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# At some samples a second, at some hundred, and as fast as the guest can go, every sample is accounted.
+# Every sample must be accounted with some samples per second, with some hundred, and as fast as the guest can go.
 # cpus: 2
 # kernels: 6.12
 # init: small
@@ -12,7 +12,7 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# No throttling: this is not its test.
+# No throttling, which is tested elsewhere.
 set_max_rate 1000000
 play_paused
 settings '[sampling]' 'period = 101'
@@ -20,7 +20,7 @@ load pointer-chase chase.service -- --threads 2
 load mix mix.service
 start_pebsd
 
-# at WHAT WINDOWS INTERVAL SAMPLES: one slot in WINDOWS is a window, where one load in INTERVAL is tagged.
+# at WHAT WINDOWS INTERVAL SAMPLES: one slot in WINDOWS is a window, in which one load in INTERVAL is tagged.
 at() {
 	local since before rate
 	pmu window "$2"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In a virtual machine whose PMU has no PEBS the unit fails once, says why, and is not started over and over; on a fleet
-# with the drop-in for it, it is skipped instead.
+# In a virtual machine whose PMU has no PEBS, the unit must fail once, say why, and not be restarted repeatedly. With
+# the drop-in for a mixed fleet it must be skipped instead.
 # kernels: 6.12 7
 # machines: skylake-server-vm
 # shellcheck source=tests/guest/inside/lib.sh
@@ -11,7 +11,7 @@
 # shellcheck source=tests/guest/inside/lifetime.sh
 . "${0%/*}/lifetime.sh"
 
-# refused CODE REASON: a start fails, with a restart due at once if there were one.
+# refused CODE REASON: a start must fail. A restart, if there were one, would be due at once.
 refused() {
 	exits 'systemctl start' 1 systemctl start pebsd.service
 	sleep 1
@@ -29,7 +29,7 @@ why=$(pebsd --probe --json | jq -r 'first(.refused[] | select(.pmu == "cpu" and 
 refused 3 "memory loads cannot be sampled here. cpu: $why. pebsd --probe lists"
 [[ ${unit[StatusText]} == *"$why"* ]] || fail "the unit's status: ${unit[StatusText]}"
 
-# The same on a fleet of which some machines cannot.
+# The same on a fleet where some machines cannot sample.
 grep -q '^ExecCondition=' /usr/share/doc/pebsd/mixed-fleet.conf
 {
 	cat "$drop_in"
@@ -41,7 +41,7 @@ look
 expect 'the unit on a mixed fleet' inactive "${unit[ActiveState]}"
 expect_told "Skipped due to 'exec-condition'"
 
-# A mistake in the configuration, which comes before the machine.
+# A mistake in the configuration, which is found before the machine is checked.
 adapt_unit RestartSec=10ms
 settings '[sampling]' 'ldlat = many'
 exits 'pebsd --check-config' 2 pebsd --check-config

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# systemctl reload, restart and stop of a pebsd under load, of which nothing is kept for the next process (test_kept.sh
-# has what is). A reload loses nothing, nor does one that is refused. At an orderly end what was delivered is in the
-# journal, and after a restart the figures are exact from its start on.
+# systemctl reload, restart and stop of a pebsd under load, with nothing kept for the next process (test_kept.sh tests
+# what is). A reload must lose nothing, and neither must a refused one. At an orderly end the journal must have all
+# delivered samples. After a restart, counters must be exact from its start on.
 # kernels: 7 6.12
 # takes: 58 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -24,7 +24,7 @@ look
 pid=${unit[MainPID]}
 more 'before the reload'
 
-# A good configuration is taken over, in the middle of it.
+# Loads a valid configuration under load.
 settings '[export]' 'top = 7'
 exits 'systemctl reload' 0 systemctl reload pebsd.service
 look
@@ -52,7 +52,7 @@ look
 expect 'how the one before ended, and restarts that systemd counts' success/0 "$(<"$openings/result")/${unit[NRestarts]}"
 all=$(delivered_before)
 words=$(last_words)
-# Its events end with it, just after its last collection.
+# Its events end with the process, just after the last collection.
 if [ "$words" -lt "$read_last" ] || [ "$words" -gt "$all" ]; then
 	fail "samples of the one before: $all by the books, $words by its last words, $read_last when it was last read"
 fi
@@ -61,11 +61,11 @@ figures "restart: $(readiness) ms from its start to READY, not sampled for $(abs
 more 'after the restart'
 exact 'after a restart'
 
-# The end: nothing of it is left.
+# The end: nothing of it may be left.
 systemctl stop pebsd.service
 look
 expect 'how it ended' inactive/success/0 "${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}"
-# But for what the next start has to know of alerts.
+# Except what the next start has to know about alerts.
 left=$(find /run/pebsd -mindepth 1 ! -path /run/pebsd/alerts ! -path '/run/pebsd/alerts/*')
 [ -z "$left" ] || fail "left behind: $left"
 exits 'pebsctl without a daemon' 3 pebsctl status

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Each right that pebsd and its opener give up is really gone: a program that tries some 80 things runs in the place of
-# each one's own, with all else as the unit has it, and can do what is listed here, and no more. Root without a unit can do nearly
-# all of them. That sampling works with what is left, the other tests show.
+# Each privilege that pebsd and its opener give up must really be gone. A program that tries about 80 actions runs in
+# place of each of them, with everything else as in the unit. It must be able to do exactly what is listed here. Root
+# without a unit can do nearly all of them. The other tests show that sampling works with the rest.
 # kernels: 6.12 7
 # takes: 33 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -20,7 +20,7 @@ leave() {
 }
 trap leave EXIT
 
-# What root's tries leave.
+# clean: removes what root's attempts leave.
 clean() {
 	rm -f /etc/rights-made /usr/rights-made /var/lib/rights-made /dev/shm/rights*
 	[ ! -d /sys/fs/cgroup/rights-made ] || rmdir /sys/fs/cgroup/rights-made
@@ -36,14 +36,14 @@ done
 sleep 1000 &
 victim=$!
 
-# Without any of it refused the test would see nothing.
+# The program must succeed without a sandbox, or the test could not see anything.
 unshare --mount "$here/rights" $laid $victim >"$work/root"
 clean
 can=$(grep -c . "$work/root")
 say "root without a unit can do $((can - 1)) of $("$here/rights" --count)"
 [ "$can" -ge 65 ] || fail "root without a unit can do only: $(cat "$work/root")"
 
-# may UNIT NAME...: what the unit's sandbox leaves.
+# may UNIT NAME...: expects the unit's sandbox to allow exactly these.
 may() {
 	local unit=$1 dropin
 	shift
@@ -63,7 +63,7 @@ may() {
 		StandardOutput=truncate:$work/can
 	DROPIN
 	systemctl daemon-reload
-	# The opener may still wait for somebody.
+	# The opener may still be waiting for requests.
 	systemctl stop "$unit"
 	: >"$work/can"
 	systemctl start "$unit" || fail "$unit: $(systemctl status --no-pager "$unit")"
@@ -72,12 +72,12 @@ may() {
 	say "measured: $unit can do $# of $("$here/rights" --count) things"
 }
 
-# Its programs, whose events the opener opens here; directories of cgroups that are closed to others. RestrictSUIDSGID= would
-# have openat2(2) fail.
+# pebsd's own programs, whose events the opener opens here, and directories of cgroups that are closed to others.
+# RestrictSUIDSGID= would make openat2(2) fail.
 may pebsd.service bpf_tracing read_closed set_user_id_bit
-# What it is for.
+# Its purpose.
 may pebsd-opener.service perf_event
-# It looks into other processes.
+# It reads other processes.
 may pebsd-symbols.service read_closed see_another
-# Its commands are the administrator's: what any program may of itself.
+# Its commands are the administrator's: they may do what any program may do to itself.
 may pebsd-alert@1.service io_uring keys raise_limit shared_memory

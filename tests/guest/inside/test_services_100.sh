@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# 100 services that start and stop at once: each is named by its path, and has all its samples and no other's.
+# 100 services start and stop at once. Each must be named by its path, with all its samples and no others.
 # long
 # kernels: 6.12
 # takes: 80 s
@@ -20,7 +20,7 @@ end_services() {
 }
 trap end_services EXIT
 
-# The cgroups of those that run.
+# running: prints how many cgroups of these services exist.
 running() {
 	find /sys/fs/cgroup -type d -name 'burst@*.service' | wc -l
 }
@@ -29,7 +29,7 @@ are_running() {
 	[ "$(running)" = "$1" ]
 }
 
-# Every one of them has a sample in the books.
+# have_samples: each of them has a sample in the books.
 have_samples() {
 	local without
 	without=$(comm -13 <(pmu books | grep -o '"cgroup":[0-9]*' | cut -d : -f 2 | sort -u) \
@@ -37,7 +37,7 @@ have_samples() {
 	[ -z "$without" ]
 }
 
-# They wait at a gate: else those that run would take the time in which the others start.
+# The services wait at a gate. Otherwise those that run would take the time in which the others start.
 gate=$work/gate
 mkfifo "$gate"
 cat >/run/systemd/system/burst@.service <<UNIT
@@ -45,7 +45,7 @@ cat >/run/systemd/system/burst@.service <<UNIT
 Slice=burst.slice
 ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix --rest 300 --touch 1'
 UNIT
-# No samples while they start and end, which takes its time without.
+# No samples while they start and end, which takes long enough already.
 play_paused
 start_pebsd
 mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)
@@ -61,7 +61,7 @@ systemctl stop "${units[@]}"
 expect 'services that are left' 0 "$(running)"
 settle
 agree "$SERVICES services"
-# What is gone is still there by its path.
+# Services that are gone must still be there by their paths.
 tr -d '\134' <"$work/top" | grep -o '"cgroup": *"[^"]*"' >"$work/paths"
 least=
 for unit in "${units[@]}"; do

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A host's life in short, again and again: cgroups come and go, rules fire and resolve, Prometheus scrapes, people ask,
-# zoom, pause and reload, a CPU goes and comes; and in the first third pebsd is restarted and killed. In the end the sums
-# are the books', and of the process that ran through the other two thirds memory and descriptors are where they were.
-# `make soak SOAK_SECONDS=3600` has it run for that long: the kernel's command line has it as guest.soak.
+# A host's life in short, again and again. Cgroups come and go, rules fire and resolve, Prometheus scrapes, people use
+# pebsctl, zoom, pause and reload, and a CPU goes offline and comes back. In the first third pebsd is restarted and
+# killed. In the end the sums must equal the books. Memory and descriptors of the process that ran through the other two
+# thirds must not have grown. `make soak SOAK_SECONDS=3600` runs it for that long: the kernel's command line has it as
+# guest.soak.
 # long
 # kernels: 6.12
 # cpus: 2
@@ -20,14 +21,14 @@ seconds=$(sed -n 's/.*guest\.soak=\([0-9]*\).*/\1/p' /proc/cmdline)
 seconds=${seconds:-150}
 online=/sys/devices/system/cpu/cpu1/online
 churn=/sys/fs/cgroup/churn.slice
-# Names of removed cgroups are kept for ten minutes: memory is compared after that, if the soak is long enough.
+# Names of removed cgroups are kept for ten minutes. Memory is compared after that, if the soak is long enough.
 KEPT_SECONDS=600
 
 # shellcheck disable=SC2317 # called by the trap
 end_soak() {
 	echo 1 >"$online"
 	end_lifetime
-	# Its alerts are nobody's after it.
+	# No later test needs its alerts.
 	rm -rf /run/pebsd/alerts
 	rmdir "$churn"/* "$churn" 2>/dev/null || :
 }
@@ -44,7 +45,7 @@ rules() {
 		'above = 90%' 'window = 4s' 'for = 2s' 'min-samples = 40' 'dry-run = yes'
 }
 
-# Ten cgroups are born; each has a task that reads memory for a moment; all go.
+# churn_cgroups: makes ten cgroups, reads memory for a moment in a task of each, and removes them.
 churn_cgroups() {
 	local i
 	for ((i = 0; i < 10; i++)); do
@@ -66,9 +67,9 @@ answers() {
 	pebsctl status >/dev/null 2>&1
 }
 
-# What the main process and what it started have now: a line of the second, anonymous memory in kB, descriptors,
-# processes, and what of the memory is kept on purpose, up to bounds of its own, kB: the trends of an
-# hour, eight zooms, names of addresses. What bounds them test_trend, test_zooms and test_symbols have.
+# take_figures: writes a line with the present values of the main process and its children: the second, anonymous memory
+# in kB, descriptors, processes. The last value is memory in kB that is kept on purpose, within separate bounds: the
+# trends of an hour, eight zooms, names of addresses. test_trend, test_zooms and test_symbols test those bounds.
 take_figures() {
 	local process memory=0 of descriptors processes=0 kept
 	kept=$(pebsctl --json status | jq '(.memory.trend + .detail.zoom_bytes + .detail.symbols.own_bytes) / 1024 | floor') ||
@@ -82,9 +83,10 @@ take_figures() {
 	echo "$SECONDS $memory $descriptors $processes $kept"
 }
 
-# The cgroup that has no name any more and the events of zooms are left out: sums, and what lives.
+# The comparison at the end leaves out cgroups that no longer have a name, and the events of zooms. It compares sums,
+# and cgroups that exist.
 play
-# The unit's restart limit is for a service that fails, not for one that is killed on purpose.
+# The unit's restart limit is meant for a service that fails, not for one that is killed on purpose.
 mkdir -p "${drop_in%/*}"
 printf '%s\n' '[Unit]' 'StartLimitIntervalSec=0' '[Service]' 'RestartSec=100ms' >"$drop_in"
 systemctl daemon-reload
@@ -115,7 +117,7 @@ while [ $((SECONDS - begin)) -lt "$seconds" ]; do
 		pebsctl $verb >/dev/null || fail "pebsctl $verb: $?"
 		count questions
 	done
-	# Its p50 is over the one and below the other: the rule fires and resolves.
+	# The p50 is above the first value and below the second: the rule fires and resolves.
 	rules $((round % 2 == 0 ? 32 : 20000))
 	systemctl reload pebsd.service
 	count reloads
@@ -135,7 +137,7 @@ while [ $((SECONDS - begin)) -lt "$seconds" ]; do
 		count hotplugs
 		;;
 	esac
-	# In the first third alone: a leak must not hide behind restarts.
+	# In the first third only, because restarts could hide a leak.
 	if [ $((SECONDS - begin)) -lt $((seconds / 3)) ]; then
 		if [ $((round % 2)) = 1 ]; then
 			systemctl restart pebsd.service
@@ -160,7 +162,7 @@ wait_until 'nothing is paused' 60 sh -c '! pebsctl --json status | grep -q "\"pa
 more 'at the end'
 settle
 
-# Sums over all cgroups, dead ones too; and each of those that live.
+# Sums over all cgroups, including removed ones, and each cgroup that exists.
 pebsctl --json top --window all >"$work/top"
 status >"$work/status"
 take_books
@@ -187,7 +189,7 @@ figures "$seconds s: $(for what in "${!done_so_far[@]}"; do printf '%s %s, ' "${
 	"$(grep '^figures' "$work/said")"
 ! grep -v '^figures' "$work/said" || fail 'pebsd and the books differ'
 
-# Counters never fall, over whatever restart: what was scraped last is what was scraped first and the books' difference.
+# Counters must never decrease, over any restart. The last scrape must equal the first one plus the books' difference.
 scrape
 cp "$work/metrics" "$work/last"
 awk '
@@ -200,8 +202,8 @@ awk '
 	}' "$work/first" "$work/last" >"$work/fell"
 [ ! -s "$work/fell" ] || fail "counters fell: $(head -n 5 "$work/fell")"
 
-# Medians of the first and the last third of what was taken of the last process, where names are no longer more; in a
-# short run, of its later two thirds: before that it has not been asked for everything yet.
+# Medians of the first and the last third of the readings of the last process, once names no longer increase. In a short
+# run only the later two thirds of its readings count, because before that not everything has been used once.
 awk -v since="${lives_since:-$begin}" -v named=$KEPT_SECONDS '
 	{ at[NR] = $1; memory[NR] = $2 - $5; descriptors[NR] = $3; processes[NR] = $4; kept[NR] = $5 }
 	function median(values, from, to,    n, i, j, one, sorted) {
@@ -229,8 +231,8 @@ read -r memory memory_last descriptors descriptors_last processes processes_last
 [ "$memory" != too ] || fail "too few readings of memory: $(wc -l <"$work/figures")"
 figures "memory $memory and $memory_last kB, with $kept and $kept_last kB of trends, zooms and names left out," \
 	"descriptors $descriptors and $descriptors_last, processes $processes and $processes_last, from second $from of the process on, $n readings"
-# An eighth: what malloc(3) keeps differs so from minute to minute. In a short run names are still coming, and so may
-# connections to the opener and to who finds names.
+# A tolerance of an eighth: the memory that malloc(3) keeps varies that much from minute to minute. In a short run names
+# still increase, and perhaps connections to the opener and to the process that finds names.
 allowed=$((memory + memory / 8))
 more=2
 if [ "$seconds" -le $((4 * KEPT_SECONDS)) ]; then
@@ -238,6 +240,6 @@ if [ "$seconds" -le $((4 * KEPT_SECONDS)) ]; then
 	more=8
 fi
 [ "$memory_last" -le "$allowed" ] || fail "memory grew: $(cut -d ' ' -f 1,2,5 "$work/figures" | tr '\n' ';')"
-# Those of a scrape or a question under way.
+# Descriptors of a scrape or a request under way.
 [ "$descriptors_last" -le $((descriptors + more)) ] || fail 'descriptors grew'
 [ "$processes_last" -le $((processes + 1)) ] || fail 'processes grew'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Metrics come by pebsd.socket, from a process that has no rights, out of a service that has no network: over restarts
-# and that process' death, by a UNIX socket too, and no more once the service is stopped or cannot start.
+# Metrics come through pebsd.socket, from a process without privileges, out of a service without a network. This must
+# hold over restarts and the death of that process, and over a UNIX socket, too. It must end when the service is stopped
+# or cannot start.
 # kernels: 6.12 6.1 7
 # takes: 60 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -64,9 +65,9 @@ look
 expect 'the service after that' "active/$pid" "${unit[ActiveState]}/${unit[MainPID]}"
 figures "the process that speaks HTTP: $(awk '/^RssAnon:/ { print $2 }' "/proc/$(speaker "$pid")/status") kB of its own"
 
-# Whoever comes during a restart waits, and whoever was taken in is answered. Newer managers restart the socket, too
-# (job_type_propagate_stop_graceful(), src/core/transaction.c, systemd 257): for an instant there is none, and curl's code
-# is 7, but nobody is hung up on, which would be another.
+# A request during a restart waits, and an accepted request is answered. Newer systemd versions restart the socket, too
+# (job_type_propagate_stop_graceful(), src/core/transaction.c, systemd 257). For a moment there is none, and curl exits
+# with 7. But no accepted connection is closed, which would give another exit code.
 answered=0
 may_refuse=$(systemctl --version | awk 'NR == 1 { print ($2 > 252 ? 7 : "") }')
 systemctl restart --no-block pebsd.service
@@ -85,7 +86,7 @@ wait_until 'the restart' 30 systemctl is-active --quiet pebsd.service
 look
 [ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
 
-# Elsewhere: for the group alone.
+# Another address: for the group only.
 mkdir -p "$drop_ins"
 printf '%s\n' '[Socket]' 'ListenStream=' "ListenStream=$local_socket" SocketGroup=daemon >"$drop_ins/guest.conf"
 systemctl daemon-reload
@@ -99,12 +100,12 @@ expect 'a stranger' '' "$(health --unix-socket "$local_socket" http://anything/h
 	setpriv --reuid=65534 --regid=65534 --clear-groups curl --silent --unix-socket "$local_socket" http://anything/healthz || :)"
 expect_told "endpoint unix:$local_socket"
 systemctl stop pebsd.service
-# Its unit stops after the service's, and systemctl waits for that one alone.
+# The socket's unit stops after the service, but systemctl waits for the service only.
 wait_until 'the end of the UNIX socket' 10 [ ! -e "$local_socket" ]
 rm -r "$drop_ins"
 systemctl daemon-reload
 
-# One that cannot start does not listen, so that a scrape does not have it tried again and again.
+# A service that cannot start does not listen, so that a scrape does not start it again and again.
 settings '[export]' 'top = nonsense'
 exits 'a start with a mistake' 1 systemctl start pebsd.service
 wait_until 'the socket ends' 10 socket_has_ended

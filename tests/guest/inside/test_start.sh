@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# systemctl start of the unit as it is installed: pebsd itself says when it is ready, samples flow, its journal has
-# nothing to complain of, and who may ask it may ask it.
+# systemctl start of the unit as installed: pebsd itself must report when it is ready, samples must come, its journal
+# must have no complaints, and exactly the permitted users may use pebsctl.
 # kernels: 6.12 6.1 7
 # takes: 26 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -11,16 +11,17 @@
 # shellcheck source=tests/guest/inside/lifetime.sh
 . "${0%/*}/lifetime.sh"
 
-# The probe opens events too, and some of its samples may come in a window: nothing counts before it is over.
+# The probe opens events, too, and some of its samples may come in a window. Nothing may count before it is over.
 play_paused
 load pointer-chase chase.service
-# As on a fleet of which some machines cannot sample: this one can, and the drop-in does not keep it from it.
+# As on a fleet where some machines cannot sample: this one can, and the drop-in must not prevent it.
 mkdir -p "${drop_in%/*}"
 cp /usr/share/doc/pebsd/mixed-fleet.conf "$drop_in"
 start_pebsd
 count_again
 look
-# Nobody else may tell: with Type=notify a start is over at READY=1, which systemd takes of the main process alone.
+# Nobody else may report readiness: with Type=notify a start ends at READY=1, which systemd accepts from the main
+# process only.
 expect 'the unit' "active/running/notify/main/0/$drop_in/" \
 	"${unit[ActiveState]}/${unit[SubState]}/${unit[Type]}/${unit[NotifyAccess]}/${unit[NRestarts]}/${unit[DropInPaths]:-}/"
 expect 'its restarts and watchdog' on-failure/5s/30s "${unit[Restart]}/${unit[RestartUSec]}/${unit[WatchdogUSec]}"
@@ -35,16 +36,16 @@ expect 'healthz' ok "$(curl --silent --max-time 10 http://127.0.0.1:9754/healthz
 systemctl status --no-pager --full pebsd.service >"$work/said"
 [[ $(<"$work/said") == *'Status: "Origin perf: loads of '* ]] || fail "systemctl status: $(<"$work/said")"
 
-# It has the powers that the unit leaves it, and no more.
+# It must have exactly the capabilities that the unit leaves it.
 expect 'its capabilities, no new privileges, filtered system calls' '000000c000000004 1 2' \
 	"$(awk '/^(CapEff|NoNewPrivs|Seccomp):/ { printf "%s%s", separator, $2; separator = " " }' "/proc/$pid/status")"
 
 expect 'its user' pebsd "$(stat -c %U "/proc/$pid")"
-# Debian's kernel wants CAP_SYS_ADMIN for an event: the opener has it, and ends when it was not asked for a minute.
+# Debian's kernel requires CAP_SYS_ADMIN for an event. pebsd-opener has it, and ends after a minute without requests.
 expect 'kernel.perf_event_paranoid' 3 "$(cat /proc/sys/kernel/perf_event_paranoid)"
 expect 'who opened the events' opener "$(status | jq -r .opened_by)"
 
-# Members of the group may ask, but not change. Others may do neither. A refusal says what to do.
+# Members of the group may query, but not change anything. Others may do neither. A refusal says what to do.
 group=$(getent group pebsd)
 group=${group#*:*:} group=${group%%:*}
 member=(setpriv --reuid=65534 --regid=65534 --groups="$group")
@@ -56,7 +57,7 @@ exits 'a member reloads' 5 "${member[@]}" pebsctl reload
 exits 'a stranger asks' 5 "${stranger[@]}" pebsctl status
 [[ $(<"$work/said") == *'become root, or a member of the group'* ]] || fail "the refusal: $(<"$work/said")"
 
-# Its messages come with a priority and a place in the source; none is a warning, unless of what the guard cost.
+# Its messages must have a priority and a place in the source. None may be a warning, except about losses by the guard.
 exact 'of the started service'
 expect_told 'serving: origin perf, control socket /run/pebsd/control.sock, endpoint http://127.0.0.1:9754'
 journal --output=json "_PID=$pid" | jq -s -r '

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The service manager keeps as many descriptors as pebsd has on a machine of 256 CPUs with two events, and passes them
-# to each next process: after a restart, and after a kill. A stop leaves none with it. The test prints how long the manager takes.
+# The service manager must keep as many descriptors as pebsd has on a machine with 256 CPUs and two events, and pass
+# them to each next process, after a restart and after a kill. After a stop it must have none. The test prints how long
+# the manager takes.
 # kernels: 6.12 6.1 7
 # takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -11,14 +12,14 @@ unit=keep-many.service
 cpus=256 events=2
 many=$((cpus * events))
 
-# What the process says that runs now.
+# said: prints the log of the process that runs now.
 said() {
 	journalctl --sync
 	journalctl --quiet --no-pager --output=cat "_SYSTEMD_INVOCATION_ID=$(systemctl show --property=InvocationID --value $unit)" \
 		_TRANSPORT=stdout
 }
 
-# Milliseconds of processor time that the manager has taken, in its own ticks of ten.
+# manager_time: prints the milliseconds of processor time of the manager, in its own ticks of ten.
 manager_time() {
 	awk '{ sub(/.*\) /, ""); print ($12 + $13) * 10 }' /proc/1/stat
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Names come from a unit of its own, with four rights and not root, and pebsd has none of them: what they take of each
-# other, what comes of a unit that hangs, of one whose process is killed, and of none at all. Accounting goes on.
+# Names come from a separate unit with four privileges, which is not root. pebsd has none of these privileges. Tests
+# what the two accept from each other, and what happens if the unit hangs, if its process is killed, and if there is
+# none. Accounting must continue.
 # takes: 60 s
 # time limit: 400 s
 # long
@@ -28,7 +29,7 @@ unit_is() {
 	[ "$(systemctl is-active pebsd-symbols.service || :)" = "$1" ]
 }
 
-# of PID KEY: of /proc/PID/status
+# of PID KEY: prints the value from /proc/PID/status
 of() {
 	sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"
 }
@@ -59,12 +60,12 @@ expect 'a filter of system calls' 2 "$(of "$worker" Seccomp)"
 expect 'interfaces of its network' 1 "$(grep -c : "/proc/$unit/net/dev")"
 tell "exposure $(systemd-analyze security --no-pager pebsd-symbols.service | tail -n 1)"
 
-# Killed: it is run again.
+# A killed process is started again.
 kill -9 "$worker"
 zoom 3s
 named || wrong 'no names after the symbolizer was killed'
 
-# What hangs is given up after ten seconds, and said once.
+# A hanging process is given up after ten seconds, which is logged once.
 systemctl kill --signal=STOP pebsd-symbols.service
 zoom 3s
 await_samples 200
@@ -74,7 +75,7 @@ said=$(journalctl -b -u pebsd -o cat | grep -c 'the symbolizer took too long' ||
 [ "$said" -le 1 ] || wrong "said $said times: $(journalctl -b -u pebsd -o cat | tail -n 5)"
 
 settle_sharing
-# The unit was there twice, under one path, of which the books know two cgroups: the sums must do.
+# The unit ran twice under one path, which is two cgroups in the books: only the sums must agree.
 seen=$(status | jq .samples.seen)
 expect 'samples malformed' 0 "$(status | jq .samples.lost.malformed)"
 lost=$(status | jq .samples.lost.unexplained)
@@ -85,6 +86,6 @@ due=$(jq -s --arg code "$code" 'map(.events[$code].overflow // 0) | add' "$work/
 cut=$(jq -s --arg code "$code" 'map(.events[$code].cut // 0) | add' "$work/totals")
 guarded=$(jq -s --arg code "$code" 'map(select(.event == $code) | .guarded) | add // 0' "$work/books")
 expect 'samples seen while names came and went' $((due - guarded)) "$seen"
-# Those that the kernel's guard kept from the program, or a stop from the hardware.
+# Samples that the kernel's guard kept from the program, or a stop from the hardware.
 expect 'samples lost while names came and went' $((cut + guarded)) "$lost"
 finish

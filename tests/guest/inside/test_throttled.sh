@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# An event that the kernel throttles is noticed and named, with how often and for how long, and the samples that there
-# were are all accounted.
+# pebsd must notice and name an event that the kernel throttles, with how often and for how long. All samples that came
+# must be accounted.
 # time limit: 400 s
 # long
 # cpus: 2
@@ -11,10 +11,10 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# A ring for what the kernel logs begins with one page: 100 ms of records fit, so that each throttling is reported.
+# The ring for the kernel's messages begins with one page. The records of 100 ms fit, so each throttling is reported.
 play_paused
 settings '[sampling]' 'interval = 100ms'
-# A CPU that idles stops its tick, and an event that is throttled there stays so.
+# An idle CPU stops its tick, and an event that is throttled there stays throttled.
 load pointer-chase chase0.service --property=CPUAffinity=0
 load pointer-chase chase1.service --property=CPUAffinity=1
 start_pebsd
@@ -22,11 +22,11 @@ resume
 await_samples 1000
 expect 'throttlings before' 0 "$(sum_of throttles)"
 ! pebsctl status | grep -q 'was throttled' || fail 'status speaks of throttling where there was none'
-# Two samples a tick where the kernel ticks 250 times a second, of more that there would be.
+# Two samples per tick, if the kernel ticks 250 times per second. Without the limit there would be more.
 set_max_rate 500
 pmu window 1
 await_samples 3000
-# The last of it ends with the next tick.
+# The last throttling ends with the next tick.
 pmu usual
 set_max_rate "$sample_rate"
 sleep 1
@@ -34,12 +34,12 @@ settle
 compare
 throttles=$(sum_of throttles)
 said=$(sed -n 's/.*"throttles": *\([0-9]*\).*/\1/p' "$work/status" | head -n 1)
-# The event's and the sum of events; here there is one.
+# The event's value and the sum over events, which are equal with one event.
 said_us=$(sed -n 's/.*"throttled": *\([0-9.]*\).*/\1/p' "$work/status" | head -n 1 | awk '{ printf "%.0f\n", $1 * 1e6 }')
 agree "the kernel throttled $throttles times, and by pebsd $said times for $said_us us"
 [ "$throttles" -gt 100 ] || fail "the kernel throttled $throttles times"
 expect throttlings "$throttles" "$said"
-# Each is over at the next tick, of which there are 250 a second.
+# Each throttling ends at the next tick, of which there are 250 per second.
 if [ "$said_us" -lt $((said * 100)) ] || [ "$said_us" -gt $((throttles * 4400)) ]; then
 	fail "pebsd says $said_us us of throttling, for $throttles times"
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# systemd's own Varlink client has no complaint of the control socket.
+# systemd's own Varlink client must accept the control socket.
 # kernels: 7
 # takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -18,7 +18,7 @@ exits 'varlinkctl info' 0 varlinkctl info "$socket"
 [[ $(<"$work/said") == *io.pebsd* ]] || fail "varlinkctl info: $(<"$work/said")"
 exits 'varlinkctl list-interfaces' 0 varlinkctl list-interfaces "$socket"
 expect 'its interfaces' 'io.pebsd org.varlink.service' "$(sort "$work/said" | tr '\n' ' ' | sed 's/ $//')"
-# What it prints it has parsed.
+# It has parsed what it prints.
 exits 'varlinkctl introspect' 0 varlinkctl introspect "$socket" io.pebsd
 [[ $(<"$work/said") == *'method GetStatus'* ]] || fail "varlinkctl introspect: $(<"$work/said")"
 exits 'varlinkctl call' 0 varlinkctl --json=short call "$socket" io.pebsd.GetStatus '{}'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A workload runs in a service of its own, all its threads have its name and work, and it ends when told.
+# A workload must run in its own service, all its threads must have its name and do work, and it must end on request.
 # kernels: 6.12
 # takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Without wakeup_events the kernel collects records in a buffer, and of each buffer one sample reaches pebsd: the same
-# comparison that all other tests make fails then by that factor, and pebsd itself reports the loss. With what pebsd
-# asks for, no sample goes that way.
+# Without wakeup_events the kernel collects records in a buffer, and only one sample of each buffer reaches pebsd. The
+# comparison that all other tests make must then fail by that factor, and pebsd itself must report the loss. With the
+# attributes that pebsd requests, no sample may be lost that way.
 # kernels: 6.12
 # time limit: 400 s
 # takes: 62 s
@@ -12,7 +12,7 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# Who opens the events here.
+# The drop-in for the service that opens the events here.
 drop_in=/run/systemd/system/pebsd-opener.service.d/wrong_attr.conf
 
 # shellcheck disable=SC2317 # called by the trap
@@ -28,7 +28,7 @@ has_seen() {
 	[ "$(pebsctl --json status | jq .samples.seen)" -gt 0 ]
 }
 
-# The buffer fills between two context switches, which empty it before it has.
+# The buffer must fill between two context switches, which empty it.
 play_paused
 pmu window 1
 rest=''
@@ -40,7 +40,7 @@ systemctl daemon-reload
 systemctl stop pebsd-opener.service
 start_pebsd
 resume
-# The less of the host the guest has, the fewer buffers fill.
+# The less time the host gives the guest, the fewer buffers fill.
 wait_until 'a buffer that fills' 100 has_seen
 settle
 compare
@@ -51,10 +51,10 @@ differences | grep -q '^loads, /system.slice/chase.service: [0-9]* samples of' |
 	fail "no cgroup is short: $(differences)"
 [ "$seen" -gt 0 ] || fail 'no buffer ever filled'
 [ $((seen * 50)) -le "$delivered" ] || fail "$seen of $delivered samples reached pebsd: no batches"
-# What is still in a buffer is counted by nobody but the counter.
+# Only the counter knows the samples that are still in a buffer.
 [ "$lost" -ge $((delivered - seen - 2)) ] || fail "pebsd reports $lost lost of $((delivered - seen))"
 
-# The product.
+# With pebsd's own attributes.
 stop_pebsd
 pmu usual
 rm "$drop_in"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A zoom of a service of which is known what it does shows its functions, source lines, stacks and the cache line that it
-# shares falsely, with the figures of the emulated PMU's books; omitted samples are reported; it ends by itself; accounting
-# goes on beside it, or is reported as paused if only one counter can hold the event.
+# A zoom of a service whose behaviour is known must show its functions, source lines, stacks and the cache line with
+# false sharing, with the values of the emulated PMU's books. It must report omitted samples and end by itself.
+# Accounting must continue at the same time, or be reported as paused if only one counter can hold the event.
 # long
 # cpus: 2
 # kernels: 6.12 6.1 7
@@ -18,7 +18,7 @@
 # shellcheck source=tests/guest/inside/sharing.sh
 . "${0%/*}/sharing.sh"
 
-# Events that are open in the whole guest.
+# open_events: prints the number of events that are open in the whole guest.
 open_events() {
 	find /proc/[0-9]*/fd -lname 'anon_inode:\[perf_event\]' 2>/dev/null | grep -c -v '^/proc/1/' || :
 }
@@ -35,12 +35,12 @@ zoom() {
 	expect "$emulated: events that are open after a zoom" "$before" "$(open_events)"
 }
 
-# judge_zoom RATE: the last one.
+# judge_zoom RATE: compares the last zoom with the books.
 judge_zoom() {
 	judge zoom.jq --slurpfile zoom "$work/zoom" --arg event "cgroup:$(code_of mem-loads)" --argjson rate "$1"
 }
 
-# says WHAT FIELD: of the zoom.
+# says WHAT: prints a field of the zoom.
 says() {
 	jq --raw-output ".zoom.$1" "$work/zoom"
 }
@@ -50,7 +50,7 @@ paused_us() {
 	metric pebsd_unsampled_seconds_total 'reason="paused"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
 }
 
-# What the zoom took, in the other forms.
+# profile: checks the samples of the zoom in the other formats.
 profile() {
 	exits 'a folded profile' 0 pebsctl profile --last --folded -o "$work/folded" "$path"
 	expect "$emulated: samples in the folded stacks" "$(says samples.taken)" \
@@ -71,8 +71,8 @@ profile() {
 	done
 }
 
-# On Sapphire Rapids few of the program's samples meet HITM: the threshold is one of instruction latency, which loads that
-# hit L1 pass, too. So a zoom of it takes longer to show who shares, and a rule needs more samples.
+# On Sapphire Rapids few of the program's samples meet HITM. The threshold there is one of instruction latency, which
+# loads that hit L1 pass, too. So a zoom takes longer to show who shares, and a rule needs more samples.
 seconds=10
 rule=('above = 20%' 'clear = 10%' 'window = 4s' 'for = 4s' 'min-samples = 100')
 if [ "$emulated" = sapphirerapids ]; then
@@ -93,7 +93,7 @@ expect "$emulated: samples that were limited" 0 "$(says samples.limited)"
 if [ "$emulated" = haswell ]; then
 	[[ $(says note) == *paused* ]] || wrong "does not say that accounting is paused for it: $(says note)"
 	took_us=$(paused_us)
-	# On two CPUs.
+	# Two CPUs were paused.
 	[ "$took_us" -ge 18000000 ] || wrong "$took_us us paused are too few"
 	tell "paused for $took_us us"
 else
@@ -114,7 +114,7 @@ zoom 20 10s
 systemctl stop sharing.service others.service
 stop_pebsd
 
-# By itself, when a rule says so: once.
+# Started by a rule, once.
 play_paused
 share
 settings '[rule slow]' "cgroup = $path" 'metric = share:hitm' "${rule[@]}" 'action = log zoom:5s'

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# Holds what a zoom of the program `sharing` (tests/guest/sharing.c) took against the emulated PMU's books of the events that
-# it opened for the cgroup alone, when it is over.
+# Compares a finished zoom of the program `sharing` (tests/guest/sharing.c) with the emulated PMU's books of the events
+# that the zoom opened for the cgroup.
 #   jq --null-input --from-file zoom.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile zoom pebsctl --json zoom --arg event CODE --argjson rate N
-# Every sample that the hardware delivered is taken, or reported as left out; each function and line has what the books have,
-# short by no more than what was left out; what the program is known to do most comes first, by its names and source
-# lines; the line that its two threads write apart is a false sharing candidate, that which they share is true sharing.
-# What comes out, a line each: "measured TEXT", and "wrong TEXT" for what is not as it must be.
+# Every sample that the hardware delivered must be taken or reported as left out. Each function and line must have the
+# values of the books, short by no more than what was left out. What the program is known to do most must come first,
+# with its names and source lines. The line whose parts its two threads write separately must be a false sharing
+# candidate. The line that both write must be true sharing. The output has one line each: "measured TEXT", and "wrong
+# TEXT" for each error.
 
 def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
 
@@ -14,11 +15,11 @@ def sum(stream): reduce stream as $value (0; . + $value);
 
 def differ($what; $expected; $found): if $expected == $found then empty else "wrong \($what): \($expected) expected, \($found)" end;
 
-# True by the books, and found: at most `left` short.
+# $true is from the books, and $found may be at most $left lower.
 def within($what; $true; $found; $left):
 	if $found > $true or $found < $true - $left then "wrong \($what): \($true) by the books, \($found), \($left) left out" else empty end;
 
-# There is one zoom at a time. Some of its samples come in a switch from a task of another cgroup.
+# There is one zoom at a time. Some of its samples come during a switch from a task of another cgroup.
 [$books[] | select(.event == $event) | .seen = .samples - .guarded] as $mine
 | $said[0] as $said
 | $zoom[0] as $whole
@@ -27,12 +28,12 @@ def within($what; $true; $found; $left):
 | ($samples.limited + $samples.lost + $samples.dropped) as $left
 | {samples: sum($mine[].seen), latency: sum($mine[].latency)} as $all
 | ([$said.functions[].start, $said.service.start] | map(number)) as $starts
-# They lie in a row.
+# The functions are contiguous.
 | [$said.functions | to_entries[] | .value + {name: .key}
 	| (.start | number) as $from | ([$starts[] | select(. > $from)] | min) as $to
 	| [$mine[] | (.ip | number) as $ip | select($ip >= $from and $ip < $to)] as $in
 	| .samples = sum($in[].seen) | .latency = sum($in[].latency)] as $functions
-# Of the program alone.
+# Functions of the program only.
 | [$whole.functions[] | select(.module // "" | endswith("/sharing"))] as $own
 | ($own[:2] | map(.name)) as $first
 | [$whole.lines[] | select(.address == $said.counters)][0] as $shared
@@ -53,7 +54,8 @@ def within($what; $true; $found; $left):
 	within("latency"; $all.latency; $about.latency_sum; $left * 400),
 	if $all.samples < 300 then "wrong \($all.samples) samples are few" else empty end,
 
-	# If all samples were taken, in the order of the books: remote loads are few and long, and come close to the second one.
+	# If all samples were taken, in the order of the books. Remote loads are few and long, and come close to the
+	# second place.
 	if $left == 0 then differ("the functions that come first"; [$functions | sort_by(-.latency)[:2][].name]; $first)
 		else differ("the functions that come first"; ["hot_first", "hot_second"]; $first | sort) end,
 	differ("the hottest function is one that shares"; true; $first[0] | startswith("hot_")),
@@ -83,7 +85,7 @@ def within($what; $true; $found; $left):
 	if [$whole.objects[]? | select(.name | contains("counters"))] == [] then "wrong no object counters: \([$whole.objects[]?.name])"
 		else empty end,
 	differ("samples of the nodes"; true; sum($whole.nodes[]?.samples) > $samples.taken / 2),
-	# The remote array is on node 1, and read from node 0.
+	# The remote array is on node 1 and is read from node 0.
 	([$functions[] | select(.name == "read_remote")][0].samples) as $of_remote
 	| ([$whole.nodes[]? | select(.node == 1)][0].remote // 0) as $remote
 	| if $of_remote < 20 and $left == 0 then "wrong only \($of_remote) samples of the remote array" else empty end,
