@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the scripts beside it: which kernels there are, where Debian's packages come from, and what is kept between
-# runs. They run in the top directory of the checkout. What they make for one checkout goes to BUILD.
+# For the scripts in this folder: which kernels there are, where Debian's packages come from, and what is kept between
+# runs. They run in the top directory of the checkout. BUILD is the directory for everything that they make for one
+# checkout.
 set -eu
 
 : "${BUILD:=build}"
@@ -12,12 +13,12 @@ esac
 export BUILD
 # shellcheck disable=SC2034 # for the scripts beside it
 guest=$BUILD/guest
-# What comes from Debian is kept outside of the checkout, for all checkouts.
+# Files from Debian are kept outside of the checkout, for all checkouts.
 : "${GUEST_CACHE:=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pebsd-guests}"
 export GUEST_CACHE
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
-# What cannot be had here is skipped, as tests/run.sh understands it.
+# What cannot be obtained here is skipped, as tests/run.sh understands it.
 EXIT_SKIP=77
 
 say() {
@@ -34,7 +35,7 @@ skip() {
 	exit $EXIT_SKIP
 }
 
-# The series of kernels: the Debian release whose root they run under, and the suite that they come from.
+# release_of SERIES: prints the Debian release under whose root this series of kernels runs, and fails for other series.
 release_of() {
 	case $1 in
 	6.1 | 6.12) echo bookworm ;;
@@ -51,8 +52,8 @@ suite_of() {
 	esac
 }
 
-# The addresses that this system's own apt gets Debian from, without the suite: of the release, or of its security
-# updates where $1 is -security.
+# mirror [-security]: prints the addresses from which this system's apt gets Debian, without the suite: those of the
+# release, or with -security those of its security updates.
 mirror() {
 	# shellcheck disable=SC2016 # apt's own variables
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
@@ -60,7 +61,7 @@ mirror() {
 			$2 ~ "^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)" suffix "$" { print $1; exit }'
 }
 
-# The lines of a sources.list for the release $1 and the further suites named.
+# sources RELEASE SUITE...: prints the lines of a sources.list for the release and the further suites.
 sources() {
 	local release=$1 main security suite
 	main=$(mirror)
@@ -72,8 +73,8 @@ sources() {
 	[ -z "$security" ] || printf 'deb [signed-by=%s] %s %s-security main\n' $KEYRING "$security" "$release"
 }
 
-# make_root DIRECTORY_OR_ARCHIVE "SUITE..." MMDEBSTRAP_OPTION...: the first suite is the release; packages come from
-# the last one where it has them.
+# make_root DIRECTORY_OR_ARCHIVE "SUITE..." MMDEBSTRAP_OPTION...: the first suite is the release. Packages come from the
+# last suite if it has them.
 make_root() {
 	local target=$1 log status=0 proxy=''
 	local -a suites
@@ -92,7 +93,7 @@ make_root() {
 	return $status
 }
 
-# hash_of FILE... -- WORD...: of contents and words.
+# hash_of FILE... -- WORD...: prints a hash of the contents and words.
 hash_of() {
 	local -a files=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -105,22 +106,22 @@ hash_of() {
 	} | sha256sum | cut -d ' ' -f 1
 }
 
-# cached NAME [WORD]: where the cache has what NAME.sh makes, for a series or release WORD. Its name has the hash of the
-# script, so that checkouts with different scripts do not take each other's.
+# cached NAME [WORD]: prints the place in the cache for what NAME.sh makes, for a series or release WORD. The place
+# contains the hash of the script, so that checkouts with different scripts do not use each other's.
 cached() {
 	local scripts=${BASH_SOURCE[0]%/*} hash
 	hash=$(hash_of "$scripts/$1.sh" "$scripts/common.sh" -- "${2:-}")
 	echo "$GUEST_CACHE/$1${2:+-$2}-${hash:0:12}"
 }
 
-# in_cache THING: whether it is there, which notes its use. Removes what was not used for a month.
+# in_cache THING: returns whether it is there, and notes its use. Removes everything that was not used for a month.
 in_cache() {
 	[ -e "$1" ] || return 1
 	touch "$1"
 	find "$GUEST_CACHE" -mindepth 1 -maxdepth 1 -mtime +30 ! -name '*.lock' -exec rm -rf --one-file-system {} +
 }
 
-# lock THING: nobody else makes it while this shell and what it started live.
+# lock THING: nobody else makes it while this shell and its children live.
 lock() {
 	mkdir -p "$GUEST_CACHE"
 	exec {lock_fd}>"$1.lock"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Gets Debian's kernel of a series for virtual machines, with its modules, unpacked.
 #   kernel.sh SERIES
-# Leaves $(cached kernel SERIES): its files, the kernel itself, which a guest need not decompress, as `vmlinux`, and its
-# release in `release`. Needs root. 77: this series cannot be had.
+# Leaves $(cached kernel SERIES): its files, the kernel itself as `vmlinux`, which a guest need not decompress, and its
+# release in `release`. Needs root. Exits with 77 if this series cannot be obtained.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -13,8 +13,8 @@ release=$(release_of "$series")
 suite=$(suite_of "$series")
 root=$(cached kernel "$series")
 
-# decompress FILE: prints the kernel in it. Documentation/arch/x86/boot.rst has the fields: the setup sectors and payload_offset
-# bytes are followed by payload_length bytes. The last four of these are the kernel's size.
+# decompress FILE: prints the kernel in it. Documentation/arch/x86/boot.rst describes the fields: the setup sectors and
+# payload_offset bytes are followed by payload_length bytes. The last four of these are the kernel's size.
 decompress() {
 	local sectors offset length magic
 	read -r sectors < <(od --address-radix=n --format=u1 --skip-bytes=$((0x1f1)) --read-bytes=1 "$1")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes the root that guests boot from: a minimal Debian with systemd and the libraries that pebsd takes, as an archive
-# for the kernel to unpack at boot. Nothing of this project is in it.
+# Makes the root that guests boot from: a minimal Debian with systemd and the libraries that pebsd needs, as an archive
+# for the kernel to unpack at boot. It contains nothing of this project.
 #   root.sh RELEASE
 # Leaves $(cached root RELEASE). Needs root.
 # shellcheck source=tests/guest/common.sh
@@ -17,7 +17,7 @@ bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
 *) packages+=,libdw1t64,libelf1t64,libmicrohttpd12t64 ;;
 esac
 packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsystemd0,libzstd1,r-mathlib,zlib1g
-# perf samples beside pebsd in a test.
+# In a test perf samples at the same time as pebsd.
 packages+=,linux-perf
 
 lock "$archive"
@@ -33,9 +33,9 @@ make_root "$tree" "$release" --variant=essential --include="$packages" \
 	--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/zoneinfo/*' ||
 	skip "Debian $release cannot be had from the mirror that apt uses here"
 rm -rf --one-file-system "$tree"/var/lib/apt/lists/* "$tree"/var/cache/* "$tree"/usr/share/{doc,man,locale,zoneinfo}
-# perf takes the libraries of Perl and Python, and none of their modules. They are most of what a guest would unpack.
+# perf needs the libraries of Perl and Python but none of their modules, which are most of what a guest would unpack.
 rm -rf --one-file-system "$tree"/usr/share/{perl,python3,gcc,gdb} "$tree"/usr/lib/python3* "$tree"/usr/lib/x86_64-linux-gnu/perl
-# Not a machine's first boot, which would ask questions and take its time.
+# This is not a machine's first boot, which would ask questions and take time.
 echo 00000000000000000000000000000001 >"$tree/etc/machine-id"
 echo guest >"$tree/etc/hostname"
 : >"$tree/etc/fstab"
