@@ -157,7 +157,9 @@ static double pass_machine(struct plant *plant, size_t i, struct governor_input 
 		if (!event->away)
 			pass_ticks(plant, &plant->random, event, &cpus[cpu]);
 		now[cpu] = cpus[cpu].now;
-		most = now[cpu].expected - before[cpu].expected > most ? now[cpu].expected - before[cpu].expected : most;
+		most = now[cpu].expected - before[cpu].expected > most
+			       ? now[cpu].expected - before[cpu].expected
+			       : most;
 		event->samples += now[cpu].expected - before[cpu].expected;
 		event->throttled_ns += (double)(now[cpu].throttled_ns - before[cpu].throttled_ns);
 	}
