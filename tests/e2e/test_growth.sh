@@ -43,6 +43,11 @@ for _ in $(seq 100); do
 done
 expect 'the limit holds' true "$(status ".slots <= $limit and .map_bytes <= .map_bytes_max")"
 expect 'those beyond it are known' true "$(status '.without_slot >= 50 and (.no_slot | length) >= 50')"
+# The log has it with a collection that comes after the status above.
+for _ in $(seq 100); do
+	! grep -q 'cgroups find no free slot' "$work/log" || break
+	sleep 0.1
+done
 named 'the limit' 'there can be no more than'
 named 'no free slot' 'raise \[cgroups\] max-memory'
 expect 'before it was reached' true \
