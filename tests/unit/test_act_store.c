@@ -277,7 +277,7 @@ Test(act_store, commas_and_brackets_in_names_are_no_values)
 	cr_assert_eq(alert_store_format(&store, &text, &length), 0);
 	cr_assert_gt(length, JSON_VALUES_MAX);
 	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0, "%s", wrong);
-	cr_expect_eq(found.n_many, ARRAY_SIZE(many));
+	cr_expect_eq(found.n_memories, ARRAY_SIZE(many));
 }
 
 static int open_folder(const char *root)
