@@ -112,7 +112,7 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->group->n; i++) {
 		struct state *state = &subject->states[i];
-		struct ended *ended;
+		struct ended *ended = NULL;
 		struct alert alert;
 		int r;
 
