@@ -317,6 +317,21 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
+/* getopt_long() refused an option, which `optopt` names if it exists. */
+static enum ctl_exit misused(bool lacks_value, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
+		const struct option_spec *spec = &option_specs[i];
+
+		if (optopt != 256 + (int)i && (!optopt || optopt != spec->letter))
+			continue;
+		return lacks_value ? usage("--%s has no value: give --%s %s", spec->name, spec->name,
+					   spec->argument)
+				   : usage("--%s takes no value: leave it out", spec->name);
+	}
+	return optopt ? usage("unknown option -%c", optopt) : usage("unknown option %s", word);
+}
+
 /* Returns true if all options are valid; otherwise `ret_result` is the exit code. */
 static bool parse_options(int argc, char **argv, struct ctl_options *options, unsigned int *ret_used,
 			  enum ctl_exit *ret_result)
@@ -345,8 +360,7 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 			if (id == 256 + (int)i || (id < 256 && id == option_specs[i].letter))
 				break;
 		if (i == ARRAY_SIZE(option_specs)) {
-			*ret_result = id == ':' ? usage("%s wants a value", argv[optind - 1])
-						: usage("there is no option %s", argv[optind - 1]);
+			*ret_result = misused(id == ':', argv[optind - 1]);
 			return false;
 		}
 		spec = &option_specs[i];
@@ -356,7 +370,7 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 			return false;
 		}
 		if (spec->set(options, optarg) < 0) {
-			*ret_result = usage("--%s '%s' is not taken; --%s %s: %s", spec->name, optarg,
+			*ret_result = usage("invalid --%s '%s': give --%s %s: %s", spec->name, optarg,
 					    spec->name, spec->argument, spec->help);
 			return false;
 		}
@@ -401,11 +415,11 @@ int main(int argc, char **argv)
 	for (const char *at = verb->arguments; at; at = strchr(at + 1, ' '))
 		wanted++;
 	if (argc - optind - 1 < wanted)
-		return usage("%s wants %s", verb->name, verb->arguments);
+		return usage("%s needs %s", verb->name, verb->arguments);
 	if (argc - optind - 1 > wanted)
-		return usage("%s does not know what to do with '%s'", verb->name, argv[optind + 1 + wanted]);
+		return usage("unexpected argument '%s' of %s", argv[optind + 1 + wanted], verb->name);
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
 		if (used & ~verb->options & USES(i))
-			return usage("%s does not heed --%s", verb->name, option_specs[i].name);
+			return usage("%s does not take --%s", verb->name, option_specs[i].name);
 	return verb->run(&options, argv + optind + 1);
 }
