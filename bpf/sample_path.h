@@ -102,11 +102,12 @@ static __always_inline void account(const struct sample *sample, u16 number,
 		if (record)
 			account_plain(record, sample, atomic);
 	}
+	/* The lookups cannot fail, but the verifier does not know. */
 	slot_mark(cpu_marks(state, number), slot, atomic);
 }
 
 /*
- * Does nothing unless slots are chosen. Call it before account(), or the verifier would check this for every
+ * Does nothing unless slots are chosen for hot tables. Call it before account(), or the verifier would check this for every
  * path through account().
  */
 static __always_inline void account_hot(const struct sample *sample, u16 number,

@@ -72,6 +72,7 @@ enum flag_known {
 	 */
 	FLAG_KNOWN_WITH_TLB,
 	FLAG_KNOWN_OF_LOADS, /* no hardware reports it for a store */
+	FLAG_KNOWN_COUNT,
 };
 
 #define FLAG_COUNT_(...) +1

@@ -160,7 +160,10 @@ Test(growth, the_limit_on_memory_ends_it)
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(engine_head(engine)->slots, limit);
 	cr_expect_leq(engine_head(engine)->map_bytes, settings.memory_max);
-	cr_expect_gt(engine_head(engine)->map_bytes + 2ULL * SLOT_BLOCK * (2560 + 320 + 320 + 100),
+	cr_expect_gt(engine_head(engine)->map_bytes +
+			     2ULL * SLOT_BLOCK *
+				     (sizeof(struct latency_record) + sizeof(struct plain_record) +
+				      sizeof(struct slot_owner) + 100),
 		     settings.memory_max, "another block would have fit");
 	engine_free(engine);
 }

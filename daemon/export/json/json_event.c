@@ -140,7 +140,7 @@ static void put_flags(struct json_writer *writer, json_object *object, const str
 		ACCESS_FLAGS(FLAG)
 #undef FLAG
 	};
-	const bool known[] = {
+	const bool known[FLAG_KNOWN_COUNT] = {
 		[FLAG_KNOWN_WITH_TLB] = figures_samples(figures) > figures->tlb[TLB_NA],
 		[FLAG_KNOWN_OF_LOADS] = event->event.role != EVENT_STORES,
 	};
