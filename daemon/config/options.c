@@ -81,7 +81,7 @@ static const struct {
 			       "with --probe: read DIR in the place of /sys"},
 	[OPTION_CHECK_CONFIG] =
 		{"check-config", NULL, BIT(OPTIONS_CHECK_CONFIG),
-		 "report the first hundred mistakes of the configuration,\neach with file, line and remedy"},
+		 "check the configuration; list its first hundred\nmistakes, each with file, line and remedy"},
 	[OPTION_TEST_RULES] = {"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
 			       "with --replay FILE or --origin model: print which\nof the configured rules "
 			       "would have fired, "

@@ -50,7 +50,9 @@ for _ in $(seq 100); do
 done
 named 'the limit' 'there can be no more than'
 named 'no free slot' 'raise \[cgroups\] max-memory'
-expect 'before it was reached' true \
-	"$(awk '/there can be no more than/ { told = NR } /cgroups find no free slot/ { full = NR }
-		END { print told && full && told < full ? "true" : "false" }' "$work/log")"
+# A burst may find no free slot before the table has grown to the limit; that does not count.
+expect 'before it was reached' true "$(awk -v full="all $limit are taken" '
+	/there can be no more than/ && !told { told = NR }
+	index($0, full) && !reached { reached = NR }
+	END { print told && (!reached || told < reached) ? "true" : "false" }' "$work/log")"
 still_samples 'at the limit'
