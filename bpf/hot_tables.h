@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The hot tables (pebsd/hot.h) of chosen cgroups. The daemon maps this memory and writes its choice into it;
- * programs only read it. Without a chosen cgroup a sample costs one branch, which is not taken.
+ * programs only read it. If no cgroup is chosen, a sample costs one branch more.
  * Each choice has a map of its own for its tables. The daemon makes that map when the choice is first used:
  * on a large machine these maps are most of the memory, and many machines never need them.
  */

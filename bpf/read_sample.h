@@ -5,7 +5,7 @@
  * The UAPI context has neither weight nor data source. Both lie in the kernel's perf_sample_data behind it
  * (kernel/events/core.c, bpf_overflow_handler). If the kernel has bpf_cast_to_kern_ctx (6.2 and later), they
  * are plain typed loads; otherwise bpf_probe_read_kernel fetches them. libbpf resolves the symbol at load,
- * and the verifier drops the branch that is not taken.
+ * and the verifier drops the other branch.
  *
  * With BEFORE_6_2 the symbol is not even named. If the kernel's own types lack it, libbpf searches those of
  * all modules, and listing modules takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1).

@@ -217,12 +217,12 @@ static int version(const struct options *options)
 	return EXIT_DONE;
 }
 
-/* A report that is not all there is no report, whatever is in it. */
+/* An incomplete report is a failure, whatever it says. Returns the exit code. */
 static int reported(int code)
 {
 	int r = fflush(stdout) == 0 ? 0 : -errno;
 
-	/* Of what did not find room earlier the reason is not known any more. */
+	/* An earlier write failed, and its reason is lost. */
 	if (r == 0 && ferror(stdout))
 		r = -EIO;
 	if (r == 0 || code == EXIT_FAILED)

@@ -477,7 +477,10 @@ int serve(const struct options *options, struct config *config, struct failure *
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
-	/* Whoever reads its log may leave, and files may not grow: a write that fails is no reason to end. */
+	/*
+	 * A log without a reader (SIGPIPE) or a file size limit (SIGXFSZ) must not end the daemon: writes fail
+	 * instead.
+	 */
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN);
 	heap_map_large();

@@ -204,7 +204,7 @@ static int take_over(struct act *act)
 	return r;
 }
 
-/* Without the directory there is no store, but everything else works. So only -ENOMEM is returned. */
+/* Without the directory alerts are not stored, but everything else works. So only -ENOMEM is returned. */
 static int open_directory(struct act *act)
 {
 	int r;
@@ -297,7 +297,7 @@ const struct policy_memory *act_memories(const struct act *act, size_t *ret_n)
 	return act->before.memories;
 }
 
-/* Marks each ID.env whose alert is no longer firing: act_clean() removes it after DECIDE_RESOLVED_NS. */
+/* Marks each ID.env whose alert has stopped firing: act_clean() removes it after DECIDE_RESOLVED_NS. */
 static void note_resolved(struct act *act)
 {
 	_cleanup_free_ bool *firing = calloc(act->store.n_files + 1, sizeof(*firing));

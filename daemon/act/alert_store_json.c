@@ -146,7 +146,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Converts a shown form back to the name. NULL: it is not a shown form, or there is no memory. */
+/* Converts a shown form back to the name. NULL: it is not a shown form, or memory ran out. */
 static char *read_name(const json_object *object, const char *key)
 {
 	const char *shown = json_get_text(object, key);

@@ -7,7 +7,7 @@
 
 #include "pebsd/types.h"
 
-/* Returns the encoded text, which the caller frees, or NULL if there is no memory. */
+/* Returns the encoded text, which the caller frees, or NULL if memory runs out. */
 char *base64_encode(const u8 *bytes, size_t size);
 
 /* Decodes `text`. The caller frees `*ret`. Returns 0, -EBADMSG if `text` is not valid base64, or -ENOMEM. */

@@ -14,7 +14,7 @@ static bool only_white_space(const char *text, size_t length)
 	return strspn(text, " \t\r\n") >= length;
 }
 
-/* Brackets and commas within strings are none. A text that is no JSON may be counted wrong. */
+/* Ignores brackets and commas within strings. The count can be wrong for a text that is not JSON. */
 static bool has_too_many_values(const char *text, size_t length)
 {
 	size_t values = 0;

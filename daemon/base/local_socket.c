@@ -127,7 +127,7 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/*
 	 * bind(2) gives the file the mode of the socket's own inode (unix(7), net/unix/af_unix.c in Linux
-	 * 6.1). So there is no moment in which others can connect.
+	 * 6.1). Others can therefore never connect.
 	 */
 	if (fd < 0 || fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)

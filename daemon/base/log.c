@@ -155,7 +155,7 @@ void log_close(void)
 }
 
 /*
- * If there is no memory for a long message, its beginning is logged: the message may be about lack of memory.
+ * If memory is too short for a long message, its beginning is logged: it may be about a lack of memory.
  */
 #define SHORT_MAX 1024
 

@@ -33,7 +33,7 @@ void text_span(double seconds, char ret[TEXT_NUMBER_MAX]);
 
 /*
  * Makes `name` safe for a terminal: every byte that is not part of a visible character in the current locale
- * (controls, invalid or invisible code points) becomes \xNN. Returns NULL if there is no memory. The caller
+ * (controls, invalid or invisible code points) becomes \xNN. Returns NULL if memory runs out. The caller
  * frees the result.
  */
 char *text_visible(const char *name);
@@ -43,7 +43,7 @@ size_t text_width(const char *text);
 
 /*
  * Returns the end of `text` that fits in `width` columns, with an ellipsis before it if it was cut: the last
- * names of a cgroup's path say the most. Returns NULL if there is no memory. The caller frees the result.
+ * names of a cgroup's path say the most. Returns NULL if memory runs out. The caller frees the result.
  */
 char *text_tail(const char *text, size_t width, bool utf8);
 

@@ -20,7 +20,7 @@
 /* Far above what all keys and their comments fill; what is larger is no configuration. */
 #define FILE_BYTES_MAX 262144
 
-/* Each is named in the reply to `pebsctl status`, which has room for so many names that are no UTF-8. */
+/* The reply to `pebsctl status` names each file. It has room for this many names, even if they are not UTF-8. */
 #define DROP_INS_MAX 500
 
 int config_new(struct config **ret)
@@ -65,7 +65,7 @@ struct config *config_free(struct config *config)
 }
 
 /*
- * Never waits: who reloads may be the daemon, which has samples to collect. Returns the bytes read, at most
+ * Never waits, because a reload runs in the daemon, which has samples to collect. Returns the bytes read, at most
  * FILE_BYTES_MAX + 1; -ESPIPE: it is a pipe; -errno.
  */
 static ssize_t read_file(const char *file, char *buffer)

@@ -10,7 +10,7 @@ int config_refuse(char **ret_problem, const char *format, ...) __attribute__((fo
 int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
 			    char **ret_problem);
 
-/* Returns "a, b, c", which the caller frees, or NULL if there is no memory. */
+/* Returns "a, b, c", which the caller frees, or NULL if memory runs out. */
 char *config_words_join(const char *const *words, size_t n);
 
 /*

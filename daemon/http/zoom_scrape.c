@@ -51,7 +51,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 	int r;
 
 	*ret_message = NULL;
-	/* No cgroup has a longer one: it need not be tried again. */
+	/* No cgroup has a longer path, so a second try would not help. */
 	if (!plain_path(path) || strlen(path) >= PATH_MAX)
 		return -ENOENT;
 	before = zooms_find(scrape->zooms, path);

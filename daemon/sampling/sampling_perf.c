@@ -463,7 +463,7 @@ static int open_kernel(struct engine_settings *settings, char **ret_message)
 	if (!settings->handover)
 		return 0;
 	engine_kernel_settings(settings, &kernel);
-	/* Slots whose events cannot be gone on with begin anew with these. */
+	/* If the saved events do not fit, the slots start from zero together with new events. */
 	kernel.adopt = engine_has_before(settings) && perf_keep_fits(settings->handover, settings->n_events);
 	r = kernel_open(&kernel, &settings->kernel, ret_message);
 	if (r < 0)

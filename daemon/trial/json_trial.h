@@ -8,7 +8,7 @@
 #include "policy/policy.h"
 #include "trial/trial_report.h"
 
-/* Returns a new object that the caller owns, or NULL if there is no memory. */
+/* Returns a new object that the caller owns, or NULL if memory runs out. */
 json_object *json_trial(const struct trial_report *report);
 
 #endif

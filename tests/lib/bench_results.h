@@ -55,13 +55,13 @@ int bench_results_read_lines(FILE *file, struct bench_results *ret, size_t *ret_
  */
 int bench_results_parse(const char *text, size_t length, struct bench_results *ret);
 
-/* Returns the results with medians and spreads, for other programs. Returns NULL if there is no memory. */
+/* Returns the results with medians and spreads, for other programs. Returns NULL if memory runs out. */
 json_object *bench_results_json(const struct bench_results *results);
 
 /* Finds a result by "group/name", or returns NULL. */
 const struct bench_result *bench_results_find(const struct bench_results *results, const char *key);
 
-/* Finds a result or adds one without values. Returns NULL if there is no memory. */
+/* Finds a result or adds one without values. Returns NULL if memory runs out. */
 struct bench_result *bench_results_make(struct bench_results *results, const char *group, const char *name);
 
 /* Returns the value of a fact, or NULL. */

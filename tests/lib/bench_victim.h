@@ -23,7 +23,7 @@ int victim_pin(unsigned cpu);
 
 /*
  * Maps, touches and unmaps `pages` pages. Returns the CPU time in nanoseconds per page, or a negative value
- * if there is no memory.
+ * if memory runs out.
  */
 double victim_run(size_t pages);
 

@@ -9,13 +9,13 @@
 /*
  * Returns a policy with example_rules() after two minutes, with one collection per second. In each second,
  * /system.slice/db.service had 100 loads of 1000 cycles from remote memory, and / had 100 loads of 20 cycles
- * from L1. slow-db fires on the former as number 17. Returns NULL if there is no memory. Free it with
+ * from L1. slow-db fires on the former as number 17. Returns NULL if memory runs out. Free it with
  * policy_free().
  */
 struct policy *example_policy(void);
 
 /*
- * The report names /batch, and does not name /. Returns NULL if there is no memory. Free it with
+ * The report names /batch, and does not name /. Returns NULL if memory runs out. Free it with
  * neighbours_report_free().
  */
 struct neighbours_report *example_neighbours(void);

@@ -37,7 +37,7 @@ extern struct fake_zooms fake_zooms;
 
 /*
  * Adds a zoom of the cgroup as the newest. It began at 2026-11-21T06:00:00Z, for 30 s. Fails the test if
- * there is no memory.
+ * memory runs out.
  */
 struct zoom *fake_zooms_hold(const char *path, enum zoom_state state);
 

@@ -2,7 +2,7 @@
 /*
  * Writes perf.data recordings in memory: inputs for tests, and the demonstration of `make run`. It follows
  * the description of the format (tools/perf/Documentation/perf.data-file-format.txt), and shares no code with
- * the reader. For tests only: it aborts if there is no memory.
+ * the reader. For tests only: it aborts if memory runs out.
  */
 #ifndef PEBSD_PERF_DATA_WRITER_H
 #define PEBSD_PERF_DATA_WRITER_H

@@ -36,7 +36,7 @@ enum ctl_exit call_if_possible(const struct ctl_options *options, struct client 
 			       json_object *parameters, json_object **ret);
 
 /*
- * Adds a name that a person typed: as pebsctl shows it, or as raw bytes. Returns false if there is no memory.
+ * Adds a name that a person typed: as pebsctl shows it, or as raw bytes. Returns false if memory runs out.
  */
 bool call_add_name(json_object *parameters, const char *key, const char *name);
 

@@ -28,7 +28,7 @@ json_object *top_request_parameters(const struct top_request *request);
 /* Returns {"window_s": seconds}, or {} if `seconds` is 0; NULL: no memory. */
 json_object *top_window_parameters(double seconds);
 
-/* Adds "trend" and "trend_s". Returns false if there is no memory. */
+/* Adds "trend" and "trend_s". Returns false if memory runs out. */
 bool top_add_trend(json_object *parameters, size_t bins, double seconds);
 
 /* The window in seconds, 0 for the whole time: from the options, or the default for text and for JSON. */

@@ -3,7 +3,7 @@
  * A snapshot as JSON, for `pebsctl --json`, `pebsd --once --json` and the control socket. Pure functions.
  * Within one JSON_VERSION fields are only added. Values that were not measured are absent. The types are
  * defined in io.pebsd.varlink. Names are in their shown form (base/utf8.h). Each function that returns an
- * object returns a new one that the caller owns, or NULL if there is no memory.
+ * object returns a new one that the caller owns, or NULL if memory runs out.
  */
 #ifndef PEBSD_EXPORT_JSON_H
 #define PEBSD_EXPORT_JSON_H

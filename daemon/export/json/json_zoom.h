@@ -30,7 +30,7 @@ bool json_zoom_has_latency(const struct zoom_about *about);
 
 /*
  * The state of a zoom, and the reply of GetZoom. Both return a new object that the caller owns, or NULL if
- * there is no memory. Without `kernel_addresses` cache lines in the kernel's half of the address space have
+ * memory runs out. Without `kernel_addresses` cache lines in the kernel's half of the address space have
  * no address. Functions have the names that were used to make the report.
  */
 json_object *json_zoom(const struct json_zoom *zoom);

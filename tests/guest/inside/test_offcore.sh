@@ -33,8 +33,8 @@ compare_offcore() {
 	cat "$work/offcore"
 }
 
-# agree_offcore WHAT: each cgroup is off by at most one in a thousand, or by at most two accesses. If a sample comes
-# within a task switch, its NMI reads the counters too, and the books cannot tell that from the read in the switch.
+# agree_offcore WHAT: each cgroup is off by at most one in a thousand, or by at most two accesses. The
+# books can give an access within a task switch to the other task: probably if an NMI reads the counters there.
 agree_offcore() {
 	compare_offcore
 	awk '$3 == "absent" && $4 == 0 { next }

@@ -14,7 +14,7 @@
 
 struct books;
 
-/* Returns NULL if there is no memory. `log` gets a line for each record; NULL: no log. */
+/* Returns NULL if memory runs out. `log` gets a line for each record; NULL: no log. */
 struct books *books_open(FILE *log);
 
 /*

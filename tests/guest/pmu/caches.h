@@ -27,7 +27,7 @@ struct caches;
 
 /*
  * `node_bytes`: physical memory of each of two nodes. The first node has the first half of the CPUs. 0: one
- * node. Returns NULL if there is no memory. The result is never freed: it lives as long as QEMU.
+ * node. Returns NULL if memory runs out. The result is never freed: it lives as long as QEMU.
  */
 struct caches *caches_open(unsigned int cpus, u64 node_bytes);
 
