@@ -34,13 +34,17 @@ compare_offcore() {
 }
 
 # agree_offcore WHAT: each cgroup is off by at most one in a thousand, or by at most two accesses. The
-# books can give an access within a task switch to the other task: probably if an NMI reads the counters there.
+# books can give an access within a task switch to the other task: probably if an NMI reads the counters there. All
+# cgroups together must be equal: no access may be lost or counted twice.
 agree_offcore() {
 	compare_offcore
 	awk '$3 == "absent" && $4 == 0 { next }
 		$3 == "absent" { print; next }
 		{ off = $3 - $4; if (off < 0) off = -off; if (off > 2 && off * 1000 > $4) print }' "$work/offcore" >"$work/off"
 	[ ! -s "$work/off" ] || fail "$1: counts differ from the books (cgroup, kind, counted, true):" "$(cat "$work/off")"
+	awk '{ off[$2] += $3 - $4 } END { for (kind in off) if (off[kind] != 0) print kind, off[kind] }' \
+		"$work/offcore" >"$work/off"
+	[ ! -s "$work/off" ] || fail "$1: all cgroups together differ from the books (kind, by how much):" "$(cat "$work/off")"
 	say "measured: $1: $(awk '{ counted += $3; true += $4; lines++ }
 		END { printf "%d figures, %.0f counted, %.0f by the books", lines, counted, true }' "$work/offcore")"
 }
