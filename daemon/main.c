@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "config/config.h"
+#include "config/config_check.h"
 #include "config/options.h"
 #include "containers/container_worker.h"
 #include "http/server/http_worker.h"
@@ -23,49 +24,20 @@
 #include "symbols/resolver/symbols_worker.h"
 #include "trial/trial_command.h"
 
-#define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
-
-/* A list that names no CPU of this machine is a mistake that only this machine can detect. */
-static bool check_cpus(const struct config *config)
-{
-	struct cpu_list possible, named = config->cpus;
-	_cleanup_free_ char *wrong = cpu_list_format(&named);
-	_cleanup_free_ char *right = NULL;
-
-	if (cpu_list_count(&named) == 0 || cpu_list_read(CPUS_POSSIBLE, &possible) < 0)
-		return true;
-	right = cpu_list_format(&possible);
-	cpu_list_keep(&named, &possible);
-	if (cpu_list_count(&named) > 0)
-		return true;
-	(void)printf("cpus = %s in [sampling]: this machine has none of these CPUs; it has %s\n",
-		     wrong ? wrong : "?", right ? right : "?");
-	return false;
-}
-
 static int check_config(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
-	int r = config_load(options->config, NULL, &config, &mistakes);
+	int checked = config_check(options->config, &config, &mistakes);
+	int r = checked == -EINVAL ? 0 : checked;
 
-	config_mistakes_print(&mistakes, stdout);
-	if (r == -EINVAL)
-		return EXIT_INPUT;
+	if (r == 0)
+		r = config_check_print(config, &mistakes, options->json, stdout);
 	if (r < 0) {
 		(void)log_error(r, "cannot read the configuration");
 		return EXIT_FAILED;
 	}
-	if (!check_cpus(config))
-		return EXIT_INPUT;
-	(void)printf("The configuration is free of mistakes.\n");
-	if (!config->files)
-		(void)printf("No file of it is there: all are defaults.\n");
-	for (size_t i = 0; config->files && config->files[i]; i++)
-		(void)printf("%s%s", i ? ", " : "Read: ", config->files[i]);
-	if (config->files)
-		(void)printf("; %zu rule%s.\n", config->n_rules, config->n_rules == 1 ? "" : "s");
-	return EXIT_DONE;
+	return checked < 0 ? EXIT_INPUT : EXIT_DONE;
 }
 
 static void log_mistakes(const struct config_mistakes *mistakes)
@@ -77,6 +49,15 @@ static void log_mistakes(const struct config_mistakes *mistakes)
 	}
 }
 
+static void log_warnings(const struct config *config)
+{
+	for (size_t i = 0; i < config->warnings.n; i++) {
+		_cleanup_free_ char *text = config_mistake_text(&config->warnings.list[i]);
+
+		(void)log_warning(0, "%s", text ? text : config->warnings.list[i].message);
+	}
+}
+
 static int load_config(const struct options *options, struct config **ret)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
@@ -84,6 +65,8 @@ static int load_config(const struct options *options, struct config **ret)
 	int r = config_load(options->config, NULL, ret, &mistakes);
 
 	log_mistakes(&mistakes);
+	if (r == 0)
+		log_warnings(*ret);
 	if (r == 0)
 		r = options_override(options, *ret, &problem);
 	if (problem)

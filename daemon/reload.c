@@ -78,7 +78,8 @@ static int take_over(const struct reload_applier *applier, struct config *runnin
 	_cleanup_(cleanup_changes) char **changes = NULL;
 	const char *keys[CONFIG_KEYS_MAX];
 	char *warning;
-	char **lines = calloc(4, sizeof(*lines));
+	/* At most three lines besides the warnings, and NULL. */
+	char **lines = calloc(loaded->warnings.n + 4, sizeof(*lines));
 	int changed;
 	size_t n;
 
@@ -100,6 +101,12 @@ static int take_over(const struct reload_applier *applier, struct config *runnin
 	for (size_t i = 0; lines[i]; i++)
 		log_notice("%s", lines[i]);
 	add_line(lines, warning);
+	for (size_t i = 0; i < loaded->warnings.n; i++) {
+		char *text = config_mistake_text(&loaded->warnings.list[i]);
+
+		(void)log_warning(0, "%s", text ? text : loaded->warnings.list[i].message);
+		add_line(lines, text);
+	}
 	*ret_lines = lines;
 	return 0;
 }

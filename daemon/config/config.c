@@ -23,6 +23,9 @@
 /* The reply to `pebsctl status` names each file. It has room for this many names, even if they are not UTF-8. */
 #define DROP_INS_MAX 500
 
+/* Ten times the default. A greater share of each CPU is probably a mistake, so a warning is given. */
+#define BUDGET_USUAL_MAX 0.05
+
 int config_new(struct config **ret)
 {
 	_cleanup_(config_freep) struct config *config = calloc(1, sizeof(*config));
@@ -60,6 +63,7 @@ struct config *config_free(struct config *config)
 	config_patterns_clear(&config->hot);
 	(void)rules_free(config->rules, config->n_rules);
 	(void)config_rules_free(config->reading);
+	config_mistakes_clear(&config->warnings);
 	free(config);
 	return NULL;
 }
@@ -226,6 +230,29 @@ static int load_all(const char *root, struct config *config, struct config_mista
 	return load_drop_ins(file, config, mistakes);
 }
 
+const char *config_set_at(const struct config *config, const struct config_key *key, unsigned int *ret_line)
+{
+	size_t n;
+	const struct config_key_place *place = &config->places[key - config_keys(&n)];
+
+	*ret_line = place->line;
+	return place->line ? config->files[place->file] : NULL;
+}
+
+static int warn(struct config *config)
+{
+	unsigned int line;
+	const char *file = config_set_at(config, config_key_find("sampling", "budget"), &line);
+
+	if (!file || config->budget <= BUDGET_USUAL_MAX)
+		return 0;
+	return config_mistakes_add(
+		&config->warnings, file, line,
+		"budget = %g%%: sampling may take %g%% of the time of each CPU; the default is "
+		"0.5%%, and more than 5%% is rarely meant",
+		config->budget * 100, config->budget * 100);
+}
+
 int config_load(const char *file, const char *root, struct config **ret, struct config_mistakes *ret_mistakes)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
@@ -245,6 +272,9 @@ int config_load(const char *file, const char *root, struct config **ret, struct 
 		return r;
 	if (ret_mistakes->n > 0)
 		return -EINVAL;
+	r = warn(config);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(config);
 	return 0;
 }
@@ -300,6 +330,7 @@ void config_reload(struct config *running, struct config *loaded)
 			config_key_swap(&keys[i], running, loaded);
 	running->files = loaded->files;
 	loaded->files = files;
+	memcpy(running->places, loaded->places, sizeof(running->places));
 	running->rules = loaded->rules;
 	running->n_rules = loaded->n_rules;
 	loaded->rules = rules;

@@ -32,9 +32,18 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 #define CONFIG_GROUP_MAX        256
 #define CONFIG_LINE_MAX         200 /* maximum length of a line */
 
+/* Maximum number of keys. */
+#define CONFIG_KEYS_MAX 32
+
 struct config_patterns {
 	char **list;
 	size_t n;
+};
+
+/* The last line that set a key. */
+struct config_key_place {
+	unsigned int file; /* index into the files of the configuration */
+	unsigned int line; /* starts at 1; 0: no file sets the key */
 };
 
 struct config {
@@ -85,6 +94,8 @@ struct config {
 	size_t n_rules;
 
 	char **files; /* files that were read, in this order, then NULL; none: all values are defaults */
+	struct config_key_place places[CONFIG_KEYS_MAX]; /* in the order of config_keys() */
+	struct config_mistakes warnings;                 /* values that are allowed, but probably not meant */
 
 	struct config_rules *reading; /* config_rules.h; NULL once all files are read */
 };
@@ -105,6 +116,14 @@ DEFINE_CLEANUP(struct config *, config_free)
 int config_load(const char *file, const char *root, struct config **ret,
 		struct config_mistakes *ret_mistakes);
 
+struct config_key;
+
+/*
+ * Returns the file whose line `*ret_line` gave the key its value, or NULL if no file sets the key. The string
+ * belongs to `config`.
+ */
+const char *config_set_at(const struct config *config, const struct config_key *key, unsigned int *ret_line);
+
 /*
  * Returns whether the cgroup may have a series of its own: a pattern of `include` matches its path, and no
  * pattern of `exclude` does. Paths that do not start at the root ("comm:NAME", "cgroup:ID" of a replay,
@@ -114,9 +133,6 @@ bool config_exports(const struct config *config, const char *path);
 
 /* Returns whether a pattern of [cgroups] hot matches the cgroup. Matching works as for `include`. */
 bool config_hot(const struct config *config, const char *path);
-
-/* At least the number of keys. */
-#define CONFIG_KEYS_MAX 32
 
 /*
  * List the names of the keys whose values differ: those that only a restart applies, and those that a reload

@@ -377,6 +377,20 @@ static void take_rule_key(struct reader *reader, const char *name, const char *v
 	refuse_key(reader, RULE, name);
 }
 
+/* The file is the last one that the configuration lists. */
+static void note_place(struct reader *reader, const struct config_key *key)
+{
+	struct config *config = reader->config;
+	unsigned int files = 0;
+	size_t n;
+
+	while (config->files && config->files[files])
+		files++;
+	if (files > 0)
+		config->places[key - config_keys(&n)] =
+			(struct config_key_place){.file = files - 1, .line = reader->line};
+}
+
 /* inih's ini_handler. */
 static int take_key(void *user, const char *section, const char *name, const char *value)
 {
@@ -406,6 +420,8 @@ static int take_key(void *user, const char *section, const char *name, const cha
 		mistake(reader, "%s", problem);
 	else if (r < 0)
 		reader->error = r;
+	else
+		note_place(reader, key);
 	return 1;
 }
 

@@ -55,12 +55,12 @@ char *config_mistake_text(const struct config_mistake *mistake)
 	return length < 0 ? NULL : text;
 }
 
-void config_mistakes_print(const struct config_mistakes *mistakes, FILE *out)
+void config_mistakes_print(const struct config_mistakes *mistakes, const char *prefix, FILE *out)
 {
 	for (size_t i = 0; i < mistakes->n; i++) {
 		_cleanup_free_ char *text = config_mistake_text(&mistakes->list[i]);
 
-		(void)fprintf(out, "%s\n", text ? text : mistakes->list[i].message);
+		(void)fprintf(out, "%s%s\n", prefix, text ? text : mistakes->list[i].message);
 	}
 }
 

@@ -31,8 +31,8 @@ int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsi
  */
 char *config_mistake_text(const struct config_mistake *mistake);
 
-/* Prints one line per mistake. */
-void config_mistakes_print(const struct config_mistakes *mistakes, FILE *out);
+/* Prints one line per mistake, each of them after `prefix`. */
+void config_mistakes_print(const struct config_mistakes *mistakes, const char *prefix, FILE *out);
 
 /* Frees all mistakes and leaves the list empty. */
 void config_mistakes_clear(struct config_mistakes *mistakes);

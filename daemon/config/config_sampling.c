@@ -90,18 +90,33 @@ int config_sampling_cpus(const struct config_key *key, const char *text, struct 
 	return length < 0 ? -ENOMEM : -EINVAL;
 }
 
+/* A number without % could be a fraction or a percentage: 0.5 is half of a CPU, or half a percent of it. */
+static int refuse_bare(const struct config_key *key, const char *text, double value, char **ret_problem)
+{
+	return asprintf(
+		       ret_problem,
+		       "%s = %s: without %% this has two meanings: write %g%% if you mean %g percent, or %g%% if "
+		       "you mean the fraction (%s)",
+		       key->name, text, value, value, value * 100, key->meaning) < 0
+		       ? -ENOMEM
+		       : -EINVAL;
+}
+
 int config_sampling_budget(const struct config_key *key, const char *text, double *ret, char **ret_problem)
 {
 	double value;
+	int r;
 
 	if (strcmp(text, OFF) == 0) {
 		*ret = 0;
 		return 0;
 	}
-	if (decimal_parse(text, &value) < 0 || value < BUDGET_MIN || value > 1)
-		return config_key_refuse_value(
-			key, text, "off, or from 0.01% to 100%, or 0.0001 to 1: a percentage has its %",
-			ret_problem);
+	r = decimal_parse(text, &value);
+	if (r == 0 && !strchr(text, '%') && value >= BUDGET_MIN && value <= 1)
+		return refuse_bare(key, text, value, ret_problem);
+	if (r < 0 || !strchr(text, '%') || value < BUDGET_MIN || value > 1)
+		return config_key_refuse_value(key, text, "off, or a percentage from 0.01% to 100%",
+					       ret_problem);
 	*ret = value;
 	return 0;
 }

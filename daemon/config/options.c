@@ -65,9 +65,9 @@ static const struct {
 			"with --once: how long to sample (default 10s);\nwith --test-rules: how much of the "
 			"model's time to\ncompute (default 3m)"},
 	[OPTION_JSON] = {"json", NULL,
-			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES) |
-				 BIT(OPTIONS_VERSION),
-			 "with --once, --probe, --test-rules or --version:\nprint JSON"},
+			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) |
+				 BIT(OPTIONS_TEST_RULES) | BIT(OPTIONS_VERSION),
+			 "with --once, --probe, --check-config, --test-rules\nor --version: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " OPTIONS_SOCKET_DEFAULT
 			   ");\nwith --probe: where a running pebsd is asked"},
@@ -264,8 +264,8 @@ static int check_together(const struct options *options, unsigned int given, cha
 	if (options->json && !options->once && options->action == OPTIONS_RUN)
 		return config_refuse(
 			ret_problem,
-			"--json has no meaning without --once, --probe, --test-rules or --version; add one "
-			"of them");
+			"--json has no meaning without --once, --probe, --check-config, --test-rules or --version; "
+			"add one of them");
 	return 0;
 }
 

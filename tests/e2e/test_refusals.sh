@@ -36,12 +36,30 @@ for mode in --check-config --once; do
 done
 printf '[sampling]\ncpus = 8191\n' >"$work/cpus.conf"
 exits 'CPUs that are not here' 2 "$PEBSD" --check-config --config "$work/cpus.conf"
-grep -q '^cpus = 8191 in \[sampling\]: this machine has none of these CPUs; it has 0' "$work/said" ||
+grep -q 'cpus.conf:2: cpus = 8191: this machine has none of these CPUs; it has 0' "$work/said" ||
 	fail "CPUs that are not here: $(cat "$work/said")"
 printf '[sampling]\ncpus = 0,8191\n' >"$work/cpus.conf"
 exits 'CPUs of which one is here' 0 "$PEBSD" --check-config --config "$work/cpus.conf"
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
-grep -qxF 'Read: config/pebsd.conf; 0 rules.' "$work/said" || fail "what was read is not told: $(cat "$work/said")"
+grep -qxF 'Configuration OK (config/pebsd.conf; 0 rules).' "$work/said" || fail "files are missing: $(cat "$work/said")"
+
+# Values that are allowed but name nobody, or cost more than anybody means, are warnings.
+printf '[sampling]\nbudget = 8%%\n[control]\ngroup = no-such-group\ndetail = no-such-user\n' >"$work/warn.conf"
+exits 'a configuration with warnings' 0 "$PEBSD" --check-config --config "$work/warn.conf"
+for text in 'warn.conf:2: budget = 8%: sampling may take 8% of the time of each CPU' \
+	'warn.conf:4: group = no-such-group: there is no such group' \
+	'warn.conf:5: detail = no-such-user: there is no such user or group'; do
+	grep -q "^warning: .*$text" "$work/said" || fail "no warning \"$text\": $(cat "$work/said")"
+done
+exits 'warnings as JSON' 0 "$PEBSD" --check-config --json --config "$work/warn.conf"
+expect 'warnings as JSON' '[true,[2,4,5],[],1,0]' \
+	"$(jq -c '[.ok, [.warnings[].line], .mistakes, (.files | length), .rules]' "$work/said")"
+exits 'mistakes as JSON' 2 "$PEBSD" --check-config --json --config "$work/pebsd.conf"
+expect 'mistakes as JSON' '[false,[2,3,4,6,6]]' "$(jq -c '[.ok, [.mistakes[].line]]' "$work/said")"
+exits 'a missing file as JSON' 2 "$PEBSD" --check-config --json --config "$work/none.conf"
+expect 'a missing file as JSON' '[false,null]' "$(jq -c '[.ok, .mistakes[0].line]' "$work/said")"
+"$PEBSD" --origin model --once --for 100ms --config "$work/warn.conf" >/dev/null 2>"$work/said" || fail "$(cat "$work/said")"
+grep -q 'warn.conf:2: budget = 8%: ' "$work/said" || fail "a start does not warn: $(cat "$work/said")"
 
 # The section [sampling]: each mistake is reported on its line, with the values that are possible.
 cat >"$work/sampling.conf" <<'C'

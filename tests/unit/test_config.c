@@ -47,7 +47,7 @@ static const char *printed(const char *text)
 	config_mistakes_clear(&mistakes);
 	parse(text);
 	cr_assert(out);
-	config_mistakes_print(&mistakes, out);
+	config_mistakes_print(&mistakes, "", out);
 	(void)fflush(out);
 	return mistakes.n ? buffer : "";
 }

@@ -36,7 +36,7 @@ static const char *finish(void)
 
 	cr_assert_eq(config_rules_finish(config, &mistakes), 0);
 	cr_assert(out);
-	config_mistakes_print(&mistakes, out);
+	config_mistakes_print(&mistakes, "", out);
 	(void)fflush(out);
 	return mistakes.n ? buffer : "";
 }

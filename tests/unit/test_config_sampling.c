@@ -101,15 +101,15 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 
 Test(config_sampling, budgets)
 {
-	static const char wrong[] = "give off, or from 0.01% to 100%, or 0.0001 to 1: a percentage has its % "
-				    "(share of each CPU's time that sampling may cost)";
+	static const char wrong[] =
+		"give off, or a percentage from 0.01% to 100% (share of each CPU's time that "
+		"sampling may cost)";
 	static const struct {
 		const char *line;
 		double budget;
 	} right[] = {
-		{"budget = 0.5%", 0.005},   {"budget = 0.005", 0.005}, {"budget = 2%", 0.02},
-		{"budget = 0.01%", 0.0001}, {"budget = 100%", 1},      {"budget = 1", 1},
-		{"budget = off", 0},        {"budget =", 0.005},
+		{"budget = 0.5%", 0.005}, {"budget = 2%", 0.02}, {"budget = 0.01%", 0.0001},
+		{"budget = 100%", 1},     {"budget = off", 0},   {"budget =", 0.005},
 	};
 	static const char *const refused[] = {"budget = 0",    "budget = 0.009%", "budget = 5",
 					      "budget = 101%", "budget = -0.5%",  "budget = no",
@@ -122,6 +122,12 @@ Test(config_sampling, budgets)
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		cr_expect(strstr(mistake_of(refused[i]), wrong), "%s: %s", refused[i],
 			  mistake_of(refused[i]));
+	cr_expect_str_eq(
+		mistake_of("budget = 0.5"),
+		"budget = 0.5: without % this has two meanings: write 0.5% if you mean 0.5 percent, or 50% if "
+		"you mean the fraction (share of each CPU's time that sampling may cost)");
+	cr_expect(strstr(mistake_of("budget = 0.005"), "write 0.005% if you mean 0.005 percent, or 0.5% if"));
+	cr_expect(strstr(mistake_of("budget = 1"), "write 1% if you mean 1 percent, or 100% if"));
 }
 
 Test(config_sampling, periods)

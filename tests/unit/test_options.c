@@ -218,7 +218,8 @@ Test(options, what_makes_no_sense_together)
 	expect_problem("--test-rules --for 5s --replay a",
 		       "--for has no meaning with --replay: a recording is read whole; leave it out");
 	expect_problem("--probe --once", "--once has no meaning with --probe; leave it out");
-	expect_problem("--check-config --json", "--json has no meaning with --check-config; leave it out");
+	cr_assert_eq(parse("--check-config --json"), 0);
+	cr_expect(options.json);
 	expect_problem("--sysfs-root /x", "--sysfs-root has no meaning without --probe; leave it out");
 	expect_problem("--origin perf --replay a",
 		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
@@ -227,9 +228,10 @@ Test(options, what_makes_no_sense_together)
 	expect_problem("--for 5s", "--for has no meaning without --once; add --once or leave it out");
 	expect_problem("--once --for 5s --replay a",
 		       "--for has no meaning with --replay: a recording is read whole; leave it out");
-	expect_problem("--json",
-		       "--json has no meaning without --once, --probe, --test-rules or --version; add one of "
-		       "them");
+	expect_problem(
+		"--json",
+		"--json has no meaning without --once, --probe, --check-config, --test-rules or --version; "
+		"add one of them");
 	expect_problem("--probe --version",
 		       "--probe and --version exclude each other; run one after the other");
 }
