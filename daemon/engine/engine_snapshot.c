@@ -66,6 +66,8 @@ static void refresh(struct snapshot *snapshot, const struct snapshot *head)
 {
 	snapshot->notes = head->notes;
 	snapshot->replay_done = head->replay_done;
+	snapshot->recordings = head->recordings;
+	snapshot->n_recordings = head->n_recordings;
 	snapshot->config_reloaded = head->config_reloaded;
 	snapshot->config_time = head->config_time;
 	snapshot->config_files = head->config_files;

@@ -14,6 +14,50 @@ const char *format_origin_name(json_object *reply, char **kept)
 	return origin && strcmp(origin, "model") == 0 ? "model (no measurement)" : line_visible(origin, kept);
 }
 
+/* Adds ", BEFORE TEXT" if the recording has the text. */
+static void put_known(FILE *out, json_object *recording, const char *key, const char *before)
+{
+	const char *text = json_get_text(recording, key);
+	_cleanup_free_ char *kept = NULL;
+
+	if (text)
+		(void)fprintf(out, ", %s%s", before, line_visible(text, &kept));
+}
+
+static char *describe_recording(json_object *recording)
+{
+	const char *own = json_get_text(recording, "time"), *file = json_get_text(recording, "file_time");
+	char time[TEXT_TIME_MAX + 8];
+	_cleanup_free_ char *kept = NULL;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	(void)fprintf(out, "%s", line_visible(json_get_text(recording, "file"), &kept));
+	put_known(out, recording, "host", "host ");
+	put_known(out, recording, "cpu", "");
+	put_known(out, recording, "kernel", "Linux ");
+	if (own)
+		(void)fprintf(out, ", recorded %s", line_time(own, time));
+	else if (file)
+		(void)fprintf(out, ", recorded before %s (time of the file)", line_time(file, time));
+	(void)fclose(out);
+	return text;
+}
+
+void format_recordings(FILE *out, const struct format_style *style, json_object *reply)
+{
+	json_object *recordings = json_get_array(reply, "recordings");
+
+	for (size_t i = 0; recordings && i < json_object_array_length(recordings); i++) {
+		_cleanup_free_ char *text = describe_recording(json_object_array_get_idx(recordings, i));
+
+		line_put(out, style, "Recording", "%s", text ? text : "");
+	}
+}
+
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply)
 {
 	char since[TEXT_TIME_MAX + 8];

@@ -11,6 +11,12 @@
 /* Returns a reply's origin: "perf", "replay", or "model (no measurement)". `kept`: see line_visible(). */
 const char *format_origin_name(json_object *reply, char **kept);
 
+/*
+ * One line for each recording of a replay: file, host, CPU, kernel and time, as far as the recording has them.
+ * Prints nothing for another origin.
+ */
+void format_recordings(FILE *out, const struct format_style *style, json_object *reply);
+
 /* "perf since 2026-11-21 06:00:00 UTC, window 10s". */
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply);
 

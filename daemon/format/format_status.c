@@ -360,6 +360,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		 !json_get_bool(status, "replay_done", &done) ? ""
 		 : done                                       ? "; every recording was read"
 							      : "; still reading");
+	format_recordings(out, style, status);
 	opened_by = json_get_text(status, "opened_by");
 	if (opened_by && strcmp(opened_by, "opener") == 0)
 		line_put(out, style, "Events", "opened by pebsd-opener.service, pebsd itself may not");

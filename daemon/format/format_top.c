@@ -325,6 +325,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 
 	(void)json_get_double(top, "window_s", &seconds);
 	format_origin(out, style, "Origin", top);
+	format_recordings(out, style, status);
 	format_pause(out, style, status);
 	format_samples(out, style, json_get_object(top, "samples"), seconds);
 	(void)format_no_slot(out, style, top);

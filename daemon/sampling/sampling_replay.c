@@ -149,6 +149,7 @@ static int open_replay(const struct sampling_settings *settings, struct engine_s
 {
 	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
 	const struct event *events;
+	struct snapshot *head;
 	int r;
 
 	if (!state)
@@ -170,6 +171,8 @@ static int open_replay(const struct sampling_settings *settings, struct engine_s
 	}
 	state->engine = *ret_engine;
 	state->result = 1;
+	head = engine_head(state->engine);
+	head->recordings = replay_recordings(state->replay, &head->n_recordings);
 	note_progress(state);
 	*ret = TAKE_PTR(state);
 	return 0;

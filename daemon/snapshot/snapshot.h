@@ -18,6 +18,7 @@
 #include "collect/offcore_figures.h"
 #include "govern/governor.h"
 #include "origin/event.h"
+#include "origin/recording.h"
 
 /* A count or a time that may be unknown. Unknown values are not printed. */
 struct maybe_u64 {
@@ -188,6 +189,8 @@ struct snapshot {
 	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
 		*notes; /* what the reader must know, for example a truncated recording; NULL-terminated */
+	const struct recording *recordings; /* what is replayed; NULL: nothing */
+	size_t n_recordings;
 	const struct container_lookup *containers; /* NULL: of cgroups only paths are known */
 };
 

@@ -13,9 +13,10 @@
 #define EVENTS_IN_ONE    128
 
 enum { RECORD_HEADER_ATTR = 64, RECORD_HEADER_FEATURE = 80 };
+enum { FEATURE_HOSTNAME = 3, FEATURE_OSRELEASE = 4, FEATURE_CPUDESC = 8 };
 enum { FEATURE_CPUID = 9, FEATURE_EVENT_DESC = 12, FEATURE_PMU_MAPPINGS = 16, FEATURE_CLOCK_DATA = 29 };
 
-#define FEATURES_MAX 4
+#define FEATURES_MAX 7
 enum { EVENT_UPDATE_NAME = 2 };
 
 struct buffer {
@@ -29,6 +30,9 @@ struct writer {
 	size_t attr_size;
 	struct writer_event events[EVENTS_IN_ONE];
 	size_t n_events;
+	const char *host;
+	const char *kernel;
+	const char *cpu_name;
 	const char *cpuid;
 	struct {
 		u32 type;
@@ -127,6 +131,13 @@ void writer_free(struct writer *writer)
 void writer_cpuid(struct writer *writer, const char *cpuid)
 {
 	writer->cpuid = cpuid;
+}
+
+void writer_machine(struct writer *writer, const char *host, const char *kernel, const char *cpu_name)
+{
+	writer->host = host;
+	writer->kernel = kernel;
+	writer->cpu_name = cpu_name;
 }
 
 void writer_pmu(struct writer *writer, u32 type, const char *name)
@@ -442,11 +453,20 @@ static void put_descriptions(struct buffer *buffer, const struct writer *writer)
 static size_t make_features(const struct writer *writer, struct buffer features[FEATURES_MAX],
 			    u64 numbers[FEATURES_MAX])
 {
+	const struct {
+		const char *text;
+		u64 number;
+	} texts[] = {{writer->host, FEATURE_HOSTNAME},
+		     {writer->kernel, FEATURE_OSRELEASE},
+		     {writer->cpu_name, FEATURE_CPUDESC},
+		     {writer->cpuid, FEATURE_CPUID}};
 	size_t n = 0;
 
-	if (writer->cpuid) {
-		put_string(&features[n], writer->cpuid);
-		numbers[n++] = FEATURE_CPUID;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (!texts[i].text)
+			continue;
+		put_string(&features[n], texts[i].text);
+		numbers[n++] = texts[i].number;
 	}
 	put_descriptions(&features[n], writer);
 	numbers[n++] = FEATURE_EVENT_DESC;

@@ -77,6 +77,7 @@ void writer_free(struct writer *writer);
 
 /* Call all of these before the first record is written. */
 void writer_cpuid(struct writer *writer, const char *cpuid);
+void writer_machine(struct writer *writer, const char *host, const char *kernel, const char *cpu_name);
 void writer_pmu(struct writer *writer, u32 type, const char *name);
 void writer_clock(struct writer *writer, u64 real_time,
 		  u64 own_time); /* the same moment on both clocks, ns */

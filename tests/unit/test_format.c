@@ -59,6 +59,36 @@ Test(format, top_of_a_replay)
 		"0\n");
 }
 
+Test(format, each_recording_of_a_replay_is_described)
+{
+	static const struct recording recordings[] = {
+		{.file = "/tmp/a\x1b[2J.data",
+		 .host = "db-7",
+		 .cpu = "Intel(R) Xeon(R) Platinum 8173M",
+		 .kernel = "5.10.0-28-amd64",
+		 .time = {.tv_sec = 1700000000}},
+		{.file = "standard input"},
+		{.file = "b.data", .time = {.tv_sec = 1700000000}, .time_of_file = true},
+	};
+	static const char expected[] =
+		"  Recording: /tmp/a\\x1b[2J.data, host db-7, Intel(R) Xeon(R) Platinum 8173M, Linux 5.10.0-28-amd64, "
+		"recorded 2023-11-14 22:13:20 UTC\n"
+		"  Recording: standard input\n"
+		"  Recording: b.data, recorded before 2023-11-14 22:13:20 UTC (time of the file)\n";
+	struct snapshot *snapshot = example_replay();
+	_cleanup_json_ json_object *status = NULL, *top = NULL;
+	_cleanup_free_ char *top_text = NULL, *status_text = NULL;
+
+	snapshot->recordings = recordings;
+	snapshot->n_recordings = ARRAY_SIZE(recordings);
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	top_text = TEXT_OF(format_top(out, status, top, &wide));
+	status_text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect(strstr(top_text, expected), "%s", top_text);
+	cr_expect(strstr(status_text, expected), "%s", status_text);
+}
+
 Test(format, top_of_a_live_machine_on_80_columns)
 {
 	struct snapshot *snapshot = example_perf();

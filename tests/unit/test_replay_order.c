@@ -176,3 +176,39 @@ Test(replay, each_sample_has_its_recordings_time)
 	cr_expect_not(replay_real_time(replay, 1, &offset));
 	replay_free(replay);
 }
+
+/* Perf stores no date. A recording made with a known clock has the time of its first sample, else the file has one. */
+Test(replay, a_recording_says_where_and_when_it_was_made)
+{
+	struct recorded files[2];
+	const struct recording *about;
+	struct writer *writer;
+	struct replay *replay;
+	size_t n;
+
+	writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	writer_machine(writer, "db-7", "5.10.0-28-amd64", "Intel(R) Xeon(R) Platinum 8173M CPU @ 2.00GHz");
+	writer_clock(writer, 1700000000500000000ULL, 1000);
+	recorded_load(writer, 0, 10, 1250);
+	files[0] = recorded_finish(writer);
+	writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	recorded_load(writer, 0, 10, 300);
+	files[1] = recorded_finish(writer);
+	replay = recorded_open_all(files, 2);
+
+	about = replay_recordings(replay, &n);
+	cr_assert_eq(n, 2);
+	cr_expect_str_eq(about[0].file, files[0].path);
+	cr_expect_str_eq(about[0].host, "db-7");
+	cr_expect_str_eq(about[0].kernel, "5.10.0-28-amd64");
+	cr_expect_str_eq(about[0].cpu, "Intel(R) Xeon(R) Platinum 8173M CPU @ 2.00GHz");
+	cr_expect_eq(about[0].time.tv_sec, 1700000000);
+	cr_expect_eq(about[0].time.tv_nsec, 500000250);
+	cr_expect_not(about[0].time_of_file);
+	cr_expect_null(about[1].host);
+	cr_expect_null(about[1].kernel);
+	cr_expect_str_eq(about[1].cpu, "GenuineIntel,6,85,4", "the id, without a name");
+	cr_expect_gt(about[1].time.tv_sec, 1700000000);
+	cr_expect(about[1].time_of_file);
+	replay_free(replay);
+}

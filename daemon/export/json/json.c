@@ -106,6 +106,7 @@ static json_object *top_object(const struct snapshot *snapshot, const size_t *ch
 		json_append(&writer, cgroups,
 			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i], NULL,
 					  figures));
+	json_put_recordings(&writer, object, snapshot);
 	json_put(&writer, object, "cgroups", cgroups);
 	if (snapshot->notes && *snapshot->notes)
 		json_put(&writer, object, "notes", json_notes(&writer, snapshot));
@@ -218,8 +219,11 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 
 	if (more && more->matching)
 		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
+	/* A file's name and its host's are not for everybody. */
 	if (more && more->public)
 		put_time(&writer, head, snapshot);
+	else
+		json_put_recordings(&writer, head, snapshot);
 	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");

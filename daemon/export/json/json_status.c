@@ -240,6 +240,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_object *events = json_checked(&writer, json_object_new_object());
 	struct json_page names = {0};
 
+	json_put_recordings(&writer, object, snapshot);
 	json_put_time(&writer, object, "taken", &snapshot->taken);
 	if (strcmp(snapshot->origin, "replay") == 0)
 		json_put(&writer, object, "replay_done", json_object_new_boolean(snapshot->replay_done));

@@ -170,6 +170,31 @@ void json_put_shown(struct json_writer *writer, json_object *object, const char 
 	json_put(writer, object, shown, value);
 }
 
+void json_put_recordings(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
+{
+	json_object *list;
+
+	if (!snapshot->recordings)
+		return;
+	list = json_checked(writer, json_object_new_array());
+	for (size_t i = 0; i < snapshot->n_recordings; i++) {
+		const struct recording *recording = &snapshot->recordings[i];
+		json_object *entry = json_checked(writer, json_object_new_object());
+
+		json_put_text(writer, entry, "file", recording->file);
+		if (recording->host)
+			json_put_text(writer, entry, "host", recording->host);
+		if (recording->cpu)
+			json_put_text(writer, entry, "cpu", recording->cpu);
+		if (recording->kernel)
+			json_put_text(writer, entry, "kernel", recording->kernel);
+		json_put_time(writer, entry, recording->time_of_file ? "file_time" : "time",
+			      &recording->time);
+		json_append(writer, list, entry);
+	}
+	json_put(writer, object, "recordings", list);
+}
+
 json_object *json_notes(struct json_writer *writer, const struct snapshot *snapshot)
 {
 	json_object *notes = json_checked(writer, json_object_new_array());

@@ -91,6 +91,9 @@ void json_put_counts(struct json_writer *writer, json_object *object, const char
 json_object *json_start(struct json_writer *writer, const struct snapshot *snapshot);
 void json_put_window(struct json_writer *writer, json_object *object, const struct snapshot *snapshot);
 
+/* Adds "recordings", what is known about the recordings of a replay. Adds nothing for another origin. */
+void json_put_recordings(struct json_writer *writer, json_object *object, const struct snapshot *snapshot);
+
 /* The notes for readers (struct snapshot). */
 json_object *json_notes(struct json_writer *writer, const struct snapshot *snapshot);
 

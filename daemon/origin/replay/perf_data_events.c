@@ -24,6 +24,9 @@ void perf_data_events_clear(struct perf_data_events *events)
 	free(events->list);
 	free(events->pmus);
 	free(events->cpuid);
+	free(events->cpu_name);
+	free(events->host);
+	free(events->kernel);
 	number_map_clear(&events->by_id);
 	*events = (struct perf_data_events){};
 }
@@ -233,6 +236,12 @@ int perf_data_events_feature(struct perf_data_events *events, u64 feature, const
 	struct bytes bytes = {.at = body, .left = size};
 
 	switch (feature) {
+	case PERF_DATA_FEATURE_HOSTNAME:
+		return read_string(&bytes, &events->host);
+	case PERF_DATA_FEATURE_OSRELEASE:
+		return read_string(&bytes, &events->kernel);
+	case PERF_DATA_FEATURE_CPUDESC:
+		return read_string(&bytes, &events->cpu_name);
 	case PERF_DATA_FEATURE_CPUID:
 		return read_string(&bytes, &events->cpuid);
 	case PERF_DATA_FEATURE_EVENT_DESC:

@@ -15,6 +15,9 @@
 
 /* The numbers of the feature sections that are read (enum in tools/perf/util/header.h). */
 enum {
+	PERF_DATA_FEATURE_HOSTNAME = 3,
+	PERF_DATA_FEATURE_OSRELEASE = 4,
+	PERF_DATA_FEATURE_CPUDESC = 8,
 	PERF_DATA_FEATURE_CPUID = 9,
 	PERF_DATA_FEATURE_EVENT_DESC = 12,
 	PERF_DATA_FEATURE_PMU_MAPPINGS = 16,
@@ -41,7 +44,10 @@ struct perf_data_events {
 	int sample_id_word;           /* perf_data_sample_id_word() of all events; -1 if they differ */
 	unsigned int trailer_id_word; /* perf_data_trailer_id_word() of all events; 0 if they differ */
 	bool timed;                   /* all records of all events contain a time */
-	char *cpuid;                  /* "GenuineIntel,6,85,4"; NULL if the recording does not contain it */
+	char *cpuid; /* "GenuineIntel,6,85,4"; NULL, like the next three, if the recording does not contain it */
+	char *cpu_name;
+	char *host;
+	char *kernel; /* release */
 	struct perf_data_pmu *pmus;
 	size_t n_pmus;
 	bool real_time_known; /* the recording used a given clock (perf record --clockid) */

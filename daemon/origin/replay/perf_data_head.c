@@ -144,14 +144,29 @@ static int read_attrs(struct reading *reading, const struct file_header *header)
 	return r;
 }
 
+static bool is_read(unsigned int feature)
+{
+	switch (feature) {
+	case PERF_DATA_FEATURE_HOSTNAME:
+	case PERF_DATA_FEATURE_OSRELEASE:
+	case PERF_DATA_FEATURE_CPUDESC:
+	case PERF_DATA_FEATURE_CPUID:
+	case PERF_DATA_FEATURE_EVENT_DESC:
+	case PERF_DATA_FEATURE_PMU_MAPPINGS:
+	case PERF_DATA_FEATURE_CLOCK_DATA:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Reads a section behind the data. Ignores a damaged one, because it contains only names. */
 static int read_feature(struct reading *reading, unsigned int feature, const struct section *section)
 {
 	_cleanup_free_ u8 *bytes = NULL;
 	int r;
 
-	if (feature != PERF_DATA_FEATURE_CPUID && feature != PERF_DATA_FEATURE_EVENT_DESC &&
-	    feature != PERF_DATA_FEATURE_PMU_MAPPINGS && feature != PERF_DATA_FEATURE_CLOCK_DATA)
+	if (!is_read(feature))
 		return section->size <= reading->input->size &&
 		       section->offset <= reading->input->size - section->size;
 	if (section->size > FEATURE_MAX)

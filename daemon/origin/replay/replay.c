@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "origin/replay/perf_data.h"
@@ -19,6 +20,7 @@
 
 struct replay {
 	struct replay_recording *recordings;
+	struct recording *about; /* one for each of them; owns their texts but `file` */
 	size_t n;
 	size_t current;
 	struct replay_event_set events;
@@ -329,6 +331,50 @@ static int open_recording(struct replay *replay, struct replay_recording *record
 	return map_events(replay, recording);
 }
 
+static int copy_text(const char *text, const char **ret)
+{
+	if (!text || !*text)
+		return 0;
+	*ret = strdup(text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/*
+ * Perf stores no date. Only a recording made with a clock that it can relate to CLOCK_REALTIME has one; the file's
+ * own time is the next best, which a copy may have changed.
+ */
+static void note_time(const struct replay_recording *recording, struct recording *ret)
+{
+	const int fd = perf_data_fd(recording->data);
+	struct stat st;
+	u64 real;
+
+	if (recording->real_time_known && recording->has_pending && recording->pending.timed &&
+	    !__builtin_add_overflow(recording->pending.time, recording->real_time_offset, &real)) {
+		ret->time = (struct timespec){.tv_sec = (time_t)(real / NSEC_PER_SEC),
+					      .tv_nsec = (long)(real % NSEC_PER_SEC)};
+	} else if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		ret->time = st.st_mtim;
+		ret->time_of_file = true;
+	}
+}
+
+/* The recording is read up to its first sample, so a pipe has said all of this, too. */
+static int note_about(const struct replay_recording *recording, struct recording *ret)
+{
+	const struct perf_data_events *events = perf_data_events(recording->data);
+	int r;
+
+	ret->file = recording->name;
+	note_time(recording, ret);
+	r = copy_text(events->host, &ret->host);
+	if (r == 0)
+		r = copy_text(events->cpu_name ? events->cpu_name : events->cpuid, &ret->cpu);
+	if (r == 0)
+		r = copy_text(events->kernel, &ret->kernel);
+	return r;
+}
+
 static bool records_memory_data(const struct perf_data_events *events)
 {
 	for (size_t i = 0; i < events->n; i++)
@@ -373,11 +419,15 @@ static int open_all(struct replay *replay, const char *const *paths, size_t n)
 		return -EINVAL;
 	}
 	replay->recordings = calloc(n, sizeof(*replay->recordings));
-	if (!replay->recordings)
+	replay->about = calloc(n, sizeof(*replay->about));
+	if (!replay->recordings || !replay->about)
 		return -ENOMEM;
 	replay->n = n;
 	for (size_t i = 0; i < n; i++) {
 		int r = open_recording(replay, &replay->recordings[i], paths[i]);
+
+		if (r == 0)
+			r = note_about(&replay->recordings[i], &replay->about[i]);
 
 		if (r < 0)
 			return r;
@@ -413,6 +463,13 @@ static void close_recording(struct replay_recording *recording)
 	replay_event_map_clear(&recording->events);
 }
 
+static void clear_about(struct recording *about)
+{
+	free((char *)about->host);
+	free((char *)about->cpu);
+	free((char *)about->kernel);
+}
+
 struct replay *replay_free(struct replay *replay)
 {
 	if (!replay)
@@ -421,6 +478,9 @@ struct replay *replay_free(struct replay *replay)
 		close_recording(&replay->recordings[i]);
 		free(replay->recordings[i].name);
 	}
+	for (size_t i = 0; replay->about && i < replay->n; i++)
+		clear_about(&replay->about[i]);
+	free(replay->about);
 	free(replay->recordings);
 	replay_notes_clear(&replay->notes);
 	replay_names_clear(&replay->names);
@@ -446,6 +506,12 @@ static int finish_recording(struct replay *replay, struct replay_recording *reco
 		replay->cut_note = first + 1;
 	close_recording(recording);
 	return r;
+}
+
+const struct recording *replay_recordings(const struct replay *replay, size_t *ret_n)
+{
+	*ret_n = replay->n;
+	return replay->about;
 }
 
 /* Reads one more record of the recording. Returns 1, 0 at its end, or -errno. */

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "origin/event.h"
+#include "origin/recording.h"
 #include "origin/replay/replay_notes.h"
 #include "pebsd/records.h"
 
@@ -97,6 +98,9 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
  */
 const char *replay_name(const struct replay *replay, u32 recording);
 bool replay_real_time(const struct replay *replay, u32 recording, s64 *ret_offset_ns);
+
+/* Returns what each recording says about itself. The replay owns it. */
+const struct recording *replay_recordings(const struct replay *replay, size_t *ret_n);
 
 /* Returns the descriptor that the next step reads, or -1 at the end. The replay owns it. */
 int replay_fd(const struct replay *replay);
