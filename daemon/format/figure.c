@@ -19,11 +19,13 @@ bool figure_mean(const json_object *event, double *ret)
 bool figure_quantile(const json_object *event, const char *name, struct figure_quantile *ret)
 {
 	const json_object *quantile = json_get_object(json_get_object(event, "latency"), name);
+	bool few;
 
 	if (!json_get_double(quantile, "value", &ret->value) || !json_get_u64(quantile, "low", &ret->low) ||
 	    !json_get_u64(quantile, "high", &ret->high))
 		return false;
 	ret->over = ret->high >= histogram_fine_upper(FINE_OVERFLOW);
+	ret->few = json_get_bool(quantile, "few", &few) && few;
 	return true;
 }
 

@@ -16,7 +16,10 @@ struct figure_quantile {
 	u64 low;      /* exclusive */
 	u64 high;     /* inclusive */
 	bool over;    /* in the overflow bucket: all that is known is that it is above `low` */
+	bool few;     /* too few samples for this quantile: shown with FIGURE_FEW_MARK */
 };
+
+#define FIGURE_FEW_MARK "?"
 
 bool figure_samples(const json_object *event, u64 *ret);
 bool figure_mean(const json_object *event, double *ret);

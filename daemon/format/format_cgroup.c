@@ -232,6 +232,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	_cleanup_fclose_ FILE *line = NULL;
 	_cleanup_free_ char *text = NULL;
 	u64 samples = all;
+	bool few = false;
 	size_t length;
 	double mean;
 
@@ -250,11 +251,14 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 		if (!figure_quantile(event, names[i], &quantile))
 			continue;
 		if (quantile.over)
-			(void)fprintf(line, ", %s above %llu", names[i], (unsigned long long)quantile.low);
+			(void)fprintf(line, ", %s above %llu%s", names[i], (unsigned long long)quantile.low,
+				      quantile.few ? FIGURE_FEW_MARK : "");
 		else
-			(void)fprintf(line, ", %s %.0f (%llu-%llu)", names[i], quantile.value,
+			(void)fprintf(line, ", %s %.0f%s (%llu-%llu)", names[i], quantile.value,
+				      quantile.few ? FIGURE_FEW_MARK : "",
 				      (unsigned long long)quantile.low + 1,
 				      (unsigned long long)quantile.high);
+		few = few || quantile.few;
 	}
 	if (fclose(TAKE_PTR(line)) != 0)
 		return;
@@ -266,6 +270,8 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
 	}
+	if (few)
+		line_put(out, style, "", "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 }
 
 static void put_trend(FILE *out, const struct format_style *style, const json_object *event,

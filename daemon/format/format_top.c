@@ -37,6 +37,8 @@ static void put_quantile(FILE *out, const json_object *event, const char *name)
 		text_short_count(quantile.value, text + quantile.over);
 		if (quantile.over)
 			text[0] = '>';
+		if (quantile.few)
+			(void)strncat(text, FIGURE_FEW_MARK, sizeof(text) - strlen(text) - 1);
 	}
 	(void)fprintf(out, " %6s", text);
 }
@@ -276,12 +278,32 @@ static bool any_is(json_object *cgroups, bool (*is)(const json_object *cgroup))
 	return false;
 }
 
+/* Checks the quantiles that the table shows. */
+static bool has_few(const json_object *cgroup)
+{
+	json_object *events = json_get_object(cgroup, "events");
+	struct figure_quantile quantile;
+
+	if (!events)
+		return false;
+	json_object_object_foreach (events, key, event) {
+		(void)key;
+		if ((figure_quantile(event, "p50", &quantile) && quantile.few) ||
+		    (figure_quantile(event, "p99", &quantile) && quantile.few))
+			return true;
+	}
+	return false;
+}
+
 static void format_marks(FILE *out, const struct format_style *style, json_object *cgroups)
 {
 	bool sums = any_is(cgroups, is_sum), guests = any_is(cgroups, is_guest);
+	bool few = any_is(cgroups, has_few);
 
-	if (sums || guests)
+	if (sums || guests || few)
 		(void)fputc('\n', out);
+	if (few)
+		line_put(out, style, NULL, "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 	if (sums)
 		line_put(out, style, NULL, "%s",
 			 SUM_MARK

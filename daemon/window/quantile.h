@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Quantiles of a fine histogram, with bounds given by the bucket edges. Pure function. */
+/* Quantiles of a fine histogram, with bounds given by the bucket edges. Pure functions. */
 #ifndef PEBSD_QUANTILE_H
 #define PEBSD_QUANTILE_H
+
+#include <stdbool.h>
 
 #include "collect/figures.h"
 
@@ -9,7 +11,15 @@ struct quantile {
 	double value; /* cycles, interpolated within the bucket as Prometheus does */
 	u32 low;      /* cycles, exclusive: the quantile lies above it */
 	u32 high;     /* cycles, inclusive: the quantile is not above it; 2^32 - 1 in the overflow bucket */
+	bool few;     /* there are fewer samples than quantile_samples_needed() */
 };
+
+/*
+ * The number of independent samples at and above which some sample lies on each side of the `q` quantile of
+ * what is sampled, 0 < q < 1, with a confidence of 95% for either side: 5 for p50, 299 for p99, 2995 for p999.
+ * With fewer, the value says little more than the lowest or highest latency of the samples.
+ */
+u64 quantile_samples_needed(double q);
 
 /*
  * The `q` quantile, 0 < q <= 1: lies in the bucket of the ceil(q x n)-th smallest of the n latencies. In the

@@ -53,10 +53,12 @@ Test(format, top_of_a_replay)
 		"\n"
 		"CGROUP           SAMPLES  LAT%   MEAN    P50    P99  L1 LFB  L2  L3 LOCAL REMOTE OTHER "
 		"HITM%\n"
-		"comm:kstaled          13  93.5    124    119    174  23  38   8  31     0      0     0     "
+		"comm:kstaled          13  93.5    124    119   174?  23  38   8  31     0      0     0     "
 		"0\n"
-		"comm:evil\\x1b[2J       1   6.5    112    108    112 100   0   0   0     0      0     0     "
-		"0\n");
+		"comm:evil\\x1b[2J       1   6.5    112   108?   112? 100   0   0   0     0      0     0     "
+		"0\n"
+		"\n"
+		"? too few samples for this quantile\n");
 }
 
 Test(format, each_recording_of_a_replay_is_described)
@@ -110,15 +112,17 @@ Test(format, top_of_a_live_machine_on_80_columns)
 			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
 			 "\n"
 			 "CGROUP                   SAMPLES  LAT%   MEAN    P50    P99 SOURCES      HITM%\n"
-			 "/system.slice/db.service      10   0.1    400    400    416 RRRRRRRRRRRR    50\n"
-			 "/                             90   0.0     20     19     20 111111111111     0\n"
+			 "/system.slice/db.service      10   0.1    400    400   416? RRRRRRRRRRRR    50\n"
+			 "/                             90   0.0     20     19    20? 111111111111     0\n"
 			 "\n"
 			 "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of\n"
 			 "             sampled loads above 30 cycles of instruction latency; not a count\n"
 			 "             of all loads\n"
 			 "\n"
 			 "CGROUP                   SAMPLES  LAT%   MEAN    P50    P99 SOURCES      HITM%\n"
-			 "/system.slice/db.service       1 100.0     30     29     30 222222222222     -\n");
+			 "/system.slice/db.service       1 100.0     30    29?    30? 222222222222     -\n"
+			 "\n"
+			 "? too few samples for this quantile\n");
 	expect_width(text, 80);
 }
 
@@ -178,10 +182,10 @@ Test(format, an_overflow_is_no_number)
 	status = json_status(snapshot);
 	top = json_top(snapshot);
 	text = TEXT_OF(format_top(out, status, top, &wide));
-	cr_expect_not_null(strstr(text, "  2.00M >1.05M >1.05M "));
+	cr_expect_not_null(strstr(text, "  2.00M >1.05M? >1.05M?"));
 	cgroup = json_cgroup(snapshot, 1);
 	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
-	cr_expect_not_null(strstr(shown, "p99 above 1048576, "));
+	cr_expect_not_null(strstr(shown, "p99 above 1048576?, "));
 	cr_expect_not_null(strstr(shown, "\n    above 1048576        3 100.0%  ###"));
 }
 
@@ -198,8 +202,9 @@ Test(format, cgroup_of_a_replay)
 			 "      Event: loads: period not known or not fixed; use latency, in core cycles,\n"
 			 "             of sampled loads above 64 cycles; not a count of all loads\n"
 			 "    Samples: 13\n"
-			 "    Latency: mean 124.1, p50 119 (113-120), p90 155 (145-160), p95 166\n"
-			 "             (161-176), p99 174 (161-176), p999 176 (161-176) cycles\n"
+			 "    Latency: mean 124.1, p50 119 (113-120), p90 155? (145-160), p95 166?\n"
+			 "             (161-176), p99 174? (161-176), p999 176? (161-176) cycles\n"
+			 "             ? too few samples for this quantile\n"
 			 "      Snoop: none 13 (100.0%)\n"
 			 "        TLB: hit 12 (92.3%), miss 1 (7.7%)\n"
 			 "      Flags: locked 2 (15.4%), blocked 0 (0.0%)\n"
@@ -506,6 +511,7 @@ Test(format, top_of_several_events)
 			 "/machine.slice/vm.scope*      20    3.2\n"
 			 "/batch                       400   64.5\n"
 			 "\n"
+			 "? too few samples for this quantile\n"
 			 "* a virtual machine: guest not sampled, only the host's side of it\n");
 	cr_expect_not_null(strstr(numbers, "\n"
 					   "CGROUP                   SAMPLES SHARE%  L1 OTHER WALK% LOCK%\n"

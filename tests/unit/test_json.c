@@ -27,14 +27,14 @@ static void expect_json(json_object *got, const char *expected)
 		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
 }
 
-#define KSTALED                                                                                             \
-	"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":13,"                             \
-	"\"latency\":{\"sum\":1613,\"mean\":124.1,"                                                         \
-	"\"p50\":{\"value\":118.7,\"low\":112,\"high\":120},\"p90\":{\"value\":155.2,\"low\":144,\"high\":" \
-	"160},"                                                                                             \
-	"\"p95\":{\"value\":165.6,\"low\":160,\"high\":176},\"p99\":{\"value\":173.9,\"low\":160,\"high\":" \
-	"176},"                                                                                             \
-	"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176}},"
+#define KSTALED                                                                                                          \
+	"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":13,"                                          \
+	"\"latency\":{\"sum\":1613,\"mean\":124.1,"                                                                      \
+	"\"p50\":{\"value\":118.7,\"low\":112,\"high\":120},\"p90\":{\"value\":155.2,\"low\":144,\"high\":"              \
+	"160,\"few\":true},"                                                                                             \
+	"\"p95\":{\"value\":165.6,\"low\":160,\"high\":176,\"few\":true},\"p99\":{\"value\":173.9,\"low\":160,\"high\":" \
+	"176,\"few\":true},"                                                                                             \
+	"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176,\"few\":true}},"
 
 Test(json, top_of_a_replay_in_full)
 {
@@ -50,10 +50,10 @@ Test(json, top_of_a_replay_in_full)
 		"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":14,"
 		"\"latency\":{\"sum\":1725,\"mean\":123.2,"
 		"\"p50\":{\"value\":117.3,\"low\":112,\"high\":120},"
-		"\"p90\":{\"value\":153.6,\"low\":144,\"high\":160},"
-		"\"p95\":{\"value\":164.8,\"low\":160,\"high\":176},"
-		"\"p99\":{\"value\":173.8,\"low\":160,\"high\":176},"
-		"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176}},"
+		"\"p90\":{\"value\":153.6,\"low\":144,\"high\":160,\"few\":true},"
+		"\"p95\":{\"value\":164.8,\"low\":160,\"high\":176,\"few\":true},"
+		"\"p99\":{\"value\":173.8,\"low\":160,\"high\":176,\"few\":true},"
+		"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176,\"few\":true}},"
 		"\"sources\":{\"l1\":{\"samples\":4,\"latency_sum\":412},\"l2\":{\"samples\":1,\"latency_"
 		"sum\":77},"
 		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"

@@ -118,7 +118,10 @@ static void put_number(FILE *out, size_t width, const struct top_number *number,
 		(void)snprintf(text, sizeof(text), format, number->value);
 	if (number->over && number->known)
 		text[0] = '>';
-	(void)fprintf(out, "%*s", (int)width, text);
+	if (number->few)
+		(void)fprintf(out, "%*s" FIGURE_FEW_MARK, (int)width - 1, text);
+	else
+		(void)fprintf(out, "%*s", (int)width, text);
 }
 
 /* A rate below ten gets a decimal. */
@@ -437,6 +440,7 @@ const char *top_help(void)
 	       "  SMP/S   samples a second: what the hardware picked, no count of accesses\n"
 	       "  LAT%    of the weighted latency of all sampled accesses\n"
 	       "  MEAN P50 P99   cycles of latency, of samples that passed the threshold\n"
+	       "          " FIGURE_FEW_MARK ": too few samples for this quantile\n"
 	       "  SOURCES 1 L1, F fill buffer, 2 L2, 3 L3, D local memory, R remote, o other\n"
 	       "  HITM%   found the line modified in another cache\n"
 	       "  TREND   of the mean, oldest first; each row has its own scale\n"

@@ -26,6 +26,7 @@ static struct top_number quantile(const json_object *event, const char *name)
 		return (struct top_number){0};
 	return (struct top_number){.known = true,
 				   .over = quantile.over,
+				   .few = quantile.few,
 				   .value = quantile.over ? (double)quantile.low : quantile.value};
 }
 

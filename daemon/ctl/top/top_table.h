@@ -14,6 +14,7 @@
 struct top_number {
 	bool known;
 	bool over; /* all that is known is that it is above `value` */
+	bool few;  /* too few samples: shown with FIGURE_FEW_MARK */
 	double value;
 };
 

@@ -25,6 +25,8 @@ static void put_quantiles(struct json_writer *writer, json_object *object, const
 		json_put_cycles(writer, bounds, "value", quantile.value);
 		json_put_u64(writer, bounds, "low", quantile.low);
 		json_put_u64(writer, bounds, "high", quantile.high);
+		if (quantile.few)
+			json_put(writer, bounds, "few", json_object_new_boolean(true));
 		json_put(writer, object, quantiles[i].name, bounds);
 	}
 }
