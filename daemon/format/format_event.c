@@ -164,11 +164,11 @@ char *format_counts(json_object *counts, const char *none)
 	return text;
 }
 
-/* "1.5s of CPU time multiplexed, 0s throttled". */
+/* "1.5s multiplexed, 0s throttled (added up over all CPUs)". */
 static void format_unsampled(FILE *out, const struct format_style *style, json_object *unsampled)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *of = " of CPU time", *separator = "";
+	const char *separator = "";
 	size_t length;
 	FILE *line;
 
@@ -182,12 +182,11 @@ static void format_unsampled(FILE *out, const struct format_style *style, json_o
 		char span[TEXT_NUMBER_MAX];
 
 		text_span(json_object_get_double(value), span);
-		(void)fprintf(line, "%s%s%s %s", separator, span, of, line_visible(name, &kept));
+		(void)fprintf(line, "%s%s %s", separator, span, line_visible(name, &kept));
 		separator = ", ";
-		of = "";
 	}
 	if (fclose(line) == 0)
-		line_put(out, style, "Unsampled", "%s", text);
+		line_put(out, style, "Unsampled", "%s (added up over all CPUs)", text);
 }
 
 void format_samples(FILE *out, const struct format_style *style, json_object *samples, double seconds)

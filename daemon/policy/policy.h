@@ -136,6 +136,7 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 struct policy_counts {
 	u64 states[ALERT_RESOLVED + 1];
 	u64 unknown[UNKNOWN_NOT_MEASURED + 1];
+	u64 unknown_firing; /* those of the unknown ones that fired before, and therefore still fire */
 	u64 ignored;
 };
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret);

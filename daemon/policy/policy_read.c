@@ -292,14 +292,14 @@ static void count_view(const struct policy *policy, const struct view *view, siz
 		if (member < 0)
 			continue;
 		state = &subject->states[member];
-		if (state->extra && state->extra->preference.ignored)
+		if (state->extra && state->extra->preference.ignored) {
 			ret->ignored++;
-		else if (has_no_slot(policy, subject))
-			ret->unknown[UNKNOWN_NO_SLOT]++;
-		else if (state->unknown != UNKNOWN_NOT)
-			ret->unknown[state->unknown]++;
-		else
+		} else if (has_no_slot(policy, subject) || state->unknown != UNKNOWN_NOT) {
+			ret->unknown[has_no_slot(policy, subject) ? UNKNOWN_NO_SLOT : state->unknown]++;
+			ret->unknown_firing += state->state == ALERT_FIRING;
+		} else {
 			ret->states[state->state]++;
+		}
 	}
 }
 

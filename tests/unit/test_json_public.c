@@ -152,6 +152,14 @@ Test(json_public, alerts_that_have_a_series)
 		"{\"rule\":\"slow-db\",\"cgroup\":\"/system.slice/db1.service\",\"severity\":\"critical\","
 		"\"state\":\"firing\",\"since\":\"2026-11-21T05:46:40Z\"}");
 	cr_expect_str_eq(json_get_text(json_object_array_get_idx(told, 1), "state"), "pending");
+	json_object_put(object);
+	/* While nothing is known, a firing alert has the same state as in GetAlerts. */
+	list[0].decision.unknown = UNKNOWN_SOURCE;
+	object = alerts(list, ARRAY_SIZE(list));
+	told = json_object_array_get_idx(json_get_array(object, "alerts"), 0);
+	cr_expect_str_eq(json_get_text(told, "state"), "unknown");
+	cr_expect_str_eq(json_get_text(told, "held"), "firing");
+	cr_expect_str_eq(json_get_text(told, "unknown"), "source");
 	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 0);
 }
 

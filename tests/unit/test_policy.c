@@ -156,6 +156,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
 	cr_expect_eq(counts.unknown[UNKNOWN_SAMPLES], 0);
 	cr_expect_eq(counts.states[ALERT_FIRING], 0);
+	cr_expect_eq(counts.unknown_firing, 1, "/a fires until it is known to be clear");
 	cr_expect_eq(counts.states[ALERT_INACTIVE], 1);
 
 	/* A rule that does not match the cgroup does not judge it. */

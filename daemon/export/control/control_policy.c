@@ -27,7 +27,7 @@ json_object *control_add_alerts(const struct control *control, json_object *stat
 		struct policy_counts counts;
 
 		policy_count(policy, i, &counts);
-		firing += counts.states[ALERT_FIRING];
+		firing += counts.states[ALERT_FIRING] + counts.unknown_firing;
 	}
 	count = json_object_new_uint64(firing);
 	if (count && json_object_object_add(status, "alerts_firing", count) == 0)

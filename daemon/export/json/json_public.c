@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "export/json/json.h"
+#include "export/json/json_rules.h"
 #include "export/json/json_writer.h"
 #include "export/prometheus/alerts_told.h"
 #include "export/prometheus/prometheus_alerts.h"
@@ -80,7 +81,7 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 	json_put_text(writer, object, "cgroup", alert->cgroup);
 	if (*alert->rule->severity)
 		json_put_text(writer, object, "severity", alert->rule->severity);
-	json_put_text(writer, object, "state", alert_state_word(alert->decision.state));
+	json_put_alert_state(writer, object, alert);
 	json_put_time(writer, object, "since", &alert->since);
 	return object;
 }

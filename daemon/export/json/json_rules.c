@@ -187,7 +187,7 @@ static bool is_unknown(const struct alert *alert)
 	       !(decision->state == ALERT_RESOLVED && alert->end != ALERT_END_CLEAR);
 }
 
-static void put_state(struct json_writer *writer, json_object *object, const struct alert *alert)
+void json_put_alert_state(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	const char *word = alert_state_word(alert->decision.state);
 
@@ -296,7 +296,7 @@ static void fill_alert(struct json_writer *writer, json_object *object, const st
 	json_put(writer, object, event, name(alert->event_key));
 	if (*alert->rule->severity)
 		json_put(writer, object, "severity", name(alert->rule->severity));
-	put_state(writer, object, alert);
+	json_put_alert_state(writer, object, alert);
 	put_bool(writer, object, "dry_run", alert->rule->dry_run);
 	if (rule_is_known(alert)) {
 		put_estimate(writer, object, alert);
