@@ -107,8 +107,11 @@ static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf
 		(void)perf_cpu_set_period(fresh, over->period, false);
 	perf_set_put_new(set, fresh, &next);
 	r = perf_cpu_attach(fresh, set->program_fd);
-	if (r < 0)
+	if (r < 0) {
+		if (old)
+			perf_cpu_close(old);
 		return r;
+	}
 	begun = now_ns();
 	if (old)
 		end_old(set, old);
