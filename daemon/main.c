@@ -91,8 +91,7 @@ static int probe(const struct options *options)
 	if (r == -EINVAL) {
 		log_mistakes(&mistakes);
 		log_notice(
-			"the configuration has mistakes; what follows is for the default events, ldlat and "
-			"period");
+			"the configuration has mistakes; this report uses the default events, ldlat and period");
 		r = config_new(&config);
 	}
 	if (r >= 0) {
@@ -114,8 +113,7 @@ static int probe(const struct options *options)
 		r = probe_run(&wish, options->json, stdout);
 	}
 	if (r < 0) {
-		(void)log_error(r, "cannot tell what can be sampled below %s",
-				options->sysfs_root ? options->sysfs_root : "/sys");
+		(void)log_error(r, "cannot probe %s", options->sysfs_root ? options->sysfs_root : "/sys");
 		return EXIT_FAILED;
 	}
 	return r;
@@ -144,7 +142,7 @@ static int run(const struct options *options, struct config *config)
 	if (message)
 		(void)log_error(0, "%s", message);
 	else
-		(void)log_error(r, "cannot go on");
+		(void)log_error(r, "cannot continue");
 	/* The unit is not restarted for an error that a restart cannot cure. Its status then says why. */
 	(void)sd_notifyf(false, "STATUS=%s\nERRNO=%d", message ? message : strerror(-r), -r);
 	return (int)failure.code;
@@ -158,8 +156,9 @@ static int symbols_socket(void)
 	int r = config_load(NULL, NULL, &config, &mistakes);
 
 	if (r < 0)
-		(void)log_warning(r == -EINVAL ? 0 : r, "the configuration has mistakes, which pebsd "
-							"--check-config tells; no debuginfod is asked");
+		(void)log_warning(
+			r == -EINVAL ? 0 : r,
+			"the configuration has mistakes: no debuginfod server is used; run pebsd --check-config");
 	return symbols_unit(&(struct symbols_unit_settings){
 		.listening = SD_LISTEN_FDS_START,
 		.debuginfod = r < 0 ? NULL : config->debuginfod,
@@ -194,7 +193,7 @@ static int version(const struct options *options)
 	bpf = bpf_digests(&n);
 	r = build_info_print(stdout, "pebsd", bpf, n);
 	if (r < 0) {
-		(void)log_error(r, "cannot print what pebsd is made of");
+		(void)log_error(r, "cannot print the build information");
 		return EXIT_FAILED;
 	}
 	return EXIT_DONE;

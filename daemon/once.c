@@ -57,7 +57,7 @@ static int replay_all(struct sampling *sampling, struct failure *failure)
 	}
 	if (r < 0 && !sampling_complete(sampling, &message) && !message) {
 		if (asprintf(&failure->message,
-			     "cannot count what was recorded: %s; the figures so far are not printed",
+			     "cannot count the recorded samples: %s; the partial result is not printed",
 			     strerror(-r)) < 0)
 			failure->message = NULL;
 		return r;

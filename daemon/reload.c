@@ -92,12 +92,12 @@ static int take_over(const struct reload_applier *applier, struct config *runnin
 	changed = config_rule_changes(running, loaded, &changes);
 	n = config_reload_keys(running, loaded, keys);
 	if (n || changed > 0)
-		add_line(lines, join("taken over:", keys, n, changes));
+		add_line(lines, join("applied:", keys, n, changes));
 	n = config_restart_keys(running, loaded, keys);
 	if (n)
 		add_line(lines, join("waiting for a restart:", keys, n, NULL));
 	config_reload(running, loaded);
-	log_notice("configuration read again%s", lines[0] || warning ? "" : "; nothing in it changed");
+	log_notice("configuration read again%s", lines[0] || warning ? "" : "; nothing has changed");
 	for (size_t i = 0; lines[i]; i++)
 		log_notice("%s", lines[i]);
 	add_line(lines, warning);

@@ -111,7 +111,7 @@ static int wait_for_input(struct server *server)
 				on_input, server);
 
 	if (r < 0)
-		return log_error(r, "cannot wait for what the origin reads");
+		return log_error(r, "cannot wait for more of the recording");
 	return sd_event_source_set_enabled(server->step, SD_EVENT_OFF);
 }
 
@@ -128,9 +128,9 @@ static int on_step(sd_event_source *source, void *userdata)
 		return wait_for_input(server);
 	tick_once(server);
 	if (sampling_complete(server->sampling, &message))
-		log_info("every record is read; serving the figures until SIGTERM");
+		log_info("all records were read; serving the figures until SIGTERM");
 	else
-		(void)log_error(r, "%s", message ? message : "the recording can't be read on");
+		(void)log_error(r, "%s", message ? message : "cannot read the rest of the recording");
 	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
@@ -183,10 +183,11 @@ static int reload(void *userdata, char ***ret_lines)
 		control_permit(server->control, server->config->detail);
 		containers_look_for_names(server->containers, server->config->container_names);
 		if (server->http && http_configure(server->http, server->config->hosts) < 0)
-			(void)log_error(-ENOMEM, "the HTTP endpoint keeps its hosts; reload again");
+			(void)log_error(-ENOMEM,
+					"the HTTP endpoint still uses the old `hosts`; reload again");
 		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
-			(void)log_error(-ENOMEM, "the rules stay as they were; reload again");
+			(void)log_error(-ENOMEM, "the old rules stay in force; reload again");
 		tick_set_interval(&server->tick, server->config->interval_ns / NSEC_PER_USEC);
 	}
 	watch_reload(&server->watch, r);
@@ -309,7 +310,7 @@ static int open_detail(struct server *server)
 	if (r == 0)
 		server->scrape = (struct zoom_scrape){.zooms = detail_zooms(server->detail),
 						      .enabled = &server->config->profiles};
-	return r < 0 ? log_error(r, "cannot prepare looking closer at cgroups") : 0;
+	return r < 0 ? log_error(r, "cannot prepare zooms and hot tables") : 0;
 }
 
 /* Cgroups of a recording or of the model do not belong to this host. */
@@ -322,7 +323,7 @@ static int open_containers(struct server *server)
 	int r = containers_new(&settings, &server->containers);
 
 	if (r < 0)
-		return log_error(r, "cannot prepare to name containers");
+		return log_error(r, "cannot prepare the lookup of container names");
 	containers_look_for_names(server->containers, server->config->container_names);
 	head->containers = containers_lookup(server->containers);
 	return 0;
@@ -399,7 +400,7 @@ static int go_on_pausing(struct server *server)
 	if (!pause_kept(sampling_handover(server->sampling), &seconds))
 		seconds = (struct maybe_double){.known = true};
 	r = pause_begin(&server->pause, &seconds);
-	return r < 0 ? log_error(r, "cannot go on with the pause that was asked for") : 0;
+	return r < 0 ? log_error(r, "cannot restore the pause") : 0;
 }
 
 static int start(struct server *server, struct failure *failure)
@@ -414,7 +415,7 @@ static int start(struct server *server, struct failure *failure)
 	int r = store_open(&server->store);
 
 	if (r < 0)
-		return log_error(r, "cannot take over what the service manager passes");
+		return log_error(r, "cannot take over the file descriptors that the service manager keeps");
 	settings.store = server->store;
 	r = sampling_open(&settings, &server->sampling, failure);
 	if (r < 0)
@@ -440,7 +441,7 @@ static int start(struct server *server, struct failure *failure)
 	}
 	r = slot_reclaim_open(server->event, sampling_engine(server->sampling), &server->reclaim);
 	if (r < 0)
-		return log_error(r, "cannot wait for slots to run short");
+		return log_error(r, "cannot watch for a lack of slots");
 	r = open_containers(server);
 	if (r == 0)
 		r = open_detail(server);

@@ -163,13 +163,13 @@ static int get_health(void *userdata, const char **ret_reason)
 		return -ECANCELED;
 	if (tick_is_overdue(age_us, server->tick.interval_us)) {
 		text_span((double)age_us / 1e6, age);
-		(void)snprintf(server->overdue, sizeof(server->overdue),
-			       "no collection for %s; the log may say why", age);
+		(void)snprintf(server->overdue, sizeof(server->overdue), "no collection for %s; see the log",
+			       age);
 		*ret_reason = server->overdue;
 		return -ETIME;
 	}
 	if (server->collection_error < 0) {
-		*ret_reason = "the last collection failed; the log says why";
+		*ret_reason = "the last collection failed; see the log";
 		return server->collection_error;
 	}
 	return sampling_health(server->sampling, ret_reason);

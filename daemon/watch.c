@@ -128,7 +128,7 @@ void watch_total(struct watch *watch, unsigned event, const struct snapshot_even
 					     {"PEBSD_SEEN", seen_field},
 					     {"PEBSD_LOST", lost_field},
 					     {0}}),
-		 "in all, %s samples of %s seen, %s lost", seen, description->key, lost);
+		 "total: %s samples of %s seen, %s lost", seen, description->key, lost);
 }
 
 static void tell_period(struct watch *watch, const struct snapshot_event *description, u64 before, bool log)
@@ -137,7 +137,7 @@ static void tell_period(struct watch *watch, const struct snapshot_event *descri
 	json_object *fields = json_object_new_object();
 	u64 now = description->event.period;
 
-	if (asprintf(&text, "the period of %s is %llu, no longer %llu", description->key,
+	if (asprintf(&text, "the period of %s is now %llu (was %llu)", description->key,
 		     (unsigned long long)now, (unsigned long long)before) < 0)
 		text = NULL;
 	if (text && log)
@@ -171,7 +171,7 @@ void watch_pause(struct watch *watch, const struct snapshot *head)
 		return;
 	}
 	if (head->paused_until.tv_sec == 0) {
-		publish(watch, "pause", "paused until it is resumed", NULL);
+		publish(watch, "pause", "paused until resumed", NULL);
 		return;
 	}
 	text_time(&head->paused_until, time);
@@ -188,7 +188,7 @@ void watch_alert(struct watch *watch, const struct transition *transition)
 	const struct alert *alert = &transition->alert;
 	_cleanup_free_ char *text = NULL;
 
-	if (asprintf(&text, "%s of %s is %s, was %s%s", alert->rule->name, alert->cgroup,
+	if (asprintf(&text, "rule %s on %s is %s, was %s%s", alert->rule->name, alert->cgroup,
 		     alert_state_word(transition->to), alert_state_word(transition->from),
 		     alert->rule->dry_run ? " (dry run)" : "") < 0)
 		text = NULL;
@@ -229,6 +229,7 @@ void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
 void watch_reload(struct watch *watch, int result)
 {
 	publish(watch, "reload",
-		result < 0 ? "the configuration has mistakes; the old one stays" : "configuration read",
+		result < 0 ? "the configuration has mistakes; the old one stays in force"
+			   : "configuration read",
 		NULL);
 }

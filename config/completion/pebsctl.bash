@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # bash completion of pebsctl: verbs, options and their values, and the cgroups and rules that the daemon has now.
 
-# The words of the line up to the cursor, in `words`. Readline parts them at colons and equals signs, of which names of
-# cgroups are full: what no blank parts is one word again.
+# Sets `words` to the words of the line up to the cursor. Readline also splits at colons and equals signs, which are
+# common in names of cgroups. This joins what is not separated by blanks.
 __pebsctl_words() {
 	local i part rest=${COMP_LINE:0:COMP_POINT}
 	words=()
@@ -19,12 +19,12 @@ __pebsctl_words() {
 	done
 }
 
-# What the daemon says, asked through the socket that is on the line already.
+# Asks the daemon, through the socket that the command line names.
 __pebsctl_ask() {
 	command pebsctl ${socket:+--socket "$socket"} --json "$@" 2>/dev/null
 }
 
-# Names as the daemon's JSON has them, a line each. Those that JSON escapes are left out: they are not typed anyway.
+# Prints the names in the daemon's JSON, one per line. Names that JSON escapes are left out: nobody types them.
 __pebsctl_cgroups() {
 	__pebsctl_ask top | grep -o '"cgroup": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
@@ -33,7 +33,8 @@ __pebsctl_rules() {
 	__pebsctl_ask rules | grep -o '"rule": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
 
-# Lines that begin with the current word, quoted for the shell, without what readline has before its own last word.
+# Offers the lines that begin with the current word, quoted for the shell, without the part that readline already has
+# before its own last word.
 __pebsctl_offer() {
 	local line quoted kept=''
 	[[ $current != *:* || $COMP_WORDBREAKS != *:* ]] || kept=${current%"${current##*:}"}
@@ -60,7 +61,7 @@ __pebsctl_values() {
 	--window) values='1s 10s 30s 1m 5m all' ;;
 	--for) values='10s 30s 1m 10m 1h' ;;
 	--depth) values='1 2 3 4' ;;
-	# A number, or a part of a name.
+	# The value is a number or a part of a name.
 	--limit | --rate | --filter | -n) return ;;
 	esac
 	# shellcheck disable=SC2086 # words

@@ -49,6 +49,7 @@ struct option_spec {
 	const char *argument;
 	const char *help;
 	int (*set)(struct ctl_options *options, const char *value); /* NULL: print the help and exit */
+	const char *expected;                                       /* values that set() accepts; NULL: any */
 };
 
 static int set_socket(struct ctl_options *options, const char *value)
@@ -195,30 +196,38 @@ static int set_for(struct ctl_options *options, const char *value)
 }
 
 static const struct option_spec option_specs[] = {
-	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" OPTIONS_SOCKET ")",
-			   set_socket},
-	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
-	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or rows of a table (1 to 1000000)",
-			  set_limit},
-	[OPTION_SORT] = {"sort", 0, "ORDER", "latency, samples, mean, p99, share:SOURCE or share:hitm",
-			 set_sort},
-	[OPTION_FILTER] = {"filter", 0, "TEXT", "top: cgroups whose name holds TEXT; * ** ? as in patterns",
-			   set_filter},
-	[OPTION_DEPTH] = {"depth", 0, "N", "top: sums of subtrees, to N names below the root (0 to 99)",
-			  set_depth},
-	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5m; or all", set_window},
-	[OPTION_FOR] = {"for", 0, "DUR", "for so long, such as 30s, 10m or 2h, to 365d", set_for},
-	[OPTION_RATE] = {"rate", 0, "N", "zoom: at most N samples a second, 1 to 20000 (1000)", set_rate},
-	[OPTION_NO_WAIT] = {"no-wait", 0, NULL, "zoom: begin, and do not wait for the end", set_no_wait},
-	[OPTION_LAST] = {"last", 0, NULL, "of the last zoom, in the place of a new one", set_last},
-	[OPTION_STOP] = {"stop", 0, NULL, "zoom: end the one that runs, and show what it took", set_stop},
-	[OPTION_OUTPUT] = {"output", 'o', "FILE", "profile: where it goes; - is standard output", set_output},
-	[OPTION_FOLDED] = {"folded", 0, NULL, "profile: folded stacks, for flame graphs", set_folded},
-	[OPTION_LATENCY] = {"latency", 0, NULL, "with --folded: cycles of latency, not samples", set_latency},
-	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: perf.data, for perf (root)", set_perf_data},
-	[OPTION_HELP] = {"help", 'h', NULL, "this", NULL},
-	[OPTION_VERSION] = {"version", 0, NULL, "the version of pebsctl; with --json of its libraries too",
-			    set_nothing},
+	[OPTION_SOCKET] = {"socket", 0, "PATH", "control socket of pebsd (default " OPTIONS_SOCKET ")",
+			   set_socket, NULL},
+	[OPTION_JSON] = {"json", 0, NULL, "print JSON: complete and stable, for programs", set_json, NULL},
+	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or table rows (1 to 1000000)",
+			  set_limit, "1 to 1000000"},
+	[OPTION_SORT] = {"sort", 0, "ORDER", "by latency, samples, mean, p99, share:SOURCE or share:hitm",
+			 set_sort, NULL},
+	[OPTION_FILTER] = {"filter", 0, "TEXT", "top: names that contain TEXT, or match it (* ** ?)",
+			   set_filter, "at most 247 bytes"},
+	[OPTION_DEPTH] = {"depth", 0, "N", "top: subtree sums, to N levels below the root (0 to 99)",
+			  set_depth, "0 to 99"},
+	[OPTION_WINDOW] = {"window", 0, "DUR", "cover the last DUR, such as 500ms, 10s or 5m; or all",
+			   set_window, "a time such as 500ms, 10s or 5m, or all"},
+	[OPTION_FOR] = {"for", 0, "DUR", "how long, such as 30s, 10m or 2h (at most 365d)", set_for,
+			"a time such as 30s, 10m or 2h, at most 365d"},
+	[OPTION_RATE] = {"rate", 0, "N", "zoom: at most N samples/s, 1 to 20000 (default 1000)", set_rate,
+			 "1 to 20000"},
+	[OPTION_NO_WAIT] = {"no-wait", 0, NULL, "zoom: start it, and do not wait for its end", set_no_wait,
+			    NULL},
+	[OPTION_LAST] = {"last", 0, NULL, "use the last zoom instead of a new one", set_last, NULL},
+	[OPTION_STOP] = {"stop", 0, NULL, "zoom: end the running zoom, and print its result", set_stop, NULL},
+	[OPTION_OUTPUT] = {"output", 'o', "FILE", "profile: write to FILE; - is standard output", set_output,
+			   "a file name, or - for standard output"},
+	[OPTION_FOLDED] = {"folded", 0, NULL, "profile: write folded stacks, for flame graphs", set_folded,
+			   NULL},
+	[OPTION_LATENCY] = {"latency", 0, NULL, "with --folded: weights are cycles of latency, not samples",
+			    set_latency, NULL},
+	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: write perf.data, for perf (needs root)",
+			      set_perf_data, NULL},
+	[OPTION_HELP] = {"help", 'h', NULL, "print this help", NULL, NULL},
+	[OPTION_VERSION] = {"version", 0, NULL, "print the version; --json: those of its libraries, too",
+			    set_nothing, NULL},
 };
 
 #define USES(option) (1U << (option))
@@ -234,40 +243,39 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS, verb_status},
-	{"top", NULL, "cgroups by the latency of their sampled accesses; live on a terminal",
+	{"top", NULL, "cgroups by latency of sampled accesses; live on a terminal",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_FILTER) | USES(OPTION_DEPTH) |
 		 USES(OPTION_WINDOW),
 	 verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
 	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
-	{"zoom", "CGROUP", "look closer now: functions, data, contended cache lines, nodes",
+	{"zoom", "CGROUP", "look closer now: functions, data, contended lines, nodes",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_NO_WAIT) |
 		 USES(OPTION_LAST) | USES(OPTION_STOP),
 	 verb_zoom},
 	{"hot", "CGROUP", "the code and cache lines that cost most, with bounds",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR), verb_hot},
-	{"profile", "CGROUP", "a zoom for other tools: pprof, --folded, --perf-data; wants -o FILE",
+	{"profile", "CGROUP", "write a zoom to -o FILE: pprof, --folded or --perf-data",
 	 USES_ALWAYS | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_LAST) | USES(OPTION_OUTPUT) |
 		 USES(OPTION_FOLDED) | USES(OPTION_LATENCY) | USES(OPTION_PERF_DATA),
 	 verb_profile},
 	{"rules", NULL, "the rules in force, and on how many cgroups each fires", USES_ALWAYS, verb_rules},
-	{"alerts", NULL, "what fires, what is about to, and what did in the last hour", USES_ALWAYS,
-	 verb_alerts},
-	{"explain", "RULE CGROUP", "why a rule fires there or does not, and what would change it",
-	 USES_ALWAYS, verb_explain},
-	{"neighbours", "CGROUP", "whose traffic rose when the cgroup's latency did", USES_ALWAYS,
+	{"alerts", NULL, "firing and pending alerts, and those of the last hour", USES_ALWAYS, verb_alerts},
+	{"explain", "RULE CGROUP", "why a rule fires or does not, and what would change that", USES_ALWAYS,
+	 verb_explain},
+	{"neighbours", "CGROUP", "the cgroups whose traffic rose when this one's latency did", USES_ALWAYS,
 	 verb_neighbours},
-	{"watch", NULL, "a line for each alert, cgroup born or gone, loss, reload, pause and more",
-	 USES_ALWAYS, verb_watch},
-	{"pause", NULL, "free every counter for another tool, until resumed or --for DUR",
+	{"watch", NULL, "print alerts, cgroups born or gone, losses and more, live", USES_ALWAYS, verb_watch},
+	{"pause", NULL, "free all counters for other tools, until resume or --for",
 	 USES_ALWAYS | USES(OPTION_FOR), verb_pause},
 	{"resume", NULL, "sample again", USES_ALWAYS, verb_resume},
-	{"reload", NULL, "have the configuration read again (root)", USES_ALWAYS, verb_reload},
+	{"reload", NULL, "make pebsd read its configuration again (needs root)", USES_ALWAYS, verb_reload},
 };
 
 static void print_help(FILE *out)
 {
-	(void)fprintf(out, "pebsctl [OPTION]... VERB\n\nVerbs:\n");
+	(void)fprintf(out, "pebsctl [OPTION]... VERB\n"
+			   "Prints what a running pebsd has sampled, and controls it.\n\nVerbs:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		char name[32];
 
@@ -288,12 +296,11 @@ static void print_help(FILE *out)
 				       spec->argument ? spec->argument : "");
 		(void)fprintf(out, "  %-19s %s\n", name, spec->help);
 	}
-	(void)fprintf(
-		out,
-		"\nWithout --window, text covers the last 10s (of a replay: all), JSON all the time.\n"
-		"Without --for, a zoom lasts 30s, and hot places are tabled for 10s before they are shown.\n"
-		"Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
-		"or rule, 5 not permitted. See pebsctl(1).\n");
+	(void)fprintf(out,
+		      "\nWithout --window, text covers the last 10s (all of a replay), JSON everything.\n"
+		      "Without --for, a zoom lasts 30s, and hot collects for 10s before it prints.\n"
+		      "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
+		      "or rule, 5 not permitted. See pebsctl(1).\n");
 }
 
 __attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *format, ...)
@@ -370,8 +377,8 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 			return false;
 		}
 		if (spec->set(options, optarg) < 0) {
-			*ret_result = usage("invalid --%s '%s': give --%s %s: %s", spec->name, optarg,
-					    spec->name, spec->argument, spec->help);
+			*ret_result =
+				usage("invalid --%s '%s': expected %s", spec->name, optarg, spec->expected);
 			return false;
 		}
 		*ret_used |= USES(i);
@@ -408,18 +415,18 @@ int main(int argc, char **argv)
 	if (used & USES(OPTION_VERSION))
 		return print_version(&options);
 	if (optind == argc)
-		return usage("a verb is needed");
+		return usage("missing verb");
 	verb = find_verb(argv[optind]);
 	if (!verb)
-		return usage("there is no verb '%s'", argv[optind]);
+		return usage("unknown verb '%s'", argv[optind]);
 	for (const char *at = verb->arguments; at; at = strchr(at + 1, ' '))
 		wanted++;
 	if (argc - optind - 1 < wanted)
 		return usage("%s needs %s", verb->name, verb->arguments);
 	if (argc - optind - 1 > wanted)
-		return usage("unexpected argument '%s' of %s", argv[optind + 1 + wanted], verb->name);
+		return usage("unexpected argument '%s' for %s", argv[optind + 1 + wanted], verb->name);
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
 		if (used & ~verb->options & USES(i))
-			return usage("%s does not take --%s", verb->name, option_specs[i].name);
+			return usage("--%s cannot be used with %s", option_specs[i].name, verb->name);
 	return verb->run(&options, argv + optind + 1);
 }

@@ -292,7 +292,7 @@ enum ctl_exit verb_resume(const struct ctl_options *options, char *const *argume
 		return call_print_json(reply);
 	return print_line(json_get_bool(reply, "was_paused", &was_paused) && was_paused
 				  ? "Sampling again.\n"
-				  : "It was not paused.\n");
+				  : "Sampling was not paused.\n");
 }
 
 enum ctl_exit verb_reload(const struct ctl_options *options, char *const *arguments)

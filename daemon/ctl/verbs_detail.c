@@ -59,8 +59,7 @@ static enum ctl_exit tell_begun(const struct ctl_options *options, json_object *
 	stream = open_memstream(&text, &length);
 	if (!stream)
 		return failure_of_memory();
-	line_put(stream, &style, NULL,
-		 "Zooming in until %s; `pebsctl zoom --last %s` shows what it has taken.",
+	line_put(stream, &style, NULL, "The zoom runs until %s; `pebsctl zoom --last %s` prints its result.",
 		 line_time(json_get_text(begun, "until"), until), line_visible(cgroup, &name));
 	if (json_get_text(begun, "note"))
 		line_put(stream, &style, NULL, "%s", line_visible(json_get_text(begun, "note"), &note));
@@ -90,7 +89,7 @@ static enum ctl_exit stop(const struct ctl_options *options, struct client *clie
 		return result;
 	(void)json_get_bool(reply, "ended", &ended);
 	if (!ended && !options->json)
-		(void)fprintf(stderr, "pebsctl: it was over already; this is what it took\n");
+		(void)fprintf(stderr, "pebsctl: the zoom had already ended; this is its result\n");
 	result = zoom_wait(options, client, id, cgroup, &zoom);
 	return result == CTL_DONE ? print_report(options, client, id, NULL) : result;
 }
@@ -109,11 +108,12 @@ enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *argument
 	u64 id = 0;
 
 	if (options->last + options->stop + options->no_wait > 1)
-		return wrong_usage("only one of --no-wait, --last and --stop can be had");
+		return wrong_usage("--no-wait, --last and --stop cannot be used together");
 	if ((options->last || options->stop) && (options->has_for || options->has_rate))
-		return wrong_usage("--for and --rate are of a new zoom, not of one that is there");
+		return wrong_usage(
+			"--for and --rate are for a new zoom: they cannot be used with --last or --stop");
 	if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
-		return wrong_usage("a zoom lasts 1h at most (--for)");
+		return wrong_usage("invalid --for: a zoom lasts at most 1h");
 	result = call_open(options, &client);
 	if (result != CTL_DONE)
 		return result;
@@ -180,7 +180,7 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 
 	r = progress_open(&progress);
 	if (r < 0) {
-		(void)fprintf(stderr, "pebsctl: cannot wait: %s\n", strerror(-r));
+		(void)fprintf(stderr, "pebsctl: cannot wait for the hot tables: %s\n", strerror(-r));
 		return CTL_FAILED;
 	}
 	for (;;) {
@@ -198,14 +198,16 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 			return CTL_DONE;
 		text_span((double)(u64)(seconds + 1), left);
 		(void)snprintf(line, sizeof(line),
-			       seconds > 0 ? "tabling hot code and data, %s left" : "naming%.0s", left);
+			       seconds > 0 ? "collecting hot code and data, %s left" : "looking up names%.0s",
+			       left);
 		progress_show(progress, line);
 		if (progress_wait(progress, seconds > 0 && seconds * 1000 < POLL_MS
 						    ? (int)(seconds * 1000) + 1
 						    : POLL_MS)) {
 			progress_close(TAKE_PTR(progress));
-			(void)fprintf(stderr, "pebsctl: it is tabled for some minutes yet; ask again with "
-					      "`pebsctl hot`\n");
+			(void)fprintf(
+				stderr,
+				"pebsctl: interrupted: collection goes on for some minutes; run `pebsctl hot` again to see the result\n");
 			return CTL_FAILED;
 		}
 	}
@@ -223,7 +225,7 @@ enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments
 	FILE *stream;
 
 	if (options->has_for && options->for_seconds > HOT_SECONDS_MAX)
-		return wrong_usage("hot places are tabled for a day at most (--for)");
+		return wrong_usage("invalid --for: hot tables are kept for at most 1d");
 	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = wait_for_hot(options, client, arguments[0], &hot);

@@ -112,13 +112,13 @@ static enum ctl_exit no_such_rule(struct client *client, const char *name)
 	_cleanup_free_ char *visible = text_visible(name);
 	_cleanup_free_ char *suggestion = nearest ? text_visible(nearest) : NULL;
 
-	(void)fprintf(stderr, "pebsctl: there is no rule '%s'", visible ? visible : "?");
+	(void)fprintf(stderr, "pebsctl: no rule '%s'", visible ? visible : "?");
 	if (list && json_object_array_length(list) == 0)
-		(void)fprintf(stderr, ", nor any other; `pebsctl rules` says how to have one\n");
+		(void)fprintf(stderr, ": no rules are configured; `pebsctl rules` says how to add one\n");
 	else if (suggestion)
-		(void)fprintf(stderr, "; did you mean %s? `pebsctl rules` lists all\n", suggestion);
+		(void)fprintf(stderr, "; did you mean %s? `pebsctl rules` lists all rules\n", suggestion);
 	else
-		(void)fprintf(stderr, "; `pebsctl rules` lists those there are\n");
+		(void)fprintf(stderr, "; `pebsctl rules` lists all rules\n");
 	return CTL_NO_SUCH;
 }
 
@@ -154,7 +154,7 @@ static enum ctl_exit not_judged(const struct ctl_options *options, struct client
 	patterns = found ? rule_text_cgroups(found) : NULL;
 	(void)fprintf(
 		stderr,
-		"pebsctl: rule %s is not for cgroup '%s'%s%s; `pebsctl rules` says what each rule is for\n",
+		"pebsctl: rule %s does not match cgroup '%s'%s%s; `pebsctl rules` prints the patterns of all rules\n",
 		rule ? rule : "?", cgroup ? cgroup : "?", patterns ? ": its `cgroup` is " : "",
 		patterns ? patterns : "");
 	return CTL_NO_SUCH;

@@ -28,19 +28,19 @@ static enum ctl_exit check_usage(const struct ctl_options *options)
 	const char *wrong = NULL;
 
 	if (!options->output)
-		wrong = "profile wants -o FILE, or -o - for standard output";
+		wrong = "profile needs -o FILE, or -o - for standard output";
 	else if (options->folded && options->perf_data)
-		wrong = "only one of --folded and --perf-data can be had";
+		wrong = "--folded cannot be used with --perf-data";
 	else if (options->latency && !options->folded)
-		wrong = "--latency is of --folded; pprof has samples and latency, perf.data all there is";
+		wrong = "--latency can only be used with --folded: pprof and perf.data always contain the latency";
 	else if (options->last && (options->has_for || options->has_rate))
-		wrong = "--for and --rate are of a new zoom, not of the --last one";
+		wrong = "--for and --rate are for a new zoom: they cannot be used with --last";
 	else if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
-		wrong = "a zoom lasts 1h at most (--for)";
+		wrong = "invalid --for: a zoom lasts at most 1h";
 	else if (options->json && strcmp(options->output, "-") == 0)
-		wrong = "standard output can have the profile (-o -) or JSON, not both";
+		wrong = "-o - cannot be used with --json: both write to standard output";
 	else if (!options->folded && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
-		wrong = "a terminal cannot show this; give -o FILE, or a pipe";
+		wrong = "cannot write a binary profile to a terminal: give -o FILE, or use a pipe";
 	if (!wrong)
 		return CTL_DONE;
 	(void)fprintf(stderr, "pebsctl: %s; see `pebsctl --help`\n", wrong);
@@ -54,18 +54,17 @@ static enum ctl_exit failure_of_file(const char *path, int error)
 	if (strcmp(path, "-") == 0)
 		return failure_of_output(error);
 	(void)fprintf(stderr, "pebsctl: cannot write %s: %s\n", line_visible(path, &kept),
-		      error == -ELOOP ? "it is a symbolic link, which is not followed: give what it points to"
-				      : strerror(-error));
+		      error == -ELOOP
+			      ? "it is a symbolic link, which is not followed; give the path of its target"
+			      : strerror(-error));
 	return CTL_FAILED;
 }
 
 /* A piece does not fit the previous ones, or the reply is malformed. */
 static enum ctl_exit torn(const struct ctl_options *options)
 {
-	(void)fprintf(
-		stderr,
-		"pebsctl: what the daemon on %s sends of the profile does not fit together; try again\n",
-		options->socket);
+	(void)fprintf(stderr, "pebsctl: the daemon on %s sent an inconsistent profile; try again\n",
+		      options->socket);
 	return CTL_FAILED;
 }
 
@@ -146,7 +145,7 @@ static const char *advice(const struct ctl_options *options)
 	if (options->perf_data)
 		return "`perf report --mem-mode -i FILE`, `perf c2c report -i FILE`";
 	if (options->folded)
-		return "`flamegraph.pl FILE`, or any tool that takes folded stacks";
+		return "`flamegraph.pl FILE`, or any tool that reads folded stacks";
 	return "`go tool pprof FILE`";
 }
 

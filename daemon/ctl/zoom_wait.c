@@ -78,7 +78,7 @@ static void show(struct progress *progress, json_object *zoom, const char *cgrou
 		text_count(taken, samples);
 	if (asprintf(&text,
 		     state && strcmp(state, "naming") == 0
-			     ? "over after %s of %s: %s samples, their addresses are being named (%s)"
+			     ? "ended after %s of %s: %s samples; looking up the names of addresses (%s)"
 			     : "zooming in, %s of %s: %s samples (Ctrl-C leaves it running) %s",
 		     ran, asked, samples, line_visible(cgroup, &kept)) < 0) {
 		text = NULL;
@@ -94,11 +94,11 @@ static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
 	char time[TEXT_TIME_MAX + 8];
 
 	(void)line_visible(cgroup, &kept);
-	(void)fprintf(stderr,
-		      "pebsctl: the zoom goes on%s%s; `pebsctl zoom --last %s` shows what it took, `pebsctl "
-		      "zoom --stop %s` ends it\n",
-		      until ? " until " : "", until ? line_time(until, time) : "", kept ? kept : "CGROUP",
-		      kept ? kept : "CGROUP");
+	(void)fprintf(
+		stderr,
+		"pebsctl: interrupted: the zoom goes on%s%s; `pebsctl zoom --last %s` prints its result, `pebsctl zoom --stop %s` ends it\n",
+		until ? " until " : "", until ? line_time(until, time) : "", kept ? kept : "CGROUP",
+		kept ? kept : "CGROUP");
 	return CTL_FAILED;
 }
 
@@ -125,10 +125,10 @@ enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client
 		state = json_get_text(zoom, "state");
 
 		if (result == CTL_DONE && !state) {
-			(void)fprintf(stderr,
-				      "pebsctl: the daemon holds zoom %llu no more: others needed its room; "
-				      "zoom again\n",
-				      (unsigned long long)id);
+			(void)fprintf(
+				stderr,
+				"pebsctl: the daemon no longer keeps zoom %llu: newer zooms needed its memory; zoom again\n",
+				(unsigned long long)id);
 			return CTL_FAILED;
 		}
 		if (result != CTL_DONE)

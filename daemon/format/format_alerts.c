@@ -297,7 +297,7 @@ static void put_table(FILE *out, const struct format_style *style, const struct 
 	if (resolved > RESOLVED_SHOWN && style->width) {
 		text_count(resolved - RESOLVED_SHOWN, number);
 		(void)fputc('\n', out);
-		line_put(out, style, NULL, "%s more resolved: `pebsctl alerts | cat` has all", number);
+		line_put(out, style, NULL, "%s more resolved: `pebsctl alerts | cat` lists all", number);
 	}
 }
 
@@ -347,7 +347,7 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 		return;
 	if (json_object_array_length(list) == 0) {
 		line_put(out, style, "Rules",
-			 "none, so nothing is judged; `pebsctl rules` says how to have one");
+			 "none, so there are no alerts; `pebsctl rules` says how to add one");
 		return;
 	}
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -362,7 +362,7 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 	text_count(unknown, all_text);
 	text_count(few, few_text);
 	line_put(out, style, "Unknown",
-		 "%s cgroups (counted for each rule) can't be judged now%s%s%s; `pebsctl rules` says why",
+		 "%s cgroups (counted for each rule) cannot be judged now%s%s%s; `pebsctl rules` says why",
 		 all_text, few ? ", " : "", few ? few_text : "", few ? " of them for too few samples" : "");
 }
 
@@ -379,8 +379,7 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 		return;
 	}
 	if (table->n == 0)
-		line_put(out, style, "Alerts",
-			 "none: nothing fires or is about to, and nothing did in the last hour");
+		line_put(out, style, "Alerts", "none firing or pending, and none in the last hour");
 	else
 		put_summary(out, style, table);
 	put_silence(out, style, rules);

@@ -221,8 +221,9 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 	line_rate(ratio, number);
 	line_put(out, style, "Per 1000", "%s sampled %s per thousand instructions%s", number,
 		 line_visible(json_get_text(described, "role"), &kept),
-		 figure_measures(described, "latency") ? ": of those tagged at random and above the threshold"
-						       : "");
+		 figure_measures(described, "latency")
+			 ? "; only those that were tagged at random and exceed the threshold"
+			 : "");
 }
 
 /* `all`: the samples of the event, some of which may have no latency. */
@@ -237,7 +238,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	double mean;
 
 	if (!figure_mean(event, &mean)) {
-		line_put(out, style, "Latency", "no sample has one");
+		line_put(out, style, "Latency", "no sample has a latency");
 		return;
 	}
 	line = open_memstream(&text, &length);
@@ -266,7 +267,8 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 		char number[TEXT_NUMBER_MAX];
 
 		text_count(samples, number);
-		line_put(out, style, "Latency", "%s cycles: of the %s samples that have one", text, number);
+		line_put(out, style, "Latency", "%s cycles; of the %s samples that have a latency", text,
+			 number);
 	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
 	}
@@ -281,7 +283,7 @@ static void put_trend(FILE *out, const struct format_style *style, const json_ob
 
 	if (!figure_mean(event, &now) || !figure_mean(whole, &before) || before <= 0)
 		return;
-	line_put(out, style, "Trend", "the mean is %.1f, and %.1f over all the time: %+.1f%%", now, before,
+	line_put(out, style, "Trend", "the mean is %.1f; over all time it is %.1f: %+.1f%%", now, before,
 		 100 * (now - before) / before);
 }
 
@@ -371,12 +373,12 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 		 alive ? "" : ", removed");
 	format_labels(out, style, cgroup);
 	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
-		line_put(out, style, "Slot",
-			 "none: all were taken when it was born, and its samples are unattributed; raise "
-			 "`max-memory` (or `max`) in [cgroups]");
+		line_put(
+			out, style, "Slot",
+			"none: all slots were taken when the cgroup was born, so its samples are unattributed; raise `max-memory` (or `max`) in [cgroups]");
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
-			 "not sampled: of this virtual machine the figures are the host's side alone");
+			 "not sampled: the figures of this virtual machine cover only the host's side");
 	if (json_get_u64(cgroup, "subtree", &members))
 		line_put(out, style, "Sum", "of its subtree: %llu sampled cgroup%s at and below it",
 			 (unsigned long long)members, members == 1 ? "" : "s");
@@ -385,7 +387,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
 			 no_slot ? "none under its name"
-				 : "none in this window; --window all shows those before");
+				 : "none in this window; --window all shows earlier ones");
 		format_offcore(out, style, status, cgroup);
 		return;
 	}

@@ -82,7 +82,7 @@ static const char *kind_in_words(const char *kind)
 		return "cache latency";
 	if (kind && strcmp(kind, "dc_miss") == 0)
 		return "data cache miss latency";
-	return "latency of a kind that is not known";
+	return "latency of an unknown kind";
 }
 
 /* Says what a latency of the event is, and of which accesses. */
@@ -90,7 +90,7 @@ static void describe_latency(json_object *event, const char *role, const char *a
 			     size_t size)
 {
 	const char *kind = json_get_text(event, "latency_kind");
-	char condition[96] = "; which threshold it passed is not known";
+	char condition[96] = "; their threshold is not known";
 	u64 value;
 
 	/*
@@ -117,7 +117,7 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 	const char *accesses;
 	_cleanup_free_ char *shown_key = NULL;
 	_cleanup_free_ char *shown_role = NULL;
-	char period[TEXT_NUMBER_MAX] = "not known or not fixed";
+	char period[TEXT_NUMBER_MAX] = "not known or not constant";
 	char what[256];
 	u64 value;
 
@@ -129,7 +129,7 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 	else if (role && strcmp(role, "instructions") == 0)
 		(void)snprintf(what, sizeof(what), "sampled instructions%s",
 			       figure_measures(event, "code_address")
-				       ? "; `pebsctl hot` has where in the code"
+				       ? "; `pebsctl hot` shows where in the code"
 				       : "");
 	else
 		(void)snprintf(what, sizeof(what), "sampled %s, without latency", accesses);

@@ -137,8 +137,10 @@ static void put_scale(FILE *out, const struct format_style *style, const json_ob
 	(void)fprintf(out, "%*s: %s\n", LINE_LABEL, "Measured", line);
 	verdict_quantity(scale.threshold, unit, VERDICT_FULL, threshold);
 	verdict_quantity(scale.clear, unit, VERDICT_FULL, clear);
-	line_put(out, style, "", "! is %s %s, . is %s %s: it fires, or clears, once all of [=o=] is there",
-		 scale.below ? "below" : "above", threshold, clear, scale.below ? "or more" : "or less");
+	line_put(
+		out, style, "",
+		"! is %s %s, . is %s %s; fires when all of [=o=] is in the ! zone, clears when all is in the . zone",
+		scale.below ? "below" : "above", threshold, clear, scale.below ? "or more" : "or less");
 }
 
 static void put_state(FILE *out, const struct format_style *style, const json_object *alert, time_t now)
@@ -245,7 +247,7 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 		char text[TEXT_NUMBER_MAX];
 
 		text_count(count, text);
-		(void)snprintf(least, sizeof(least), "; at least %s are wanted", text);
+		(void)snprintf(least, sizeof(least), "; at least %s are needed", text);
 	}
 	if (json_get_u64(alert, "base_samples", &count)) {
 		char text[TEXT_NUMBER_MAX];
@@ -312,8 +314,7 @@ void format_explain(FILE *out, json_object *explained, time_t now, const struct 
 		rule_text_put(out, style, rule);
 	if (n == 0)
 		line_put(out, style, "State",
-			 "nothing to judge yet: the rule matches, and no sample of its event has come from "
-			 "there");
+			 "nothing to judge yet: the rule matches, but the cgroup has no sample of its event");
 	for (size_t i = 0; i < n; i++)
 		put_judged(out, style, rule, json_object_array_get_idx(judged, i), now);
 }

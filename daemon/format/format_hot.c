@@ -76,7 +76,7 @@ static void put_absent(FILE *out, const struct format_style *style, const json_o
 	}
 	text_count(samples, number);
 	line_percent(most, all, share);
-	line_put(out, style, NULL, "What is not shown has at most %s, and %s sample%s, each.", share, number,
+	line_put(out, style, NULL, "Every line not shown has at most %s (%s sample%s).", share, number,
 		 samples == 1 ? "" : "s");
 }
 
@@ -114,14 +114,16 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	(void)fputc('\n', out);
 	format_event(out, style, "Event", key, described);
 	if (all == 0) {
-		line_put(out, style, "Samples", "none since it was chosen");
+		line_put(out, style, "Samples", "none since collection began");
 		return;
 	}
 	if (by_latency && json_get_u64(event, "latency", &latency)) {
 		text_count(latency, sum);
-		line_put(out, style, "Samples", "%s; shares are of their %s cycles of latency", count, sum);
+		line_put(out, style, "Samples", "%s; shares are of their total latency, %s cycles", count,
+			 sum);
 	} else {
-		line_put(out, style, "Samples", "%s; shares are of them, for they have no latency", count);
+		line_put(out, style, "Samples",
+			 "%s; shares are of these samples, because they have no latency", count);
 	}
 	put_list(out, style, event, "code");
 	put_list(out, style, event, "lines");
@@ -139,7 +141,7 @@ static void put_choice(FILE *out, const struct format_style *style, json_object 
 	if (json_get_double(chosen, "for_s", &seconds))
 		text_span(seconds, lasting);
 	(void)line_time(json_get_text(chosen, "since"), since);
-	line_put(out, style, "Tabled", "for %s, since %s, %s%s", lasting, since,
+	line_put(out, style, "Collected", "for %s, since %s, %s%s", lasting, since,
 		 by && strcmp(by, "configuration") == 0 ? "by the configuration" : "on request, until ",
 		 by && strcmp(by, "configuration") == 0 ? ""
 		 : until                                ? line_time(until, end)
@@ -165,7 +167,7 @@ void format_hot_places(FILE *out, json_object *status, json_object *hot, const s
 
 	put_choice(out, style, hot);
 	line_put(out, style, "Bounds",
-		 "the true figure lies between the two numbers; where both look alike there is one");
+		 "the true value lies between the two numbers; if both look the same, only one is shown");
 	if (json_get_u64(hot, "unnamed", &unnamed) && unnamed > 0) {
 		text_count(unnamed, number);
 		line_put(out, style, "Names", "%s address%s not named yet: ask again soon", number,

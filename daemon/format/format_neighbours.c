@@ -65,29 +65,28 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	if (!verdict)
 		line_put(out, style, "Verdict", "not known");
 	else if (strcmp(verdict, "named") == 0)
-		line_put(out, style, "Verdict",
-			 "%s named: when this cgroup's latency rose, so did %s traffic, more than chance "
-			 "and this cgroup's own traffic explain",
-			 number, named == 1 ? "its" : "their");
+		line_put(
+			out, style, "Verdict",
+			"%s named: when this cgroup's latency rose, %s traffic rose too, by more than chance and this cgroup's own traffic explain",
+			number, named == 1 ? "its" : "their");
 	else if (strcmp(verdict, "self") == 0)
-		line_put(out, style, "Verdict",
-			 "itself: its own traffic explains its latency (strength %s) better than any "
-			 "neighbour's; nobody is named",
-			 self);
+		line_put(
+			out, style, "Verdict",
+			"none named: the cgroup's own traffic explains its latency (strength %s) better than any neighbour's does",
+			self);
 	else if (strcmp(verdict, "nobody") == 0)
-		line_put(out, style, "Verdict",
-			 "nobody is named: the evidence would do, and no neighbour's traffic follows this "
-			 "latency closer than chance lets it");
+		line_put(
+			out, style, "Verdict",
+			"none named: there is enough evidence, but no neighbour's traffic follows this latency more closely than by chance");
 	else if (strcmp(verdict, "thin") == 0)
-		line_put(out, style, "Verdict",
-			 "nobody is named: the evidence is thin, as only %s bins have the samples for a "
-			 "latency; ask again after some minutes of load, or sample more (`period` in "
-			 "pebsd.conf)",
-			 bins);
+		line_put(
+			out, style, "Verdict",
+			"none named: the evidence is thin, because only %s bins have enough samples for a latency; try again after some minutes of load, or sample more (`period` in pebsd.conf)",
+			bins);
 	else if (strcmp(verdict, "steady") == 0)
-		line_put(out, style, "Verdict",
-			 "nobody is named: the latency hardly changed, so there is no rise to explain; ask "
-			 "again when it has");
+		line_put(
+			out, style, "Verdict",
+			"none named: the latency hardly changed, so there is no rise to explain; try again after a rise");
 	else
 		line_put(out, style, "Verdict", "%s", line_visible(verdict, &kept));
 }
@@ -106,7 +105,7 @@ static void put_latency(FILE *out, const struct format_style *style, json_object
 	}
 	if (verdict_member(reply, "self_strength", &value)) {
 		put_strength(reply, "self_strength", self);
-		line_put(out, style, "Its own", "traffic goes with it by a strength of %s", self);
+		line_put(out, style, "Own traffic", "follows the latency with strength %s", self);
 	}
 }
 
@@ -131,12 +130,13 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 		line_put(out, style, "Nodes", "not known here, so every other cgroup is a candidate");
 	if (json_get_u64(reply, "apart", &n) && n > 0) {
 		text_count(n, number);
-		line_put(out, style, "Apart", "%s cgroups left out: their CPUs share no node with this one's",
+		line_put(out, style, "Left out", "%s cgroups: their CPUs share no node with this one's",
 			 number);
 	}
 	if (json_get_u64(reply, "beyond", &n) && n > 0) {
 		text_count(n, number);
-		line_put(out, style, "Beyond", "%s cgroups with less traffic were not looked at", number);
+		line_put(out, style, "Left out", "%s cgroups: they have less traffic than the candidates",
+			 number);
 	}
 }
 
@@ -211,7 +211,8 @@ static void put_table(FILE *out, const struct format_style *style, json_object *
 	if (left_out) {
 		text_count(left_out, number);
 		(void)fputc('\n', out);
-		line_put(out, style, NULL, "%s weaker ones, none named: --json has all", number);
+		line_put(out, style, NULL,
+			 "%s weaker ones, none of them named, are not shown; --json lists all", number);
 	}
 }
 
@@ -226,12 +227,12 @@ void format_neighbours(FILE *out, json_object *neighbours, const struct format_s
 	put_latency(out, style, neighbours);
 	put_verdict(out, style, neighbours);
 	if (list && json_object_array_length(list) > 0) {
-		line_put(out, style, "Traffic",
-			 "weighted samples a second from L3, DRAM and remote memory, in the bins that were "
-			 "slow and fast for this cgroup");
-		line_put(out, style, "Hint",
-			 "that two things rise together proves no cause: move or pause the suspect and see "
-			 "whether the latency falls");
+		line_put(
+			out, style, "Traffic",
+			"SLOW/s and FAST/s: weighted samples a second from L3, DRAM and remote memory, in the slow and the fast bins of this cgroup");
+		line_put(
+			out, style, "Hint",
+			"rising together does not prove a cause; move or pause the suspect, and see whether the latency falls");
 		put_table(out, style, list);
 	}
 }

@@ -135,17 +135,16 @@ void format_offcore(FILE *out, const struct format_style *style, json_object *st
 
 		read_kinds(status, pmu, shown);
 		(void)fputc('\n', out);
-		line_put(out, style, "Off-core",
-			 "demand reads that left the core, on PMU %s: counted, not sampled, whatever their "
-			 "latency",
-			 line_visible(pmu, &kept));
+		line_put(
+			out, style, "Off-core",
+			"all demand reads that left the core, on PMU %s, whatever their latency; counted, not sampled",
+			line_visible(pmu, &kept));
 		if (json_get_double(figures, "running_ratio", &value) && value < 1) {
 			line_percent(value, 1, percent);
-			line_put(out, style, "",
-				 "counters took turns: each ran at least %s of the time, and its count is "
-				 "scaled "
-				 "to all of it",
-				 percent);
+			line_put(
+				out, style, "",
+				"counters were multiplexed: each ran at least %s of the time, and its count is scaled to the whole time",
+				percent);
 		}
 		if (json_get_double(figures, "outstanding_latency_mean", &value))
 			line_put(out, style, "", "a read was outstanding for %.1f cycles on average", value);
@@ -180,7 +179,7 @@ void format_offcore_status(FILE *out, const struct format_style *style, json_obj
 		char percent[TEXT_NUMBER_MAX];
 
 		line_percent(value, 1, percent);
-		(void)snprintf(cost, sizeof(cost), ": %s of the CPUs' time of late", percent);
+		(void)snprintf(cost, sizeof(cost), ": recently %s of the CPUs' time", percent);
 	}
 	line_put(out, style, "Off-core", "counted on %llu CPUs; read %s times at %s task switches%s%s",
 		 (unsigned long long)cpus, read, switched, each, cost);

@@ -93,7 +93,7 @@ static void put_rule(FILE *out, const struct format_style *style, json_object *r
 		any += count_of(cgroups, i);
 	if (cgroups && any == 0)
 		line_put(out, style, "Matches",
-			 "none of the cgroups sampled so far; `pebsctl top --window all` lists those");
+			 "none of the cgroups sampled so far; `pebsctl top --window all` lists them");
 }
 
 static size_t choose_name_width(const struct format_style *style, json_object *list)
@@ -142,21 +142,19 @@ void format_rules(FILE *out, json_object *rules, const struct format_style *styl
 		return;
 	}
 	if (n == 0 && replay && strcmp(replay, "replay") == 0) {
-		line_put(out, style, "Rules",
-			 "none: a recording that is served is not judged; `pebsd --test-rules --replay FILE` "
-			 "prints what would have fired");
+		line_put(
+			out, style, "Rules",
+			"none: rules are not applied to recordings that are served; `pebsd --test-rules --replay FILE` prints what would have fired");
 		return;
 	}
 	if (n == 0) {
-		line_put(out, style, "Rules",
-			 "none, so nothing is judged and no alert comes. To have one, write a section "
-			 "[rule NAME] with `cgroup`, `metric` and `above` or `below` (`man pebsd.conf`) into "
-			 "the configuration, whose files `pebsctl status` names, by default a "
-			 "/etc/pebsd/pebsd.conf.d/NAME.conf; then `pebsctl reload`");
+		line_put(
+			out, style, "Rules",
+			"none, so there are no alerts. To add one, write a section [rule NAME] with `cgroup`, `metric` and `above` or `below` (see pebsd.conf(5)) to a file such as /etc/pebsd/pebsd.conf.d/NAME.conf, then run `pebsctl reload`. `pebsctl status` lists the files of the configuration.");
 		return;
 	}
 	text_count(n, number);
-	line_put(out, style, "Rules", "%s; on how many cgroups each is in which state, and what it says",
+	line_put(out, style, "Rules", "%s; for each: the cgroups in each state, then the rule itself",
 		 number);
 	name_width = choose_name_width(style, list);
 	put_head(out, style, name_width);

@@ -147,9 +147,9 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 		 ratio, of, interrupt, program);
 	put_timed_interrupts(out, style, cost);
 	if (known)
-		line_put(out, style, "",
-			 "the cost leaves out the other thread of a core, pebsd's own time, and a "
-			 "hypervisor's exits");
+		line_put(
+			out, style, "",
+			"the cost does not include the other thread of a core, pebsd's own time, or exits to a hypervisor");
 	if (json_get_u64(cost, "period_changes", &changes) && changes > 0)
 		line_put(out, style, "", "the budget changed the period %llu time%s since the start",
 			 (unsigned long long)changes, changes == 1 ? "" : "s");
@@ -224,7 +224,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 
 	if (json_get_u64(status, "slots_limit", &limit) && json_get_u64(status, "slots", &slots) &&
 	    limit > slots)
-		(void)snprintf(most, sizeof(most), "; there can be %llu", (unsigned long long)limit);
+		(void)snprintf(most, sizeof(most), "; the maximum is %llu slots", (unsigned long long)limit);
 	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
 	    json_get_u64(status, "slots_free", &unused))
 		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free%s",
@@ -264,9 +264,10 @@ static void put_memory(FILE *out, const struct format_style *style, json_object 
 	text_bytes(own, own_text);
 	if (json_get_u64(memory, "anonymous_peak", &peak)) {
 		text_bytes(peak, peak_text);
-		line_put(out, style, "", "%s of the daemon's own, %s at its start", own_text, peak_text);
+		line_put(out, style, "", "%s in the daemon itself, at most %s while it started", own_text,
+			 peak_text);
 	} else {
-		line_put(out, style, "", "%s of the daemon's own", own_text);
+		line_put(out, style, "", "%s in the daemon itself", own_text);
 	}
 }
 
@@ -286,7 +287,7 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 			 held || running ? memory : "");
 	}
 	if (json_get_u64(detail, "hot_max", &most) && (most > 0 || n > 0))
-		line_put(out, style, "Hot tables", "%zu of %llu are taken%s", n, (unsigned long long)most,
+		line_put(out, style, "Hot tables", "%zu of %llu are in use%s", n, (unsigned long long)most,
 			 n ? ", by" : "");
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *kept = NULL;
@@ -299,15 +300,15 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 		text_count(asked, asked_text);
 		text_count(unknown, number);
 		text_count(lost, memory);
-		line_put(out, style, "Names", "%s addresses asked for: %s have none, %s found no answer",
+		line_put(out, style, "Names", "%s addresses looked up: %s have no name, %s got no answer",
 			 asked_text, number, memory);
 		if (json_get_u64(symbols, "late", &late) && late > 0) {
 			text_count(late, number);
-			line_put(out, style, "", "%s took more than ten seconds", number);
+			line_put(out, style, "", "%s lookups took more than ten seconds", number);
 		}
 		if (json_get_u64(symbols, "own_bytes", &bytes)) {
 			text_bytes(bytes, memory);
-			line_put(out, style, "", "%s of them are kept", memory);
+			line_put(out, style, "", "%s of memory for the names", memory);
 		}
 	}
 }
@@ -337,10 +338,11 @@ static void put_config(FILE *out, const struct format_style *style, json_object 
 
 	if (!json_get_bool(config, "reloaded", &reloaded))
 		return;
-	line_put(out, style, "Config", "of %s%s", line_time(json_get_text(config, "time"), time),
-		 reloaded ? ""
-			  : "; the last reload failed, and it stays in force: see the journal, or "
-			    "`pebsd --check-config`");
+	line_put(
+		out, style, "Config", "read at %s%s", line_time(json_get_text(config, "time"), time),
+		reloaded
+			? ""
+			: "; the last reload failed, so this one stays in force; see the journal, or run `pebsd --check-config`");
 	put_files(out, style, json_get_array(config, "files"));
 }
 
@@ -363,7 +365,8 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	format_recordings(out, style, status);
 	opened_by = json_get_text(status, "opened_by");
 	if (opened_by && strcmp(opened_by, "opener") == 0)
-		line_put(out, style, "Events", "opened by pebsd-opener.service, pebsd itself may not");
+		line_put(out, style, "Events",
+			 "opened by pebsd-opener.service, because pebsd itself may not open them");
 	format_pause(out, style, status);
 	if (events) {
 		json_object_object_foreach (events, key, event)
@@ -379,12 +382,12 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	    json_get_double(status, "collection_s", &collection_s)) {
 		text_span(interval_s, interval);
 		text_span(collection_s, collection);
-		line_put(out, style, "Collection", "each %s; the last took %s", interval, collection);
+		line_put(out, style, "Collection", "every %s; the last took %s", interval, collection);
 	}
 	put_config(out, style, json_get_object(status, "config"));
 	if (json_get_u64(status, "alerts_firing", &firing) && firing > 0)
-		line_put(out, style, "Alerts", "%llu fire%s: `pebsctl alerts`", (unsigned long long)firing,
-			 firing == 1 ? "s" : "");
+		line_put(out, style, "Alerts", "%llu firing (see `pebsctl alerts`)",
+			 (unsigned long long)firing);
 	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
 		_cleanup_free_ char *kept = NULL;
 

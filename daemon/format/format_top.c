@@ -307,7 +307,7 @@ static void format_marks(FILE *out, const struct format_style *style, json_objec
 	if (sums)
 		line_put(out, style, NULL, "%s",
 			 SUM_MARK
-			 " the sum of a subtree: sums hold one another, and their shares are not added up");
+			 " the sum of a subtree; sums contain each other, so do not add up their shares");
 	if (guests)
 		line_put(out, style, NULL, "%s",
 			 GUEST_MARK " a virtual machine: guest not sampled, only the host's side of it");
@@ -325,11 +325,11 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 		return;
 	}
 	if (!cgroups || json_object_array_length(cgroups) == 0) {
-		line_put(out, style, "", "no cgroup of that name has a sample in this window");
+		line_put(out, style, "", "no matching cgroup has a sample in this window");
 		return;
 	}
 	if (columns.latency && samples > 0 && !figure_is_weighted(total))
-		line_put(out, style, "", "LAT%% is of unweighted latency: the periods are not known");
+		line_put(out, style, "", "LAT%% uses unweighted latency, because the periods are not known");
 	if (columns.sources && !columns.wide && !*legend_told) {
 		line_put(out, style, "", "%s", figure_legend);
 		*legend_told = true;

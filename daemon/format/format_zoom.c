@@ -83,9 +83,9 @@ static void put_samples(FILE *out, const struct format_style *style, json_object
 	if (!rest)
 		return;
 	put_part(rest, samples, "limited", "over the limit");
-	put_part(rest, samples, "lost", "lost (no room in a ring)");
+	put_part(rest, samples, "lost", "lost (ring buffer full)");
 	put_part(rest, samples, "malformed", "malformed");
-	put_part(rest, samples, "dropped", "of those taken beyond the memory for them");
+	put_part(rest, samples, "dropped", "taken but dropped for lack of memory");
 	if (fclose(TAKE_PTR(rest)) != 0)
 		return;
 	if (json_get_u64(samples, "taken", &taken))
@@ -276,9 +276,9 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 	}
 	if (taken == 0) {
 		line_put(out, style, "Result",
-			 is_state(zoom, "running") ? "no sample yet"
-						   : "no sample: nothing of this cgroup ran long enough "
-						     "meanwhile to be sampled");
+			 is_state(zoom, "running")
+				 ? "no sample yet"
+				 : "no sample: nothing in this cgroup ran long enough to be sampled");
 		return;
 	}
 	line_put(out, style, "", "%s", figure_legend);
@@ -309,13 +309,15 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 			text_span(seconds, ran);
 		(void)fputc('\n', out);
 		if (is_state(zoom, "running"))
-			line_put(out, style, "Detail",
-				 "zoomed into now, since %s: %s samples so far; `pebsctl zoom --last %s`",
-				 ran, samples, line_visible(name, &kept));
+			line_put(
+				out, style, "Detail",
+				"a zoom has been running for %s: %s samples so far; see `pebsctl zoom --last %s`",
+				ran, samples, line_visible(name, &kept));
 		else
-			line_put(out, style, "Detail",
-				 "zoomed into %s ago for %s: %s samples; `pebsctl zoom --last %s`", ago, ran,
-				 samples, line_visible(name, &kept));
+			line_put(
+				out, style, "Detail",
+				"the last zoom began %s ago and ran for %s: %s samples; see `pebsctl zoom --last %s`",
+				ago, ran, samples, line_visible(name, &kept));
 		return;
 	}
 }

@@ -164,7 +164,7 @@ static void put_needs(FILE *out, const struct format_style *style, const json_ob
 	}
 	if (json_get_u64(rule, "needs_samples", &count) && count > 1) {
 		text_count(count, number);
-		(void)snprintf(few, sizeof(few), " (no fewer than %s can decide)", number);
+		(void)snprintf(few, sizeof(few), " (fewer than %s can never decide)", number);
 	}
 	if (verdict_member(rule, "confidence", &value))
 		verdict_number(value, "share", VERDICT_FULL, confidence);
@@ -177,7 +177,7 @@ static void put_does(FILE *out, const struct format_style *style, const json_obj
 	_cleanup_free_ char *severity = NULL;
 
 	line_put(out, style, "Does", "%s%s; severity %s", actions ? actions : "?",
-		 is_set(rule, "dry_run") ? " (dry run: in the journal alone, as \"would fire\")" : "",
+		 is_set(rule, "dry_run") ? " (dry run: only logged, as \"would fire\")" : "",
 		 line_visible(json_get_text(rule, "severity"), &severity));
 }
 
@@ -186,9 +186,10 @@ static void put_on(FILE *out, const struct format_style *style, const json_objec
 	_cleanup_free_ char *cgroups = rule_text_cgroups(rule);
 
 	line_put(out, style, "On", "%s%s%s", cgroups ? cgroups : "?",
-		 is_set(rule, "subtree") ? ", each with all below it" : "",
-		 is_set(rule, "trust_owner") ? "; user.pebsd attributes count, whoever owns the directory"
-					     : "");
+		 is_set(rule, "subtree") ? ", each with its whole subtree" : "",
+		 is_set(rule, "trust_owner")
+			 ? "; user.pebsd attributes apply, no matter who owns the directory"
+			 : "");
 }
 
 void rule_text_put(FILE *out, const struct format_style *style, json_object *rule)

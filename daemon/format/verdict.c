@@ -126,9 +126,9 @@ const char *verdict_end(const char *word, char **kept)
 {
 	static const struct word words[] = {
 		{"clear", "proven clear"},
-		{"gone", "its cgroup was removed; nothing proves that it got better"},
-		{"rule", "its rule was changed or taken out; nothing proves that it got better"},
-		{"ignored", "its cgroup is ignored or no longer matched; nothing proves that it got better"},
+		{"gone", "its cgroup was removed; it was not proven clear"},
+		{"rule", "its rule was changed or removed; it was not proven clear"},
+		{"ignored", "its cgroup is ignored or no longer matched; it was not proven clear"},
 	};
 
 	return in_words(words, ARRAY_SIZE(words), word, kept);
@@ -156,22 +156,22 @@ char *verdict_preference(const json_object *alert)
 	}
 	if (verdict_member(preference, "threshold", &value)) {
 		verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, quantity);
-		(void)fprintf(out, "%suser.pebsd.threshold on its directory: %s in place of the rule's",
+		(void)fprintf(out, "%suser.pebsd.threshold on its directory: %s instead of the rule's",
 			      separator, quantity);
 		separator = "; ";
 	}
 	if (json_get_bool(preference, "untrusted", &said) && said) {
-		(void)fprintf(out,
-			      "%suser.pebsd attributes not heeded: the directory is not root's, and the rule "
-			      "does not trust its owner",
-			      separator);
+		(void)fprintf(
+			out,
+			"%suser.pebsd attributes ignored: root does not own the directory, and the rule does not trust its owner",
+			separator);
 		separator = "; ";
 	}
 	if (json_get_bool(preference, "malformed", &said) && said)
-		(void)fprintf(out,
-			      "%suser.pebsd attributes not heeded: they can't be read; pebsd.conf(5) has "
-			      "their form",
-			      separator);
+		(void)fprintf(
+			out,
+			"%suser.pebsd attributes ignored: they are malformed; pebsd.conf(5) describes them",
+			separator);
 	if (fclose(TAKE_PTR(out)) != 0 || length == 0)
 		return NULL;
 	return TAKE_PTR(text);

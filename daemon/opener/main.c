@@ -24,7 +24,7 @@ static int usage(FILE *stream)
 	(void)fprintf(
 		stream,
 		"usage: pebsd-opener [--sysfs-root DIR] [--idle SECONDS]\n"
-		"Opens perf events for pebsd on the socket that systemd hands it; see pebsd-opener(8).\n");
+		"Opens perf events for pebsd, on a socket that systemd passes to it; see pebsd-opener(8).\n");
 	return stream == stdout ? 0 : 2;
 }
 
@@ -67,8 +67,9 @@ int main(int argc, char *argv[])
 		return usage(stderr);
 	n = sd_listen_fds(true);
 	if (n != 1 || sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_SEQPACKET, 1, NULL, 0) <= 0) {
-		(void)log_error(0, "there is no socket to serve: it is started by pebsd-opener.socket "
-				   "(systemctl start pebsd-opener.socket), not by hand");
+		(void)log_error(
+			0,
+			"no socket to serve: systemd has to pass it; run systemctl start pebsd-opener.socket instead");
 		return 2;
 	}
 	settings.listening = SD_LISTEN_FDS_START;

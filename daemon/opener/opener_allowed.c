@@ -69,7 +69,7 @@ static struct difference compare(const struct perf_event_attr *asked, const stru
 		if (!fields[i].same)
 			return (struct difference){.field = fields[i].field, .rank = i};
 	if (memcmp(asked, ours, sizeof(*asked)) != 0)
-		return (struct difference){.field = "a flag, or a field that pebsd leaves 0",
+		return (struct difference){.field = "a flag, or a field that pebsd leaves at 0",
 					   .rank = ARRAY_SIZE(fields)};
 	return (struct difference){.field = NULL};
 }
@@ -205,16 +205,15 @@ int opener_allowed(const struct pmu_plan *plan, const struct opener_request *req
 		return 0;
 	if (!closest.field)
 		(void)snprintf(ret_reason, OPENER_REASON_MAX,
-			       "this machine has no event of pebsd's that could be opened so");
+			       "pebsd opens no event of this kind on this machine");
 	else if (closest.rank == 0)
 		(void)snprintf(ret_reason, OPENER_REASON_MAX,
-			       "no PMU of type %u%s has an event of pebsd's on this machine", asked->type,
+			       "pebsd opens no event of a PMU of type %u%s on this machine", asked->type,
 			       type_name(asked->type));
 	else
 		(void)snprintf(
 			ret_reason, OPENER_REASON_MAX,
-			"type %u, config %#llx is no event that pebsd opens on this machine: it differs in "
-			"%s",
+			"type %u, config %#llx is not an event that pebsd opens on this machine: it differs in %s",
 			asked->type, (unsigned long long)asked->config, closest.field);
 	return -EACCES;
 }

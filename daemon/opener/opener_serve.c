@@ -71,7 +71,7 @@ static int judge(struct server *server, const struct opener_request *request,
 	server->planned_ns = now_ns();
 	r = opener_plans_make(&server->plans, server->settings->sysfs_root, ldlat);
 	if (r < 0) {
-		(void)snprintf(ret_reason, OPENER_REASON_MAX, "it cannot read the PMUs of this machine: %s",
+		(void)snprintf(ret_reason, OPENER_REASON_MAX, "cannot read the PMUs of this machine: %s",
 			       strerror(-r));
 		return -EACCES;
 	}
@@ -114,7 +114,7 @@ static void log_refusal(struct server *server, const struct peer *peer, const ch
 	if (server->told == peer->pid)
 		return;
 	server->told = peer->pid;
-	(void)log_warning(0, "process %d asked for an event that is refused: %s", peer->pid, reason);
+	(void)log_warning(0, "refused the event that process %d requested: %s", peer->pid, reason);
 }
 
 /* Returns the event's descriptor, or -1 with the answer filled in. */
@@ -126,8 +126,8 @@ static int answer_request(struct server *server, const struct peer *peer,
 	answer->error = judge(server, request, answer->reason);
 	if (answer->error == 0 && request->target == OPENER_THREAD && !is_of_peer(peer, request->thread)) {
 		answer->error = -EACCES;
-		(void)snprintf(answer->reason, sizeof(answer->reason), "the thread %d is not of process %d",
-			       request->thread, peer->pid);
+		(void)snprintf(answer->reason, sizeof(answer->reason),
+			       "thread %d does not belong to process %d", request->thread, peer->pid);
 	}
 	if (answer->error < 0) {
 		log_refusal(server, peer, answer->reason);
@@ -155,7 +155,8 @@ static bool serve_peer(struct server *server, const struct peer *peer)
 		return true;
 	if (size <= 0) {
 		if (size < 0 && size != -ECONNRESET)
-			log_refusal(server, peer, "its message is none that pebsd sends");
+			log_refusal(server, peer,
+				    "the request is malformed; pebsd does not send such requests");
 		return false;
 	}
 	r = opener_wire_read_request(bytes, (size_t)size, n_fds, &request);
@@ -165,8 +166,9 @@ static bool serve_peer(struct server *server, const struct peer *peer)
 		r = opener_socket_send(peer->fd, reply, sizeof(reply), &event, event >= 0 ? 1 : 0);
 	} else {
 		log_refusal(server, peer,
-			    r == -EPROTONOSUPPORT ? "it is of another version: restart both"
-						  : "its message is none that pebsd sends");
+			    r == -EPROTONOSUPPORT
+				    ? "pebsd and pebsd-opener have different versions; restart both"
+				    : "the request is malformed; pebsd does not send such requests");
 	}
 	for (size_t i = 0; i < n_fds; i++)
 		(void)close(fds[i]);
@@ -190,9 +192,9 @@ static void take_peer(struct server *server)
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return;
 	if (peer.uid != 0 && peer.uid != server->owner) {
-		(void)log_warning(
-			0, "process %d of user %u asked for events, which only root and user %u get here",
-			peer.pid, peer.uid, server->owner);
+		(void)log_warning(0,
+				  "refused process %d of user %u: only root and user %u may request events",
+				  peer.pid, peer.uid, server->owner);
 		return;
 	}
 	if (server->n == PEERS_MAX) {
@@ -253,7 +255,8 @@ int opener_serve(const struct opener_serve_settings *settings)
 	int r = find_owner(&server);
 
 	if (r < 0)
-		return log_error(r, "the opener's socket is none of pebsd-opener.socket");
+		return log_error(r,
+				 "cannot use the socket from systemd: it is not that of pebsd-opener.socket");
 	do
 		r = turn(&server);
 	while (r > 0);

@@ -458,7 +458,7 @@ static int add_comments(struct pprof *pprof, struct growing *comments)
 				(unsigned long long)totals.early, (unsigned long long)totals.user_stacks);
 	if (r == 0 && totals.dropped)
 		r = add_comment(pprof, comments,
-				"samples not in the profile, for want of memory: %llu of %llu",
+				"samples not in the profile, for lack of memory: %llu of %llu",
 				(unsigned long long)totals.dropped, (unsigned long long)totals.samples);
 	for (const char *const *line = about->comments; r == 0 && line && *line; line++)
 		r = add_comment(pprof, comments, "%s", *line);

@@ -104,12 +104,12 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 	if (symbols->said_late_ns && now - symbols->said_late_ns < SAY_AGAIN_NS)
 		return;
 	symbols->said_late_ns = now;
-	(void)log_warning(0,
-			  "the symbolizer has not answered for %llu s: %s; names come later, ask for them "
-			  "again (more of this is not said within the next ten minutes)",
-			  (unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
-			  of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
-				    : "it gets little of the CPUs' time");
+	(void)log_warning(
+		0,
+		"the symbolizer has not answered for %llu s: %s; names come later, ask for them again (this is logged at most once in ten minutes)",
+		(unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
+		of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
+			  : "it gets little CPU time");
 }
 
 static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
@@ -119,9 +119,8 @@ static void say(struct symbols *symbols, int error, const char *what, const char
 	if (symbols->said_ns && now - symbols->said_ns < SAY_AGAIN_NS)
 		return;
 	symbols->said_ns = now;
-	(void)log_warning(error,
-			  "the symbolizer %s; %s (more of this is not said within the next ten minutes)",
-			  what, consequence);
+	(void)log_warning(error, "the symbolizer %s; %s (this is logged at most once in ten minutes)", what,
+			  consequence);
 }
 
 /* Gives up all requests in flight. */
@@ -181,8 +180,9 @@ static void blame_first(struct symbols *symbols)
 void symbols_link_fail(struct symbols *symbols, const char *what)
 {
 	say(symbols, 0, what,
-	    symbols->ready ? "what it was asked then has no name, and it is started anew when needed"
-			   : "addresses have no names");
+	    symbols->ready
+		    ? "the addresses of that request have no names, and it is started again when needed"
+		    : "addresses have no names");
 	blame_first(symbols);
 	kill_child(symbols);
 }
@@ -271,12 +271,12 @@ static bool receive(struct symbols *symbols)
 			/* It ended or is about to. Its pidfd tells how. */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 			if (symbols->child.pidfd < 0)
-				symbols_link_fail(
-					symbols, "has ended, and `journalctl -u pebsd-symbols` may tell how");
+				symbols_link_fail(symbols,
+						  "has ended (`journalctl -u pebsd-symbols` may say why)");
 			return false;
 		}
 		if ((size_t)n > sizeof(symbols->packet) || take_answer(symbols, (size_t)n) < 0) {
-			symbols_link_fail(symbols, "answers what it was not asked");
+			symbols_link_fail(symbols, "sent an answer that was not requested");
 			return false;
 		}
 	}
@@ -410,7 +410,8 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 		symbols_link_arm(symbols);
 	} else if (!symbols_link_runs(symbols)) {
 		symbols->stuck = true;
-		say(symbols, 0, "was killed and does not end", "addresses have no names until it does");
+		say(symbols, 0, "was killed but is still there",
+		    "addresses have no names until it has ended");
 		give_up(symbols);
 	} else if (symbols->queue.n && prolong(symbols)) {
 		return 0;
@@ -436,7 +437,8 @@ static int open_child(struct symbols *symbols)
 		(void)log_warning(r == -EPERM ? 0 : r,
 				  "%s%s: addresses in programs of other users have no names; run `systemctl "
 				  "restart pebsd-symbols.socket`",
-				  symbols->socket, r == -EPERM ? " is not root's, and is not asked" : "");
+				  symbols->socket,
+				  r == -EPERM ? " does not belong to root and is not used" : "");
 	symbols->said_alone = true;
 	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
 }
@@ -475,7 +477,7 @@ static int on_soon(sd_event_source *source, void *userdata)
 	if (symbols->queue.n == 0)
 		return 0;
 	if (symbols_link_cannot_start(symbols, symbols_link_now_ns(symbols))) {
-		say(symbols, 0, "failed again and again", "for some time addresses have no names");
+		say(symbols, 0, "failed repeatedly", "for some time addresses have no names");
 		give_up(symbols);
 		return 0;
 	}

@@ -128,7 +128,7 @@ static int wait_for(const struct bench_child *daemon, const struct places *place
 	int fd;
 
 	while (victim_now_ns() < until && bench_child_runs(daemon)) {
-		if (said(places->log, "every record is read")) {
+		if (said(places->log, "all records were read")) {
 			fd = bench_socket_connect(places->socket);
 			if (fd >= 0)
 				return fd;

@@ -256,8 +256,9 @@ static int ask_for_others(void *userdata)
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
-	DEMAND(strcmp(trouble, "pebsd's opener refuses it: type 1, config 0x3 is no event that pebsd "
-			       "opens on this machine: it differs in config") == 0);
+	DEMAND(strcmp(trouble,
+		      "pebsd's opener refuses it: type 1, config 0x3 is not an event that pebsd opens on this machine: it differs in config") ==
+	       0);
 	perf_attr(&plan.openings[0], 100003, &attr);
 	attr.inherit = 1;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);

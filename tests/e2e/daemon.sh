@@ -68,7 +68,7 @@ start() {
 # Waits until pebsd has read the whole recording.
 replayed() {
 	for _ in $(seq 100); do
-		! grep -q 'every record is read' "$work/log" || return 0
+		! grep -q 'all records were read' "$work/log" || return 0
 		sleep 0.1
 	done
 	fail 'the recording is not read to its end'

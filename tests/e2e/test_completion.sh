@@ -99,7 +99,7 @@ for verb in "${verbs[@]}"; do
 		*) value=("$work/nowhere") ;;
 		esac
 		said=$("$PEBSCTL" --socket "$work/nowhere" "$verb" "${arguments[@]}" "$option" "${value[@]}" 2>&1) || :
-		[[ $said == *"does not take $option"* ]] || heeded[$verb]+="$option "
+		[[ $said == *"$option cannot be used with $verb"* ]] || heeded[$verb]+="$option "
 	done
 done
 

@@ -34,7 +34,7 @@ exits 'the last one' 0 ctl zoom --last $cgroup
 expect 'the last one as JSON' '17 done' "$(ctl --json zoom --last $cgroup | jq -r '.zoom | "\(.zoom) \(.state)"')"
 
 exits 'a zoom that is not waited for' 0 ctl zoom --no-wait --for 1h $cgroup
-grep -q 'Zooming in until .*pebsctl zoom --last' "$work/said" || fail "what to do then: $(cat "$work/said")"
+grep -q 'The zoom runs until .*pebsctl zoom --last' "$work/said" || fail "what to do then: $(cat "$work/said")"
 exits 'the last one, running' 0 ctl zoom --last $cgroup
 grep -q 'still running' "$work/said" || fail "it runs: $(cat "$work/said")"
 exits 'a profile of what runs' 1 ctl profile --last -o "$work/profile" $cgroup
@@ -43,7 +43,7 @@ grep -q 'busy: the zoom runs, until 2026-' "$work/said" || fail "it is busy: $(c
 exits 'the end of a zoom' 0 ctl zoom --stop $cgroup
 grep -q 'asked for, from' "$work/said" || fail "it ended early: $(cat "$work/said")"
 exits 'the end of one that is over' 0 ctl zoom --stop $cgroup
-grep -q 'it was over already' "$work/said" || fail "it was over: $(cat "$work/said")"
+grep -q 'the zoom had already ended' "$work/said" || fail "it was over: $(cat "$work/said")"
 
 # Ctrl-C leaves the zoom running, and pebsctl says so.
 status=0
@@ -85,7 +85,7 @@ grep -q 'symbolic link' "$work/said" || fail "a link: $(cat "$work/said")"
 if command -v script >/dev/null; then
 	script -qec "'$PEBSCTL' --socket '$socket' profile --last -o - $cgroup" "$work/typed" >/dev/null && fail \
 		'a terminal got a pprof'
-	grep -q 'a terminal cannot show this' "$work/typed" || fail "a terminal: $(cat "$work/typed")"
+	grep -q 'cannot write a binary profile to a terminal' "$work/typed" || fail "a terminal: $(cat "$work/typed")"
 	TERM=xterm script -qec "'$PEBSCTL' --socket '$socket' zoom --for 600ms $cgroup" "$work/typed" >/dev/null
 	grep -q 'zooming in' "$work/typed" || fail 'a terminal does not tell how far it is'
 fi
@@ -95,4 +95,4 @@ grep -q '30.8 - 31.2%' "$work/said" || fail "their bounds: $(cat "$work/said")"
 expect 'hot places as JSON' 3 "$(ctl --json hot --for 1s $cgroup | jq '.events.loads.code | length')"
 exits 'hot places of a cgroup that there is not' 4 ctl hot /no/such.service
 exits 'show' 0 ctl show $cgroup
-grep -q 'Detail: zoomed into .*pebsctl zoom --last' "$work/said" || fail "show tells of it: $(cat "$work/said")"
+grep -q 'Detail: the last zoom began .*pebsctl zoom --last' "$work/said" || fail "show tells of it: $(cat "$work/said")"

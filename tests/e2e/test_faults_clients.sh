@@ -148,7 +148,7 @@ done
 expect 'reloads that were answered' 1000 "$reloads"
 still_samples 'after 1,000 reloads'
 given_back 'after 1,000 reloads'
-named '1,000 reloads' 'configuration read again; nothing in it changed' 3
+named '1,000 reloads' 'configuration read again; nothing has changed' 3
 quiet '1,000 reloads' 6
 
 kill -TERM "$daemon"

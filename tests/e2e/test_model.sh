@@ -167,13 +167,13 @@ sleep 1
 # A reload applies what it can, reports what has to wait, and refuses what is not possible.
 printf '[sampling]\norigin = model\ninterval = 300ms\n[model]\ncpu = icelake\nworkloads = mix\n' >"$work/live.conf"
 exits 'reload' 0 ctl reload
-grep -q 'taken over: interval' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
+grep -q 'applied: interval' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
 grep -q 'waiting for a restart: cpu, workloads' "$work/said" || fail "what waits is not told: $(cat "$work/said")"
 printf '[sampling]\norigin = model\ninterval = 300ms\nperiod = 4001\n' >"$work/live.conf"
 exits 'reload of the period' 0 ctl reload
 grep -q 'the model stays at a period of 10007: it takes another when pebsd is started again' "$work/said" ||
 	fail "that the period stays is not told: $(cat "$work/said")"
-! grep -q 'taken over:.*period' "$work/said" || fail "the period is told as taken over: $(cat "$work/said")"
+! grep -q 'applied:.*period' "$work/said" || fail "the period is told as taken over: $(cat "$work/said")"
 expect 'the period in force' 10007 "$(ctl --json status | jq .events.loads.period)"
 printf '[sampling]\norigin = model\n[model]\ncpu = goldmont\n' >"$work/live.conf"
 exits 'reload with a CPU that cannot' 1 ctl reload

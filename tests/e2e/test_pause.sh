@@ -82,7 +82,7 @@ sleep 1
 [ "$(seen)" -gt "$before" ] || fail 'nothing is sampled after the pause'
 accounted 'after a pause'
 exits 'resume again' 0 ctl resume
-expect 'what it says' 'It was not paused.' "$(cat "$work/said")"
+expect 'what it says' 'Sampling was not paused.' "$(cat "$work/said")"
 expect 'for programs' '{"was_paused":false}' "$(ctl --json resume | jq -c .)"
 
 # A pause that ends by itself. The later of two requests counts.
@@ -115,7 +115,7 @@ accounted 'after a pause that ended by itself'
 "$PEBSCTL" --socket "$socket" pause --for 1s | true
 sleep 1.5
 expect 'paused when nobody is left' false "$(status | jq .paused)"
-for line in 'pause .*paused until it is resumed' "pause .*paused until $(cat "$work/until")" 'resume .*sampling again'; do
+for line in 'pause .*paused until resumed' "pause .*paused until $(cat "$work/until")" 'resume .*sampling again'; do
 	grep -q "$line" "$work/watched" || fail "watch has no line $line: $(cat "$work/watched")"
 done
 grep -q 'paused until' "$work/log" || fail 'the log does not tell of the pauses'
@@ -140,7 +140,7 @@ exits 'pause by another' 5 as_other --clear-groups pause
 grep -q 'permits this to root alone (.detail. in \[control\]' "$work/said" || fail "who may: $(cat "$work/said")"
 printf '[sampling]\norigin = model\ninterval = 200ms\n[control]\ndetail = adm\n' >"$work/pebsd.conf"
 exits 'reload' 0 ctl reload
-grep -q 'taken over: detail' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
+grep -q 'applied: detail' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
 exits 'pause by one who is not in the group' 5 as_other --clear-groups pause
 grep -q 'permits this to root and the group adm' "$work/said" || fail "who may: $(cat "$work/said")"
 expect 'paused by one who may not' false "$(status | jq .paused)"

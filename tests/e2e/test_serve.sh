@@ -43,7 +43,7 @@ ctl top | head -n 1 >/dev/null || fail 'a closed pipe'
 # A reload applies what it can, refuses a file with mistakes as a whole, and reports both.
 printf '[export]\ntop = 1\n' >"$work/pebsd.conf"
 exits 'reload' 0 ctl reload
-grep -q 'taken over: top' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
+grep -q 'applied: top' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
 printf '[export]\ntop = many\nnonsense = 1\n' >"$work/pebsd.conf"
 exits 'reload with mistakes' 1 ctl reload
 grep -q ':2:' "$work/said" || fail "the first mistake is not told: $(cat "$work/said")"
@@ -53,7 +53,7 @@ expect 'the failed reload is exported' 0 \
 
 printf '[sampling]\ninterval = 2s\nldlat = 50\n[export]\ntop = 1\n' >"$work/pebsd.conf"
 exits 'reload of the interval' 0 ctl reload
-grep -q 'taken over: interval' "$work/said" || fail "the new interval is not told: $(cat "$work/said")"
+grep -q 'applied: interval' "$work/said" || fail "the new interval is not told: $(cat "$work/said")"
 grep -q 'waiting for a restart: ldlat' "$work/said" || fail "what waits is not told: $(cat "$work/said")"
 expect 'the interval in force' 2 "$(sleep 1.2; ctl --json status | jq .interval_s)"
 

@@ -70,7 +70,7 @@ grep -q "r-xp .* $work/closed/ask_name$" <<<"$said" || fail "what it executes fr
 chmod 666 "$work/socket"
 ! setpriv --reuid=65533 --regid=65533 --clear-groups "$work/ask_name" "$work/socket" "$pid" >"$work/said" 2>&1 ||
 	fail "a stranger was answered: $(cat "$work/said")"
-grep -q 'user 65533 asked for names, and was refused' "$work/log" || fail 'a stranger is not told of'
+grep -q 'refused user 65533: only root and user' "$work/log" || fail 'a stranger is not told of'
 
 # The answering process is not root's and has exactly four capabilities.
 unit=$(pgrep -P "$activator" -f symbolizer || :)

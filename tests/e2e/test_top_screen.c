@@ -239,7 +239,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	press(terminal, "\r", "CYCLES");
 	expect(terminal, "Cgroup: /system.slice/nginx.service");
 	expect(terminal, "Trend: the last 1h 0min, 1min 0s a cell");
-	press(terminal, "\033OF", "What is not shown"); /* End: below the histogram is the hottest code */
+	press(terminal, "\033OF", "Every line not shown"); /* End: below the histogram is the hottest code */
 	press(terminal, "\033", "filter n*x.s");
 	press(terminal, "\033", "9 cgroups");
 	press(terminal, "d", "SUBTREE");
@@ -251,7 +251,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	press(terminal, "h", "keys and columns");
 	press(terminal, "x", "LAT%");
 	press(terminal, " ", "FROZEN at");
-	press(terminal, "s", "frozen: the space bar has it go on");
+	press(terminal, "s", "frozen: press space to continue");
 	terminal_type(terminal, " ");
 	expect_gone(terminal, "FROZEN");
 	quit(terminal);
@@ -368,10 +368,10 @@ Test(top_screen, a_daemon_that_goes_and_comes_back)
 	terminal = run_plain(80, 24);
 	expect(terminal, CGROUP);
 	stop_daemon();
-	expect(terminal, "no daemon answers since");
+	expect(terminal, "lost connection to pebsd at");
 	expect(terminal, CGROUP);
 	start_daemon("live");
-	expect_gone(terminal, "no daemon answers since");
+	expect_gone(terminal, "lost connection to pebsd at");
 	/* One that is there and says nothing keeps nobody from leaving. */
 	(void)kill(daemon_pid, SIGSTOP);
 	terminal_watch(terminal, 1500);

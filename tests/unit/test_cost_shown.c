@@ -82,9 +82,9 @@ Test(cost_shown, as_text)
 	formatted_expect(text,
 			 "             an interrupt was timed at 1,100 ns with 25,000 samples a second, "
 			 "2,900 ns with 100\n");
-	formatted_expect(text,
-			 "             the cost leaves out the other thread of a core, pebsd's own time, "
-			 "and a hypervisor's exits\n");
+	formatted_expect(
+		text,
+		"             the cost does not include the other thread of a core, pebsd's own time, or exits to a hypervisor\n");
 	formatted_expect(text, "             the budget changed the period 9 times since the start\n");
 	formatted_expect(
 		text,

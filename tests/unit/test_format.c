@@ -47,9 +47,9 @@ Test(format, top_of_a_replay)
 		text,
 		"     Origin: replay since 2026-11-21 06:00:00 UTC, window all\n"
 		"    Samples: 14 seen, 0 unattributed; lost: not known\n"
-		"      Event: loads: period not known or not fixed; use latency, in core cycles, of sampled "
+		"      Event: loads: period not known or not constant; use latency, in core cycles, of sampled "
 		"loads above 64 cycles; not a count of all loads\n"
-		"             LAT% is of unweighted latency: the periods are not known\n"
+		"             LAT% uses unweighted latency, because the periods are not known\n"
 		"\n"
 		"CGROUP           SAMPLES  LAT%   MEAN    P50    P99  L1 LFB  L2  L3 LOCAL REMOTE OTHER "
 		"HITM%\n"
@@ -199,8 +199,8 @@ Test(format, cgroup_of_a_replay)
 			 "     Cgroup: comm:kstaled\n"
 			 "     Origin: replay since 2026-11-21 06:00:00 UTC, window all\n"
 			 "\n"
-			 "      Event: loads: period not known or not fixed; use latency, in core cycles,\n"
-			 "             of sampled loads above 64 cycles; not a count of all loads\n"
+			 "      Event: loads: period not known or not constant; use latency, in core\n"
+			 "             cycles, of sampled loads above 64 cycles; not a count of all loads\n"
 			 "    Samples: 13\n"
 			 "    Latency: mean 124.1, p50 119 (113-120), p90 155? (145-160), p95 166?\n"
 			 "             (161-176), p99 174? (161-176), p999 176? (161-176) cycles\n"
@@ -251,7 +251,7 @@ Test(format, latencies_of_some_samples_alone)
 		"%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: 20\n    Latency: mean 124.1, p50 119 (113-120), "),
 			   "%s", text);
-	cr_expect_not_null(strstr(text, " cycles: of the 13 samples that have one\n"), "%s", text);
+	cr_expect_not_null(strstr(text, " cycles; of the 13 samples that have a latency\n"), "%s", text);
 	cr_expect_not_null(strstr(text, "l1                 10  50.0%   18.6%    100  "), "%s", text);
 }
 
@@ -289,8 +289,7 @@ Test(format, trend_and_quiet_windows)
 	snapshot->cgroups[1].figures[0] = &slower;
 	window = json_cgroup(snapshot, 1);
 	text = TEXT_OF(format_cgroup(out, NULL, window, whole, &wide));
-	cr_expect_not_null(
-		strstr(text, "      Trend: the mean is 30.0, and 20.0 over all the time: +50.0%\n"));
+	cr_expect_not_null(strstr(text, "      Trend: the mean is 30.0; over all time it is 20.0: +50.0%\n"));
 	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "Cgroup: /quiet (id 3), removed\n"));
 	cr_expect_not_null(strstr(nothing, "none in this window"));
@@ -329,34 +328,28 @@ Test(format, status_of_a_live_machine)
 	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
 	recent = json_top_of(snapshot, NULL, 0);
 	text = TEXT_OF(format_status(out, status, recent, &wide));
-	cr_expect_str_eq(text,
-			 "     Origin: perf since 2026-11-21 06:00:00 UTC\n"
-			 "      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of "
-			 "sampled loads above "
-			 "30 cycles of instruction latency; not a count of all loads\n"
-			 "             102 seen; lost: 0 malformed, 3 unexplained\n"
-			 "             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
-			 "             in error, not counting: CPUs 2-3\n"
-			 "             throttled since the start: CPUs 0\n"
-			 "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of "
-			 "sampled loads above "
-			 "30 cycles of instruction latency; not a count of all loads\n"
-			 "             1 seen; lost: 1 malformed\n"
-			 "             on cpu_atom, CPUs 4-7\n"
-			 "    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
-			 "  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
-			 "       Rate: 10.3 samples a second in the last 10s\n"
-			 "    Cgroups: 57; 454 of 512 slots are free; there can be 4096\n"
-			 "             3 cgroups found no slot: their samples are unattributed; raise "
-			 "`max-memory` (or `max`) in [cgroups]\n"
-			 "     Memory: 10.0 MiB of BPF maps; 4 stripes a slot\n"
-			 "             3.4 MiB of the daemon's own, 11.2 MiB at its start\n"
-			 " Collection: each 1s; the last took 0.412ms\n"
-			 "     Config: of 2026-11-21 05:59:59 UTC; the last reload failed, and it "
-			 "stays in force: see the "
-			 "journal, or `pebsd --check-config`\n"
-			 "             /etc/pebsd/pebsd.conf, 1 more and /etc/pebsd/pebsd.conf.d/b.conf\n"
-			 "       Note: cpu_atom: no counter was free on CPU 4\n");
+	cr_expect_str_eq(
+		text,
+		"     Origin: perf since 2026-11-21 06:00:00 UTC\n"
+		"      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of sampled loads above 30 cycles of instruction latency; not a count of all loads\n"
+		"             102 seen; lost: 0 malformed, 3 unexplained\n"
+		"             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
+		"             in error, not counting: CPUs 2-3\n"
+		"             throttled since the start: CPUs 0\n"
+		"      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of sampled loads above 30 cycles of instruction latency; not a count of all loads\n"
+		"             1 seen; lost: 1 malformed\n"
+		"             on cpu_atom, CPUs 4-7\n"
+		"    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
+		"  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
+		"       Rate: 10.3 samples a second in the last 10s\n"
+		"    Cgroups: 57; 454 of 512 slots are free; the maximum is 4096 slots\n"
+		"             3 cgroups found no slot: their samples are unattributed; raise `max-memory` (or `max`) in [cgroups]\n"
+		"     Memory: 10.0 MiB of BPF maps; 4 stripes a slot\n"
+		"             3.4 MiB in the daemon itself, at most 11.2 MiB while it started\n"
+		" Collection: every 1s; the last took 0.412ms\n"
+		"     Config: read at 2026-11-21 05:59:59 UTC; the last reload failed, so this one stays in force; see the journal, or run `pebsd --check-config`\n"
+		"             /etc/pebsd/pebsd.conf, 1 more and /etc/pebsd/pebsd.conf.d/b.conf\n"
+		"       Note: cpu_atom: no counter was free on CPU 4\n");
 }
 
 Test(format, cgroups_that_have_a_slot_by_now_are_past)
@@ -413,7 +406,7 @@ Test(format, a_cgroup_without_a_slot_says_so)
 	_cleanup_free_ char *idle = TEXT_OF(format_cgroup(out, NULL, other, other, &wide));
 
 	cr_expect_not_null(strstr(text, "     Cgroup: /new.slice/b.service\n"
-					"       Slot: none: all were taken when it was born"),
+					"       Slot: none: all slots were taken when the cgroup was born"),
 			   "%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
 	cr_expect_null(strstr(idle, "Slot"), "%s", idle);
@@ -504,7 +497,7 @@ Test(format, top_of_several_events)
 			 "/batch                        10   20.0 111111111111     0     0\n"
 			 "\n"
 			 "      Event: instructions: period 2,000,003; sampled instructions; `pebsctl hot`\n"
-			 "             has where in the code; not a count of all instructions\n"
+			 "             shows where in the code; not a count of all instructions\n"
 			 "\n"
 			 "CGROUP                   SAMPLES SHARE%\n"
 			 "/system.slice/db.service     200   32.3\n"
@@ -610,14 +603,16 @@ Test(format, show_marks_guests_and_holds_accesses_against_instructions)
 	status = json_status(snapshot);
 	cgroup = json_cgroup(snapshot, 1);
 	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
-	cr_expect_not_null(strstr(text,
-				  "\n      Guest: not sampled: of this virtual machine the figures are the "
-				  "host's side alone\n"));
+	cr_expect_not_null(strstr(
+		text,
+		"\n"
+		"      Guest: not sampled: the figures of this virtual machine cover only the host's side\n"));
 	/* 5 x 1009 loads per 20 x 2000003 instructions */
-	cr_expect_not_null(strstr(text,
-				  "\n   Per 1000: 0.126 sampled loads per thousand instructions: of those "
-				  "tagged at random and above the threshold\n"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text,
+		       "\n"
+		       "   Per 1000: 0.126 sampled loads per thousand instructions; only those that were tagged at random and exceed the threshold\n"),
+		"%s", text);
 }
 
 Test(format, status_tells_of_the_opener)
@@ -631,7 +626,9 @@ Test(format, status_tells_of_the_opener)
 	snapshot->opened_by = "opener";
 	by_opener = json_status(snapshot);
 	with = TEXT_OF(format_status(out, by_opener, NULL, &wide));
-	cr_expect_not_null(strstr(with, "opened by pebsd-opener.service, pebsd itself may not"), "%s", with);
+	cr_expect_not_null(
+		strstr(with, "opened by pebsd-opener.service, because pebsd itself may not open them"), "%s",
+		with);
 	snapshot->opened_by = "pebsd";
 	by_itself = json_status(snapshot);
 	without = TEXT_OF(format_status(out, by_itself, NULL, &wide));
@@ -650,6 +647,6 @@ Test(format, status_tells_which_caches_stripes_are_of)
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(strstr(text, "10.0 MiB of BPF maps; 16 stripes a slot, of 2 caches\n"
-					"             3.4 MiB of the daemon's own\n"),
+					"             3.4 MiB in the daemon itself\n"),
 			   "%s", text);
 }

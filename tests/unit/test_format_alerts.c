@@ -58,7 +58,7 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 			 "     Origin: perf\n"
 			 "     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these\n"
 			 "             unknown now; 1 in dry run\n"
-			 "    Unknown: 3 cgroups (counted for each rule) can't be judged now, 2 of them\n"
+			 "    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them\n"
 			 "             for too few samples; `pebsctl rules` says why\n"
 			 "\n"
 			 "STATE                 AGE  VALUE  BOUNDS          LIMIT\n"
@@ -72,7 +72,7 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 			 "pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%\n"
 			 "  remote  (warning)  /b\n"
 			 "             proven for 21s; fires after 5min 0s\n"
-			 "             user.pebsd.threshold on its directory: 25% in place of the rule's\n"
+			 "             user.pebsd.threshold on its directory: 25% instead of the rule's\n"
 			 "resolved         30min 0s    600  590 - 640       p99 above 896 cycles\n"
 			 "  slow-database  (page, alert 9)  /c\n"
 			 "             ended: proven clear\n");
@@ -86,29 +86,30 @@ Test(format_alerts, one_row_each_where_there_is_room)
 	_cleanup_free_ char *cut = text_of(RULES, REPLY(HELD "," FIRING), &screen);
 
 	cr_expect_str_eq(
-		text, "     Origin: perf\n"
-		      "     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these unknown "
-		      "now; 1 in dry run\n"
-		      "    Unknown: 3 cgroups (counted for each rule) can't be judged now, 2 of them for too "
-		      "few samples; `pebsctl rules` says why\n"
-		      "\n"
-		      "STATE                 AGE  VALUE  BOUNDS          LIMIT                        RULE   "
-		      "        SEVERITY ALERT  CGROUP\n"
-		      "firing           12min 5s  912.5  from 898        p99 above 896 cycles         "
-		      "slow-database  page        17  /system.slice/postgresql@15.service\n"
-		      "unknown (firing)  1h 2min      -  -               share:remote_dram above 30%  remote "
-		      "        warning     12  "
-		      "/kubepods.slice/kubepods-burstable.slice/"
-		      "kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
-		      "             unknown: too few samples\n"
-		      "             dry run: no action is taken\n"
-		      "pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%  remote "
-		      "        warning      -  /b\n"
-		      "             proven for 21s; fires after 5min 0s\n"
-		      "             user.pebsd.threshold on its directory: 25% in place of the rule's\n"
-		      "resolved         30min 0s    600  590 - 640       p99 above 896 cycles         "
-		      "slow-database  page         9  /c\n"
-		      "             ended: proven clear\n");
+		text,
+		"     Origin: perf\n"
+		"     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these unknown "
+		"now; 1 in dry run\n"
+		"    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them for too "
+		"few samples; `pebsctl rules` says why\n"
+		"\n"
+		"STATE                 AGE  VALUE  BOUNDS          LIMIT                        RULE   "
+		"        SEVERITY ALERT  CGROUP\n"
+		"firing           12min 5s  912.5  from 898        p99 above 896 cycles         "
+		"slow-database  page        17  /system.slice/postgresql@15.service\n"
+		"unknown (firing)  1h 2min      -  -               share:remote_dram above 30%  remote "
+		"        warning     12  "
+		"/kubepods.slice/kubepods-burstable.slice/"
+		"kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
+		"             unknown: too few samples\n"
+		"             dry run: no action is taken\n"
+		"pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%  remote "
+		"        warning      -  /b\n"
+		"             proven for 21s; fires after 5min 0s\n"
+		"             user.pebsd.threshold on its directory: 25% instead of the rule's\n"
+		"resolved         30min 0s    600  590 - 640       p99 above 896 cycles         "
+		"slow-database  page         9  /c\n"
+		"             ended: proven clear\n");
 	formatted_expect_fit(cut, 170);
 	formatted_expect(cut, "  ...");
 	formatted_expect(cut, "cri-containerd-77ab01f2c3d4e5f6.scope\n");
@@ -120,10 +121,10 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 	_cleanup_free_ char *unknown = text_of(RULES, REPLY(""), &narrow);
 	_cleanup_free_ char *absent = text_of(NULL, "{}", &narrow);
 
-	formatted_expect(none, "     Alerts: none: nothing fires or is about to");
-	formatted_expect(none, "      Rules: none, so nothing is judged");
+	formatted_expect(none, "     Alerts: none firing or pending");
+	formatted_expect(none, "      Rules: none, so there are no alerts");
 	formatted_expect(unknown,
-			 "    Unknown: 3 cgroups (counted for each rule) can't be judged now, 2 of them\n");
+			 "    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them\n");
 	formatted_expect(absent, "     Alerts: not known\n");
 }
 
@@ -148,7 +149,7 @@ Test(format_alerts, an_hour_of_resolved_ones_does_not_hide_what_fires)
 		(void)json_object_array_add(list, json_object_get(json_object_array_get_idx(list, 0)));
 	text = FORMATTED(format_alerts(out, NULL, reply, NOW, &narrow));
 	formatted_expect(text, "     Alerts: 0 firing, 1,000 resolved in the last hour\n");
-	formatted_expect(text, "\n990 more resolved: `pebsctl alerts | cat` has all\n");
+	formatted_expect(text, "\n990 more resolved: `pebsctl alerts | cat` lists all\n");
 	for (const char *at = text; (at = strstr(at, "\nresolved ")); at++)
 		shown++;
 	cr_expect_eq(shown, 10);

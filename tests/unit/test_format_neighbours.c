@@ -40,16 +40,16 @@ Test(format_neighbours, who_is_named_can_be_found_again_on_80_columns)
 		text, "     Cgroup: /db\n"
 		      "     Origin: perf\n"
 		      "      Event: loads: 58 bins of 5s with a latency, of the last 5min 0s\n"
-		      "      Apart: 12 cgroups left out: their CPUs share no node with this one's\n"
+		      "   Left out: 12 cgroups: their CPUs share no node with this one's\n"
 		      "    Latency: mean 412.4 cycles in the slowest quarter of the bins, 181.2 cycles\n"
 		      "             in the fastest half\n"
-		      "    Its own: traffic goes with it by a strength of 0.12\n"
-		      "    Verdict: 1 named: when this cgroup's latency rose, so did its traffic, more\n"
-		      "             than chance and this cgroup's own traffic explain\n"
-		      "    Traffic: weighted samples a second from L3, DRAM and remote memory, in the\n"
-		      "             bins that were slow and fast for this cgroup\n"
-		      "       Hint: that two things rise together proves no cause: move or pause the\n"
-		      "             suspect and see whether the latency falls\n"
+		      "Own traffic: follows the latency with strength 0.12\n"
+		      "    Verdict: 1 named: when this cgroup's latency rose, its traffic rose too, by\n"
+		      "             more than chance and this cgroup's own traffic explain\n"
+		      "    Traffic: SLOW/s and FAST/s: weighted samples a second from L3, DRAM and\n"
+		      "             remote memory, in the slow and the fast bins of this cgroup\n"
+		      "       Hint: rising together does not prove a cause; move or pause the suspect,\n"
+		      "             and see whether the latency falls\n"
 		      "\n"
 		      "CGROUP                        NAMED STRENGTH NEEDED    LAG  BINS  SLOW/s  FAST/s\n"
 		      "...s-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
@@ -76,11 +76,11 @@ static void expect_verdict(const char *reply, const char *expected)
 Test(format_neighbours, each_verdict_says_why_nobody_is_named)
 {
 	expect_verdict(REPLY("self", "", ""),
-		       "Verdict: itself: its own traffic explains its latency (strength 0.12)");
-	expect_verdict(REPLY("nobody", "", ""), "Verdict: nobody is named: the evidence would do");
+		       "Verdict: none named: the cgroup's own traffic explains its latency (strength 0.12)");
+	expect_verdict(REPLY("nobody", "", ""), "Verdict: none named: there is enough evidence, but no");
 	expect_verdict(REPLY("thin", "", ""),
-		       "Verdict: nobody is named: the evidence is thin, as only 58 bins");
-	expect_verdict(REPLY("steady", "", ""), "Verdict: nobody is named: the latency hardly changed");
+		       "Verdict: none named: the evidence is thin, because only 58 bins");
+	expect_verdict(REPLY("steady", "", ""), "Verdict: none named: the latency hardly changed");
 	expect_verdict(REPLY("\\u001bnew", "", ""), "Verdict: \\x1bnew\n");
 	expect_verdict("{}", "Verdict: not known\n");
 }
@@ -91,10 +91,10 @@ Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 		text_of(REPLY("nobody", "\"nodes_known\":false,\"apart\":0,\"beyond\":7,", BYSTANDER), &wide);
 	_cleanup_free_ char *none = text_of(REPLY("thin", "", ""), &wide);
 
-	formatted_expect(text, "       Hint: that two things rise together proves no cause");
+	formatted_expect(text, "       Hint: rising together does not prove a cause");
 	formatted_expect(text, "      Nodes: not known here, so every other cgroup is a candidate\n");
-	formatted_expect(text, "     Beyond: 7 cgroups with less traffic were not looked at\n");
-	formatted_expect_not(text, "Apart");
+	formatted_expect(text, "   Left out: 7 cgroups: they have less traffic than the candidates\n");
+	formatted_expect_not(text, "share no node");
 	formatted_expect_not(none, "Hint");
 	formatted_expect_not(none, "CGROUP ");
 }
@@ -112,7 +112,7 @@ Test(format_neighbours, the_named_are_shown_however_many_there_are)
 	text = FORMATTED(format_neighbours(out, reply, &narrow));
 	formatted_expect_fit(text, 80);
 	formatted_expect(text, "cri-containerd-77ab01f2c3d4e5f6.scope\n");
-	formatted_expect(text, "\n10 weaker ones, none named: --json has all\n");
+	formatted_expect(text, "\n10 weaker ones, none of them named, are not shown; --json lists all\n");
 }
 
 Test(format_neighbours, replies_of_any_shape)

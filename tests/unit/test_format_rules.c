@@ -40,31 +40,31 @@ Test(format_rules, on_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(DATABASE "," STORM), &narrow);
 
-	cr_expect_str_eq(
-		text, "     Origin: perf\n"
-		      "      Rules: 2; on how many cgroups each is in which state, and what it says\n"
-		      "\n"
-		      "RULE          FIRING PENDING RESOLVED INACTIVE IGNORED UNKNOWN\n"
-		      "slow-database      1       0        0        2       0       4\n"
-		      "      Fires: p99 of loads above 896 cycles (configured: 900), over the last 30s,\n"
-		      "             for 1min 0s\n"
-		      "     Clears: 704 cycles or less (configured: 700)\n"
-		      "         On: /system.slice/postgresql*.service\n"
-		      "      Needs: 500 samples in the window (no fewer than 299 can decide), 95%\n"
-		      "             confidence\n"
-		      "       Does: log, unit; severity page\n"
-		      "    Unknown: on 3: too few samples\n"
-		      "    Unknown: on 1: the window is not covered yet\n"
-		      "\n"
-		      "storm              0       0        0        0       0       0\n"
-		      "      Fires: rate of stores below 50,000,000/s, over the last 10s, at once\n"
-		      "     Clears: 60,000,000/s or more\n"
-		      "         On: /a/** /b, each with all below it; user.pebsd attributes count,\n"
-		      "             whoever owns the directory\n"
-		      "      Needs: any number of samples in the window, 99% confidence\n"
-		      "       Does: log (dry run: in the journal alone, as \"would fire\"); severity info\n"
-		      "    Matches: none of the cgroups sampled so far; `pebsctl top --window all`\n"
-		      "             lists those\n");
+	cr_expect_str_eq(text,
+			 "     Origin: perf\n"
+			 "      Rules: 2; for each: the cgroups in each state, then the rule itself\n"
+			 "\n"
+			 "RULE          FIRING PENDING RESOLVED INACTIVE IGNORED UNKNOWN\n"
+			 "slow-database      1       0        0        2       0       4\n"
+			 "      Fires: p99 of loads above 896 cycles (configured: 900), over the last 30s,\n"
+			 "             for 1min 0s\n"
+			 "     Clears: 704 cycles or less (configured: 700)\n"
+			 "         On: /system.slice/postgresql*.service\n"
+			 "      Needs: 500 samples in the window (fewer than 299 can never decide), 95%\n"
+			 "             confidence\n"
+			 "       Does: log, unit; severity page\n"
+			 "    Unknown: on 3: too few samples\n"
+			 "    Unknown: on 1: the window is not covered yet\n"
+			 "\n"
+			 "storm              0       0        0        0       0       0\n"
+			 "      Fires: rate of stores below 50,000,000/s, over the last 10s, at once\n"
+			 "     Clears: 60,000,000/s or more\n"
+			 "         On: /a/** /b, each with its whole subtree; user.pebsd attributes apply,\n"
+			 "             no matter who owns the directory\n"
+			 "      Needs: any number of samples in the window, 99% confidence\n"
+			 "       Does: log (dry run: only logged, as \"would fire\"); severity info\n"
+			 "    Matches: none of the cgroups sampled so far; `pebsctl top --window all`\n"
+			 "             lists them\n");
 	formatted_expect_fit(text, 80);
 }
 
@@ -90,11 +90,11 @@ Test(format_rules, without_rules_it_is_told_how_to_have_one)
 	_cleanup_free_ char *replay = text_of("{\"origin\":\"replay\",\"rules\":[]}", &narrow);
 
 	formatted_expect_fit(text, 80);
-	formatted_expect(text, "Rules: none, so nothing is judged");
-	formatted_expect(text, "man pebsd.conf");
+	formatted_expect(text, "Rules: none, so there are no alerts");
+	formatted_expect(text, "pebsd.conf(5)");
 	formatted_expect(unknown, "      Rules: not known\n");
-	formatted_expect(replay, "      Rules: none: a recording that is served is not judged; `pebsd "
-				 "--test-rules\n");
+	formatted_expect(replay,
+			 "      Rules: none: rules are not applied to recordings that are served; `pebsd\n");
 }
 
 /* Users pass the rule's name to `explain`, so it must not be cut. */

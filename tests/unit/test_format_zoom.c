@@ -123,7 +123,7 @@ Test(format_zoom, what_was_not_all_that_was_asked_for)
 	formatted_expect(running_text, "Zoom: 17, still running: 30s of 30s");
 	formatted_expect(ended_text, "Zoom: 17, for 12.2s of the 30s asked for, from");
 	formatted_expect(lbr_text, "by the CPU's branch records (LBR); 50.0% of 100 user stacks end early\n");
-	formatted_expect(empty_text, "Result: no sample: nothing of this cgroup ran");
+	formatted_expect(empty_text, "Result: no sample: nothing in this cgroup ran");
 	formatted_expect_not(empty_text, "FUNCTION");
 }
 
@@ -158,13 +158,13 @@ Test(format_zoom, hot_places_with_their_bounds)
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, NULL, hot, &narrow));
 
 	formatted_expect_fit(text, 80);
-	formatted_expect(text, "Tabled: for 12s, since 2026-11-21 06:00:00 UTC, on request");
+	formatted_expect(text, "Collected: for 12s, since 2026-11-21 06:00:00 UTC, on request");
 	formatted_expect(text,
 			 "        SHARE       SAMPLES CODE\n"
 			 " 30.8 - 31.2%   4600 - 4712 heap_hot_search_buffer+0x138  heapam.c:1812 postgres\n"
 			 "        12.2%          1200 _bt_compare+0x60  nbtsearch.c:702 postgres\n"
 			 "   0.0 - 2.2%       0 - 300 [kernel]\n"
-			 "What is not shown has at most 0.3%, and 44 samples, each.\n");
+			 "Every line not shown has at most 0.3% (44 samples).\n");
 	formatted_expect(text, " 19.5 - 19.8%   1380 - 1400  1390     6/8 0x5621d0c41040 counters+0x40 ");
 	formatted_expect(text, "1 address is not named yet");
 }
@@ -187,11 +187,12 @@ Test(format_zoom, hot_places_of_an_event_without_latency)
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, status, hot, &narrow));
 
 	formatted_expect_fit(text, 80);
-	formatted_expect(text, "Tabled: for 3min 20s, since 2026-11-21 06:00:00 UTC, by the configuration\n");
-	formatted_expect(text, "Samples: 1,000; shares are of them, for they have no latency\n");
+	formatted_expect(text,
+			 "Collected: for 3min 20s, since 2026-11-21 06:00:00 UTC, by the configuration\n");
+	formatted_expect(text, "Samples: 1,000; shares are of these samples, because they have no latency\n");
 	formatted_expect(text, "        60.0%           600 [unknown] x+0x10  0x401136\n"
 			       "  0.1 - 20.0%       1 - 200 \\x1b[2J\n"
-			       "What is not shown has at most 0.1%, and 1 sample, each.\n");
+			       "Every line not shown has at most 0.1% (1 sample).\n");
 	formatted_expect_not(text, "CACHE LINE");
 }
 
@@ -261,8 +262,10 @@ Test(format_zoom, the_last_line_of_show)
 	(void)json_object_array_add(list, formatted_from(example_zoom_state));
 	(void)json_object_object_add(zooms, "zooms", list);
 	text = FORMATTED(format_zoomed(out, zooms, cgroup, NOW, &wide));
-	cr_expect_str_eq(text, "\n     Detail: zoomed into 3min 30s ago for 30s: 29,412 samples; `pebsctl "
-			       "zoom --last " EXAMPLE_ZOOM_CGROUP "`\n");
+	cr_expect_str_eq(
+		text,
+		"\n     Detail: the last zoom began 3min 30s ago and ran for 30s: 29,412 samples; see `pebsctl "
+		"zoom --last " EXAMPLE_ZOOM_CGROUP "`\n");
 	of_other = FORMATTED(format_zoomed(out, zooms, other, NOW, &wide));
 	cr_expect_str_eq(of_other, "");
 	of_none = FORMATTED(format_zoomed(out, NULL, cgroup, NOW, &wide));
@@ -280,9 +283,9 @@ Test(format_zoom, the_detail_of_status)
 	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &narrow));
 
 	formatted_expect(text, "      Zooms: 1 running, 3 held: 12.4 MiB\n"
-			       " Hot tables: 1 of 8 are taken, by\n"
+			       " Hot tables: 1 of 8 are in use, by\n"
 			       "             /a.service\n"
-			       "      Names: 1,234 addresses asked for: 30 have none, 4 found no answer\n"
-			       "             2 took more than ten seconds\n"
-			       "             1.2 MiB of them are kept\n");
+			       "      Names: 1,234 addresses looked up: 30 have no name, 4 got no answer\n"
+			       "             2 lookups took more than ten seconds\n"
+			       "             1.2 MiB of memory for the names\n");
 }

@@ -272,16 +272,16 @@ Test(opener_allowed, why)
 
 	request.attr.type = PERF_TYPE_TRACEPOINT;
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
-	cr_expect_str_eq(reason, "no PMU of type 2 (tracepoint) has an event of pebsd's on this machine");
+	cr_expect_str_eq(reason, "pebsd opens no event of a PMU of type 2 (tracepoint) on this machine");
 	request = loads();
 	request.attr.sample_regs_user = 1;
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
-	cr_expect_str_eq(reason,
-			 "type 4, config 0x1cd is no event that pebsd opens on this machine: it differs "
-			 "in sample_regs_user");
+	cr_expect_str_eq(
+		reason,
+		"type 4, config 0x1cd is not an event that pebsd opens on this machine: it differs in sample_regs_user");
 	pmu_plan_done(&plan);
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
-	cr_expect_str_eq(reason, "this machine has no event of pebsd's that could be opened so");
+	cr_expect_str_eq(reason, "pebsd opens no event of this kind on this machine");
 }
 
 /* An event that one configuration excludes may be part of another one. */

@@ -61,7 +61,7 @@ Test(reload, rules_are_told_and_taken_over)
 		     "[rule c]\ncgroup = /c\nmetric = p50\nabove = 100\n");
 	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
 	cr_expect_eq(rules, 2, "before they are in force");
-	cr_expect_str_eq(lines[0], "taken over: top, rule b changed, rule c added, rule a removed");
+	cr_expect_str_eq(lines[0], "applied: top, rule b changed, rule c added, rule a removed");
 	cr_expect_str_eq(lines[1], "waiting for a restart: ldlat");
 	cr_expect_null(lines[2]);
 	reload_free_lines(lines);
@@ -76,18 +76,18 @@ Test(reload, rules_are_told_and_taken_over)
 		     "[rule b]\ncgroup = /b\nmetric = p50\nabove = 200\nseverity = page\n"
 		     "[rule c]\ncgroup = /c\nmetric = p50\nabove = 100\n");
 	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
-	cr_expect_str_eq(lines[0], "taken over: rule b changed", "rules alone");
+	cr_expect_str_eq(lines[0], "applied: rule b changed", "rules alone");
 	reload_free_lines(lines);
 	write_config("[sampling]\nldlat = 40\nbudget = 50%\n[export]\ntop = 7\n"
 		     "[rule b]\ncgroup = /b\nmetric = p50\nabove = 200\nseverity = page\n"
 		     "[rule c]\ncgroup = /c\nmetric = p50\nabove = 100\n");
 	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
-	cr_expect_str_eq(lines[0], "taken over: budget");
+	cr_expect_str_eq(lines[0], "applied: budget");
 	cr_expect(strstr(lines[2], ":3: budget = 50%: sampling may take 50% of"), "a warning: %s", lines[2]);
 	reload_free_lines(lines);
 	write_config("");
 	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
-	cr_expect_str_eq(lines[0], "taken over: budget, top, rule b removed, rule c removed");
+	cr_expect_str_eq(lines[0], "applied: budget, top, rule b removed, rule c removed");
 	reload_free_lines(lines);
 	cr_expect_eq(running->n_rules, 0);
 }

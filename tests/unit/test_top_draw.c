@@ -142,7 +142,7 @@ Test(top_draw, trouble_a_filter_and_a_freeze_are_told)
 	formatted_expect(text, "nobody answers");
 	formatted_expect(text, "+ sums to depth 3");
 	formatted_expect(text, "filter x\\x1b[2J");
-	formatted_expect(text, "no cgroup of that name");
+	formatted_expect(text, "no matching cgroup");
 	cr_expect_null(strstr(text, "alert"));
 }
 

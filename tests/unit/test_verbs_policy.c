@@ -187,7 +187,7 @@ Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 	serve(answers);
 	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_DONE);
 	formatted_expect(text, "p99 above 896 cycles");
-	formatted_expect(text, "2 cgroups (counted for each rule) can't be judged now");
+	formatted_expect(text, "2 cgroups (counted for each rule) cannot be judged now");
 }
 
 Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
@@ -198,9 +198,9 @@ Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
 
 	serve(answers);
 	cr_expect_eq(run(verb_explain, false, "slow-databse", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(text,
-			 "pebsctl: there is no rule 'slow-databse'; did you mean slow-database? `pebsctl "
-			 "rules` lists all\n");
+	cr_expect_str_eq(
+		text,
+		"pebsctl: no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n");
 }
 
 Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)
@@ -211,8 +211,7 @@ Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)
 
 	serve(answers);
 	cr_expect_eq(run(verb_explain, true, "zzz\033[2Jzzz", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(
-		text, "pebsctl: there is no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists those there are\n");
+	cr_expect_str_eq(text, "pebsctl: no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists all rules\n");
 }
 
 Test(verbs_policy, a_rule_where_there_is_none)
@@ -223,9 +222,9 @@ Test(verbs_policy, a_rule_where_there_is_none)
 
 	serve(answers);
 	cr_expect_eq(run(verb_explain, false, "slow", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(text,
-			 "pebsctl: there is no rule 'slow', nor any other; `pebsctl rules` says how to have "
-			 "one\n");
+	cr_expect_str_eq(
+		text,
+		"pebsctl: no rule 'slow': no rules are configured; `pebsctl rules` says how to add one\n");
 }
 
 Test(verbs_policy, a_rule_that_is_not_for_the_cgroup)
@@ -238,8 +237,9 @@ Test(verbs_policy, a_rule_that_is_not_for_the_cgroup)
 
 	serve(answers);
 	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(text, "pebsctl: rule slow-database is not for cgroup '/x': its `cgroup` is /db*; "
-			       "`pebsctl rules` says what each rule is for\n");
+	cr_expect_str_eq(
+		text,
+		"pebsctl: rule slow-database does not match cgroup '/x': its `cgroup` is /db*; `pebsctl rules` prints the patterns of all rules\n");
 }
 
 Test(verbs_policy, a_cgroup_that_was_never_sampled)
@@ -252,9 +252,9 @@ Test(verbs_policy, a_cgroup_that_was_never_sampled)
 
 	serve(answers);
 	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(text,
-			 "pebsctl: no cgroup '/x' has been sampled; `pebsctl top --window all` lists those "
-			 "that have\n");
+	cr_expect_str_eq(
+		text,
+		"pebsctl: no samples of cgroup '/x'; `pebsctl top --window all` lists all sampled cgroups\n");
 }
 
 Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
@@ -264,7 +264,7 @@ Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
 
 	serve(answers);
 	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_NO_SUCH);
-	formatted_expect(text, "pebsctl: no cgroup '/x' has been sampled; ");
+	formatted_expect(text, "pebsctl: no samples of cgroup '/x'; ");
 }
 
 Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
@@ -274,7 +274,7 @@ Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
 
 	serve(answers);
 	cr_expect_eq(run(verb_rules, false, NULL, NULL, text), CTL_FAILED);
-	formatted_expect(text, "it is of another version");
+	formatted_expect(text, "its version differs from pebsctl's");
 }
 
 /* The path of a cgroup is not UTF-8, so that a shell cannot quote it well. */

@@ -163,9 +163,9 @@ Test(verdict, preferences_in_words)
 
 	formatted_expect(text, "user.pebsd.ignore on its directory: not judged; ");
 	formatted_expect(text,
-			 "; user.pebsd.threshold on its directory: 1,200 cycles in place of the rule's; ");
-	formatted_expect(text, "the directory is not root's");
-	formatted_expect(text, "they can't be read");
+			 "; user.pebsd.threshold on its directory: 1,200 cycles instead of the rule's; ");
+	formatted_expect(text, "root does not own the directory");
+	formatted_expect(text, "they are malformed");
 	cr_expect_null(verdict_preference(silent));
 	cr_expect_null(verdict_preference(NULL));
 }
@@ -191,9 +191,9 @@ Test(verdict, transitions)
 	cr_expect_str_eq(
 		text, "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960); limit: above 896 "
 		      "cycles; page; alert 17");
-	cr_expect_str_eq(dry,
-			 "dry run: slow resolved (was firing) /a; ended: its cgroup was removed; nothing "
-			 "proves that it got better");
+	cr_expect_str_eq(
+		dry,
+		"dry run: slow resolved (was firing) /a; ended: its cgroup was removed; it was not proven clear");
 	cr_expect_null(verdict_transition(other));
 	cr_expect_null(verdict_transition(bare), "the daemon's own text is shown");
 }

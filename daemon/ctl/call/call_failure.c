@@ -28,9 +28,7 @@ enum ctl_exit failure_of_connection(const struct ctl_options *options, int error
 	case -EPERM:
 		(void)fprintf(
 			stderr,
-			"pebsctl: not permitted to connect to %s: become root, or a member of the group "
-			"that `group` in [control] names, by default pebsd (usermod --append --groups pebsd "
-			"USER, then log in anew)\n",
+			"pebsctl: not permitted to connect to %s; become root, or join the group that `group` in [control] names, by default pebsd (usermod --append --groups pebsd USER, then log in again)\n",
 			options->socket);
 		return CTL_NOT_PERMITTED;
 	case -ETIMEDOUT:
@@ -41,18 +39,19 @@ enum ctl_exit failure_of_connection(const struct ctl_options *options, int error
 			      options->socket, CLIENT_PATIENCE_SECONDS);
 		return CTL_NO_DAEMON;
 	case -ECONNRESET:
-		(void)fprintf(stderr,
-			      "pebsctl: the daemon on %s closed the connection: it ended, or has too many "
-			      "clients; try again, or see `systemctl status pebsd`\n",
-			      options->socket);
+		(void)fprintf(
+			stderr,
+			"pebsctl: the daemon on %s closed the connection: it has stopped, or has too many clients; try again, or see `systemctl status pebsd`\n",
+			options->socket);
 		return CTL_NO_DAEMON;
 	case -EPROTO:
-		(void)fprintf(stderr,
-			      "pebsctl: what answers on %s does not speak Varlink; give pebsd's --socket\n",
-			      options->socket);
+		(void)fprintf(
+			stderr,
+			"pebsctl: the program that answers on %s does not speak Varlink; give pebsd's --socket\n",
+			options->socket);
 		return CTL_FAILED;
 	case -ENAMETOOLONG:
-		(void)fprintf(stderr, "pebsctl: --socket '%s': a path of 1 to 107 bytes is needed\n",
+		(void)fprintf(stderr, "pebsctl: invalid --socket '%s': expected a path of 1 to 107 bytes\n",
 			      options->socket);
 		return CTL_USAGE;
 	default:
@@ -67,15 +66,13 @@ static enum ctl_exit invalid_parameter(const struct ctl_options *options, const 
 	if (strcmp(parameter, "sort") == 0 && options->sort) {
 		(void)fprintf(
 			stderr,
-			"pebsctl: --sort %s: not an order; use latency, samples, mean, p99, share:hitm, or "
-			"share:SOURCE with a source such as l3 or remote_dram (pebsctl(1) lists them)\n",
+			"pebsctl: invalid --sort '%s': expected latency, samples, mean, p99, share:hitm, or share:SOURCE with a source such as l3 or remote_dram (pebsctl(1) lists them)\n",
 			options->sort);
 		return CTL_USAGE;
 	}
 	(void)fprintf(
 		stderr,
-		"pebsctl: the daemon does not take the parameter '%s': it is of another version; restart "
-		"it after an upgrade\n",
+		"pebsctl: the daemon does not know the parameter '%s': its version differs from pebsctl's; restart it after an upgrade\n",
 		parameter);
 	return CTL_FAILED;
 }
@@ -92,8 +89,7 @@ static enum ctl_exit permission_denied(json_object *parameters)
 
 static enum ctl_exit invalid_config(json_object *mistakes)
 {
-	(void)fprintf(stderr,
-		      "pebsctl: the configuration has mistakes, and the one before stays in force:\n");
+	(void)fprintf(stderr, "pebsctl: the configuration has mistakes; the old one stays in force:\n");
 	for (size_t i = 0; mistakes && i < json_object_array_length(mistakes); i++) {
 		const char *mistake = json_object_get_string(json_object_array_get_idx(mistakes, i));
 		_cleanup_free_ char *visible = mistake ? text_visible(mistake) : NULL;
@@ -124,7 +120,7 @@ static enum ctl_exit busy(json_object *parameters, const char *reason)
 	char time[TEXT_TIME_MAX + 8];
 
 	(void)fprintf(stderr, "pebsctl: the daemon is busy: %s%s%s; try again %s\n",
-		      strcmp(reason, "?") == 0 ? "with a zoom" : reason, until ? ", until " : "",
+		      strcmp(reason, "?") == 0 ? "another zoom is running" : reason, until ? ", until " : "",
 		      until ? line_time(until, time) : "", until ? "then" : "later");
 	return CTL_FAILED;
 }
@@ -144,8 +140,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	if (strcmp(reply->error, PEBSD("NoSuchCgroup")) == 0) {
 		(void)fprintf(
 			stderr,
-			"pebsctl: no cgroup '%s' has been sampled; `pebsctl top --window all` lists those "
-			"that have\n",
+			"pebsctl: no samples of cgroup '%s'; `pebsctl top --window all` lists all sampled cgroups\n",
 			visible);
 		return CTL_NO_SUCH;
 	}
@@ -168,8 +163,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	visible = text_visible(reply->error);
 	(void)fprintf(
 		stderr,
-		"pebsctl: the daemon on %s answers %s: it is of another version, or no pebsd; restart it "
-		"after an upgrade, or give its --socket\n",
+		"pebsctl: the daemon on %s answered %s: its version differs from pebsctl's, or it is not pebsd; restart it after an upgrade, or give pebsd's --socket\n",
 		options->socket, visible ? visible : "an error");
 	return CTL_FAILED;
 }

@@ -296,7 +296,7 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 static void put_second_line(FILE *out, const struct top_state *state, const struct top_table *table,
 			    size_t width)
 {
-	char text[TOP_FILTER_MAX + 64], span[TEXT_NUMBER_MAX] = "all the time";
+	char text[TOP_FILTER_MAX + 64], span[TEXT_NUMBER_MAX] = "all";
 	struct line line = {.out = out, .left = width};
 	char *visible = *state->filter ? text_visible(state->filter) : NULL;
 
@@ -359,7 +359,7 @@ static void put_keys(FILE *out, const struct top_state *state, size_t width)
 	if (state->typing) {
 		char *visible = text_visible(state->typed);
 
-		(void)fprintf(out, BOLD "filter: %s_" NORMAL "  Enter takes it, Esc does not",
+		(void)fprintf(out, BOLD "filter: %s_" NORMAL "  Enter: apply  Esc: cancel",
 			      visible ? visible : "?");
 		free(visible);
 		return;
@@ -385,7 +385,7 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_t
 		put_row(out, table, &table->rows[i - table->first], &layout, i == state->row, style);
 	if (table->matching == 0 && room > 0) {
 		(void)fprintf(out, " %s\n",
-			      *state->filter ? "no cgroup of that name has a sample in this window"
+			      *state->filter ? "no matching cgroup has a sample in this window"
 					     : "no sample in this window");
 		drawn++;
 	}
@@ -423,27 +423,27 @@ size_t top_draw_page(FILE *out, const struct top_state *state, const char *title
 
 const char *top_help(void)
 {
-	return "  Up Down PgUp PgDn Home End   mark a cgroup\n"
+	return "  Up Down PgUp PgDn Home End   select a cgroup\n"
 	       "  Enter, Right                 open it: quantiles, sources, histogram, hot code\n"
-	       "  Esc, Left                    back to the table; in the table: no filter\n"
-	       "  s, S                         sort by the next figure, by the one before\n"
+	       "  Esc, Left                    back to the table; in the table: clear the filter\n"
+	       "  s, S                         sort by the next column, by the previous column\n"
 	       "  /                            filter: part of a name, or a pattern with * ** ?\n"
 	       "  d                            sums of subtrees, or each cgroup by itself\n"
-	       "  + -                          sums a level deeper, less deep\n"
-	       "  e                            the next event\n"
-	       "  w                            the window: 10s, 1min, 10min, all the time\n"
-	       "  t                            the trend of the last hour, 10 minutes, minute\n"
-	       "  space, f                     freeze, go on\n"
-	       "  h, ?                         this; any other key: back\n"
+	       "  + -                          sums one level deeper, one level less deep\n"
+	       "  e                            next event\n"
+	       "  w                            next window: 10s, 1min, 10min, all\n"
+	       "  t                            next trend: the last hour, 10 minutes, minute\n"
+	       "  space, f                     freeze, continue\n"
+	       "  h, ?                         this help; any other key: back\n"
 	       "  q                            quit\n"
 	       "\n"
-	       "  SMP/S   samples a second: what the hardware picked, no count of accesses\n"
-	       "  LAT%    of the weighted latency of all sampled accesses\n"
-	       "  MEAN P50 P99   cycles of latency, of samples that passed the threshold\n"
+	       "  SMP/S   samples a second that the hardware took; not a count of accesses\n"
+	       "  LAT%    share of the weighted latency of all sampled accesses\n"
+	       "  MEAN P50 P99   latency in cycles, of samples that passed the threshold\n"
 	       "          " FIGURE_FEW_MARK ": too few samples for this quantile\n"
 	       "  SOURCES 1 L1, F fill buffer, 2 L2, 3 L3, D local memory, R remote, o other\n"
-	       "  HITM%   found the line modified in another cache\n"
-	       "  TREND   of the mean, oldest first; each row has its own scale\n"
-	       "  +       the sum of a subtree: sums hold one another\n"
-	       "  *       a virtual machine: only the host's side of it\n";
+	       "  HITM%   share of samples that found the line modified in another cache\n"
+	       "  TREND   the mean over time, oldest first; each row has its own scale\n"
+	       "  +       the sum of a subtree; sums contain each other\n"
+	       "  *       a virtual machine: guest not sampled, only the host's side of it\n";
 }

@@ -58,7 +58,7 @@ static void tell_gone(struct live *live, int error)
 		live->gone = time(NULL);
 	text_time(&(struct timespec){.tv_sec = live->gone}, since);
 	(void)snprintf(live->trouble, sizeof(live->trouble),
-		       "no daemon answers since %.*s UTC (%s): trying again", CLOCK_LENGTH, since + CLOCK_AT,
+		       "lost connection to pebsd at %.*s UTC (%s): retrying", CLOCK_LENGTH, since + CLOCK_AT,
 		       strerror(-error));
 }
 
@@ -264,7 +264,7 @@ static json_object *hot_parameters(const struct live *live)
 static int put_hottest(struct live *live, FILE *out, json_object *status, const struct format_style *style)
 {
 	_cleanup_json_ json_object *hot = NULL;
-	char refused[TROUBLE_MAX] = "a sum of cgroups has no table; open one of them";
+	char refused[TROUBLE_MAX] = "a sum of cgroups has no hot table; open one of its cgroups";
 	int r = -EREMOTEIO;
 
 	if (!live->state.selected_sum)
@@ -274,7 +274,7 @@ static int put_hottest(struct live *live, FILE *out, json_object *status, const 
 	if (r == 0)
 		format_hot_places(out, status, hot, style);
 	else
-		line_put(out, style, NULL, "not known: %s", refused);
+		line_put(out, style, NULL, "not available: %s", refused);
 	return r == -EREMOTEIO ? 0 : r;
 }
 

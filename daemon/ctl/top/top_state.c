@@ -289,7 +289,7 @@ static enum top_action key_of_table(struct top_state *state, u32 key, const stru
 	if (is_movement(key))
 		return move_row(state, key, shown);
 	if (state->frozen && key < 128 && strchr("/sSwted+-", (int)key) && key) {
-		state->message = "frozen: the space bar has it go on";
+		state->message = "frozen: press space to continue";
 		return TOP_DRAW;
 	}
 	switch (key) {

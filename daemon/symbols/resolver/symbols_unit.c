@@ -115,10 +115,10 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 		(void)snprintf(how, sizeof(how), "has ended");
 	}
 	if (client->connection >= 0 && may_say(client->unit))
-		(void)log_warning(0,
-				  "a symbolizer %s; what it was asked then has no name (more of this is not "
-				  "said within the next ten minutes)",
-				  how);
+		(void)log_warning(
+			0,
+			"a symbolizer %s; the addresses of that request have no names (this is logged at most once in ten minutes)",
+			how);
 	close_connection(client);
 	await_work(client->unit);
 	return 0;
@@ -171,14 +171,15 @@ static int take_in(struct unit *unit, int connection)
 		return -errno;
 	if (asker.uid != 0 && asker.uid != unit->owner) {
 		if (may_say(unit))
-			(void)log_warning(0, "user %u asked for names, and was refused: root and user %u may",
+			(void)log_warning(0, "refused user %u: only root and user %u may ask for names",
 					  asker.uid, unit->owner);
 		return -EPERM;
 	}
 	if (!client) {
 		if (may_say(unit))
-			(void)log_warning(0, "%d symbolizers are at work, and no more are run",
-					  SYMBOLS_UNIT_CLIENTS_MAX);
+			(void)log_warning(
+				0, "refused a connection: %d symbolizers are running, which is the maximum",
+				SYMBOLS_UNIT_CLIENTS_MAX);
 		return -EBUSY;
 	}
 	r = serve_connection(unit, client, connection);
@@ -293,7 +294,7 @@ int symbols_unit(const struct symbols_unit_settings *settings)
 	if (r >= 0)
 		r = sd_event_loop(unit.event);
 	if (r < 0)
-		(void)log_error(r, "pebsd-symbols cannot go on");
+		(void)log_error(r, "pebsd-symbols cannot continue");
 	end(&unit);
 	return r < 0 ? EXIT_FAILED : r;
 }

@@ -122,13 +122,14 @@ int symbols_worker(int fd, bool debuginfod)
 	int r;
 
 	if (!child_is_ours(fd)) {
-		(void)log_error(0, "--symbolizer: standard input is no socket of pebsd's, which runs this by "
-				   "itself where it needs names; see pebsd(8)");
+		(void)log_error(
+			0,
+			"--symbolizer: standard input is not a socket of pebsd; do not use this option: pebsd starts the symbolizer itself, see pebsd(8)");
 		return EXIT_INPUT;
 	}
 	r = symbols_confine(debuginfod);
 	if (r < 0) {
-		(void)log_error(r, "the symbolizer cannot give up its capabilities, and reads nothing");
+		(void)log_error(r, "the symbolizer cannot drop its capabilities, so it stops");
 		return EXIT_FAILED;
 	}
 	worker = calloc(1, sizeof(*worker));
@@ -139,6 +140,6 @@ int symbols_worker(int fd, bool debuginfod)
 		r = serve(worker);
 	}
 	if (r < 0)
-		(void)log_error(r, "the symbolizer cannot go on");
+		(void)log_error(r, "the symbolizer cannot continue");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -59,7 +59,7 @@ change 499 500
 expect 'descriptors of events' "$before" "$(descriptors)"
 kill $watcher
 wait $watcher || :
-grep -q 'the period of loads is 251, no longer 499' "$work/watched" ||
+grep -q 'the period of loads is now 251 (was 499)' "$work/watched" ||
 	fail "pebsctl watch does not tell: $(cat "$work/watched")"
 scrape
 expect 'the exported period' 499.000000 "$(metric pebsd_sample_period)"

@@ -36,7 +36,7 @@ settings '[export]' 'top = 9' 'listen = nowhere'
 exits 'systemctl reload of a mistake' 1 systemctl reload pebsd.service
 look
 expect 'the unit after a refusal' "active/running/$pid" "${unit[ActiveState]}/${unit[SubState]}/${unit[MainPID]}"
-expect_told 'taken over: top' '/etc/pebsd/pebsd.conf.d/guest.conf:3:' 'the old one stays in force'
+expect_told 'applied: top' '/etc/pebsd/pebsd.conf.d/guest.conf:3:' 'the old one stays in force'
 scrape
 expect 'pebsd_config_last_reload_successful' 0.000000 "$(metric pebsd_config_last_reload_successful)"
 rm /etc/pebsd/pebsd.conf.d/guest.conf
