@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Two runs of a guest must be identical: kernel, driver, workloads and pebsd must leave two logs of the emulated PMU
-# that are equal to the byte, with one CPU and with two. Reports as tests/run.sh -p reads it.
+# that are equal to the byte, with one CPU and with two, and also if systemd runs in it. Reports as tests/run.sh -p reads it.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -27,6 +27,7 @@ repeats() {
 	fi
 }
 
-echo 1..2
+echo 1..3
 repeats 6.12,skylake-server,1,small price
 repeats 6.12,skylake-server,2,small machine
+repeats 6.12,skylake-server,1 accounts

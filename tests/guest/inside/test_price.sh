@@ -24,9 +24,15 @@ has_programs() {
 	[ "$(pmu price | jq -s 'map(.programs) | add')" -ge $SAMPLES ]
 }
 
+# within COST BUDGET PERCENT: true if the cost is at most that much above its budget, and not far below it.
+within() {
+	[ $(($1 * 100)) -le $(($2 * (100 + $3))) ] && [ $(($1 * 100)) -ge $(($2 * (97 - $3))) ]
+}
+
 # price NAME PERIOD SETTING...: measures events with these settings.
 price() {
-	local what=$1 period=$2 budget nmi driver program more=2
+	local what=$1 period=$2 nmi driver program more=2
+	local -a budgets
 	shift 2
 	play
 	stop_counting
@@ -42,14 +48,16 @@ price() {
 		| "\((map(.nmi_instructions) | add) / $nmis | round) \((map(.driver_instructions) | add) / $nmis | round) \(
 			(map(.program_instructions) | add) / $programs | round)"')
 	say "measured: $what on $series: $nmi instructions an NMI, $driver of them the driver, $program the program"
-	budget=$(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $5 }' "$here/sample_price.txt")
+	read -r -a budgets < <(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $3, $4, $5 }' \
+		"$here/sample_price.txt")
 	# A small tolerance in percent, because the kernel's own part changes with its updates. With hot code and lines
 	# the cost depends on which these are. A lower cost must be written to the file, too.
 	[ "$what" != hot ] || more=10
-	if [ -z "$budget" ] || [ $((program * 100)) -gt $((budget * (100 + more))) ] ||
-		[ $((program * 100)) -lt $((budget * (97 - more))) ]; then
+	if ! within "$program" "${budgets[2]:-0}" $more || ! within "$nmi" "${budgets[0]:-0}" 5 ||
+		! within "$driver" "${budgets[1]:-0}" 5; then
 		wrong="$wrong
-a sample of $what takes $program instructions of the program, and ${budget:-nothing} is in sample_price.txt, which would have:
+a sample of $what takes $nmi instructions, $driver of the driver and $program of the program; sample_price.txt has \
+${budgets[*]:-nothing}, and would have:
 $series $what $nmi $driver $program"
 	fi
 }
