@@ -30,7 +30,7 @@ start_pebsd
 
 # cycles: prints the cycles of all CPUs so far.
 cycles() {
-	pmu totals | grep -o '"cycles":[0-9]*' | awk -F : '{ sum += $2 } END { printf "%d\n", sum }'
+	pmu totals | grep -o '"cycles":[0-9]*' | awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
 }
 
 before=$(used) busy=$(cycles)
