@@ -80,7 +80,7 @@ static enum ctl_exit invalid_parameter(const struct ctl_options *options, const 
 static enum ctl_exit permission_denied(json_object *parameters)
 {
 	const char *permitted = json_get_text(parameters, "permitted");
-	_cleanup_free_ char *visible = text_visible(permitted ? permitted : "root alone");
+	_cleanup_free_ char *visible = text_visible(permitted ? permitted : "root only");
 
 	(void)fprintf(stderr, "pebsctl: the daemon permits this to %s; use sudo\n",
 		      visible ? visible : "root");
