@@ -85,7 +85,7 @@ static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
-	struct probe_request wish;
+	struct probe_request request;
 	int r = config_load(options->config, NULL, &config, &mistakes);
 
 	if (r == -EINVAL) {
@@ -95,7 +95,7 @@ static int probe(const struct options *options)
 		r = config_new(&config);
 	}
 	if (r >= 0) {
-		wish = (struct probe_request){
+		request = (struct probe_request){
 			.sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
 			.events = {.ldlat = (u32)config->ldlat,
 				   .period = config->period,
@@ -105,12 +105,12 @@ static int probe(const struct options *options)
 				config->cgroups_max == CONFIG_CGROUPS_MAX_AUTO ? 0 : (u32)config->cgroups_max,
 			.hot_max = (u32)config->hot_max,
 		};
-		wish.selection.named = config->cpus;
+		request.selection.named = config->cpus;
 		if (!config->isolated)
-			wish.selection.isolated = perf_selection_isolated(wish.sysfs_root);
+			request.selection.isolated = perf_selection_isolated(request.sysfs_root);
 		if (!options->sysfs_root)
-			probe_running_ask(options->socket, &wish.running);
-		r = probe_run(&wish, options->json, stdout);
+			probe_running_ask(options->socket, &request.running);
+		r = probe_run(&request, options->json, stdout);
 	}
 	if (r < 0) {
 		(void)log_error(r, "cannot probe %s", options->sysfs_root ? options->sysfs_root : "/sys");

@@ -72,8 +72,8 @@ static int refuse(const struct config_mistakes *mistakes, char **problem, char *
 	return -EINVAL;
 }
 
-static int take_over(const struct reload_applier *applier, struct config *running, struct config *loaded,
-		     char ***ret_lines)
+static int apply_config(const struct reload_applier *applier, struct config *running, struct config *loaded,
+			char ***ret_lines)
 {
 	_cleanup_(cleanup_changes) char **changes = NULL;
 	const char *keys[CONFIG_KEYS_MAX];
@@ -127,5 +127,5 @@ int reload_config(const struct options *options, const struct reload_applier *ap
 		return refuse(&mistakes, &problem, ret_lines);
 	if (r < 0)
 		return log_error(r, "cannot read the configuration again; the old one stays in force");
-	return take_over(applier, running, loaded, ret_lines);
+	return apply_config(applier, running, loaded, ret_lines);
 }

@@ -388,8 +388,8 @@ static int arm(struct server *server)
 					   sampling_has_steps(server->sampling) ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-/* Continues a pause that the previous process was asked for, if it is not over. */
-static int go_on_pausing(struct server *server)
+/* Continues the pause of the previous process, unless it is over. */
+static int restore_pause(struct server *server)
 {
 	struct maybe_double seconds;
 	int r;
@@ -454,7 +454,7 @@ static int start(struct server *server, struct failure *failure)
 	r = open_endpoints(server, failure);
 	store_drop_rest(server->store);
 	server->watch.control = server->control;
-	return r < 0 ? r : go_on_pausing(server);
+	return r < 0 ? r : restore_pause(server);
 }
 
 /* Reports the totals, because samples may have come after the counts were last read. */

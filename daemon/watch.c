@@ -131,7 +131,8 @@ void watch_total(struct watch *watch, unsigned event, const struct snapshot_even
 		 "total: %s samples of %s seen, %s lost", seen, description->key, lost);
 }
 
-static void tell_period(struct watch *watch, const struct snapshot_event *description, u64 before, bool log)
+static void publish_period(struct watch *watch, const struct snapshot_event *description, u64 before,
+			   bool log)
 {
 	_cleanup_free_ char *text = NULL;
 	json_object *fields = json_object_new_object();
@@ -152,12 +153,12 @@ static void tell_period(struct watch *watch, const struct snapshot_event *descri
 
 void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before)
 {
-	tell_period(watch, description, before, true);
+	publish_period(watch, description, before, true);
 }
 
 void watch_governed(struct watch *watch, const struct snapshot_event *description, u64 before)
 {
-	tell_period(watch, description, before, false);
+	publish_period(watch, description, before, false);
 }
 
 void watch_pause(struct watch *watch, const struct snapshot *head)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# bash completion of pebsctl: verbs, options and their values, and the cgroups and rules that the daemon has now.
+# bash completion of pebsctl: verbs, options and their values, and the present cgroups and rules of the daemon.
 
-# Sets `words` to the words of the line up to the cursor. Readline also splits at colons and equals signs, which are
-# common in names of cgroups. This joins what is not separated by blanks.
+# Puts the words of the line up to the cursor into `words`. Readline splits words at colons and equals signs, which names of
+# cgroups contain. This joins them again, so that only blanks separate words.
 __pebsctl_words() {
 	local i part rest=${COMP_LINE:0:COMP_POINT}
 	words=()
@@ -19,12 +19,12 @@ __pebsctl_words() {
 	done
 }
 
-# Asks the daemon, through the socket that the command line names.
+# Queries the daemon through the socket that is on the line already.
 __pebsctl_ask() {
 	command pebsctl ${socket:+--socket "$socket"} --json "$@" 2>/dev/null
 }
 
-# Prints the names in the daemon's JSON, one per line. Names that JSON escapes are left out: nobody types them.
+# Prints the names in the daemon's JSON, one per line. It leaves out names that JSON escapes: users do not type them.
 __pebsctl_cgroups() {
 	__pebsctl_ask top | grep -o '"cgroup": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
@@ -33,8 +33,8 @@ __pebsctl_rules() {
 	__pebsctl_ask rules | grep -o '"rule": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
 
-# Offers the lines that begin with the current word, quoted for the shell, without the part that readline already has
-# before its own last word.
+# Completes to the lines that begin with the current word. They are quoted for the shell. The part that readline keeps
+# before its own last word is removed.
 __pebsctl_offer() {
 	local line quoted kept=''
 	[[ $current != *:* || $COMP_WORDBREAKS != *:* ]] || kept=${current%"${current##*:}"}
@@ -61,7 +61,7 @@ __pebsctl_values() {
 	--window) values='1s 10s 30s 1m 5m all' ;;
 	--for) values='10s 30s 1m 10m 1h' ;;
 	--depth) values='1 2 3 4' ;;
-	# The value is a number or a part of a name.
+	# A number, or a part of a name.
 	--limit | --rate | --filter | -n) return ;;
 	esac
 	# shellcheck disable=SC2086 # words

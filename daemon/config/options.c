@@ -50,13 +50,13 @@ static const struct {
 	const char *help; /* NULL: it is not for people; lines after the first are indented where they are
 			     printed */
 } table[OPTIONS_COUNT] = {
-	[OPTION_CONFIG] = {"config", "FILE",
-			   BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) |
-				   BIT(OPTIONS_TEST_RULES),
-			   "read FILE instead of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
-	[OPTION_ORIGIN] =
-		{"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
-		 "where samples come from; auto: perf if this machine\nsupports it, else exit with 3; model: a PEBS unit\nin software, whose figures are not measurements"},
+	[OPTION_CONFIG] =
+		{"config", "FILE",
+		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES),
+		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
+	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
+			   "model: a PEBS unit\nin software, whose figures are no measurement"},
 	[OPTION_REPLAY] =
 		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
@@ -70,27 +70,29 @@ static const struct {
 			 "with --once, --probe, --check-config, --test-rules\nor --version: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " OPTIONS_SOCKET_DEFAULT
-			   ");\nwith --probe: the socket of the running pebsd"},
+			   ");\nwith --probe: where a running pebsd is asked"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
-			   "serve /metrics at this address\n(default: as configured, else 127.0.0.1:9754)"},
-	[OPTION_PROBE] =
-		{"probe", NULL, BIT(OPTIONS_PROBE),
-		 "print what this machine can and cannot sample,\nwhy, and what it costs; exit with 0 if one of the\nconfigured events is usable, else with 3"},
+			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
+	[OPTION_PROBE] = {"probe", NULL, BIT(OPTIONS_PROBE),
+			  "print what this machine can sample, what it\ncannot, why, and what it costs; ends "
+			  "with 0 where\n"
+			  "an event is usable that is asked for, else with 3"},
 	[OPTION_SYSFS_ROOT] = {"sysfs-root", "DIR", BIT(OPTIONS_PROBE),
-			       "with --probe: read DIR instead of /sys"},
+			       "with --probe: read DIR in the place of /sys"},
 	[OPTION_CHECK_CONFIG] =
 		{"check-config", NULL, BIT(OPTIONS_CHECK_CONFIG),
 		 "check the configuration; list its first hundred\nmistakes, each with file, line and remedy"},
-	[OPTION_TEST_RULES] =
-		{"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
-		 "with --replay FILE or --origin model: print which\nof the configured rules would have fired, and when;\nneeds no privileges, and loads no BPF program"},
+	[OPTION_TEST_RULES] = {"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
+			       "with --replay FILE or --origin model: print which\nof the configured rules "
+			       "would have fired, "
+			       "and when;\nneeds no privilege, and loads nothing"},
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
 	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
 	[OPTION_CONTAINER_NAMES] = {"container-names", NULL, BIT(OPTIONS_CONTAINER_NAMES), NULL},
 	[OPTION_VERSION] =
 		{"version", NULL, BIT(OPTIONS_VERSION),
-		 "print the version; with --json also the libraries\nand BPF objects, with their versions"},
-	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this help"},
+		 "print the version; with --json the libraries\nand BPF objects too, with their versions"},
+	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
 };
 
 static int refuse_unknown(const char *argument, char **ret_problem)

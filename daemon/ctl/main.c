@@ -325,7 +325,7 @@ static const struct verb *find_verb(const char *name)
 }
 
 /* getopt_long() refused an option, which `optopt` names if it exists. */
-static enum ctl_exit misused(bool lacks_value, const char *word)
+static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
 		const struct option_spec *spec = &option_specs[i];
@@ -367,7 +367,7 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 			if (id == 256 + (int)i || (id < 256 && id == option_specs[i].letter))
 				break;
 		if (i == ARRAY_SIZE(option_specs)) {
-			*ret_result = misused(id == ':', argv[optind - 1]);
+			*ret_result = refuse_option(id == ':', argv[optind - 1]);
 			return false;
 		}
 		spec = &option_specs[i];

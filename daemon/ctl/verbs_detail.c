@@ -46,7 +46,7 @@ static enum ctl_exit print_report(const struct ctl_options *options, struct clie
 	return call_print_text(stream, &text, &length);
 }
 
-static enum ctl_exit tell_begun(const struct ctl_options *options, json_object *begun, const char *cgroup)
+static enum ctl_exit print_begun(const struct ctl_options *options, json_object *begun, const char *cgroup)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_free_ char *text = NULL, *name = NULL, *note = NULL;
@@ -125,7 +125,7 @@ enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *argument
 	if (result != CTL_DONE)
 		return result;
 	if (options->no_wait)
-		return tell_begun(options, begun, arguments[0]);
+		return print_begun(options, begun, arguments[0]);
 	(void)json_get_u64(begun, "zoom", &id);
 	result = zoom_wait(options, client, id, arguments[0], &zoom);
 	return result == CTL_DONE ? print_report(options, client, id, NULL) : result;

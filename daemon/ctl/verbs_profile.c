@@ -125,7 +125,7 @@ static enum ctl_exit take_piece(struct transfer *transfer, const json_object *pi
 	return r < 0 ? failure_of_file(transfer->options->output, r) : CTL_DONE;
 }
 
-static enum ctl_exit take_away(struct transfer *transfer, struct new_file *file)
+static enum ctl_exit fetch_profile(struct transfer *transfer, struct new_file *file)
 {
 	enum ctl_exit result;
 
@@ -153,8 +153,8 @@ static const char *advice(const struct ctl_options *options)
  * Prints the sample counts of the zoom and how complete its stacks are. Prints to standard error if the
  * profile itself went to standard output.
  */
-static enum ctl_exit tell(const struct ctl_options *options, const struct transfer *transfer,
-			  json_object *zoom)
+static enum ctl_exit print_written(const struct ctl_options *options, const struct transfer *transfer,
+				   json_object *zoom)
 {
 	const struct format_style style = style_of_output();
 	bool aside = strcmp(options->output, "-") == 0;
@@ -218,12 +218,13 @@ enum ctl_exit verb_profile(const struct ctl_options *options, char *const *argum
 		if (result != CTL_DONE)
 			return result;
 	}
-	result = take_away(&transfer, file);
+	result = fetch_profile(&transfer, file);
 	if (result != CTL_DONE)
 		return result;
 	r = new_file_finish(file);
 	if (r < 0)
 		return failure_of_file(options->output, r);
 	result = zoom_get(options, client, transfer.zoom, NULL, 1, &report);
-	return result == CTL_DONE ? tell(options, &transfer, json_get_object(report, "zoom")) : result;
+	return result == CTL_DONE ? print_written(options, &transfer, json_get_object(report, "zoom"))
+				  : result;
 }

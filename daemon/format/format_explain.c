@@ -261,17 +261,17 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 /* Returns true if there were any. */
 static bool put_sentences(FILE *out, const struct format_style *style, json_object *sentences)
 {
-	size_t told = 0;
+	size_t printed = 0;
 
 	for (size_t i = 0; sentences && i < json_object_array_length(sentences); i++) {
 		json_object *sentence = json_object_array_get_idx(sentences, i);
 		_cleanup_free_ char *kept = NULL;
 
 		if (json_object_is_type(sentence, json_type_string))
-			line_put(out, style, told++ ? "" : "Verdict", "%s",
+			line_put(out, style, printed++ ? "" : "Verdict", "%s",
 				 line_visible(json_object_get_string(sentence), &kept));
 	}
-	return told > 0;
+	return printed > 0;
 }
 
 static void put_judged(FILE *out, const struct format_style *style, const json_object *rule,

@@ -236,7 +236,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	/* An older pebsd does not report this. */
 	if (json_get_bool(status, "slots_missing", &missing) && !missing)
 		line_put(out, style, "",
-			 "%llu cgroups found no slot when they were born; every cgroup has one now",
+			 "%llu cgroups found no slot when they were created; every cgroup has one now",
 			 (unsigned long long)without);
 	else
 		line_put(out, style, "",

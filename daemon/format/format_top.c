@@ -314,7 +314,7 @@ static void format_marks(FILE *out, const struct format_style *style, json_objec
 }
 
 static void format_one(FILE *out, const struct format_style *style, const char *key, json_object *described,
-		       json_object *total, json_object *cgroups, bool *legend_told)
+		       json_object *total, json_object *cgroups, bool *legend_printed)
 {
 	struct columns columns = choose_columns(style, described, total);
 	u64 samples = 0;
@@ -330,9 +330,9 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 	}
 	if (columns.latency && samples > 0 && !figure_is_weighted(total))
 		line_put(out, style, "", "LAT%% uses unweighted latency, because the periods are not known");
-	if (columns.sources && !columns.wide && !*legend_told) {
+	if (columns.sources && !columns.wide && !*legend_printed) {
 		line_put(out, style, "", "%s", figure_legend);
-		*legend_told = true;
+		*legend_printed = true;
 	}
 	format_table(out, style, cgroups, key, &columns);
 }
@@ -342,7 +342,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 	json_object *events = json_get_object(json_get_object(top, "total"), "events");
 	json_object *described = json_get_object(status, "events");
 	json_object *cgroups = json_get_array(top, "cgroups");
-	bool first = true, legend_told = false;
+	bool first = true, legend_printed = false;
 	double seconds = 0;
 
 	(void)json_get_double(top, "window_s", &seconds);
@@ -357,7 +357,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 		if (!first)
 			(void)fputc('\n', out);
 		first = false;
-		format_one(out, style, key, json_get_object(described, key), total, cgroups, &legend_told);
+		format_one(out, style, key, json_get_object(described, key), total, cgroups, &legend_printed);
 	}
 	format_marks(out, style, cgroups);
 }

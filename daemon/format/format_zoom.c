@@ -151,7 +151,7 @@ static void put_state(FILE *out, const struct format_style *style, json_object *
 		line_put(out, style, "Zoom", "%llu, still running: %s of %s, since %s",
 			 (unsigned long long)id, ran, asked, began);
 	else if (ran_s < 0.95 * seconds)
-		line_put(out, style, "Zoom", "%llu, for %s of the %s asked for, from %s (%s ago)",
+		line_put(out, style, "Zoom", "%llu, for %s of the requested %s, from %s (%s ago)",
 			 (unsigned long long)id, ran, asked, began, ago);
 	else
 		line_put(out, style, "Zoom", "%llu, for %s from %s (%s ago)", (unsigned long long)id, ran,

@@ -126,9 +126,9 @@ const char *verdict_end(const char *word, char **kept)
 {
 	static const struct word words[] = {
 		{"clear", "proven clear"},
-		{"gone", "its cgroup was removed; it was not proven clear"},
-		{"rule", "its rule was changed or removed; it was not proven clear"},
-		{"ignored", "its cgroup is ignored or no longer matched; it was not proven clear"},
+		{"gone", "its cgroup was removed; recovery was not proven"},
+		{"rule", "its rule was changed or removed; recovery was not proven"},
+		{"ignored", "its cgroup is ignored or no longer matched; recovery was not proven"},
 	};
 
 	return in_words(words, ARRAY_SIZE(words), word, kept);

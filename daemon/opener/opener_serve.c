@@ -40,7 +40,7 @@ struct server {
 	uid_t owner;
 	struct opener_plans plans;
 	u64 planned_ns;
-	pid_t told; /* the process that a message was last logged about */
+	pid_t warned; /* the process that a message was last logged about */
 	size_t n;
 	struct peer peers[PEERS_MAX];
 };
@@ -111,9 +111,9 @@ static int open_event(const struct opener_request *request, const int *fds)
 /* Logs one warning for each process, not one for each request. */
 static void log_refusal(struct server *server, const struct peer *peer, const char *reason)
 {
-	if (server->told == peer->pid)
+	if (server->warned == peer->pid)
 		return;
-	server->told = peer->pid;
+	server->warned = peer->pid;
 	(void)log_warning(0, "refused the event that process %d requested: %s", peer->pid, reason);
 }
 

@@ -51,7 +51,7 @@ size_t profile_resolve(struct profile *profile, const struct profile_names *name
 
 struct profile_totals {
 	u64 samples, latency; /* `latency` in cycles */
-	u64 dropped;          /* samples that are not in the tables, for want of memory */
+	u64 dropped;          /* samples that are not in the tables, for lack of memory */
 	u64 user_stacks;      /* samples with a user stack, or of user code */
 	u64 early;            /* of `user_stacks`: the stack ends too early, see profile_stacks.h */
 	u64 hitm;

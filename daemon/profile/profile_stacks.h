@@ -15,7 +15,7 @@
  *   interrupt whose user part was not unwound.
  *
  * Names arrive later than samples. `early` of struct profile_totals is as of the last profile_resolve(), and
- * frames without a name yet are no start. `user_stacks` and `early` count only samples in the tables, not
+ * frames that have no name yet are not a start. `user_stacks` and `early` count only samples in the tables, not
  * `dropped` ones.
  */
 #ifndef PEBSD_PROFILE_STACKS_H

@@ -363,8 +363,8 @@ Test(format, cgroups_that_have_a_slot_by_now_are_past)
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(
-		strstr(text, "3 cgroups found no slot when they were born; every cgroup has one now"), "%s",
-		text);
+		strstr(text, "3 cgroups found no slot when they were created; every cgroup has one now"),
+		"%s", text);
 }
 
 static struct snapshot *perf_without_slots(void)
@@ -405,8 +405,9 @@ Test(format, a_cgroup_without_a_slot_says_so)
 	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, cgroup, cgroup, &wide));
 	_cleanup_free_ char *idle = TEXT_OF(format_cgroup(out, NULL, other, other, &wide));
 
-	cr_expect_not_null(strstr(text, "     Cgroup: /new.slice/b.service\n"
-					"       Slot: none: all slots were taken when the cgroup was born"),
+	cr_expect_not_null(strstr(text,
+				  "     Cgroup: /new.slice/b.service\n"
+				  "       Slot: none: all slots were taken when the cgroup was created"),
 			   "%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
 	cr_expect_null(strstr(idle, "Slot"), "%s", idle);

@@ -121,7 +121,7 @@ Test(format_zoom, what_was_not_all_that_was_asked_for)
 	_cleanup_free_ char *empty_text = FORMATTED(format_zoom(out, empty, NOW, &wide));
 
 	formatted_expect(running_text, "Zoom: 17, still running: 30s of 30s");
-	formatted_expect(ended_text, "Zoom: 17, for 12.2s of the 30s asked for, from");
+	formatted_expect(ended_text, "Zoom: 17, for 12.2s of the requested 30s, from");
 	formatted_expect(lbr_text, "by the CPU's branch records (LBR); 50.0% of 100 user stacks end early\n");
 	formatted_expect(empty_text, "Result: no sample: nothing in this cgroup ran");
 	formatted_expect_not(empty_text, "FUNCTION");

@@ -193,7 +193,7 @@ Test(verdict, transitions)
 		      "cycles; page; alert 17");
 	cr_expect_str_eq(
 		dry,
-		"dry run: slow resolved (was firing) /a; ended: its cgroup was removed; it was not proven clear");
+		"dry run: slow resolved (was firing) /a; ended: its cgroup was removed; recovery was not proven");
 	cr_expect_null(verdict_transition(other));
 	cr_expect_null(verdict_transition(bare), "the daemon's own text is shown");
 }

@@ -20,8 +20,7 @@ enum ctl_exit failure_of_connection(const struct ctl_options *options, int error
 	case -ECONNREFUSED:
 		(void)fprintf(
 			stderr,
-			"pebsctl: no daemon answers on %s: %s; start it with `systemctl start pebsd`, or "
-			"give its --socket\n",
+			"pebsctl: no daemon answers on %s: %s; start it with `systemctl start pebsd`, or name its socket with --socket\n",
 			options->socket, strerror(-error));
 		return CTL_NO_DAEMON;
 	case -EACCES:
@@ -47,7 +46,7 @@ enum ctl_exit failure_of_connection(const struct ctl_options *options, int error
 	case -EPROTO:
 		(void)fprintf(
 			stderr,
-			"pebsctl: the program that answers on %s does not speak Varlink; give pebsd's --socket\n",
+			"pebsctl: the program that answers on %s does not speak Varlink; name pebsd's socket with --socket\n",
 			options->socket);
 		return CTL_FAILED;
 	case -ENAMETOOLONG:
@@ -55,7 +54,8 @@ enum ctl_exit failure_of_connection(const struct ctl_options *options, int error
 			      options->socket);
 		return CTL_USAGE;
 	default:
-		(void)fprintf(stderr, "pebsctl: cannot talk to the daemon on %s: %s; give its --socket\n",
+		(void)fprintf(stderr,
+			      "pebsctl: cannot talk to the daemon on %s: %s; name its socket with --socket\n",
 			      options->socket, strerror(-error));
 		return CTL_FAILED;
 	}
@@ -80,7 +80,7 @@ static enum ctl_exit invalid_parameter(const struct ctl_options *options, const 
 static enum ctl_exit permission_denied(json_object *parameters)
 {
 	const char *permitted = json_get_text(parameters, "permitted");
-	_cleanup_free_ char *visible = text_visible(permitted ? permitted : "root alone");
+	_cleanup_free_ char *visible = text_visible(permitted ? permitted : "root only");
 
 	(void)fprintf(stderr, "pebsctl: the daemon permits this to %s; use sudo\n",
 		      visible ? visible : "root");
@@ -163,7 +163,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	visible = text_visible(reply->error);
 	(void)fprintf(
 		stderr,
-		"pebsctl: the daemon on %s answered %s: its version differs from pebsctl's, or it is not pebsd; restart it after an upgrade, or give pebsd's --socket\n",
+		"pebsctl: the daemon on %s answered %s: its version differs from pebsctl's, or it is not pebsd; restart it after an upgrade, or name pebsd's socket with --socket\n",
 		options->socket, visible ? visible : "an error");
 	return CTL_FAILED;
 }

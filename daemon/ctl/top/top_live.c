@@ -44,13 +44,13 @@ static int wait_for_answer(int fd, void *userdata)
 	return screen_wait_for(live->screen, fd, CLIENT_PATIENCE_SECONDS * 1000);
 }
 
-static void hang_up(struct live *live)
+static void disconnect(struct live *live)
 {
 	live->client = client_close(live->client);
 }
 
 /* Says on the screen since when no daemon answers. */
-static void tell_gone(struct live *live, int error)
+static void note_lost_connection(struct live *live, int error)
 {
 	char since[TEXT_TIME_MAX];
 
@@ -71,7 +71,7 @@ static int reconnect(struct live *live)
 	r = client_connect(live->options->socket, &live->client);
 	if (r < 0) {
 		live->client = NULL;
-		tell_gone(live, r);
+		note_lost_connection(live, r);
 		return r;
 	}
 	client_set_wait(live->client, wait_for_answer, live);
@@ -79,7 +79,7 @@ static int reconnect(struct live *live)
 }
 
 /* Writes why the daemon refused a call. */
-static void tell_refused(const struct client_reply *reply, char *ret, size_t size)
+static void write_refusal(const struct client_reply *reply, char *ret, size_t size)
 {
 	const char *permitted = json_get_text(reply->parameters, "permitted");
 	const char *reason = json_get_text(reply->parameters, "reason");
@@ -107,15 +107,15 @@ static int ask(struct live *live, const char *method, json_object *parameters, j
 		return -ENOMEM;
 	r = client_call(live->client, method, parameters, &reply);
 	if (r == 0 && reply.error) {
-		tell_refused(&reply, refused, TROUBLE_MAX);
+		write_refusal(&reply, refused, TROUBLE_MAX);
 		r = -EREMOTEIO;
 	} else if (r == 0) {
 		*ret = json_object_get(reply.parameters);
 	} else {
-		hang_up(live);
+		disconnect(live);
 		/* The user's key cancelled the wait: the daemon is not at fault. */
 		if (r != -ECANCELED)
-			tell_gone(live, r);
+			note_lost_connection(live, r);
 	}
 	json_object_put(reply.root);
 	return r;
@@ -369,7 +369,7 @@ static long long now_ms(void)
 }
 
 /* Returns false if the user quits. */
-static bool obey(struct live *live, u32 key)
+static bool handle_key(struct live *live, u32 key)
 {
 	struct top_shown shown = shown_of(live);
 	enum top_page page = live->state.page;
@@ -415,7 +415,7 @@ static void run(struct live *live)
 			resized(live);
 			break;
 		case SCREEN_KEY:
-			if (!obey(live, key))
+			if (!handle_key(live, key))
 				return;
 			break;
 		case SCREEN_READY:
@@ -459,7 +459,7 @@ int top_live(const struct ctl_options *options, struct client **client, enum ctl
 	client_set_wait(live.client, wait_for_answer, &live);
 	begin_state(options, &live.state);
 	run(&live);
-	hang_up(&live);
+	disconnect(&live);
 	top_state_done(&live.state);
 	top_table_done(&live.table);
 	free(live.page);

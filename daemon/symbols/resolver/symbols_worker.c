@@ -124,7 +124,7 @@ int symbols_worker(int fd, bool debuginfod)
 	if (!child_is_ours(fd)) {
 		(void)log_error(
 			0,
-			"--symbolizer: standard input is not a socket of pebsd; do not use this option: pebsd starts the symbolizer itself, see pebsd(8)");
+			"--symbolizer: standard input is not a socket from pebsd; pebsd starts this process itself if names are needed, see pebsd(8)");
 		return EXIT_INPUT;
 	}
 	r = symbols_confine(debuginfod);
