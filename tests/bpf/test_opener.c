@@ -256,8 +256,8 @@ static int ask_for_others(void *userdata)
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
-	DEMAND(strcmp(trouble, "pebsd's opener refuses it: type 1, config 0x3 is no event that pebsd "
-			       "opens on this machine: it differs in config") == 0);
+	DEMAND(strcmp(trouble, "pebsd-opener refuses it: type 1, config 0x3 is no event that pebsd opens "
+			       "on this machine: it differs in config") == 0);
 	perf_attr(&plan.openings[0], 100003, &attr);
 	attr.inherit = 1;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
@@ -346,7 +346,7 @@ static int be_kept_waiting(void *userdata)
 	DEMAND(usleep(300000) == 0);
 	DEMAND(open_here(0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
-	DEMAND(strstr(trouble, "did not answer in time: see systemctl status pebsd-opener.service"));
+	DEMAND(strstr(trouble, "did not answer in time; see systemctl status pebsd-opener.service"));
 	/* The next requests are not even sent: 40 CPUs do not wait 80 seconds. */
 	for (int i = 0; i < 40; i++)
 		DEMAND(open_here(0, -1) == -EACCES);
