@@ -287,7 +287,7 @@ static int be_a_stranger(void *userdata)
 	(void)userdata;
 	DEMAND(open_here(0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
-	DEMAND(strstr(trouble, "hung up"));
+	DEMAND(strstr(trouble, "closed the connection"));
 	return 0;
 }
 

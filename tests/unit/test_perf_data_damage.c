@@ -82,7 +82,7 @@ Test(perf_data, what_is_no_recording)
 	} cases[] = {
 		{"", 0, "is empty"},
 		{"PERF", 4, "too short"},
-		{"# comm: a text file, and long enough", 36, "no perf.data"},
+		{"# comm: a text file, and long enough", 36, "is not a perf.data recording"},
 		{"2ELIFREP\0\0\0\0\0\0\0\x68", 16, "other byte order"},
 		{"PERFFILE\0\0\0\0\0\0\0\x68", 16, "other byte order"},
 		{"PERFILE2\x11\0\0\0\0\0\0\0", 16, "header of 17 bytes"},

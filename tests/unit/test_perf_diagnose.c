@@ -57,7 +57,7 @@ Test(perf_diagnose, the_capability_that_this_level_wants)
 	facts.paranoid = 1;
 	expect(-EACCES, &facts, "perf_event_paranoid is 1, and this process has neither CAP_PERFMON", NULL);
 	facts.paranoid = 2;
-	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "demands CAP_SYS_ADMIN");
+	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "requires CAP_SYS_ADMIN");
 	facts.capabilities_known = false;
 	expect(-EACCES, &facts, "CAP_PERFMON", NULL);
 	facts.paranoid_known = false;
@@ -165,7 +165,7 @@ Test(perf_diagnose, the_other_errors_have_words_of_their_own)
 	expect(-EMFILE, &facts, "LimitNOFILE=", "fs.file-max");
 	expect(-ENFILE, &facts, "fs.file-max", "LimitNOFILE=");
 	expect(-ENODEV, &facts, "offline", NULL);
-	expect(-EBUSY, &facts, "holds the counters", NULL);
+	expect(-EBUSY, &facts, "the counters are reserved by", NULL);
 	expect(-ENODATA, &facts, "leader", NULL);
 	expect(-EINVAL, &facts, "ldlat (30)", NULL);
 	expect(-ENOMEM, &facts, "memory", NULL);
@@ -208,9 +208,9 @@ Test(perf_diagnose, what_keeps_programs_from_loading)
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	expect_bpf(&facts, NULL);
 	facts.capabilities = CAP(CAP_PERFMON);
-	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
+	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities = CAP(CAP_BPF);
-	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
+	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities_known = false; /* no obstacle is known then */
 	expect_bpf(&facts, NULL);
 	facts = sound();

@@ -44,7 +44,7 @@ Test(perf_remarks, a_root_without_cgroups_has_all_samples)
 {
 	const struct perf_facts facts = {.cgroups = PERF_CGROUPS_NONE_YET};
 
-	expect_one(&facts, "all samples are the root's until one is made there");
+	expect_one(&facts, "all samples count for the root until one is created there");
 }
 
 Test(perf_remarks, a_machine_of_its_own_has_none)

@@ -140,7 +140,7 @@ Test(pmu_offcore, one_node_has_no_remote_memory)
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_expect_eq(plan.n_counters, 2);
 	cr_expect_null(machine_counter(&plan, "cpu", OFFCORE_REMOTE_DRAM));
-	cr_expect_null(machine_note(&plan, "take turns"));
+	cr_expect_null(machine_note(&plan, "runs the counts in turns"));
 }
 
 Test(pmu_offcore, more_values_than_registers_take_turns)

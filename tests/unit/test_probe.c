@@ -307,19 +307,18 @@ Test(probe, descriptors_of_blocks_of_slots_are_named)
 	/* 600 slots are three blocks, two of them at the start. */
 	report.slots_by_cgroups = true;
 	grows = print(&report, false);
-	cr_expect_not_null(strstr(grows,
-				  "room for 128, and up to four for each further block of 256 slots: 8 at "
-				  "the start, and up to 1,020 if slots are added."),
+	cr_expect_not_null(strstr(grows, "pebsd reserves 128, and up to four for each further block of 256 "
+					 "slots: 8 at the start, and up to 1,020 if slots are added."),
 			   "%s", grows);
 }
 
 Test(probe, each_role_says_what_is_true_of_it)
 {
 	expect_text(&loads, "more than 30 cycles of instruction latency (ldlat)", NULL);
-	expect_text(&loads, "samples x period is no count of loads", NULL);
+	expect_text(&loads, "samples x period is not the number of loads", NULL);
 	expect_text(&loads, "latency cache latency, and instruction latency", NULL);
 	expect_text(&loads, "leader type 4, config 0x8203", NULL);
-	expect_text(&loads, "one sample per 10,007 loads over the threshold", "not asked for");
+	expect_text(&loads, "one sample per 10,007 loads over the threshold", "not in `events`");
 	expect_text(&stores,
 		    "samples of stores; the event has no threshold period one sample per 20,011 stores",
 		    "ldlat");

@@ -211,8 +211,8 @@ static void tell(const struct perf_event_set *set, const struct taking_over *ove
 	if (over->went_on)
 		log_info("%s on PMU %s: sampled without a gap on %zu CPUs", role, pmu, over->went_on);
 	if (over->replaced)
-		log_notice("%s on PMU %s: opened again on %zu CPUs, each of which was not sampled for at "
-			   "most %llu us",
+		log_notice("%s on PMU %s: replaced on %zu CPUs, each of which was not sampled for at most "
+			   "%llu us",
 			   role, pmu, over->replaced, (unsigned long long)(over->longest_ns / NSEC_PER_USEC));
 	if (over->missing)
 		(void)log_warning(

@@ -102,9 +102,9 @@ static int plan_pmu(const struct planner *planner, const char *name)
 	case PMU_ARM_CORE:
 		r = pmu_refuse_all(
 			planner, name,
-			"Arm's core counters report neither the latency nor the source of an access, and "
-			"do not sample instructions precisely; look at recordings of other machines with "
-			"pebsd --replay FILE");
+			"Arm's core counters report neither latency nor source of an access, and do not "
+			"sample instructions precisely; look at recordings of other machines with pebsd "
+			"--replay FILE");
 		break;
 	}
 	return r < 0 ? r : 1;
@@ -130,7 +130,7 @@ static int note_copy(const struct planner *planner)
 	}
 	return pmu_plan_note(
 		plan,
-		"read from %s instead of /sys; no event was opened. Only opening an event shows whether "
+		"read from %s instead of /sys; nothing was opened. Only opening an event shows whether "
 		"the kernel accepts it, whether another user holds the counters, and which privileges are "
 		"missing",
 		planner->tree->root);

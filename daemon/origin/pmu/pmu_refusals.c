@@ -44,8 +44,7 @@ static int refuse_amd(const struct planner *planner, const char *pmu, enum event
 	struct pmu_plan *plan = planner->plan;
 	const char *fault = role == EVENT_INSTRUCTIONS
 				    ? "AMD's core counters do not sample instructions precisely"
-				    : "AMD's core counters report neither the latency nor the source of "
-				      "an access";
+				    : "AMD's core counters report neither latency nor source of an access";
 
 	if (pmu_tree_has_pmu(planner->tree, "ibs_op"))
 		return pmu_plan_refuse(plan, pmu, role, "%s; %s", fault,
