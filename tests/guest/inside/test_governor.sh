@@ -42,7 +42,7 @@ has_program() {
 }
 
 has_refused() {
-	status | grep -q 'what an interrupt of loads takes could not be measured'
+	status | grep -q 'cannot measure how long an interrupt of loads takes'
 }
 
 # record COLLECTIONS: writes a line for each to $records: period, ratio, state.
