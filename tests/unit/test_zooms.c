@@ -304,7 +304,7 @@ static bool is_over_for_its_cgroup(u64 id)
 	const struct zoom *zoom = zooms_get(zooms, id);
 
 	cr_expect_neq(zoom->state, ZOOM_RUNNING);
-	return strcmp(zoom->note, "loads pauses; the cgroup was removed, which ended it") == 0;
+	return strcmp(zoom->note, "loads pauses; the cgroup was removed, which ended the zoom") == 0;
 }
 
 Test(zooms, it_ends_with_its_cgroup)
