@@ -24,7 +24,7 @@
 	X(FALSE_SHARING, "false-sharing", "writes beside words that another core writes, in the same lines") \
 	X(TLB_THRASH, "tlb-thrash", "touches one line in each of more pages than the TLBs hold")             \
 	X(LOCKED_COUNTERS, "locked-counters", "counts with locked instructions, some of them shared")        \
-	X(MIX, "mix", "a bit of each, mostly in the first level cache")
+	X(MIX, "mix", "a mix of all of these, mostly in the first level cache")
 
 #define WORKLOAD_ENUM_(name, word, text) WORKLOAD_##name,
 enum workload_kind { WORKLOADS(WORKLOAD_ENUM_) WORKLOAD_COUNT };
