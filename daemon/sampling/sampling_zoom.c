@@ -95,7 +95,7 @@ static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 		if (strncmp(event->pmu, "ibs_", 4) == 0)
 			(void)fprintf(stream, "a CPU has one unit for instruction based sampling");
 		else if (openings[i]->only_counter > 32)
-			(void)fprintf(stream, "fixed counter %u of this CPU alone can hold the event",
+			(void)fprintf(stream, "only fixed counter %u of this CPU can run the event",
 				      openings[i]->only_counter - 33U);
 		else
 			(void)fprintf(stream, "only counter %u of this CPU can run the event",

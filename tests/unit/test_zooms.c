@@ -408,7 +408,7 @@ Test(zooms, an_origin_without_tasks_is_named)
 	zooms_free(zooms);
 	zooms = open_zooms(false);
 	begin("/a", 1, -EOPNOTSUPP);
-	cr_expect_not_null(strstr(message, "the origin is model, which has no tasks"), "%s", message);
+	cr_expect_not_null(strstr(message, "the origin is model, which has no running tasks"), "%s", message);
 }
 
 Test(zooms, what_the_origin_refuses_is_handed_on)
