@@ -450,7 +450,7 @@ Test(zoom_events, no_cgroup_is_told_by_name)
 	cgroup_fixture_remove(&fixture, "a");
 	cr_assert_eq(try_on(gone, &message), -ENOENT);
 	cr_assert_not_null(message);
-	cr_expect_not_null(strstr(message, "the cgroup was removed"), "%s", message);
+	cr_expect_not_null(strstr(message, "the cgroup is gone"), "%s", message);
 }
 
 Test(zoom_events, nothing_to_open_is_refused)

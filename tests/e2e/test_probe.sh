@@ -73,7 +73,7 @@ told() {
 	jq -r '.refused[].reason, .notes[]' "$work/probe.json" | grep -q -- "$words" ||
 		fail "the probe $what: no \"$words\" in: $(cat "$work/probe.json")"
 }
-told 'without rights' 'CAP_BPF and CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
+told 'without rights' 'lacks CAP_BPF or CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
 	told 'without rights' 'CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
 	told 'without rights' 'kernel.perf_event_paranoid is' \
