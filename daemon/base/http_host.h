@@ -37,7 +37,8 @@ enum http_host http_host_check(const struct http_host_asked *asked);
 
 /* Returns whether `name` may stand in the list: a host name, a numeric address without brackets, or `*`. */
 bool http_host_is_name(const char *name);
-#define HTTP_HOST_FORM \
-	"names or numeric addresses of this machine with blanks between them, without ports, or *"
+#define HTTP_HOST_FORM                                                                 \
+	"names or numeric addresses of this machine, separated by blanks and without " \
+	"ports, or *"
 
 #endif

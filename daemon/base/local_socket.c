@@ -38,7 +38,7 @@ static int make_parents(const struct local_socket_words *words, const char *path
 			int error = -errno;
 
 			return fail(error, ret_message,
-				    "cannot make the directory %s for the %s: %s; make it, or give %s",
+				    "cannot create the directory %s for the %s: %s; create it, or give %s",
 				    directory, words->what, strerror(-error), words->other);
 		}
 		*slash = '/';
@@ -54,21 +54,23 @@ static int remove_stale(const struct local_socket_words *words, const struct soc
 	struct stat st;
 
 	if (fd < 0)
-		return fail(-errno, ret_message, "cannot make a socket: %s", strerror(errno));
+		return fail(-errno, ret_message, "cannot create a socket: %s", strerror(errno));
 	if (lstat(address->sun_path, &st) < 0)
 		return errno == ENOENT ? 0
-				       : fail(-errno, ret_message, "cannot look at the %s %s: %s",
-					      words->what, address->sun_path, strerror(errno));
+				       : fail(-errno, ret_message, "cannot access the %s %s: %s", words->what,
+					      address->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return fail(-EEXIST, ret_message, "%s is no socket; remove it, or give %s for the %s",
+		return fail(-EEXIST, ret_message, "%s is not a socket; remove it, or give %s for the %s",
 			    address->sun_path, words->other, words->what);
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN)
 		return fail(-EADDRINUSE, ret_message,
 			    "another daemon answers on the %s %s; stop it, or give %s", words->what,
 			    address->sun_path, words->other);
 	if (errno != ECONNREFUSED)
-		return fail(-errno, ret_message, "cannot find out who answers on the %s %s: %s", words->what,
-			    address->sun_path, strerror(errno));
+		return fail(-errno, ret_message,
+			    "cannot connect to the %s %s to find out whether another "
+			    "daemon uses it: %s",
+			    words->what, address->sun_path, strerror(errno));
 	if (unlink(address->sun_path) < 0 && errno != ENOENT)
 		return fail(-errno, ret_message, "cannot remove the stale %s %s: %s", words->what,
 			    address->sun_path, strerror(errno));
@@ -86,8 +88,8 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 	errno = 0;
 	entry = getgrnam(group);
 	if (!entry) {
-		log_notice("%s %s: there is no group %s, so only its owner may use it; make the "
-			   "group, or set `group` in [control]",
+		log_notice("%s %s: the group %s does not exist, so only the owner may use the socket; "
+			   "create the group, or set `group` in [control]",
 			   words->what, path, group);
 		return;
 	}
@@ -99,8 +101,8 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||
 	    chmod(path, 0660) < 0)
 		(void)log_warning(-errno,
-				  "%s %s: cannot give it to group %s, so only root may use it; "
-				  "systemctl edit pebsd.service, and add Group=%s to its [Service]",
+				  "%s %s: cannot change its group to %s, so only root may use the socket; "
+				  "run systemctl edit pebsd.service, and add Group=%s to its [Service]",
 				  words->what, path, group, group);
 }
 
@@ -114,7 +116,7 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 
 	if (!*path || strlen(path) >= sizeof(address.sun_path))
 		return fail(-ENAMETOOLONG, ret_message,
-			    "cannot listen on the %s '%s': a path of 1 to %zu bytes is needed", words->what,
+			    "cannot listen on the %s '%s': its path must have 1 to %zu bytes", words->what,
 			    path, sizeof(address.sun_path) - 1);
 	(void)stpcpy(address.sun_path, path);
 	r = make_parents(words, path, ret_message);
@@ -131,7 +133,9 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 	 */
 	if (fd < 0 || fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return fail(-errno, ret_message, "cannot make the %s %s: %s; check its directory, or give %s",
+		return fail(-errno, ret_message,
+			    "cannot create the %s %s: %s; check its directory, or "
+			    "give %s",
 			    words->what, path, strerror(errno), words->other);
 
 	ret->path = strdup(path);
@@ -139,7 +143,7 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 		r = ret->path ? -errno : -ENOMEM;
 		(void)unlink(path);
 		free(TAKE_PTR(ret->path));
-		return fail(r, ret_message, "cannot look at the %s %s: %s", words->what, path, strerror(-r));
+		return fail(r, ret_message, "cannot access the %s %s: %s", words->what, path, strerror(-r));
 	}
 	ret->device = st.st_dev;
 	ret->inode = st.st_ino;

@@ -113,7 +113,7 @@ static bool tell_missing(void)
 	if (missing == 0)
 		return true;
 	(void)snprintf(message, sizeof(message),
-		       "%llu messages are missing before this one: nobody read them in time",
+		       "%llu messages before this one were lost: nobody read them in time",
 		       (unsigned long long)missing);
 	if (send_out(LOG_WARNING, 0, NULL, __FILE__, __LINE__, __func__, message) == 0)
 		missing = 0;
@@ -137,8 +137,8 @@ static void tell_left_out(bool at_end)
 	while (log_repeats_next(&repeats, now, at_end, &repeat)) {
 		char message[LOG_REPEAT_TEXT_MAX + 64];
 
-		(void)snprintf(message, sizeof(message), "%llu times more%s: %s",
-			       (unsigned long long)repeat.left_out, repeat.varies ? ", the last time" : "",
+		(void)snprintf(message, sizeof(message), "repeated %llu more times%s: %s",
+			       (unsigned long long)repeat.left_out, repeat.varies ? ", most recently" : "",
 			       repeat.text);
 		say(repeat.priority, 0, NULL, __FILE__, __LINE__, __func__, message);
 	}

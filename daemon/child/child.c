@@ -193,7 +193,7 @@ int child_reap(struct child *child, char ret_how[static CHILD_END_MAX])
 	else if (info.si_code == CLD_EXITED)
 		(void)snprintf(ret_how, CHILD_END_MAX, "ended with exit code %d", info.si_status);
 	else
-		(void)snprintf(ret_how, CHILD_END_MAX, "was ended by signal %d (%s)", info.si_status,
+		(void)snprintf(ret_how, CHILD_END_MAX, "was killed by signal %d (%s)", info.si_status,
 			       sigabbrev_np(info.si_status) ? sigabbrev_np(info.si_status) : "?");
 	(void)close(child->pidfd);
 	child->pidfd = -1;

@@ -88,7 +88,7 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 		return log_error(noticed < 0 ? noticed
 				 : read < 0  ? read
 					     : led,
-				 "cannot enter all figures of this collection; the next one takes them");
+				 "cannot add all counts of this collection; the next collection adds them");
 	return 0;
 }
 

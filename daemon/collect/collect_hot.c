@@ -19,14 +19,15 @@ void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64
 	collect->hot_short = true;
 	if (r != -ENOSPC) {
 		(void)log_warning(r,
-				  "[cgroups] hot names %s, and its tables cannot be made; it has none, and "
-				  "maybe others; give pebsd more memory, or name fewer",
+				  "cannot create hot tables for %s, which [cgroups] hot names, and "
+				  "perhaps for other cgroups; give pebsd more memory, or name fewer "
+				  "cgroups",
 				  path);
 		return;
 	}
 	(void)log_warning(0,
-			  "[cgroups] hot names more cgroups than there are tables for: %s and further ones "
-			  "have none; raise hot-max, which is %u, or name fewer",
+			  "[cgroups] hot names more cgroups than there are hot tables: %s and perhaps "
+			  "other cgroups have none; raise hot-max, which is %u, or name fewer cgroups",
 			  path, kernel_hot_max(settings->kernel));
 }
 

@@ -22,7 +22,7 @@ static int learn_name(struct collect *collect, u32 slot)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		(void)log_warning(r, "cannot enter the name of cgroup %llu; it is shown by its id",
+		(void)log_warning(r, "cannot store the name of cgroup %llu, which is shown by its id",
 				  (unsigned long long)owner->cgroup_id);
 	collect->slots[slot].learned = true;
 	return 0;

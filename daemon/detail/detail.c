@@ -123,16 +123,15 @@ static int hot_for(struct detail *detail, const struct transition *transition, c
 
 	if (r == -ENOSPC &&
 	    asprintf(ret_message,
-		     "all %zu hot tables are taken; give more (hot-max in [cgroups]) or fewer "
-		     "cgroups a table",
+		     "all %zu hot tables are in use; raise hot-max in [cgroups], or choose fewer cgroups",
 		     engine_hot_max(engine)) < 0)
 		*ret_message = NULL;
 	if (r == -EOPNOTSUPP)
 		*ret_message = strdup("there are no hot tables (hot-max in [cgroups] is 0)");
-	if (r == -ENOENT && asprintf(ret_message, "%s is no cgroup with a slot of its own", path) < 0)
+	if (r == -ENOENT && asprintf(ret_message, "%s is not a cgroup, or does not have a slot", path) < 0)
 		*ret_message = NULL;
 	if (r == 0)
-		log_info("hot code and data of %s are tabled for rule %s, alert %llu", path,
+		log_info("tracking hot code and data of %s for rule %s, alert %llu", path,
 			 transition->alert.rule->name, (unsigned long long)transition->alert.number);
 	return r;
 }

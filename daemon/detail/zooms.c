@@ -189,7 +189,8 @@ static size_t drain(struct zooms *zooms, struct held_zoom *held)
 	int r = zoom_events_drain(held->events, take, &drain);
 
 	if (r < 0)
-		(void)log_error(r, "samples of the zoom of %s are left out", about_of(held)->cgroup);
+		(void)log_error(r, "cannot read all samples of the zoom on %s: some are missing",
+				about_of(held)->cgroup);
 	zoom_events_counts(held->events, &about_of(held)->counts);
 	return resolve(zooms, held);
 }
@@ -217,7 +218,7 @@ static void end_gone(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 {
 	char *note = NULL;
 
-	if (asprintf(&note, "%s%sthe cgroup was removed, which ended it",
+	if (asprintf(&note, "%s%sthe cgroup was removed, which ended the zoom",
 		     held->zoom.note ? held->zoom.note : "", held->zoom.note ? "; " : "") >= 0) {
 		free(held->zoom.note);
 		held->zoom.note = note;
@@ -479,8 +480,8 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 		whole.rate = ZOOM_RATE_DEFAULT;
 	if (!zooms->settings.origin.open)
 		return refuse(-EOPNOTSUPP, ret_message,
-			      "the origin is %s, which has no tasks to look at; zoom where pebsd samples "
-			      "this machine (origin perf)",
+			      "the origin is %s, which has no running tasks; zoom on a pebsd that samples "
+			      "its machine (origin perf)",
 			      zooms->settings.origin.name);
 	for (size_t i = 0; i < zooms->n; i++) {
 		struct held_zoom *held = zooms->held[i];
@@ -502,8 +503,8 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 	}
 	if (running(zooms) >= ZOOMS_RUNNING_MAX)
 		return refuse(-EBUSY, ret_message,
-			      "%d zooms are running, as many as may at a time; wait for the end "
-			      "of one, or end it (pebsctl zoom --stop)",
+			      "%d zooms are running, which is the maximum; wait for the end of one, or "
+			      "end it (pebsctl zoom --stop)",
 			      ZOOMS_RUNNING_MAX);
 	r = begin(zooms, &whole, ret_id, ret_message);
 	if (r == 0)

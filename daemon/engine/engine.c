@@ -94,7 +94,8 @@ static int open_anew(struct engine *engine, const struct kernel_settings *kernel
 {
 	int r = 0;
 
-	(void)log_warning(0, "what the last pebsd left can't be gone on from: all counters begin at zero");
+	(void)log_warning(0, "cannot continue the counts of the previous process: all counters start from "
+			     "zero");
 	free_books(engine);
 	state_clear(engine->settings.state);
 	memset(engine->now, 0, sizeof(engine->now));

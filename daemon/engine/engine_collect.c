@@ -50,7 +50,7 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 		window_put(engine->window, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
 	r = window_end(engine->window);
 	if (r < 0)
-		(void)log_warning(r, "cannot keep this collection for windows; they begin anew");
+		(void)log_warning(r, "cannot add this collection to the windows, which start again empty");
 }
 
 /* A missing point in a trend loses no counts either. -ENOSPC is not logged: trends are bounded that way. */
@@ -68,7 +68,7 @@ static void fill_trend(struct engine *engine)
 		r = trend_put(engine->trend, list[i].entry->number, list[i].event, list[i].pairs,
 			      list[i].size);
 	if (r == -ENOMEM)
-		(void)log_warning(r, "cannot keep this collection for trends; it is missing in some");
+		(void)log_warning(r, "cannot add this collection to the trends; some trends lack it");
 }
 
 static void add_totals(struct engine *engine)
@@ -289,7 +289,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_missing = engine_slots_missing(engine);
 	engine_save(engine);
 	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
-	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;
+	return r < 0 ? log_error(r, "some counts of this collection were not added") : 0;
 }
 
 int engine_collect(struct engine *engine)

@@ -53,8 +53,8 @@ static void tell_limit(struct engine *engine, u32 wanted)
 	engine->limit_told = true;
 	(void)log_warning(
 		0,
-		"%u of %u cgroup slots are taken, and there can be no more than %u with max-memory = %s: cgroups "
-		"that come after the last one is taken are not sampled by name; raise max-memory in [cgroups]",
+		"%u of %u cgroup slots are in use, and the limit is %u with max-memory = %s: samples of "
+		"cgroups without a slot are unattributed; raise max-memory in [cgroups]",
 		kernel_slots(engine->kernel) - 1 - kernel_slots_free(engine->kernel),
 		kernel_slots(engine->kernel), limit, size_format(engine->settings.memory_max, memory));
 }
@@ -63,8 +63,8 @@ static u32 failed(struct engine *engine, int error)
 {
 	if (!engine->grow_again_ns)
 		(void)log_warning(error,
-				  "cannot add slots for new cgroups; those that find none are not sampled by "
-				  "name. It is tried again every %llu s",
+				  "cannot add slots for new cgroups: samples of cgroups without a slot "
+				  "are unattributed; pebsd tries again every %llu s",
 				  (unsigned long long)(ENGINE_GROW_PAUSE_NS / NSEC_PER_SEC));
 	engine->grow_again_ns = engine_clock_ns() + ENGINE_GROW_PAUSE_NS;
 	return 0;
@@ -87,7 +87,7 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	if (r == 0)
 		return 0;
 	engine_describe_slots(engine);
-	log_info("slots for cgroups: %u, %d more than before; BPF maps take %llu KiB",
+	log_info("added slots for cgroups: %u in total, %d more than before; BPF maps take %llu KiB",
 		 kernel_slots(engine->kernel), r, (unsigned long long)(engine->head.map_bytes >> 10));
 	return (u32)r;
 }

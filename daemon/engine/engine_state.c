@@ -110,8 +110,9 @@ void engine_save(struct engine *engine)
 	r = state_commit(state);
 	if (r < 0)
 		(void)log_warning(
-			r, "cannot keep the figures beyond this process: after its end all counters begin "
-			   "at zero; they take memory by the number of cgroups with samples");
+			r, "cannot save the counters for the next process: after a restart all counters "
+			   "start from zero. They need memory for each cgroup with samples; give pebsd "
+			   "more memory");
 }
 
 struct state *engine_state(const struct engine *engine)

@@ -26,7 +26,7 @@ static int make_room(struct slot_reclaim *reclaim, bool told)
 
 	reclaim->times++;
 	if (r < 0)
-		(void)log_warning(r, "cannot make room for new cgroups before the next collection");
+		(void)log_warning(r, "cannot free slots for new cgroups before the next collection");
 	reclaim->under_way = false;
 	again_ns = r < 0 ? 0 : again_ns;
 	if ((r = sd_event_now(sd_event_source_get_event(reclaim->again), CLOCK_MONOTONIC, &now)) < 0 ||

@@ -72,8 +72,8 @@ static void log_overdue(struct tick *tick, u64 age_us)
 	tick->logged = true;
 	text_span((double)age_us / (double)USEC_PER_SEC, age);
 	(void)log_error(-ETIME,
-			"no collection for %s: the watchdog is not fed, so that the service manager "
-			"restarts pebsd",
+			"no collection for %s: pebsd no longer notifies the watchdog, so that the service "
+			"manager restarts it",
 			age);
 }
 

@@ -93,8 +93,8 @@ void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct cali
 	left = drop_interrupted(kept, sampled);
 	if (left < CALIBRATE_ROUNDS / 2) {
 		unknown(ret,
-			"something else took the CPU in %zu of %zu rounds (a hypervisor, or the "
-			"firmware), and %d are needed without",
+			"another user, such as a hypervisor or the firmware, took the CPU in %zu of %zu "
+			"rounds, and %d undisturbed rounds are needed",
 			sampled - left, sampled, CALIBRATE_ROUNDS / 2);
 		return;
 	}
@@ -108,7 +108,7 @@ void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct cali
 	for (size_t i = 0; i < left; i++)
 		distances[i] = fabs(costs[i] - middle);
 	if (positive * 4 < left * 3 || middle <= 0 || median(distances, left) > middle / 2) {
-		unknown(ret, "what a sample took differed too much from one round to the next");
+		unknown(ret, "the time of a sample differed too much between rounds");
 		return;
 	}
 	ret->known = true;

@@ -237,8 +237,8 @@ static double try_metered(const struct meter *meter, const struct task *task, u6
 static int refuse_counter(struct calibrate_result *result)
 {
 	return refuse(result,
-		      "no counter is left for a moment's timing: pinned events hold all that can take it, "
-		      "pebsd's own, and perhaps the NMI watchdog's or another profiler's",
+		      "no counter is free for the measurement: pinned events of pebsd, and perhaps of the "
+		      "NMI watchdog or another profiler, hold all suitable counters",
 		      0);
 }
 
@@ -300,7 +300,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 		task->units *= 2;
 	}
 	(void)snprintf(reason, sizeof(reason),
-		       "the work that is timed makes too few samples: %.1f in %.1f ms with a period of %llu",
+		       "the measured work causes too few samples: %.1f in %.1f ms with a period of %llu",
 		       samples, took / 1e6, (unsigned long long)task->period);
 	return refuse(result, reason, 0);
 }
@@ -317,7 +317,7 @@ static int prepare(const struct pmu_opening *opening, struct task *task, struct 
 	/* The first period is so long that hardly any sample comes: only the work's events are counted. */
 	r = meter_open(opening, INT32_MAX / 64 * 64, task->program->fd, meter);
 	if (r < 0)
-		return refuse(result, "an event of this thread cannot be opened", r);
+		return refuse(result, "cannot open an event of this thread", r);
 	task->events = find_rate(meter, task);
 	if (task->events < 0)
 		return refuse_counter(result);
@@ -329,7 +329,7 @@ static int set_period(const struct meter *meter, struct task *task, u64 period,
 {
 	task->period = period;
 	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, &task->period) < 0)
-		return refuse(result, "the period cannot be set", -errno);
+		return refuse(result, "cannot set the period", -errno);
 	return 0;
 }
 
@@ -497,9 +497,7 @@ void calibrate_measure(const struct pmu_opening *opening, const struct calibrate
 
 	/* The sampling event must not stop for a calibration. */
 	if (opening->only_counter) {
-		(void)refuse(result,
-			     "one counter alone can hold the event, and it is in use: pebsd samples with it",
-			     0);
+		(void)refuse(result, "only one counter can run the event, and pebsd is sampling with it", 0);
 		return;
 	}
 	task.units = find_units(work, userdata);

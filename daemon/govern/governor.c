@@ -587,7 +587,7 @@ char *governor_note(const char *key, const struct governor_input *input, const s
 		after = ", and the budget has room for more; raise that sysctl";
 		break;
 	case GOVERNOR_HELD_AFTER_THROTTLE:
-		before = "it came near";
+		before = "it came close to";
 		after = " within the last minutes; its period shrinks again by itself, in about an hour; to "
 			"have more samples sooner, raise that sysctl";
 		break;
@@ -602,7 +602,7 @@ char *governor_note(const char *key, const struct governor_input *input, const s
 	if (max_rate > 0)
 		(void)snprintf(limit, sizeof(limit), " (%llu)", (unsigned long long)max_rate);
 	if (asprintf(&text,
-		     "%s has few samples, %.0f a second on the CPU that has most: %s "
+		     "%s has few samples, %.0f per second on the CPU with the most: %s "
 		     "kernel.perf_event_max_sample_rate%s%s",
 		     key, input->events_per_second / (double)input->period, before, limit, after) < 0)
 		return NULL;

@@ -32,7 +32,7 @@ const char *kept_difference(const struct kept_identity *before, const struct kep
 	if (difference)
 		return difference;
 	if (before->settings != own->settings)
-		return "what the programs are set to";
+		return "the settings of the programs";
 	return before->programs != own->programs ? "the programs" : NULL;
 }
 

@@ -146,11 +146,13 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 	handover_name(STORED_MAP, label, 1, &number, name);
 	fd = store_take(handover_store(kernel->handover), name);
 	if (fd < 0) {
-		log_notice("the map %s of the process before is not among what was passed", label);
+		log_notice("the BPF map %s of the previous process was not passed on", label);
 		return -ESTALE;
 	}
 	if (!is_the_map(fd, map)) {
-		log_notice("what was passed as the map %s of the process before is none, or another", label);
+		log_notice("the descriptor passed on as the BPF map %s of the previous process is not a "
+			   "map, or is another map",
+			   label);
 		return -ESTALE;
 	}
 	return bpf_map__reuse_fd(map, fd);
@@ -181,7 +183,7 @@ static int take_block(struct kernel *kernel, const struct kernel_book *before, u
 	}
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		cleanup_close(&fds[kind]);
-	log_notice("block %u of the slots of the process before is not among what was passed, or is another",
+	log_notice("block %u of the slots of the previous process was not passed on, or is another block",
 		   block);
 	return -ESTALE;
 }
@@ -207,9 +209,9 @@ int kernel_keep_maps(struct kernel *kernel)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
 		if (!before && kernel->settings.adopt && handover_has_before(kernel->handover))
-			log_notice(
-				"the BPF maps of the previous process are those of another version and are not used: "
-				"its sums are kept, and samples since its last collection are not counted");
+			log_notice("cannot use the BPF maps of the previous process: they belong to another "
+				   "version of pebsd. Its counts are kept, but samples since its last "
+				   "collection are lost");
 		kernel->book->identity = identify(kernel);
 		return handover_anew(kernel->handover);
 	}
@@ -217,7 +219,7 @@ int kernel_keep_maps(struct kernel *kernel)
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
 	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {
-		log_notice("what the process before counted is not gone on with: %s changed",
+		log_notice("cannot continue the counts of the previous process: %s changed",
 			   kept_difference(&before->identity, &own));
 		return -ESTALE;
 	}
@@ -351,8 +353,8 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 		}
 		if (fd < 0)
 			(void)log_warning(0,
-					  "the program %s of the process before was not passed: what it "
-					  "follows was not followed in between",
+					  "the BPF program %s of the previous process was not passed on: "
+					  "its events in between were missed",
 					  label);
 	}
 	if (fd >= 0)

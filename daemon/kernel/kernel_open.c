@@ -400,7 +400,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	 * If a feature probe of libbpf fails for want of descriptors, libbpf assumes that the kernel lacks
 	 * the feature.
 	 */
-	step = "have file descriptors for BPF";
+	step = "reserve file descriptors for BPF";
 	r = descriptor_limit_reserve(0);
 	if (r < 0)
 		goto fail;
@@ -414,13 +414,13 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	r = configure(kernel);
 	if (r < 0)
 		goto fail;
-	step = "take over the BPF maps of the process before";
+	step = "take over the BPF maps of the previous process";
 	r = kernel_keep_maps(kernel);
 	if (r == -ESTALE)
 		return r;
 	if (r < 0)
 		goto fail;
-	step = "make the BPF maps of the slots";
+	step = "create the BPF maps of the slots";
 	r = make_blocks(kernel);
 	if (r == 0)
 		r = show_blocks(kernel);
@@ -448,7 +448,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	if (kernel->kept == KEPT_ANEW)
 		assign_stripes(kernel);
 	kernel->settings.stripes = NULL; /* owned by the caller */
-	step = "tell the BPF programs from those of the process before";
+	step = "compare the BPF programs with those of the previous process";
 	r = kernel_keep_loaded(kernel);
 	if (r < 0)
 		goto fail;
@@ -485,7 +485,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		return r;
 	/* An inherited state that cannot be used must not prevent a start without it. */
 	if (r != -ESTALE)
-		log_notice("what the process before counted is not gone on with: %s",
+		log_notice("cannot continue the counts of the previous process: %s",
 			   *ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
 	alone.adopt = false;

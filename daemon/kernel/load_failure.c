@@ -103,13 +103,11 @@ struct load_log *load_log_free(struct load_log *log)
 static const char *remedy(int error, const struct load_facts *facts)
 {
 	if (!facts->has_btf)
-		return "this kernel carries no BTF (/sys/kernel/btf/vmlinux is missing), which pebsd needs "
-		       "to find "
-		       "the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's, "
-		       "Fedora's, "
-		       "Ubuntu's and SUSE's are";
+		return "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing), which pebsd needs to "
+		       "find the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, such "
+		       "as those of Debian, Fedora, Ubuntu and SUSE";
 	if (error == -EACCES && facts->rejected)
-		return "the kernel's verifier does not take the program, whatever the rights; please report "
+		return "the kernel's verifier rejects the program, whatever the privileges; please report "
 		       "this line, and try another kernel";
 	if ((error == -EPERM || error == -EACCES) && facts->lockdown &&
 	    strcmp(facts->lockdown, "confidentiality") == 0)
@@ -117,26 +115,25 @@ static const char *remedy(int error, const struct load_facts *facts)
 		       "kernel "
 		       "memory; boot with lockdown=integrity, or without lockdown";
 	if (error == -EPERM || error == -EACCES)
-		return facts->root ? "the rights are not enough; give the process CAP_BPF and CAP_PERFMON "
-				     "(on kernels "
-				     "without them CAP_SYS_ADMIN), and let its seccomp filter pass bpf(2)"
+		return facts->root ? "the privileges are not sufficient; give the process CAP_BPF and "
+				     "CAP_PERFMON (on kernels without them CAP_SYS_ADMIN), and allow "
+				     "bpf(2) in its seccomp filter"
 				   : "run it as root, or with CAP_BPF and CAP_PERFMON";
 	if (error == -EMFILE)
 		return "there are too few file descriptors for maps, programs and sockets; raise "
 		       "LimitNOFILE= "
 		       "of the unit (ulimit -n)";
 	if (error == -ENFILE)
-		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find who "
-		       "has "
-		       "them all";
+		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find "
+		       "the process that uses them";
 	if (error == -ENOMEM || error == -E2BIG)
-		return "there is not enough memory for the slot table; lower [cgroups] max-memory, or max where "
-		       "it is a number, or give pebsd more memory (MemoryMax= of the unit)";
+		return "there is not enough memory for the slot table; lower [cgroups] max-memory, or max "
+		       "if it is a number, or give pebsd more memory (MemoryMax= of the unit)";
 	if (error == -ENOSYS)
 		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or "
 		       "later";
 	if (error == -ENOENT || error == -ESRCH || error == -EINVAL || error == -EOPNOTSUPP)
-		return "the kernel lacks something that pebsd needs; it is made for Linux 6.1 and later";
+		return "the kernel lacks a feature that pebsd needs; run Linux 6.1 or later";
 	return "please report it together with the line above";
 }
 

@@ -474,6 +474,7 @@ const char *machine_refusal(const struct machine *machine)
 		return "Goldmont's PEBS records have a data linear address, but no latency and no data "
 		       "source";
 	if (machine->mechanisms & MECHANISM_AT_RETIREMENT) /* 18.18.5, 18.18.8 */
-		return "NetBurst's PEBS records have registers alone: no address, no latency, no data source";
-	return "Core's PEBS records have registers alone: no address, no latency, no data source";
+		return "NetBurst's PEBS records have only registers: no address, no latency, no data "
+		       "source";
+	return "Core's PEBS records have only registers: no address, no latency, no data source";
 }

@@ -105,7 +105,7 @@ static void program_pdir(struct pebs_unit *unit)
 		if (i == PDIR_COUNTER || !(unit->general[i].select & EVTSEL_ENABLE) ||
 		    !(unit->global_ctrl & MODEL_BIT(i)))
 			continue;
-		unit->undefined = "with PDIR on counter 1 the other general-purpose counters must be quiet "
+		unit->undefined = "with PDIR on counter 1 the other general-purpose counters must be idle "
 				  "(18.9.4.4)";
 		pdir->program.counts = false;
 	}

@@ -17,14 +17,14 @@
 
 #include "memory.h"
 
-#define WORKLOADS(X)                                                                                         \
-	X(STREAMING, "streaming", "reads a large array from its start to its end")                           \
-	X(POINTER_CHASE, "pointer-chase", "follows pointers through more memory than the caches hold")       \
-	X(REMOTE_NUMA, "remote-numa", "follows pointers through memory of the other socket")                 \
-	X(FALSE_SHARING, "false-sharing", "writes beside words that another core writes, in the same lines") \
-	X(TLB_THRASH, "tlb-thrash", "touches one line in each of more pages than the TLBs hold")             \
-	X(LOCKED_COUNTERS, "locked-counters", "counts with locked instructions, some of them shared")        \
-	X(MIX, "mix", "a bit of each, mostly in the first level cache")
+#define WORKLOADS(X)                                                                                       \
+	X(STREAMING, "streaming", "reads a large array from its start to its end")                         \
+	X(POINTER_CHASE, "pointer-chase", "follows pointers through more memory than the caches hold")     \
+	X(REMOTE_NUMA, "remote-numa", "follows pointers through memory of the other socket")               \
+	X(FALSE_SHARING, "false-sharing", "writes near words that another core writes, in the same lines") \
+	X(TLB_THRASH, "tlb-thrash", "touches one line in each of more pages than the TLBs hold")           \
+	X(LOCKED_COUNTERS, "locked-counters", "counts with locked instructions, some of them shared")      \
+	X(MIX, "mix", "a mix of all of these, mostly in the first level cache")
 
 #define WORKLOAD_ENUM_(name, word, text) WORKLOAD_##name,
 enum workload_kind { WORKLOADS(WORKLOAD_ENUM_) WORKLOAD_COUNT };

@@ -30,7 +30,7 @@ void guest_marks_open(struct guest_marks *ret)
 	*ret = (struct guest_marks){0};
 	r = guests_open(false, &ret->guests, &message);
 	if (r < 0)
-		log_notice("no cgroup is marked as holding a virtual machine, though some may: %s",
+		log_notice("cannot mark cgroups with virtual machines, so any cgroup may contain one: %s",
 			   message ? message : strerror(-r));
 }
 
@@ -53,11 +53,11 @@ bool guest_marks_due(const struct guest_marks *marks, u64 now_ns, u64 births)
 static void tell(struct guest_marks *marks, int error, size_t n)
 {
 	if (error < 0 && !marks->failed)
-		(void)log_warning(error, "cannot find out which cgroups hold virtual machines");
+		(void)log_warning(error, "cannot find the cgroups that contain virtual machines");
 	marks->failed = error < 0;
 	if (n > 0 && !marks->found)
-		log_notice("virtual machines run in %zu cgroup%s: what their guests load is not sampled, and "
-			   "these cgroups are marked so",
+		log_notice("virtual machines run in %zu cgroup%s: loads of their guests are not sampled, "
+			   "and these cgroups are marked accordingly",
 			   n, n == 1 ? "" : "s");
 	marks->found = marks->found || n > 0;
 }

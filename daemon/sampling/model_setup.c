@@ -45,7 +45,8 @@ int model_computer(const struct config *config, struct computer **ret, struct fa
 		return model_fail(failure, r, config->cpu->title);
 	period = computer_period(*ret);
 	if (period != wanted)
-		log_notice("a %s samples one of %llu loads at most: period = %llu is taken for that",
+		log_notice("a %s samples at most one of %llu loads, which pebsd uses instead of period = "
+			   "%llu",
 			   config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
 	return 0;
 }
@@ -72,9 +73,8 @@ void model_event(const struct config *config, u64 period, struct event *ret)
 int model_note(const struct config *config, char **ret)
 {
 	if (asprintf(ret,
-		     "these are figures of a model, no measurement: a %s in software, seed %llu, runs "
-		     "workloads "
-		     "of its own",
+		     "these numbers come from a model (no measurement): a %s in software, seed %llu, runs "
+		     "its own workloads",
 		     config->cpu->title, (unsigned long long)config->seed) >= 0)
 		return 0;
 	*ret = NULL;

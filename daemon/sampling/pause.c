@@ -32,8 +32,9 @@ static char *reason_until(const struct timespec *until)
 	if (until->tv_sec == 0)
 		return strdup("paused until `pebsctl resume`");
 	text_time(until, time);
-	return asprintf(&reason, "paused until %s; `pebsctl resume` ends it before", time) < 0 ? NULL
-											       : reason;
+	return asprintf(&reason, "paused until %s; `pebsctl resume` ends the pause earlier", time) < 0
+		       ? NULL
+		       : reason;
 }
 
 static int on_time_over(sd_event_source *source, uint64_t usec, void *userdata)
@@ -77,7 +78,7 @@ int pause_begin(struct pause *pause, const struct maybe_double *seconds)
 	pause->reason = TAKE_PTR(reason);
 	head->paused = true;
 	head->paused_until = until;
-	log_kind(LOG_NOTICE, "pause", "%s; every counter is free for others", pause->reason);
+	log_kind(LOG_NOTICE, "pause", "%s; all counters are free for other tools", pause->reason);
 	pause->changed(pause->userdata);
 	return 0;
 }

@@ -95,8 +95,8 @@ static u64 slots_memory(const struct config *config)
 static int describe_kept(int error, char **ret_message)
 {
 	if (asprintf(ret_message,
-		     "cannot take over what the process before counted, or begin to keep it: %s; what is "
-		     "stored stays stored, and the next start tries again",
+		     "cannot restore the counts of the previous process, or start to save counts: %s; "
+		     "stored counts stay stored, and the next start tries again",
 		     strerror(-error)) < 0)
 		*ret_message = NULL;
 	return error;
@@ -275,7 +275,7 @@ int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, st
 	*ret_note = *ret_message = NULL;
 	if (sampling->origin->zoom_open)
 		return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
-	if (asprintf(ret_message, "a zoom looks at running tasks, and the origin %s has none",
+	if (asprintf(ret_message, "a zoom samples running tasks, and the origin %s has none",
 		     sampling->origin->name) < 0)
 		*ret_message = NULL;
 	return -EOPNOTSUPP;

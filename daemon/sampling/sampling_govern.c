@@ -290,7 +290,7 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 	if (!may_tell(event, monotonic_ns()))
 		return;
 	if (event->untold)
-		(void)snprintf(more, sizeof(more), "; it changed %llu times since this was told last",
+		(void)snprintf(more, sizeof(more), "; %llu earlier changes were not logged",
 			       (unsigned long long)event->untold);
 	event->untold = 0;
 	log_notice("the governor: the period of %s is %llu, no longer %llu: %s%s", key,
@@ -350,28 +350,26 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 static char *unknown_interrupt(const char *key, const struct calibrate_result *interrupt,
 			       double retry_seconds)
 {
-	char again[TEXT_NUMBER_MAX + 32] = "it is not tried again", span[TEXT_NUMBER_MAX];
+	char again[TEXT_NUMBER_MAX + 32] = "pebsd does not try again", span[TEXT_NUMBER_MAX];
 	char *text;
 
 	if (retry_seconds > 0) {
 		text_span(retry_seconds, span);
-		(void)snprintf(again, sizeof(again), "it is tried again in %s", span);
+		(void)snprintf(again, sizeof(again), "pebsd tries again in %s", span);
 	}
 	if (interrupt->dense.known) {
-		if (asprintf(
-			    &text,
-			    "what an interrupt of %s takes where samples are rare could not be measured: %s; "
-			    "%s; until it is known, rare samples count as frequent ones do, so that the cost "
-			    "is the least it can be, and more than the budget may be taken",
-			    key, interrupt->sparse.reason, again) < 0)
+		if (asprintf(&text,
+			     "cannot measure how long an interrupt of %s takes when samples are rare: %s; "
+			     "%s; until then, pebsd assumes the time of frequent samples, so the reported "
+			     "cost is a lower bound, and sampling may exceed the budget",
+			     key, interrupt->sparse.reason, again) < 0)
 			return NULL;
 		return text;
 	}
 	if (asprintf(&text,
-		     "what an interrupt of %s takes could not be measured: %s; %s; until it is known, the "
-		     "budget goes by the most that the kernel lets one take "
-		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent), and what "
-		     "sampling costs is not shown",
+		     "cannot measure how long an interrupt of %s takes: %s; %s; until then, the budget "
+		     "assumes the longest time that the kernel allows (kernel.perf_event_max_sample_rate, "
+		     "kernel.perf_cpu_time_max_percent), and the cost of sampling is not shown",
 		     key, interrupt->dense.reason, again) < 0)
 		return NULL;
 	return text;
@@ -395,8 +393,8 @@ static void tell_interrupt(struct sampling_govern *govern, size_t i, double retr
 
 	if (is_known(interrupt)) {
 		(void)perf_notes_set(govern->settings.notes, note, NULL);
-		log_info("an interrupt of %s takes, without pebsd's program, %.0f ns at %.0f samples a "
-			 "second and %.0f ns at %.0f",
+		log_info("an interrupt of %s takes %.0f ns at %.0f samples per second and %.0f ns at "
+			 "%.0f, without pebsd's program",
 			 key, interrupt->dense.ns, interrupt->dense.per_second, interrupt->sparse.ns,
 			 interrupt->sparse.per_second);
 		return;
@@ -451,7 +449,7 @@ static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
 				    &govern->calibration);
 	if (r >= 0)
 		return;
-	(void)snprintf(reason, sizeof(reason), "it could not begin: %.100s", strerror(-r));
+	(void)snprintf(reason, sizeof(reason), "the measurement could not start: %.100s", strerror(-r));
 	memcpy(results, govern->interrupts, sizeof(results));
 	for (size_t i = 0; i < settings->n_sets; i++)
 		calibrate_refuse(&results[i], reason);

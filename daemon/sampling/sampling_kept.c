@@ -51,8 +51,7 @@ static int find_state(struct store *store, struct state **ret)
 		if (r != -ENODATA && r != -EBADMSG)
 			return r;
 		if (r == -EBADMSG)
-			(void)log_warning(0, "what the process before counted is not gone on with: %s",
-					  wrong);
+			(void)log_warning(0, "cannot continue the counts of the previous process: %s", wrong);
 		(void)store_remove(store, name);
 	}
 	return 0;

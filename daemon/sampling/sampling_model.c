@@ -78,7 +78,7 @@ static void flush(struct origin_state *state)
 
 	state->n_batch = 0;
 	if (r < 0)
-		fail(state, r, "the kernel side does not take the model's samples: they are lost");
+		fail(state, r, "the BPF programs refuse the samples of the model, which are lost");
 }
 
 static void take(void *userdata, const struct sample *sample)
@@ -95,7 +95,7 @@ static void run(struct origin_state *state, u64 ns)
 	int r = computer_run(state->computer, ns, take, state);
 
 	if (r < 0)
-		fail(state, r, "the model's computer cannot be sampled on");
+		fail(state, r, "cannot sample the model's computer any longer");
 }
 
 /* Runs one slice of time. When nothing is left to do, it waits for the timer. */
@@ -134,7 +134,7 @@ static int tick(struct origin_state *state)
 	}
 	r = computer_drain(state->computer, take, state);
 	if (r < 0)
-		fail(state, r, "the model's DS areas cannot be read");
+		fail(state, r, "cannot read the DS areas of the model");
 	flush(state);
 	r = state->result;
 	state->result = 0;
@@ -177,8 +177,7 @@ static int set_periods(struct origin_state *state, u64 period, u64 instructions_
 	(void)instructions_period;
 	if (model_period(period) == state->period)
 		return 0;
-	if (asprintf(ret_message,
-		     "the model stays at a period of %llu: it takes another when pebsd is started again",
+	if (asprintf(ret_message, "the model keeps its period of %llu: restart pebsd to change it",
 		     (unsigned long long)state->period) < 0)
 		*ret_message = NULL;
 	return -EOPNOTSUPP;
@@ -194,7 +193,7 @@ static int note(struct origin_state *state, const struct config *config)
 	state->notes[0] = state->note;
 	log_notice("%s", state->note);
 	if (config->events != 1U << EVENT_LOADS)
-		log_notice("the model plays loads alone, whatever `events` in [sampling] says");
+		log_notice("the model has only loads: `events` in [sampling] is ignored");
 	return 0;
 }
 

@@ -35,8 +35,7 @@ static char *why_none(const struct pmu_plan *plan)
 {
 	_cleanup_free_ char *refusals = pmu_plan_refusals(plan, 1U << EVENT_OFFCORE);
 
-	return refusals && !*refusals ? strdup("no PMU is known to have events for them")
-				      : TAKE_PTR(refusals);
+	return refusals && !*refusals ? strdup("no known PMU has events for them") : TAKE_PTR(refusals);
 }
 
 /* Takes ownership of `reason`. */

@@ -223,7 +223,7 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	int r = perf_hotplug(state->sets[set], &message);
 
 	if (r > 0) {
-		log_notice("CPUs came or went: %d", r);
+		log_notice("CPUs that went online or offline: %d", r);
 		name_cpus(state);
 	}
 	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
@@ -241,8 +241,9 @@ static void tell_slots(struct origin_state *state)
 	if (missing && !state->slots_missing)
 		(void)log_warning(
 			0,
-			"cgroups find no free slot: all %llu are taken. Until enough are free their "
-			"samples are unattributed, and rules about them unknown; raise [cgroups] %s",
+			"no slot is free for new cgroups: all %llu are in use. Until enough are free, "
+			"samples of such cgroups are unattributed, and rules about them are unknown; "
+			"raise [cgroups] %s",
 			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
 	if (!missing && state->slots_missing)
 		log_notice("every cgroup has a slot again");
@@ -254,11 +255,10 @@ static void tell_unread_names(struct origin_state *state)
 	u64 unread = kernel_slot_counters(engine_kernel(state->engine)).names_unread;
 
 	if (unread > state->names_unread)
-		(void)log_warning(
-			0,
-			"the kernel did not let the names of %llu new cgroups be read (lockdown?); they are "
-			"shown by their ids",
-			(unsigned long long)(unread - state->names_unread));
+		(void)log_warning(0,
+				  "cannot read the names of %llu new cgroups: the kernel does not allow it "
+				  "(lockdown?); they are shown by their ids",
+				  (unsigned long long)(unread - state->names_unread));
 	state->names_unread = unread;
 }
 
@@ -285,8 +285,8 @@ static void mend_after_suspend(struct origin_state *state)
 	if (slept_ns == 0 || state->paused)
 		return;
 	text_span((double)slept_ns / (double)NSEC_PER_SEC, slept);
-	log_notice("the machine was suspended for %s: its counters may stand still, so every event is armed "
-		   "again",
+	log_notice("the machine was suspended for %s: its counters may have stopped, so pebsd arms all "
+		   "events again",
 		   slept);
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_rearm(state->sets[i]);
@@ -323,7 +323,7 @@ static int health(const struct origin_state *state, const char **ret_reason)
 			return 0;
 	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
 		return 0;
-	*ret_reason = "no CPU counts: other events hold every counter that the sampled ones need";
+	*ret_reason = "no CPU counts: other events hold all the counters that the sampled events need";
 	return -EBUSY;
 }
 
@@ -401,8 +401,8 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 
 	*ret_note = *ret_message = NULL;
 	if (state->paused) {
-		*ret_message = strdup("pebsd is paused, and a zoom would take the counters that "
-				      "it left to others; `pebsctl resume` ends the pause");
+		*ret_message = strdup("pebsd is paused, and a zoom would take the counters that are free "
+				      "for other tools; run `pebsctl resume` to end the pause");
 		return -EBUSY;
 	}
 	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate, ret,
@@ -504,8 +504,8 @@ static void commit(struct origin_state *state)
 	int r = state->handover ? handover_commit(state->handover) : 0;
 
 	if (r < 0)
-		(void)log_warning(r, "the service manager does not keep what a restart would go on with: it "
-				     "will begin anew");
+		(void)log_warning(r, "the service manager does not store the counts for a restart: after "
+				     "a restart they start from zero");
 }
 
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,

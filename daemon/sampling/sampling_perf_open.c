@@ -31,12 +31,12 @@ static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *f
 
 	failure->code = EXIT_CANNOT;
 	if (asprintf(&failure->message,
-		     "%s cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
-		     "pebsd --origin model shows what pebsd does, on a model",
-		     roles == 1U << EVENT_LOADS ? "memory loads" : "none of the configured events",
+		     "cannot sample %s here: %s. Run pebsd --probe for all details, or pebsd --origin "
+		     "model to try pebsd on a model",
+		     roles == 1U << EVENT_LOADS ? "memory loads" : "any of the configured events",
 		     reasons && *reasons ? reasons
 		     : plan->n_notes > 0 ? plan->notes[plan->n_notes - 1]
-					 : "No PMU is known to") < 0)
+					 : "no known PMU can") < 0)
 		failure->message = NULL;
 	return -ENODEV;
 }

@@ -22,36 +22,34 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 	if (r == -ENOENT)
 		return sampling_perf_cannot(
 			failure, r, "cannot tell cgroups apart: %s",
-			"no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
-			"each on their "
-			"own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
+			"no cgroup2 file system is mounted, and each v1 hierarchy numbers its cgroups "
+			"separately; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
 			"systemd.unified_cgroup_hierarchy=1");
 	if (r < 0)
 		return sampling_perf_cannot(
 			failure, r,
 			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
-			r == -ENODATA ? "it is not there" : strerror(-r));
+			r == -ENODATA ? "it does not list the mount" : strerror(-r));
 	(void)cgroup_mount_use(ret->mount, subtree, &use);
 	if (use == CGROUP_USE_V1)
 		return sampling_perf_cannot(
 			failure, -ENOENT,
-			"cannot tell cgroups apart: no cgroup is below the root of %s, and v1 hierarchies "
-			"are in use, so every sample would be the root's; boot with "
-			"systemd.unified_cgroup_hierarchy=1, or put what is to be told apart into cgroups "
-			"there",
+			"cannot tell cgroups apart: there is no cgroup below the root of %s, and v1 "
+			"hierarchies are in use, so every sample would count for the root; boot with "
+			"systemd.unified_cgroup_hierarchy=1, or move the processes into cgroups there",
 			ret->mount);
 	ret->root = open(ret->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ret->root < 0)
 		return sampling_perf_cannot(failure, -errno, "cannot open the cgroup2 tree at %s",
 					    ret->mount);
 	if (use == CGROUP_USE_NONE_YET)
-		log_notice("no cgroup is below the root of %s yet: all samples are the root's until one is "
-			   "made there",
+		log_notice("there is no cgroup below the root of %s yet: all samples count for the root "
+			   "until one is created there",
 			   ret->mount);
 	if (subtree)
-		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
-			   "are born, "
-			   "those older than pebsd are unattributed",
+		log_notice("%s shows only a part of the cgroup tree: cgroups outside of that part get "
+			   "their names when they are created, and cgroups older than pebsd are "
+			   "unattributed",
 			   ret->mount);
 	return 0;
 }
@@ -97,8 +95,8 @@ void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine
 	if (counts.unentered)
 		(void)log_warning(
 			0,
-			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
-			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
+			"cannot look into %zu cgroups (too deep, or not permitted): cgroups below them "
+			"that are older than pebsd are unattributed; give pebsd CAP_DAC_READ_SEARCH",
 			counts.unentered);
 	engine_adopted(engine, counts.without_slot, &no_slot);
 }

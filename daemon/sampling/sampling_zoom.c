@@ -90,15 +90,15 @@ static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 		if (!displaced[i])
 			continue;
 		(void)fprintf(stream,
-			      "%sthe always-on %s of PMU %s are paused for it, for all cgroups: ", separator,
-			      event_role_name(event->role), event->pmu);
+			      "%sthe always-on %s of PMU %s are paused for all cgroups during the zoom: ",
+			      separator, event_role_name(event->role), event->pmu);
 		if (strncmp(event->pmu, "ibs_", 4) == 0)
 			(void)fprintf(stream, "a CPU has one unit for instruction based sampling");
 		else if (openings[i]->only_counter > 32)
-			(void)fprintf(stream, "fixed counter %u of this CPU alone can hold the event",
+			(void)fprintf(stream, "only fixed counter %u of this CPU can run the event",
 				      openings[i]->only_counter - 33U);
 		else
-			(void)fprintf(stream, "counter %u of this CPU alone can hold the event",
+			(void)fprintf(stream, "only counter %u of this CPU can run the event",
 				      openings[i]->only_counter - 1U);
 		separator = "; ";
 	}
@@ -147,7 +147,7 @@ static int open_events(const struct pmu_opening *const *openings, size_t n,
 			wanted[settings.n_openings++] = *openings[i];
 	if (settings.n_openings == 0)
 		return refuse(-EOPNOTSUPP, ret_message, "%s%s",
-			      "no event is sampled here that a stack could be taken of", "");
+			      "none of the sampled events can record stacks", "");
 	return zoom_events_open(&settings, ret, ret_message);
 }
 
@@ -163,15 +163,14 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 
 	*ret_note = *ret_message = NULL;
 	if (zoom->open)
-		return refuse(
-			-EBUSY, ret_message, "%s%s",
-			"another zoom is running, and one takes the counters of all that can run at once;"
-			" wait for its end, or end it",
-			"");
+		return refuse(-EBUSY, ret_message, "%s%s",
+			      "another zoom is running, and only one can run at a time because it needs the "
+			      "counters; wait for its end, or end it",
+			      "");
 	cgroup_fd = sampling_zoom_directory(tree, path);
 	if (cgroup_fd < 0)
 		return refuse(cgroup_fd, ret_message, "cannot open the cgroup %s: %s", path,
-			      cgroup_fd == -ENOENT ? "there is none" : strerror(-cgroup_fd));
+			      cgroup_fd == -ENOENT ? "it does not exist" : strerror(-cgroup_fd));
 	for (size_t i = 0; i < n_sets; i++)
 		openings[i] = perf_opening(sets[i]);
 	sampling_zoom_choose(openings, n_sets, chosen);

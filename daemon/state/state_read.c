@@ -33,17 +33,17 @@ static int check_header(const struct state *state, u32 records, const char **ret
 	struct stat file;
 
 	if (header->magic != STATE_MAGIC)
-		return wrong("it is no state of pebsd", ret_wrong);
+		return wrong("the saved state was not written by pebsd", ret_wrong);
 	if (header->version != STATE_VERSION || header->records != records)
-		return wrong("another version of pebsd left it", ret_wrong);
+		return wrong("another version of pebsd saved the state", ret_wrong);
 	if (header->lost)
-		return wrong("it had not enough memory to be kept whole", ret_wrong);
+		return wrong("the saved state is incomplete because memory was short", ret_wrong);
 	if (header->n_chunks > STATE_CHUNKS_MAX || fstat(state->fd, &file) < 0 ||
 	    (u64)file.st_size < STATE_HEADER_BYTES + (u64)header->n_chunks * STATE_CHUNK_BYTES)
-		return wrong("it is cut short", ret_wrong);
+		return wrong("the saved state is truncated", ret_wrong);
 	for (u32 chunk = 0; chunk < header->n_chunks; chunk++)
 		if (header->sizes[chunk] >= STATE_SIZES)
-			return wrong("a chunk has blocks of no size", ret_wrong);
+			return wrong("a chunk of the saved state has blocks of an unknown size", ret_wrong);
 	return header->committed == 0 ? -ENODATA : 0;
 }
 
@@ -54,10 +54,11 @@ static int check_descriptor(int fd, const char **ret_wrong)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
-		return wrong("its descriptor is no sealed memory", ret_wrong);
+		return wrong("the descriptor of the saved state is not sealed memory", ret_wrong);
 	if (fstat(fd, &file) < 0)
 		return -errno;
-	return file.st_size < (off_t)STATE_HEADER_BYTES ? wrong("it is cut short", ret_wrong) : 0;
+	return file.st_size < (off_t)STATE_HEADER_BYTES ? wrong("the saved state is truncated", ret_wrong)
+							: 0;
 }
 
 static size_t count_blocks(const struct state *state)
@@ -78,7 +79,7 @@ static int look_at(struct state *state, u32 unit, struct founds *founds, const c
 	if (block->commit == 0 || block->commit > state_header(state)->committed)
 		return state_free_block(state, unit);
 	if (block->length + sizeof(*block) > state_block_bytes(state_size_of(state, unit)))
-		return wrong("a record is longer than its block", ret_wrong);
+		return wrong("a record of the saved state is longer than its block", ret_wrong);
 	founds->list[founds->n++] = (struct found){.key = block->key,
 						   .commit = block->commit,
 						   .unit = unit,
@@ -139,7 +140,7 @@ static int settle_found(struct state *state, const struct founds *founds, const 
 			const struct found *other = &founds->list[next];
 
 			if (other->commit == first->commit && !(other->flags & STATE_REMOVED))
-				return wrong("a record is there twice", ret_wrong);
+				return wrong("the saved state has a record twice", ret_wrong);
 			r = state_units_add(other->flags & STATE_REMOVED ? &state->removals
 									 : &state->replaced,
 					    other->unit);

@@ -16,7 +16,7 @@ static int fail_without_rules(const struct options *options, struct failure *fai
 {
 	failure->code = EXIT_INPUT;
 	if (asprintf(&failure->message,
-		     "there is no rule to test in %s: write sections [rule NAME] there%s (see "
+		     "there is no rule to test in %s; add sections [rule NAME] there%s (see "
 		     "pebsd.conf(5)), or name a file that has some with --config",
 		     options->config ? options->config : "/etc/pebsd/pebsd.conf",
 		     options->config ? "" : " or in /etc/pebsd/pebsd.conf.d/*.conf") < 0)
@@ -50,7 +50,9 @@ static int note_left_out(struct trial *trial, const struct trial_report *report)
 
 	if (!report->cgroups_left_out)
 		return 0;
-	if (asprintf(&note, "cgroups beyond [cgroups] max: %llu; they are not judged; raise [cgroups] max",
+	if (asprintf(&note,
+		     "%llu cgroups are not judged because they exceed [cgroups] max; raise "
+		     "[cgroups] max",
 		     (unsigned long long)report->cgroups_left_out) < 0)
 		return -ENOMEM;
 	return trial_note(trial, note);

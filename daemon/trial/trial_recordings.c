@@ -101,8 +101,8 @@ static int begin_stretch(struct player *player, const struct replay_moment *mome
 static int fail_without_time(struct player *player, u32 recording)
 {
 	if (asprintf(&player->message,
-		     "%s does not tell when its samples were taken, so that nothing can be said of windows "
-		     "and `for`; record with perf mem record --timestamp",
+		     "cannot test rules on %s: its samples have no times, which windows and `for` need; "
+		     "record with perf mem record --timestamp",
 		     replay_name(player->replay, recording)) < 0)
 		player->message = NULL;
 	return -ENODATA;
@@ -115,16 +115,16 @@ static int note_new_stretch(struct player *player, const struct replay_moment *m
 
 	if (moment->time < player->last_ns)
 		note = asprintf(&note,
-				"%s begins before the recording ahead of it ended: it is judged by itself, "
-				"from an empty window on; name recordings of one machine in the order of "
-				"their time",
+				"%s begins before the end of the previous recording: it is judged by "
+				"itself, starting with an empty window; name recordings of one machine in "
+				"chronological order",
 				name) < 0
 			       ? NULL
 			       : note;
 	else
 		note = asprintf(&note,
-				"the clock of %s leaps by more than 30 days: from there on it is judged by "
-				"itself, from an empty window on",
+				"the clock of %s jumps by more than 30 days: the part after the jump is "
+				"judged by itself, starting with an empty window",
 				name) < 0
 			       ? NULL
 			       : note;

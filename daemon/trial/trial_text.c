@@ -118,7 +118,7 @@ static void put_stretch(FILE *out, const struct trial_report *report, size_t ind
 		char when[TEXT_TIME_MAX];
 
 		text_time(&stretch->start, when);
-		(void)fprintf(out, " from %s on", when);
+		(void)fprintf(out, " from %s", when);
 	}
 	(void)fputc('\n', out);
 }
@@ -133,7 +133,7 @@ static void put_transitions(FILE *out, const struct trial_report *report)
 			put_transition(out, report, &report->transitions[at]);
 	}
 	if (!report->n_transitions)
-		(void)fputs("no rule changed its state\n", out);
+		(void)fputs("no rule changed state\n", out);
 }
 
 /* Writes "db-p99: p99 of loads above 896 cycles for 1m, window 30s". */
@@ -164,11 +164,11 @@ static void put_fired(FILE *out, const struct trial_rule *of_rule)
 	(void)fputs(" on ", out);
 	put_count(out, of_rule->cgroups_fired, "cgroup", "cgroups");
 	/* Limit the sum to what fits into 64 bits of nanoseconds: some centuries. */
-	(void)fprintf(out, ", firing for %s in all",
+	(void)fprintf(out, ", firing for %s in total",
 		      duration_format((u64)fmin(of_rule->firing_s * (double)NSEC_PER_SEC, 1e19), time));
 	if (of_rule->still_firing) {
 		(void)fputs(", ", out);
-		put_count(out, of_rule->still_firing, "still is at the end", "still are at the end");
+		put_count(out, of_rule->still_firing, "still firing at the end", "still firing at the end");
 	}
 	(void)fputc('\n', out);
 }
@@ -189,7 +189,7 @@ static void put_unknown(FILE *out, const struct rule *rule, const struct trial_r
 
 		text_count(of_rule->most_samples, most);
 		text_count(rule->min_samples, needed);
-		(void)fprintf(out, " (at most %s of the %s that it asks for)", most, needed);
+		(void)fprintf(out, " (at most %s of the %s samples that it needs)", most, needed);
 	}
 }
 
@@ -207,11 +207,11 @@ static void put_no_match(FILE *out, const struct trial_report *report)
 		(void)fputs(", ...", out);
 	(void)fputc('\n', out);
 	if (report->cgroups > 0 && report->only_comms)
-		(void)fputs("  the recording knows commands, no cgroups: match them as comm:NAME, or record "
-			    "with --all-cgroups\n",
+		(void)fputs("  the recording has commands but no cgroups: match them as comm:NAME, or "
+			    "record with --all-cgroups\n",
 			    out);
 	if (report->cgroups_excluded)
-		(void)fputs("  cgroups that [cgroups] include and exclude keep out are not among them\n",
+		(void)fputs("  (cgroups that [cgroups] include and exclude leave out are not counted)\n",
 			    out);
 }
 
@@ -266,7 +266,7 @@ static void put_done(FILE *out, const struct rule *rule)
 		between = ", ";
 	}
 	if (rule->actions & RULE_HOT)
-		(void)fprintf(out, "%stabled hot code and data for %s", between,
+		(void)fprintf(out, "%stracked hot code and data for %s", between,
 			      duration_format(rule->hot_ns, time));
 	(void)fputc('\n', out);
 }
@@ -278,8 +278,7 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 
 	put_head(out, rule);
 	if (!(report->roles >> rule->event & 1)) {
-		(void)fprintf(out, "  nothing to judge: there are no samples of %s\n",
-			      event_role_name(rule->event));
+		(void)fprintf(out, "  nothing to judge: no samples of %s\n", event_role_name(rule->event));
 		return;
 	}
 	if (!of_rule->cgroups) {
@@ -292,7 +291,7 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	(void)fputs("  judged ", out);
 	put_count(out, of_rule->cgroups_judged, "cgroup", "cgroups");
 	(void)fputs(" of ", out);
-	put_count(out, of_rule->cgroups, "that it matches", "that it matches");
+	put_count(out, of_rule->cgroups, "that matches", "that match");
 	put_unknown(out, rule, of_rule);
 	(void)fputc('\n', out);
 	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);

@@ -115,27 +115,28 @@ static const char *advice(int error, const struct event *event)
 {
 	switch (error) {
 	case -EBADF:
-		return "that is no directory of a cgroup file system";
+		return "it is not a directory of a cgroup file system";
 	case -ENOENT:
-		return "this kernel tells cgroups not apart in perf events (CONFIG_CGROUP_PERF, "
-		       "cgroup_disable=), or has no such event";
+		return "this kernel does not support cgroups in perf events (CONFIG_CGROUP_PERF, "
+		       "cgroup_disable=), or does not have this event";
 	case -EMFILE:
 	case -ENFILE:
-		return "a zoom takes one or two file descriptors a CPU: raise LimitNOFILE= of the unit";
+		return "a zoom needs one or two file descriptors per CPU: raise LimitNOFILE= of the unit";
 	case -EACCES:
 	case -EPERM:
-		return "that takes root, or CAP_PERFMON; with kernel.perf_event_paranoid above 2, as on "
-		       "Debian, CAP_SYS_ADMIN";
+		return "pebsd needs root, or CAP_PERFMON; if kernel.perf_event_paranoid is above 2, as on "
+		       "Debian, it needs CAP_SYS_ADMIN";
 	case -EBUSY:
-		return "something else holds the counter that the event needs";
+		return "another user holds the counter that the event needs";
 	case -EINVAL:
 		return strncmp(event->pmu, "ibs_", 4) == 0
-			       ? "before 6.2 Linux opens instruction based sampling for no single cgroup"
-			       : "this kernel or CPU takes no such event for a single cgroup";
+			       ? "Linux before 6.2 cannot use instruction based sampling for a single "
+				 "cgroup"
+			       : "this kernel or CPU does not support this event for a single cgroup";
 	case -EOPNOTSUPP:
-		return "this CPU, or the virtual machine, has no such event";
+		return "this CPU, or the virtual machine, does not have this event";
 	default:
-		return "another try may do";
+		return "try again";
 	}
 }
 
@@ -147,18 +148,18 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 
 	if (facts->v1 && (error == -ENOENT || error == -EBADF || error == -EINVAL)) {
 		n = asprintf(ret_message,
-			     "perf_event is a controller of a cgroup v1 hierarchy here, so the "
-			     "kernel opens events for cgroups of that one alone; leave perf_event out of "
-			     "the v1 mounts, or boot with systemd.unified_cgroup_hierarchy=1");
+			     "the controller perf_event belongs to a cgroup v1 hierarchy here, so the "
+			     "kernel opens events only for cgroups of that hierarchy; remove perf_event "
+			     "from the v1 mounts, or boot with systemd.unified_cgroup_hierarchy=1");
 		error = -EOPNOTSUPP;
 	} else if (facts->gone && error == -ENOENT) {
 		n = asprintf(ret_message, "the cgroup is gone");
 		error = -ENOENT;
 	} else if (facts->enable[0] && error == -ENOENT) {
 		n = asprintf(ret_message,
-			     "the cgroup has no perf_event controller: no controller was ever enabled below "
-			     "the root of the cgroup2 hierarchy, and Linux gives perf_event to cgroups "
-			     "together with the first one; enable one: %s",
+			     "the cgroup does not have the perf_event controller: Linux adds it when the "
+			     "first controller is enabled below the root of the cgroup2 hierarchy, and "
+			     "none is enabled; enable one: %s",
 			     facts->enable);
 		error = -EOPNOTSUPP;
 	} else {

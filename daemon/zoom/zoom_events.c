@@ -193,8 +193,10 @@ static int list_cpus(const struct zoom_events *events, struct cpu_list *ret, cha
 
 	*ret = (struct cpu_list){0};
 	if (r < 0) {
-		if (asprintf(ret_message, "cannot read the list of online CPUs from %s: %s", PERF_ONLINE_PATH,
-			     strerror(-r)) < 0)
+		if (asprintf(ret_message,
+			     "cannot read the list of online CPUs from %s: %s; mount sysfs "
+			     "there",
+			     PERF_ONLINE_PATH, strerror(-r)) < 0)
 			*ret_message = NULL;
 		return r;
 	}
@@ -237,7 +239,7 @@ static int open_all(struct zoom_events *events, char **ret_message)
 		return -ENOMEM;
 	r = descriptor_limit_reserve(n * events->n_events * 2);
 	if (r < 0)
-		return say(r, "have two file descriptors for each event", cpu_list_next(&cpus, -1),
+		return say(r, "reserve two file descriptors for each event", cpu_list_next(&cpus, -1),
 			   ret_message);
 	ring_bytes = zoom_ring_size(n ? n : 1, ZOOM_RINGS_BYTES, ZOOM_RING_BYTES_MIN, RING_BYTES_MAX);
 	for (int cpu = cpu_list_next(&cpus, -1); cpu >= 0 && r == 0; cpu = cpu_list_next(&cpus, cpu))

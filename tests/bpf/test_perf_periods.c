@@ -213,9 +213,9 @@ Test(perf_periods, a_period_that_the_kernel_refuses_leaves_the_old_one)
 	cr_expect_eq(perf_set_period(set, 1ULL << 63, &message), -EINVAL);
 	cr_assert_not_null(message);
 	cr_expect_str_eq(message,
-			 "loads on PMU software stays at a period of 7: on CPU 0 the kernel does not "
-			 "take 9223372036854775808: Invalid argument; it is below the least that this "
-			 "CPU has: give a larger one");
+			 "loads on PMU software keeps its period of 7: on CPU 0 the kernel refuses "
+			 "9223372036854775808: Invalid argument; it is below the minimum of this CPU: set "
+			 "a larger one");
 	cr_expect_eq(perf_event(set)->period, 7);
 	page_faults_on(0, 1003);
 	cr_expect_geq(expect_exact(), 2 * 1003 / 7);

@@ -267,8 +267,8 @@ Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
 	expect_cpus(0, "0");
 	cr_assert_eq(plan.n_notes, 1);
 	cr_expect_str_eq(plan.notes[0],
-			 "stores on PMU software is not sampled: none of its CPUs, 1, is among "
-			 "those that [sampling] names");
+			 "stores on PMU software is not sampled: none of its CPUs, 1, is among the CPUs "
+			 "in [sampling]");
 }
 
 /* The `cpus` of a hybrid CPU's PMU is empty while all cores of that kind are offline. */
@@ -283,8 +283,8 @@ Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
 	cr_assert_eq(n_sets, 1);
 	cr_assert_eq(plan.n_notes, 1);
 	cr_expect_str_eq(plan.notes[0],
-			 "stores on PMU software is not sampled: the PMU has no CPU online; restart pebsd "
-			 "when one is online");
+			 "stores on PMU software is not sampled: no CPU of the PMU is online; restart "
+			 "pebsd when one is online");
 }
 
 Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
@@ -295,11 +295,11 @@ Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_LOADS, "the other one is there for that"), 0);
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_STORES, "no such event"), 0);
 	cr_expect_null(perf_sets_refusal(&plan, 0));
-	expect_text(perf_sets_refusal(&plan, 1), "stores on PMU cpu cannot be had: no such event");
+	expect_text(perf_sets_refusal(&plan, 1), "stores on PMU cpu is not available: no such event");
 	core.has_members = true;
 	plan.openings[0] = core;
 	expect_text(perf_sets_refusal(&plan, 0),
-		    "loads on PMU cpu cannot be had: the other one is there for that");
+		    "loads on PMU cpu is not available: the other one is there for that");
 }
 
 Test(perf_sets, periods_go_by_a_new_plan)
@@ -324,8 +324,8 @@ Test(perf_sets, periods_go_by_a_new_plan)
 	cr_assert_eq(pmu_plan_refuse(&later, "software", EVENT_LOADS, "no period below 144"), 0);
 	cr_expect_eq(perf_sets_set_periods(sets, n_sets, &later, &message), -EINVAL);
 	cr_expect(strstr(message,
-			 "loads on PMU software stays at a period of 1: no period below 144. stores on "
-			 "PMU software stays at a period of 33: on CPU 0 the kernel does not take"),
+			 "loads on PMU software keeps its period of 1: no period below 144. stores on PMU "
+			 "software keeps its period of 33: on CPU 0 the kernel refuses"),
 		  "%s", message);
 	pmu_plan_done(&later);
 }

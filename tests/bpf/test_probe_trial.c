@@ -215,7 +215,7 @@ Test(probe_trial, what_runs_is_measured)
 	out = open_memstream(&text, &size);
 	cr_assert_eq(probe_print_text(&report, out), 0);
 	(void)fclose(out);
-	cr_expect_not_null(strstr(text, "was measured just now"), "%s", text);
+	cr_expect_not_null(strstr(text, "is computed from measurements of this run"), "%s", text);
 	cr_expect_null(strstr(text, "?"), "%s", text);
 	free(text);
 	probe_report_done(&report);
@@ -241,7 +241,7 @@ Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
 		const char *reason = report.plan.refusals[i].reason;
 
 		cr_expect_not_null(strstr(reason, "too few file descriptors"), "%s", reason);
-		cr_expect_not_null(strstr(reason, "the hard limit is 100. Raise LimitNOFILE="), "%s", reason);
+		cr_expect_not_null(strstr(reason, "the hard limit is 100; raise LimitNOFILE="), "%s", reason);
 	}
 	probe_report_done(&report);
 }

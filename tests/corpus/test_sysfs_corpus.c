@@ -35,7 +35,7 @@ struct cell {
 	}
 
 /* Most of these trees come from perf.data headers, which do not contain events/. */
-#define NO_EVENTS   "the folder events/ of this PMU is not in the tree"
+#define NO_EVENTS   "the sysfs tree lacks the directory events/ of this PMU"
 #define NO_CORE     "there is no core PMU"
 #define NO_PEBS     "a virtual machine whose virtual PMU has no PEBS"
 #define EACH(words) {REFUSED(words), REFUSED(words), REFUSED(words)}, 0, 0, (words)
@@ -49,12 +49,12 @@ static const struct row {
 } rows[] = {
 	{"amd-genoa-es-k4.15",
 	 "cpu",
-	 {REFUSED("what the PMU ibs_op is for"), REFUSED("what the PMU ibs_op is for"),
-	  REFUSED("no instruction precisely")},
+	 {REFUSED("the PMU ibs_op does"), REFUSED("the PMU ibs_op does"),
+	  REFUSED("not sample instructions precisely")},
 	 0,
 	 0,
-	 "AMD's cores have no off-core response counting"},
-	{"amd-genoa-es-k4.15", "ibs_op", EACH("the folder format/ of this PMU is not in the tree")},
+	 "AMD's cores cannot count off-core responses"},
+	{"amd-genoa-es-k4.15", "ibs_op", EACH("the sysfs tree lacks the directory format/ of this PMU")},
 	{"arl-ultra9-285k-k6.15-hybrid", "cpu_atom", EACH(NO_EVENTS)},
 	{"arl-ultra9-285k-k6.15-hybrid", "cpu_core", EACH(NO_EVENTS)},
 	{"arm-armv8_pmuv3_0", "armv8_pmuv3_0", EACH("neither latency nor source")},
@@ -76,17 +76,17 @@ static const struct row {
 	 NULL},
 	{"derived-amd-zen4",
 	 "cpu",
-	 {REFUSED("what the PMU ibs_op is for"), REFUSED("what the PMU ibs_op is for"),
-	  REFUSED("no instruction precisely")},
+	 {REFUSED("the PMU ibs_op does"), REFUSED("the PMU ibs_op does"),
+	  REFUSED("not sample instructions precisely")},
 	 0,
 	 0,
-	 "AMD's cores have no off-core response counting"},
+	 "AMD's cores cannot count off-core responses"},
 	{"derived-amd-zen4",
 	 "ibs_op",
 	 {OPENS(0x80000, 0, 0), REFUSED("set events without loads"), REFUSED("not retired instructions")},
 	 0,
 	 0,
-	 "AMD's cores have no off-core response counting"},
+	 "AMD's cores cannot count off-core responses"},
 	{"derived-arm-spe", "arm_spe_0", EACH("a BPF program attached to it never runs")},
 	{"derived-skl-skx-clx",
 	 "cpu",
@@ -120,7 +120,7 @@ static const struct row {
 	 {REFUSED(NO_PEBS), REFUSED(NO_PEBS), REFUSED(NO_PEBS)},
 	 0,
 	 0,
-	 "does not know what MSR_OFFCORE_RSP is to hold for a core without caps/pmu_name"},
+	 "does not know the values of MSR_OFFCORE_RSP for a core without caps/pmu_name"},
 	{"vm-qemu-nopmu", "cpu", EACH(NO_CORE)},
 };
 

@@ -40,17 +40,17 @@ done
 refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
 # The maps of a block are made before the programs are loaded.
 for map in latency_block owners_block; do
-	refused 3 "map $map 1" 'cannot make the BPF maps of the slots' 'Operation not permitted' 'CAP_BPF'
-	refused 1 "map $map 12" 'cannot make the BPF maps of the slots' 'Cannot allocate memory' \
-		'lower [cgroups] max-memory, or max where it is a number'
+	refused 3 "map $map 1" 'cannot create the BPF maps of the slots' 'Operation not permitted' 'CAP_BPF'
+	refused 1 "map $map 12" 'cannot create the BPF maps of the slots' 'Cannot allocate memory' \
+		'lower [cgroups] max-memory, or max if it is a number'
 done
 refused 3 'program inject 1' "prog 'inject'" 'Operation not permitted' CAP_BPF
 refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'
-refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier does not take the program"
+refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier rejects the program"
 
 configure perf < <(printf 'period = 100\nbudget = off\n')
 for program in event_0 cgroup_born cgroup_died; do
-	refused 3 "program $program" "prog '$program'" 'R9 !read_ok' "the kernel's verifier does not take the program"
+	refused 3 "program $program" "prog '$program'" 'R9 !read_ok' "the kernel's verifier rejects the program"
 done
 
 # Starts pebsd without some of daemon.sh's checks. A failure here prints the log.
@@ -78,7 +78,7 @@ finish() {
 begin 'program guest_cgroups'
 log_before=0
 still_samples 'without the program that finds virtual machines'
-named 'it' 'no cgroup is marked as holding a virtual machine, though some may: .*guest_cgroups.*R9 !read_ok'
+named 'it' 'cannot mark cgroups with virtual machines, so any cgroup may contain one: .*guest_cgroups.*R9 !read_ok'
 finish
 
 # Without this program no zoom is possible. Each request is told why, and sampling continues.

@@ -156,4 +156,4 @@ code=0
 wait "$daemon" || code=$?
 daemon=''
 expect 'exit code' 0 "$code"
-named 'the rest of 1,000 reloads' '997 times more: configuration read again' 1
+named 'the rest of 1,000 reloads' 'repeated 997 more times: configuration read again' 1

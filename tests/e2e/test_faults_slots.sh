@@ -55,7 +55,7 @@ for metric in pebsd_cgroups_without_slot pebsd_cgroup_births_without_slot_total 
 done
 expect 'malformed' 0 "$(status .samples.lost.malformed)"
 still_samples 'without a slot to spare'
-named 'no free slot' "cgroups find no free slot: all $slots are taken"
+named 'no free slot' "no slot is free for new cgroups: all $slots are in use"
 quiet 'no free slot' 1
 
 # Most cgroups are removed: one that had no slot gets one.

@@ -126,7 +126,7 @@ for _ in 1 2 3; do
 	[ "$(speaker)" != "$http" ] || fail 'it was not killed'
 done
 still_samples 'after kills'
-named 'three kills' "the HTTP endpoint's process was ended by signal 9 (KILL)"
+named 'three kills' "the HTTP endpoint's process was killed by signal 9 (KILL)"
 quiet 'three kills' 1
 grep -qx 'pebsd_http_restarts_total 3' "$work/metrics" || fail "restarts: $(grep http_restarts "$work/metrics")"
 

@@ -32,8 +32,8 @@ sleep 0.5
 ctl --json show "/${cgroup##*/}/$n" | jq -e '.events | length > 0' >/dev/null || fail 'the newest cgroup is not sampled'
 expect 'nothing more is unattributed' "$before" "$(status .samples.unattributed)"
 expect 'malformed' 0 "$(status .samples.lost.malformed)"
-named 'growth' 'slots for cgroups: ' 9
-! grep -q 'there can be no more than' "$work/log" || fail 'a limit that is far is told'
+named 'growth' 'added slots for cgroups: ' 9
+! grep -q 'cgroup slots are in use, and the limit is' "$work/log" || fail 'a limit that is far is told'
 
 # Up to the limit, with a warning before it. Cgroups after that are named. The first of them may be named before the
 # table has grown to the limit, as the burst is faster.
@@ -47,14 +47,14 @@ expect 'the limit holds' true "$(status ".slots == $limit and .map_bytes <= .map
 expect 'those beyond it are known' true "$(status "$known")"
 # The log has it with a collection that comes after the status above.
 for _ in $(seq 100); do
-	! grep -q 'cgroups find no free slot' "$work/log" || break
+	! grep -q 'no slot is free for new cgroups' "$work/log" || break
 	sleep 0.1
 done
-named 'the limit' 'there can be no more than'
+named 'the limit' 'cgroup slots are in use, and the limit is'
 named 'no free slot' 'raise \[cgroups\] max-memory'
 # A burst may find no free slot before the table has grown to the limit; that does not count.
-expect 'before it was reached' true "$(awk -v full="all $limit are taken" '
-	/there can be no more than/ && !told { told = NR }
+expect 'before it was reached' true "$(awk -v full="all $limit are in use" '
+	/cgroup slots are in use, and the limit is/ && !told { told = NR }
 	index($0, full) && !reached { reached = NR }
 	END { print told && (!reached || told < reached) ? "true" : "false" }' "$work/log")"
 still_samples 'at the limit'

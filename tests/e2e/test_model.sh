@@ -137,15 +137,15 @@ exits 'hot code of none of the workloads' 4 ctl hot model:none
 for verb in 'zoom model:mix' "profile -o $work/profile model:mix"; do
 	# shellcheck disable=SC2086 # words
 	exits "$verb" 1 ctl $verb
-	grep -q 'the origin is model, which has no tasks to look at' "$work/said" || fail "$verb: $(cat "$work/said")"
+	grep -q 'the origin is model, which has no running tasks' "$work/said" || fail "$verb: $(cat "$work/said")"
 done
 [ ! -e "$work/profile" ] || fail 'a profile that cannot be left a file'
 # A rule that fires makes its cgroup's hot tables, and is told that a zoom is not possible.
 for _ in {1..100}; do
-	! grep -q 'are tabled for rule' "$work/log" || break
+	! grep -q 'tracking hot code and data of .* for rule' "$work/log" || break
 	sleep 0.1
 done
-grep -q 'hot code and data of model:false-sharing are tabled for rule sharing, alert 1' "$work/log" ||
+grep -q 'tracking hot code and data of model:false-sharing for rule sharing, alert 1' "$work/log" ||
 	fail "what a rule chose is not told: $(cat "$work/log")"
 grep -q 'zoom of alert 1 (rule sharing) is not done: the origin is model' "$work/log" ||
 	fail "what a rule could not do is not told: $(cat "$work/log")"
@@ -171,7 +171,7 @@ grep -q 'applied: interval' "$work/said" || fail "what changed is not told: $(ca
 grep -q 'waiting for a restart: cpu, workloads' "$work/said" || fail "what waits is not told: $(cat "$work/said")"
 printf '[sampling]\norigin = model\ninterval = 300ms\nperiod = 4001\n' >"$work/live.conf"
 exits 'reload of the period' 0 ctl reload
-grep -q 'the model stays at a period of 10007: it takes another when pebsd is started again' "$work/said" ||
+grep -q 'the model keeps its period of 10007: restart pebsd to change it' "$work/said" ||
 	fail "that the period stays is not told: $(cat "$work/said")"
 ! grep -q 'applied:.*period' "$work/said" || fail "the period is told as taken over: $(cat "$work/said")"
 expect 'the period in force' 10007 "$(ctl --json status | jq .events.loads.period)"

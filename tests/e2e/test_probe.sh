@@ -73,14 +73,14 @@ told() {
 	jq -r '.refused[].reason, .notes[]' "$work/probe.json" | grep -q -- "$words" ||
 		fail "the probe $what: no \"$words\" in: $(cat "$work/probe.json")"
 }
-told 'without rights' 'CAP_BPF and CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
+told 'without rights' 'lacks CAP_BPF or CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
 	told 'without rights' 'CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
 	told 'without rights' 'kernel.perf_event_paranoid is' \
 		setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
 fi
-told 'under a seccomp filter' 'seccomp filter is on this process and may refuse' "$TOOLS/deny_events" 1 "$PEBSD"
-told 'under one that hides it' 'seccomp filter is on this process and hides perf_event_open' \
+told 'under a seccomp filter' 'this process has a seccomp filter, which may refuse' "$TOOLS/deny_events" 1 "$PEBSD"
+told 'under one that hides it' 'this process has a seccomp filter, which hides perf_event_open' \
 	"$TOOLS/deny_events" 38 "$PEBSD"
 if unshare --user --map-root-user true 2>/dev/null; then
 	told 'in a user namespace' 'this process runs in a user namespace' unshare --user --map-root-user "$PEBSD"

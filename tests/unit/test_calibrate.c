@@ -104,8 +104,8 @@ Test(calibrate, too_few_undisturbed_rounds_say_nothing_and_what_took_the_rest)
 		rounds[i].without_ns += 5e6;
 	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
 	cr_expect_not(result.known);
-	cr_expect_str_eq(result.reason, "something else took the CPU in 9 of 16 rounds (a hypervisor, or the "
-					"firmware), and 8 are needed without");
+	cr_expect_str_eq(result.reason, "another user, such as a hypervisor or the firmware, took the CPU "
+					"in 9 of 16 rounds, and 8 undisturbed rounds are needed");
 }
 
 Test(calibrate, more_rounds_can_make_up_for_disturbed_ones)
@@ -162,7 +162,7 @@ Test(calibrate, what_is_not_positive_in_most_rounds_is_not_known)
 		rounds[i].with_ns = 1e6 + 50 * (i < 11 ? 1200 : -1);
 	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
 	cr_expect_not(result.known);
-	cr_expect_str_eq(result.reason, "what a sample took differed too much from one round to the next");
+	cr_expect_str_eq(result.reason, "the time of a sample differed too much between rounds");
 	rounds[11].with_ns = 1e6 + 50 * 1200;
 	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
 	cr_expect(result.known);

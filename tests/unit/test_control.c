@@ -585,7 +585,7 @@ Test(control, a_file_in_its_place_is_kept)
 	cr_assert_not_null(file);
 	(void)fclose(file);
 	cr_expect_eq(open_control(NULL, &message), -EEXIST);
-	cr_expect_not_null(strstr(message, "is no socket"));
+	cr_expect_not_null(strstr(message, "is not a socket"));
 	cr_expect_eq(access(socket_path, F_OK), 0);
 }
 

@@ -355,11 +355,10 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 	cr_expect_eq(subject.outputs[0].period, 20021);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "recovering from throttling");
-	expect_note(
-		&subject, 0,
-		"loads has few samples, 499 a second on the CPU that has most: "
-		"it came near kernel.perf_event_max_sample_rate within the last minutes; its period shrinks "
-		"again by itself, in about an hour; to have more samples sooner, raise that sysctl");
+	expect_note(&subject, 0,
+		    "loads has few samples, 499 per second on the CPU with the most: it came close to "
+		    "kernel.perf_event_max_sample_rate within the last minutes; its period shrinks again "
+		    "by itself, in about an hour; to have more samples sooner, raise that sysctl");
 	before = 20021;
 	for (int minute = 0; minute < 10; minute++) {
 		for (int second = 0; second < 60; second++)
@@ -454,11 +453,10 @@ Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 			 "recovering from a lowered sample rate");
 	expect_note(
 		&subject, 5000,
-		"loads has few samples, 281 a second on the CPU that has most: the kernel lowered "
+		"loads has few samples, 281 per second on the CPU with the most: the kernel lowered "
 		"kernel.perf_event_max_sample_rate (5000) within the last minutes because interrupts took "
 		"long; its period shrinks again by itself, in about an hour; to have more samples sooner, "
-		"set "
-		"that sysctl back");
+		"set that sysctl back");
 	for (int second = 0; second < 60; second++)
 		step_at(&subject, 1, 10000);
 	cr_expect_lt(subject.outputs[0].period, 6007);
@@ -477,10 +475,9 @@ Test(governor, a_period_that_the_limit_keeps_says_so)
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "at the kernel's sample rate limit");
 	expect_note(&subject, 2000,
-		    "loads has few samples, 999 a second on the CPU that has most: "
-		    "pebsd stays at half of kernel.perf_event_max_sample_rate (2000), and the budget has "
-		    "room for "
-		    "more; raise that sysctl");
+		    "loads has few samples, 999 per second on the CPU with the most: pebsd stays at half "
+		    "of kernel.perf_event_max_sample_rate (2000), and the budget has room for more; raise "
+		    "that sysctl");
 	step_at(&subject, 1, 100000);
 	expect_note(&subject, 100000, NULL);
 	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_NOT_HELD);

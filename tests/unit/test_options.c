@@ -184,8 +184,8 @@ Test(options, what_is_wrong_by_itself)
 		       "--origin = pref: give auto, perf, replay or model (where samples come from)");
 	expect_problem(
 		"--listen 9754",
-		"--listen 9754: give a numeric address and a port from 1 to 65535, as "
-		"127.0.0.1:9754 or [::1]:9754, a UNIX socket, as unix:/run/pebsd/metrics.sock, or none");
+		"--listen 9754: give a numeric address and a port from 1 to 65535, such as 127.0.0.1:9754 "
+		"or [::1]:9754, a UNIX socket, such as unix:/run/pebsd/metrics.sock, or none");
 	expect_problem("--once --for 5x",
 		       "--for 5x: give a time from 100ms to 7d, a whole number with ms, s, m, h "
 		       "or d");

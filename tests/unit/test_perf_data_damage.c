@@ -82,7 +82,7 @@ Test(perf_data, what_is_no_recording)
 	} cases[] = {
 		{"", 0, "is empty"},
 		{"PERF", 4, "too short"},
-		{"# comm: a text file, and long enough", 36, "no perf.data"},
+		{"# comm: a text file, and long enough", 36, "is not a perf.data recording"},
 		{"2ELIFREP\0\0\0\0\0\0\0\x68", 16, "other byte order"},
 		{"PERFFILE\0\0\0\0\0\0\0\x68", 16, "other byte order"},
 		{"PERFILE2\x11\0\0\0\0\0\0\0", 16, "header of 17 bytes"},
@@ -171,7 +171,7 @@ Test(perf_data, hostile_words_are_errors_or_harmless)
 /* The ids of the only event lie far behind the data, where only a file can be read. */
 Test(perf_data, a_head_that_is_out_of_reach)
 {
-	static const char *const says[] = {"ends within its header", "a pipe can not reach"};
+	static const char *const says[] = {"ends within its header", "a pipe cannot reach"};
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	const size_t place = 104 + numbered_event.n_ids * sizeof(u64) + sizeof(struct perf_event_attr);
 	_cleanup_free_ u8 *bytes = NULL;

@@ -126,6 +126,6 @@ Test(perf_data, lengths_that_leave_a_sample_are_refused)
 	writer_record(writer, PERF_RECORD_SAMPLE, words, sizeof(words));
 	data = offer_written(writer, OFFER_FILE);
 	cr_expect_eq(perf_data_next(data, &record), -EBADMSG);
-	cr_expect_not_null(strstr(perf_data_message(data), "not as long as its event says"));
+	cr_expect_not_null(strstr(perf_data_message(data), "not have the length that its event requires"));
 	perf_data_free(data);
 }

@@ -57,7 +57,7 @@ Test(perf_diagnose, the_capability_that_this_level_wants)
 	facts.paranoid = 1;
 	expect(-EACCES, &facts, "perf_event_paranoid is 1, and this process has neither CAP_PERFMON", NULL);
 	facts.paranoid = 2;
-	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "demands CAP_SYS_ADMIN");
+	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "requires CAP_SYS_ADMIN");
 	facts.capabilities_known = false;
 	expect(-EACCES, &facts, "CAP_PERFMON", NULL);
 	facts.paranoid_known = false;
@@ -71,10 +71,13 @@ Test(perf_diagnose, debian_above_2_wants_sys_admin)
 	facts.paranoid = 3;
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.debian_kernel = true;
-	expect(-EACCES, &facts, "above 2 Debian's kernel demands CAP_SYS_ADMIN; CAP_PERFMON is not enough",
+	expect(-EACCES, &facts,
+	       "above 2 Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not "
+	       "enough)",
 	       NULL);
 	(void)snprintf(facts.opener, sizeof(facts.opener), "the opener hung up");
-	expect(-EACCES, &facts, "CAP_BPF. Otherwise: the opener hung up", NULL);
+	expect(-EACCES, &facts, "CAP_BPF. Opening it through pebsd-opener failed too: the opener hung up",
+	       NULL);
 	facts.user_namespace = true;
 	expect(-EACCES, &facts, "user namespace", "opener");
 	facts.user_namespace = false;
@@ -92,8 +95,8 @@ Test(perf_diagnose, ubuntu_from_4_on_wants_sys_admin)
 	facts.ubuntu_kernel = true;
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.paranoid = 4;
-	expect(-EACCES, &facts,
-	       "perf_event_paranoid is 4, and from 4 on Ubuntu's kernel demands CAP_SYS_ADMIN", "Debian");
+	expect(-EACCES, &facts, "perf_event_paranoid is 4, and from 4 Ubuntu's kernel requires CAP_SYS_ADMIN",
+	       "Debian");
 	facts.paranoid = 3;
 	expect(-EACCES, &facts, "some distributions' kernels", "Ubuntu");
 	facts.paranoid = 2;
@@ -108,7 +111,7 @@ Test(perf_diagnose, who_refuses_in_spite_of_the_privileges)
 {
 	struct perf_facts facts = sound();
 
-	expect(-EACCES, &facts, "security module", "seccomp filter is");
+	expect(-EACCES, &facts, "security module", "seccomp filter");
 	facts.seccomp_filter = true;
 	expect(-EPERM, &facts, "seccomp filter", NULL);
 	expect(-EACCES, &facts, "security module", NULL);
@@ -124,7 +127,7 @@ Test(perf_diagnose, what_the_machine_lacks)
 {
 	struct perf_facts facts = sound();
 
-	expect(-ENOENT, &facts, "no such PMU or event on this CPU", NULL);
+	expect(-ENOENT, &facts, "does not have this PMU or event on this CPU", NULL);
 	facts.has_core_pmu = false;
 	expect(-ENOENT, &facts, "does not know this CPU", "virtual machine");
 	facts.hypervisor = true;
@@ -162,11 +165,11 @@ Test(perf_diagnose, the_other_errors_have_words_of_their_own)
 	expect(-EMFILE, &facts, "LimitNOFILE=", "fs.file-max");
 	expect(-ENFILE, &facts, "fs.file-max", "LimitNOFILE=");
 	expect(-ENODEV, &facts, "offline", NULL);
-	expect(-EBUSY, &facts, "holds the counters", NULL);
+	expect(-EBUSY, &facts, "the counters are reserved by", NULL);
 	expect(-ENODATA, &facts, "leader", NULL);
 	expect(-EINVAL, &facts, "ldlat (30)", NULL);
 	expect(-ENOMEM, &facts, "memory", NULL);
-	expect(-EIO, &facts, "not a cause that pebsd knows", NULL);
+	expect(-EIO, &facts, "pebsd does not know this cause", NULL);
 	expect(-ENOSYS, &facts, "CONFIG_PERF_EVENTS", "seccomp");
 	facts.seccomp_filter = true;
 	expect(-ENOSYS, &facts, "seccomp", "CONFIG_PERF_EVENTS");
@@ -205,9 +208,9 @@ Test(perf_diagnose, what_keeps_programs_from_loading)
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	expect_bpf(&facts, NULL);
 	facts.capabilities = CAP(CAP_PERFMON);
-	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
+	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities = CAP(CAP_BPF);
-	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
+	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities_known = false; /* no obstacle is known then */
 	expect_bpf(&facts, NULL);
 	facts = sound();
@@ -253,7 +256,7 @@ Test(perf_diagnose, what_keeps_this_process_from_every_event)
 	expect_permission(-EACCES, &facts, "security module");
 	facts.seccomp_filter = true;
 	expect_permission(-EPERM, &facts, "seccomp");
-	expect_permission(-ENOSYS, &facts, "seccomp filter is on this process and hides perf_event_open");
+	expect_permission(-ENOSYS, &facts, "this process has a seccomp filter, which hides perf_event_open");
 	facts.seccomp_filter = false;
 	expect_permission(-ENOSYS, &facts, "CONFIG_PERF_EVENTS");
 	facts.capabilities = 0;
@@ -272,7 +275,7 @@ static void expect_descriptors(const struct perf_facts *facts, const char *words
 		return;
 	}
 	cr_assert_not_null(message);
-	cr_expect_not_null(strstr(message, "200 CPUs take up to 300 here"), "%s", message);
+	cr_expect_not_null(strstr(message, "events on 200 CPUs need up to 300"), "%s", message);
 	cr_expect_not_null(strstr(message, words), "%s", message);
 }
 
@@ -286,14 +289,14 @@ Test(perf_diagnose, too_few_descriptors)
 	facts.descriptors_max = 538;
 	expect_descriptors(&facts, NULL);
 	facts.descriptors_max = 537;
-	expect_descriptors(&facts, "the hard limit is 537. Raise LimitNOFILE=");
+	expect_descriptors(&facts, "the hard limit is 537; raise LimitNOFILE=");
 
 	facts.descriptors_max = 524288;
 	facts.files_used = 1000;
 	facts.files_max = 1527;
 	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN may exceed it */
 	facts.capabilities = CAP(CAP_PERFMON);
-	expect_descriptors(&facts, "of fs.file-max (1527) 1000 are in use. Raise it: sysctl fs.file-max=");
+	expect_descriptors(&facts, "of fs.file-max (1527) 1000 are in use; raise it: sysctl fs.file-max=");
 	facts.files_max = 1528;
 	expect_descriptors(&facts, NULL);
 }

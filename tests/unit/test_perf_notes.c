@@ -40,50 +40,46 @@ Test(perf_notes, where_all_is_well_there_is_none)
 
 Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
 {
-	expect_note(
-		perf_note_in_error("loads:cpu_core", troubled, 5, PERF_WATCHDOG_UNKNOWN),
-		"loads:cpu_core does not count on CPUs 2-3: another pinned event holds the counter that it "
-		"needs: most often the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or "
-		"another profiler, such as perf; it is tried again each interval");
-	expect_note(
-		perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_ON),
-		"stores does not count on CPUs 2-3: another pinned event holds the counter that it needs: "
-		"most often the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), "
-		"or another profiler, such as perf; it is tried again each interval");
+	expect_note(perf_note_in_error("loads:cpu_core", troubled, 5, PERF_WATCHDOG_UNKNOWN),
+		    "loads:cpu_core does not count on CPUs 2-3: its counter is held by another pinned event, "
+		    "usually the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
+		    "profiler, such as perf; pebsd tries again each interval");
+	expect_note(perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_ON),
+		    "stores does not count on CPUs 2-3: its counter is held by another pinned event, usually "
+		    "the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or "
+		    "another profiler, such as perf; pebsd tries again each interval");
 	expect_note(perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_OFF),
-		    "stores does not count on CPUs 2-3: another pinned event holds the counter that it "
-		    "needs: another profiler, such as perf (the NMI watchdog is off); it is tried again each "
+		    "stores does not count on CPUs 2-3: its counter is held by another pinned event, "
+		    "another profiler, such as perf (the NMI watchdog is off); pebsd tries again each "
 		    "interval");
 }
 
 Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 {
 	expect_note(perf_note_turns("stores", 2000, 960, PERF_WATCHDOG_OFF),
-		    "stores counted 48% of the time: it takes turns on its counter, with another event of "
-		    "pebsd, or with somebody else, another profiler, such as perf (the NMI watchdog is off); "
-		    "its figures are of that part of the time");
+		    "stores counted 48% of the time: it shares its counter in turns with another event, "
+		    "of pebsd or of another user: another profiler, such as perf (the NMI watchdog is "
+		    "off); its counts cover only that part of the time");
 	cr_expect_null(perf_note_turns("stores", 2000, 1990, PERF_WATCHDOG_ON));
 	cr_expect_null(perf_note_turns("stores", 0, 0, PERF_WATCHDOG_ON), "not started");
-	expect_note(
-		perf_note_turns("stores", 2000, 0, PERF_WATCHDOG_ON),
-		"stores counted 0% of the time: it takes turns on its counter, with another event of "
-		"pebsd, or with somebody else, most often the NMI watchdog, which is on (sysctl "
-		"kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; its figures "
-		"are of that part of the time");
+	expect_note(perf_note_turns("stores", 2000, 0, PERF_WATCHDOG_ON),
+		    "stores counted 0% of the time: it shares its counter in turns with another event, of "
+		    "pebsd or of another user: usually the NMI watchdog, which is on (sysctl "
+		    "kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; its "
+		    "counts cover only that part of the time");
 }
 
 Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 {
-	expect_note(
-		perf_note_throttled("loads", troubled, 5, 100000),
-		"loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the kernel "
-		"stops an event that samples a CPU more often a second than "
-		"kernel.perf_event_max_sample_rate (100000); raise `period` in [sampling], or that sysctl");
-	expect_note(
-		perf_note_throttled("loads", &troubled[1], 1, 0),
-		"loads was throttled on CPUs 1, 12 times since the start, for 500ms of CPU time: the kernel "
-		"stops an event that samples a CPU more often a second than "
-		"kernel.perf_event_max_sample_rate; raise `period` in [sampling], or that sysctl");
+	expect_note(perf_note_throttled("loads", troubled, 5, 100000),
+		    "loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
+		    "kernel throttles an event whose samples per second on one CPU exceed "
+		    "kernel.perf_event_max_sample_rate (100000); raise `period` in [sampling], or raise that "
+		    "sysctl");
+	expect_note(perf_note_throttled("loads", &troubled[1], 1, 0),
+		    "loads was throttled on CPUs 1, 12 times since the start, for 500ms of CPU time: the "
+		    "kernel throttles an event whose samples per second on one CPU exceed "
+		    "kernel.perf_event_max_sample_rate; raise `period` in [sampling], or raise that sysctl");
 }
 
 static const struct cpu_counts silent[] = {
@@ -101,17 +97,17 @@ Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 	cr_expect_null(perf_note_rearmed("loads", silent, 3, &unsettled), "what it missed is known later");
 	expect_note(
 		perf_note_rearmed("loads", silent, 3, &some),
-		"loads was silent on CPUs 0,2 until it was armed again, 12 times since the start, and lost "
-		"1,000 of 4,000 samples (25%) as unexplained: before Skylake the records of PEBS events that "
-		"overflow together are dropped, and the kernel leaves their counters unarmed; here most "
-		"likely with those of another PEBS user, such as perf record -e cycles:pp; a longer period "
-		"in [sampling] loses less");
-	expect_note(
-		perf_note_rearmed("stores", &silent[2], 1, &nothing),
-		"stores was silent on CPUs 2 until it was armed again, 1 time since the start: before "
-		"Skylake the records of PEBS events that overflow together are dropped, and the kernel "
-		"leaves their counters unarmed; here most likely with those of another PEBS user, such as "
-		"perf record -e cycles:pp; a longer period in [sampling] loses less");
+		"loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost "
+		"1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the "
+		"records of PEBS events that overflow together are dropped, and the kernel leaves their "
+		"counters stopped; here most likely it collides with another PEBS user, such as perf "
+		"record -e cycles:pp; set a longer period in [sampling] to lose fewer samples");
+	expect_note(perf_note_rearmed("stores", &silent[2], 1, &nothing),
+		    "stores stopped on CPUs 2 until pebsd armed it again, 1 time since the start: on CPUs "
+		    "before Skylake, the records of PEBS events that overflow together are dropped, and the "
+		    "kernel leaves their counters stopped; here most likely it collides with another PEBS "
+		    "user, such as perf record -e cycles:pp; set a longer period in [sampling] to lose fewer "
+		    "samples");
 }
 
 /* The numbers were measured on Haswell with three events and a period of 1,009. */
@@ -120,15 +116,15 @@ Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods
 	const struct perf_note_losses stores = {
 		.expected = 731636, .lost = 692081, .colliding = "loads, stores and instructions"};
 
-	expect_note(
-		perf_note_rearmed("stores", silent, 3, &stores),
-		"stores was silent on CPUs 0,2 until it was armed again, 12 times since the start, and lost "
-		"692,081 of 731,636 samples (95%) as unexplained: before Skylake the records of PEBS events "
-		"that overflow together are dropped, and the kernel leaves their counters unarmed; here "
-		"loads, stores and instructions collide, or another PEBS user with them, such as perf record "
-		"-e cycles:pp; longer periods (`period` and `instructions-period` in [sampling]) or fewer "
-		"`events` lose less: with twice the periods there are a quarter of the collisions, and with "
-		"periods about 13 times as long a tenth would be lost");
+	expect_note(perf_note_rearmed("stores", silent, 3, &stores),
+		    "stores stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and "
+		    "lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before "
+		    "Skylake, the records of PEBS events that overflow together are dropped, and the kernel "
+		    "leaves their counters stopped; here loads, stores and instructions collide with each "
+		    "other, or with another PEBS user such as perf record -e cycles:pp; to lose fewer "
+		    "samples, set longer periods (`period` and `instructions-period` in [sampling]) or fewer "
+		    "`events`: doubled periods have a quarter of the collisions, and with periods about 13 "
+		    "times as long only a tenth of the samples would be lost");
 }
 
 Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)
@@ -165,12 +161,11 @@ Test(perf_notes, those_that_collide_are_on_one_pmu)
 
 Test(perf_notes, a_sysctl_that_fell_says_from_where)
 {
-	expect_note(
-		perf_note_rate(100000, 63000),
-		"kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start; the kernel "
-		"lowers it where sampling interrupts took too long (its log says so): an event that samples "
-		"a CPU more often a second is throttled; raise `period` in [sampling], or set it back: "
-		"sysctl kernel.perf_event_max_sample_rate=100000");
+	expect_note(perf_note_rate(100000, 63000),
+		    "kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start: the kernel "
+		    "lowers it when sampling interrupts take too long (see the kernel log), and throttles an "
+		    "event whose samples per second on one CPU exceed it; raise `period` in [sampling], or "
+		    "set it back: sysctl kernel.perf_event_max_sample_rate=100000");
 	cr_expect_gt(perf_note_read_rate(), 0);
 }
 

@@ -44,7 +44,7 @@ Test(perf_remarks, a_root_without_cgroups_has_all_samples)
 {
 	const struct perf_facts facts = {.cgroups = PERF_CGROUPS_NONE_YET};
 
-	expect_one(&facts, "all samples are the root's until one is made there");
+	expect_one(&facts, "all samples count for the root until one is created there");
 }
 
 Test(perf_remarks, a_machine_of_its_own_has_none)
@@ -62,7 +62,7 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	expect_one(&facts, "sysctl kernel.nmi_watchdog=0 frees it");
 	facts = (struct perf_facts){.isolated = {{0xc}}, .nohz_full = {{0x30}}};
 	expect_one(&facts, "CPUs 2-5 are isolated");
-	expect_one(&facts, "`isolated = no` in [sampling] leaves them out");
+	expect_one(&facts, "set `isolated = no` in [sampling] to leave them out");
 	facts = (struct perf_facts){.isolated = {{0x300}}}; /* these CPUs are not sampled */
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.max_sample_rate = 25250};
@@ -126,8 +126,8 @@ Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
 
 	cr_assert_eq(perf_remark_taken(&event, &all, &running, false, &plan), 0);
 	cr_assert_eq(plan.n_notes, 2);
-	cr_expect(strstr(plan.notes[0], "no free counter on CPUs 0,3 just now: the running pebsd"), "%s",
+	cr_expect(strstr(plan.notes[0], "no free counter on CPUs 0,3: the running pebsd"), "%s",
 		  plan.notes[0]);
-	cr_expect(strstr(plan.notes[1], "no free counter on CPUs 1-2 just now: a pinned event of another"),
-		  "%s", plan.notes[1]);
+	cr_expect(strstr(plan.notes[1], "no free counter on CPUs 1-2: a pinned event of another"), "%s",
+		  plan.notes[1]);
 }

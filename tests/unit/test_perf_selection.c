@@ -110,16 +110,15 @@ Test(perf_selection, a_selection_without_an_online_cpu_is_refused)
 	cr_expect_eq(perf_selection_check(&some, &online, &message), 0);
 	cr_expect_null(message);
 	expect_refused(&away, "0-3",
-		       "cpus = 64-71 in [sampling]: none of these CPUs is online, which are 0-3; name "
-		       "some of those, or all");
+		       "cpus = 64-71 in [sampling]: none of these CPUs is online; the online CPUs are "
+		       "0-3; name some of them, or all");
 	expect_refused(&quiet, "0-3",
-		       "isolated = no in [sampling]: every online CPU is isolated (isolcpus, "
-		       "nohz_full), so none is left to sample; set isolated = yes, or name others in "
-		       "cpus");
+		       "isolated = no in [sampling]: every online CPU is isolated (isolcpus, nohz_full), "
+		       "so no CPU is left to sample; set isolated = yes, or name other CPUs in cpus");
 	expect_refused(&both, "0-3",
 		       "isolated = no in [sampling]: every online CPU of cpus = 1,9 is isolated "
-		       "(isolcpus, nohz_full), so none is left to sample; set isolated = yes, or name "
-		       "others in cpus");
+		       "(isolcpus, nohz_full), so no CPU is left to sample; set isolated = yes, or name "
+		       "other CPUs in cpus");
 }
 
 static void expect_note(const char *named, const char *isolated, const char *expected)
@@ -136,12 +135,12 @@ Test(perf_selection, what_is_not_sampled_is_noted)
 
 	cr_expect_null(perf_selection_note(&all));
 	expect_note("0-3", "",
-		    "CPUs 0-3 alone are sampled (cpus in [sampling]): what runs on other CPUs is in no "
-		    "figure");
+		    "only CPUs 0-3 are sampled (cpus in [sampling]): what runs on other CPUs is not "
+		    "counted");
 	expect_note("", "2-3",
 		    "isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs 2-3 "
-		    "is in no figure");
+		    "is not counted");
 	expect_note("0-3", "2",
-		    "CPUs 0-3 alone are sampled (cpus in [sampling]), without those that are isolated "
-		    "(isolated = no), 2: what runs on other CPUs is in no figure");
+		    "only CPUs 0-3 are sampled (cpus in [sampling]), without the isolated ones (isolated "
+		    "= no), 2: what runs on other CPUs is not counted");
 }

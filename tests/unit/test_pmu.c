@@ -196,7 +196,7 @@ Test(pmu, a_copy_without_events_does_not_tell)
 {
 	tree_pmu(root, "cpu", "type", "4\n");
 	plan_with(30);
-	expect_refused("cpu", "events/ of this PMU is not in the tree");
+	expect_refused("cpu", "the sysfs tree lacks the directory events/ of this PMU");
 }
 
 Test(pmu, other_pmus_are_refused_by_name)
@@ -205,7 +205,7 @@ Test(pmu, other_pmus_are_refused_by_name)
 		const char *pmu;
 		const char *words;
 	} cases[] = {
-		{"arm_spe_0", "AUX buffer only; a BPF program attached to it never runs"},
+		{"arm_spe_0", "only to the AUX buffer, and a BPF program attached to it never runs"},
 		{"armv8_pmuv3_0", "neither latency nor source"},
 	};
 
@@ -243,8 +243,8 @@ Test(pmu, a_broken_tree_is_refused_by_its_broken_word)
 	} cases[] = {
 		{"events/mem-loads", "event=0xcd,umask=0x1,ldlat=3,weird=1\n", "\"weird\""},
 		{"events/mem-loads", "event=0xcd,umask=0x100,ldlat=3\n", "more bits than its format"},
-		{"events/mem-loads", "event=0xcd;umask=1\n", "not in the words"},
-		{"events/mem-loads", "../../type=1\n", "not in the words"},
+		{"events/mem-loads", "event=0xcd;umask=1\n", "does not know this term"},
+		{"events/mem-loads", "../../type=1\n", "does not know this term"},
 		{"format/ldlat", "config9:0-15\n", "\"ldlat\""},
 		{"format/ldlat", "config1:0-3\n", "more bits than its format"},
 		{"format/event", "config:64\n", "\"event\""},

@@ -106,13 +106,14 @@ Test(pmu_generations, stores_beside_loads)
 		cr_assert_geq(plan.n_openings, 1, "%s", name);
 		cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS);
 		cr_expect_eq(plan.openings[0].pinned, !generation->turns, "%s", name);
-		cr_expect_eq(machine_note(&plan, "take turns") != NULL, generation->turns, "%s", name);
+		cr_expect_eq(machine_note(&plan, "run in turns") != NULL, generation->turns, "%s", name);
 		stores = machine_opening(&plan, "cpu", EVENT_STORES);
 		if (!generation->stores_config) {
 			cr_expect_null(stores, "%s", name);
 			cr_assert_eq(plan.n_refusals, 1, "%s", name);
 			cr_expect_eq(plan.refusals[0].role, EVENT_STORES, "%s", name);
-			cr_expect_not_null(strstr(plan.refusals[0].reason, "they begin with Sandy Bridge"),
+			cr_expect_not_null(strstr(plan.refusals[0].reason, "Sandy Bridge is the first CPU "
+									   "that has one"),
 					   "%s", plan.refusals[0].reason);
 			continue;
 		}
@@ -190,7 +191,7 @@ Test(pmu_generations, stores_alone_take_no_turns)
 		plan_generation(&generations[i], ROLE(STORES));
 		cr_assert_eq(plan.n_openings, 1, "%s", generations[i].name);
 		cr_expect(plan.openings[0].pinned, "%s", generations[i].name);
-		cr_expect_null(machine_note(&plan, "take turns"), "%s", generations[i].name);
+		cr_expect_null(machine_note(&plan, "run in turns"), "%s", generations[i].name);
 	}
 }
 
@@ -205,7 +206,7 @@ Test(pmu_generations, a_core_without_a_name_is_an_old_one)
 	cr_expect_eq(plan.openings[0].event.latency_kind, LATENCY_USE);
 	cr_expect_eq(plan.openings[1].event.settings.has_latency, 0);
 	cr_expect_not(plan.openings[0].pinned);
-	cr_expect_not_null(machine_note(&plan, "no caps/pmu_name"));
+	cr_expect_not_null(machine_note(&plan, "caps/pmu_name is missing"));
 }
 
 /* `more` is a third core PMU, or NULL. */

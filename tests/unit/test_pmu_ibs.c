@@ -67,8 +67,7 @@ Test(pmu_ibs, loads)
 	cr_expect_eq(opening->event.settings.weight_struct, 1);
 	cr_expect_not_null(machine_note(&plan, "loads that hit L1 have a source, but no latency"));
 	cr_expect_not_null(machine_note(&plan, "ldlat = 30 is not applied"));
-	cr_expect_not_null(
-		strstr(machine_tree_refusal(&plan, "cpu", EVENT_LOADS), "what the PMU ibs_op is for"));
+	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "cpu", EVENT_LOADS), "the PMU ibs_op does"));
 }
 
 /* Linux 6.1 refuses an attr with any exclude bit (PERF_PMU_CAP_NO_EXCLUDE). */
@@ -124,7 +123,7 @@ Test(pmu_ibs, one_unit_takes_one_event)
 	cr_expect_eq(plan.n_counters, 0);
 	reason = machine_tree_refusal(&plan, "ibs_op", EVENT_STORES);
 	cr_assert_not_null(reason);
-	cr_expect_not_null(strstr(reason, "to sample stores in their place set events without loads"), "%s",
+	cr_expect_not_null(strstr(reason, "to sample stores instead, set events without loads"), "%s",
 			   reason);
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_OFFCORE));
@@ -144,7 +143,7 @@ Test(pmu_ibs, periods_are_multiples_of_16)
 		pmu_plan_done(&plan);
 		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
 		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
-		cr_expect_eq(machine_note(&plan, "takes multiples of 16 from 144 on") != NULL,
+		cr_expect_eq(machine_note(&plan, "supports multiples of 16, at least 144") != NULL,
 			     cases[i].planned != cases[i].wished);
 	}
 }
@@ -163,11 +162,11 @@ Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
 		cr_expect_eq(plan.openings[0].config1, cases[i].planned);
 		cr_expect_eq(plan.openings[0].config, 1 << 19);
 		cr_expect_eq(machine_note(&plan, "is not applied") != NULL, cases[i].planned == 0);
-		cr_expect_eq(machine_note(&plan, "samples only what missed L3") != NULL,
+		cr_expect_eq(machine_note(&plan, "samples only loads that missed L3") != NULL,
 			     cases[i].planned != 0);
 		/* The handler would drop samples for a threshold that is not a multiple of 128. */
 		cr_expect_eq(plan.openings[0].config1 % 128, 0);
-		cr_expect_eq(machine_note(&plan, "the unit's are multiples of 128") != NULL,
+		cr_expect_eq(machine_note(&plan, "this unit supports multiples of 128") != NULL,
 			     cases[i].planned && cases[i].planned != cases[i].wished);
 	}
 }
@@ -241,7 +240,8 @@ Test(pmu_ibs, a_copy_without_formats_does_not_tell)
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
-	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "the folder format/"));
+	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "the directory "
+										      "format/"));
 }
 
 Test(pmu_ibs, a_broken_tree)

@@ -123,7 +123,7 @@ Test(pmu_instructions, sandy_bridge_wants_the_other_counters_quiet)
 	fresh(&core);
 	for (size_t i = 0; i < ARRAY_SIZE(company); i++) {
 		machine_plan(root, ROLE(INSTRUCTIONS) | company[i], &plan);
-		expect_refused("cpu", "wants the other programmable counters quiet");
+		expect_refused("cpu", "requires the other programmable counters to be idle");
 	}
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	cr_assert_eq(plan.n_openings, 1);
@@ -158,7 +158,7 @@ Test(pmu_instructions, a_period_that_was_asked_for)
 		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
 		cr_assert_eq(plan.n_openings, 1);
 		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
-		cr_expect_eq(machine_note(&plan, "takes multiples of 64 from 128 on") != NULL,
+		cr_expect_eq(machine_note(&plan, "supports multiples of 64, at least 128") != NULL,
 			     cases[i].planned != cases[i].wished);
 	}
 }
@@ -187,6 +187,6 @@ Test(pmu_instructions, amd_counts_operations)
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
-	expect_refused("cpu", "sample no instruction precisely");
+	expect_refused("cpu", "do not sample instructions precisely");
 	expect_refused("ibs_op", "not retired instructions");
 }

@@ -140,7 +140,7 @@ Test(pmu_offcore, one_node_has_no_remote_memory)
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_expect_eq(plan.n_counters, 2);
 	cr_expect_null(machine_counter(&plan, "cpu", OFFCORE_REMOTE_DRAM));
-	cr_expect_null(machine_note(&plan, "take turns"));
+	cr_expect_null(machine_note(&plan, "runs the counts in turns"));
 }
 
 Test(pmu_offcore, more_values_than_registers_take_turns)
@@ -158,7 +158,7 @@ Test(pmu_offcore, more_values_than_registers_take_turns)
 	cr_expect_not_null(machine_note(&plan, "2 off-core response counts share 1 register,"));
 	fresh(&westmere);
 	machine_plan(root, ROLE(OFFCORE), &plan);
-	cr_expect_not_null(machine_note(&plan, "one bit of the register stands for both"));
+	cr_expect_not_null(machine_note(&plan, "the register has one bit for both"));
 }
 
 Test(pmu_offcore, the_register_lies_where_the_format_says)
@@ -224,6 +224,6 @@ Test(pmu_offcore, amd_has_none)
 {
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(OFFCORE), &plan);
-	expect_refused("cpu", "no off-core response counting");
-	expect_refused("ibs_op", "no off-core response counting");
+	expect_refused("cpu", "cannot count off-core responses");
+	expect_refused("ibs_op", "cannot count off-core responses");
 }

@@ -303,36 +303,36 @@ Test(probe, descriptors_of_blocks_of_slots_are_named)
 	_cleanup_free_ char *fixed = print(&report, false);
 	_cleanup_free_ char *grows = NULL;
 
-	cr_expect_not_null(strstr(fixed, "keeps room for 128."), "%s", fixed);
+	cr_expect_not_null(strstr(fixed, "pebsd reserves 128."), "%s", fixed);
 	/* 600 slots are three blocks, two of them at the start. */
 	report.slots_by_cgroups = true;
 	grows = print(&report, false);
-	cr_expect_not_null(strstr(grows,
-				  "room for 128, and for up to four of each further block of 256 slots: "
-				  "8 at the start, and up to 1,020 if slots are added."),
+	cr_expect_not_null(strstr(grows, "pebsd reserves 128, and up to four for each further block of 256 "
+					 "slots: 8 at the start, and up to 1,020 if slots are added."),
 			   "%s", grows);
 }
 
 Test(probe, each_role_says_what_is_true_of_it)
 {
 	expect_text(&loads, "more than 30 cycles of instruction latency (ldlat)", NULL);
-	expect_text(&loads, "samples x period is no count of loads", NULL);
-	expect_text(&loads, "latency cache latency, and instruction latency beside it", NULL);
+	expect_text(&loads, "samples x period is not the number of loads", NULL);
+	expect_text(&loads, "latency cache latency, and instruction latency", NULL);
 	expect_text(&loads, "leader type 4, config 0x8203", NULL);
-	expect_text(&loads, "one sample in 10,007 loads over the threshold", "not asked for");
+	expect_text(&loads, "one sample per 10,007 loads over the threshold", "not in `events`");
 	expect_text(&stores,
-		    "samples of stores; the event has no threshold period one sample in 20,011 stores",
+		    "samples of stores; the event has no threshold period one sample per 20,011 stores",
 		    "ldlat");
-	expect_text(&stores, "latency none: the CPU tells where a store went", "leader type");
-	expect_text(&stores, "asked of it ADDR, DATA_SRC samples", NULL);
-	expect_text(&stores, "(not asked for: `events` in [sampling])", NULL);
-	expect_text(&ibs_loads, "DC miss latency, only of loads that missed L1", "ldlat");
-	expect_text(&ibs_loads, "samples of operations of all kinds, one a period; of these the loads period",
+	expect_text(&stores, "latency none: the CPU reports where a store went", "leader type");
+	expect_text(&stores, "fields ADDR, DATA_SRC samples", NULL);
+	expect_text(&stores, "(not in `events` of [sampling])", NULL);
+	expect_text(&ibs_loads, "DC miss latency, only for loads that missed L1", "ldlat");
+	expect_text(&ibs_loads,
+		    "samples of operations of all kinds, one per period; of these pebsd "
+		    "counts the loads period",
 		    NULL);
-	expect_text(&ibs_loads, "one sample in 100,003 operations of all kinds", "use latency");
+	expect_text(&ibs_loads, "one sample per 100,003 operations of all kinds", "use latency");
 	expect_text(&instructions,
-		    "samples of instructions that retired period one sample in 1,000,003 instructions",
-		    "ldlat");
+		    "samples of retired instructions period one sample per 1,000,003 instructions", "ldlat");
 	expect_text(&instructions, "precise_ip 3", "where a store went");
 }
 
@@ -342,7 +342,7 @@ Test(probe, a_pmu_without_an_online_cpu_is_said_to_have_none)
 	struct pmu_opening offline = loads;
 
 	offline.cpus = (struct cpu_list){0};
-	expect_text(&offline, "CPUs none: the PMU has no CPU online", "CPUs (0)");
+	expect_text(&offline, "CPUs none: no CPU of the PMU is online", "CPUs (0)");
 }
 
 Test(probe, lines_fit_the_terminal)
@@ -393,8 +393,8 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	_cleanup_free_ char *text = print(&report, false);
 
 	cr_expect_not(probe_usable(&report));
-	cr_expect_not_null(strstr(text, "cannot sample here what the configuration asks for: loads. This "
-					"machine gives: stores;"),
+	cr_expect_not_null(strstr(text, "cannot sample the configured events here: loads. Available on "
+					"this machine: stores;"),
 			   "%s", text);
 	report.asked = 1U << EVENT_STORES;
 	cr_expect(probe_usable(&report));
@@ -412,13 +412,13 @@ Test(probe, off_core_counting_is_something_alone)
 		.pmu = "cpu", .kind = OFFCORE_L3, .config = 0x1b7, .cpus_known = true, .cpus = {{0xf}}};
 	cr_expect(probe_usable(&report));
 	beside = print(&report, false);
-	cr_expect_not_null(strstr(beside, "can count off-core responses here. The configuration asks for: "
-					  "offcore. This machine gives: stores, offcore."),
+	cr_expect_not_null(strstr(beside, "can count off-core responses here. Configured events: offcore. "
+					  "Available on this machine: stores, offcore."),
 			   "%s", beside);
 	report.plan.n_openings = 0;
 	cr_expect(probe_usable(&report));
 	alone = print(&report, false);
-	cr_expect_not_null(strstr(alone, "This machine gives: offcore."), "%s", alone);
+	cr_expect_not_null(strstr(alone, "Available on this machine: offcore."), "%s", alone);
 	cr_expect_not_null(strstr(alone, "here: 4 asked 4 0 B "), "%s", alone);
 	report.asked = 1U << EVENT_LOADS;
 	cr_expect_not(probe_usable(&report));
@@ -519,7 +519,7 @@ Test(probe, notes_on_what_is_not_asked_for_name_it)
 	tree_pmu(root, "cpu", "caps/pmu_name", "no name\n");
 	cr_assert_eq(probe_plan(&wish, &report), 0);
 	for (size_t i = 0; i < report.plan.n_notes; i++)
-		told = told ||
-		       strncmp(report.plan.notes[i], "with loads as well: cpu: no caps/pmu_name", 41) == 0;
+		told = told || strncmp(report.plan.notes[i],
+				       "with loads in `events`: cpu: the CPU generation is unknown", 58) == 0;
 	cr_expect(told);
 }

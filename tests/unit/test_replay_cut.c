@@ -42,7 +42,7 @@ Test(replay, the_note_of_the_cut_is_told)
 			break;
 	}
 	cr_assert_not_null(report.cut);
-	cr_expect_not_null(strstr(report.cut, "is cut at byte"), "%s", report.cut);
+	cr_expect_not_null(strstr(report.cut, "is truncated at byte"), "%s", report.cut);
 	cr_expect_eq(strncmp(report.cut, files[2].path, strlen(files[2].path)), 0, "%s", report.cut);
 	cr_expect_neq(report.cut, report.notes[0]);
 	replayed_clear(&replayed);
@@ -81,7 +81,8 @@ Test(replay, cut_at_every_byte)
 		int fd = writer_memfd(bytes, cut);
 
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
+		(void)snprintf(place, sizeof(place), "truncated at byte %zu: only the %zu samples", cut,
+			       most);
 		paths[0] = path;
 		if (replay_open(paths, 1, &replay, &message) < 0) {
 			cr_expect_eq(most, 0);
@@ -95,7 +96,8 @@ Test(replay, cut_at_every_byte)
 		most = replayed.n;
 		for (size_t i = 0; i < replayed.n; i++)
 			cr_expect_eq(replayed.samples[i].latency, 40 + i);
-		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
+		(void)snprintf(place, sizeof(place), "truncated at byte %zu: only the %zu samples", cut,
+			       most);
 		cr_expect_not_null(report.cut);
 		cr_assert_not_null(report.notes[0]);
 		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);
@@ -142,7 +144,7 @@ Test(replay, an_unfinished_file_is_read_and_noted)
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
 	cr_expect_null(report.cut);
-	cr_expect_not_null(strstr(report.notes[0], "never completed"));
+	cr_expect_not_null(strstr(report.notes[0], "was not completed"));
 	replayed_clear(&replayed);
 	replay_free(replay);
 }

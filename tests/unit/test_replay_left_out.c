@@ -39,7 +39,8 @@ Test(replay, other_events_are_left_out_and_counted)
 	cr_expect_eq(report.left_out.without_memory_data, 2);
 	cr_expect_eq(report.left_out.unknown_event, 1);
 	cr_assert_not_null(report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[0], ": 2 samples of events that measure no loads or stores"));
+	cr_expect_not_null(strstr(report.notes[0], ": 2 samples are left out: their events do not measure "
+						   "loads or stores"));
 	cr_assert_not_null(report.notes[1]);
 	cr_expect_not_null(strstr(report.notes[1], ": 1 samples are left out"));
 	cr_expect_null(report.notes[2]);
@@ -110,7 +111,7 @@ Test(replay, notes_of_events_are_visible_and_few)
 	cr_expect_geq(n, 2);
 	cr_expect_leq(n, 20);
 	cr_expect_not_null(strstr(report.notes[0], "evil\\x1b]0;owned"), "%s", report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[n - 1], "84 samples of further events"), "%s",
+	cr_expect_not_null(strstr(report.notes[n - 1], "84 samples of more events"), "%s",
 			   report.notes[n - 1]);
 	replayed_clear(&replayed);
 	replay_free(replay);

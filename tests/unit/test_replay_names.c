@@ -150,7 +150,7 @@ Test(replay, a_path_that_no_kernel_gives_is_damage)
 	replay = recorded_open(writer);
 	cr_expect_eq(replayed_all(&replayed, replay, 3), -EBADMSG);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_not_null(strstr(replay_message(replay), "path longer than"));
+	cr_expect_not_null(strstr(replay_message(replay), "path of a cgroup is longer than"));
 	replayed_clear(&replayed);
 	replay_free(replay);
 }

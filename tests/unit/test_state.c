@@ -215,7 +215,7 @@ Test(state, another_layout_is_not_taken)
 
 	(void)state_commit(state);
 	cr_assert_eq(state_adopt(state_fd(state), RECORDS + 1, &next, &wrong), -EBADMSG);
-	cr_assert_str_eq(wrong, "another version of pebsd left it");
+	cr_assert_str_eq(wrong, "another version of pebsd saved the state");
 }
 
 Test(state, what_is_no_state_is_not_taken)
@@ -233,7 +233,7 @@ Test(state, what_is_no_state_is_not_taken)
 	cr_assert_eq(state_adopt(sealed, RECORDS, &next, &wrong), -EBADMSG);
 	cr_assert_eq(ftruncate(sealed, 1 << 20), 0);
 	cr_assert_eq(state_adopt(sealed, RECORDS, &next, &wrong), -EBADMSG);
-	cr_assert_str_eq(wrong, "it is no state of pebsd");
+	cr_assert_str_eq(wrong, "the saved state was not written by pebsd");
 }
 
 /* Any single byte is damaged. The state is adopted or refused, and nothing else happens. */

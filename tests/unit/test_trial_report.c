@@ -194,11 +194,10 @@ Test(trial_report, each_rule_in_short)
 	of_rule->unknown_s[UNKNOWN_WINDOW] = 100;
 	trial_rule_approach(of_rule, &rules[0], &estimate);
 	expect_text(
-		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
-		"  fired 2 times on 1 cgroup, firing for 2m 40s in all, 1 still is at the end\n"
-		"  each time it would have started its unit, zoomed in for 30s, tabled hot code and data for "
-		"10m\n"
-		"  judged 2 cgroups of 2 that it matches; unknown for 10.0% of their time, mostly because: ");
+		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n  fired 2 times on 1 "
+		"cgroup, firing for 2m 40s in total, 1 still firing at the end\n  each time it would have "
+		"started its unit, zoomed in for 30s, tracked hot code and data for 10m\n  judged 2 "
+		"cgroups of 2 that match; unknown for 10.0% of their time, mostly because: ");
 	expect_text("\n  closest: comm:db, 672 cycles [662, 682] at +00:03:10: 0.75 times the threshold\n");
 	expect_text("\n\nfew: rate of stores below 200 ");
 	expect_text(", window 1m, dry run\n  matches none of 2 cgroups: comm:db, comm:w\\x1bb\n");
@@ -233,14 +232,14 @@ Test(trial_report, too_few_samples_are_told_with_their_number)
 	report->of_rules[0].cgroups = 1;
 	report->of_rules[0].unknown_s[UNKNOWN_SAMPLES] = 5;
 	report->of_rules[0].most_samples = 212;
-	expect_text("(at most 212 of the 500 that it asks for)\n");
+	expect_text("(at most 212 of the 500 samples that it needs)\n");
 }
 
 Test(trial_report, what_is_not_there_cannot_be_judged)
 {
 	report->roles = 1U << EVENT_LOADS;
 	report->only_comms = true;
-	expect_text("dry run\n  nothing to judge: there are no samples of stores\n");
+	expect_text("dry run\n  nothing to judge: no samples of stores\n");
 	expect_text("or record with --all-cgroups\n");
 }
 

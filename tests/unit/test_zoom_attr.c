@@ -202,14 +202,16 @@ Test(zoom_diagnose, each_refusal_by_name)
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.v1 = true}, -EOPNOTSUPP, "cgroup v1");
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.gone = true}, -ENOENT, "the cgroup is gone");
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EOPNOTSUPP,
-		    "the cgroup has no perf_event controller");
+		    "the cgroup does not have the perf_event controller");
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EOPNOTSUPP,
 		    "enable one: echo +pids > /x");
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.gone = true, .enable = "echo +pids > /x"}, -ENOENT,
 		    "the cgroup is gone");
 	expect_said(-EMFILE, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EMFILE,
 		    "LimitNOFILE=");
-	expect_said(-EBADF, "cpu", (struct zoom_facts){.gone = true}, -EBADF, "no directory of a cgroup");
+	expect_said(-EBADF, "cpu", (struct zoom_facts){.gone = true}, -EBADF,
+		    "it is not a directory of a "
+		    "cgroup");
 	expect_said(-ENOENT, "cpu", none, -EOPNOTSUPP, "CONFIG_CGROUP_PERF");
 	expect_said(-EMFILE, "cpu", none, -EMFILE, "LimitNOFILE=");
 	expect_said(-EACCES, "cpu", none, -EACCES, "CAP_PERFMON");

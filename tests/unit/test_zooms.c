@@ -304,7 +304,7 @@ static bool is_over_for_its_cgroup(u64 id)
 	const struct zoom *zoom = zooms_get(zooms, id);
 
 	cr_expect_neq(zoom->state, ZOOM_RUNNING);
-	return strcmp(zoom->note, "loads pauses; the cgroup was removed, which ended it") == 0;
+	return strcmp(zoom->note, "loads pauses; the cgroup was removed, which ended the zoom") == 0;
 }
 
 Test(zooms, it_ends_with_its_cgroup)
@@ -408,7 +408,7 @@ Test(zooms, an_origin_without_tasks_is_named)
 	zooms_free(zooms);
 	zooms = open_zooms(false);
 	begin("/a", 1, -EOPNOTSUPP);
-	cr_expect_not_null(strstr(message, "the origin is model, which has no tasks"), "%s", message);
+	cr_expect_not_null(strstr(message, "the origin is model, which has no running tasks"), "%s", message);
 }
 
 Test(zooms, what_the_origin_refuses_is_handed_on)

@@ -230,7 +230,7 @@ static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, c
 
 	if (r < 0) {
 		if (asprintf(ret_message,
-			     "cannot read the list of online CPUs from %s: %s. Mount sysfs there",
+			     "cannot read the list of online CPUs from %s: %s; mount sysfs there",
 			     set->online_path, strerror(-r)) < 0)
 			*ret_message = NULL;
 		return r;
@@ -263,7 +263,7 @@ int perf_open(const struct pmu_opening *opening, const char *online_path, struct
 	if (r < 0)
 		return r;
 	if (set->n == 0) {
-		if (asprintf(ret_message, "cannot open %s on PMU %s: none of its CPUs is online by %s",
+		if (asprintf(ret_message, "cannot open %s on PMU %s: none of its CPUs is online (%s)",
 			     event_role_name(opening->event.role), opening->event.pmu, online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;
@@ -326,13 +326,12 @@ static int refuse_period(const struct perf_event_set *set, int error, u64 period
 {
 	const struct event *event = &set->opening.event;
 
-	if (asprintf(
-		    ret_message,
-		    "%s on PMU %s stays at a period of %llu: on CPU %d the kernel does not take %llu: %s; %s",
-		    event_role_name(event->role), event->pmu, (unsigned long long)event->period, cpu,
-		    (unsigned long long)period, strerror(-error),
-		    error == -EINVAL ? "it is below the least that this CPU has: give a larger one"
-				     : "a restart opens the event with it") < 0)
+	if (asprintf(ret_message,
+		     "%s on PMU %s keeps its period of %llu: on CPU %d the kernel refuses %llu: %s; %s",
+		     event_role_name(event->role), event->pmu, (unsigned long long)event->period, cpu,
+		     (unsigned long long)period, strerror(-error),
+		     error == -EINVAL ? "it is below the minimum of this CPU: set a larger one"
+				      : "restart pebsd to open the event with it") < 0)
 		*ret_message = NULL;
 	return error;
 }

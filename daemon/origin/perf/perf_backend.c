@@ -90,21 +90,21 @@ static const char *trouble_text(enum opener_trouble trouble)
 {
 	switch (trouble) {
 	case OPENER_NO_SOCKET:
-		return "pebsd's opener, which could open it, does not listen on " OPENER_SOCKET
-		       ": systemctl start pebsd-opener.socket";
+		return "pebsd-opener does not listen on " OPENER_SOCKET "; run systemctl start "
+		       "pebsd-opener.socket";
 	case OPENER_NOT_OURS:
-		return "pebsd's opener serves root and the user pebsd alone";
+		return "pebsd-opener serves only root and the user pebsd";
 	case OPENER_GONE:
-		return "pebsd's opener hung up: see journalctl -u pebsd-opener.service; the next try asks it "
-		       "again";
+		return "pebsd-opener closed the connection; see journalctl -u pebsd-opener.service (pebsd "
+		       "will ask it again)";
 	case OPENER_SILENT:
-		return "pebsd's opener did not answer in time: see systemctl status pebsd-opener.service; "
-		       "the "
-		       "next try asks it again";
+		return "pebsd-opener did not answer in time; see systemctl status pebsd-opener.service "
+		       "(pebsd will ask it again)";
 	case OPENER_GARBLED:
-		return "pebsd's opener is of another version: systemctl restart pebsd-opener.service";
+		return "pebsd-opener has another version than pebsd; run systemctl restart "
+		       "pebsd-opener.service";
 	case OPENER_REFUSED:
-		return "pebsd's opener refuses it: ";
+		return "pebsd-opener refuses it: ";
 	case OPENER_WELL:
 		break;
 	}

@@ -95,9 +95,9 @@ void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, 
 	if (r >= 0)
 		return;
 	ret->number = 0;
-	(void)log_warning(
-		r, "%s on PMU %s, CPU %d, cannot be left to the next process, which will begin it anew",
-		event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu);
+	(void)log_warning(r,
+			  "cannot pass %s on PMU %s, CPU %d, to the next process, which will open it again",
+			  event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu);
 }
 
 void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)

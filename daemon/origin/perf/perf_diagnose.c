@@ -63,48 +63,43 @@ static char *reason_of_rights(int error, const struct perf_facts *facts)
 	enum privilege needed = privilege_needed(facts);
 
 	if (needed != PRIVILEGE_NONE && facts->user_namespace)
-		return text("this process runs in a user namespace (a rootless container?), whose "
-			    "capabilities do "
-			    "not count for CPU-wide events. Run pebsd outside of it, " REPLAY);
+		return text(
+			"this process runs in a user namespace (a rootless container?), whose "
+			"capabilities do not count for CPU-wide events; run pebsd outside of it, " REPLAY);
 	if (!has_privilege(facts, needed)) {
 		if (needed == PRIVILEGE_ADMIN)
-			return text("kernel.perf_event_paranoid is %d, and above 2 Debian's kernel demands "
-				    "CAP_SYS_ADMIN; "
-				    "CAP_PERFMON is not enough. Run pebsd as root, or set "
-				    "kernel.perf_event_paranoid=2 with sysctl and give it CAP_PERFMON and "
-				    "CAP_BPF",
+			return text("kernel.perf_event_paranoid is %d, and above 2 Debian's kernel "
+				    "requires CAP_SYS_ADMIN (CAP_PERFMON is not enough); run pebsd as "
+				    "root, or set kernel.perf_event_paranoid=2 with sysctl and give pebsd "
+				    "CAP_PERFMON and CAP_BPF",
 				    facts->paranoid);
 		if (needed == PRIVILEGE_ADMIN_UBUNTU)
-			return text("kernel.perf_event_paranoid is %d, and from 4 on Ubuntu's kernel demands "
-				    "CAP_SYS_ADMIN; CAP_PERFMON may not be enough. Run pebsd as root, or set "
-				    "kernel.perf_event_paranoid=2 with sysctl and give it CAP_PERFMON and "
-				    "CAP_BPF",
+			return text("kernel.perf_event_paranoid is %d, and from 4 Ubuntu's kernel "
+				    "requires CAP_SYS_ADMIN (CAP_PERFMON may not be enough); run pebsd as "
+				    "root, or set kernel.perf_event_paranoid=2 with sysctl and give pebsd "
+				    "CAP_PERFMON and CAP_BPF",
 				    facts->paranoid);
 		if (needed == PRIVILEGE_ADMIN_MAYBE)
-			return text("kernel.perf_event_paranoid is %d, and this process has not "
-				    "CAP_SYS_ADMIN, which "
-				    "some distributions' kernels then demand. Run pebsd as root, or set "
-				    "kernel.perf_event_paranoid=2 with sysctl and give it CAP_PERFMON and "
-				    "CAP_BPF",
+			return text("kernel.perf_event_paranoid is %d, and this process lacks "
+				    "CAP_SYS_ADMIN, which some distributions' kernels then require; run "
+				    "pebsd as root, or set kernel.perf_event_paranoid=2 with sysctl and "
+				    "give pebsd CAP_PERFMON and CAP_BPF",
 				    facts->paranoid);
 		if (facts->paranoid_known)
 			return text("kernel.perf_event_paranoid is %d, and this process has neither "
-				    "CAP_PERFMON nor "
-				    "CAP_SYS_ADMIN. Run pebsd as root, or give it CAP_PERFMON and CAP_BPF",
+				    "CAP_PERFMON nor CAP_SYS_ADMIN; run pebsd as root, or give it "
+				    "CAP_PERFMON and CAP_BPF",
 				    facts->paranoid);
-		return text("this process has neither CAP_PERFMON nor CAP_SYS_ADMIN. Run pebsd as root, or "
-			    "give it "
-			    "CAP_PERFMON and CAP_BPF");
+		return text("this process has neither CAP_PERFMON nor CAP_SYS_ADMIN; run pebsd as root, "
+			    "or give it CAP_PERFMON and CAP_BPF");
 	}
 	if (facts->seccomp_filter && error == -EPERM)
-		return text(
-			"the privileges suffice, but a seccomp filter is on this process and may refuse "
-			"perf_event_open. Allow it: in a container with --security-opt seccomp=PROFILE, in a "
-			"systemd unit with SystemCallFilter=perf_event_open bpf");
-	return text(
-		"the privileges suffice, so a security module (SELinux, AppArmor) or a container's rules "
-		"refuse "
-		"it. Look for the denial in the kernel's and the audit log, and allow perf_event to pebsd");
+		return text("the privileges suffice, but this process has a seccomp filter, which may refuse "
+			    "perf_event_open; allow it: in a container with --security-opt seccomp=PROFILE, "
+			    "in a systemd unit with SystemCallFilter=perf_event_open bpf");
+	return text("the privileges suffice, so a security module (SELinux, AppArmor) or the rules of a "
+		    "container refuse it; look for the denial in the kernel log and the audit log, and allow "
+		    "perf_event for pebsd");
 }
 
 /* Adds the reason why pebsd-opener failed, which was tried too. */
@@ -114,32 +109,29 @@ static char *reason_of_permission(int error, const struct perf_facts *facts)
 
 	if (!rights || facts->opener[0] == '\0' || facts->user_namespace)
 		return TAKE_PTR(rights);
-	return text("%s. Otherwise: %s", rights, facts->opener);
+	return text("%s. Opening it through pebsd-opener failed too: %s", rights, facts->opener);
 }
 
 static char *reason_of_precision(const struct perf_facts *facts)
 {
 	if (facts->hypervisor)
-		return text("this is a virtual machine%s. Give the guest a virtual PMU with PEBS (KVM on Ice "
-			    "Lake "
-			    "servers and later: -cpu host,pmu=on), run pebsd on the host, " REPLAY,
+		return text("this is a virtual machine%s; give the guest a virtual PMU with PEBS (KVM on "
+			    "Ice Lake servers and later: -cpu host,pmu=on), run pebsd on the host, " REPLAY,
 			    facts->max_precise_known && facts->max_precise == 0
 				    ? " whose virtual PMU has no PEBS (caps/max_precise is 0)"
 				    : ", and its virtual PMU does not have the PEBS that this event needs");
 	if (facts->microcode && facts->microcode < facts->microcode_wanted)
-		return text("this Sandy Bridge has microcode %#x, and below %#x the kernel switches PEBS off "
-			    "for the CPU's errata. Update the microcode (Debian: intel-microcode, Fedora and "
-			    "Red Hat: microcode_ctl); the kernel needs no restart where it loads it late",
+		return text("this Sandy Bridge has microcode %#x, and below %#x the kernel switches PEBS "
+			    "off because of CPU errata; update the microcode (Debian: intel-microcode, "
+			    "Fedora and Red Hat: microcode_ctl; no reboot is needed if the kernel loads "
+			    "it late)",
 			    facts->microcode, facts->microcode_wanted);
 	if (facts->max_precise_known && facts->max_precise == 0)
-		return text(
-			"the kernel has no PEBS in use (caps/max_precise is 0): this CPU lacks it, or its "
-			"microcode is too old and the kernel switched it off. Update the microcode and look "
-			"at the "
-			"kernel's log for \"PEBS\"");
-	return text(
-		"the PMU does not offer this precision, or a virtual machine with a PMU of its own keeps the "
-		"counters. Look at the kernel's log, and at caps/max_precise of the PMU");
+		return text("the kernel does not use PEBS (caps/max_precise is 0): this CPU lacks it, or the "
+			    "kernel switched it off because the microcode is too old; update the microcode "
+			    "and look for \"PEBS\" in the kernel log");
+	return text("the PMU does not offer this precision, or a virtual machine with a PMU of its own holds "
+		    "the counters; look at the kernel log, and at caps/max_precise of the PMU");
 }
 
 #define SECCOMP_REMEDY                                                                \
@@ -150,9 +142,9 @@ static char *reason_of_precision(const struct perf_facts *facts)
 static char *reason_of_no_call(const struct perf_facts *facts)
 {
 	if (facts->seccomp_filter)
-		return text("a seccomp filter is on this process and hides perf_event_open. Allow "
+		return text("this process has a seccomp filter, which hides perf_event_open; allow "
 			    "it: " SECCOMP_REMEDY);
-	return text("this kernel is built without CONFIG_PERF_EVENTS. Run one that has it, " REPLAY);
+	return text("this kernel is built without CONFIG_PERF_EVENTS; run a kernel that has it, " REPLAY);
 }
 
 static char *reason_of_open(int error, const struct pmu_opening *opening, const struct perf_facts *facts)
@@ -165,46 +157,41 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 		return reason_of_no_call(facts);
 	case -ENOENT:
 		if (facts->has_core_pmu)
-			return text("the kernel has no such PMU or event on this CPU. On a hybrid CPU a PMU "
-				    "has only "
-				    "the CPUs in its file `cpus`");
-		return facts->hypervisor ? text("this is a virtual machine without a virtual PMU. Give the "
-						"guest one with PEBS "
-						"(KVM on Ice Lake servers and later: -cpu host,pmu=on), run "
-						"pebsd on the host, " REPLAY)
-					 : text("the kernel has no core PMU (there is no "
-						"/sys/bus/event_source/devices/cpu): it does "
-						"not know this CPU. A newer kernel may; look in its log for "
-						"\"Performance Events\"");
+			return text("the kernel does not have this PMU or event on this CPU; on a hybrid "
+				    "CPU a PMU has only the CPUs in its file `cpus`");
+		return facts->hypervisor ? text("this is a virtual machine without a virtual PMU; give "
+						"the guest one with PEBS (KVM on Ice Lake servers and "
+						"later: -cpu host,pmu=on), run pebsd on the host, " REPLAY)
+					 : text("the kernel does not know this CPU: it has no core PMU "
+						"(/sys/bus/event_source/devices/cpu is missing); try a "
+						"newer kernel, and look for \"Performance Events\" in the "
+						"kernel log");
 	case -EOPNOTSUPP:
 		return reason_of_precision(facts);
 	case -EMFILE:
 	case -ENFILE:
-		return text("too few file descriptors: one is needed for each event and CPU%s. Raise %s",
-			    opening->has_leader ? ", and one for its leader" : "",
+		return text("too few file descriptors: each event needs one per CPU%s; raise %s",
+			    opening->has_leader ? ", and one more for its leader" : "",
 			    error == -EMFILE ? "LimitNOFILE= of the unit (ulimit -n)"
 					     : "fs.file-max with sysctl");
 	case -ENODEV:
-		return text("the CPU went offline. It is sampled again once it is back");
+		return text("the CPU went offline; pebsd samples it again when it is back online");
 	case -EBUSY:
-		return text(
-			"somebody else holds the counters for itself: firmware, the hypervisor, or another "
-			"profiler. Look in the kernel's log for \"PMU\", and stop the other one");
+		return text("the counters are reserved by the firmware, the hypervisor, or another profiler; "
+			    "look for \"PMU\" in the kernel log, and stop the other user");
 	case -ENODATA:
-		return text("the CPU's load latency event wants an auxiliary event as leader of its group, "
-			    "and the "
-			    "kernel did not take the one offered. Please report this with the output of "
-			    "pebsd --probe");
+		return text("the load latency event of this CPU needs an auxiliary event as leader of its "
+			    "group, and the kernel refused the one from pebsd; please report this with "
+			    "the output of pebsd --probe");
 	case -EINVAL:
-		return text("the kernel refuses these attributes: an ldlat (%u) that this CPU does not take, "
-			    "or a "
-			    "combination that no counter can run. Please report this with the output of "
-			    "pebsd --probe",
+		return text("the kernel refuses these attributes: this CPU does not support the ldlat "
+			    "(%u), or no counter can run this combination; please report this with the "
+			    "output of pebsd --probe",
 			    opening->event.ldlat);
 	case -ENOMEM:
 		return text("out of kernel memory");
 	default:
-		return text("not a cause that pebsd knows. Look in the kernel's log");
+		return text("pebsd does not know this cause; look in the kernel log");
 	}
 }
 
@@ -236,13 +223,13 @@ static char *reason_of_attach(int error, const struct perf_facts *facts)
 	case -EPERM:
 		return reason_of_permission(error, facts);
 	case -EPROTO:
-		return text("the program wants stacks, and the event records none. Please report this");
+		return text("the program needs stacks, but the event does not record them; please report "
+			    "this");
 	case -EINVAL:
-		return text("the kernel refuses the program for this event: built without CONFIG_BPF_EVENTS, "
-			    "or for "
-			    "another kind of event");
+		return text("the kernel refuses the program for this event: the kernel is built without "
+			    "CONFIG_BPF_EVENTS, or the program is for another kind of event");
 	default:
-		return text("not a cause that pebsd knows. Look in the kernel's log");
+		return text("pebsd does not know this cause; look in the kernel log");
 	}
 }
 
@@ -263,18 +250,17 @@ int perf_diagnose_bpf(const struct perf_facts *facts, char **ret)
 {
 	*ret = NULL;
 	if (!facts->has_btf)
-		*ret = text("cannot load the BPF programs: /sys/kernel/btf/vmlinux cannot be read, so the "
-			    "kernel's types "
-			    "are not known. Run a kernel built with CONFIG_DEBUG_INFO_BTF (every current "
-			    "distribution's "
-			    "is), and in a container mount /sys");
+		*ret = text("cannot load the BPF programs: the types of the kernel are unknown because "
+			    "/sys/kernel/btf/vmlinux cannot be read; run a kernel built with "
+			    "CONFIG_DEBUG_INFO_BTF (all current distributions have it), and in a "
+			    "container mount /sys");
 	else if (facts->user_namespace)
-		*ret = text("cannot load the BPF programs: this process runs in a user namespace (a rootless "
-			    "container?), whose capabilities do not count for them. Run pebsd outside of "
-			    "it, " REPLAY);
+		*ret = text("cannot load the BPF programs: this process runs in a user namespace (a "
+			    "rootless container?), whose capabilities do not count for them; run pebsd "
+			    "outside of it, " REPLAY);
 	else if (facts->capabilities_known && !may_load_bpf(facts))
-		*ret = text("cannot load the BPF programs: this process has not CAP_BPF and CAP_PERFMON (nor "
-			    "CAP_SYS_ADMIN). Run pebsd as root, or give it both");
+		*ret = text("cannot load the BPF programs: this process lacks CAP_BPF or CAP_PERFMON (and "
+			    "has no CAP_SYS_ADMIN); run pebsd as root, or give it both");
 	else
 		return 0;
 	return *ret ? 0 : -ENOMEM;
@@ -285,10 +271,9 @@ int perf_diagnose_remark(const struct perf_facts *facts, char **ret)
 	*ret = NULL;
 	if (!facts->lockdown_confidential)
 		return 0;
-	*ret = text("the kernel is locked down (confidentiality): reading samples needs "
-		    "bpf_cast_to_kern_ctx, which "
-		    "Linux 6.2 and later have; on an older one the programs are refused. Use "
-		    "lockdown=integrity there");
+	*ret = text("the kernel is locked down (confidentiality): reading samples then needs "
+		    "bpf_cast_to_kern_ctx, which Linux has from 6.2, and an older kernel refuses the "
+		    "programs; boot an older kernel with lockdown=integrity");
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -309,7 +294,8 @@ int perf_diagnose_permission(int error, const struct perf_facts *facts, char **r
 		return 0;
 	}
 	if (reason)
-		*ret = text("this process may open no event on a whole CPU: perf_event_open: %s: %s",
+		*ret = text("this process is not allowed to open events on a whole CPU: perf_event_open: "
+			    "%s: %s",
 			    strerror(-error), reason);
 	return *ret ? 0 : -ENOMEM;
 }
@@ -320,31 +306,29 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 
 	*ret = NULL;
 	if (facts->descriptors_max && facts->descriptors_used + all > facts->descriptors_max) {
-		*ret = text(
-			"too few file descriptors: %u CPUs take up to %llu here (one each, and one for a "
-			"leader where the kernel demands it), beside %llu of other events, %llu for all else "
-			"and %llu in use, and the hard limit is %llu. Raise LimitNOFILE= of the unit "
-			"(elsewhere ulimit -Hn, or --ulimit nofile= of a container) to %llu, or sample "
-			"fewer events",
-			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before,
-			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
-			(unsigned long long)facts->descriptors_used,
-			(unsigned long long)facts->descriptors_max,
-			(unsigned long long)facts->descriptors_used + all);
+		*ret = text("too few file descriptors: events on %u CPUs need up to %llu (one per CPU, and "
+			    "one more for a leader if the kernel requires it), events opened earlier need "
+			    "%llu, everything else needs %llu, and %llu are in use, but the hard limit is "
+			    "%llu; raise LimitNOFILE= of the unit (elsewhere ulimit -Hn, or --ulimit nofile= "
+			    "of a container) to %llu, or sample fewer events",
+			    wanted->cpus, (unsigned long long)wanted->descriptors,
+			    (unsigned long long)wanted->before,
+			    (unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
+			    (unsigned long long)facts->descriptors_used,
+			    (unsigned long long)facts->descriptors_max,
+			    (unsigned long long)facts->descriptors_used + all);
 		return *ret ? 0 : -ENOMEM;
 	}
 	if (facts->files_max && facts->files_used + all > facts->files_max &&
 	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
-		*ret = text(
-			"too few open files on this system: %u CPUs take up to %llu here, beside %llu of "
-			"other events and %llu for all else, and of fs.file-max (%llu) %llu are in use. Raise "
-			"it: sysctl fs.file-max=%llu",
-			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before,
-			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
-			(unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
-			2ULL * (facts->files_used + all));
+		*ret = text("too few open files on this system: events on %u CPUs need up to %llu, events "
+			    "opened earlier need %llu, everything else needs %llu, but of fs.file-max (%llu) "
+			    "%llu are in use; raise it: sysctl fs.file-max=%llu",
+			    wanted->cpus, (unsigned long long)wanted->descriptors,
+			    (unsigned long long)wanted->before,
+			    (unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
+			    (unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
+			    2ULL * (facts->files_used + all));
 		return *ret ? 0 : -ENOMEM;
 	}
 	return 0;
@@ -354,14 +338,13 @@ int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret)
 {
 	*ret = NULL;
 	if (facts->cgroups == PERF_CGROUPS_NO_MOUNT)
-		*ret = text(
-			"cannot tell cgroups apart: no cgroup2 file system is mounted, and v1 hierarchies "
-			"number their cgroups each on their own. Mount it: mount -t cgroup2 none "
-			"/sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1");
+		*ret = text("cannot tell cgroups apart: no cgroup2 file system is mounted, and each v1 "
+			    "hierarchy numbers its cgroups separately; mount it: mount -t cgroup2 none "
+			    "/sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1");
 	else if (facts->cgroups == PERF_CGROUPS_V1_ONLY)
-		*ret = text("cannot tell cgroups apart: no cgroup is below the root of the cgroup2 file "
-			    "system, and v1 hierarchies are in use, so every sample would be the root's. "
-			    "Boot with systemd.unified_cgroup_hierarchy=1");
+		*ret = text("cannot tell cgroups apart: the cgroup2 file system has no cgroup below its "
+			    "root, and v1 hierarchies are in use, so every sample would count for the "
+			    "root; boot with systemd.unified_cgroup_hierarchy=1");
 	else
 		return 0;
 	return *ret ? 0 : -ENOMEM;

@@ -212,15 +212,16 @@ static void tell(const struct perf_event_set *set, const struct taking_over *ove
 	const char *pmu = set->opening.event.pmu;
 
 	if (over->went_on)
-		log_info("%s on PMU %s: sampled all the while on %zu CPUs", role, pmu, over->went_on);
+		log_info("%s on PMU %s: sampled without a gap on %zu CPUs", role, pmu, over->went_on);
 	if (over->replaced)
-		log_notice("%s on PMU %s: replaced on %zu CPUs, each of them not sampled for %llu us or less",
+		log_notice("%s on PMU %s: replaced on %zu CPUs, each of which was not sampled for at most "
+			   "%llu us",
 			   role, pmu, over->replaced, (unsigned long long)(over->longest_ns / NSEC_PER_USEC));
 	if (over->missing)
 		(void)log_warning(
 			0,
-			"%s on PMU %s: on %zu CPUs the event of the process before was not passed, and what "
-			"it counted after the last reading is not known; they begin anew",
+			"%s on PMU %s: on %zu CPUs the event of the previous process was not passed on, "
+			"so its counts since the last reading are lost; the event is opened again there",
 			role, pmu, over->missing);
 }
 

@@ -19,14 +19,14 @@ static const char *holders(enum perf_watchdog watchdog)
 {
 	switch (watchdog) {
 	case PERF_WATCHDOG_ON:
-		return "most often the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its "
+		return "usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its "
 		       "counter), or another profiler, such as perf";
 	case PERF_WATCHDOG_OFF:
 		return "another profiler, such as perf (the NMI watchdog is off)";
 	case PERF_WATCHDOG_UNKNOWN:
 		break;
 	}
-	return "most often the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
+	return "usually the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
 	       "profiler, such as perf";
 }
 
@@ -44,8 +44,8 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 		return NULL;
 	names = cpu_list_format(&list);
 	if (!names || asprintf(&text,
-			       "%s does not count on CPUs %s: another pinned event holds the counter that it "
-			       "needs: %s; it is tried again each interval",
+			       "%s does not count on CPUs %s: its counter is held by another pinned "
+			       "event, %s; pebsd tries again each interval",
 			       key, names, holders(watchdog)) < 0)
 		return NULL;
 	return text;
@@ -62,8 +62,8 @@ char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf
 	if (share >= TURNS_SHARE)
 		return NULL;
 	if (asprintf(&text,
-		     "%s counted %.0f%% of the time: it takes turns on its counter, with another event of "
-		     "pebsd, or with somebody else, %s; its figures are of that part of the time",
+		     "%s counted %.0f%% of the time: it shares its counter in turns with another event, "
+		     "of pebsd or of another user: %s; its counts cover only that part of the time",
 		     key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;
@@ -94,8 +94,8 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 	if (!names ||
 	    asprintf(&text,
 		     "%s was throttled on CPUs %s, %s time%s since the start, for %s of CPU time: the "
-		     "kernel stops an event that samples a CPU more often a second than " RATE
-		     "%s; raise `period` in [sampling], or that sysctl",
+		     "kernel throttles an event whose samples per second on one CPU exceed " RATE "%s; "
+		     "raise `period` in [sampling], or raise that sysctl",
 		     key, names, times, throttles == 1 ? "" : "s", span, value) < 0)
 		return NULL;
 	return text;
@@ -151,22 +151,23 @@ static double longer_periods(const struct perf_note_losses *losses)
 static char *collision_advice(const struct perf_note_losses *losses)
 {
 	const double longer = losses->colliding ? longer_periods(losses) : 0;
-	char more[80] = "", *text;
+	char more[120] = "", *text;
 
 	if (longer > 0)
 		(void)snprintf(more, sizeof(more),
-			       ", and with periods about %.0f times as long a tenth would be lost", longer);
+			       ", and with periods about %.0f times as long only a tenth of the samples "
+			       "would be lost",
+			       longer);
 	if (losses->colliding
 		    ? asprintf(&text,
-			       "here %s collide, or another PEBS user with them, such as perf record -e "
-			       "cycles:pp; longer periods (`period` and `instructions-period` in [sampling]) "
-			       "or fewer `events` lose less: with twice the periods there are a quarter of "
-			       "the "
-			       "collisions%s",
+			       "here %s collide with each other, or with another PEBS user such as perf "
+			       "record -e cycles:pp; to lose fewer samples, set longer periods (`period` "
+			       "and `instructions-period` in [sampling]) or fewer `events`: doubled "
+			       "periods have a quarter of the collisions%s",
 			       losses->colliding, more) < 0
 		    : asprintf(&text,
-			       "here most likely with those of another PEBS user, such as perf record -e "
-			       "cycles:pp; a longer period in [sampling] loses less") < 0)
+			       "here most likely it collides with another PEBS user, such as perf record "
+			       "-e cycles:pp; set a longer period in [sampling] to lose fewer samples") < 0)
 		return NULL;
 	return text;
 }
@@ -195,14 +196,16 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 	if (losses->expected > 0) {
 		text_count(losses->lost, lost);
 		text_count(losses->expected, expected);
-		(void)snprintf(share, sizeof(share), ", and lost %s of %s samples (%.0f%%) as unexplained",
+		(void)snprintf(share, sizeof(share),
+			       ", and lost %s of %s samples (%.0f%%), which count "
+			       "as unexplained",
 			       lost, expected, 100 * (double)losses->lost / (double)losses->expected);
 	}
 	if (!names || !advice ||
 	    asprintf(&text,
-		     "%s was silent on CPUs %s until it was armed again, %s time%s since the start%s: before "
-		     "Skylake the records of PEBS events that overflow together are dropped, and the kernel "
-		     "leaves their counters unarmed; %s",
+		     "%s stopped on CPUs %s until pebsd armed it again, %s time%s since the start%s: on "
+		     "CPUs before Skylake, the records of PEBS events that overflow together are dropped, "
+		     "and the kernel leaves their counters stopped; %s",
 		     key, names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
 		return NULL;
 	return text;
@@ -214,13 +217,13 @@ char *perf_note_rate(u64 start, u64 now)
 
 	if (now == 0 || now >= start)
 		return NULL;
-	if (asprintf(
-		    &text,
-		    RATE
-		    " fell from %llu to %llu since the start; the kernel lowers it where sampling interrupts "
-		    "took too long (its log says so): an event that samples a CPU more often a second is "
-		    "throttled; raise `period` in [sampling], or set it back: sysctl " RATE "=%llu",
-		    (unsigned long long)start, (unsigned long long)now, (unsigned long long)start) < 0)
+	if (asprintf(&text,
+		     RATE
+		     " fell from %llu to %llu since the start: the kernel lowers it when sampling "
+		     "interrupts take too long (see the kernel log), and throttles an event whose samples "
+		     "per second on one CPU exceed it; raise `period` in [sampling], or set it back: "
+		     "sysctl " RATE "=%llu",
+		     (unsigned long long)start, (unsigned long long)now, (unsigned long long)start) < 0)
 		return NULL;
 	return text;
 }

@@ -87,10 +87,10 @@ static void diagnose(int error, const struct pmu_counter *counter, int cpu, char
 
 	if (error == -EINVAL) {
 		if (asprintf(ret_message,
-			     "cannot count off-core responses (%s) on PMU %s, CPU %d (config %#llx, config1 "
-			     "%#llx): %s: the CPU's off-core response register does not take this value. "
-			     "Leave `offcore` out of `events`, and please report this with the output of "
-			     "pebsd --probe",
+			     "cannot count off-core responses (%s) on PMU %s, CPU %d (config %#llx, "
+			     "config1 %#llx): %s: the off-core response register of this CPU refuses this "
+			     "value; leave `offcore` out of `events`, and please report this with the "
+			     "output of pebsd --probe",
 			     offcore_kind_name(counter->kind), counter->pmu, cpu,
 			     (unsigned long long)counter->config, (unsigned long long)counter->config1,
 			     strerror(-error)) < 0)
@@ -137,7 +137,8 @@ static int start_place(struct offcore_set *set, const struct offcore_place *plac
 
 	if (r < 0) {
 		if (asprintf(ret_message,
-			     "cannot hand the off-core counters of PMU %s on CPU %d to the BPF programs: %s",
+			     "cannot pass the off-core counters of PMU %s on CPU %d to the BPF programs: "
+			     "%s",
 			     set->pmus[place->pmu].name, place->cpu, strerror(-r)) < 0)
 			*ret_message = NULL;
 		return r;
@@ -153,7 +154,7 @@ static int online_cpus(const struct offcore_set *set, struct cpu_list *ret, char
 	int r = cpu_list_read(set->online_path, ret);
 
 	if (r < 0 &&
-	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s. Mount sysfs there",
+	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s; mount sysfs there",
 		     set->online_path, strerror(-r)) < 0)
 		*ret_message = NULL;
 	return r;
@@ -251,8 +252,7 @@ int offcore_open(const struct pmu_counter *counters, size_t n, const char *onlin
 		return r;
 	if (set->n == 0) {
 		if (asprintf(ret_message,
-			     "cannot count off-core responses: none of the PMU's CPUs is online "
-			     "by %s",
+			     "cannot count off-core responses: none of the PMU's CPUs is online (%s)",
 			     online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;

@@ -171,10 +171,9 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	/* The previous process may have been interrupted while it replaced them. */
 	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
 		offcore_close_place(&old);
-		log_notice(
-			"off-core counters of CPU %d are replaced: those of the process before are not all "
-			"there",
-			place->cpu);
+		log_notice("off-core counters of CPU %d are replaced: not all those of the previous "
+			   "process were passed on",
+			   place->cpu);
 		return false;
 	}
 	offcore_close_place(place);

@@ -39,12 +39,12 @@ static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selec
 
 		if (cpus && !*cpus)
 			return pmu_plan_note(plan,
-					     "%s on PMU %s is not sampled: the PMU has no CPU online; "
+					     "%s on PMU %s is not sampled: no CPU of the PMU is online; "
 					     "restart pebsd when one is online",
 					     event_role_name(opening.event.role), opening.event.pmu);
 		r = pmu_plan_note(plan,
-				  "%s on PMU %s is not sampled: none of its CPUs, %s, is among those that "
-				  "[sampling] names",
+				  "%s on PMU %s is not sampled: none of its CPUs, %s, is among the CPUs "
+				  "in [sampling]",
 				  event_role_name(opening.event.role), opening.event.pmu, cpus ? cpus : "");
 		return r;
 	}
@@ -108,7 +108,7 @@ char *perf_sets_refusal(const struct pmu_plan *plan, size_t i)
 
 	if (has_all_cpus(plan, refusal->role))
 		return NULL;
-	if (asprintf(&text, "%s on PMU %s cannot be had: %s", event_role_name(refusal->role), refusal->pmu,
+	if (asprintf(&text, "%s on PMU %s is not available: %s", event_role_name(refusal->role), refusal->pmu,
 		     refusal->reason) < 0)
 		return NULL;
 	return text;
@@ -129,12 +129,12 @@ static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const
  */
 static int refuse_period(const struct pmu_plan *plan, const struct event *event, char **ret_message)
 {
-	const char *reason = "its PMU is gone";
+	const char *reason = "its PMU no longer exists";
 
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		if (plan->refusals[i].role == event->role && strcmp(plan->refusals[i].pmu, event->pmu) == 0)
 			reason = plan->refusals[i].reason;
-	if (asprintf(ret_message, "%s on PMU %s stays at a period of %llu: %s", event_role_name(event->role),
+	if (asprintf(ret_message, "%s on PMU %s keeps its period of %llu: %s", event_role_name(event->role),
 		     event->pmu, (unsigned long long)event->period, reason) < 0)
 		*ret_message = NULL;
 	return -EINVAL;

@@ -81,14 +81,14 @@ int perf_selection_check(const struct perf_selection *selection, const struct cp
 	cpu_list_keep(&cpus, &selection->named);
 	if (!is_empty(&selection->named) && is_empty(&cpus))
 		length = asprintf(ret_message,
-				  "cpus = %s in [sampling]: none of these CPUs is online, which are %s; name "
-				  "some of those, or all",
+				  "cpus = %s in [sampling]: none of these CPUs is online; the online CPUs "
+				  "are %s; name some of them, or all",
 				  named, all);
 	else
 		length = asprintf(ret_message,
-				  "isolated = no in [sampling]: every online CPU%s%s is isolated (isolcpus, "
-				  "nohz_full), so none is left to sample; set isolated = yes, or name others "
-				  "in cpus",
+				  "isolated = no in [sampling]: every online CPU%s%s is isolated "
+				  "(isolcpus, nohz_full), so no CPU is left to sample; set isolated = "
+				  "yes, or name other CPUs in cpus",
 				  *named ? " of cpus = " : "", named);
 	if (length < 0) {
 		*ret_message = NULL;
@@ -110,14 +110,13 @@ char *perf_selection_note(const struct perf_selection *selection)
 		length = asprintf(
 			&text,
 			"isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs "
-			"%s is in no figure",
+			"%s is not counted",
 			isolated);
 	else
 		length = asprintf(
 			&text,
-			"CPUs %s alone are sampled (cpus in [sampling])%s%s: what runs on other CPUs is "
-			"in no figure",
-			named, *isolated ? ", without those that are isolated (isolated = no), " : "",
-			isolated);
+			"only CPUs %s are sampled (cpus in [sampling])%s%s: what runs on other CPUs is "
+			"not counted",
+			named, *isolated ? ", without the isolated ones (isolated = no), " : "", isolated);
 	return length < 0 ? NULL : text;
 }

@@ -95,15 +95,15 @@ static int plan_pmu(const struct planner *planner, const char *name)
 	case PMU_ARM_SPE:
 		r = pmu_refuse_all(
 			planner, name,
-			"the data of Arm's statistical profiling extension goes to the AUX buffer "
-			"only; a BPF program attached to it never runs. Look at recordings of other "
-			"machines with pebsd --replay FILE");
+			"Arm's Statistical Profiling Extension writes only to the AUX buffer, and a BPF "
+			"program attached to it never runs; look at recordings of other machines with "
+			"pebsd --replay FILE");
 		break;
 	case PMU_ARM_CORE:
 		r = pmu_refuse_all(
 			planner, name,
-			"Arm's core counters tell neither latency nor source of an access, and sample no "
-			"instruction precisely. Look at recordings of other machines with pebsd "
+			"Arm's core counters report neither latency nor source of an access, and do not "
+			"sample instructions precisely; look at recordings of other machines with pebsd "
 			"--replay FILE");
 		break;
 	}
@@ -122,17 +122,17 @@ static int note_copy(const struct planner *planner)
 		    (i > 0 && strcmp(opening->event.pmu, plan->openings[i - 1].event.pmu) == 0))
 			continue;
 		r = pmu_plan_note(plan,
-				  "%s: the tree does not tell which CPUs are online; an event is opened on "
-				  "each that is",
+				  "%s: the sysfs tree does not say which CPUs are online; pebsd opens an "
+				  "event on each online CPU",
 				  opening->event.pmu);
 		if (r < 0)
 			return r;
 	}
 	return pmu_plan_note(
 		plan,
-		"read from %s in the place of /sys; nothing was opened. Only opening could tell whether "
-		"the kernel takes these events, whether another user holds the counters, and what "
-		"privileges are missing",
+		"read from %s instead of /sys; nothing was opened. Only opening an event shows whether "
+		"the kernel accepts it, whether another user holds the counters, and which privileges are "
+		"missing",
 		planner->tree->root);
 }
 

@@ -68,22 +68,23 @@ static int plan_threshold(const struct planner *planner, const char *pmu, struct
 
 	if (r > 0 && opening->event.ldlat != ldlat)
 		r = pmu_plan_note(planner->plan,
-				  "%s: the threshold is %u cycles, not %u: the unit's are multiples of %d",
+				  "%s: the latency threshold is %u cycles, not %u: this unit supports "
+				  "multiples of %d",
 				  pmu, opening->event.ldlat, ldlat, LDLAT_STEP);
 	if (r < 0)
 		return r;
 	if (opening->event.ldlat)
 		return pmu_plan_note(
 			planner->plan,
-			"%s: with ldlat = %u the kernel drops samples of anything else than "
-			"loads above it, and a CPU of Zen 5 samples only what missed L3: shares of "
-			"sources are those of such loads",
+			"%s: with ldlat = %u the kernel keeps only samples of loads with a higher "
+			"latency, and a Zen 5 CPU samples only loads that missed L3: the shares of "
+			"sources cover only such loads",
 			pmu, opening->event.ldlat);
 	return pmu_plan_note(
 		planner->plan,
-		"%s: ldlat = %u is not applied, loads are sampled whatever their latency. A "
-		"threshold takes a CPU and a kernel that have it (caps/ldlat is 1: from Zen 5 and "
-		"Linux 6.15 on) and 128 to 2048 cycles",
+		"%s: ldlat = %u is not applied, so loads of any latency are sampled: a threshold needs "
+		"128 to 2048 cycles and a CPU and kernel that support it (caps/ldlat is 1: from Zen 5 and "
+		"Linux 6.15 on)",
 		pmu, ldlat);
 }
 
@@ -121,7 +122,7 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 		r = pmu_plan_note(
 			planner->plan,
 			"%s: this CPU cannot count operations (format/cnt_ctl is missing): it counts "
-			"cycles, so what waits long is sampled more often",
+			"cycles, so operations that wait long are sampled more often",
 			pmu);
 	}
 	if (r >= 0 && loads)
@@ -134,10 +135,10 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 		return r;
 	return pmu_plan_note(
 		planner->plan,
-		loads ? "%s: operations of every kind are sampled and those that are no loads are "
-			"filtered out; loads that hit L1 have a source, but no latency"
-		      : "%s: operations of every kind are sampled and those that are no stores are "
-			"filtered out; stores have no latency",
+		loads ? "%s: the CPU samples operations of all kinds, and pebsd ignores those that are "
+			"not loads; loads that hit L1 have a source, but no latency"
+		      : "%s: the CPU samples operations of all kinds, and pebsd ignores those that are "
+			"not stores; stores have no latency",
 		pmu);
 }
 
@@ -150,12 +151,10 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 
 	if (!pmu_tree_has(planner->tree, pmu, "format"))
 		return pmu_refuse_all(planner, pmu,
-				      "the folder format/ of this PMU is not in the tree, so the tree does "
-				      "not tell how its "
-				      "samples are asked for: all kernels make one but for the first CPUs "
-				      "that had IBS, which "
-				      "count cycles alone. Copy the tree whole, or run pebsd --probe on the "
-				      "machine itself");
+				      "the sysfs tree lacks the directory format/ of this PMU, so it does "
+				      "not say how to request samples (kernels omit it only for the first "
+				      "CPUs with IBS, which count only cycles); copy the whole tree, or "
+				      "run pebsd --probe on the machine itself");
 	if (pmu_tree_number(planner->tree, pmu, "type", &type) < 0)
 		return pmu_refuse_all(planner, pmu, "cannot read its type number");
 	if (loads)
@@ -164,21 +163,21 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 		if (loads)
 			r = pmu_plan_refuse(
 				plan, pmu, EVENT_STORES,
-				"a core has one unit for instruction based sampling, which takes one "
-				"event, and the loads have it: to sample stores in their place set "
-				"events without loads");
+				"a core has one unit for instruction based sampling, which runs one "
+				"event, and loads use it; to sample stores instead, set events without "
+				"loads");
 		else
 			r = plan_role(planner, pmu, type, EVENT_STORES);
 	}
 	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_INSTRUCTIONS,
-			"instruction based sampling counts dispatched operations or cycles, not "
-			"retired instructions, so its samples are no denominator; set events without "
+			"instruction based sampling counts dispatched operations or cycles, not retired "
+			"instructions, so its samples cannot be used as a denominator; set events without "
 			"instructions");
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_OFFCORE,
-			"AMD's cores have no off-core response counting; set events without offcore");
+			"AMD's cores cannot count off-core responses; set events without offcore");
 	return r;
 }

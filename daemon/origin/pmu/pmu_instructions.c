@@ -75,10 +75,11 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	if (quirk->instructions_alone && has_company(planner))
 		return pmu_plan_refuse(
 			planner->plan, core->pmu, EVENT_INSTRUCTIONS,
-			"on this CPU (caps/pmu_name is %s: CPUID 06_2A and 06_2D) the manual (18.9.4.4) "
-			"wants the other programmable counters quiet while instructions are sampled with "
-			"precise distribution, so they are not sampled beside other events: set events = "
-			"instructions alone, or leave instructions out",
+			"on this CPU (caps/pmu_name is %s: CPUID 06_2A and 06_2D) Intel's manual "
+			"(18.9.4.4) requires the other programmable counters to be idle while "
+			"instructions are sampled with precise distribution, so pebsd does not sample "
+			"them together with other events; set events = instructions, or leave "
+			"instructions out",
 			core->name);
 	planner_opening(planner, core->pmu, core->type, EVENT_INSTRUCTIONS, &opening);
 	r = planner_place(planner, core->pmu, EVENT_INSTRUCTIONS, "instructions", terms, ARRAY_SIZE(terms),

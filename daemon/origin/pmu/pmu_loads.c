@@ -67,7 +67,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 	if (r < 0 || core->name || opening.has_leader)
 		return r;
 	return pmu_plan_note(planner->plan,
-			     "%s: no caps/pmu_name tells the CPU's generation; its latency is taken for "
-			     "use latency, as before Alder Lake and Sapphire Rapids",
+			     "%s: the CPU generation is unknown (caps/pmu_name is missing); pebsd assumes "
+			     "that its latency is use latency, as before Alder Lake and Sapphire Rapids",
 			     core->pmu);
 }

@@ -44,26 +44,26 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 	if (pmu_is_amd(planner, core->pmu))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
-			"AMD's cores have no off-core response counting: set events without "
-			"offcore. Its place is in the sources of the loads that ibs_op samples");
+			"AMD's cores cannot count off-core responses; set events without offcore, and see "
+			"the sources of the loads that ibs_op samples");
 	if (!pmu_tree_has(planner->tree, core->pmu, "events"))
 		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
 	if (core->name && strncmp(core->name, "generic_arch", strlen("generic_arch")) == 0)
 		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
 	if (pmu_tree_has(planner->tree, core->pmu, "format/offmodule_rsp"))
 		return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
-				       "this core counts off-module responses (format/offmodule_rsp) in the "
-				       "place of off-core ones, and this version does not know their values: "
-				       "set events without offcore");
+				       "this core counts off-module responses (format/offmodule_rsp) "
+				       "instead of off-core responses, and this version of pebsd does not "
+				       "know their values; set events without offcore");
 	if (!pmu_tree_has(planner->tree, core->pmu, "format/offcore_rsp"))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
-			"it has no off-core response counting (format/offcore_rsp is missing): "
-			"it began with Nehalem, and a kernel that does not know the CPU model "
-			"does not offer it. Set events without offcore, or try a newer kernel");
+			"it cannot count off-core responses (format/offcore_rsp is missing): CPUs before "
+			"Nehalem cannot, and a kernel that does not know the CPU model does not offer it; "
+			"set events without offcore, or try a newer kernel");
 	return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
-			       "this version does not know what MSR_OFFCORE_RSP is to hold for %s%s: "
-			       "set events without offcore",
+			       "this version of pebsd does not know the values of MSR_OFFCORE_RSP for "
+			       "%s%s; set events without offcore",
 			       core->name ? "a core of caps/pmu_name " : "a core without caps/pmu_name",
 			       core->name ? core->name : "");
 }
@@ -80,9 +80,9 @@ static int note_turns(const struct planner *planner, const struct pmu_core *core
 		return r;
 	return pmu_plan_note(
 		planner->plan,
-		"%s: %zu off-core response counts share %zu register%s, which the threads of a "
-		"core may have in common: the kernel lets them take turns, and each is scaled by "
-		"the time that it ran",
+		"%s: %zu off-core response counts share %zu register%s, which the threads of a core may "
+		"share too: the kernel runs the counts in turns, and pebsd scales each count by the time "
+		"that it ran",
 		core->pmu, n, registers, registers == 1 ? "" : "s");
 }
 
@@ -116,7 +116,8 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		if (r > 0 && opening.config2)
 			r = pmu_plan_refuse(
 				plan, core->pmu, EVENT_OFFCORE,
-				"format/offcore_rsp is not in config1, where this version opens it");
+				"format/offcore_rsp is not in config1, the only place that this version "
+				"of pebsd supports");
 		if (r <= 0) {
 			plan->n_counters = before;
 			return r;

@@ -45,9 +45,8 @@ const struct pmu_offcore_values pmu_offcore_westmere = {
 	.l3 = NEHALEM(0x07),
 	.local_dram = NEHALEM(0x50),
 	.remote_dram = NEHALEM(0x28),
-	.note = "on Westmere reads that another node's cache answers with a clean line count as local "
-		"memory: "
-		"one bit of the register stands for both",
+	.note = "on Westmere, reads that the cache of another node serves with a clean line count as "
+		"local memory: the register has one bit for both",
 };
 
 const struct pmu_offcore_values pmu_offcore_sandybridge = {

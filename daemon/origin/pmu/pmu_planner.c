@@ -53,9 +53,9 @@ int planner_refuse_event(const struct planner *planner, const char *pmu, enum ev
 {
 	if (error == -ENOMEM)
 		return error;
-	return pmu_plan_refuse(planner->plan, pmu, role, "cannot make the event of %s: \"%s\": %s", file,
+	return pmu_plan_refuse(planner->plan, pmu, role, "cannot build the event from %s: \"%s\": %s", file,
 			       culprit,
-			       error == -EINVAL   ? "not in the words that this version knows"
+			       error == -EINVAL   ? "this version of pebsd does not know this term"
 			       : error == -ERANGE ? "its value has more bits than its format"
 			       : error == -ENOENT ? "the PMU's format/ folder does not have it"
 						  : strerror(-error));
@@ -88,7 +88,7 @@ int planner_open(const struct planner *planner, const struct pmu_core *core, enu
 		return planner_refuse_event(planner, core->pmu, role, file, culprit, r);
 	if (configs[3])
 		return pmu_plan_refuse(planner->plan, core->pmu, role,
-				       "%s sets config3, which this version does not pass on", file);
+				       "%s sets config3, which this version of pebsd does not support", file);
 	planner_opening(planner, core->pmu, core->type, role, ret);
 	ret->config = configs[0];
 	ret->config1 = configs[1];
@@ -130,7 +130,7 @@ int planner_period(const struct planner *planner, u64 wished, u64 usual, struct 
 		return 0;
 	return pmu_plan_note(
 		planner->plan,
-		"%s: the period of %s is %llu, not %llu: this PMU takes multiples of %u from %u on",
+		"%s: the period of %s is %llu, not %llu: this PMU supports multiples of %u, at least %u",
 		opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
 		(unsigned long long)wished, opening->period_step, opening->period_min);
 }

@@ -43,20 +43,19 @@ static int refuse_amd(const struct planner *planner, const char *pmu, enum event
 {
 	struct pmu_plan *plan = planner->plan;
 	const char *fault = role == EVENT_INSTRUCTIONS
-				    ? "AMD's core counters sample no instruction precisely"
-				    : "AMD's core counters tell neither latency nor source of an access";
+				    ? "AMD's core counters do not sample instructions precisely"
+				    : "AMD's core counters report neither latency nor source of an access";
 
 	if (pmu_tree_has_pmu(planner->tree, "ibs_op"))
 		return pmu_plan_refuse(plan, pmu, role, "%s; %s", fault,
 				       role == EVENT_INSTRUCTIONS
 					       ? "ibs_op counts operations: set events without instructions"
-					       : "that is what the PMU ibs_op is for");
+					       : "the PMU ibs_op does");
 	return pmu_plan_refuse(
 		plan, pmu, role,
-		"%s, and there is no PMU ibs_op: a CPU from before family 10h, a virtual machine, "
-		"or instruction based sampling switched off by the firmware. Look for IBS in the "
-		"firmware's settings, run pebsd on the host, or look at recordings with pebsd "
-		"--replay FILE",
+		"%s, and there is no PMU ibs_op: the CPU is older than family 10h, this is a virtual "
+		"machine, or the firmware switched off instruction based sampling; look for IBS in the "
+		"firmware settings, run pebsd on the host, or look at recordings with pebsd --replay FILE",
 		fault);
 }
 
@@ -70,22 +69,21 @@ static const char *fault_of_core(const struct planner *planner, const struct pmu
 	const bool memory = role == EVENT_LOADS || role == EVENT_STORES;
 
 	if (pmu_tree_has(planner->tree, core->pmu, "format/cccr"))
-		return "this is NetBurst (format/cccr), whose PEBS the kernel's driver does not sample with: "
-		       "neither address nor latency nor source are to be had";
+		return "this is NetBurst (format/cccr), and the kernel's driver does not sample with its "
+		       "PEBS: neither address nor latency nor source is available";
 	if (is_zhaoxin(planner, core))
-		return "its formats are those of Zhaoxin (format/pc is missing), whose counters sample "
-		       "nothing "
-		       "precisely: neither address nor latency nor source are to be had";
+		return "this is a Zhaoxin CPU by its formats (format/pc is missing), and its counters "
+		       "cannot sample precisely: neither address nor latency nor source is available";
 	if (!memory || !core->name || !pmu_quirk_known(core->name))
 		return NULL;
 	if (core->quirk->records == PMU_RECORDS_REGISTERS)
-		return "its PEBS records registers, neither address nor latency nor source";
+		return "its PEBS records registers, but neither address nor latency nor source";
 	if (core->quirk->records == PMU_RECORDS_ADDRESS)
-		return "its PEBS records an address, but neither latency nor source of the access, and an "
-		       "event that only has addresses is not sampled as loads or stores";
+		return "its PEBS records the address of an access, but neither latency nor source, and "
+		       "pebsd does not sample loads or stores by addresses alone";
 	if (role == EVENT_STORES && core->quirk->no_stores)
-		return "it has no event that samples stores with their addresses; they begin with Sandy "
-		       "Bridge. Sample loads here";
+		return "it has no event that samples stores with their addresses (Sandy Bridge is the "
+		       "first CPU that has one); sample loads here";
 	return NULL;
 }
 
@@ -109,7 +107,7 @@ static const char *need_of(enum event_role role)
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
-	const char *name = core->name ? core->name : "not told";
+	const char *name = core->name ? core->name : "unknown";
 	const char *fault, *pmu = core->pmu;
 	u32 max_precise = 0;
 
@@ -118,45 +116,44 @@ int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, 
 	if (!pmu_tree_has(planner->tree, pmu, "events"))
 		return pmu_plan_refuse(
 			plan, pmu, role,
-			"the folder events/ of this PMU is not in the tree, so the tree does not tell "
-			"whether %s can be had: a running kernel always has one. Copy the tree whole, or run "
-			"pebsd --probe on the machine itself",
+			"the sysfs tree lacks the directory events/ of this PMU, which a running kernel "
+			"always has, so it does not say whether the PMU supports %s; copy the whole tree, "
+			"or run pebsd --probe on the machine itself",
 			event_role_name(role));
 	fault = fault_of_core(planner, core, role);
 	if (fault)
 		return pmu_plan_refuse(
 			plan, pmu, role,
-			"caps/pmu_name is %s: %s. Look at recordings of other machines with pebsd "
+			"caps/pmu_name is %s: %s; look at recordings of other machines with pebsd "
 			"--replay FILE",
 			name, fault);
 	if (core->name && strncmp(core->name, "generic_arch", strlen("generic_arch")) == 0)
 		return pmu_plan_refuse(
 			plan, pmu, role,
-			"this kernel does not know the CPU model (caps/pmu_name is %s): %s. A newer "
-			"kernel may",
+			"this kernel does not know the CPU model (caps/pmu_name is %s): %s; try a newer "
+			"kernel",
 			core->name, need_of(role));
 	if (pmu_tree_has(planner->tree, pmu, "format/ldlat"))
 		return pmu_plan_refuse(
 			plan, pmu, role,
-			"this CPU model has load latency sampling (format/ldlat is there), but not PEBS, on "
-			"which %s rest (%s): a virtual machine whose virtual PMU has no PEBS, or PEBS "
-			"switched off by the kernel for old microcode. Run pebsd on the host, give the guest "
-			"PEBS (KVM on Ice Lake servers and later: -cpu host,pmu=on), update the microcode, "
-			"or "
-			"look at recordings with pebsd --replay FILE",
+			"this CPU model has load latency sampling (format/ldlat exists), but no PEBS, "
+			"which %s need (%s): this is a virtual machine whose virtual PMU has no PEBS, or "
+			"the kernel switched PEBS off because the microcode is too old; run pebsd on the "
+			"host, give the guest PEBS (KVM on Ice Lake servers and later: -cpu host,pmu=on), "
+			"update the microcode, or look at recordings with pebsd --replay FILE",
 			event_role_name(role), need_of(role));
 	(void)pmu_tree_number(planner->tree, pmu, "caps/max_precise", &max_precise);
 	if (max_precise > 0)
 		return pmu_plan_refuse(
 			plan, pmu, role,
-			"it has PEBS (caps/max_precise is %u), but no event for %s (%s, caps/pmu_name "
-			"is %s): the kernel is older than the CPU model, and a newer one may know it",
+			"it has PEBS (caps/max_precise is %u), but no event for %s (%s, caps/pmu_name is "
+			"%s): the kernel is older than the CPU model; try a newer kernel",
 			max_precise, event_role_name(role), need_of(role), name);
 	return pmu_plan_refuse(
 		plan, pmu, role,
-		"it has no PEBS (%s): a CPU that cannot sample %s, one that this kernel does not "
-		"know, or a virtual machine whose virtual PMU has no PEBS. Run pebsd on the host, "
-		"give the guest PEBS, or look at recordings with pebsd --replay FILE",
+		"it has no PEBS (%s): the CPU cannot sample %s, this kernel does not know the CPU, or "
+		"this is a virtual machine whose virtual PMU has no PEBS; run pebsd on the host, give the "
+		"guest PEBS, or look at recordings with pebsd --replay FILE",
 		need_of(role), event_role_name(role));
 }
 
@@ -171,17 +168,17 @@ int pmu_refuse_machine(const struct planner *planner, int error)
 		length--;
 	if (error < 0)
 		n = asprintf(&reason,
-			     "cannot read %.*s/bus/event_source/devices: %s. Either sysfs is not mounted "
-			     "there, or the kernel is built without CONFIG_PERF_EVENTS",
+			     "cannot read %.*s/bus/event_source/devices: %s; mount sysfs there, or run a "
+			     "kernel built with CONFIG_PERF_EVENTS",
 			     length, root, strerror(-error));
 	else
 		n = asprintf(
 			&reason,
-			"there is no core PMU (no folder cpu in %.*s/bus/event_source/devices): a virtual "
-			"machine without a virtual PMU, or a CPU that this kernel has no driver for. Give "
-			"the guest a virtual PMU with PEBS (KVM on Ice Lake servers and later: -cpu "
-			"host,pmu=on; in a cloud: a bare metal instance), run pebsd on the host, or look at "
-			"recordings with pebsd --replay FILE",
+			"there is no core PMU (no directory cpu in %.*s/bus/event_source/devices): this "
+			"is a virtual machine without a virtual PMU, or the kernel has no driver for this "
+			"CPU; give the guest a virtual PMU with PEBS (KVM on Ice Lake servers and later: "
+			"-cpu host,pmu=on; in a cloud: a bare metal instance), run pebsd on the host, or "
+			"look at recordings with pebsd --replay FILE",
 			length, root);
 	if (n < 0) {
 		reason = NULL;

@@ -49,9 +49,9 @@ static int take_turns(const struct planner *planner, const struct pmu_core *core
 	loads->pinned = false;
 	stores->pinned = false;
 	return pmu_plan_note(planner->plan,
-			     "%s: loads and stores both run on the CPU's counter 3 alone, so they take "
-			     "turns: each is seen for about half of the time, and pebsctl status shows its "
-			     "share",
+			     "%s: loads and stores can both run only on counter 3 of this CPU, so they "
+			     "run in turns: each is sampled for about half of the time, and pebsctl "
+			     "status shows its share",
 			     core->pmu);
 }
 

@@ -18,10 +18,9 @@ static int remark_watchdog(struct pmu_plan *plan)
 {
 	return pmu_plan_note(
 		plan,
-		"the NMI watchdog is on: where it rests on the PMU it holds a counter of cycles on each CPU, "
-		"on "
-		"Intel the fixed one if that is free, else a general one that an event here may need. sysctl "
-		"kernel.nmi_watchdog=0 frees it");
+		"the NMI watchdog is on: if it uses the PMU, it holds one counter on each CPU (on Intel "
+		"the fixed counter of cycles if that is free, otherwise a general counter, which an event "
+		"here may need); sysctl kernel.nmi_watchdog=0 frees it");
 }
 
 static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan)
@@ -39,8 +38,9 @@ static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan
 	if (!names)
 		return -ENOMEM;
 	return pmu_plan_note(plan,
-			     "CPUs %s are isolated (isolcpus= or nohz_full=): they are sampled too, and each "
-			     "sample interrupts its CPU. `isolated = no` in [sampling] leaves them out",
+			     "CPUs %s are isolated (isolcpus= or nohz_full=): they are sampled too, and "
+			     "each sample interrupts its CPU; set `isolated = no` in [sampling] to leave "
+			     "them out",
 			     names);
 }
 
@@ -51,18 +51,19 @@ static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
 	if (facts->max_sample_rate && facts->max_sample_rate < SAMPLE_RATE_DEFAULT)
 		r = pmu_plan_note(
 			plan,
-			"kernel.perf_event_max_sample_rate is %llu, below the %d that kernels start "
-			"with: somebody set it, or sampling interrupts took too long once and the kernel "
-			"lowered it (its log says so). An event that samples a CPU more often a second is "
-			"throttled. Set it back: sysctl kernel.perf_event_max_sample_rate=%d",
+			"kernel.perf_event_max_sample_rate is %llu, below the kernel's default of %d: an "
+			"administrator set it, or the kernel lowered it because sampling interrupts took "
+			"too long (see the kernel log). The kernel throttles an event whose samples per "
+			"second on one CPU exceed it; set it back: sysctl "
+			"kernel.perf_event_max_sample_rate=%d",
 			(unsigned long long)facts->max_sample_rate, SAMPLE_RATE_DEFAULT, SAMPLE_RATE_DEFAULT);
 	if (r < 0 || !facts->cpu_time_max_known)
 		return r;
 	if (facts->cpu_time_max_percent > 0 && facts->cpu_time_max_percent < CPU_TIME_MAX_DEFAULT)
 		return pmu_plan_note(
 			plan,
-			"kernel.perf_cpu_time_max_percent is %llu, below the usual %d: the kernel "
-			"lowers kernel.perf_event_max_sample_rate so much the earlier",
+			"kernel.perf_cpu_time_max_percent is %llu, below the default of %d: the kernel "
+			"lowers kernel.perf_event_max_sample_rate earlier than usual",
 			(unsigned long long)facts->cpu_time_max_percent, CPU_TIME_MAX_DEFAULT);
 	return 0;
 }
@@ -84,12 +85,11 @@ static int remark_kvm(struct pmu_plan *plan)
 		return 0;
 	return pmu_plan_note(
 		plan,
-		"guest not sampled: this host can run virtual machines (KVM), and what they execute in guest "
-		"mode is never sampled: a virtual machine's cgroup shows only its host side. While a CPU is "
-		"sampled, each entry into a guest and each exit also switches IA32_PERF_GLOBAL_CTRL (and on "
-		"CPUs "
-		"that do not isolate PEBS, IA32_PEBS_ENABLE), and guests that use PEBS of their own get no "
-		"records. What that costs was not measured");
+		"guest not sampled: this host can run virtual machines (KVM), and pebsd never samples "
+		"guest code: the cgroup of a virtual machine shows only its host side. While a CPU is "
+		"sampled, each entry into a guest and each exit also switches IA32_PERF_GLOBAL_CTRL (and "
+		"IA32_PEBS_ENABLE on CPUs that do not isolate PEBS), and guests that use PEBS themselves "
+		"get no records. This cost was not measured");
 }
 
 int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
@@ -101,9 +101,9 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 	if (facts->nmi_watchdog)
 		r = remark_watchdog(plan);
 	if (r >= 0 && facts->cgroups == PERF_CGROUPS_NONE_YET)
-		r = pmu_plan_note(
-			plan, "no cgroup is below the root of the cgroup2 file system yet: all samples are "
-			      "the root's until one is made there");
+		r = pmu_plan_note(plan,
+				  "the cgroup2 file system has no cgroup below its root yet: all samples "
+				  "count for the root until one is created there");
 	if (r >= 0)
 		r = remark_isolated(facts, plan);
 	if (r >= 0)
@@ -124,7 +124,7 @@ static int remark_no_counter(const struct event *event, const struct cpu_list *c
 	names = cpu_list_format(cpus);
 	if (!names)
 		return -ENOMEM;
-	return pmu_plan_note(plan, "%s on PMU %s found no free counter on CPUs %s just now: %s",
+	return pmu_plan_note(plan, "%s on PMU %s found no free counter on CPUs %s: %s",
 			     event_role_name(event->role), event->pmu, names, why);
 }
 
@@ -141,17 +141,17 @@ int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
 	cpu_list_drop(&others, &own);
 	r = remark_no_counter(
 		event, &own,
-		"the running pebsd samples there with it, and goes on doing so; to probe without it, "
-		"run `pebsctl pause` before and `pebsctl resume` after",
+		"the running pebsd uses the counter and keeps it; to probe without that pebsd, run "
+		"`pebsctl pause` before and `pebsctl resume` after",
 		plan);
 	if (r < 0)
 		return r;
 	return remark_no_counter(
 		event, &others,
-		nmi_watchdog ? "a pinned event of another user has it, perhaps the NMI watchdog's "
-			       "(sysctl kernel.nmi_watchdog=0). Until it ends, nothing is counted "
-			       "there"
-			     : "a pinned event of another user has it, such as another "
-			       "profiler's. Until it ends, nothing is counted there",
+		nmi_watchdog ? "a pinned event of another user holds the counter, perhaps the NMI "
+			       "watchdog's (sysctl kernel.nmi_watchdog=0 frees it); nothing is counted "
+			       "there until that event ends"
+			     : "a pinned event of another user, such as another profiler, holds the "
+			       "counter; nothing is counted there until that event ends",
 		plan);
 }

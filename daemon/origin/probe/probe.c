@@ -30,7 +30,7 @@ static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum 
 					    further->refusals[i].reason);
 	for (size_t i = 0; r >= 0 && i < further->n_notes; i++)
 		if (!has_note(plan, further->notes[i]))
-			r = pmu_plan_note(plan, "with %s as well: %s", event_role_name(role),
+			r = pmu_plan_note(plan, "with %s in `events`: %s", event_role_name(role),
 					  further->notes[i]);
 	return r;
 }

@@ -117,9 +117,9 @@ static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
 	if (!names)
 		return -ENOMEM;
 	if (!known)
-		return field(out, "CPUs", "all that are online");
+		return field(out, "CPUs", "all online CPUs");
 	if (!*names)
-		return field(out, "CPUs", "none: the PMU has no CPU online");
+		return field(out, "CPUs", "none: no CPU of the PMU is online");
 	/* Long lists can be wrapped only at their commas. */
 	for (char *comma = strchr(names, ','); strlen(names) > COLUMNS / 2 && comma;
 	     comma = strchr(comma + 1, ','))
@@ -129,7 +129,7 @@ static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
 
 static const char *not_asked(const struct probe_report *report, enum event_role role)
 {
-	return report->asked & 1U << role ? "" : " (not asked for: `events` in [sampling])";
+	return report->asked & 1U << role ? "" : " (not in `events` of [sampling])";
 }
 
 static int print_attributes(const struct pmu_opening *opening, FILE *out)
@@ -154,12 +154,12 @@ static int print_attributes(const struct pmu_opening *opening, FILE *out)
 	if (r >= 0)
 		r = field(out, "counter",
 			  attr.pinned || leader.pinned
-				  ? "pinned: it keeps its counter, or is told as being in error"
-				  : "not pinned: it takes turns with an event that needs the same counter, "
-				    "and the "
-				    "share of time that it ran is told");
-	return r >= 0 ? field(out, "asked of it", "%s",
-			      *fields ? fields : "nothing but what each sample has: where in the code it is")
+				  ? "pinned: the event keeps its counter, or pebsd reports it as being in "
+				    "error"
+				  : "not pinned: the event runs in turns with another event that needs "
+				    "the same counter, and pebsd reports its share of the time");
+	return r >= 0 ? field(out, "fields", "%s",
+			      *fields ? fields : "none besides the code address, which every sample has")
 		      : r;
 }
 
@@ -179,7 +179,7 @@ static int print_opening(const struct probe_report *report, const struct pmu_ope
 	if (r >= 0)
 		r = field(out, "samples of", "%s", condition);
 	if (r >= 0)
-		r = field(out, "period", "one sample in %s %s", period, probe_period_unit(opening));
+		r = field(out, "period", "one sample per %s %s", period, probe_period_unit(opening));
 	if (r >= 0)
 		r = field(out, "latency", "%s", latency);
 	return r >= 0 ? print_cpus(out, opening->cpus_known, &opening->cpus) : r;
@@ -194,7 +194,9 @@ static int print_counter(const struct probe_report *report, const struct pmu_cou
 	r = field(out, "opened as", "type %u, config %#llx; MSR value %#llx (config1)", counter->type,
 		  (unsigned long long)counter->config, (unsigned long long)counter->config1);
 	if (r >= 0)
-		r = field(out, "counts", "%s; counted, not sampled, in turns where several need one register",
+		r = field(out, "counts",
+			  "%s; counted, not sampled, in turns if several counters need one "
+			  "register",
 			  probe_counter_meaning(counter->kind));
 	return r >= 0 ? print_cpus(out, counter->cpus_known, &counter->cpus) : r;
 }
@@ -250,13 +252,12 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	if (!asked || !possible)
 		return -ENOMEM;
 	if (probe_usable(report))
-		r = asprintf(&text, "%s. The configuration asks for: %s. This machine gives: %s.",
+		r = asprintf(&text, "%s. Configured events: %s. Available on this machine: %s.",
 			     verdict(report), asked, possible);
 	else if (planned)
 		r = asprintf(&text,
-			     "pebsd cannot sample here what the configuration asks for: %s. This machine "
-			     "gives: %s; "
-			     "set `events` in [sampling] to what of that you want.",
+			     "pebsd cannot sample the configured events here: %s. Available on this "
+			     "machine: %s; set `events` in [sampling] to some of these.",
 			     asked, possible);
 	else
 		r = asprintf(&text, "pebsd cannot sample memory accesses here.");
@@ -299,18 +300,18 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	(void)duration_format(measured->event_ns, event);
 	if (measured->load_ns && measured->event_ns)
 		r = asprintf(&text,
-			     "Start-up time rests on what was measured just now: loading the BPF programs "
-			     "and making maps of this "
-			     "machine's size took %s, and opening, mapping, attaching and enabling an event "
-			     "%s (mean of %zu). "
-			     "It is without the walk of the cgroups that there are.",
+			     "Start-up time is computed from measurements of this run: loading the BPF "
+			     "programs and creating maps for this machine took %s, and opening, mapping, "
+			     "attaching and enabling an event took %s (mean of %zu). It does not include "
+			     "the walk through the existing cgroups.",
 			     load, event, report->timed);
 	else if (report->live)
-		r = asprintf(&text, "Start-up time was not measured: not every step of it could be taken.");
+		r = asprintf(&text, "Start-up time was not measured: some of its steps failed.");
 	else
 		r = asprintf(&text,
 			     "Start-up time and the kernel's own structures were not measured: this is a "
-			     "tree of files. pebsd --probe on the machine itself measures them.");
+			     "copy of a sysfs tree. Run pebsd --probe on the machine itself to measure "
+			     "them.");
 	if (r < 0) {
 		text = NULL;
 		return -ENOMEM;
@@ -318,20 +319,19 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	(void)fputs("  ", out);
 	wrap(out, text, 2, 2);
 	free(text);
-	if (asprintf(
-		    &text,
-		    "BPF maps are for %s cgroup slots%s, without hot tables: a cgroup that has some, of %u at "
-		    "most, takes 15 KiB more for each event and CPU. Beside the descriptors of events pebsd "
-		    "keeps room for %d%s%s%s.",
-		    slots,
-		    report->slots_by_cgroups
-			    ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
-			    : "",
-		    measured->hot_max, DESCRIPTORS_SPARE,
-		    report->slots_by_cgroups ? ", and for up to four of each further block of 256 slots: "
-					     : "",
-		    report->slots_by_cgroups ? blocks : "",
-		    report->slots_by_cgroups ? " at the start, and up to 1,020 if slots are added" : "") <
+	if (asprintf(&text,
+		     "BPF maps are for %s cgroup slots%s, without hot tables: each cgroup with hot tables "
+		     "(at most %u cgroups) takes 15 KiB more for each event and CPU. In addition to the "
+		     "descriptors of events, pebsd reserves %d%s%s%s.",
+		     slots,
+		     report->slots_by_cgroups
+			     ? " (twice the number of cgroups, at least 512; pebsd adds more when cgroups "
+			       "are created)"
+			     : "",
+		     measured->hot_max, DESCRIPTORS_SPARE,
+		     report->slots_by_cgroups ? ", and up to four for each further block of 256 slots: " : "",
+		     report->slots_by_cgroups ? blocks : "",
+		     report->slots_by_cgroups ? " at the start, and up to 1,020 if slots are added" : "") <
 	    0) {
 		text = NULL;
 		return -ENOMEM;
@@ -374,9 +374,8 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		return 0;
 	(void)fputc('\n', out);
 	wrap(out,
-	     "Cost by CPUs and events (rings: locked memory, at start and at most; kernel: its structures "
-	     "for "
-	     "these events, at least):",
+	     "Cost by CPUs and events (rings: locked memory, at the start and at most; kernel: at least "
+	     "this much for its own structures of these events):",
 	     0, 2);
 	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
 		      "rings", "at most", "kernel", "BPF maps", "start-up");

@@ -36,13 +36,13 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
 	r = 0;
 	if (opening->precise_ip != planned.precise_ip)
-		r = pmu_plan_note(plan, "%s: the kernel does not take precise_ip %u here; opened with %u",
-				  pmu, planned.precise_ip, opening->precise_ip);
+		r = pmu_plan_note(plan, "%s: the kernel refuses precise_ip %u here; opened with %u", pmu,
+				  planned.precise_ip, opening->precise_ip);
 	if (r >= 0 && opening->has_leader != planned.has_leader)
 		r = pmu_plan_note(
 			plan,
-			"%s: the kernel demands a leader for this event (ENODATA), although sysfs names "
-			"no mem-loads-aux",
+			"%s: the kernel requires a leader for this event (ENODATA), although sysfs has no "
+			"mem-loads-aux",
 			pmu);
 	if (r >= 0 && opening->event.settings.weight_struct != planned.event.settings.weight_struct)
 		r = pmu_plan_note(
@@ -312,7 +312,7 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	r = stripes_of_machine(NULL, 0, &stripes);
 	if (r < 0)
 		return refuse(plan, ALL_ROLES,
-			      "the possible CPUs cannot be read from /sys/devices/system/cpu: mount /sys");
+			      "cannot read the possible CPUs from /sys/devices/system/cpu; mount /sys");
 	report->stripes = stripes.n;
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)
@@ -382,7 +382,7 @@ int probe_try(struct probe_report *report)
 	if (r >= 0)
 		r = perf_remarks(&facts, plan);
 	if (r >= 0 && facts.hypervisor)
-		r = pmu_plan_note(plan, "this is a virtual machine (CPUID says so): which PMU it sees, and "
-					"whether with PEBS, its host decides");
+		r = pmu_plan_note(plan, "this is a virtual machine (according to CPUID): the host decides "
+					"which PMU it has, and whether the PMU has PEBS");
 	return r;
 }

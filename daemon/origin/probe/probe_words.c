@@ -33,19 +33,18 @@ char *probe_condition(const struct pmu_opening *opening)
 	const char *role = event_role_name(event->role);
 
 	if (is_ibs(opening) && event->ldlat)
-		return words("operations of all kinds, one a period; of these the %s, and of those only the "
-			     "ones of "
+		return words("operations of all kinds, one per period; of these pebsd counts the %s of "
 			     "more than %u cycles (ldlat)",
 			     role, event->ldlat);
 	if (is_ibs(opening))
-		return words("operations of all kinds, one a period; of these the %s", role);
+		return words("operations of all kinds, one per period; of these pebsd counts the %s", role);
 	if (event->ldlat)
-		return words("%s picked at random by the CPU, of these only those of more than %u cycles of "
-			     "%s latency (ldlat): samples x period is no count of %s",
+		return words("%s that the CPU picks at random, but only those of more than %u cycles of "
+			     "%s latency (ldlat): samples x period is not the number of %s",
 			     role, event->ldlat,
 			     event->settings.has_instruction_latency ? "instruction" : "use", role);
 	if (event->role == EVENT_INSTRUCTIONS)
-		return words("instructions that retired");
+		return words("retired instructions");
 	return words("%s%s; the event has no threshold", role,
 		     event->settings.has_latency ? " of any latency" : "");
 }
@@ -56,21 +55,21 @@ char *probe_latency(const struct pmu_opening *opening)
 
 	if (!settings->has_latency)
 		return opening->event.role == EVENT_STORES && settings->has_source
-			       ? words("none: the CPU tells where a store went, not how long it took")
+			       ? words("none: the CPU reports where a store went, not how long it took")
 			       : words("none");
 	switch (opening->event.latency_kind) {
 	case LATENCY_DC_MISS:
-		return words("DC miss latency, only of loads that missed L1%s",
+		return words("DC miss latency, only for loads that missed L1%s",
 			     settings->has_instruction_latency ? "; and instruction latency" : "");
 	case LATENCY_CACHE:
 		return words("%s latency%s", opening->event.role == EVENT_STORES ? "store" : "cache",
-			     settings->has_instruction_latency ? ", and instruction latency beside it" : "");
+			     settings->has_instruction_latency ? ", and instruction latency" : "");
 	case LATENCY_USE:
-		return words("use latency, from dispatch until the data is there");
+		return words("use latency, from dispatch until the data is available");
 	case LATENCY_NONE:
 		break;
 	}
-	return words("a latency whose kind is not known");
+	return words("unknown kind of latency");
 }
 
 const char *probe_period_unit(const struct pmu_opening *opening)
@@ -136,7 +135,7 @@ const char *probe_counter_meaning(enum offcore_kind kind)
 		[OFFCORE_LOCAL_DRAM] = "demand reads that this node's memory served",
 		[OFFCORE_REMOTE_DRAM] = "demand reads that another node served",
 		[OFFCORE_OUTSTANDING] = "cycles x reads in flight",
-		[OFFCORE_REQUESTS] = "reads that those cycles are of",
+		[OFFCORE_REQUESTS] = "the reads that `outstanding` counts",
 	};
 
 	return kind < OFFCORE_KINDS ? meanings[kind] : "unknown";

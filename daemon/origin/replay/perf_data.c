@@ -184,7 +184,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 					      "a record is shorter than its own header");
 	if (header.size > data_left(data))
 		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record is longer than what is left of the data");
+					      "a record is longer than the rest of the data");
 	r = perf_data_input_peek(&data->input, header.size, &at);
 	if (r < 0)
 		return fail_to_read(data, r);
@@ -197,7 +197,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	payload = payload_of(ret);
 	if (payload > data_left(data) - header.size)
 		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record announces more bytes than are left of the data");
+					      "a record announces more bytes than the data has left");
 	data->to_consume = header.size + payload;
 	return 1;
 }
@@ -214,7 +214,7 @@ static int begin_inflate(struct perf_data *data, const struct raw_record *raw)
 		size = bytes_u64(&bytes);
 		if (bytes.overrun || size > bytes.left)
 			return perf_data_fail_damaged(&data->message, raw->position,
-						      "a compressed record holds less than it announces");
+						      "a compressed record contains less than it announces");
 	}
 	if (!data->inflate) {
 		r = perf_data_inflate_new(&data->inflate);
@@ -243,7 +243,7 @@ static int next_inflated(struct perf_data *data, struct raw_record *ret)
 	/* perf compresses only records of the kernel, not its own. */
 	if (header.type >= RECORD_USER_FIRST)
 		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record stands compressed that perf does not compress");
+					      "a record is compressed that perf never compresses");
 	ret->type = header.type;
 	ret->body = at + sizeof(header);
 	ret->size = header.size - sizeof(header);
@@ -287,7 +287,8 @@ static int take_head_record(struct perf_data *data, const struct raw_record *raw
 	}
 	if (r == -EBADMSG)
 		return perf_data_fail_damaged(&data->message, raw->position,
-					      "a record about the events is not as long as it says");
+					      "a record about the events does not have the length that it "
+					      "states");
 	if (r < 0)
 		return perf_data_fail_to_read(&data->message, r);
 	return 0;
@@ -309,7 +310,7 @@ static int read_sample(struct perf_data *data, const struct raw_record *raw, str
 	}
 	if (r < 0)
 		return perf_data_fail_damaged(&data->message, raw->position,
-					      "a sample is not as long as its event says");
+					      "a sample does not have the length that its event requires");
 	ret->timed = attr->sample_type & PERF_SAMPLE_TIME;
 	ret->time = ret->sample.time;
 	return 1;

@@ -59,16 +59,16 @@ static int check_magic(struct reading *reading, u64 magic, u64 size)
 	if (magic == MAGIC_2_SWAPPED || (magic == MAGIC_1 && swapped_size))
 		return perf_data_fail(
 			reading->message, -EBADMSG,
-			"was recorded on a machine of the other byte order; replay it on one of "
-			"that order");
+			"was recorded on a machine with the other byte order; replay it on a machine with "
+			"that byte order");
 	if (magic != MAGIC_2 && magic != MAGIC_1)
 		return perf_data_fail(reading->message, -EBADMSG,
-				      "is no perf.data recording: it does not begin with PERFILE2; make one "
-				      "with perf mem record");
+				      "is not a perf.data recording: it does not begin with PERFILE2; "
+				      "create one with perf mem record");
 	if (size != PIPE_HEADER_SIZE && size != FILE_HEADER_SIZE && size != FILE_HEADER_MIN)
 		return perf_data_fail(reading->message, -EBADMSG,
-				      "has a header of %" PRIu64 " bytes, which no perf writes; copy it "
-				      "again, or record it again",
+				      "has a header of %" PRIu64 " bytes, which perf never writes; copy "
+				      "it again, or record it again",
 				      size);
 	return 0;
 }
@@ -99,9 +99,8 @@ static int check_head(struct reading *reading, int r)
 		return 0;
 	if (r == 0)
 		return perf_data_fail(reading->message, -EBADMSG,
-				      "ends within its header, at byte %" PRIu64
-				      ": none of its samples can be read; "
-				      "copy it again, whole, or record it again",
+				      "ends within its header, at byte %" PRIu64 ": none of its samples "
+				      "can be read; copy the whole file again, or record it again",
 				      perf_data_input_seen(reading->input));
 	if (r == -EBADMSG)
 		return perf_data_fail(reading->message, r,
@@ -109,8 +108,8 @@ static int check_head(struct reading *reading, int r)
 				      "record it again");
 	if (r == -ESPIPE)
 		return perf_data_fail(reading->message, -EBADMSG,
-				      "has its list of events where a pipe can not reach it; give replay "
-				      "the file itself");
+				      "has its list of events at a position that a pipe cannot reach; "
+				      "give replay the file itself");
 	return perf_data_fail_to_read(reading->message, r);
 }
 
@@ -216,8 +215,8 @@ static int read_file_head(struct reading *reading, u64 header_size)
 	if (header.data.offset < header_size || header.data.offset > HEAD_MAX ||
 	    header.data.size > ~0ULL - header.data.offset)
 		return perf_data_fail(reading->message, -EBADMSG,
-				      "has an impossible place for its data in its header; copy it again, or "
-				      "record it again");
+				      "has an impossible position of its data in its header; copy it "
+				      "again, or record it again");
 	/* In a pipe, everything before the data must fit into the buffer. */
 	r = perf_data_input_peek(reading->input, header.data.offset, &head);
 	if (r > 0)

@@ -59,8 +59,8 @@ static int explain_names(struct replay *replay, const struct replay_recording *r
 		return r;
 	return keep_message(
 		replay, recording, -EBADMSG,
-		"has more cgroups, or names of cgroups and tasks, than any machine: it is damaged; copy it "
-		"again, or record it again");
+		"is damaged: it has more cgroups, or more names of cgroups and tasks, than any machine; "
+		"copy it again, or record it again");
 }
 
 /* Decides how to count the events that the recording announced since the last call. */
@@ -276,9 +276,8 @@ static int take_record(struct replay *replay, struct replay_recording *recording
 			return 0;
 		if (record->cgroup.length >= PATH_MAX)
 			return keep_message(replay, recording, -EBADMSG,
-					    "names a cgroup by a path longer than any kernel gives: it is "
-					    "damaged; copy it "
-					    "again, or record it again");
+					    "is damaged: the path of a cgroup is longer than the kernel "
+					    "allows; copy it again, or record it again");
 		item.kind = REPLAY_CGROUP;
 		item.cgroup_id = record->cgroup.id;
 		r = replay_names_index(&replay->names, "", record->cgroup.path, record->cgroup.length,
@@ -306,7 +305,7 @@ static int open_recording(struct replay *replay, struct replay_recording *record
 	if (fd < 0) {
 		r = -errno;
 		free(replay->message);
-		if (asprintf(&replay->message, "cannot open %s: %s; check its name and its permissions",
+		if (asprintf(&replay->message, "cannot open %s: %s; check its name and permissions",
 			     recording->name, strerror(-r)) < 0)
 			replay->message = NULL;
 		return r;
@@ -387,18 +386,19 @@ static bool records_memory_data(const struct perf_data_events *events)
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];
-	const char *others = replay->n > 1 ? ", and neither do the other recordings" : "";
+	const char *others = replay->n > 1 ? ", nor do the other recordings" : "";
 	const char *why =
 		records_memory_data(perf_data_events(recording->data))
-			? "its events record a data source or a weight, but none of them is known to "
-			  "measure loads or stores with it"
+			? "its events record a data source or a weight, but pebsd does not know any of "
+			  "them as an event of loads or stores"
 			: "none of its events records a data source or a weight";
 	char cut[80] = "";
 	u64 position;
 	int r;
 
 	if (perf_data_cut(recording->data, &position))
-		(void)snprintf(cut, sizeof(cut), " (it is cut at byte %llu)", (unsigned long long)position);
+		(void)snprintf(cut, sizeof(cut), " (it is truncated at byte %llu)",
+			       (unsigned long long)position);
 	r = asprintf(&replay->message,
 		     "%s has no event with memory data%s%s: %s; record with perf mem record", recording->name,
 		     cut, others, why);
@@ -414,7 +414,8 @@ static int open_all(struct replay *replay, const char *const *paths, size_t n)
 	for (size_t i = 0; i < n; i++)
 		n_stdin += strcmp(paths[i], "-") == 0;
 	if (!n || n_stdin > 1) {
-		replay->message = strdup(n ? "standard input can be replayed only once: give \"-\" once"
+		replay->message = strdup(n ? "standard input can be replayed only once: give \"-\" only "
+					     "once"
 					   : "no recording to replay: name at least one file");
 		return -EINVAL;
 	}

@@ -43,17 +43,15 @@ int replay_note_left_out(struct replay_notes *notes, const char *recording,
 		const char *what;
 	} kinds[] = {
 		{left_out->without_memory_data,
-		 "samples of events that measure no loads or stores are left out"},
+		 "samples are left out: their events do not measure loads or stores"},
 		{left_out->unknown_event,
-		 "samples are left out: the recording does not tell which of its events they are of"},
-		{left_out->unreadable, "samples are left out: they have fields that this pebsd does not "
-				       "know, and can be read in two "
-				       "ways; replay them with a newer pebsd"},
+		 "samples are left out: the recording does not say to which of its events they belong"},
+		{left_out->unreadable, "samples are left out: they have fields that this version of pebsd "
+				       "does not know, and are ambiguous; replay them with a newer pebsd"},
 		{left_out->other_operations,
-		 "samples are left out: IBS samples every operation, and these are no loads"},
-		{left_out->lost, "samples or other records are not in it: perf was too slow to take them; "
-				 "record with a larger "
-				 "buffer (-m) or a longer period (-c)"},
+		 "samples are left out: IBS samples operations of all kinds, and these are not loads"},
+		{left_out->lost, "samples or other records are missing: perf was too slow to read them; "
+				 "record with a larger buffer (-m) or a longer period (-c)"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {

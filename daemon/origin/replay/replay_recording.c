@@ -16,7 +16,7 @@ static int note_left_out_event(const struct replay_recording *recording,
 	const struct replay_event_use *use = &recording->events.list[index];
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
 	const struct event *clash = &events->list[use->clash];
-	_cleanup_free_ char *name = text_visible(recorded->name ? recorded->name : "without a name");
+	_cleanup_free_ char *name = text_visible(recorded->name ? recorded->name : "(no name)");
 
 	if (!name)
 		return -ENOMEM;
@@ -28,8 +28,8 @@ static int note_left_out_event(const struct replay_recording *recording,
 			recording->name, (unsigned long long)use->left_out, name, EVENTS_MAX);
 	return replay_note(
 		notes,
-		"%s: %llu samples of its event %s are left out: its ldlat, its PMU or the fields it "
-		"records are not those of the %s already counted (ldlat %u), and figures of the two must "
+		"%s: %llu samples of its event %s are left out: its ldlat, its PMU or its recorded fields "
+		"differ from those of the %s that are already counted (ldlat %u), and such counts must "
 		"not be mixed; replay it separately",
 		recording->name, (unsigned long long)use->left_out, name, event_role_name(clash->role),
 		clash->ldlat);
@@ -54,7 +54,7 @@ static int note_left_out_events(const struct replay_recording *recording,
 	}
 	if (!others)
 		return 0;
-	return replay_note(notes, "%s: %llu samples of further events are left out for the like reasons",
+	return replay_note(notes, "%s: %llu samples of more events are left out for similar reasons",
 			   recording->name, (unsigned long long)others);
 }
 
@@ -79,8 +79,8 @@ static int note_end(const struct replay_recording *recording, struct replay_note
 	*ret_cut = false;
 	if (perf_data_cut(recording->data, &position)) {
 		r = replay_note(notes,
-				"%s is cut at byte %llu: the %llu samples before that are counted, what came "
-				"after is not there; copy it again, whole, or record it again",
+				"%s is truncated at byte %llu: only the %llu samples before that are "
+				"counted; copy the whole file again, or record it again",
 				recording->name, (unsigned long long)position,
 				(unsigned long long)recording->samples);
 		*ret_cut = r == 0;
@@ -89,8 +89,8 @@ static int note_end(const struct replay_recording *recording, struct replay_note
 	if (perf_data_unfinished(recording->data))
 		return replay_note(
 			notes,
-			"%s was never completed, as when perf is killed: all it holds is read, but its "
-			"CPU and its events' names are not in it; end perf with Ctrl-C",
+			"%s was not completed, probably because perf was killed: everything in it is "
+			"read, but its CPU and the names of its events are missing; end perf with Ctrl-C",
 			recording->name);
 	return 0;
 }
@@ -103,8 +103,8 @@ int replay_recording_notes(const struct replay_recording *recording, const struc
 	if (r == 0 && has_latency_of_unknown_kind(recording, events))
 		r = replay_note(
 			notes,
-			"%s does not tell a CPU that is known here: what its latencies count, the use "
-			"of the data or the access to the cache, is not known either",
+			"%s does not name a CPU that pebsd knows: it is unknown whether its latencies are "
+			"use latency or cache latency",
 			recording->name);
 	if (r == 0)
 		r = note_left_out_events(recording, events, notes);

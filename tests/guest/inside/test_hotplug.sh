@@ -51,7 +51,7 @@ done
 exact 'over five times offline'
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
-expect_told 'CPUs came or went'
+expect_told 'CPUs that went online or offline'
 # Off-core responses must also be counted on CPUs that came back.
 jq -e '.offcore.refused == null and (.offcore.failed_readings // 0) == 0' "$work/status" >"$work/said" ||
 	fail "off-core responses: $(jq .offcore "$work/status")"

@@ -24,7 +24,7 @@ for ((i = 1; i < times; i++)); do
 	systemctl restart pebsd.service
 	returned "restart $i"
 done
-expect_told 'sampled all the while on'
+expect_told 'sampled without a gap on'
 
 # Like an upgrade: another file under the same name, then a restart.
 remember

@@ -65,7 +65,7 @@ systemctl daemon-reload
 exits 'systemctl start without an opener' 1 systemctl start pebsd.service
 look
 expect 'the unit without an opener' 'failed/3' "${unit[ActiveState]}/${unit[ExecMainStatus]}"
-expect_told "kernel.perf_event_paranoid is 3, and above 2 Debian's kernel demands CAP_SYS_ADMIN" \
+expect_told "kernel.perf_event_paranoid is 3, and above 2 Debian's kernel requires CAP_SYS_ADMIN" \
 	'systemctl start pebsd-opener.socket'
 systemctl reset-failed pebsd.service
 rm /run/systemd/system/pebsd-opener.socket
@@ -97,7 +97,7 @@ sleep 4
 more 'with an opener that hangs' 0
 await_collections 2
 expect 'CPUs with an opener that hangs' 0 "$(status | jq -r .events.loads.cpus)"
-expect_told "pebsd's opener did not answer in time: see systemctl status pebsd-opener.service"
+expect_told "pebsd-opener did not answer in time; see systemctl status pebsd-opener.service"
 systemctl kill --signal=CONT pebsd-opener.service
 wait_until 'CPU 1 is sampled once the opener goes on' 90 samples_cpus 0-1
 more 'after all that' 1

@@ -95,7 +95,7 @@ wait $upgrade || fail "apt-get install --reinstall: $(<"$work/upgrade")"
 look
 expect 'the service after an upgrade' active "${unit[ActiveState]}"
 [ "${unit[MainPID]}" != "$pid" ] || fail 'an upgrade leaves the old process'
-expect_told 'sampled all the while on'
+expect_told 'sampled without a gap on'
 [ "$(counted)" -ge "$counted_before" ] || fail "samples before the upgrade: $counted_before, after it: $(counted)"
 expect "since when the opener's socket is open" "$socket_since" \
 	"$(systemctl show --property=ActiveEnterTimestampMonotonic --value pebsd-opener.socket)"

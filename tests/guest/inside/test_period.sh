@@ -81,7 +81,7 @@ settle
 agree 'CPU 0 alone'
 grep -q '"cpus": *"0"' "$work/status" || fail "not on CPU 0 alone: $(cat "$work/status")"
 pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
-grep -q 'CPUs 0 alone are sampled' "$work/line" || fail "no note tells: $(pebsctl status)"
+grep -q 'only CPUs 0 are sampled' "$work/line" || fail "no note tells: $(pebsctl status)"
 expect 'CPUs with samples' 0 "$(grep -o '"cpu":[0-9]*,.*"overflow":[1-9]' "$work/totals" |
 	sed 's/^"cpu":\([0-9]*\),.*/\1/' | paste -s -d ' ')"
 settings '[sampling]' 'cpus = all'
@@ -92,5 +92,5 @@ grep -q 'waiting for a restart: cpus' "$work/said" || fail "the reload says: $(c
 systemctl stop pebsd.service
 settings '[sampling]' 'cpus = 5-7'
 exits 'pebsd for CPUs that there are not' 2 pebsd --once --for 1s --socket "$work/socket" --listen none
-grep -q 'cpus = 5-7 in \[sampling\]: none of these CPUs is online, which are 0-1' "$work/said" ||
+grep -q 'cpus = 5-7 in \[sampling\]: none of these CPUs is online; the online CPUs are 0-1' "$work/said" ||
 	fail "pebsd says: $(cat "$work/said")"

@@ -26,7 +26,7 @@ adapt_unit RestartSec=10ms
 exits 'pebsd --probe' 3 pebsd --probe
 why=$(pebsd --probe --json | jq -r 'first(.refused[] | select(.pmu == "cpu" and .role == "loads")).reason')
 [[ $why == *virtual* ]] || fail "pebsd --probe: $(<"$work/said")"
-refused 3 "memory loads cannot be sampled here. cpu: $why. pebsd --probe lists"
+refused 3 "cannot sample memory loads here: cpu: $why. Run pebsd --probe"
 [[ ${unit[StatusText]} == *"$why"* ]] || fail "the unit's status: ${unit[StatusText]}"
 
 # The same on a fleet where some machines cannot sample.
