@@ -60,9 +60,7 @@ static void tell_write(struct act *act, int result)
 	if (result < 0 && !act->write_failed)
 		(void)log_error(
 			0,
-			"cannot write the state of alerts to %s: alerts are judged and logged, but no "
-			"unit is started, and a restart forgets them; see that there is room and that "
-			"it is not read-only: %s",
+			"cannot write the state of alerts to %s: alerts are judged and logged, but no unit is started, and a restart forgets them; see that there is room and that it is not read-only: %s",
 			act->directory, why_not(result));
 	else if (result == 0 && act->write_failed)
 		log_notice("the state of alerts is written to %s again", act->directory);
@@ -88,8 +86,7 @@ static int keep_in_place(struct act *act)
 	(void)close(act->fd);
 	act->fd = fd;
 	log_notice(
-		"the directory %s was removed or replaced: the state of alerts is written again, and the facts "
-		"of earlier alerts are gone",
+		"the directory %s was removed or replaced: the state of alerts is written again, and the facts of earlier alerts are gone",
 		act->directory);
 	return 0;
 }
@@ -145,8 +142,7 @@ static void tell_begun(const struct alert_store *store)
 		if (intent->actions & RULE_UNIT)
 			log_full(
 				LOG_WARNING, 0, NULL,
-				"%s may not have run: the daemon ended while it was being started; it is not "
-				"tried again, as no action runs twice (systemctl start it, if it did not)",
+				"%s may not have run: the daemon ended while it was being started; it is not tried again, as no action runs twice (systemctl start it, if it did not)",
 				name);
 		if (intent->actions & RULE_LOG)
 			log_notice("alert %llu %s just as the daemon ended: its entry may be missing here",
@@ -169,9 +165,9 @@ static int leave_boot(struct act *act, const char *boot)
 	if (strcmp(act->store.boot, boot) == 0)
 		return 0;
 	if (act->store.n_memories)
-		log_notice("%zu alerts that were pending, firing or just resolved ended with the boot before "
-			   "this one",
-			   act->store.n_memories);
+		log_notice(
+			"%zu alerts that were pending, firing or just resolved ended with the boot before this one",
+			act->store.n_memories);
 	act->store.n_files = 0;
 	act->store.judged_ns = 0;
 	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
@@ -221,10 +217,10 @@ static int open_directory(struct act *act)
 	act->fd = -1;
 	if (r == -ENOMEM)
 		return r;
-	log_full(LOG_ERR, 0, NULL,
-		 "cannot use the directory %s for alerts: %s. Alerts are judged and logged, but no unit is "
-		 "started, and a restart forgets them",
-		 act->directory, why_not(r));
+	log_full(
+		LOG_ERR, 0, NULL,
+		"cannot use the directory %s for alerts: %s. Alerts are judged and logged, but no unit is started, and a restart forgets them",
+		act->directory, why_not(r));
 	return 0;
 }
 
@@ -369,11 +365,11 @@ static void tell_limited(struct act *act)
 
 	for (unsigned kind = 0; kind < ACT_KINDS; kind++)
 		if (limit_tell(&act->limits[kind], &refused))
-			log_full(LOG_WARNING, 0, NULL,
-				 "%llu %s, and more may follow: at most %d at once, then one each %llu s; "
-				 "`pebsctl alerts` has them all",
-				 (unsigned long long)refused, what[kind], LIMIT_BURST,
-				 LIMIT_EVERY_NS / NSEC_PER_SEC);
+			log_full(
+				LOG_WARNING, 0, NULL,
+				"%llu %s, and more may follow: at most %d at once, then one each %llu s; `pebsctl alerts` has them all",
+				(unsigned long long)refused, what[kind], LIMIT_BURST,
+				LIMIT_EVERY_NS / NSEC_PER_SEC);
 }
 
 /* Decides which actions to run, and notes their intents in the store. */
@@ -428,8 +424,7 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 	if (act->no_units)
 		(void)log_error(
 			0,
-			"cannot start %s: systemd is not the service manager here; take `unit` out of "
-			"the rule's action",
+			"cannot start %s: systemd is not the service manager here; take `unit` out of the rule's action",
 			name);
 	else if (stored)
 		(void)log_error(result, "%s is not started: cannot write its facts below %s", name,

@@ -46,8 +46,7 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 		r = -errno;
 	if (asprintf(
 		    ret_message,
-		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were "
-		    "pending or firing begin anew, too, with numbers from %llu on",
+		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were pending or firing begin anew, too, with numbers from %llu on",
 		    ALERT_STORE_FILE, wrong,
 		    r < 0 ? "it can't be moved aside" : "it is kept as " ALERT_STORE_BAD,
 		    (unsigned long long)store->next_number) < 0)

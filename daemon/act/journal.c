@@ -110,8 +110,7 @@ static int reason_text(const struct transition *transition, char **ret)
 		text = "the rule was changed or taken out of the configuration";
 		break;
 	case ALERT_END_IGNORED:
-		text = "the rule is not for this cgroup any more, or the cgroup's directory says to ignore "
-		       "it";
+		text = "the rule is not for this cgroup any more, or the cgroup's directory says to ignore it";
 		break;
 	}
 	*ret = strdup(text);

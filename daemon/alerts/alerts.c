@@ -45,8 +45,8 @@ static size_t rules_to_judge(const struct alerts_settings *settings)
 	if (strcmp(engine_head(settings->engine)->origin, "replay") != 0)
 		return settings->config->n_rules;
 	if (settings->config->n_rules)
-		log_notice("rules are not judged on a recording that is served; "
-			   "run pebsd --test-rules --replay FILE for that");
+		log_notice(
+			"rules are not judged on a recording that is served; run pebsd --test-rules --replay FILE for that");
 	return 0;
 }
 
@@ -332,10 +332,10 @@ static void keep(struct alerts *alerts)
 	int r = alerts_kept_save(alerts->kept, alerts->policy);
 
 	if (r < 0)
-		(void)log_warning(r,
-				  "cannot keep how rules stand beyond this process: the next one goes on "
-				  "from %s, where what is pending is as of its last change",
-				  alerts->settings.directory);
+		(void)log_warning(
+			r,
+			"cannot keep how rules stand beyond this process: the next one goes on from %s, where what is pending is as of its last change",
+			alerts->settings.directory);
 }
 
 void alerts_collected(struct alerts *alerts)
@@ -358,8 +358,9 @@ void alerts_collected(struct alerts *alerts)
 	put_differences(alerts);
 	r = policy_tick(alerts->policy, &transitions, &n);
 	if (r < 0)
-		(void)log_warning(r, "cannot judge all of this collection; rules whose window that empties "
-				     "are unknown until it is full again");
+		(void)log_warning(
+			r,
+			"cannot judge all of this collection; rules whose window that empties are unknown until it is full again");
 	act(alerts, transitions, n);
 	keep(alerts);
 	act_clean(alerts->act, &head->taken);

@@ -64,9 +64,7 @@ static void tell(struct container_asker *asker, int error, const char *what)
 	asker->told = true;
 	(void)log_warning(
 		error,
-		"containers have no names for now: the process that reads them %s; it is tried again "
-		"every %d s and no more told of, and sampling goes on (`names = no` in [containers] "
-		"does without it)",
+		"containers have no names for now: the process that reads them %s; it is tried again every %d s and no more told of, and sampling goes on (`names = no` in [containers] does without it)",
 		what, CONTAINER_ASKER_REST_SECONDS);
 }
 

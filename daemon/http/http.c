@@ -53,10 +53,10 @@ static void say(struct http *http, int error, const char *what)
 	if (told)
 		log_debug("the HTTP endpoint's process %s", what);
 	else
-		(void)log_warning(error,
-				  "the HTTP endpoint's process %s; it is started again, now and whenever it "
-				  "ends (pebsd_http_restarts_total counts), and sampling goes on",
-				  what);
+		(void)log_warning(
+			error,
+			"the HTTP endpoint's process %s; it is started again, now and whenever it ends (pebsd_http_restarts_total counts), and sampling goes on",
+			what);
 }
 
 static void start_later(struct http *http)

@@ -113,11 +113,12 @@ static int take(struct http_sockets *sockets, int fd, char **ret_message)
 		r = -errno;
 	if (r == 0)
 		r = add(sockets, fd);
-	if (r < 0 && asprintf(ret_message,
-			      "a socket that the service manager passed as " HTTP_SOCKETS_NAME
-			      " cannot be served: %s; pebsd.socket takes at most %d ListenStream=, one "
-			      "ListenNetlink=inet-diag, and no Accept=yes (systemctl cat pebsd.socket)",
-			      strerror(-r), HTTP_SOCKETS_MAX) < 0)
+	if (r < 0 &&
+	    asprintf(
+		    ret_message,
+		    "a socket that the service manager passed as " HTTP_SOCKETS_NAME
+		    " cannot be served: %s; pebsd.socket takes at most %d ListenStream=, one ListenNetlink=inet-diag, and no Accept=yes (systemctl cat pebsd.socket)",
+		    strerror(-r), HTTP_SOCKETS_MAX) < 0)
 		*ret_message = NULL;
 	return r;
 }
@@ -198,17 +199,16 @@ static void tell_what_differs(const struct http_sockets *sockets, const struct l
 	struct listen_address usual;
 
 	if (listen->none)
-		log_warning(0,
-			    "`listen = none` in [export], yet pebsd.socket listens on %s, where nobody is "
-			    "answered now: systemctl disable --now pebsd.socket",
-			    sockets->text);
+		log_warning(
+			0,
+			"`listen = none` in [export], yet pebsd.socket listens on %s, where nobody is answered now: systemctl disable --now pebsd.socket",
+			sockets->text);
 	else if (!http_sockets_have(sockets, listen) &&
 		 (listen_address_parse(LISTEN_ADDRESS_DEFAULT, &usual) < 0 ||
 		  !listen_address_equal(listen, &usual)))
 		log_warning(
 			0,
-			"`listen` in [export] says %s, yet HTTP is served where pebsd.socket listens: %s; "
-			"change that with `systemctl edit pebsd.socket`, or take `listen` out",
+			"`listen` in [export] says %s, yet HTTP is served where pebsd.socket listens: %s; change that with `systemctl edit pebsd.socket`, or take `listen` out",
 			listen->text, sockets->text);
 }
 
@@ -245,18 +245,16 @@ int http_sockets_choose(struct store *store, const struct listen_address *listen
 		if (r == 0 && ret->n > 0 && !ret->any_local && store_keeps(store) && network_is_private())
 			log_warning(
 				0,
-				"HTTP is served on %s, where nobody gets: the unit's network is private, and "
-				"pebsd.socket is to listen for it; systemctl enable --now pebsd.socket, then "
-				"systemctl restart pebsd",
+				"HTTP is served on %s, where nobody gets: the unit's network is private, and pebsd.socket is to listen for it; systemctl enable --now pebsd.socket, then systemctl restart pebsd",
 				ret->text);
 	}
 	if (r < 0)
 		return r;
 	if (ret->any_remote)
-		log_warning(0,
-			    "HTTP is served on %s to whoever reaches it: names of cgroups and their "
-			    "latencies, without encryption or a password; see HTTP in pebsd(8)",
-			    ret->text);
+		log_warning(
+			0,
+			"HTTP is served on %s to whoever reaches it: names of cgroups and their latencies, without encryption or a password; see HTTP in pebsd(8)",
+			ret->text);
 	return 0;
 }
 

@@ -15,19 +15,13 @@ static const char *remedy_for(int error)
 {
 	switch (error) {
 	case -EADDRINUSE:
-		return "another program, perhaps another pebsd, listens there; `ss -ltnp` names it: stop it, "
-		       "or "
-		       "choose another port with --listen or `listen` in [export]";
+		return "another program, perhaps another pebsd, listens there; `ss -ltnp` names it: stop it, or choose another port with --listen or `listen` in [export]";
 	case -EADDRNOTAVAIL:
-		return "no network interface has that address (`ip address` lists them); choose one that "
-		       "exists "
-		       "with --listen or `listen` in [export]";
+		return "no network interface has that address (`ip address` lists them); choose one that exists with --listen or `listen` in [export]";
 	case -EACCES:
-		return "a port below 1024 needs CAP_NET_BIND_SERVICE; choose a higher one with --listen or "
-		       "`listen` in [export]";
+		return "a port below 1024 needs CAP_NET_BIND_SERVICE; choose a higher one with --listen or `listen` in [export]";
 	case -EAFNOSUPPORT:
-		return "this kernel does not have that address family; choose an address of the other with "
-		       "--listen or `listen` in [export]";
+		return "this kernel does not have that address family; choose an address of the other with --listen or `listen` in [export]";
 	default:
 		return "choose another address with --listen or `listen` in [export], or `none`";
 	}

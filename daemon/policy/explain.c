@@ -133,13 +133,11 @@ static void say_preference(struct speech *speech)
 	}
 	if (effect->untrusted)
 		say(speech,
-		    "what user.pebsd.* on the directory of %s says about this rule is not heeded: the "
-		    "directory is not root's, and the rule has no `trust-owner = yes`",
+		    "what user.pebsd.* on the directory of %s says about this rule is not heeded: the directory is not root's, and the rule has no `trust-owner = yes`",
 		    cgroup);
 	if (effect->malformed)
 		say(speech,
-		    "what user.pebsd.* on the directory of %s says about this rule cannot be read, and is "
-		    "not heeded",
+		    "what user.pebsd.* on the directory of %s says about this rule cannot be read, and is not heeded",
 		    cgroup);
 }
 
@@ -155,13 +153,11 @@ static void say_limits(struct speech *speech)
 	span(rule->for_ns, duration);
 	if (rule->for_ns)
 		say(speech,
-		    "the rule fires when %s is proven to be %s %s for %s, and clears when it is "
-		    "proven to be %s %s",
+		    "the rule fires when %s is proven to be %s %s for %s, and clears when it is proven to be %s %s",
 		    speech->metric, side(rule, true), threshold, duration, side(rule, false), clear);
 	else
 		say(speech,
-		    "the rule fires when %s is proven to be %s %s, and clears when it is proven to "
-		    "be %s %s",
+		    "the rule fires when %s is proven to be %s %s, and clears when it is proven to be %s %s",
 		    speech->metric, side(rule, true), threshold, side(rule, false), clear);
 	if (at_edges(&rule->metric) && asked != speech->alert->limits.threshold) {
 		char wish[QUANTITY_MAX];
@@ -205,18 +201,16 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_SOURCE:
 		say(speech,
-		    "for a tenth of the window or more no sample could come; it is judged again when they "
-		    "come, and so much of that time has left the window of %s that it is less",
+		    "for a tenth of the window or more no sample could come; it is judged again when they come, and so much of that time has left the window of %s that it is less",
 		    window);
 		return;
 	case UNKNOWN_MULTIPLEXED:
-		say(speech, "the event had a counter for less than a quarter of its time; it is judged again "
-			    "when it has one for more: with fewer `events` in [sampling], or when another "
-			    "tool lets go of its own");
+		say(speech,
+		    "the event had a counter for less than a quarter of its time; it is judged again when it has one for more: with fewer `events` in [sampling], or when another tool lets go of its own");
 		return;
 	case UNKNOWN_LOST:
-		say(speech, "of the samples expected in the window more than a tenth were lost (`pebsctl "
-			    "status` says how); it is judged again when that is a tenth or less");
+		say(speech,
+		    "of the samples expected in the window more than a tenth were lost (`pebsctl status` says how); it is judged again when that is a tenth or less");
 		return;
 	case UNKNOWN_BASELINE:
 		if (alert->estimate.base_samples >= speech->rule->min_samples)
@@ -226,15 +220,12 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_BURSTS:
 		say(speech,
-		    "independent samples would prove something, but these came in bursts that are long beside the "
-		    "window of %s; it is judged again when they are shorter, or come evenly; a longer `window` "
-		    "holds more of them",
+		    "independent samples would prove something, but these came in bursts that are long beside the window of %s; it is judged again when they are shorter, or come evenly; a longer `window` holds more of them",
 		    window);
 		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,
-		    "all slots were taken when it was born, so its samples are counted as unattributed; it "
-		    "is judged when it has a slot: raise `max-memory` (or `max`) in [cgroups]");
+		    "all slots were taken when it was born, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` (or `max`) in [cgroups]");
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech, "%s does not measure here what %s is taken from: waiting does not end this",
@@ -269,8 +260,7 @@ static void say_time(struct speech *speech)
 		return;
 	case ALERT_PENDING:
 		say(speech,
-		    "a breach has been proven for %s of the %s that it takes to fire: %s more, at "
-		    "each collection that can be judged",
+		    "a breach has been proven for %s of the %s that it takes to fire: %s more, at each collection that can be judged",
 		    held, needed, missing);
 		return;
 	case ALERT_FIRING:
@@ -306,12 +296,11 @@ static void say_baseline(struct speech *speech)
 
 	span(speech->rule->baseline_ns, half_life);
 	say(speech,
-	    "the baseline is this cgroup's own time before the window, where what is %s older counts "
-	    "half",
+	    "the baseline is this cgroup's own time before the window, where what is %s older counts half",
 	    half_life);
 	if (speech->alert->decision.state == ALERT_PENDING || speech->alert->decision.state == ALERT_FIRING)
-		say(speech, "while the rule is pending or fires the baseline stands still: what is wrong "
-			    "does not become what is usual");
+		say(speech,
+		    "while the rule is pending or fires the baseline stands still: what is wrong does not become what is usual");
 }
 
 static void say_all(struct speech *speech)

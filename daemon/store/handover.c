@@ -115,8 +115,7 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	if (memory->header->starts >= HANDOVER_STARTS_MAX) {
 		(void)log_warning(
 			0,
-			"%u starts one after the other went on with what the process before counted and "
-			"ended before their first collection: this one begins anew",
+			"%u starts one after the other went on with what the process before counted and ended before their first collection: this one begins anew",
 			memory->header->starts);
 		handover->gave_up = true;
 		memory_done(memory);

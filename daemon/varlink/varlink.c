@@ -528,9 +528,9 @@ static void tell_accept(struct varlink_server *server, int error)
 
 	if (error < 0) {
 		if (!server->accept_failed_us)
-			(void)log_warning(error,
-					  "control socket: cannot take in a connection; clients wait, and it "
-					  "is tried again each second");
+			(void)log_warning(
+				error,
+				"control socket: cannot take in a connection; clients wait, and it is tried again each second");
 		server->accept_failed_us = now;
 	} else if (server->accept_failed_us && now - server->accept_failed_us > 2ULL * ACCEPT_AGAIN_US) {
 		log_notice("control socket: connections are taken in again");

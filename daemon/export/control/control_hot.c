@@ -164,10 +164,9 @@ static int choose_and_reply(struct varlink_call *call, const struct control *con
 	bool chosen = r >= 0 && backend->hot_choice(backend->userdata, path, &choice);
 
 	if (r >= 0 && !chosen && is_read(control))
-		return control_not_measured_why(call, "hot",
-						"the recording is read, and tables hold what comes after "
-						"their cgroup is chosen; name it "
-						"in `hot` of [cgroups] and replay again");
+		return control_not_measured_why(
+			call, "hot",
+			"the recording is read, and tables hold what comes after their cgroup is chosen; name it in `hot` of [cgroups] and replay again");
 	if (r >= 0 && !(chosen && choice.configured))
 		r = backend->hot_choose(backend->userdata, path, asked->seconds);
 	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))

@@ -31,8 +31,7 @@ void permission_resolve(const char *name, struct permission *ret)
 	if (!user && !group)
 		(void)log_warning(
 			0,
-			"detail = %s in [control]: there is neither a user nor a group of that name, "
-			"so root alone may pause and look closer; make one, then reload",
+			"detail = %s in [control]: there is neither a user nor a group of that name, so root alone may pause and look closer; make one, then reload",
 			name);
 }
 

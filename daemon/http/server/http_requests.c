@@ -195,8 +195,7 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	case HTTP_HOST_WRONG:
 		return http_send_text(
 			library, MHD_HTTP_MISDIRECTED_REQUEST,
-			"Nothing is served under that Host: give the address, or have `hosts` in "
-			"[export] of pebsd.conf name it.\n");
+			"Nothing is served under that Host: give the address, or have `hosts` in [export] of pebsd.conf name it.\n");
 	}
 	/* Answered before a body is read: nothing here has use for one. */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)

@@ -64,8 +64,9 @@ static int serve(sd_event *event, int line)
 	r = http_confine(CHILD_PASSED_FIRST + (int)settings.n_listeners - 1, any_local);
 	if (r < 0) {
 		http_server_free(server);
-		return log_error(r, "the HTTP endpoint's process cannot give up its rights, and serves "
-				    "nothing; `listen = none` in [export] does without it");
+		return log_error(
+			r,
+			"the HTTP endpoint's process cannot give up its rights, and serves nothing; `listen = none` in [export] does without it");
 	}
 	r = sd_event_loop(event);
 	http_server_free(server);
@@ -78,9 +79,9 @@ int http_worker(int line)
 	int r;
 
 	if (!child_is_ours(line)) {
-		(void)log_error(0,
-				"--http: standard input is no socket of pebsd's, which runs this by itself "
-				"where HTTP is served; see pebsd(8)");
+		(void)log_error(
+			0,
+			"--http: standard input is no socket of pebsd's, which runs this by itself where HTTP is served; see pebsd(8)");
 		return EXIT_INPUT;
 	}
 	r = sd_event_new(&event);
