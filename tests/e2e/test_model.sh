@@ -147,7 +147,7 @@ for _ in {1..100}; do
 done
 grep -q 'hot code and data of model:false-sharing are tabled for rule sharing, alert 1' "$work/log" ||
 	fail "what a rule chose is not told: $(cat "$work/log")"
-grep -q 'zoom of alert 1 (rule sharing) is not done: the origin is model' "$work/log" ||
+grep -q 'the action zoom of alert 1 (rule sharing) failed: the origin is model' "$work/log" ||
 	fail "what a rule could not do is not told: $(cat "$work/log")"
 ctl --json status | jq -e '.detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
