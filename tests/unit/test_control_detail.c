@@ -325,7 +325,8 @@ Test(control_detail, no_zoom_is_held)
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom of that number");
-	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "no zoom of it is held");
+	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "there is no zoom of this cgroup");
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/no\"", "io.pebsd.NoSuchCgroup", "/no");
 	expect_error(fd, "GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
 		     "no zoom of that number");
@@ -408,8 +409,9 @@ Test(control_detail, what_was_not_chosen_before_a_replay_has_no_hot_places)
 	_cleanup_json_ json_object *reply = NULL;
 
 	backend.replay_done = true;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "the recording is read, and tables hold what comes after their cgroup is chosen");
+	expect_error(
+		fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		"the recording was read to its end, and tables hold only samples after their cgroup was chosen");
 	cr_expect_eq(backend.chosen, 0);
 	backend.configured = true;
 	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
@@ -424,10 +426,10 @@ Test(control_detail, why_there_are_no_hot_places)
 
 	backend.choose_error = -ENOSPC;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "all hot tables are taken; wait");
+		     "all hot tables are in use; wait");
 	backend.hot = taken;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "all hot tables are taken (by /a, /b); wait for one, or give more with hot-max");
+		     "all hot tables are in use (by /a, /b); wait until one is free, or raise hot-max");
 	for (size_t i = 0; i + 1 < ARRAY_SIZE(many); i++)
 		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
 	many[ARRAY_SIZE(many) - 1] = NULL;
@@ -606,10 +608,10 @@ Test(control_detail, each_method_is_refused_to_others)
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		_cleanup_free_ char *answer = call_as(65534, calls[i].method, calls[i].parameters);
 
-		cr_expect_str_eq(answer,
-				 "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-				 "{\"permitted\":\"root alone (`detail` in [control] names who else may)\"}}",
-				 "%s", calls[i].method);
+		cr_expect_str_eq(
+			answer,
+			"{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{\"permitted\":\"root alone (`detail` in [control] can permit a user or group)\"}}",
+			"%s", calls[i].method);
 	}
 	cr_expect_eq(fake_zooms.begun + fake_zooms.ended + backend.chosen, 0);
 }
