@@ -91,8 +91,8 @@ static bool is_whole(const struct memory *memory)
 }
 
 /*
- * Maps the header of a memory that the previous process left. The memory must be sealed against shrinking, so that
- * its mapping stays valid. Takes ownership of `fd`. Returns whether the memory is complete.
+ * Maps the header of a memory that the previous process left. The memory must be sealed against shrinking, so
+ * that its mapping stays valid. Takes ownership of `fd`. Returns whether the memory is complete.
  */
 static bool look_into(int fd, u32 number, struct memory *ret)
 {
@@ -263,7 +263,9 @@ int handover_part(struct handover *handover, enum handover_part part, size_t byt
 	if (memory->header->parts[part].bytes == 0) {
 		u64 offset = memory->size;
 
-		/* Allocate the pages now: a lack of memory is an error here, but a signal at the first write. */
+		/*
+		 * Allocate the pages now: a lack of memory is an error here, but a signal at the first write.
+		 */
 		r = posix_fallocate(memory->fd, (off_t)offset, (off_t)whole_pages(bytes));
 		if (r > 0)
 			return -r;

@@ -166,8 +166,8 @@ void store_drop_rest(struct store *store)
 }
 
 /*
- * FDPOLL=0 keeps the manager from polling the descriptor. An event that is not mapped polls as hung up, and a map as
- * failed, so the manager would remove both.
+ * FDPOLL=0 keeps the manager from polling the descriptor. An event that is not mapped polls as hung up, and a
+ * map as failed, so the manager would remove both.
  */
 static int put_one(struct store *store, const struct store_item *item)
 {
