@@ -36,7 +36,10 @@ int zoom_format_parse(const char *name, enum zoom_format *ret)
 	return -EINVAL;
 }
 
-/* Makes the comments that people need if they have only the file. `texts` ends with NULL. The caller frees each. */
+/*
+ * Makes the comments that people need if they have only the file. `texts` ends with NULL. The caller frees
+ * each.
+ */
 static int make_comments(const struct zoom *zoom, char *texts[static COMMENTS + 1])
 {
 	const struct zoom_about *about = zoom_recording_about_const(zoom->recording);
