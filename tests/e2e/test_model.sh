@@ -152,7 +152,7 @@ grep -q 'the action zoom of alert 1 (rule sharing) failed: the origin is model' 
 ctl --json status | jq -e '.detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
 expect 'healthz' ok "$(get /healthz)"
-get / | grep -q 'model, which is no measurement' || fail 'the page does not say model'
+get / | grep -q 'model (not a measurement)' || fail 'the page does not say model'
 grep -q 'serving: origin model' "$work/log" || fail 'the log does not say model'
 get /metrics >"$work/metrics"
 grep -q '^pebsd_sampler_info{origin="model",pmu="model-skylake",' "$work/metrics" || fail 'sampler_info does not say model'
