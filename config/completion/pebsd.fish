@@ -2,7 +2,7 @@
 # fish completion of pebsd.
 
 complete -c pebsd -f
-complete -c pebsd -l config -r -F -d 'Read this instead of /etc/pebsd'
+complete -c pebsd -l config -r -F -d 'Read this in the place of /etc/pebsd'
 complete -c pebsd -l origin -x -a 'auto perf replay model' -d 'Where samples come from'
 complete -c pebsd -l replay -r -F -d 'A recording'
 complete -c pebsd -l once -d 'Print the result and exit'
@@ -11,7 +11,7 @@ complete -c pebsd -l json -d 'Print JSON'
 complete -c pebsd -l socket -r -F -d 'Control socket'
 complete -c pebsd -l listen -x -a '127.0.0.1:9754 unix: none' -d 'Where /metrics is served'
 complete -c pebsd -l probe -d 'What this machine can sample'
-complete -c pebsd -l sysfs-root -x -a '(__fish_complete_directories)' -d 'Read this instead of /sys'
+complete -c pebsd -l sysfs-root -x -a '(__fish_complete_directories)' -d 'Read this in the place of /sys'
 complete -c pebsd -l check-config -d 'Every mistake of the configuration'
 complete -c pebsd -l test-rules -d 'Which rules would have fired'
 complete -c pebsd -l version -d 'The version'

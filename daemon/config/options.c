@@ -47,8 +47,8 @@ static const struct {
 	const char *name;
 	const char *argument; /* NULL: takes none */
 	unsigned int goes_with;
-	const char
-		*help; /* NULL: hidden, because only pebsd uses it; later lines are indented when printed */
+	const char *help; /* NULL: it is not for people; lines after the first are indented where they are
+			     printed */
 } table[OPTIONS_COUNT] = {
 	[OPTION_CONFIG] = {"config", "FILE",
 			   BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) |
@@ -56,26 +56,26 @@ static const struct {
 			   "read FILE instead of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
 	[OPTION_ORIGIN] =
 		{"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
-		 "where samples come from; auto: perf if this machine\nsupports it, otherwise exit with 3; model: a PEBS\nunit in software, whose figures are simulated"},
+		 "where samples come from; auto: perf if this machine\nsupports it, else exit with 3; model: a PEBS unit\nin software, whose figures are not measurements"},
 	[OPTION_REPLAY] =
 		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
 	[OPTION_ONCE] = {"once", NULL, BIT(OPTIONS_RUN), "print the result and exit"},
-	[OPTION_FOR] =
-		{"for", "DUR", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
-		 "with --once: how long to sample (default 10s);\nwith --test-rules: how much time the model\nsimulates (default 3m)"},
+	[OPTION_FOR] = {"for", "DUR", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+			"with --once: how long to sample (default 10s);\nwith --test-rules: how much of the "
+			"model's time to\ncompute (default 3m)"},
 	[OPTION_JSON] = {"json", NULL,
 			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES) |
 				 BIT(OPTIONS_VERSION),
 			 "with --once, --probe, --test-rules or --version:\nprint JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " OPTIONS_SOCKET_DEFAULT
-			   ");\nwith --probe: the socket of a running pebsd to ask"},
+			   ");\nwith --probe: the socket of the running pebsd"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
-			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
+			   "serve /metrics at this address\n(default: as configured, else 127.0.0.1:9754)"},
 	[OPTION_PROBE] =
 		{"probe", NULL, BIT(OPTIONS_PROBE),
-		 "print what this machine can and cannot sample, why,\nand what it costs; exits with 0 if a configured\nevent is usable, otherwise with 3"},
+		 "print what this machine can and cannot sample,\nwhy, and what it costs; exit with 0 if one of the\nconfigured events is usable, else with 3"},
 	[OPTION_SYSFS_ROOT] = {"sysfs-root", "DIR", BIT(OPTIONS_PROBE),
 			       "with --probe: read DIR instead of /sys"},
 	[OPTION_CHECK_CONFIG] =
