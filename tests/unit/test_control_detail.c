@@ -324,12 +324,12 @@ Test(control_detail, no_zoom_is_held)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
-	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom of that number");
+	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom with this number");
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		     "there is no zoom of this cgroup");
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/no\"", "io.pebsd.NoSuchCgroup", "/no");
 	expect_error(fd, "GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
-		     "no zoom of that number");
+		     "no zoom with this number");
 	backend.snapshot_error = -ENODATA;
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "nothing was collected");
 }
@@ -445,7 +445,7 @@ Test(control_detail, why_there_are_no_hot_places)
 	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
 	backend.choose_error = 0;
 	backend.places_error = -ENODATA;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ask for it again");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ended; ask again");
 	backend.places_error = -ENOENT;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
 }
@@ -472,7 +472,7 @@ Test(control_detail, a_profile_in_pieces)
 	cr_expect_eq(fake_zooms.outputs, 1, "the second piece is of the same file");
 	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524290", "offset");
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\",\"offset\":1",
-		     "io.pebsd.NotMeasured", "anew from its beginning");
+		     "io.pebsd.NotMeasured", "fetch it again from its beginning");
 }
 
 /*

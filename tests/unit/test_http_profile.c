@@ -329,7 +329,7 @@ Test(http_profile, clients_that_leave_anyhow)
 	expect_health();
 	/* The number of profiles that clients can begin in a short time is limited. */
 	for (unsigned int i = 0; i < 3; i++)
-		expect("?cgroup=/a", 503, "Too many profiles were asked for");
+		expect("?cgroup=/a", 503, "Too many profiles were requested");
 	cr_expect_leq(world.begun, HTTP_PENDING_AT_ONCE + 1);
 }
 
