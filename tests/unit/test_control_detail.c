@@ -434,7 +434,7 @@ Test(control_detail, why_there_are_no_hot_places)
 		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
 	many[ARRAY_SIZE(many) - 1] = NULL;
 	backend.hot = (const char *const *)many;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", ", ...); wait for one");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", ", ...); wait until one is free");
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		free(many[i]);
 	backend.hot = NULL;
@@ -524,14 +524,14 @@ Test(control_detail, why_there_is_no_profile)
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
 		     "2026-11-21T06:00:30Z");
 	zoom->state = ZOOM_NAMING;
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy", "under way");
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy", "still being looked up");
 	zoom->state = ZOOM_DONE;
 	fake_zooms.output_error = -E2BIG;
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\"", "io.pebsd.NotMeasured",
 		     "too large");
 	zoom_recording_about(zoom->recording)->events[0].settings.has_latency = false;
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded-latency\"", "io.pebsd.NotMeasured",
-		     "have none");
+		     "have no latency");
 }
 
 /* A client that fetches one file does not replace the file of another client. */
@@ -553,7 +553,7 @@ Test(control_detail, files_that_are_fetched_at_the_same_time)
 		}
 	cr_expect_eq(fake_zooms.outputs, 6);
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1", "io.pebsd.NotMeasured",
-		     "anew");
+		     "fetch it again");
 	json_object_put(call_with(fd, "GetProfile", "\"zoom\":2,\"format\":\"pprof\",\"offset\":1"));
 	cr_expect_eq(fake_zooms.outputs, 6);
 }
