@@ -557,7 +557,8 @@ Test(act, alerts_of_another_boot_have_ended)
 	(void)memories;
 	cr_assert_eq(n, 0);
 	cr_assert_eq(act_next_number(act), 4);
-	cr_assert_eq(told("1 alerts that were pending, firing or just resolved ended with the previous boot"), 1);
+	cr_assert_eq(told("1 alerts that were pending, firing or just resolved ended with the previous boot"),
+		     1);
 	clean_at(time(NULL));
 	cr_assert_not(is_there("3.env"));
 }
