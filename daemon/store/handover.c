@@ -118,7 +118,7 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	if (memory->header->starts >= HANDOVER_STARTS_MAX) {
 		(void)log_warning(
 			0,
-			"%u starts in a row continued the counts of an earlier process and ended before their first collection: this start does not, and its counts begin at zero",
+			"%u starts one after the other continued the counts of an earlier process and ended before their first collection: this start does not, and its counts begin at zero",
 			memory->header->starts);
 		handover->gave_up = true;
 		memory_done(memory);

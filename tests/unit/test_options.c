@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/listen_address.h"
 #include "config/config.h"
 #include "config/options.h"
 
@@ -179,9 +180,7 @@ Test(options, what_is_wrong_by_itself)
 	expect_problem("--replay ''", "--replay needs a value: FILE");
 	expect_problem("--origin ''", "--origin needs a value: auto|perf|replay|model");
 	expect_problem("--origin pref", "invalid --origin 'pref': expected auto|perf|replay|model");
-	expect_problem(
-		"--listen 9754",
-		"invalid --listen '9754': expected a numeric address and a port from 1 to 65535, as 127.0.0.1:9754 or [::1]:9754, a UNIX socket, as unix:/run/pebsd/metrics.sock, or none");
+	expect_problem("--listen 9754", "invalid --listen '9754': expected " LISTEN_ADDRESS_FORM);
 	expect_problem(
 		"--once --for 5x",
 		"invalid --for '5x': expected a time from 100ms to 7d, a whole number with ms, s, m, h or d");
