@@ -46,9 +46,9 @@ static const char *why_not(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return "it is not this user's alone; give it to the daemon's user with mode 0700";
+		return "other users have access to it; give it to the daemon's user, with mode 0700";
 	case -EBUSY:
-		return "another daemon has it; stop that, or give another --socket";
+		return "another daemon uses it; stop that daemon, or use another --socket";
 	default:
 		return strerror(-error);
 	}
@@ -60,9 +60,7 @@ static void tell_write(struct act *act, int result)
 	if (result < 0 && !act->write_failed)
 		(void)log_error(
 			0,
-			"cannot write the state of alerts to %s: alerts are judged and logged, but no "
-			"unit is started, and a restart forgets them; see that there is room and that "
-			"it is not read-only: %s",
+			"cannot write the state of alerts to %s: %s; alerts are judged and logged, but no unit is started, and a restart forgets them; check that there is free space and that it is not read-only",
 			act->directory, why_not(result));
 	else if (result == 0 && act->write_failed)
 		log_notice("the state of alerts is written to %s again", act->directory);
@@ -88,8 +86,7 @@ static int keep_in_place(struct act *act)
 	(void)close(act->fd);
 	act->fd = fd;
 	log_notice(
-		"the directory %s was removed or replaced: the state of alerts is written again, and the facts "
-		"of earlier alerts are gone",
+		"the directory %s was removed or replaced: the state of alerts is written again, but the facts of earlier alerts are lost",
 		act->directory);
 	return 0;
 }
@@ -145,11 +142,10 @@ static void tell_begun(const struct alert_store *store)
 		if (intent->actions & RULE_UNIT)
 			log_full(
 				LOG_WARNING, 0, NULL,
-				"%s may not have run: the daemon ended while it was being started; it is not "
-				"tried again, as no action runs twice (systemctl start it, if it did not)",
+				"%s may not have run: the daemon ended while starting it, and does not try again, because no action runs twice; if it did not run, start it with systemctl start",
 				name);
 		if (intent->actions & RULE_LOG)
-			log_notice("alert %llu %s just as the daemon ended: its entry may be missing here",
+			log_notice("alert %llu %s just as the daemon ended: its log entry may be missing",
 				   (unsigned long long)intent->alert, intent->firing ? "fired" : "resolved");
 	}
 }
@@ -169,9 +165,9 @@ static int leave_boot(struct act *act, const char *boot)
 	if (strcmp(act->store.boot, boot) == 0)
 		return 0;
 	if (act->store.n_memories)
-		log_notice("%zu alerts that were pending, firing or just resolved ended with the boot before "
-			   "this one",
-			   act->store.n_memories);
+		log_notice(
+			"%zu alerts that were pending, firing or just resolved ended with the previous boot",
+			act->store.n_memories);
 	act->store.n_files = 0;
 	act->store.judged_ns = 0;
 	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
@@ -221,10 +217,10 @@ static int open_directory(struct act *act)
 	act->fd = -1;
 	if (r == -ENOMEM)
 		return r;
-	log_full(LOG_ERR, 0, NULL,
-		 "cannot use the directory %s for alerts: %s. Alerts are judged and logged, but no unit is "
-		 "started, and a restart forgets them",
-		 act->directory, why_not(r));
+	log_full(
+		LOG_ERR, 0, NULL,
+		"cannot use the directory %s for alerts: %s; alerts are judged and logged, but no unit is started, and a restart forgets them",
+		act->directory, why_not(r));
 	return 0;
 }
 
@@ -360,20 +356,20 @@ static void drop_limited(struct act *act, enum act_kind kind, unsigned action, u
 static void tell_limited(struct act *act)
 {
 	static const char *const what[ACT_KINDS] = {
-		[ACT_LOG] = "entries of alerts are left out here",
+		[ACT_LOG] = "log entries of alerts are left out",
 		[ACT_UNIT] = "units of alerts are not started",
-		[ACT_ZOOM] = "zooms of alerts are not begun",
-		[ACT_HOT] = "cgroups of alerts get no hot tables",
+		[ACT_ZOOM] = "zooms of alerts are not started",
+		[ACT_HOT] = "hot tables of alerts are not started",
 	};
 	u64 refused;
 
 	for (unsigned kind = 0; kind < ACT_KINDS; kind++)
 		if (limit_tell(&act->limits[kind], &refused))
-			log_full(LOG_WARNING, 0, NULL,
-				 "%llu %s, and more may follow: at most %d at once, then one each %llu s; "
-				 "`pebsctl alerts` has them all",
-				 (unsigned long long)refused, what[kind], LIMIT_BURST,
-				 LIMIT_EVERY_NS / NSEC_PER_SEC);
+			log_full(
+				LOG_WARNING, 0, NULL,
+				"%llu %s, and more may follow: the limit is %d at once, then one every %llu s; `pebsctl alerts` lists all alerts",
+				(unsigned long long)refused, what[kind], LIMIT_BURST,
+				LIMIT_EVERY_NS / NSEC_PER_SEC);
 }
 
 /* Decides which actions to run, and notes their intents in the store. */
@@ -428,11 +424,10 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 	if (act->no_units)
 		(void)log_error(
 			0,
-			"cannot start %s: systemd is not the service manager here; take `unit` out of "
-			"the rule's action",
+			"cannot start %s: systemd is not the service manager here; remove `unit` from the rule's action",
 			name);
 	else if (stored)
-		(void)log_error(result, "%s is not started: cannot write its facts below %s", name,
+		(void)log_error(result, "cannot start %s: cannot write its facts below %s", name,
 				act->directory);
 	count(act, ACT_UNIT, ACT_FAILED);
 	alert_store_end(&act->store, alert, true, RULE_UNIT);
@@ -446,7 +441,7 @@ static void run_look(struct act *act, const struct transition *transition, enum 
 
 	count(act, kind, r < 0 ? ACT_FAILED : ACT_DONE);
 	if (r < 0)
-		(void)log_error(message ? 0 : r, "%s of alert %llu (rule %s) is not done%s%s",
+		(void)log_error(message ? 0 : r, "the action %s of alert %llu (rule %s) failed%s%s",
 				act_kind_name(kind), (unsigned long long)transition->alert.number,
 				transition->alert.rule->name, message ? ": " : "", message ? message : "");
 }
@@ -490,7 +485,7 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 		r = r < 0 ? r : planned;
 	}
 	if (r < 0)
-		(void)log_error(r, "cannot note what is to be done on %zu changes of alerts", n);
+		(void)log_error(r, "cannot record the actions for %zu changes of alerts", n);
 	stored = r == 0 && write_store(act);
 	for (size_t i = 0; i < n; i++)
 		if (actions[i]) {

@@ -46,10 +46,9 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 		r = -errno;
 	if (asprintf(
 		    ret_message,
-		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were "
-		    "pending or firing begin anew, too, with numbers from %llu on",
+		    "cannot use the state of alerts in %s: %s; %s, and a new state begins: alerts that were pending or firing start again, with numbers from %llu on",
 		    ALERT_STORE_FILE, wrong,
-		    r < 0 ? "it can't be moved aside" : "it is kept as " ALERT_STORE_BAD,
+		    r < 0 ? "it cannot be renamed" : "it is kept as " ALERT_STORE_BAD,
 		    (unsigned long long)store->next_number) < 0)
 		*ret_message = NULL;
 	return r;
@@ -58,7 +57,7 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 int alert_store_read(int directory, struct alert_store *ret, char **ret_message)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *wrong = "it is no file of pebsd's";
+	const char *wrong = "pebsd did not write it";
 	size_t length = 0;
 	int r;
 

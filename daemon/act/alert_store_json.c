@@ -305,7 +305,7 @@ static int read_lists(const json_object *object, struct alert_store *store, cons
 	const json_object *intents = json_get_array(object, "begun");
 	const json_object *files = json_get_array(object, "files");
 
-	*ret_wrong = "a list is not there";
+	*ret_wrong = "a list is missing";
 	if (!memories || !intents || !files)
 		return -EBADMSG;
 	store->memories = room_for(memories, sizeof(*store->memories));
@@ -313,17 +313,17 @@ static int read_lists(const json_object *object, struct alert_store *store, cons
 	store->files = room_for(files, sizeof(*store->files));
 	if (!store->memories || !store->intents || !store->files)
 		return -ENOMEM;
-	*ret_wrong = "an alert can't be read";
+	*ret_wrong = "an alert cannot be read";
 	for (size_t i = 0; i < json_object_array_length(memories); i++)
 		if (!read_memory(json_object_array_get_idx(memories, i), store->next_number,
 				 &store->memories[store->n_memories++]))
 			return -EBADMSG;
-	*ret_wrong = "an action can't be read";
+	*ret_wrong = "an action cannot be read";
 	for (size_t i = 0; i < json_object_array_length(intents); i++)
 		if (!read_intent(json_object_array_get_idx(intents, i), store->next_number,
 				 &store->intents[store->n_intents++]))
 			return -EBADMSG;
-	*ret_wrong = "a file's alert can't be read, or is out of order";
+	*ret_wrong = "a file's alert cannot be read, or is out of order";
 	for (size_t i = 0; i < json_object_array_length(files); i++)
 		if (!read_file(json_object_array_get_idx(files, i), store->next_number,
 			       &store->files[store->n_files++]) ||
@@ -340,19 +340,19 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 	*ret_wrong = "it has no version";
 	if (!json_get_u64(object, "version", &version))
 		return -EBADMSG;
-	*ret_wrong = "it is of another version";
+	*ret_wrong = "it has another version";
 	if (version != VERSION)
 		return -EBADMSG;
-	*ret_wrong = "the boot can't be read";
+	*ret_wrong = "the boot ID cannot be read";
 	if (!boot || strlen(boot) >= ALERT_STORE_BOOT_MAX ||
 	    strspn(boot, "0123456789abcdef-") != strlen(boot))
 		return -EBADMSG;
 	(void)stpcpy(store->boot, boot);
-	*ret_wrong = "the next alert's number can't be read";
+	*ret_wrong = "the next alert's number cannot be read";
 	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0 ||
 	    store->next_number > ALERT_STORE_NUMBERS_MAX)
 		return -EBADMSG;
-	*ret_wrong = "the time of its last judgement can't be read";
+	*ret_wrong = "the time of the last judgement cannot be read";
 	/* Earlier versions did not write it. */
 	if (json_get(object, "judged_ns") && !json_get_u64(object, "judged_ns", &store->judged_ns))
 		return -EBADMSG;
@@ -366,7 +366,7 @@ int alert_store_parse(const char *text, size_t length, struct alert_store *ret, 
 	int r;
 
 	alert_store_init(&store);
-	*ret_wrong = "it is no JSON";
+	*ret_wrong = "it is not JSON";
 	r = json_parse(text, length, DEPTH, &object);
 	if (r == -E2BIG) {
 		*ret_wrong = "it has more values than any state of alerts";

@@ -104,14 +104,13 @@ static int reason_text(const struct transition *transition, char **ret)
 	case ALERT_END_CLEAR:
 		return clear_text(alert, ret);
 	case ALERT_END_GONE:
-		text = "the cgroup is gone";
+		text = "the cgroup was removed";
 		break;
 	case ALERT_END_RULE:
-		text = "the rule was changed or taken out of the configuration";
+		text = "the rule was changed or removed from the configuration";
 		break;
 	case ALERT_END_IGNORED:
-		text = "the rule is not for this cgroup any more, or the cgroup's directory says to ignore "
-		       "it";
+		text = "the rule no longer applies to this cgroup, or the cgroup's directory says to ignore it";
 		break;
 	}
 	*ret = strdup(text);

@@ -37,29 +37,27 @@ const char *unit_remedy(const char *error)
 		const char *remedy;
 	} remedies[] = {
 		{SD_BUS_ERROR_ACCESS_DENIED,
-		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged "
-		 "rule pebsd.rules in its rules.d"},
+		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged rule pebsd.rules in its rules.d"},
 		{SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged "
-		 "rule pebsd.rules in its rules.d"},
+		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged rule pebsd.rules in its rules.d"},
 		{"org.freedesktop.systemd1.NoSuchUnit",
 		 "install pebsd-alert@.service and run systemctl daemon-reload"},
 		{"org.freedesktop.systemd1.UnitMasked",
-		 "systemctl unmask it, or take `unit` out of the rule's action"},
+		 "run systemctl unmask for it, or remove `unit` from the rule's action"},
 		{"org.freedesktop.systemd1.BadUnitSetting",
-		 "systemd-analyze verify pebsd-alert@.service tells what is wrong in it or its drop-ins"},
+		 "run systemd-analyze verify pebsd-alert@.service to see what is wrong in it or its drop-ins"},
 		{"org.freedesktop.systemd1.LoadFailed",
-		 "systemd-analyze verify pebsd-alert@.service tells what is wrong in it or its drop-ins"},
+		 "run systemd-analyze verify pebsd-alert@.service to see what is wrong in it or its drop-ins"},
 		{SD_BUS_ERROR_SERVICE_UNKNOWN, "the action `unit` needs systemd as the service manager"},
 		{SD_BUS_ERROR_NAME_HAS_NO_OWNER, "the action `unit` needs systemd as the service manager"},
 	};
 
 	if (!error)
-		return "the action `unit` needs the system bus: systemctl start dbus.service";
+		return "the action `unit` needs the system bus: run systemctl start dbus.service";
 	for (size_t i = 0; i < ARRAY_SIZE(remedies); i++)
 		if (strcmp(error, remedies[i].error) == 0)
 			return remedies[i].remedy;
-	return "systemctl status of it, and the journal, tell more";
+	return "see its systemctl status and the journal";
 }
 
 static void arm(struct unit *unit)

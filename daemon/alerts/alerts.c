@@ -45,8 +45,8 @@ static size_t rules_to_judge(const struct alerts_settings *settings)
 	if (strcmp(engine_head(settings->engine)->origin, "replay") != 0)
 		return settings->config->n_rules;
 	if (settings->config->n_rules)
-		log_notice("rules are not judged on a recording that is served; "
-			   "run pebsd --test-rules --replay FILE for that");
+		log_notice(
+			"rules are not judged on a recording that is served; to judge them, run pebsd --test-rules --replay FILE");
 	return 0;
 }
 
@@ -112,8 +112,9 @@ static int recall(struct alerts *alerts)
 			recall_end(alerts, memories[i].cgroup);
 	}
 	if (n)
-		log_info("%zu alert%s of the time before the restart known, %zu of rules that are no more", n,
-			 n == 1 ? "" : "s", stale);
+		log_info(
+			"restored %zu alert%s from before the restart, %zu of them of rules that no longer exist",
+			n, n == 1 ? "" : "s", stale);
 	return 0;
 }
 
@@ -125,7 +126,7 @@ static int open_kept(struct alerts *alerts)
 
 	if (r == 0 && wrong)
 		log_full(LOG_WARNING, 0, NULL,
-			 "how rules stood in the process before is taken from %s alone: %s",
+			 "the alerts of the previous process are restored only from %s: %s",
 			 alerts->settings.directory, wrong);
 	return r;
 }
@@ -144,8 +145,9 @@ static void open_cgroups(struct alerts *alerts)
 		r = alerts->cgroup_root < 0 ? -errno : 0;
 	}
 	if (r < 0)
-		(void)log_warning(r,
-				  "cannot read what cgroups' directories prefer: rules hold for all alike");
+		(void)log_warning(
+			r,
+			"cannot read the user.pebsd attributes of cgroups, so that rules apply to all alike");
 }
 
 int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message)
@@ -208,9 +210,9 @@ static int read_attribute(struct alerts *alerts, const char *path, const char *n
 	if (r == 0 || r == -ENOENT)
 		return r;
 	if (!alerts->attributes_failed)
-		(void)log_warning(r,
-				  "cannot read %s of the cgroup %s, which is not heeded; this is told once",
-				  name, path);
+		(void)log_warning(
+			r, "cannot read %s of the cgroup %s, so that it is ignored; this is logged once",
+			name, path);
 	alerts->attributes_failed = true;
 	return -ENOENT;
 }
@@ -332,10 +334,10 @@ static void keep(struct alerts *alerts)
 	int r = alerts_kept_save(alerts->kept, alerts->policy);
 
 	if (r < 0)
-		(void)log_warning(r,
-				  "cannot keep how rules stand beyond this process: the next one goes on "
-				  "from %s, where what is pending is as of its last change",
-				  alerts->settings.directory);
+		(void)log_warning(
+			r,
+			"cannot save the alerts for the next process: it will continue from %s, where pending alerts are as of their last change",
+			alerts->settings.directory);
 }
 
 void alerts_collected(struct alerts *alerts)
@@ -358,8 +360,9 @@ void alerts_collected(struct alerts *alerts)
 	put_differences(alerts);
 	r = policy_tick(alerts->policy, &transitions, &n);
 	if (r < 0)
-		(void)log_warning(r, "cannot judge all of this collection; rules whose window that empties "
-				     "are unknown until it is full again");
+		(void)log_warning(
+			r,
+			"cannot judge all of this collection; rules whose window it emptied are unknown until the window is full again");
 	act(alerts, transitions, n);
 	keep(alerts);
 	act_clean(alerts->act, &head->taken);

@@ -17,7 +17,7 @@
 #define MAIN_FILE    "/etc/pebsd/pebsd.conf"
 #define DROP_IN_PATH "/etc/pebsd/pebsd.conf.d"
 
-/* Far above what all keys and their comments fill; what is larger is no configuration. */
+/* Far more than all keys and their comments need. A larger file is not a configuration. */
 #define FILE_BYTES_MAX 262144
 
 /* The reply to `pebsctl status` names each file. It has room for this many names, even if they are not UTF-8. */
@@ -69,8 +69,8 @@ struct config *config_free(struct config *config)
 }
 
 /*
- * Never waits, because a reload runs in the daemon, which has samples to collect. Returns the bytes read, at most
- * FILE_BYTES_MAX + 1; -ESPIPE: it is a pipe; -errno.
+ * Never blocks, because a reload runs in the daemon, which must go on collecting samples. Returns the number of
+ * bytes read, at most FILE_BYTES_MAX + 1, -ESPIPE for a pipe or a socket, or -errno.
  */
 static ssize_t read_file(const char *file, char *buffer)
 {
@@ -154,13 +154,13 @@ static int load_file(const char *file, bool may_miss, struct config *config, str
 	if (length > FILE_BYTES_MAX)
 		return config_mistakes_add(
 			mistakes, file, 0,
-			"larger than %d bytes, which no configuration needs; name the right file",
+			"larger than %d bytes, the maximum for a configuration; check the file name",
 			FILE_BYTES_MAX);
 	r = note_file(config, file);
 	return r < 0 ? r : config_file_parse(file, buffer, (size_t)length, config, mistakes);
 }
 
-/* The dot keeps out what editors leave behind, as everywhere below /etc. */
+/* Files whose names begin with a dot are skipped: editors leave such files behind. */
 static int is_drop_in(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
@@ -191,7 +191,7 @@ static int load_drop_ins(const char *directory, struct config *config, struct co
 	if (n > DROP_INS_MAX)
 		r = config_mistakes_add(
 			mistakes, directory, 0,
-			"has %d files *.conf, and %d are the most; put what they say into fewer", n,
+			"has %d *.conf files, more than the maximum of %d; merge some of them", n,
 			DROP_INS_MAX);
 	for (int i = 0; i < n; i++) {
 		_cleanup_free_ char *file = NULL;

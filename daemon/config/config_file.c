@@ -12,14 +12,14 @@
 
 #define RULE "rule"
 
-/* As it is told: sections of the table, and [rule NAME]. */
+/* For messages: the sections of the table, and "rule NAME". */
 #define SECTIONS_MAX (CONFIG_KEYS_MAX + 1)
 
 /*
- * inih calls back per key, without the number of the line (Debian's build), cuts what it finds too long, and
- * passes over what it does not like. So each line goes through read_line() first: that counts, reports what
- * inih would not, and gives inih only lines it reads as they are meant. inih asks for the next line when it
- * is done with the last, so `line` is the callback's too.
+ * inih calls back for each key, without the line number (in Debian's build). It truncates long lines and
+ * silently skips some invalid ones. Therefore each line goes through read_line() first, which counts lines,
+ * reports mistakes that inih ignores, and gives inih only lines that inih reads as intended. inih asks for the
+ * next line only after it handled the last one, so `line` is also valid in the callback.
  */
 struct reader {
 	const char *file;
@@ -27,7 +27,8 @@ struct reader {
 	const char *end;
 	unsigned int line;
 
-	const char *section; /* the table's, or RULE; NULL before the first and in one that is not known */
+	const char
+		*section; /* from the table, or RULE; NULL before the first section and in an unknown one */
 	struct config_rule_draft *rule; /* in a RULE */
 	bool in_section;
 	bool section_filled;
@@ -67,7 +68,7 @@ static void join(const char *const *words, size_t n, char *ret, size_t size)
 	}
 }
 
-/* The length of the UTF-8 sequence at `at`, of at most `left` bytes; 0 where it is none (RFC 3629). */
+/* Returns the length of the UTF-8 sequence at `at`, at most `left` bytes, or 0 if it is invalid (RFC 3629). */
 static size_t utf8_sequence(const unsigned char *at, size_t left)
 {
 	static const unsigned int smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -89,7 +90,7 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 	return length;
 }
 
-/* Messages quote what they find, on terminals and in JSON: nothing may be in it that breaks either. */
+/* Messages quote the text on terminals and in JSON, so it must not contain bytes that break either. */
 static bool check_bytes(struct reader *reader, const char *begin, const char *end)
 {
 	const unsigned char *at = (const unsigned char *)begin;
@@ -104,7 +105,7 @@ static bool check_bytes(struct reader *reader, const char *begin, const char *en
 			return false;
 		}
 		if ((*at < 0x20 && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) {
-			mistake(reader, "byte %td is a control character (0x%02x); take it out",
+			mistake(reader, "byte %td is a control character (0x%02x); remove it",
 				(const char *)at - begin + 1, length == 1 ? *at : at[1]);
 			return false;
 		}
@@ -117,7 +118,7 @@ static void finish_section(struct reader *reader)
 {
 	if (reader->section && !reader->section_filled)
 		mistake_at(reader, reader->section_line,
-			   "the section [%s%s%s] is empty; give it a key or remove it", reader->section,
+			   "the section [%s%s%s] is empty; add a key or remove the section", reader->section,
 			   reader->rule && *reader->rule->rule.name ? " " : "",
 			   reader->rule ? reader->rule->rule.name : "");
 }
@@ -135,7 +136,7 @@ static void refuse_section(struct reader *reader, const char *name)
 	static const char *const rule[] = {RULE};
 	const char *sections[SECTIONS_MAX];
 	size_t n = sections_told(sections);
-	/* Without the last, in which the name is the user's. */
+	/* Leave out the last one, "rule NAME": the user chooses the name. */
 	const char *near = suggest_nearest(name, sections, n - 1);
 	_cleanup_free_ char *word = strndup(name, strcspn(name, " \t"));
 	char list[128];
@@ -151,11 +152,11 @@ static void refuse_section(struct reader *reader, const char *name)
 		mistake(reader, "unknown section [%s]; did you mean [%s]?", name, near);
 	} else {
 		join(sections, n, list, sizeof(list));
-		mistake(reader, "unknown section [%s]; there are %s", name, list);
+		mistake(reader, "unknown section [%s]; valid sections: %s", name, list);
 	}
 }
 
-/* What follows `rule` in a header; NULL: it is no rule's. */
+/* Returns the text after `rule` in a header, or NULL if the section is not a rule. */
 static const char *rule_name(const char *header)
 {
 	const char *rest = header + strlen(RULE);
@@ -175,7 +176,7 @@ static void enter_rule(struct reader *reader, const char *name)
 		reader->section = RULE;
 }
 
-/* `name`: what stands between the brackets. */
+/* `name`: the text between the brackets. */
 static void enter_section(struct reader *reader, const char *name)
 {
 	const char *sections[CONFIG_KEYS_MAX];
@@ -196,7 +197,7 @@ static void enter_section(struct reader *reader, const char *name)
 		refuse_section(reader, name);
 }
 
-/* `line` begins with `[`. What follows a header that is not right is still read as its section's. */
+/* `line` begins with `[`. Lines after an invalid header are still read as part of its section. */
 static void read_header(struct reader *reader, char *line)
 {
 	char *close = strchr(line, ']');
@@ -214,19 +215,19 @@ static void read_header(struct reader *reader, char *line)
 	enter_section(reader, line + 1);
 }
 
-/* Whether inih may have the line: a key, `=` and a value. */
+/* Returns whether inih gets the line, which then has a key, `=` and a value. */
 static bool check_key_line(struct reader *reader, const char *line, bool indented)
 {
 	const char *separator = strpbrk(line, "=:");
 
 	reader->section_filled = true;
 	if (!separator || separator == line) {
-		mistake(reader, "neither a [section], nor key = value, nor a # comment%s",
-			indented ? "; a value does not go on in the next line" : "; correct or remove it");
+		mistake(reader, "the line is neither a [section], nor key = value, nor a # comment%s",
+			indented ? "; a value cannot continue on the next line" : "; correct or remove it");
 		return false;
 	}
 	if (*separator == ':') {
-		mistake(reader, "a colon stands after the key; write key = value");
+		mistake(reader, "there is a colon after the key; write key = value");
 		return false;
 	}
 	if (!reader->in_section) {
@@ -234,21 +235,22 @@ static bool check_key_line(struct reader *reader, const char *line, bool indente
 		char list[128];
 
 		join(sections, sections_told(sections), list, sizeof(list));
-		mistake(reader, "a key outside a section; put a header above it: [NAME] with one of %s",
+		mistake(reader,
+			"the key is not in a section; add a header [NAME] above it, where NAME is one of %s",
 			list);
 		return false;
 	}
 	for (const char *at = line + 1; *at; at++)
 		if ((*at == '#' || *at == ';') && is_blank(at[-1])) {
-			mistake(reader, "a comment after a value; put it on a line of its own");
+			mistake(reader, "a comment cannot follow a value; put it on a line of its own");
 			return false;
 		}
 	return reader->section != NULL;
 }
 
 /*
- * Takes the line from `begin` to `end` and puts what inih is to see into `ret`: the line without its outer
- * blanks, so that inih never takes it for a continuation, or an empty one.
+ * Handles the line from `begin` to `end` and writes the line that inih gets to `ret`. It has no leading blanks,
+ * so that inih never takes it for a continuation, and no trailing ones. It is empty if inih must not see it.
  */
 static void read_text(struct reader *reader, const char *begin, const char *end, char *ret, size_t size)
 {
@@ -274,7 +276,7 @@ static void read_text(struct reader *reader, const char *begin, const char *end,
 	if (length + sizeof("\n") > size) {
 		reader->section_filled = true;
 		mistake(reader,
-			"the line has %zu bytes, %zu are the most; shorten it (patterns: with * or **)",
+			"the line has %zu bytes, more than the maximum of %zu; shorten it (patterns: with * or **)",
 			length, size - sizeof("\n"));
 		return;
 	}
@@ -291,7 +293,7 @@ static void read_text(struct reader *reader, const char *begin, const char *end,
 	}
 }
 
-/* inih's ini_reader: the next line, or NULL after the last. */
+/* An ini_reader of inih. Returns the next line, or NULL after the last one. */
 static char *read_line(char *ret, int size, void *stream)
 {
 	struct reader *reader = stream;
@@ -306,7 +308,8 @@ static char *read_line(char *ret, int size, void *stream)
 	if (!end)
 		end = reader->end;
 	if (memchr(begin, '\0', (size_t)(end - begin))) {
-		mistake(reader, "a NUL byte: this is no text file; name the right one, or save it as UTF-8");
+		mistake(reader,
+			"the line has a NUL byte, so this is not a text file; check the file name, or save the file as UTF-8");
 		reader->section_filled = true;
 		reader->at = reader->end;
 		end = begin;
@@ -325,7 +328,7 @@ static size_t key_names(const char *section, const char *ret[static CONFIG_KEYS_
 	return RULE_KEYS;
 }
 
-/* The section that a key is of; NULL: none. */
+/* Returns the section that a key belongs to, or NULL. */
 static const char *section_of(const char *name)
 {
 	const struct config_key *keys;
@@ -360,7 +363,7 @@ static void refuse_key(struct reader *reader, const char *section, const char *n
 		return;
 	}
 	join(names, n, list, sizeof(list));
-	mistake(reader, "unknown key %s in [%s]; there are %s", name, section, list);
+	mistake(reader, "unknown key %s in [%s]; valid keys: %s", name, section, list);
 }
 
 static void take_rule_key(struct reader *reader, const char *name, const char *value)
@@ -391,7 +394,7 @@ static void note_place(struct reader *reader, const struct config_key *key)
 			(struct config_key_place){.file = files - 1, .line = reader->line};
 }
 
-/* inih's ini_handler. */
+/* An ini_handler of inih. */
 static int take_key(void *user, const char *section, const char *name, const char *value)
 {
 	_cleanup_free_ char *problem = NULL;
@@ -411,7 +414,7 @@ static int take_key(void *user, const char *section, const char *name, const cha
 	}
 	seen = &reader->seen[key - config_keys(&n)];
 	if (*seen) {
-		mistake(reader, "%s is in line %u already; keep one of the two", name, *seen);
+		mistake(reader, "%s is already set in line %u; keep one of the two", name, *seen);
 		return 1;
 	}
 	*seen = reader->line;
@@ -450,7 +453,7 @@ int config_file_parse(const char *file, const char *text, size_t length, struct 
 	if (r < 0)
 		return -ENOMEM;
 	if (r > 0)
-		mistake_at(&reader, (unsigned int)r, "not understood; write key = value");
+		mistake_at(&reader, (unsigned int)r, "cannot parse the line; write key = value");
 	finish_section(&reader);
 	return reader.error;
 }

@@ -34,7 +34,7 @@ static const struct config_key keys[] = {
 	{"sampling", "origin", CONFIG_KEY_ORIGIN, .needs_restart = true, FIELD(origin),
 	 .default_text = "auto", .meaning = "where samples come from"},
 	{"sampling", "events", CONFIG_KEY_EVENTS, .needs_restart = true, FIELD(events),
-	 .default_text = "loads", .meaning = "what is sampled"},
+	 .default_text = "loads", .meaning = "events to sample"},
 	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "31",
 	 .min = 3, .max = 65535, .meaning = "cycles a load must take to be sampled"},
 	{"sampling", "budget", CONFIG_KEY_BUDGET, .needs_restart = false, FIELD(budget),
@@ -48,53 +48,55 @@ static const struct config_key keys[] = {
 	{"sampling", "cpus", CONFIG_KEY_CPUS, .needs_restart = true, FIELD(cpus), .default_text = "all",
 	 .meaning = "CPUs that are sampled"},
 	{"sampling", "isolated", CONFIG_KEY_YES_NO, .needs_restart = true, FIELD(isolated),
-	 .default_text = "no", .meaning = "whether isolated CPUs are sampled, too"},
+	 .default_text = "no", .meaning = "whether isolated CPUs are also sampled"},
 	{"sampling", "interval", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(interval_ns),
 	 .default_text = "1s", .min = 100 * NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,
 	 .meaning = "time from one collection to the next"},
 	{"model", "cpu", CONFIG_KEY_MACHINE, .needs_restart = true, FIELD(cpu), .default_text = "skylake",
-	 .meaning = "the CPU that the model plays"},
+	 .meaning = "the CPU that the model simulates"},
 	{"model", "seed", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(seed), .default_text = "1",
-	 .min = 0, .max = UINT64_MAX, .meaning = "what the model's chance is drawn from"},
+	 .min = 0, .max = UINT64_MAX, .meaning = "seed of the model's random numbers"},
 	{"model", "workloads", CONFIG_KEY_WORKLOADS, .needs_restart = true, FIELD(workloads),
-	 .default_text = "all", .meaning = "what the model runs, each in a cgroup of its own"},
+	 .default_text = "all", .meaning = "workloads of the model, each in its own cgroup"},
 	{"cgroups", "max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(cgroups_max),
 	 .default_text = "auto", .min = 16, .max = 65536, .has_auto = true,
-	 .auto_value = CONFIG_CGROUPS_MAX_AUTO, .meaning = "slots, one for each cgroup that is accounted"},
+	 .auto_value = CONFIG_CGROUPS_MAX_AUTO, .meaning = "number of slots, one for each accounted cgroup"},
 	{"cgroups", "max-memory", CONFIG_KEY_SIZE, .needs_restart = true, FIELD(cgroups_max_memory),
 	 .default_text = "auto", .min = 1ULL << 20, .max = 1ULL << 40, .has_auto = true,
 	 .auto_value = CONFIG_MAX_MEMORY_AUTO,
-	 .meaning = "memory of all BPF maps up to which slots are added where max is auto"},
+	 .meaning = "memory of all BPF maps up to which slots are added if max is auto"},
 	{"cgroups", "include", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(include),
 	 .default_text = "/**", .meaning = "cgroups that are exported by name"},
 	{"cgroups", "exclude", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(exclude),
-	 .default_text = "", .meaning = "cgroups that are not, though included"},
+	 .default_text = "", .meaning = "cgroups that are not exported by name, even if included"},
 	{"cgroups", "hot", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(hot), .default_text = "",
-	 .meaning = "cgroups that have tables of hot code and data"},
+	 .meaning = "cgroups with tables of hot code and data"},
 	{"cgroups", "hot-max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(hot_max), .default_text = "8",
-	 .min = 0, .max = HOT_MAX, .meaning = "cgroups that can have them at a time"},
+	 .min = 0, .max = HOT_MAX, .meaning = "maximum number of cgroups with hot tables at a time"},
 	{"containers", "names", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(container_names),
-	 .default_text = "yes",
-	 .meaning = "whether names of pods and containers are looked for on this host"},
+	 .default_text = "yes", .meaning = "whether names of pods and containers are looked up on this host"},
 	{"containers", "labels", CONFIG_KEY_LABELS, .needs_restart = false, FIELD(container_labels),
-	 .default_text = "", .meaning = "labels that metrics have beside cgroup, where they are known"},
+	 .default_text = "", .meaning = "labels that metrics have besides cgroup, if they are known"},
 	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
 	 .default_text = LISTEN_ADDRESS_DEFAULT, .meaning = "where /metrics is served"},
 	{"export", "hosts", CONFIG_KEY_HOSTS, .needs_restart = false, FIELD(hosts), .default_text = "",
-	 .meaning = "names under which /metrics is asked for, beside the address it listens on"},
+	 .meaning = "names that HTTP clients may use for this host, besides the address in listen"},
 	{"export", "top", CONFIG_KEY_NUMBER, .needs_restart = false, FIELD(top), .default_text = "auto",
 	 .min = 0, .max = 10000, .has_auto = true, .auto_value = CONFIG_TOP_AUTO,
-	 .meaning = "costliest cgroups, which have series of their own"},
+	 .meaning = "number of costliest cgroups that have series of their own"},
 	{"export", "detail-metrics", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(detail_metrics),
 	 .default_text = "no", .meaning = "whether all snoop and TLB results are exported"},
 	{"export", "profiles", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(profiles),
-	 .default_text = "no", .meaning = "whether profiles are served over HTTP, to whoever can connect"},
+	 .default_text = "no",
+	 .meaning = "whether profiles are served over HTTP, to every client that can connect"},
 	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
-	 .meaning = "whose members may ask over the control socket"},
+	 .meaning = "group whose members may query pebsd over the control socket"},
 	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
-	 .default_text = "root", .meaning = "who may pause, resume and look closer at cgroups, beside root"},
+	 .default_text = "root",
+	 .meaning =
+		 "user or group, besides root, that may pause, resume, zoom, and read hot tables and profiles"},
 	{"symbols", "debuginfod", CONFIG_KEY_URLS, .needs_restart = true, FIELD(debuginfod),
-	 .default_text = "", .meaning = "servers that are asked for debugging information"},
+	 .default_text = "", .meaning = "servers to ask for debugging information"},
 };
 
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_KEYS_MAX, "lists of keys are CONFIG_KEYS_MAX long");
@@ -247,7 +249,8 @@ static int set_yes_no(const struct config_key *key, void *field, const char *tex
 	return 0;
 }
 
-/* A pattern that could never match is a mistake: paths begin with a `/` and have no empty names, names of a
+/*
+ * A pattern that can never match is a mistake. Paths begin with `/` and have no empty names. Names from a
  * replay or the model begin with their kind.
  */
 static bool pattern_can_match(const char *pattern)
@@ -298,8 +301,7 @@ static int set_patterns(const struct config_key *key, void *field, const char *t
 		if (!pattern_can_match(word))
 			return config_refuse(
 				ret_problem,
-				"%s: the pattern %s matches no cgroup: begin it with / or ** (or comm: or "
-				"cgroup: for a recording, model: for the model), with no empty name in it",
+				"%s: the pattern %s cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), without empty names in the path",
 				key->name, word);
 		if (strlen(word) > GLOB_PATTERN_MAX)
 			return config_refuse(ret_problem,
@@ -329,8 +331,8 @@ static int set_group(const struct config_key *key, void *field, const char *text
 
 	if (strspn(text, "0123456789") == length && length > 0)
 		return config_key_refuse_value(key, text,
-					       account ? "a user or a group by its name, not by its number"
-						       : "a group by its name, not by its number",
+					       account ? "the name of a user or group, not its number"
+						       : "the name of a group, not its number",
 					       ret_problem);
 	if (strpbrk(text, BLANKS ":,/") || *text == '-' || length >= CONFIG_GROUP_MAX)
 		return config_key_refuse_value(
@@ -340,7 +342,7 @@ static int set_group(const struct config_key *key, void *field, const char *text
 	return 0;
 }
 
-/* No user and no password: they would stand in the symbolizer's environment. */
+/* A user name or a password is not allowed: the symbolizer's environment would expose them. */
 static bool is_url(const char *word)
 {
 	const char *host = strncmp(word, "https://", 8) == 0  ? word + 8
@@ -363,20 +365,20 @@ static int set_urls(const struct config_key *key, void *field, const char *text,
 	if (!words)
 		return -ENOMEM;
 	if (strlen(text) >= sizeof(urls))
-		return config_refuse(ret_problem, "%s: URLs take at most %d bytes; name fewer", key->name,
-				     CONFIG_LINE_MAX - 1);
+		return config_refuse(ret_problem, "%s: the URLs have more than %d bytes; list fewer",
+				     key->name, CONFIG_LINE_MAX - 1);
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;
 		if (!is_url(word))
-			return config_refuse(ret_problem,
-					     "%s: %s is no URL of a debuginfod server: begin it with "
-					     "https:// or http://, without a user",
-					     key->name, word);
+			return config_refuse(
+				ret_problem,
+				"%s: %s is not a valid URL of a debuginfod server; begin it with https:// or http://, without a user name",
+				key->name, word);
 		(void)snprintf(urls + strlen(urls), sizeof(urls) - strlen(urls), "%s%s", *urls ? " " : "",
 			       word);
 	}
-	/* All of it, as configurations are compared by their bytes. */
+	/* Clear the whole field: configurations are compared byte by byte. */
 	memset(field, 0, sizeof(urls));
 	memcpy(field, urls, strlen(urls));
 	return 0;
@@ -392,18 +394,18 @@ static int set_hosts(const struct config_key *key, void *field, const char *text
 	if (!words)
 		return -ENOMEM;
 	if (strlen(text) >= sizeof(hosts))
-		return config_refuse(ret_problem, "%s: names take at most %d bytes; name fewer", key->name,
-				     CONFIG_LINE_MAX - 1);
+		return config_refuse(ret_problem, "%s: the names have more than %d bytes; list fewer",
+				     key->name, CONFIG_LINE_MAX - 1);
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;
 		if (!http_host_is_name(word))
-			return config_refuse(ret_problem, "%s: %s is no host; give " HTTP_HOST_FORM,
+			return config_refuse(ret_problem, "%s: %s is not a host; expected " HTTP_HOST_FORM,
 					     key->name, word);
 		(void)snprintf(hosts + strlen(hosts), sizeof(hosts) - strlen(hosts), "%s%s",
 			       *hosts ? " " : "", word);
 	}
-	/* All of it, as configurations are compared by their bytes. */
+	/* Clear the whole field: configurations are compared byte by byte. */
 	memset(field, 0, sizeof(hosts));
 	memcpy(field, hosts, strlen(hosts));
 	return 0;

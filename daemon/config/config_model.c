@@ -16,7 +16,7 @@ static int refuse_unable(const struct config_key *key, const struct machine *mac
 {
 	_cleanup_free_ char *list = config_words_join(words, n);
 
-	if (!list || asprintf(ret_problem, "%s = %s: %s; give one of %s (%s)", key->name, machine->name,
+	if (!list || asprintf(ret_problem, "%s = %s: %s; use one of %s (%s)", key->name, machine->name,
 			      machine_refusal(machine), list, key->meaning) < 0)
 		return -ENOMEM;
 	return -EINVAL;

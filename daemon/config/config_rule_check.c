@@ -23,7 +23,7 @@ static bool is_given(const struct check *check, enum config_rule_key key)
 	return check->draft->keys[key].given == CONFIG_GIVEN_VALUE;
 }
 
-/* At the key's line, and where it has none at the rule's. */
+/* Reports a mistake at the line of the key, or at the rule's header if the key is not set. */
 __attribute__((format(printf, 3, 4))) static void say(struct check *check, enum config_rule_key key,
 						      const char *format, ...)
 {
@@ -45,14 +45,14 @@ __attribute__((format(printf, 3, 4))) static void say(struct check *check, enum 
 	check->wrong = true;
 }
 
-/* Whether the key has a value; `remedy` is told where it has not. */
+/* Returns whether the key has a value. If not, reports that with `remedy`. */
 static bool need(struct check *check, enum config_rule_key key, const char *remedy)
 {
 	if (is_given(check, key))
 		return true;
-	/* What is wrong with it was told. */
+	/* An invalid value was already reported. */
 	if (check->draft->keys[key].given != CONFIG_GIVEN_MISTAKE)
-		say(check, key, "there is no %s; %s", config_rule_keys[key].name, remedy);
+		say(check, key, "%s is missing; %s", config_rule_keys[key].name, remedy);
 	return false;
 }
 
@@ -68,7 +68,7 @@ static enum config_rule_key find_threshold(struct check *check)
 		return RULE_KEYS;
 	if (!above && !below) {
 		say(check, RULE_KEY_ABOVE,
-		    "there is neither above nor below; give one of the two, in the unit of the metric");
+		    "above or below is missing; set one of the two, in the unit of the metric");
 		return RULE_KEYS;
 	}
 	if (above && below) {
@@ -80,7 +80,7 @@ static enum config_rule_key find_threshold(struct check *check)
 		const enum config_rule_key first = above_last ? RULE_KEY_BELOW : RULE_KEY_ABOVE;
 
 		say(check, last,
-		    "%s = %s, and %s = %s stands in %s:%u; keep one of the two (%s = empties it)",
+		    "%s = %s cannot be used with %s = %s in %s:%u; keep one of the two (an empty %s = removes it)",
 		    config_rule_keys[last].name, draft->keys[last].text, config_rule_keys[first].name,
 		    draft->keys[first].text, draft->keys[first].place.file, draft->keys[first].place.line,
 		    config_rule_keys[first].name);
@@ -97,12 +97,12 @@ static bool read_threshold(struct check *check, enum config_rule_key key, double
 	if (metric_parse_threshold(&check->rule->metric, text, ret) == 0)
 		return true;
 	metric_format(&check->rule->metric, metric);
-	say(check, key, "%s = %s: give %s, which is what %s takes", config_rule_keys[key].name, text,
+	say(check, key, "%s = %s: expected %s for the metric %s", config_rule_keys[key].name, text,
 	    metric_threshold_form(&check->rule->metric), metric);
 	return false;
 }
 
-/* Threshold and clear, which mean something with the metric alone. Returns whether they are known. */
+/* Checks the threshold and clear, whose units depend on the metric. Returns whether both are known. */
 static bool check_limits(struct check *check)
 {
 	const enum config_rule_key key = find_threshold(check);
@@ -122,13 +122,13 @@ static bool check_limits(struct check *check)
 		return false;
 	if (rule->below ? rule->clear >= rule->threshold : rule->clear <= rule->threshold)
 		return true;
-	say(check, RULE_KEY_CLEAR, "clear = %s: on the wrong side of %s = %s; give %s or %s",
+	say(check, RULE_KEY_CLEAR, "clear = %s: on the wrong side of %s = %s; use %s or %s",
 	    check->draft->keys[RULE_KEY_CLEAR].text, config_rule_keys[key].name, check->draft->keys[key].text,
 	    check->draft->keys[key].text, rule->below ? "more" : "less");
 	return false;
 }
 
-/* A replay has what the recording has. */
+/* The events of a replay are not checked: they depend on the recording. */
 static void check_event(struct check *check)
 {
 	const char *event = event_role_name(check->rule->event);
@@ -141,24 +141,20 @@ static void check_event(struct check *check)
 	case CONFIG_ORIGIN_MODEL:
 		if (check->rule->event != EVENT_LOADS)
 			say(check, RULE_KEY_EVENT,
-			    "event = %s: the model plays loads alone, and the rule can never fire; give "
-			    "loads, or "
-			    "another origin in [sampling]",
+			    "event = %s: the model simulates only loads, so the rule can never fire; use event = loads, or another origin in [sampling]",
 			    event);
 		break;
 	case CONFIG_ORIGIN_AUTO:
 	case CONFIG_ORIGIN_PERF:
 		if (!(check->config->events & 1U << check->rule->event))
 			say(check, RULE_KEY_EVENT,
-			    "event = %s: %s are not sampled, and the rule can never fire; add them to events "
-			    "in "
-			    "[sampling], or give another event",
+			    "event = %s: %s are not sampled, so the rule can never fire; add them to events in [sampling], or use another event",
 			    event, event);
 		break;
 	}
 }
 
-/* Nothing can be proven in it: whether its samples came in bursts is not known. */
+/* A short window cannot prove anything: pebsd cannot decide whether its samples came in bursts. */
 static void say_short_window(struct check *check, const char *window)
 {
 	char interval[NUMBER_TEXT_MAX];
@@ -167,8 +163,7 @@ static void say_short_window(struct check *check, const char *window)
 	duration_format(check->config->interval_ns, interval);
 	duration_format(BURSTS_COLLECTIONS_MIN * check->config->interval_ns, least);
 	say(check, RULE_KEY_WINDOW,
-	    "window = %s%s: shorter than %d times the interval of [sampling], %s, and the rule can never fire, as "
-	    "bursts cannot be told; give %s or more, or a shorter interval",
+	    "window = %s%s: shorter than %d times the interval of %s in [sampling], too short to detect bursts, so the rule can never fire; use %s or more, or a shorter interval",
 	    window, is_given(check, RULE_KEY_WINDOW) ? "" : " (the default)", BURSTS_COLLECTIONS_MIN,
 	    interval, least);
 }
@@ -189,19 +184,15 @@ static void check_times(struct check *check)
 	duration_format(rule->baseline_ns, other);
 	if (!rule->metric.ratio && is_given(check, RULE_KEY_BASELINE))
 		say(check, RULE_KEY_BASELINE,
-		    "baseline = %s: %s has none, only ratio:METRIC is judged against a baseline; remove the "
-		    "line, "
-		    "or give metric = ratio:%s",
+		    "baseline = %s: the metric %s has no baseline, only ratio:METRIC has one; remove the line, or use metric = ratio:%s",
 		    check->draft->keys[RULE_KEY_BASELINE].text, metric, metric);
 	if (rule->metric.ratio && rule->baseline_ns < rule->window_ns)
 		say(check, is_given(check, RULE_KEY_BASELINE) ? RULE_KEY_BASELINE : RULE_KEY_WINDOW,
-		    "baseline = %s: shorter than the window, %s, so that it would not be older than what is "
-		    "held "
-		    "against it; give %s or more",
+		    "baseline = %s: shorter than the window of %s that is compared with it; use %s or more",
 		    other, window, window);
 }
 
-/* A bound that does not exist is never past anything. */
+/* With too few samples a bound does not exist, so the rule can never fire or clear. */
 static void check_samples(struct check *check)
 {
 	const u64 most = config_rule_keys[RULE_KEY_MIN_SAMPLES].max;
@@ -220,22 +211,19 @@ static void check_samples(struct check *check)
 	metric_format(&check->rule->metric, metric);
 	if (needs > most)
 		say(check, RULE_KEY_METRIC,
-		    "metric = %s: with these limits no number of samples proves at a confidence of %s both "
-		    "that "
-		    "it fires and that it clears; give a clear that is nearer to the threshold",
+		    "metric = %s: with these limits and a confidence of %s, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold",
 		    metric, confidence);
 	else
 		say(check, given ? RULE_KEY_MIN_SAMPLES : RULE_KEY_METRIC,
-		    "min-samples = %llu%s: %s with these limits needs %llu samples to fire and to clear at a "
-		    "confidence of %s; give %llu or more, or another confidence",
+		    "min-samples = %llu%s: %s with these limits needs %llu samples to fire and to clear at a confidence of %s; use %llu or more, or another confidence",
 		    (unsigned long long)check->rule->min_samples, given ? "" : " (the default)", metric,
 		    (unsigned long long)needs, confidence, (unsigned long long)needs);
 }
 
 /*
- * Where no load below ldlat is sampled, no latency is found to be. Which CPUs have no such threshold, or
- * select by another latency than they report, is not known here: whoever wants to judge below it there gives
- * a smaller one.
+ * If no load below ldlat is sampled, no latency below ldlat is measured. Some CPUs have no such threshold, or
+ * select loads by another latency than they report. This check does not know the CPU. To judge latencies below
+ * ldlat on such CPUs, users set a smaller ldlat.
  */
 static void check_ldlat(struct check *check)
 {
@@ -254,16 +242,13 @@ static void check_ldlat(struct check *check)
 	if (rule->metric.kind == METRIC_MEAN ? lower > ldlat : lower >= ldlat)
 		return;
 	say(check, key,
-	    "%s = %s, which is judged at %g cycles: loads below ldlat = %llu are not sampled where the CPU "
-	    "can "
-	    "leave them out, and there the rule can never %s; give more than %llu, or a smaller ldlat in "
-	    "[sampling]",
+	    "%s = %s, judged at %g cycles: CPUs that filter loads by latency do not sample those below ldlat = %llu, so there the rule can never %s; use more than %llu, or a smaller ldlat in [sampling]",
 	    config_rule_keys[key].name, check->draft->keys[key].text, lower,
 	    (unsigned long long)check->config->ldlat, rule->below ? "fire" : "clear",
 	    (unsigned long long)check->config->ldlat);
 }
 
-/* Their samples have an address of code, and neither a latency nor a source. A recording may have more. */
+/* Samples of instructions have a code address, but no latency and no data source. A recording may have more. */
 static void check_instructions(struct check *check)
 {
 	char metric[METRIC_TEXT_MAX];
@@ -273,9 +258,7 @@ static void check_instructions(struct check *check)
 		return;
 	metric_format(&check->rule->metric, metric);
 	say(check, RULE_KEY_METRIC,
-	    "metric = %s: samples of instructions have no latency and no source, and the rule can never "
-	    "fire; "
-	    "give rate or ratio:rate, or another event",
+	    "metric = %s: samples of instructions have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event",
 	    metric);
 }
 
@@ -299,9 +282,9 @@ int config_rule_check(struct config_rule_draft *draft, const struct config *conf
 	};
 
 	(void)need(&check, RULE_KEY_CGROUP,
-		   "say which are judged: patterns of paths, such as cgroup = /system.slice/*");
-	(void)need(&check, RULE_KEY_METRIC, "say what is judged, such as metric = p99");
-	/* Of a rate no sample is evidence, too. */
+		   "set the paths of the cgroups to judge, such as cgroup = /system.slice/*");
+	(void)need(&check, RULE_KEY_METRIC, "set the value to judge, such as metric = p99");
+	/* For a rate, the absence of samples is also evidence. */
 	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && draft->rule.metric.kind == METRIC_RATE)
 		draft->rule.min_samples = 0;
 	check_event(&check);

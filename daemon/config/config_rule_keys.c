@@ -22,37 +22,39 @@ const struct config_key config_rule_keys[] = {
 	[RULE_KEY_CGROUP] = {"rule", "cgroup", CONFIG_KEY_RULE, .default_text = "",
 			     .meaning = "cgroups that are judged"},
 	[RULE_KEY_EVENT] = {"rule", "event", CONFIG_KEY_RULE, .default_text = "loads",
-			    .meaning = "of which samples the metric is"},
+			    .meaning = "samples that the metric is computed from"},
 	[RULE_KEY_METRIC] = {"rule", "metric", CONFIG_KEY_RULE, .default_text = "",
-			     .meaning = "what is judged"},
+			     .meaning = "value that is judged"},
 	[RULE_KEY_ABOVE] = {"rule", "above", CONFIG_KEY_RULE, .default_text = "",
-			    .meaning = "fires when the metric is above it"},
+			    .meaning = "fires when the metric is above this value"},
 	[RULE_KEY_BELOW] = {"rule", "below", CONFIG_KEY_RULE, .default_text = "",
-			    .meaning = "fires when the metric is below it"},
+			    .meaning = "fires when the metric is below this value"},
 	[RULE_KEY_CLEAR] = {"rule", "clear", CONFIG_KEY_RULE, .default_text = "",
-			    .meaning = "resolves when the metric is on the good side of it"},
+			    .meaning = "resolves when the metric is on the good side of this value"},
 	[RULE_KEY_WINDOW] = {"rule", "window", CONFIG_KEY_DURATION, .default_text = "30s",
 			     .min = NSEC_PER_SEC, .max = 3600 * NSEC_PER_SEC,
-			     .meaning = "time that the metric is taken over"},
+			     .meaning = "time over which the metric is computed"},
 	[RULE_KEY_FOR] = {"rule", "for", CONFIG_KEY_DURATION, .default_text = "60s", .min = 0,
 			  .max = NSEC_PER_DAY, .meaning = "time for which the breach must be proven"},
 	[RULE_KEY_BASELINE] = {"rule", "baseline", CONFIG_KEY_DURATION, .default_text = "1h",
 			       .min = 60 * NSEC_PER_SEC, .max = 30 * NSEC_PER_DAY,
-			       .meaning = "half-life of what is usual, for a ratio"},
+			       .meaning = "half-life of the baseline of a ratio"},
 	[RULE_KEY_MIN_SAMPLES] = {"rule", "min-samples", CONFIG_KEY_NUMBER, .default_text = "500", .min = 0,
-				  .max = 1000000000, .meaning = "samples a window must have to be judged"},
+				  .max = 1000000000,
+				  .meaning = "samples that a window must have to be judged"},
 	[RULE_KEY_CONFIDENCE] = {"rule", "confidence", CONFIG_KEY_RULE, .default_text = "95%",
-				 .meaning = "how sure a bound must be"},
+				 .meaning = "confidence that a bound must have"},
 	[RULE_KEY_SEVERITY] = {"rule", "severity", CONFIG_KEY_RULE, .default_text = "warning",
 			       .meaning = "label of the alert"},
 	[RULE_KEY_SUBTREE] = {"rule", "subtree", CONFIG_KEY_YES_NO, .default_text = "no",
-			      .meaning = "whether a cgroup is judged with all below it"},
+			      .meaning = "whether a cgroup is judged together with all cgroups below it"},
 	[RULE_KEY_DRY_RUN] = {"rule", "dry-run", CONFIG_KEY_YES_NO, .default_text = "no",
-			      .meaning = "whether it is told only what would be done"},
-	[RULE_KEY_TRUST_OWNER] = {"rule", "trust-owner", CONFIG_KEY_YES_NO, .default_text = "no",
-				  .meaning = "whether preferences on directories that are not root's count"},
+			      .meaning = "whether the actions are only logged, not taken"},
+	[RULE_KEY_TRUST_OWNER] =
+		{"rule", "trust-owner", CONFIG_KEY_YES_NO, .default_text = "no",
+		 .meaning = "whether preferences on directories that root does not own are obeyed"},
 	[RULE_KEY_ACTION] = {"rule", "action", CONFIG_KEY_RULE, .default_text = "log",
-			     .meaning = "what is done when it fires and resolves"},
+			     .meaning = "actions when the rule fires and resolves"},
 };
 
 _Static_assert(ARRAY_SIZE(config_rule_keys) == RULE_KEYS, "every key is in the table");
@@ -73,7 +75,7 @@ static int set_cgroup(const struct config_key *key, struct rule *rule, const cha
 
 static int set_event(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
 {
-	/* Off-core responses are counted, not sampled: there is nothing to judge by the number of samples. */
+	/* Off-core responses are counted, not sampled, so no number of samples can prove a breach. */
 	static const enum event_role roles[] = {EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS};
 	const char *words[ARRAY_SIZE(roles)];
 
@@ -85,10 +87,10 @@ static int set_event(const struct config_key *key, struct rule *rule, const char
 		}
 	}
 	if (strcmp(text, event_role_name(EVENT_OFFCORE)) == 0)
-		return config_refuse(ret_problem,
-				     "%s = %s: these are counted, not sampled, and a rule on them can never "
-				     "fire; give loads, stores or instructions (%s)",
-				     key->name, text, key->meaning);
+		return config_refuse(
+			ret_problem,
+			"%s = %s: these events are counted, not sampled, so a rule on them can never fire; use loads, stores or instructions (%s)",
+			key->name, text, key->meaning);
 	return config_words_refuse(key, text, words, ARRAY_SIZE(words), ret_problem);
 }
 
@@ -106,10 +108,11 @@ static int refuse_metric(const struct config_key *key, const char *text, char **
 	list = config_words_join(metric_words, n);
 	if (!list)
 		return -ENOMEM;
-	return config_refuse(ret_problem,
-			     "%s = %s: unknown; %s%s%s%shere are %s, and ratio: before any of these (%s)",
-			     key->name, text, near ? "did you mean " : "", near && word != text ? ratio : "",
-			     near ? near : "", near ? "? T" : "t", list, key->meaning);
+	return config_refuse(
+		ret_problem,
+		"%s = %s: unknown value; %s%s%s%sxpected one of %s, also with ratio: before it (%s)",
+		key->name, text, near ? "did you mean " : "", near && word != text ? ratio : "",
+		near ? near : "", near ? "? E" : "e", list, key->meaning);
 }
 
 static int set_metric(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
@@ -128,10 +131,10 @@ static int check_threshold(const struct config_key *key, const char *text, char 
 
 	if (!*text || decimal_parse(text, &value) == 0)
 		return 0;
-	return config_refuse(ret_problem,
-			     "%s = %s: give a number such as 900 or 0.3, or a percentage of a share such as "
-			     "30%% (%s)",
-			     key->name, text, key->meaning);
+	return config_refuse(
+		ret_problem,
+		"%s = %s: expected a number such as 900 or 0.3, or for a share a percentage such as 30%% (%s)",
+		key->name, text, key->meaning);
 }
 
 static int set_confidence(const struct config_key *key, struct rule *rule, const char *text,
@@ -152,7 +155,8 @@ static int set_severity(const struct config_key *key, struct rule *rule, const c
 	if (length >= RULE_SEVERITY_MAX || !strchr(LETTERS, *text) ||
 	    strspn(text, LETTERS DIGITS "_-") != length)
 		return config_key_refuse_value(
-			key, text, "one word of at most 31 letters, digits, - and _, beginning with a letter",
+			key, text,
+			"one word of at most 31 letters, digits, - and _ that begins with a letter",
 			ret_problem);
 	memcpy(rule->severity, text, length + 1);
 	return 0;
@@ -161,7 +165,7 @@ static int set_severity(const struct config_key *key, struct rule *rule, const c
 struct action_word {
 	const char *word;
 	enum rule_action action;
-	u64 max_ns; /* of the duration behind it; 0: there is none */
+	u64 max_ns; /* of the duration after the word; 0: the word takes no duration */
 };
 
 static const struct action_word action_words[] = {
@@ -171,10 +175,10 @@ static const struct action_word action_words[] = {
 	{"hot", RULE_HOT, RULE_HOT_NS_MAX},
 };
 
-/* As they are written. */
+/* For messages. */
 static const char *const action_forms[] = {"log", "unit", "zoom:DURATION", "hot:DURATION"};
 
-/* `word` is cut at its colon. */
+/* `word` ends before its colon. */
 static const struct action_word *find_action(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(action_words); i++)
@@ -187,11 +191,12 @@ static int refuse_duration(const struct config_key *key, const struct action_wor
 {
 	char most[NUMBER_TEXT_MAX];
 
-	return config_refuse(ret_problem, "%s: %s wants a duration from 1s to %s: %s:30s (%s)", key->name,
-			     word->word, duration_format(word->max_ns, most), word->word, key->meaning);
+	return config_refuse(ret_problem, "%s: %s needs a duration from 1s to %s, such as %s:30s (%s)",
+			     key->name, word->word, duration_format(word->max_ns, most), word->word,
+			     key->meaning);
 }
 
-/* One word of the value: "log", "zoom:30s". */
+/* Adds one word of the value, such as "log" or "zoom:30s". */
 static int add_action(const struct config_key *key, struct rule *rule, char *text, unsigned *actions,
 		      char **ret_problem)
 {
@@ -208,7 +213,7 @@ static int add_action(const struct config_key *key, struct rule *rule, char *tex
 		return config_words_refuse(key, text, action_forms, ARRAY_SIZE(action_forms), ret_problem);
 	}
 	if (*actions & word->action)
-		return config_refuse(ret_problem, "%s: %s stands there twice; remove one (%s)", key->name,
+		return config_refuse(ret_problem, "%s: %s is given twice; remove one (%s)", key->name,
 				     word->word, key->meaning);
 	if (word->max_ns && (!duration || duration_parse(duration, RULE_ZOOM_NS_MIN, word->max_ns, &ns) < 0))
 		return refuse_duration(key, word, ret_problem);
@@ -289,8 +294,8 @@ const char *config_rule_name_problem(const char *name)
 	if (!*name)
 		return "a rule needs a name; write [rule NAME]";
 	if (strspn(name, LETTERS DIGITS "-_.") != strlen(name))
-		return "a rule's name has letters, digits, - _ and . alone; give it another";
+		return "a rule's name can have only letters, digits, - _ and .; use another name";
 	if (strlen(name) >= RULE_NAME_MAX)
-		return "a rule's name has at most 63 characters; give it a shorter one";
+		return "a rule's name has at most 63 characters; use a shorter name";
 	return NULL;
 }

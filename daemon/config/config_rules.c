@@ -7,8 +7,8 @@
 struct config_rules {
 	struct config_rule_draft **drafts;
 	size_t n;
-	struct config_rule_draft *refused; /* the last one */
-	char **files;                      /* the last one is being read */
+	struct config_rule_draft *refused; /* the last refused draft */
+	char **files;                      /* the last file is being read */
 	unsigned int n_files;
 };
 
@@ -67,7 +67,7 @@ static struct config_place place_of(const struct config_rules *rules, unsigned i
 	return (struct config_place){.file = rules->files[rules->n_files - 1], .line = line};
 }
 
-/* One with the defaults; `rules` has it. */
+/* Makes a draft with the defaults. `rules` owns it. */
 static int new_draft(struct config_rules *rules, const char *name, bool refused,
 		     struct config_rule_draft **ret)
 {
@@ -119,13 +119,13 @@ int config_rules_header(struct config *config, const char *name, unsigned int li
 		r = config_mistakes_add(mistakes, place.file, line, "[rule%s%s]: %s", *name ? " " : "", name,
 					problem);
 	else if (draft && draft->file_number == rules->n_files)
-		r = config_mistakes_add(mistakes, place.file, line,
-					"[rule %s] is in line %u already; put all keys there, or give it "
-					"another name",
-					name, draft->header.line);
+		r = config_mistakes_add(
+			mistakes, place.file, line,
+			"[rule %s] is already in line %u; put all keys there, or use another name", name,
+			draft->header.line);
 	else if (!draft && rules->n == CONFIG_RULES_MAX)
 		r = config_mistakes_add(mistakes, place.file, line,
-					"[rule %s]: %d rules are the most; remove some", name,
+					"[rule %s]: there are more than %d rules; remove some", name,
 					CONFIG_RULES_MAX);
 	else
 		refused = false;
@@ -151,7 +151,7 @@ int config_rules_key(struct config *config, struct config_rule_draft *draft, enu
 
 	if (draft->keys[key].file_number == rules->n_files)
 		return config_mistakes_add(mistakes, rules->files[rules->n_files - 1], line,
-					   "%s is in line %u already; keep one of the two",
+					   "%s is already set in line %u; keep one of the two",
 					   config_rule_keys[key].name, draft->keys[key].place.line);
 	copy = strdup(text);
 	if (!copy)

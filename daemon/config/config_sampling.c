@@ -51,7 +51,7 @@ int config_sampling_events(const struct config_key *key, const char *text, unsig
 		if (role < 0)
 			return refuse_event(key, word, ret_problem);
 		if (events & 1U << role)
-			return asprintf(ret_problem, "%s: %s stands there twice; remove one (%s)", key->name,
+			return asprintf(ret_problem, "%s: %s is given twice; remove one (%s)", key->name,
 					word, key->meaning) < 0
 				       ? -ENOMEM
 				       : -EINVAL;
@@ -78,15 +78,15 @@ int config_sampling_cpus(const struct config_key *key, const char *text, struct 
 		return 0;
 	}
 	if (r == -ERANGE)
-		length = asprintf(ret_problem,
-				  "%s = %s: CPU numbers end at %d; give all or a list such as "
-				  "0-3,8 (%s)",
-				  key->name, text, CPU_LIST_MAX - 1, key->meaning);
+		length = asprintf(
+			ret_problem,
+			"%s = %s: the highest possible CPU number is %d; expected all or a list such as 0-3,8 (%s)",
+			key->name, text, CPU_LIST_MAX - 1, key->meaning);
 	else
-		length = asprintf(ret_problem,
-				  "%s = %s: give all, or numbers and ranges with commas and no blanks "
-				  "between them, such as 0-3,8 (%s)",
-				  key->name, text, key->meaning);
+		length = asprintf(
+			ret_problem,
+			"%s = %s: expected all, or numbers and ranges separated by commas without blanks, such as 0-3,8 (%s)",
+			key->name, text, key->meaning);
 	return length < 0 ? -ENOMEM : -EINVAL;
 }
 

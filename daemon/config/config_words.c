@@ -22,7 +22,8 @@ int config_refuse(char **ret_problem, const char *format, ...)
 int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
 			    char **ret_problem)
 {
-	return config_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted, key->meaning);
+	return config_refuse(ret_problem, "%s = %s: expected %s (%s)", key->name, value, wanted,
+			     key->meaning);
 }
 
 char *config_words_join(const char *const *words, size_t n)
@@ -51,10 +52,11 @@ int config_words_refuse(const struct config_key *key, const char *word, const ch
 	if (!list)
 		return -ENOMEM;
 	if (near)
-		length = asprintf(ret_problem, "%s = %s: unknown; did you mean %s? There are %s (%s)",
+		length = asprintf(ret_problem,
+				  "%s = %s: unknown value; did you mean %s? Expected one of %s (%s)",
 				  key->name, word, near, list, key->meaning);
 	else
-		length = asprintf(ret_problem, "%s = %s: unknown; there are %s (%s)", key->name, word, list,
-				  key->meaning);
+		length = asprintf(ret_problem, "%s = %s: unknown value; expected one of %s (%s)", key->name,
+				  word, list, key->meaning);
 	return length < 0 ? -ENOMEM : -EINVAL;
 }

@@ -37,12 +37,12 @@ enum option_id {
 	OPTIONS_COUNT,
 };
 
-/* Columns of the options in the help, before what is said of them. */
+/* Width of the column of option names in the help. */
 #define HELP_HEAD 25
 
 #define BIT(n) (1U << (n))
 
-/* `goes_with`: BIT() of each action that the option says something to. */
+/* `goes_with`: BIT() of each action that the option can be used with. */
 static const struct {
 	const char *name;
 	const char *argument; /* NULL: takes none */
@@ -50,13 +50,13 @@ static const struct {
 	const char *help; /* NULL: it is not for people; lines after the first are indented where they are
 			     printed */
 } table[OPTIONS_COUNT] = {
-	[OPTION_CONFIG] =
-		{"config", "FILE",
-		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES),
-		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
-	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
-			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
-			   "model: a PEBS unit\nin software, whose figures are no measurement"},
+	[OPTION_CONFIG] = {"config", "FILE",
+			   BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) |
+				   BIT(OPTIONS_TEST_RULES),
+			   "read FILE instead of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
+	[OPTION_ORIGIN] =
+		{"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+		 "where samples come from; auto: perf if this machine\nsupports it, else exit with 3; model: a PEBS unit\nin software, whose figures are not measurements"},
 	[OPTION_REPLAY] =
 		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
@@ -70,29 +70,27 @@ static const struct {
 			 "with --once, --probe, --check-config, --test-rules\nor --version: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " OPTIONS_SOCKET_DEFAULT
-			   ");\nwith --probe: where a running pebsd is asked"},
+			   ");\nwith --probe: the socket of the running pebsd"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
-			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
-	[OPTION_PROBE] = {"probe", NULL, BIT(OPTIONS_PROBE),
-			  "print what this machine can sample, what it\ncannot, why, and what it costs; ends "
-			  "with 0 where\n"
-			  "an event is usable that is asked for, else with 3"},
+			   "serve /metrics at this address\n(default: as configured, else 127.0.0.1:9754)"},
+	[OPTION_PROBE] =
+		{"probe", NULL, BIT(OPTIONS_PROBE),
+		 "print what this machine can and cannot sample,\nwhy, and what it costs; exit with 0 if one of the\nconfigured events is usable, else with 3"},
 	[OPTION_SYSFS_ROOT] = {"sysfs-root", "DIR", BIT(OPTIONS_PROBE),
-			       "with --probe: read DIR in the place of /sys"},
+			       "with --probe: read DIR instead of /sys"},
 	[OPTION_CHECK_CONFIG] =
 		{"check-config", NULL, BIT(OPTIONS_CHECK_CONFIG),
 		 "check the configuration; list its first hundred\nmistakes, each with file, line and remedy"},
-	[OPTION_TEST_RULES] = {"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
-			       "with --replay FILE or --origin model: print which\nof the configured rules "
-			       "would have fired, "
-			       "and when;\nneeds no privilege, and loads nothing"},
+	[OPTION_TEST_RULES] =
+		{"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
+		 "with --replay FILE or --origin model: print which\nof the configured rules would have fired, and when;\nneeds no privileges, and loads no BPF program"},
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
 	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
 	[OPTION_CONTAINER_NAMES] = {"container-names", NULL, BIT(OPTIONS_CONTAINER_NAMES), NULL},
 	[OPTION_VERSION] =
 		{"version", NULL, BIT(OPTIONS_VERSION),
-		 "print the version; with --json the libraries\nand BPF objects too, with their versions"},
-	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
+		 "print the version; with --json also the libraries\nand BPF objects, with their versions"},
+	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this help"},
 };
 
 static int refuse_unknown(const char *argument, char **ret_problem)
@@ -122,8 +120,9 @@ static int add_recording(struct options *options, const char *file, char **ret_p
 
 	for (size_t i = 0; i < options->n_recordings; i++)
 		if (strcmp(file, "-") == 0 && strcmp(options->recordings[i], "-") == 0)
-			return config_refuse(ret_problem,
-					     "--replay - is given twice; standard input can be read once");
+			return config_refuse(
+				ret_problem,
+				"--replay - is given twice; standard input can be read only once");
 	recordings = reallocarray(options->recordings, options->n_recordings + 1, sizeof(*recordings));
 	if (!recordings)
 		return -ENOMEM;
@@ -132,7 +131,7 @@ static int add_recording(struct options *options, const char *file, char **ret_p
 	return 0;
 }
 
-/* The configuration's words for an origin are the command line's. */
+/* The command line and the configuration use the same words for an origin. */
 static int take_origin(struct options *options, const char *name, char **ret_problem)
 {
 	_cleanup_free_ char *problem = NULL;
@@ -141,7 +140,8 @@ static int take_origin(struct options *options, const char *name, char **ret_pro
 
 	r = config_key_set(config_key_find("sampling", "origin"), &config, name, &problem);
 	if (r == -EINVAL)
-		return config_refuse(ret_problem, "--%s", problem);
+		return config_refuse(ret_problem, "invalid --origin '%s': expected %s", name,
+				     table[OPTION_ORIGIN].argument);
 	if (r < 0)
 		return r;
 	options->has_origin = true;
@@ -152,7 +152,7 @@ static int take_origin(struct options *options, const char *name, char **ret_pro
 static int take_option(struct options *options, enum option_id id, const char *value, char **ret_problem)
 {
 	if (table[id].argument && (!value || !*value))
-		return config_refuse(ret_problem, "--%s has no value; give %s", table[id].name,
+		return config_refuse(ret_problem, "--%s needs a value: %s", table[id].name,
 				     table[id].argument);
 	switch (id) {
 	case OPTION_CONFIG:
@@ -169,8 +169,7 @@ static int take_option(struct options *options, enum option_id id, const char *v
 		if (duration_parse(value, ONCE_NS_MIN, ONCE_NS_MAX, &options->test_ns) < 0)
 			return config_refuse(
 				ret_problem,
-				"--for %s: give a time from 100ms to 7d, a whole number with ms, s, m, h or "
-				"d",
+				"invalid --for '%s': expected a time from 100ms to 7d, a whole number with ms, s, m, h or d",
 				value);
 		options->once_ns = options->test_ns;
 		return 0;
@@ -179,14 +178,16 @@ static int take_option(struct options *options, enum option_id id, const char *v
 		return 0;
 	case OPTION_SOCKET:
 		if (strlen(value) >= sizeof((struct sockaddr_un){0}.sun_path))
-			return config_refuse(ret_problem,
-					     "--socket %s: a socket's path has at most %zu bytes; shorten it",
-					     value, sizeof((struct sockaddr_un){0}.sun_path) - 1);
+			return config_refuse(
+				ret_problem,
+				"invalid --socket '%s': the path of a socket has at most %zu bytes; use a shorter one",
+				value, sizeof((struct sockaddr_un){0}.sun_path) - 1);
 		options->socket = value;
 		return 0;
 	case OPTION_LISTEN:
 		if (listen_address_parse(value, &options->listen) < 0)
-			return config_refuse(ret_problem, "--listen %s: give " LISTEN_ADDRESS_FORM, value);
+			return config_refuse(ret_problem,
+					     "invalid --listen '%s': expected " LISTEN_ADDRESS_FORM, value);
 		options->has_listen = true;
 		return 0;
 	case OPTION_SYSFS_ROOT:
@@ -222,7 +223,7 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	return -EINVAL;
 }
 
-/* What is right by itself may make no sense together. `given`: BIT() of each option there was. */
+/* Checks that the options can be used together. `given`: BIT() of each option on the command line. */
 static int check_together(const struct options *options, unsigned int given, char **ret_problem)
 {
 	static const char *const modes[] = {
@@ -242,30 +243,27 @@ static int check_together(const struct options *options, unsigned int given, cha
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
 			if ((given & BIT(actions[i])) && (given & BIT(actions[j])))
-				return config_refuse(
-					ret_problem,
-					"--%s and --%s exclude each other; run one after the other",
-					table[actions[i]].name, table[actions[j]].name);
+				return config_refuse(ret_problem,
+						     "--%s cannot be used with --%s; run one after the other",
+						     table[actions[i]].name, table[actions[j]].name);
 	for (unsigned int id = 0; id < OPTIONS_COUNT; id++)
 		if ((given & BIT(id)) && !(table[id].goes_with & BIT(options->action)))
-			return config_refuse(ret_problem, "--%s has no meaning %s; leave it out",
-					     table[id].name, modes[options->action]);
+			return config_refuse(ret_problem, "--%s cannot be used %s; remove it", table[id].name,
+					     modes[options->action]);
 	if (options->n_recordings > 0 && options->has_origin && options->origin != CONFIG_ORIGIN_REPLAY)
-		return config_refuse(
-			ret_problem,
-			"--replay reads recordings, --origin asks for another origin; leave one of them out");
+		return config_refuse(ret_problem,
+				     "--replay can be used only with --origin replay; remove one of them");
 	if ((given & BIT(OPTION_FOR)) && !options->once && options->action != OPTIONS_TEST_RULES)
 		return config_refuse(ret_problem,
-				     "--for has no meaning without --once; add --once or leave it out");
+				     "--for cannot be used without --once; add --once or remove --for");
 	if ((given & BIT(OPTION_FOR)) && options->n_recordings > 0)
 		return config_refuse(
 			ret_problem,
-			"--for has no meaning with --replay: a recording is read whole; leave it out");
+			"--for cannot be used with --replay: a recording is always read to its end; remove --for");
 	if (options->json && !options->once && options->action == OPTIONS_RUN)
 		return config_refuse(
 			ret_problem,
-			"--json has no meaning without --once, --probe, --check-config, --test-rules or --version; "
-			"add one of them");
+			"--json cannot be used without --once, --probe, --check-config, --test-rules or --version; add one of them");
 	return 0;
 }
 
@@ -278,14 +276,14 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 		list[i] = (struct option){
 			.name = table[i].name,
 			.has_arg = table[i].argument ? required_argument : no_argument,
-			/* Past every character that getopt_long() returns for a mistake. */
+			/* Larger than every character that getopt_long() returns for a mistake. */
 			.val = 256 + i,
 		};
 
-	optind = 0; /* glibc: begin anew */
+	optind = 0; /* glibc: reset the scan */
 	opterr = 0;
 	for (;;) {
-		/* `at`: the argument that is looked at, as getopt_long() goes on to the next. */
+		/* The current argument: getopt_long() advances `optind` to the next one. */
 		int at = optind ? optind : 1;
 		int c = getopt_long(argc, argv, "+:", list, NULL);
 		int r;
@@ -293,25 +291,23 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 		if (c == -1)
 			break;
 		if (c == ':')
-			return config_refuse(ret_problem, "--%s has no value; give %s",
-					     list[optopt - 256].name, table[optopt - 256].argument);
+			return config_refuse(ret_problem, "--%s needs a value: %s", list[optopt - 256].name,
+					     table[optopt - 256].argument);
 		if (c == '?' && optopt >= 256)
-			return config_refuse(ret_problem, "--%s takes no value; leave it out",
+			return config_refuse(ret_problem, "--%s takes no value; remove it",
 					     list[optopt - 256].name);
 		if (c == '?')
 			return refuse_unknown(argv[at], ret_problem);
 		r = take_option(options, (enum option_id)(c - 256), optarg, ret_problem);
 		if (r < 0)
 			return r;
-		/* Asked for help, pebsd gives it, whatever follows. */
+		/* --help ignores the arguments after it. */
 		if (options->action == OPTIONS_HELP)
 			return 0;
 		given |= BIT((unsigned int)(c - 256));
 	}
 	if (optind < argc)
-		return config_refuse(ret_problem,
-				     "%s is no option; pebsd takes options alone, see pebsd --help",
-				     argv[optind]);
+		return config_refuse(ret_problem, "unexpected argument '%s'; see pebsd --help", argv[optind]);
 	return check_together(options, given, ret_problem);
 }
 
@@ -348,12 +344,11 @@ int options_override(const struct options *options, struct config *config, char 
 
 	if (options->action == OPTIONS_TEST_RULES && options->n_recordings == 0 &&
 	    origin != CONFIG_ORIGIN_MODEL)
-		return config_refuse(ret_problem,
-				     "--test-rules tests rules on recordings or on the model; add "
-				     "--replay FILE or --origin model");
+		return config_refuse(
+			ret_problem,
+			"--test-rules needs a recording or the model; add --replay FILE or --origin model");
 	if (options->action == OPTIONS_RUN && origin == CONFIG_ORIGIN_REPLAY && options->n_recordings == 0)
-		return config_refuse(ret_problem,
-				     "the origin is replay, and no recording is named; add --replay FILE");
+		return config_refuse(ret_problem, "the origin replay needs a recording; add --replay FILE");
 	config->origin = origin;
 	if (options->has_listen)
 		config->listen = options->listen;
@@ -388,8 +383,8 @@ void options_print_help(FILE *out)
 		}
 	}
 	(void)fprintf(out, "\n"
-			   "Exit codes: 0 done; 1 failed at run time; 2 bad usage, configuration or input;\n"
-			   "3 this machine or these privileges cannot do it.\n");
+			   "Exit codes: 0 success; 1 failure at run time; 2 invalid usage, configuration or\n"
+			   "input; 3 not possible on this machine or with these privileges.\n");
 }
 
 void options_print_version(FILE *out)

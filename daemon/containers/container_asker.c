@@ -64,9 +64,7 @@ static void tell(struct container_asker *asker, int error, const char *what)
 	asker->told = true;
 	(void)log_warning(
 		error,
-		"containers have no names for now: the process that reads them %s; it is tried again "
-		"every %d s and no more told of, and sampling goes on (`names = no` in [containers] "
-		"does without it)",
+		"containers have no names for now: the process that reads them %s; sampling goes on, and pebsd tries again every %d s without logging it again (`names = no` in [containers] disables it)",
 		what, CONTAINER_ASKER_REST_SECONDS);
 }
 
@@ -189,7 +187,7 @@ void container_asker_tick(struct container_asker *asker, u64 now_ns)
 	if (asker->child.pidfd < 0 || asker->child.socket < 0)
 		return;
 	if (asker->asked && since >= CONTAINER_ASKER_SECONDS * NSEC_PER_SEC) {
-		tell(asker, 0, "has not answered in time, as where a file system hangs");
+		tell(asker, 0, "has not answered in time, perhaps because a file system hangs");
 		asker->rests_ns = now_ns + CONTAINER_ASKER_REST_SECONDS * NSEC_PER_SEC;
 		end_child(asker);
 		conclude(asker, NULL);

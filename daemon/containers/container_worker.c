@@ -39,9 +39,9 @@ int container_worker(int line)
 	int r;
 
 	if (!child_is_ours(line)) {
-		(void)log_error(0,
-				"--container-names: standard input is no socket of pebsd's, which runs this "
-				"by itself where there are containers; see pebsd-containers(7)");
+		(void)log_error(
+			0,
+			"--container-names: standard input is not a socket from pebsd; pebsd starts this process itself if there are containers, see pebsd-containers(7)");
 		return EXIT_INPUT;
 	}
 	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -51,12 +51,13 @@ int container_worker(int line)
 	}
 	r = container_confine();
 	if (r < 0) {
-		(void)log_error(r, "the process that reads containers' names cannot give up its rights, and "
-				   "reads none; `names = no` in [containers] does without it");
+		(void)log_error(
+			r,
+			"the process that reads containers' names cannot drop its privileges, and exits; `names = no` in [containers] disables it");
 		return EXIT_FAILED;
 	}
 	r = answer(line, root);
 	if (r < 0 && r != -ECONNRESET)
-		(void)log_error(r, "the process that reads containers' names does not understand pebsd");
+		(void)log_error(r, "the process that reads containers' names cannot communicate with pebsd");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -27,12 +27,12 @@ struct http {
 	struct http_broker *broker;
 	sd_event_source *on_end;
 	sd_event_source *restart;
-	const char *why; /* it was ended; NULL: by itself */
+	const char *why; /* why pebsd ended the process; NULL: it ended by itself */
 	u64 started_ns;
 	u64 wait_ms; /* before the next start */
 	u64 restarts;
 	bool told;
-	void (*stopped)(void *userdata); /* NULL: it is to serve */
+	void (*stopped)(void *userdata); /* NULL: not stopping */
 	void *stopped_userdata;
 };
 
@@ -44,7 +44,7 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* Once until it has run for some time. */
+/* Warns once, and again only after the process has run for HTTP_STEADY_SECONDS. */
 static void say(struct http *http, int error, const char *what)
 {
 	bool told = http->told;
@@ -53,10 +53,10 @@ static void say(struct http *http, int error, const char *what)
 	if (told)
 		log_debug("the HTTP endpoint's process %s", what);
 	else
-		(void)log_warning(error,
-				  "the HTTP endpoint's process %s; it is started again, now and whenever it "
-				  "ends (pebsd_http_restarts_total counts), and sampling goes on",
-				  what);
+		(void)log_warning(
+			error,
+			"the HTTP endpoint's process %s; sampling goes on, and pebsd starts it again now and whenever it ends (pebsd_http_restarts_total counts)",
+			what);
 }
 
 static void start_later(struct http *http)
@@ -67,7 +67,7 @@ static void start_later(struct http *http)
 	}
 	if (sd_event_source_set_time_relative(http->restart, http->wait_ms * 1000) < 0 ||
 	    sd_event_source_set_enabled(http->restart, SD_EVENT_ONESHOT) < 0)
-		(void)log_error(0, "cannot set a timer: HTTP is served no more until pebsd is restarted");
+		(void)log_error(0, "cannot set a timer: HTTP is no longer served; restart pebsd");
 	http->wait_ms = MIN(http->wait_ms * 2, HTTP_RESTART_MAX_SECONDS * 1000ULL);
 }
 
@@ -82,7 +82,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->on_end = sd_event_source_disable_unref(http->on_end);
 	http->broker = http_broker_free(http->broker);
 	if (child_reap(&http->child, how) == 0) {
-		/* Readable and not ended: cannot be. It is not waited for. */
+		/* This cannot happen: the pidfd is readable, so the process has ended. Do not wait for it. */
 		(void)close(http->child.pidfd);
 		(void)snprintf(how, sizeof(how), "has ended");
 	}
@@ -90,7 +90,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->child = CHILD_NONE;
 	if (http->stopped)
 		return sd_event_source_set_time_relative(http->restart, 0);
-	/* Before it is told, so that the time of the last run counts. */
+	/* Before say(), so that a long last run makes say() warn again. */
 	start_later(http);
 	say(http, 0, http->why ? http->why : how);
 	http->why = NULL;
@@ -102,7 +102,7 @@ static void on_failed(void *userdata, const char *why)
 {
 	struct http *http = userdata;
 
-	/* It ends by itself where it has closed its socket; its exit code is the better word. */
+	/* A process that closed its socket ends by itself, and its exit code says more. */
 	if (strcmp(why, "has closed its socket") != 0)
 		http->why = why;
 	child_kill(&http->child);
@@ -112,7 +112,7 @@ static int start(struct http *http)
 {
 	static char *const environment[] = {
 #ifdef __SANITIZE_ADDRESS__
-		/* Its search for leaks attaches to the process, which is forbidden there. */
+		/* The leak check attaches to the process, which is forbidden there. */
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};
@@ -191,7 +191,7 @@ static int prepare(struct http *http, const struct http_settings *settings)
 static const char *why_not(const struct http *http, int error)
 {
 	if (error == -ENOENT && !http->program)
-		return "its process is started by way of /proc/self/exe, which is not there; mount /proc";
+		return "its process is started from /proc/self/exe, which does not exist; mount /proc";
 	return strerror(-error);
 }
 
@@ -218,7 +218,7 @@ int http_new(const struct http_settings *settings, struct http_sockets *sockets,
 		r = start(http);
 	if (r < 0) {
 		if (asprintf(ret_message,
-			     "cannot serve HTTP on %s: %s; `listen = none` in [export] does without it",
+			     "cannot serve HTTP on %s: %s; `listen = none` in [export] disables it",
 			     http->sockets.text, why_not(http, r)) < 0)
 			*ret_message = NULL;
 		http_free(http);

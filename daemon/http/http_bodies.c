@@ -10,7 +10,10 @@
 
 #include "base/cleanup.h"
 
-/* Level 1 makes a tenth of such text, the default a twelfth in thrice the time. */
+/*
+ * Level 1 compresses such text to a tenth. The default level compresses it to a twelfth, in three times the
+ * time.
+ */
 #define COMPRESSION_LEVEL Z_BEST_SPEED
 
 /* windowBits of deflateInit2(): the largest window, in a gzip wrapper. */
@@ -87,7 +90,7 @@ int http_bodies_compress(const void *plain, size_t length, void **ret, size_t *r
 	(void)deflateEnd(&stream);
 	if (r != Z_STREAM_END)
 		return -EIO;
-	/* A tenth of what it might have been. A shorter piece is no reason to fail. */
+	/* The buffer is about ten times too large. If it cannot be made smaller, keep it. */
 	*ret = realloc(compressed, *ret_length);
 	if (!*ret)
 		*ret = compressed;

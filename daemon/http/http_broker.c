@@ -16,10 +16,10 @@
 
 #define TIMER_ACCURACY_US 1000
 
-/* Questions in a turn of the loop. */
+/* Maximum number of requests handled before the event loop gets its turn. */
 #define AT_A_TIME 16
 
-/* Bytes of answers, with what the kernel keeps beside them, that may lie unread: some twenty. */
+/* Limit of unread replies in bytes, including the kernel's overhead: about twenty replies. */
 #define UNREAD_MAX 32768
 
 struct http_broker {
@@ -58,7 +58,7 @@ static void tell(void *userdata, const struct http_message *message, int passed)
 		return;
 	r = http_channel_send(broker->settings.socket, message, passed);
 	if (r == -EAGAIN)
-		fail(broker, "does not take its answers");
+		fail(broker, "does not read its replies");
 	else if (r == -EPIPE || r == -ECONNRESET)
 		fail(broker, "has closed its socket");
 	else if (r < 0)
@@ -79,7 +79,7 @@ static void answer_body(struct http_broker *broker, const struct http_message *q
 	int r = http_bodies_get(broker->settings.bodies, question->form, &body);
 
 	if (r < 0) {
-		(void)log_warning(r, "Cannot render %s for HTTP; the next one is tried again",
+		(void)log_warning(r, "cannot render %s for HTTP; pebsd tries again at the next request",
 				  document_names[http_form_document(question->form)]);
 		answer.type = HTTP_TELL_FAILED;
 		answer.error = (u32)-r;
@@ -119,11 +119,11 @@ static void answer(struct http_broker *broker, const struct http_message *questi
 		http_pending_leave(broker->pending, question->number);
 		break;
 	default:
-		fail(broker, "sends what is no question");
+		fail(broker, "sent an invalid request");
 	}
 }
 
-/* Until `ns` have passed nothing is read, so that the requester waits, too. */
+/* Reads nothing until `ns` have passed, so that the requester has to wait. */
 static void rest(struct http_broker *broker, u64 ns)
 {
 	if (sd_event_source_set_enabled(broker->io, SD_EVENT_OFF) < 0 ||
@@ -147,7 +147,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 		if (r == -EAGAIN)
 			return 0;
 		if (r != 1) {
-			fail(broker, r == 0 ? "has closed its socket" : "sends what is no question");
+			fail(broker, r == 0 ? "has closed its socket" : "sent an invalid request");
 			return 0;
 		}
 		answer(broker, &question);
@@ -160,7 +160,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 	return 0;
 }
 
-/* The token that there was not is taken now. */
+/* Takes the token that was not available before the rest. */
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct http_broker *broker = userdata;
@@ -236,7 +236,9 @@ void http_broker_configure(struct http_broker *broker, const char *hosts)
 
 	if (asprintf(&text, "%s\n%s", broker->settings.source->origin, hosts) < 0) {
 		text = NULL;
-		(void)log_error(-ENOMEM, "the HTTP endpoint keeps its settings; reload again");
+		(void)log_error(
+			-ENOMEM,
+			"cannot send new settings to the HTTP endpoint, which keeps the old ones; reload again");
 		return;
 	}
 	tell(broker,

@@ -11,17 +11,17 @@
 #include "http/http_bodies.h"
 #include "http/http_limit.h"
 
-/* How often it is looked whether a profile is ready. */
+/* Time between checks whether a profile is ready. */
 #define LOOK_EVERY_US    200000
 #define LOOK_ACCURACY_US 20000
 
-/* Beside its own time one may wait for who joins it, and for names. */
+/* A request also waits for names, and for the time of another request that joined the same profile. */
 #define WAIT_SLACK_SECONDS (HTTP_PROFILE_SECONDS_MAX + 30)
 
 struct wait {
 	bool used;
-	u32 number; /* the requester's */
-	u64 id;     /* the source's */
+	u32 number; /* chosen by the requester */
+	u64 id;     /* chosen by the source */
 	u64 deadline_ns;
 };
 
@@ -58,7 +58,7 @@ static struct wait *find_free(struct http_pending *pending)
 	return NULL;
 }
 
-/* The last of a profile tells its source. */
+/* If no other request waits for the same profile, tells the source that nobody needs it. */
 static void forget(struct http_pending *pending, struct wait *wait)
 {
 	wait->used = false;
@@ -72,7 +72,7 @@ static void refuse(struct http_pending *pending, u32 number, int error, const ch
 {
 	struct http_message answer = {
 		.type = HTTP_TELL_REFUSED, .number = number, .error = (u32)-error, .text = text};
-	/* What a path brought into it may be long. */
+	/* The text may contain a long path. */
 	_cleanup_free_ char *cut = text ? strndup(text, HTTP_WIRE_TEXT_MAX - 1) : NULL;
 
 	answer.text = cut ? cut : strerror(-error);
@@ -106,9 +106,9 @@ static void look(struct http_pending *pending, struct wait *wait)
 	if (state == HTTP_PROFILE_READY)
 		hand_out(pending, wait);
 	else if (state == HTTP_PROFILE_GONE)
-		refuse(pending, wait->number, -EBUSY, "The profile made room for another.");
+		refuse(pending, wait->number, -EBUSY, "The profile was removed to make room for another.");
 	else if (now_ns() >= wait->deadline_ns)
-		refuse(pending, wait->number, -EBUSY, "It took too long.");
+		refuse(pending, wait->number, -EBUSY, "The profile took too long.");
 	else
 		return;
 	forget(pending, wait);
@@ -190,12 +190,13 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 		return;
 	}
 	if (!wait || find(pending, question->number)) {
-		refuse(pending, question->number, -EBUSY, "As many wait for a profile as may at a time.");
+		refuse(pending, question->number, -EBUSY,
+		       "The maximum number of clients is waiting for profiles.");
 		return;
 	}
 	if (http_limit_take(&pending->limit, now_ns()) > 0) {
 		refuse(pending, question->number, -EBUSY,
-		       "Too many profiles were asked for within a second.");
+		       "Too many profiles were requested within a second.");
 		return;
 	}
 	r = pending->profiles->begin(pending->profiles->userdata, question->text, (double)question->value,

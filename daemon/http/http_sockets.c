@@ -60,8 +60,10 @@ static void describe(const union address *address, socklen_t length, char *text,
 			       address->local.sun_path);
 }
 
-/* Connections have what the socket has that they came to. A client that does not read, or sends without an end,
- * takes no more of the kernel's memory than that. */
+/*
+ * Connections inherit these limits from the listening socket. They bound the kernel memory of a client that
+ * does not read, or that sends without end.
+ */
 static void limit_memory(int fd)
 {
 	static const struct {
@@ -76,7 +78,7 @@ static void limit_memory(int fd)
 		(void)setsockopt(fd, limits[i].level, limits[i].name, &limits[i].value, sizeof(int));
 }
 
-/* Takes `fd` over where it returns 0. */
+/* Takes ownership of `fd` if it returns 0. */
 static int add(struct http_sockets *sockets, int fd)
 {
 	union address address = {0};
@@ -113,22 +115,23 @@ static int take(struct http_sockets *sockets, int fd, char **ret_message)
 		r = -errno;
 	if (r == 0)
 		r = add(sockets, fd);
-	if (r < 0 && asprintf(ret_message,
-			      "a socket that the service manager passed as " HTTP_SOCKETS_NAME
-			      " cannot be served: %s; pebsd.socket takes at most %d ListenStream=, one "
-			      "ListenNetlink=inet-diag, and no Accept=yes (systemctl cat pebsd.socket)",
-			      strerror(-r), HTTP_SOCKETS_MAX) < 0)
+	if (r < 0 &&
+	    asprintf(
+		    ret_message,
+		    "cannot use a socket that the service manager passed as " HTTP_SOCKETS_NAME
+		    ": %s; pebsd.socket can have at most %d ListenStream=, one ListenNetlink=inet-diag, and no Accept=yes (see systemctl cat pebsd.socket)",
+		    strerror(-r), HTTP_SOCKETS_MAX) < 0)
 		*ret_message = NULL;
 	return r;
 }
 
-/* Without it all that connect to loopback are one. */
+/* Without this socket, all clients on loopback count as one owner. */
 static int open_users(void)
 {
 	int fd = http_owner_open();
 
 	if (fd < 0)
-		log_debug("HTTP: users of loopback cannot be told apart: %s", strerror(-fd));
+		log_debug("HTTP: cannot distinguish the users of clients on loopback: %s", strerror(-fd));
 	return fd < 0 ? -1 : fd;
 }
 
@@ -198,21 +201,20 @@ static void tell_what_differs(const struct http_sockets *sockets, const struct l
 	struct listen_address usual;
 
 	if (listen->none)
-		log_warning(0,
-			    "`listen = none` in [export], yet pebsd.socket listens on %s, where nobody is "
-			    "answered now: systemctl disable --now pebsd.socket",
-			    sockets->text);
+		log_warning(
+			0,
+			"`listen = none` in [export], but pebsd.socket listens on %s, where clients get no answer; run systemctl disable --now pebsd.socket",
+			sockets->text);
 	else if (!http_sockets_have(sockets, listen) &&
 		 (listen_address_parse(LISTEN_ADDRESS_DEFAULT, &usual) < 0 ||
 		  !listen_address_equal(listen, &usual)))
 		log_warning(
 			0,
-			"`listen` in [export] says %s, yet HTTP is served where pebsd.socket listens: %s; "
-			"change that with `systemctl edit pebsd.socket`, or take `listen` out",
+			"`listen` in [export] is %s, but HTTP is served where pebsd.socket listens: %s; change that with `systemctl edit pebsd.socket`, or remove `listen`",
 			listen->text, sockets->text);
 }
 
-/* With a network of its own, as the unit gives it, pebsd is not reached where it listens itself. */
+/* The unit gives pebsd a private network, where no client reaches a socket that pebsd opens itself. */
 static bool network_is_private(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/net/dev", "re");
@@ -245,18 +247,16 @@ int http_sockets_choose(struct store *store, const struct listen_address *listen
 		if (r == 0 && ret->n > 0 && !ret->any_local && store_keeps(store) && network_is_private())
 			log_warning(
 				0,
-				"HTTP is served on %s, where nobody gets: the unit's network is private, and "
-				"pebsd.socket is to listen for it; systemctl enable --now pebsd.socket, then "
-				"systemctl restart pebsd",
+				"HTTP is served on %s, which no client can reach: the unit's network is private, so pebsd.socket must listen for it; run systemctl enable --now pebsd.socket, then systemctl restart pebsd",
 				ret->text);
 	}
 	if (r < 0)
 		return r;
 	if (ret->any_remote)
-		log_warning(0,
-			    "HTTP is served on %s to whoever reaches it: names of cgroups and their "
-			    "latencies, without encryption or a password; see HTTP in pebsd(8)",
-			    ret->text);
+		log_warning(
+			0,
+			"HTTP is served on %s to every client that can reach it: names of cgroups and their latencies, without encryption or a password; see HTTP in pebsd(8)",
+			ret->text);
 	return 0;
 }
 

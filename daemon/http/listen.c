@@ -7,27 +7,23 @@
 
 #include "base/cleanup.h"
 
-/* A crowd waits there, and not in the retries of its handshakes: who comes behind it is taken in after it. As many
- * as net.core.somaxconn allows by default. */
+/*
+ * Many clients at once wait in this queue, in their order, instead of retrying their handshakes. The value is
+ * the default of net.core.somaxconn.
+ */
 #define BACKLOG 4096
 
 static const char *remedy_for(int error)
 {
 	switch (error) {
 	case -EADDRINUSE:
-		return "another program, perhaps another pebsd, listens there; `ss -ltnp` names it: stop it, "
-		       "or "
-		       "choose another port with --listen or `listen` in [export]";
+		return "another program, perhaps another pebsd, listens there (`ss -ltnp` shows it); stop it, or choose another port with --listen or `listen` in [export]";
 	case -EADDRNOTAVAIL:
-		return "no network interface has that address (`ip address` lists them); choose one that "
-		       "exists "
-		       "with --listen or `listen` in [export]";
+		return "no network interface has that address (`ip address` lists them); choose another address with --listen or `listen` in [export]";
 	case -EACCES:
-		return "a port below 1024 needs CAP_NET_BIND_SERVICE; choose a higher one with --listen or "
-		       "`listen` in [export]";
+		return "a port below 1024 needs CAP_NET_BIND_SERVICE; choose a higher one with --listen or `listen` in [export]";
 	case -EAFNOSUPPORT:
-		return "this kernel does not have that address family; choose an address of the other with "
-		       "--listen or `listen` in [export]";
+		return "this kernel does not support that address family; choose an address of the other family with --listen or `listen` in [export]";
 	default:
 		return "choose another address with --listen or `listen` in [export], or `none`";
 	}
@@ -41,7 +37,7 @@ static int open_socket(const struct listen_address *address, int *ret)
 	fd = socket(address->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Connections of a daemon that just ended must not keep the next one from its port. */
+	/* The port must be free although connections of the previous daemon are still closing. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
 		return -errno;
 	if (bind(fd, &address->address.any, address->length) < 0)

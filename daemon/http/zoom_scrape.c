@@ -18,10 +18,10 @@ static bool is_enabled(void *userdata)
 	return *scrape->enabled;
 }
 
-/* One that was begun for somebody else would go on for longer than this one waits, or for less. */
+/* A zoom of somebody else cannot be shared: it would end later or earlier than this request needs. */
 static int refuse(const struct zoom *running, char **ret_message)
 {
-	if (asprintf(ret_message, "The cgroup is looked at now: %s. Try again when that is over.",
+	if (asprintf(ret_message, "Another zoom of this cgroup is running: %s. Try again when it has ended.",
 		     running->reason) < 0)
 		*ret_message = NULL;
 	return -EBUSY;
@@ -83,7 +83,7 @@ static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
 	return zoom ? zoom_output(zoom, ZOOM_PPROF, false, ret, ret_size) : -ENODATA;
 }
 
-/* One that somebody else made go on meanwhile is theirs now. */
+/* Does not end a zoom that somebody else has prolonged in the meantime. */
 static void leave(void *userdata, u64 id)
 {
 	struct zoom_scrape *scrape = userdata;

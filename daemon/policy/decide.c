@@ -92,10 +92,10 @@ const char *unknown_reason_text(enum unknown_reason reason)
 		[UNKNOWN_WINDOW] = "the window is not covered yet",
 		[UNKNOWN_SAMPLES] = "too few samples",
 		[UNKNOWN_SOURCE] = "not sampled for a tenth of the window or more",
-		[UNKNOWN_MULTIPLEXED] = "the counter ran for less than a quarter of its time",
+		[UNKNOWN_MULTIPLEXED] = "the counter ran for less than a quarter of the time",
 		[UNKNOWN_LOST] = "more than a tenth of the samples were lost",
-		[UNKNOWN_BASELINE] = "the baseline has too few samples yet",
-		[UNKNOWN_BURSTS] = "the window holds too few of the bursts that its samples came in",
+		[UNKNOWN_BASELINE] = "the baseline has too few samples so far",
+		[UNKNOWN_BURSTS] = "its samples came in bursts, and the window holds too few of them",
 		[UNKNOWN_NO_SLOT] = "the cgroup has no slot",
 		[UNKNOWN_NOT_MEASURED] = "not measured here",
 	};

@@ -34,8 +34,7 @@ static void say_value(struct speech *speech)
 	const char *is = has_ended(speech->alert) ? "was last" : "is";
 
 	if (!estimate->known) {
-		say(speech, "%s has no value: nothing in the window that it could be taken from",
-		    speech->metric);
+		say(speech, "%s has no value: the window has nothing to compute it from", speech->metric);
 		return;
 	}
 	quantity(metric, estimate->value, NEAREST, value);
@@ -73,7 +72,7 @@ static void say_worth(struct speech *speech)
 		    speech_samples(&speech->rule->metric), worth);
 	else
 		say(speech,
-		    "they came in bursts, of which the window holds too few to tell what %s %s are worth",
+		    "they came in bursts, and the window has too few bursts to tell what %s %s are worth",
 		    samples, speech_samples(&speech->rule->metric));
 }
 
@@ -91,18 +90,18 @@ static void say_bounds(struct speech *speech)
 		say(speech, "it is %s %s, and at most %s, each with %s%% confidence", above, low, high,
 		    confidence);
 	else if (speech_has_low(alert))
-		say(speech, "it is %s %s with %s%% confidence; so far nothing bounds it above", above, low,
+		say(speech, "it is %s %s with %s%% confidence; it has no upper bound so far", above, low,
 		    confidence);
 	else if (speech_has_high(alert))
-		say(speech, "it is at most %s with %s%% confidence; so far nothing bounds it below", high,
+		say(speech, "it is at most %s with %s%% confidence; it has no lower bound so far", high,
 		    confidence);
 	else
-		say(speech, "so few %s give no bound with %s%% confidence", speech_samples(metric),
+		say(speech, "too few %s for a bound with %s%% confidence", speech_samples(metric),
 		    confidence);
 	if (metric->kind == METRIC_MEAN && speech_has_high(alert)) {
 		text_count(rule_mean_cap(speech->rule, &alert->limits), cap);
 		say(speech,
-		    "%s no latency as more than %s cycles: without such a limit a mean has no upper bound",
+		    "%s every longer latency as %s cycles: without such a limit a mean has no upper bound",
 		    metric->ratio ? "both bounds count" : "its upper bound counts", cap);
 	}
 }
@@ -127,19 +126,17 @@ static void say_preference(struct speech *speech)
 		quantity(&speech->rule->metric, speech->rule->threshold, NEAREST, own);
 		quantity(&speech->rule->metric, effect->threshold, NEAREST, other);
 		say(speech,
-		    "the threshold %s is that of " PREFERENCE_THRESHOLD
-		    " on the directory of %s; the rule's own is %s",
+		    "the threshold %s comes from " PREFERENCE_THRESHOLD
+		    " on the directory of %s; the rule's own threshold is %s",
 		    other, cgroup, own);
 	}
 	if (effect->untrusted)
 		say(speech,
-		    "what user.pebsd.* on the directory of %s says about this rule is not heeded: the "
-		    "directory is not root's, and the rule has no `trust-owner = yes`",
+		    "user.pebsd.* on the directory of %s is ignored for this rule: root does not own the directory, and the rule does not have `trust-owner = yes`",
 		    cgroup);
 	if (effect->malformed)
 		say(speech,
-		    "what user.pebsd.* on the directory of %s says about this rule cannot be read, and is "
-		    "not heeded",
+		    "user.pebsd.* on the directory of %s is ignored for this rule: its text is not valid",
 		    cgroup);
 }
 
@@ -155,19 +152,18 @@ static void say_limits(struct speech *speech)
 	span(rule->for_ns, duration);
 	if (rule->for_ns)
 		say(speech,
-		    "the rule fires when %s is proven to be %s %s for %s, and clears when it is "
-		    "proven to be %s %s",
+		    "the rule fires when %s is proven to be %s %s for %s, and clears when it is proven to be %s %s",
 		    speech->metric, side(rule, true), threshold, duration, side(rule, false), clear);
 	else
 		say(speech,
-		    "the rule fires when %s is proven to be %s %s, and clears when it is proven to "
-		    "be %s %s",
+		    "the rule fires when %s is proven to be %s %s, and clears when it is proven to be %s %s",
 		    speech->metric, side(rule, true), threshold, side(rule, false), clear);
 	if (at_edges(&rule->metric) && asked != speech->alert->limits.threshold) {
 		char wish[QUANTITY_MAX];
 
 		quantity(&rule->metric, asked, NEAREST, wish);
-		say(speech, "asked for were %s; a quantile is judged at the nearest edge of a bucket, %s",
+		say(speech,
+		    "the requested threshold is %s; a quantile is judged at the nearest edge of a bucket, %s",
 		    wish, threshold);
 	}
 }
@@ -180,7 +176,7 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	text_count(samples, have);
 	text_count(min, needed);
 	text_count(min > samples ? min - samples : 0, missing);
-	say(speech, "%s has %s of the %s %s that `min-samples` asks for: with %s more it is judged", where,
+	say(speech, "%s has %s of the %s %s that `min-samples` requires: it is judged with %s more", where,
 	    have, needed, speech_samples(&speech->rule->metric), missing);
 }
 
@@ -198,46 +194,44 @@ static void say_end_of_unknown(struct speech *speech)
 	case UNKNOWN_NOT:
 		return;
 	case UNKNOWN_WINDOW:
-		say(speech, "the window has covered %s of %s: in %s it is judged", covered, window, missing);
+		say(speech, "the window covers %s of %s so far: it is judged in %s", covered, window,
+		    missing);
 		return;
 	case UNKNOWN_SAMPLES:
 		say_missing(speech, "the window", alert->estimate.samples);
 		return;
 	case UNKNOWN_SOURCE:
 		say(speech,
-		    "for a tenth of the window or more no sample could come; it is judged again when they "
-		    "come, and so much of that time has left the window of %s that it is less",
+		    "no samples were possible for a tenth of the window or more; it is judged again when that time is less than a tenth of the window of %s",
 		    window);
 		return;
 	case UNKNOWN_MULTIPLEXED:
-		say(speech, "the event had a counter for less than a quarter of its time; it is judged again "
-			    "when it has one for more: with fewer `events` in [sampling], or when another "
-			    "tool lets go of its own");
+		say(speech,
+		    "the event had a counter for less than a quarter of the time; it is judged again when it has one for longer: set fewer `events` in [sampling], or stop other tools that use counters");
 		return;
 	case UNKNOWN_LOST:
-		say(speech, "of the samples expected in the window more than a tenth were lost (`pebsctl "
-			    "status` says how); it is judged again when that is a tenth or less");
+		say(speech,
+		    "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); it is judged again when that is a tenth or less");
 		return;
 	case UNKNOWN_BASELINE:
 		if (alert->estimate.base_samples >= speech->rule->min_samples)
-			say(speech, "the baseline is empty: it begins with what leaves the window");
+			say(speech,
+			    "the baseline is empty: it begins with the samples that leave the window");
 		else
 			say_missing(speech, "the baseline", alert->estimate.base_samples);
 		return;
 	case UNKNOWN_BURSTS:
 		say(speech,
-		    "independent samples would prove something, but these came in bursts that are long beside the "
-		    "window of %s; it is judged again when they are shorter, or come evenly; a longer `window` "
-		    "holds more of them",
+		    "independent samples would prove something, but these came in bursts that are long compared with the window of %s; it is judged again when the bursts are shorter or the samples come evenly; a longer `window` holds more bursts",
 		    window);
 		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,
-		    "all slots were taken when it was born, so its samples are counted as unattributed; it "
-		    "is judged when it has a slot: raise `max-memory` (or `max`) in [cgroups]");
+		    "all slots were taken when the cgroup was created, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` (or `max`) in [cgroups]");
 		return;
 	case UNKNOWN_NOT_MEASURED:
-		say(speech, "%s does not measure here what %s is taken from: waiting does not end this",
+		say(speech,
+		    "on this machine %s does not measure what %s is computed from: waiting does not help",
 		    alert->event_key, speech->metric);
 		return;
 	}
@@ -245,7 +239,7 @@ static void say_end_of_unknown(struct speech *speech)
 
 static void say_unknown(struct speech *speech)
 {
-	say(speech, "what it is now is not known: %s; until it is, it stays %s",
+	say(speech, "the current state is not known: %s; until it is known, the alert stays %s",
 	    unknown_reason_text(speech->alert->decision.unknown),
 	    alert_state_word(speech->alert->decision.state));
 	say_end_of_unknown(speech);
@@ -269,8 +263,7 @@ static void say_time(struct speech *speech)
 		return;
 	case ALERT_PENDING:
 		say(speech,
-		    "a breach has been proven for %s of the %s that it takes to fire: %s more, at "
-		    "each collection that can be judged",
+		    "a breach has been proven for %s of the %s that it takes to fire: it must be proven for %s more, at each collection that can be judged",
 		    held, needed, missing);
 		return;
 	case ALERT_FIRING:
@@ -291,11 +284,11 @@ static void say_time(struct speech *speech)
 		say(speech, "it resolved at %s: the cgroup was removed, and its window has passed", since);
 		return;
 	case ALERT_END_RULE:
-		say(speech, "it resolved at %s: the rule was changed or taken out of the configuration",
+		say(speech, "it resolved at %s: the rule was changed or removed from the configuration",
 		    since);
 		return;
 	case ALERT_END_IGNORED:
-		say(speech, "it resolved at %s: the cgroup is no longer one of this rule's", since);
+		say(speech, "it resolved at %s: the rule no longer applies to this cgroup", since);
 		return;
 	}
 }
@@ -306,12 +299,11 @@ static void say_baseline(struct speech *speech)
 
 	span(speech->rule->baseline_ns, half_life);
 	say(speech,
-	    "the baseline is this cgroup's own time before the window, where what is %s older counts "
-	    "half",
+	    "the baseline is this cgroup's own time before the window; samples that are %s older count half",
 	    half_life);
 	if (speech->alert->decision.state == ALERT_PENDING || speech->alert->decision.state == ALERT_FIRING)
-		say(speech, "while the rule is pending or fires the baseline stands still: what is wrong "
-			    "does not become what is usual");
+		say(speech,
+		    "while the rule is pending or fires, the baseline does not change, so that it does not adapt to the breach");
 }
 
 static void say_all(struct speech *speech)
@@ -334,7 +326,7 @@ static void say_all(struct speech *speech)
 	if (speech->rule->metric.ratio && judged)
 		say_baseline(speech);
 	if (speech->rule->dry_run)
-		say(speech, "it is a dry run: its state is kept and shown, and nothing is started");
+		say(speech, "it is a dry run: its state is kept and shown, but no action is taken");
 }
 
 int explain(const struct alert *alert, char ***ret)

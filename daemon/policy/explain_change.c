@@ -145,7 +145,7 @@ static void say_counts(struct speech *speech, bool breach)
 
 		foreseen = least_samples(evidence, alert, breach);
 		text_count(foreseen, needed);
-		say(speech, "so few %s, %s, do not prove %s, whatever they are%s%s",
+		say(speech, "too few %s, %s, to prove %s, whatever their values are%s%s",
 		    speech_samples(&rule->metric), of, breach ? "a breach" : "it clear",
 		    foreseen ? ": it takes at least " : "", foreseen ? needed : "");
 		return;

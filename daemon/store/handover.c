@@ -21,10 +21,10 @@ struct header {
 		u64 offset;
 		u64 bytes; /* 0: there is no such part */
 	} parts[HANDOVER_PARTS];
-	u32 starts; /* of processes that went on with it and are not known to do well */
+	u32 starts; /* number of processes that used it since the last handover_confirm() */
 };
 
-/* One memory and what of it is mapped. */
+/* One memory, and the mappings of its header and parts. */
 struct memory {
 	int fd; /* -1: none */
 	u32 number;
@@ -35,7 +35,7 @@ struct memory {
 
 struct handover {
 	struct store *store;
-	struct memory before; /* while nothing was begun anew, also what is gone on with */
+	struct memory before; /* from the previous process; also in use here, unless `anew` */
 	struct memory own;
 	bool anew, gave_up;
 	u32 last_number;
@@ -90,7 +90,10 @@ static bool is_whole(const struct memory *memory)
 	return true;
 }
 
-/* Whose size can shrink no more: a mapping of it is not cut off later. Takes `fd`. */
+/*
+ * Maps the header of a memory that the previous process left. The memory must be sealed against shrinking, so
+ * that its mapping stays valid. Takes ownership of `fd`. Returns whether the memory is complete.
+ */
 static bool look_into(int fd, u32 number, struct memory *ret)
 {
 	struct memory memory = {.fd = fd, .number = number};
@@ -115,8 +118,7 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	if (memory->header->starts >= HANDOVER_STARTS_MAX) {
 		(void)log_warning(
 			0,
-			"%u starts one after the other went on with what the process before counted and "
-			"ended before their first collection: this one begins anew",
+			"%u starts one after the other continued the counts of an earlier process and ended before their first collection: this start does not, and its counts begin at zero",
 			memory->header->starts);
 		handover->gave_up = true;
 		memory_done(memory);
@@ -126,7 +128,7 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	return true;
 }
 
-/* The last number of any name, and the memory with the highest that is committed. */
+/* Finds the highest number in any name, and the committed memory with the highest number. */
 static void look_through(struct handover *handover)
 {
 	u32 below = UINT32_MAX;
@@ -261,13 +263,15 @@ int handover_part(struct handover *handover, enum handover_part part, size_t byt
 	if (memory->header->parts[part].bytes == 0) {
 		u64 offset = memory->size;
 
-		/* With its memory: what is lacking is told here, and not by a signal at the first write. */
+		/*
+		 * Allocate the pages now: a lack of memory is an error here, but a signal at the first write.
+		 */
 		r = posix_fallocate(memory->fd, (off_t)offset, (off_t)whole_pages(bytes));
 		if (r > 0)
 			return -r;
 		memory->size = offset + whole_pages(bytes);
 		memory->header->parts[part].offset = offset;
-		/* By its size it is there. */
+		/* The part exists from the moment that its size is set. */
 		__atomic_store_n(&memory->header->parts[part].bytes, bytes, __ATOMIC_SEQ_CST);
 	}
 	if (memory->header->parts[part].bytes != bytes)

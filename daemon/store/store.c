@@ -12,9 +12,9 @@
 #define SETTLE_USEC 10000000
 
 /*
- * $LISTEN_FDNAMES, in which the next process is told all names, is one string of the environment, and exec
- * takes none above 32 pages (MAX_ARG_STRLEN, uapi linux/binfmts.h): the unit would not start again. What is
- * left is for the variable's own name and for sockets.
+ * The next process gets all names in $LISTEN_FDNAMES, which is one string of the environment. exec refuses
+ * strings longer than 32 pages (MAX_ARG_STRLEN, uapi linux/binfmts.h), so with more names the unit would not
+ * start again. The 32nd page is for the name of the variable and for sockets.
  */
 #define NAMES_BYTES_MAX (31UL * 4096)
 
@@ -26,8 +26,8 @@ struct passed {
 struct store {
 	bool keeps;
 	size_t n;
-	struct passed *passed; /* by name */
-	size_t names_bytes;    /* of what is stored, a separator each */
+	struct passed *passed; /* sorted by name */
+	size_t names_bytes;    /* of the names of stored descriptors, with a separator each */
 };
 
 struct store *store_free(struct store *store)
@@ -88,11 +88,12 @@ int store_open(struct store **ret)
 		free(names[i]);
 	free(names);
 	if (n < 0)
-		(void)log_warning(n, "what the service manager passes cannot be told: it is left alone");
+		(void)log_warning(
+			n, "cannot read which descriptors the service manager passed; they are not used");
 	if (r < 0)
 		return r;
 	if (!store->keeps)
-		log_debug("no service manager keeps descriptors: a restart begins anew");
+		log_debug("no service manager stores descriptors: after a restart, counts begin at zero");
 	*ret = TAKE_PTR(store);
 	return 0;
 }
@@ -102,7 +103,7 @@ bool store_keeps(const struct store *store)
 	return store && store->keeps;
 }
 
-/* The first of that name; NULL: none. */
+/* Returns the first descriptor with this name, or NULL. */
 static struct passed *find(const struct store *store, const char *name)
 {
 	const struct passed key = {.name = (char *)name};
@@ -155,7 +156,7 @@ void store_drop_rest(struct store *store)
 
 		if (passed->fd < 0 || !is_ours(passed->name))
 			continue;
-		/* By its name the manager forgets all that have it. */
+		/* The manager removes all descriptors with this name at once. */
 		if (strcmp(passed->name, last) != 0)
 			(void)store_remove(store, passed->name);
 		last = passed->name;
@@ -164,8 +165,10 @@ void store_drop_rest(struct store *store)
 	}
 }
 
-/* FDPOLL=0: an event that is not mapped polls as hung up and a map as failed, and the manager would drop
- * them. */
+/*
+ * FDPOLL=0 keeps the manager from polling the descriptor. An event that is not mapped polls as hung up, and a
+ * map as failed, so the manager would remove both.
+ */
 static int put_one(struct store *store, const struct store_item *item)
 {
 	size_t bytes = strlen(item->name) + 1;

@@ -21,7 +21,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || c == '_' || c == '.';
 }
 
-/* A part, up to the next '-' or the end, of `*rest`, which then stands behind it. Its length. */
+/* Returns the length of the part of `*rest` up to the next '-' or the end, and advances `*rest` past it. */
 static size_t next_part(const char **rest, const char **ret)
 {
 	size_t length = strcspn(*rest, "-");
@@ -43,7 +43,7 @@ static bool parse_kind(const char *part, size_t length, enum stored_kind *ret)
 	return false;
 }
 
-/* Without a sign, and without zeros in front: each number has one spelling. */
+/* Signs and leading zeros are refused, so that each number has exactly one spelling. */
 static bool parse_number(const char *part, size_t length, u32 *ret)
 {
 	u64 value = 0;
@@ -95,7 +95,7 @@ bool stored_name_parse(const char *text, struct stored_name *ret)
 			return false;
 		}
 	}
-	/* A '-' too many at the end, for one. */
+	/* Refuse other spellings of the same name, such as one with a '-' at the end. */
 	stored_name_format(&name, again);
 	if (strcmp(again, text) != 0)
 		return false;

@@ -140,7 +140,7 @@ static int answer(struct connection *connection, size_t length)
 	r = varlink_call_dispatch(&call, connection->server->service);
 	connection->subscribed = call.subscribed;
 	if (r >= 0 && !call.answered)
-		r = log_error(-ENOMSG, "control socket: method %s gave no answer", message.method);
+		r = log_error(-ENOMSG, "control socket: method %s sent no reply", message.method);
 	varlink_message_done(&message);
 	return r;
 }
@@ -396,7 +396,7 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 	/* The kernel still counts the piece of which the client has read only a part. */
 	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
 		return settle(connection, restart_stall(connection));
-	log_debug("control socket: dropping pid %d: it took %llu bytes in %d s", connection->peer.pid,
+	log_debug("control socket: dropping pid %d: it read only %llu bytes in %d s", connection->peer.pid,
 		  (unsigned long long)taken, VARLINK_PERIOD_SECONDS);
 	connection_free(connection);
 	return 0;
@@ -512,7 +512,7 @@ static bool make_place(struct varlink_server *server, uid_t user)
 	yields = varlink_limits_yield(seats, n, user, event_now(server->event));
 	if (yields < 0)
 		return false;
-	log_debug("control socket: closing the connection of pid %d for another: there are %d",
+	log_debug("control socket: closing the connection of pid %d to accept another: the limit is %d",
 		  connections[yields]->peer.pid, VARLINK_CONNECTIONS_MAX);
 	connection_free(connections[yields]);
 	return true;
@@ -528,12 +528,12 @@ static void tell_accept(struct varlink_server *server, int error)
 
 	if (error < 0) {
 		if (!server->accept_failed_us)
-			(void)log_warning(error,
-					  "control socket: cannot take in a connection; clients wait, and it "
-					  "is tried again each second");
+			(void)log_warning(
+				error,
+				"control socket: cannot accept a connection; clients wait, and pebsd tries again every second");
 		server->accept_failed_us = now;
 	} else if (server->accept_failed_us && now - server->accept_failed_us > 2ULL * ACCEPT_AGAIN_US) {
-		log_notice("control socket: connections are taken in again");
+		log_notice("control socket: connections are accepted again");
 		server->accept_failed_us = 0;
 	}
 }
@@ -583,7 +583,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 		return 0;
 	}
 	if (!make_place(server, peer.uid)) {
-		log_debug("control socket: refusing a connection of pid %d: there are %d", peer.pid,
+		log_debug("control socket: refusing a connection of pid %d: the limit is %d", peer.pid,
 			  VARLINK_CONNECTIONS_MAX);
 		(void)close(fd);
 		return 0;

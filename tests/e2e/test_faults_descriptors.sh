@@ -57,7 +57,7 @@ others="$others $!"
 curl --silent --max-time 20 --fail "http://127.0.0.1:$port/metrics" >"$work/scraped" &
 others="$others $!"
 sleep 3
-named 'without descriptors' 'control socket: cannot take in a connection'
+named 'without descriptors' 'control socket: cannot accept a connection'
 named 'the reason' 'control socket: .*Too many open files'
 quiet 'without descriptors' 3
 took=$(($(cpu) - before))
@@ -72,6 +72,6 @@ others=''
 [ -s "$work/scraped" ] || fail 'who waited to scrape is not answered'
 sleep 2.5
 ctl status >/dev/null
-named 'descriptors again' 'control socket: connections are taken in again'
+named 'descriptors again' 'control socket: connections are accepted again'
 still_samples 'with descriptors again'
 given_back 'with descriptors again'

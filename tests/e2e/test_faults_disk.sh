@@ -49,7 +49,7 @@ for others in 'first second' 'first third' 'first second third'; do
 	firing "${others##* }"
 	named "$others" "${others##* } fires on model:pointer-chase" 3
 done
-named 'no room' 'cannot write the state of alerts.*see that there is room'
+named 'no room' 'cannot write the state of alerts.*check that there is free space'
 expect 'the state before' first "$(stored)"
 expect 'files' 'filling state.json' "$(find "$work/alerts" -type f -printf '%f\n' | sort | paste -sd ' ')"
 still_samples 'without room'
@@ -76,5 +76,5 @@ log_before=0
 start --config "$work/pebsd.conf"
 firing fourth
 still_samples 'started without room'
-named 'no room at the start' 'cannot write the state of alerts.*see that there is room'
+named 'no room at the start' 'cannot write the state of alerts.*check that there is free space'
 expect 'what was known' fourth,second,third "$(ctl --json alerts | jq -r '[.alerts[] | select(.state == "firing").rule] | sort | join(",")')"

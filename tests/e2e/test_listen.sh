@@ -5,7 +5,7 @@
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need curl
-warning='to whoever reaches it: names of cgroups and their latencies'
+warning='to every client that can reach it: names of cgroups and their latencies'
 
 answer() {
 	curl --silent --output /dev/null --write-out '%{http_code}' --max-time 20 --header "Host: $1" "http://127.0.0.1:$port/metrics"

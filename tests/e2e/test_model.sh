@@ -147,12 +147,12 @@ for _ in {1..100}; do
 done
 grep -q 'tracking hot code and data of model:false-sharing for rule sharing, alert 1' "$work/log" ||
 	fail "what a rule chose is not told: $(cat "$work/log")"
-grep -q 'zoom of alert 1 (rule sharing) is not done: the origin is model' "$work/log" ||
+grep -q 'the action zoom of alert 1 (rule sharing) failed: the origin is model' "$work/log" ||
 	fail "what a rule could not do is not told: $(cat "$work/log")"
 ctl --json status | jq -e '.detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
 expect 'healthz' ok "$(get /healthz)"
-get / | grep -q 'model, which is no measurement' || fail 'the page does not say model'
+get / | grep -q 'model (not a measurement)' || fail 'the page does not say model'
 grep -q 'serving: origin model' "$work/log" || fail 'the log does not say model'
 get /metrics >"$work/metrics"
 grep -q '^pebsd_sampler_info{origin="model",pmu="model-skylake",' "$work/metrics" || fail 'sampler_info does not say model'
@@ -181,7 +181,7 @@ grep -q ':4: cpu = goldmont: .*no latency' "$work/said" || fail "why it cannot i
 expect 'still the old one' '"model-skylake"' "$(ctl --json status | jq .events.loads.pmu)"
 printf '[sampling]\norigin = model\nevents = loads stores\n' >"$work/stores.conf"
 exits 'events that the model does not play' 0 "$PEBSD" --config "$work/stores.conf" --once --for 100ms
-grep -q 'the model plays loads alone' "$work/said" || fail "what the model plays is not told: $(cat "$work/said")"
+grep -q 'the model simulates only loads' "$work/said" || fail "what the model plays is not told: $(cat "$work/said")"
 exits 'the same at the start' 2 "$PEBSD" --config "$work/live.conf" --once
 printf '[model]\ncpu = skylaek\nworkloads = steraming\n' >"$work/live.conf"
 exits 'names that there are not' 2 "$PEBSD" --check-config --config "$work/live.conf"

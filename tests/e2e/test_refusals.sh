@@ -73,9 +73,9 @@ isolated = 2
 C
 exits 'mistakes in [sampling]' 2 "$PEBSD" --check-config --config "$work/sampling.conf"
 expect 'mistakes told' 6 "$(wc -l <"$work/said")"
-for text in '2: ldlat = 65536: give a whole number from 3 to 65535' '3: events = stroes: unknown; did you mean stores?' \
-	'4: period = 99: give auto or a whole number from 100 to' '5: instructions-period = many: give auto or' \
-	'6: cpus = 0-3, 8: give all, or numbers and ranges' '7: isolated = 2: give yes or no'; do
+for text in '2: ldlat = 65536: expected a whole number from 3 to 65535' '3: events = stroes: unknown value; did you mean stores?' \
+	'4: period = 99: expected auto or a whole number from 100 to' '5: instructions-period = many: expected auto or' \
+	'6: cpus = 0-3, 8: expected all, or numbers and ranges' '7: isolated = 2: expected yes or no'; do
 	grep -qF "sampling.conf:$text" "$work/said" || fail "not told: $text: $(cat "$work/said")"
 done
 printf '[sampling]\nevents = loads stores instructions offcore\ncpus = 0-1,3\n' >"$work/sampling.conf"
@@ -101,9 +101,9 @@ C
 exits 'mistakes in rules' 2 "$PEBSD" --check-config --config "$work/rules.conf"
 expect 'mistakes told' 4 "$(wc -l <"$work/said")"
 for text in '3: [rule far]: min-samples = 500 (the default): p999 with these limits needs 2995 samples' \
-	'7: [rule never]: event = stores: stores are not sampled, and the rule can never fire' \
-	'9: [rule never]: above = 130%: give a share between 0 and 1, such as 0.3 or 30%' \
-	'14: action: zoom wants a duration from 1s to 1h'; do
+	'7: [rule never]: event = stores: stores are not sampled, so the rule can never fire' \
+	'9: [rule never]: above = 130%: expected a share between 0 and 1, such as 0.3 or 30%' \
+	'14: action: zoom needs a duration from 1s to 1h'; do
 	grep -qF "rules.conf:$text" "$work/said" || fail "not told: $text: $(cat "$work/said")"
 done
 printf '[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n' >"$work/rules.conf"

@@ -144,7 +144,7 @@ EOF
 start --origin model
 open_page
 becomes 'no alert' true '!document.getElementById("no-alerts").hidden && document.getElementById("alert-list").children.length === 0'
-expect 'it says that it is no measurement' true "$(evaluate 'document.getElementById("about").textContent.includes("no measurement")')"
+expect 'it says that it is no measurement' true "$(evaluate 'document.getElementById("about").textContent.includes("not a measurement")')"
 look quiet
 leave_page
 
@@ -195,13 +195,13 @@ becomes 'a pause' true 'document.getElementById("trouble").textContent.startsWit
 ctl resume >/dev/null
 becomes 'sampling' true 'document.getElementById("trouble").hidden'
 kill -STOP "$daemon"
-becomes 'silence' true '/does not answer.* old\./.test(document.getElementById("trouble").textContent)'
+becomes 'silence' true '/(does not answer|Lost connection).* old\./.test(document.getElementById("trouble").textContent)'
 look silent
 kill -CONT "$daemon"
 becomes 'an answer' true 'document.getElementById("trouble").hidden && !document.body.classList.contains("old")'
 kill "$daemon"
 wait "$daemon" || :
-becomes 'the end' true 'document.getElementById("trouble").textContent.startsWith("pebsd does not answer at 127.0.0.1:")'
+becomes 'the end' true 'document.getElementById("trouble").textContent.startsWith("Lost connection to pebsd at 127.0.0.1:")'
 expect 'violations until here' '[]' "$(evaluate violations)"
 
 # The purpose of the policy: the page itself could not violate it. (And this test would notice.)

@@ -141,7 +141,7 @@ static int get_zoom(struct varlink_call *call, json_object *parameters, void *us
 		return no_such(call, parameters);
 	if (!now_running.any)
 		return refuse(call, ERROR("NotMeasured"),
-			      "{\"what\":\"zoom\",\"reason\":\"no zoom of it is held\"}");
+			      "{\"what\":\"zoom\",\"reason\":\"there is no zoom of this cgroup\"}");
 	reply = parse(example_zoom_report);
 	(void)json_object_object_add(reply, "zoom", zoom_now());
 	return varlink_reply(call, reply);
@@ -218,7 +218,7 @@ static int get_profile(struct varlink_call *call, json_object *parameters, void 
 		return no_such(call, parameters);
 	if (!now_running.any || offset > PROFILE_BYTES)
 		return refuse(call, ERROR("NotMeasured"),
-			      "{\"what\":\"zoom\",\"reason\":\"no zoom of it is held\"}");
+			      "{\"what\":\"zoom\",\"reason\":\"there is no zoom of this cgroup\"}");
 	if (strcmp(state(), "done") != 0)
 		return refuse(call, ERROR("Busy"),
 			      "{\"reason\":\"the zoom runs\",\"until\":\"2026-11-21T06:00:30Z\"}");

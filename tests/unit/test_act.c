@@ -311,7 +311,8 @@ Test(act, a_closer_look_that_fails_is_told_and_stops_no_other)
 	rules[1].actions = RULE_ZOOM | RULE_HOT | RULE_LOG;
 	hand_over(transition);
 	cr_assert_eq(looks.n, 2);
-	cr_assert_eq(told("zoom of alert 1 (rule slow-database) is not done: every counter is taken"), 1);
+	cr_assert_eq(told("the action zoom of alert 1 (rule slow-database) failed: every counter is taken"),
+		     1);
 	cr_assert_eq(act_count(act, ACT_ZOOM, ACT_FAILED), 1);
 	cr_assert_eq(act_count(act, ACT_HOT, ACT_FAILED), 1);
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 1);
@@ -367,7 +368,7 @@ Test(act, twenty_at_once_and_the_rest_is_counted_and_told_once)
 	cr_assert_eq(act_count(act, ACT_UNIT, ACT_LIMITED), 30);
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_LIMITED), 30);
 	cr_assert_eq(told("5 units of alerts are not started"), 1);
-	cr_assert_eq(told("5 entries of alerts are left out"), 1);
+	cr_assert_eq(told("5 log entries of alerts are left out"), 1);
 	cr_assert_not(is_there("21.env"));
 }
 
@@ -413,7 +414,7 @@ Test(act, killed_while_it_is_started)
 	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1, "the answer had not come");
 	cr_assert_eq(told("fired just as"), 0, "the entry had been written");
 	restart_from(again);
-	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1, "it is told once");
+	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1, "it is logged once");
 	service_manager_settle(&manager);
 	cr_assert_eq(manager.n, 1, "it ran twice");
 }
@@ -556,7 +557,8 @@ Test(act, alerts_of_another_boot_have_ended)
 	(void)memories;
 	cr_assert_eq(n, 0);
 	cr_assert_eq(act_next_number(act), 4);
-	cr_assert_eq(told("1 alerts that were pending, firing or just resolved ended with the boot"), 1);
+	cr_assert_eq(told("1 alerts that were pending, firing or just resolved ended with the previous boot"),
+		     1);
 	clean_at(time(NULL));
 	cr_assert_not(is_there("3.env"));
 }
@@ -663,7 +665,7 @@ Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
 	cr_assert_eq(chmod(place, 0777), 0);
 	fire(4);
 	cr_expect_eq(told("cannot write the state of alerts"), 1);
-	cr_expect_eq(told("not this user's alone"), 1);
+	cr_expect_eq(told("other users have access to it"), 1);
 	cr_expect_not(is_there("4.env"));
 	cr_assert_eq(rmdir(place), 0);
 	fire(5);
@@ -692,7 +694,7 @@ Test(act, a_directory_of_others_is_not_trusted)
 	listen_in();
 	act_free(act);
 	act = open_act(open_to_all);
-	cr_assert_eq(told("not this user's alone"), 1);
+	cr_assert_eq(told("other users have access to it"), 1);
 	fire(1);
 	service_manager_settle(&manager);
 	cr_assert_eq(manager.n, 0);
@@ -704,7 +706,7 @@ Test(act, two_daemons_do_not_share_a_directory)
 
 	listen_in();
 	other = open_act(place);
-	cr_assert_eq(told("another daemon has it"), 1);
+	cr_assert_eq(told("another daemon uses it"), 1);
 	act_free(other);
 }
 

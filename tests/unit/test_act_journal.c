@@ -46,13 +46,14 @@ Test(act_journal, says_what_resolved_and_why)
 		       "alert 17: slow-database resolved on /system.slice/db.service after 5min 0s: loads "
 		       "p99 is 600 cycles, at most 640 with confidence 95%, no longer above 704");
 	resolves.alert.end = ALERT_END_GONE;
-	expect_message(&resolves, "alert 17: slow-database resolved on /system.slice/db.service after 5min "
-				  "0s: the cgroup is gone");
+	expect_message(
+		&resolves,
+		"alert 17: slow-database resolved on /system.slice/db.service after 5min 0s: the cgroup was removed");
 	resolves.alert.end = ALERT_END_RULE;
 	resolves.alert.resolved.tv_sec -= 3600;
-	expect_message(&resolves,
-		       "alert 17: slow-database resolved on /system.slice/db.service: the rule was changed "
-		       "or taken out of the configuration");
+	expect_message(
+		&resolves,
+		"alert 17: slow-database resolved on /system.slice/db.service: the rule was changed or removed from the configuration");
 }
 
 Test(act_journal, a_dry_run_only_would)
@@ -69,7 +70,7 @@ Test(act_journal, a_dry_run_only_would)
 	resolves.alert.end = ALERT_END_GONE;
 	expect_message(
 		&resolves,
-		"dry run: slow-database would resolve on /system.slice/db.service: the cgroup is gone");
+		"dry run: slow-database would resolve on /system.slice/db.service: the cgroup was removed");
 }
 
 Test(act_journal, claims_no_bound_that_is_not_there)

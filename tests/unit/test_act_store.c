@@ -346,7 +346,7 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 		cr_assert_eq(text_file_read(path, &kept), 0);
 		cr_assert_str_eq(kept, texts[i]);
 		cr_assert_eq(alert_store_read(folder, &store, &again), 0);
-		cr_assert_null(again, "it is told once");
+		cr_assert_null(again, "it is logged once");
 	}
 	tree_remove(root);
 }

@@ -158,17 +158,17 @@ Test(config, sections_and_keys_that_are_not_known)
 {
 	expect_mistakes("[samplng]\nldlat = 3\n",
 			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
-	expect_mistakes("[network]\nx = 3\n", "x.conf:1: unknown section [network]; there are sampling, "
-					      "model, cgroups, containers, export, control, "
-					      "symbols, rule NAME\n");
-	expect_mistakes("[]\nx = 3\n", "x.conf:1: unknown section []; there are sampling, model, cgroups, "
-				       "containers, export, control, "
-				       "symbols, rule NAME\n");
+	expect_mistakes(
+		"[network]\nx = 3\n",
+		"x.conf:1: unknown section [network]; valid sections: sampling, model, cgroups, containers, export, control, symbols, rule NAME\n");
+	expect_mistakes(
+		"[]\nx = 3\n",
+		"x.conf:1: unknown section []; valid sections: sampling, model, cgroups, containers, export, control, symbols, rule NAME\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
-	expect_mistakes("[export]\nwhatever = 3\n",
-			"x.conf:2: unknown key whatever in [export]; there are listen, hosts, top, "
-			"detail-metrics, profiles\n");
+	expect_mistakes(
+		"[export]\nwhatever = 3\n",
+		"x.conf:2: unknown key whatever in [export]; valid keys: listen, hosts, top, detail-metrics, profiles\n");
 	expect_mistakes("[export]\ninterval = 3\n",
 			"x.conf:2: interval belongs in [sampling]; move it there\n");
 }
@@ -182,13 +182,14 @@ Test(config, servers_of_debugging_information)
 	cr_expect_str_eq(config->debuginfod, "https://debuginfod.example http://[::1]:8002/x");
 	parse("[symbols]\ndebuginfod =\n");
 	cr_expect_str_eq(config->debuginfod, "");
-	expect_mistakes("[symbols]\ndebuginfod = debuginfod.example\n",
-			"x.conf:2: debuginfod: debuginfod.example is no URL of a debuginfod server: "
-			"begin it with https:// or http://, without a user\n");
-	cr_expect(strstr(printed("[symbols]\ndebuginfod = https://\n"), "https:// is no URL"));
-	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://a file:///etc\n"), "file:///etc is no URL"));
+	expect_mistakes(
+		"[symbols]\ndebuginfod = debuginfod.example\n",
+		"x.conf:2: debuginfod: debuginfod.example is not a valid URL of a debuginfod server; begin it with https:// or http://, without a user name\n");
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = https://\n"), "https:// is not a valid URL"));
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://a file:///etc\n"),
+			 "file:///etc is not a valid URL"));
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://me:secret@a\n"), "without a user"));
-	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://\xc3\xa4\n"), "is no URL"));
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://\xc3\xa4\n"), "is not a valid URL"));
 }
 
 Test(config, hot_cgroups)
@@ -201,10 +202,9 @@ Test(config, hot_cgroups)
 	cr_expect_not(config_hot(config, "/b/x"));
 	expect_mistakes(
 		"[cgroups]\nhot-max = 65\n",
-		"x.conf:2: hot-max = 65: give a whole number from 0 to 64 (cgroups that can have them "
-		"at a time)\n");
+		"x.conf:2: hot-max = 65: expected a whole number from 0 to 64 (maximum number of cgroups with hot tables at a time)\n");
 	cr_expect(strstr(printed("[cgroups]\nhot = a//b\n"),
-			 "x.conf:2: hot: the pattern a//b matches no cgroup"));
+			 "x.conf:2: hot: the pattern a//b cannot match a cgroup"));
 }
 
 Test(config, containers)
@@ -217,9 +217,7 @@ Test(config, containers)
 		     1U << CONTAINER_LABEL_POD | 1U << CONTAINER_LABEL_NAMESPACE | 1U << CONTAINER_LABEL_ID);
 	expect_mistakes(
 		"[containers]\nlabels = pods\n",
-		"x.conf:2: labels = pods: unknown; did you mean pod? There are runtime, namespace, pod, "
-		"container, pod_uid, container_id, unit, user (labels that metrics have beside cgroup, "
-		"where they are known)\n");
+		"x.conf:2: labels = pods: unknown value; did you mean pod? Expected one of runtime, namespace, pod, container, pod_uid, container_id, unit, user (labels that metrics have besides cgroup, if they are known)\n");
 	cr_expect_neq(config->container_labels, 0, "a mistake changes nothing");
 	expect_mistakes("[containers]\nlabels =\nnames =\n", "");
 	cr_expect(config->container_names);
@@ -248,18 +246,18 @@ Test(config, names_of_the_model_that_are_not_known)
 {
 	const char *text;
 
-	expect_mistakes("[model]\nworkloads = streaming pointer-chaes\n",
-			"x.conf:2: workloads = pointer-chaes: unknown; did you mean pointer-chase? There are "
-			"all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, "
-			"locked-counters, mix (what the model runs, each in a cgroup of its own)\n");
+	expect_mistakes(
+		"[model]\nworkloads = streaming pointer-chaes\n",
+		"x.conf:2: workloads = pointer-chaes: unknown value; did you mean pointer-chase? Expected one of all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, locked-counters, mix (workloads of the model, each in its own cgroup)\n");
 	cr_expect_eq(config->workloads, ALL_WORKLOADS, "a mistake changes nothing");
-	expect_mistakes("[model]\nworkloads = database\n",
-			"x.conf:2: workloads = database: unknown; there are all, streaming, pointer-chase, "
-			"remote-numa, false-sharing, tlb-thrash, locked-counters, mix (what the model runs, "
-			"each in a cgroup of its own)\n");
+	expect_mistakes(
+		"[model]\nworkloads = database\n",
+		"x.conf:2: workloads = database: unknown value; expected one of all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, locked-counters, mix (workloads of the model, each in its own cgroup)\n");
 	text = printed("[model]\ncpu = skylaek\n");
-	cr_expect(strstr(text, "x.conf:2: cpu = skylaek: unknown; did you mean skylake? There are nehalem, "),
-		  "%s", text);
+	cr_expect(
+		strstr(text,
+		       "x.conf:2: cpu = skylaek: unknown value; did you mean skylake? Expected one of nehalem, "),
+		"%s", text);
 	/* The message lists every CPU that can be configured, and no CPU that would be refused. */
 	text = printed("[model]\ncpu = z80\n");
 	for (size_t i = 0; i < machines_count; i++)
@@ -282,7 +280,7 @@ Test(config, a_cpu_that_cannot_is_refused_with_its_reason)
 		} else {
 			refused++;
 			cr_expect(strstr(printed(text), reason), "%s: %s", machines[i].name, printed(text));
-			cr_expect(strstr(printed(text), "give one of nehalem, "));
+			cr_expect(strstr(printed(text), "use one of nehalem, "));
 		}
 	}
 	cr_expect_eq(refused, 3, "NetBurst, Core and Goldmont");
@@ -349,36 +347,30 @@ Test(config, values_out_of_range)
 	}
 	expect_mistakes(
 		"[sampling]\nperiod = 5\ninterval = 5h\n",
-		"x.conf:2: period = 5: give auto or a whole number from 100 to 2147483647 (loads or stores "
-		"from one sample to the next)\n"
-		"x.conf:3: interval = 5h: give a time from 100ms to 1m, a whole number with ms, s, m, h or "
-		"d (time from one collection to the next)\n");
+		"x.conf:2: period = 5: expected auto or a whole number from 100 to 2147483647 (loads or stores from one sample to the next)\n"
+		"x.conf:3: interval = 5h: expected a time from 100ms to 1m, a whole number with ms, s, m, h or d (time from one collection to the next)\n");
 }
 
 Test(config, lines_that_are_wrong)
 {
 	expect_mistakes(
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
-		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
-		"model, "
-		"cgroups, containers, export, control, symbols, rule NAME\n"
+		"x.conf:1: the key is not in a section; add a header [NAME] above it, where NAME is one of sampling, model, cgroups, containers, export, control, symbols, rule NAME\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
-		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "
-		"sampled)\n"
+		"x.conf:3: ldlat = 2: expected a whole number from 3 to 65535 (cycles a load must take to be sampled)\n"
 		"x.conf:4: there is text after the section header; put it on a line of its own\n"
-		"x.conf:5: neither a [section], nor key = value, nor a # comment; correct or remove it\n"
-		"x.conf:6: neither a [section], nor key = value, nor a # comment; correct or remove it\n"
-		"x.conf:7: a colon stands after the key; write key = value\n"
-		"x.conf:8: neither a [section], nor key = value, nor a # comment; correct or remove it\n"
-		"x.conf:9: neither a [section], nor key = value, nor a # comment; a value does not go on "
-		"in the next line\n");
+		"x.conf:5: the line is neither a [section], nor key = value, nor a # comment; correct or remove it\n"
+		"x.conf:6: the line is neither a [section], nor key = value, nor a # comment; correct or remove it\n"
+		"x.conf:7: there is a colon after the key; write key = value\n"
+		"x.conf:8: the line is neither a [section], nor key = value, nor a # comment; correct or remove it\n"
+		"x.conf:9: the line is neither a [section], nor key = value, nor a # comment; a value cannot continue on the next line\n");
 }
 
 Test(config, comments_stand_on_lines_of_their_own)
 {
 	expect_mistakes("[export]\ntop = 5 ; five\ndetail-metrics = no\t# none\n",
-			"x.conf:2: a comment after a value; put it on a line of its own\n"
-			"x.conf:3: a comment after a value; put it on a line of its own\n");
+			"x.conf:2: a comment cannot follow a value; put it on a line of its own\n"
+			"x.conf:3: a comment cannot follow a value; put it on a line of its own\n");
 	cr_expect_eq(config->top, CONFIG_TOP_AUTO);
 	expect_mistakes("[cgroups]\ninclude = /a#b;c\n", "");
 	cr_expect_str_eq(config->include.list[0], "/a#b;c");
@@ -387,9 +379,9 @@ Test(config, comments_stand_on_lines_of_their_own)
 Test(config, repeated_keys_and_empty_sections)
 {
 	expect_mistakes("[export]\ntop = 5\n[control]\n# nothing\n[export]\ntop = 6\n[cgroups]\n",
-			"x.conf:3: the section [control] is empty; give it a key or remove it\n"
-			"x.conf:6: top is in line 2 already; keep one of the two\n"
-			"x.conf:7: the section [cgroups] is empty; give it a key or remove it\n");
+			"x.conf:3: the section [control] is empty; add a key or remove the section\n"
+			"x.conf:6: top is already set in line 2; keep one of the two\n"
+			"x.conf:7: the section [cgroups] is empty; add a key or remove the section\n");
 	expect_mistakes("", "");
 	expect_mistakes("# all is as it was\n", "");
 }
@@ -404,19 +396,17 @@ Test(config, memory_is_a_size_with_its_unit)
 	cr_expect_eq(config->cgroups_max_memory, CONFIG_MAX_MEMORY_AUTO);
 	expect_mistakes(
 		"[cgroups]\nmax-memory = 96MB\n",
-		"x.conf:2: max-memory = 96MB: give auto or a size from 1M to 1T, a whole number with K, M, "
-		"G or T (memory of all BPF maps up to which slots are added where max is auto)\n");
+		"x.conf:2: max-memory = 96MB: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (memory of all BPF maps up to which slots are added if max is auto)\n");
 	expect_mistakes(
 		"[cgroups]\nmax-memory = 1023K\n",
-		"x.conf:2: max-memory = 1023K: give auto or a size from 1M to 1T, a whole number with K, M, "
-		"G or T (memory of all BPF maps up to which slots are added where max is auto)\n");
+		"x.conf:2: max-memory = 1023K: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (memory of all BPF maps up to which slots are added if max is auto)\n");
 }
 
 Test(config, a_continued_line_never_becomes_a_value)
 {
 	expect_mistakes(
 		"[cgroups]\ninclude = /a\n    exclude = /b\n\t/c=d\n",
-		"x.conf:4: unknown key /c in [cgroups]; there are max, max-memory, include, exclude, hot, hot-max\n");
+		"x.conf:4: unknown key /c in [cgroups]; valid keys: max, max-memory, include, exclude, hot, hot-max\n");
 	cr_assert_eq(config->include.n, 1);
 	cr_expect_str_eq(config->include.list[0], "/a");
 	cr_assert_eq(config->exclude.n, 1);
@@ -443,8 +433,9 @@ Test(config, the_longest_line)
 	parse_length(199);
 	cr_assert_eq(mistakes.n, 1);
 	cr_expect_eq(mistakes.list[0].line, 2);
-	cr_expect_str_eq(mistakes.list[0].message,
-			 "the line has 199 bytes, 198 are the most; shorten it (patterns: with * or **)");
+	cr_expect_str_eq(
+		mistakes.list[0].message,
+		"the line has 199 bytes, more than the maximum of 198; shorten it (patterns: with * or **)");
 	cr_expect_eq(strlen(config->include.list[0]), 198 - strlen("include = "), "nothing is cut");
 	cr_expect_eq(config->cgroups_max, 16, "the next line is read as one");
 }
@@ -469,10 +460,10 @@ Test(config, bytes_that_are_no_text)
 	cr_expect(strstr(mistakes.list[0].message, "NUL"));
 
 	expect_mistakes("[export]\ntop = \x1b[31m5\n",
-			"x.conf:2: byte 7 is a control character (0x1b); take it out\n");
+			"x.conf:2: byte 7 is a control character (0x1b); remove it\n");
 	expect_mistakes("[export]\ntop = \xc2\x9b"
 			"5\n",
-			"x.conf:2: byte 7 is a control character (0x9b); take it out\n");
+			"x.conf:2: byte 7 is a control character (0x9b); remove it\n");
 	expect_mistakes("[cgroups]\ninclude = /\xe9\n",
 			"x.conf:2: byte 12 is not UTF-8; save the file as UTF-8\n");
 	expect_mistakes("[cgroups]\ninclude = /\xed\xa0\x80\n",
@@ -741,7 +732,7 @@ Test(config_load, more_drop_ins_than_anybody_needs_are_refused)
 	cr_assert_eq(mistakes.n, 1);
 	cr_expect_str_eq(mistakes.list[0].file, below_root("/etc/pebsd/pebsd.conf.d"));
 	cr_expect_str_eq(mistakes.list[0].message,
-			 "has 501 files *.conf, and 500 are the most; put what they say into fewer");
+			 "has 501 *.conf files, more than the maximum of 500; merge some of them");
 	cr_assert_eq(unlink(below_root("/etc/pebsd/pebsd.conf.d/000.conf")), 0);
 	config_mistakes_clear(&mistakes);
 	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
@@ -770,7 +761,7 @@ Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
 	cr_expect_str_eq(mistakes.list[CONFIG_MISTAKES_MAX].file, below_root("/etc/pebsd/pebsd.conf"));
 	cr_expect_eq(mistakes.list[CONFIG_MISTAKES_MAX].line, CONFIG_MISTAKES_MAX + 1);
 	cr_expect_str_eq(mistakes.list[CONFIG_MISTAKES_MAX].message,
-			 "mistakes from here on are not listed; correct those above first");
+			 "mistakes from this line on are not listed; correct those above first");
 }
 
 /* The unit tests run in the top directory of the source tree. */

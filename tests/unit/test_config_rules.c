@@ -151,19 +151,21 @@ Test(config_rules, thresholds_by_metric)
 		const char *said;
 	} bad[] = {
 		{"metric = p99\nabove = 30%",
-		 "above = 30%: give cycles from 1 to 1048576, which is what p99 takes"},
-		{"metric = p99\nabove = 1048577", "above = 1048577: give cycles from 1 to 1048576, which"},
+		 "above = 30%: expected cycles from 1 to 1048576 for the metric p99"},
+		{"metric = p99\nabove = 1048577",
+		 "above = 1048577: expected cycles from 1 to 1048576 for the metric"},
 		{"metric = share:l3\nabove = 30",
-		 "above = 30: give a share between 0 and 1, such as 0.3 or 30%, "},
-		{"metric = share:l3\nabove = 100%", "above = 100%: give a share between 0 and 1"},
-		{"metric = share:l3\nbelow = 0", "below = 0: give a share between 0 and 1"},
+		 "above = 30: expected a share between 0 and 1, such as 0.3 or 30% "},
+		{"metric = share:l3\nabove = 100%", "above = 100%: expected a share between 0 and 1"},
+		{"metric = share:l3\nbelow = 0", "below = 0: expected a share between 0 and 1"},
 		{"metric = mean\nabove = 1",
-		 "above = 1: give cycles from 2 to 131072, which is what mean takes"},
-		{"metric = rate\nbelow = 0", "below = 0: give weighted samples a second, more than 0, which"},
+		 "above = 1: expected cycles from 2 to 131072 for the metric mean"},
+		{"metric = rate\nbelow = 0",
+		 "below = 0: expected weighted samples a second, more than 0 for"},
 		{"metric = ratio:share:l3\nabove = 150%",
-		 "above = 150%: give a number from 0.01 to 100, times"},
+		 "above = 150%: expected a number from 0.01 to 100, times"},
 		{"metric = ratio:p50\nabove = 0",
-		 "above = 0: give a number from 0.01 to 100, times the baseline"},
+		 "above = 0: expected a number from 0.01 to 100, times the baseline"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
@@ -191,40 +193,27 @@ Test(config_rules, what_must_be_given)
 {
 	expect_mistakes(
 		"[rule a]\nsubtree = yes\n",
-		"x.conf:1: [rule a]: there is no cgroup; say which are judged: patterns of paths, such as "
-		"cgroup = /system.slice/*\n"
-		"x.conf:1: [rule a]: there is no metric; say what is judged, such as metric = p99\n"
-		"x.conf:1: [rule a]: there is neither above nor below; give one of the two, in the unit of "
-		"the metric\n");
+		"x.conf:1: [rule a]: cgroup is missing; set the paths of the cgroups to judge, such as cgroup = /system.slice/*\n"
+		"x.conf:1: [rule a]: metric is missing; set the value to judge, such as metric = p99\n"
+		"x.conf:1: [rule a]: above or below is missing; set one of the two, in the unit of the metric\n");
 	expect_mistakes(
 		"[rule a]\nmetric =\ncgroup =\nabove =\n",
-		"x.conf:3: [rule a]: there is no cgroup; say which are judged: patterns of paths, such as "
-		"cgroup = /system.slice/*\n"
-		"x.conf:2: [rule a]: there is no metric; say what is judged, such as metric = p99\n"
-		"x.conf:4: [rule a]: there is neither above nor below; give one of the two, in the unit of "
-		"the metric\n");
+		"x.conf:3: [rule a]: cgroup is missing; set the paths of the cgroups to judge, such as cgroup = /system.slice/*\n"
+		"x.conf:2: [rule a]: metric is missing; set the value to judge, such as metric = p99\n"
+		"x.conf:4: [rule a]: above or below is missing; set one of the two, in the unit of the metric\n");
 	expect_mistakes(
 		SLOW("below = 100\n"),
-		"x.conf:5: [rule slow]: below = 100, and above = 900 stands in x.conf:4; keep one of the two "
-		"(above = empties it)\n");
+		"x.conf:5: [rule slow]: below = 100 cannot be used with above = 900 in x.conf:4; keep one of the two (an empty above = removes it)\n");
 	expect_mistakes(
 		"[rule a]\nbelow = 100\nabove = 900\ncgroup = /\nmetric = p50\n",
-		"x.conf:3: [rule a]: above = 900, and below = 100 stands in x.conf:2; keep one of the two "
-		"(below = empties it)\n");
+		"x.conf:3: [rule a]: above = 900 cannot be used with below = 100 in x.conf:2; keep one of the two (an empty below = removes it)\n");
 	cr_expect_eq(config->n_rules, 0);
 	/* Each mistake is reported once. */
 	expect_mistakes(
 		"[rule a]\ncgroup = a\nmetric = p98\nabove = x\n",
-		"x.conf:2: cgroup: the pattern a matches no cgroup: begin it with / or ** (or comm: or "
-		"cgroup: for a recording, model: for the model), with no empty name in it\n"
-		"x.conf:3: metric = p98: unknown; did you mean p90? There are p50, p90, p95, p99, p999, "
-		"mean, "
-		"rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, "
-		"share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, "
-		"share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, "
-		"share:unknown, and ratio: before any of these (what is judged)\n"
-		"x.conf:4: above = x: give a number such as 900 or 0.3, or a percentage of a share such as "
-		"30% (fires when the metric is above it)\n");
+		"x.conf:2: cgroup: the pattern a cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), without empty names in the path\n"
+		"x.conf:3: metric = p98: unknown value; did you mean p90? Expected one of p50, p90, p95, p99, p999, mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
+		"x.conf:4: above = x: expected a number such as 900 or 0.3, or for a share a percentage such as 30% (fires when the metric is above this value)\n");
 }
 
 Test(config_rules, names)
@@ -234,43 +223,39 @@ Test(config_rules, names)
 
 	expect_mistakes(
 		"[rule slow database]\nabove = 3\n",
-		"x.conf:1: [rule slow database]: a rule's name has letters, digits, - _ and . alone; give it "
-		"another\n");
+		"x.conf:1: [rule slow database]: a rule's name can have only letters, digits, - _ and .; use another name\n");
 	expect_mistakes("[rule]\nabove = 3\n", "x.conf:1: [rule]: a rule needs a name; write [rule NAME]\n");
 	expect_mistakes(
 		"[rule \xc3\xa9]\nabove = 3\n",
-		"x.conf:1: [rule \xc3\xa9]: a rule's name has letters, digits, - _ and . alone; give it "
-		"another\n");
+		"x.conf:1: [rule \xc3\xa9]: a rule's name can have only letters, digits, - _ and .; use another name\n");
 	expect_mistakes(
 		"[rule a/b]\nabove = y\nabvoe = 3\n",
-		"x.conf:1: [rule a/b]: a rule's name has letters, digits, - _ and . alone; give it another\n"
-		"x.conf:2: above = y: give a number such as 900 or 0.3, or a percentage of a share such as "
-		"30% (fires when the metric is above it)\n"
+		"x.conf:1: [rule a/b]: a rule's name can have only letters, digits, - _ and .; use another name\n"
+		"x.conf:2: above = y: expected a number such as 900 or 0.3, or for a share a percentage such as 30% (fires when the metric is above this value)\n"
 		"x.conf:3: unknown key abvoe in [rule]; did you mean above?\n");
 	expect_mistakes("[rules a]\nabove = 3\n",
 			"x.conf:1: unknown section [rules a]; did you mean [rule NAME]?\n");
 	memset(name, 'n', sizeof(name));
 	name[RULE_NAME_MAX] = '\0';
 	(void)snprintf(text, sizeof(text), "[rule %s]\nabove = 3\n", name);
-	cr_expect(strstr(mistakes_of(text),
-			 ": a rule's name has at most 63 characters; give it a shorter one\n"));
+	cr_expect(
+		strstr(mistakes_of(text), ": a rule's name has at most 63 characters; use a shorter name\n"));
 	name[RULE_NAME_MAX - 1] = '\0';
 	(void)snprintf(text, sizeof(text), "[rule %s]\nabove = 99\nmetric = p50\ncgroup = /\n", name);
 	expect_right(text);
 	cr_expect_str_eq(config->rules[0].name, name);
 	expect_mistakes(
 		SLOW("[export]\ntop = 1\n") SLOW(""),
-		"x.conf:7: [rule slow] is in line 1 already; put all keys there, or give it another name\n");
+		"x.conf:7: [rule slow] is already in line 1; put all keys there, or use another name\n");
 	cr_expect_eq(config->n_rules, 1);
-	expect_mistakes(SLOW("above = 800\n"), "x.conf:5: above is in line 4 already; keep one of the two\n");
-	expect_mistakes(SLOW("[rule b]\n"),
-			"x.conf:5: the section [rule b] is empty; give it a key or remove it\n"
-			"x.conf:5: [rule b]: there is no cgroup; say which are judged: patterns "
-			"of paths, such as cgroup = /system.slice/*\n"
-			"x.conf:5: [rule b]: there is no metric; say what is judged, such as "
-			"metric = p99\n"
-			"x.conf:5: [rule b]: there is neither above nor below; give one of the "
-			"two, in the unit of the metric\n");
+	expect_mistakes(SLOW("above = 800\n"),
+			"x.conf:5: above is already set in line 4; keep one of the two\n");
+	expect_mistakes(
+		SLOW("[rule b]\n"),
+		"x.conf:5: the section [rule b] is empty; add a key or remove the section\n"
+		"x.conf:5: [rule b]: cgroup is missing; set the paths of the cgroups to judge, such as cgroup = /system.slice/*\n"
+		"x.conf:5: [rule b]: metric is missing; set the value to judge, such as metric = p99\n"
+		"x.conf:5: [rule b]: above or below is missing; set one of the two, in the unit of the metric\n");
 }
 
 Test(config_rules, keys_that_are_not_known)
@@ -282,9 +267,7 @@ Test(config_rules, keys_that_are_not_known)
 			"x.conf:5: unknown key events in [rule]; did you mean event?\n");
 	expect_mistakes(
 		SLOW("x = y\n"),
-		"x.conf:5: unknown key x in [rule]; there are cgroup, event, metric, above, below, clear, "
-		"window, for, baseline, min-samples, confidence, severity, subtree, dry-run, trust-owner, "
-		"action\n");
+		"x.conf:5: unknown key x in [rule]; valid keys: cgroup, event, metric, above, below, clear, window, for, baseline, min-samples, confidence, severity, subtree, dry-run, trust-owner, action\n");
 	expect_mistakes("[sampling]\nwindow = 3s\n",
 			"x.conf:2: window belongs in [rule NAME]; move it there\n");
 	expect_mistakes("[sampling]\nevent = loads\n",
@@ -298,60 +281,45 @@ Test(config_rules, values_that_are_refused)
 		const char *said;
 	} lines[] = {
 		{"event = load",
-		 "event = load: unknown; did you mean loads? There are loads, stores, instructions (of "
-		 "which samples the metric is)"},
+		 "event = load: unknown value; did you mean loads? Expected one of loads, stores, instructions (samples that the metric is computed from)"},
 		{"event = offcore",
-		 "event = offcore: these are counted, not sampled, and a rule on them can never "
-		 "fire; give loads, stores or instructions (of which samples the metric is)"},
+		 "event = offcore: these events are counted, not sampled, so a rule on them can never fire; use loads, stores or instructions (samples that the metric is computed from)"},
 		{"window = 500ms",
-		 "window = 500ms: give a time from 1s to 1h, a whole number with ms, s, m, h or d "
-		 "(time that the metric is taken over)"},
+		 "window = 500ms: expected a time from 1s to 1h, a whole number with ms, s, m, h or d (time over which the metric is computed)"},
 		{"window = 2h",
-		 "window = 2h: give a time from 1s to 1h, a whole number with ms, s, m, h or d (time "
-		 "that the metric is taken over)"},
+		 "window = 2h: expected a time from 1s to 1h, a whole number with ms, s, m, h or d (time over which the metric is computed)"},
 		{"for = 2d",
-		 "for = 2d: give a time from 0 to 1d, a whole number with ms, s, m, h or d (time for "
-		 "which the breach must be proven)"},
+		 "for = 2d: expected a time from 0 to 1d, a whole number with ms, s, m, h or d (time for which the breach must be proven)"},
 		{"min-samples = -1",
-		 "min-samples = -1: give a whole number from 0 to 1000000000 (samples a window "
-		 "must have to be judged)"},
+		 "min-samples = -1: expected a whole number from 0 to 1000000000 (samples that a window must have to be judged)"},
 		{"confidence = 49%",
-		 "confidence = 49%: give 50% to 99.99%, or 0.5 to 0.9999 (how sure a bound must "
-		 "be)"},
+		 "confidence = 49%: expected 50% to 99.99%, or 0.5 to 0.9999 (confidence that a bound must have)"},
 		{"confidence = 95",
-		 "confidence = 95: give 50% to 99.99%, or 0.5 to 0.9999 (how sure a bound must be)"},
+		 "confidence = 95: expected 50% to 99.99%, or 0.5 to 0.9999 (confidence that a bound must have)"},
 		{"confidence = 1",
-		 "confidence = 1: give 50% to 99.99%, or 0.5 to 0.9999 (how sure a bound must be)"},
+		 "confidence = 1: expected 50% to 99.99%, or 0.5 to 0.9999 (confidence that a bound must have)"},
 		{"severity = very bad",
-		 "severity = very bad: give one word of at most 31 letters, digits, - and _, "
-		 "beginning with a letter (label of the alert)"},
+		 "severity = very bad: expected one word of at most 31 letters, digits, - and _ that begins with a letter (label of the alert)"},
 		{"severity = 1st",
-		 "severity = 1st: give one word of at most 31 letters, digits, - and _, beginning "
-		 "with a letter (label of the alert)"},
+		 "severity = 1st: expected one word of at most 31 letters, digits, - and _ that begins with a letter (label of the alert)"},
 		{"subtree = true",
-		 "subtree = true: give yes or no (whether a cgroup is judged with all below it)"},
+		 "subtree = true: expected yes or no (whether a cgroup is judged together with all cgroups below it)"},
 		{"action = zoom",
-		 "action: zoom wants a duration from 1s to 1h: zoom:30s (what is done when it fires and "
-		 "resolves)"},
+		 "action: zoom needs a duration from 1s to 1h, such as zoom:30s (actions when the rule fires and resolves)"},
 		{"action = zoom:2h",
-		 "action: zoom wants a duration from 1s to 1h: zoom:30s (what is done when it fires and "
-		 "resolves)"},
+		 "action: zoom needs a duration from 1s to 1h, such as zoom:30s (actions when the rule fires and resolves)"},
 		{"action = log hot:0s",
-		 "action: hot wants a duration from 1s to 7d: hot:30s (what is done when it fires and "
-		 "resolves)"},
+		 "action: hot needs a duration from 1s to 7d, such as hot:30s (actions when the rule fires and resolves)"},
 		{"action = zoom:30s zoom:10s",
-		 "action: zoom stands there twice; remove one (what is done when it fires and resolves)"},
+		 "action: zoom is given twice; remove one (actions when the rule fires and resolves)"},
 		{"action = log:3s",
-		 "action = log:3s: unknown; there are log, unit, zoom:DURATION, hot:DURATION "
-		 "(what is done when it fires and resolves)"},
+		 "action = log:3s: unknown value; expected one of log, unit, zoom:DURATION, hot:DURATION (actions when the rule fires and resolves)"},
 		{"action = log units",
-		 "action = units: unknown; did you mean unit? There are log, unit, zoom:DURATION, "
-		 "hot:DURATION (what is done when it fires and resolves)"},
+		 "action = units: unknown value; did you mean unit? Expected one of log, unit, zoom:DURATION, hot:DURATION (actions when the rule fires and resolves)"},
 		{"action = log log",
-		 "action: log stands there twice; remove one (what is done when it fires and resolves)"},
+		 "action: log is given twice; remove one (actions when the rule fires and resolves)"},
 		{"clear = 1e2",
-		 "clear = 1e2: give a number such as 900 or 0.3, or a percentage of a share such as 30% "
-		 "(resolves when the metric is on the good side of it)"},
+		 "clear = 1e2: expected a number such as 900 or 0.3, or for a share a percentage such as 30% (resolves when the metric is on the good side of this value)"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
@@ -365,25 +333,18 @@ Test(config_rules, values_that_are_refused)
 	}
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = ratio:p98\nabove = 2\nbaseline = 59s\n",
-		"x.conf:3: metric = ratio:p98: unknown; did you mean ratio:p90? There are p50, p90, p95, "
-		"p99, "
-		"p999, "
-		"mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, "
-		"share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, "
-		"share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, "
-		"share:unknown, and ratio: before any of these (what is judged)\n"
-		"x.conf:5: baseline = 59s: give a time from 1m to 30d, a whole number with ms, s, m, h or d "
-		"(half-life of what is usual, for a ratio)\n");
+		"x.conf:3: metric = ratio:p98: unknown value; did you mean ratio:p90? Expected one of p50, p90, p95, p99, p999, mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
+		"x.conf:5: baseline = 59s: expected a time from 1m to 30d, a whole number with ms, s, m, h or d (half-life of the baseline of a ratio)\n");
 }
 
 Test(config_rules, clear_is_on_the_good_side)
 {
-	expect_mistakes(SLOW("clear = 901\n"),
-			"x.conf:5: [rule slow]: clear = 901: on the wrong side of above = 900; "
-			"give 900 or less\n");
+	expect_mistakes(
+		SLOW("clear = 901\n"),
+		"x.conf:5: [rule slow]: clear = 901: on the wrong side of above = 900; use 900 or less\n");
 	expect_mistakes(
 		"[rule a]\nclear = 200\ncgroup = /\nmetric = p50\nbelow = 300\n",
-		"x.conf:2: [rule a]: clear = 200: on the wrong side of below = 300; give 300 or more\n");
+		"x.conf:2: [rule a]: clear = 200: on the wrong side of below = 300; use 300 or more\n");
 	expect_right(SLOW("clear = 900\n"));
 	expect_right(SLOW("clear = 700\n"));
 	cr_expect_eq(config->rules[0].clear, 700);
@@ -393,44 +354,34 @@ Test(config_rules, samples_that_the_confidence_needs)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p999\nabove = 900\n",
-		"x.conf:3: [rule a]: min-samples = 500 (the default): p999 with these limits needs 2995 "
-		"samples to fire and to clear at a confidence of 95%; give 2995 or more, or another "
-		"confidence\n");
-	expect_mistakes("[rule a]\ncgroup = /\nmetric = p999\nabove = 900\nmin-samples = 2994\n",
-			"x.conf:5: [rule a]: min-samples = 2994: p999 with these limits needs 2995 samples "
-			"to fire and "
-			"to clear at a confidence of 95%; give 2995 or more, or another confidence\n");
+		"x.conf:3: [rule a]: min-samples = 500 (the default): p999 with these limits needs 2995 samples to fire and to clear at a confidence of 95%; use 2995 or more, or another confidence\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p999\nabove = 900\nmin-samples = 2994\n",
+		"x.conf:5: [rule a]: min-samples = 2994: p999 with these limits needs 2995 samples to fire and to clear at a confidence of 95%; use 2995 or more, or another confidence\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = p999\nabove = 900\nmin-samples = 2995\n");
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p99\nabove = 900\nconfidence = 99.9%\n",
-		"x.conf:3: [rule a]: min-samples = 500 (the default): p99 with these limits needs 688 "
-		"samples "
-		"to fire and to clear at a confidence of 99.9%; give 688 or more, or another confidence\n");
+		"x.conf:3: [rule a]: min-samples = 500 (the default): p99 with these limits needs 688 samples to fire and to clear at a confidence of 99.9%; use 688 or more, or another confidence\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = rate\nbelow = 900\n");
 	cr_expect_eq(config->rules[0].min_samples, 0, "no sample is evidence");
 	expect_right("[rule a]\ncgroup = /\nmetric = rate\nbelow = 900\nmin-samples = 10\n");
 	cr_expect_eq(config->rules[0].min_samples, 10);
 	expect_mistakes(
 		"[sampling]\nldlat = 3\n[rule a]\ncgroup = /\nmetric = mean\nabove = 131072\nclear = 4\n",
-		"x.conf:5: [rule a]: metric = mean: with these limits no number of samples proves at a "
-		"confidence of 95% both that it fires and that it clears; give a clear that is nearer to the "
-		"threshold\n");
+		"x.conf:5: [rule a]: metric = mean: with these limits and a confidence of 95%, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold\n");
 }
 
 Test(config_rules, events_that_are_not_sampled)
 {
 	expect_mistakes(
 		SLOW("event = stores\n"),
-		"x.conf:5: [rule slow]: event = stores: stores are not sampled, and the rule can never fire; "
-		"add them to events in [sampling], or give another event\n");
+		"x.conf:5: [rule slow]: event = stores: stores are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
 	expect_mistakes(
 		SLOW("[sampling]\nevents = stores\n"),
-		"x.conf:1: [rule slow]: event = loads: loads are not sampled, and the rule can never fire; "
-		"add them to events in [sampling], or give another event\n");
+		"x.conf:1: [rule slow]: event = loads: loads are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
 	expect_mistakes(
 		SLOW("event = stores\n[sampling]\nevents = loads stores\norigin = model\n"),
-		"x.conf:5: [rule slow]: event = stores: the model plays loads alone, and the rule can never "
-		"fire; give loads, or another origin in [sampling]\n");
+		"x.conf:5: [rule slow]: event = stores: the model simulates only loads, so the rule can never fire; use event = loads, or another origin in [sampling]\n");
 	expect_right(SLOW("event = stores\n[sampling]\norigin = replay\n"));
 	expect_right(SLOW("event = stores\n[sampling]\nevents = stores\n"));
 }
@@ -439,22 +390,13 @@ Test(config_rules, latencies_that_are_not_sampled)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p50\nbelow = 25\n",
-		"x.conf:4: [rule a]: below = 25, which is judged at 24 cycles: loads below ldlat = 31 are "
-		"not "
-		"sampled where the CPU can leave them out, and there the rule can never fire; give more than "
-		"31, or a smaller ldlat in [sampling]\n");
-	expect_mistakes("[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n",
-			"x.conf:4: [rule a]: above = 20, which is judged at 20 cycles: loads below ldlat = "
-			"31 are not "
-			"sampled where the CPU can leave them out, and there the rule can never clear; give "
-			"more than "
-			"31, or a smaller ldlat in [sampling]\n");
-	expect_mistakes("[rule a]\ncgroup = /\nmetric = mean\nabove = 100\nclear = 30\nmin-samples = 2000\n",
-			"x.conf:5: [rule a]: clear = 30, which is judged at 30 cycles: loads below ldlat = "
-			"31 are not "
-			"sampled where the CPU can leave them out, and there the rule can never clear; give "
-			"more than "
-			"31, or a smaller ldlat in [sampling]\n");
+		"x.conf:4: [rule a]: below = 25, judged at 24 cycles: CPUs that filter loads by latency do not sample those below ldlat = 31, so there the rule can never fire; use more than 31, or a smaller ldlat in [sampling]\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n",
+		"x.conf:4: [rule a]: above = 20, judged at 20 cycles: CPUs that filter loads by latency do not sample those below ldlat = 31, so there the rule can never clear; use more than 31, or a smaller ldlat in [sampling]\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = mean\nabove = 100\nclear = 30\nmin-samples = 2000\n",
+		"x.conf:5: [rule a]: clear = 30, judged at 30 cycles: CPUs that filter loads by latency do not sample those below ldlat = 31, so there the rule can never clear; use more than 31, or a smaller ldlat in [sampling]\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = p50\nabove = 32\n");
 	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n");
 	expect_right("[sampling]\nevents = stores\n[rule a]\nevent = stores\ncgroup = /\nmetric = p50\nabove "
@@ -465,11 +407,10 @@ Test(config_rules, latencies_that_are_not_sampled)
 
 Test(config_rules, instructions_have_a_rate_alone)
 {
-	expect_mistakes("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
-			"metric = share:l3\nabove = 20%\n",
-			"x.conf:6: [rule a]: metric = share:l3: samples of instructions have no latency and "
-			"no source, "
-			"and the rule can never fire; give rate or ratio:rate, or another event\n");
+	expect_mistakes(
+		"[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
+		"metric = share:l3\nabove = 20%\n",
+		"x.conf:6: [rule a]: metric = share:l3: samples of instructions have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event\n");
 	expect_right("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
 		     "metric = ratio:rate\nbelow = 20\n");
 	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nevent = instructions\n"
@@ -480,28 +421,22 @@ Test(config_rules, times)
 {
 	expect_mistakes(
 		SLOW("window = 5s\n[sampling]\ninterval = 10s\n"),
-		"x.conf:5: [rule slow]: window = 5s: shorter than 4 times the interval of [sampling], 10s, and "
-		"the rule can never fire, as bursts cannot be told; give 40s or more, or a shorter interval\n");
+		"x.conf:5: [rule slow]: window = 5s: shorter than 4 times the interval of 10s in [sampling], too short to detect bursts, so the rule can never fire; use 40s or more, or a shorter interval\n");
 	expect_mistakes(
 		SLOW("window = 3s\n"),
-		"x.conf:5: [rule slow]: window = 3s: shorter than 4 times the interval of [sampling], 1s, and "
-		"the rule can never fire, as bursts cannot be told; give 4s or more, or a shorter interval\n");
+		"x.conf:5: [rule slow]: window = 3s: shorter than 4 times the interval of 1s in [sampling], too short to detect bursts, so the rule can never fire; use 4s or more, or a shorter interval\n");
 	expect_right(SLOW("window = 4s\n"));
 	expect_right(SLOW("window = 3s\n[sampling]\ninterval = 750ms\n"));
 	expect_mistakes(
 		SLOW("[sampling]\ninterval = 60s\n"),
-		"x.conf:1: [rule slow]: window = 30s (the default): shorter than 4 times the interval of "
-		"[sampling], 1m, and the rule can never fire, as bursts cannot be told; give 4m or more, or a "
-		"shorter interval\n");
+		"x.conf:1: [rule slow]: window = 30s (the default): shorter than 4 times the interval of 1m in [sampling], too short to detect bursts, so the rule can never fire; use 4m or more, or a shorter interval\n");
 	expect_right(SLOW("for = 100ms\nwindow = 40s\n[sampling]\ninterval = 10s\n"));
 	expect_mistakes(
 		SLOW("baseline = 2h\n"),
-		"x.conf:5: [rule slow]: baseline = 2h: p99 has none, only ratio:METRIC is judged against a "
-		"baseline; remove the line, or give metric = ratio:p99\n");
+		"x.conf:5: [rule slow]: baseline = 2h: the metric p99 has no baseline, only ratio:METRIC has one; remove the line, or use metric = ratio:p99\n");
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = ratio:p50\nabove = 2\nbaseline = 5m\nwindow = 10m\n",
-		"x.conf:5: [rule a]: baseline = 5m: shorter than the window, 10m, so that it would not be "
-		"older than what is held against it; give 10m or more\n");
+		"x.conf:5: [rule a]: baseline = 5m: shorter than the window of 10m that is compared with it; use 10m or more\n");
 }
 
 Test(config_rules, a_later_file_replaces_single_keys)
@@ -526,9 +461,9 @@ Test(config_rules, a_later_file_turns_a_rule_round)
 {
 	read_as("a.conf", SLOW("clear = 700\n"));
 	read_as("b.conf", "[rule slow]\nbelow = 50\n");
-	cr_expect_str_eq(finish(),
-			 "b.conf:2: [rule slow]: below = 50, and above = 900 stands in a.conf:4; keep one of "
-			 "the two (above = empties it)\n");
+	cr_expect_str_eq(
+		finish(),
+		"b.conf:2: [rule slow]: below = 50 cannot be used with above = 900 in a.conf:4; keep one of the two (an empty above = removes it)\n");
 	end();
 	begin();
 	read_as("a.conf", SLOW("clear = 700\n"));
@@ -542,16 +477,16 @@ Test(config_rules, a_later_file_turns_a_rule_round)
 	/* A contradiction is reported at the line that the value comes from. */
 	read_as("a.conf", SLOW("clear = 700\n"));
 	read_as("b.conf", "\n[rule slow]\nabove = 600\n");
-	cr_expect_str_eq(finish(),
-			 "a.conf:5: [rule slow]: clear = 700: on the wrong side of above = 600; give 600 or "
-			 "less\n");
+	cr_expect_str_eq(
+		finish(),
+		"a.conf:5: [rule slow]: clear = 700: on the wrong side of above = 600; use 600 or less\n");
 }
 
 Test(config_rules, a_mistake_of_one_leaves_the_others)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p50\nabove = 10%\n" SLOW(""),
-		"x.conf:4: [rule a]: above = 10%: give cycles from 1 to 1048576, which is what p50 takes\n");
+		"x.conf:4: [rule a]: above = 10%: expected cycles from 1 to 1048576 for the metric p50\n");
 	cr_assert_eq(config->n_rules, 1);
 	cr_expect_str_eq(config->rules[0].name, "slow");
 }
@@ -566,8 +501,8 @@ Test(config_rules, no_more_than_some)
 	for (unsigned int i = 0; i < CONFIG_RULES_MAX + 2; i++)
 		(void)fprintf(stream, "[rule r%u]\ncgroup = /\nmetric = p50\nabove = 99\n", i);
 	cr_assert_eq(fclose(stream), 0);
-	expect_mistakes(text, "x.conf:4001: [rule r1000]: 1000 rules are the most; remove some\n"
-			      "x.conf:4005: [rule r1001]: 1000 rules are the most; remove some\n");
+	expect_mistakes(text, "x.conf:4001: [rule r1000]: there are more than 1000 rules; remove some\n"
+			      "x.conf:4005: [rule r1001]: there are more than 1000 rules; remove some\n");
 	cr_expect_eq(config->n_rules, CONFIG_RULES_MAX);
 }
 

@@ -84,26 +84,22 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 {
 	cr_expect_str_eq(
 		mistake_of("events = loads stroes"),
-		"events = stroes: unknown; did you mean stores? There are loads, stores, instructions, "
-		"offcore (what is sampled)");
+		"events = stroes: unknown value; did you mean stores? Expected one of loads, stores, instructions, offcore (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = loads, stores"),
-		"events = loads,: unknown; did you mean loads? There are loads, stores, instructions, "
-		"offcore (what is sampled)");
+		"events = loads,: unknown value; did you mean loads? Expected one of loads, stores, instructions, offcore (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = branches"),
-		"events = branches: unknown; there are loads, stores, instructions, offcore (what is "
-		"sampled)");
+		"events = branches: unknown value; expected one of loads, stores, instructions, offcore (events to sample)");
 	cr_expect_str_eq(mistake_of("events = stores loads stores"),
-			 "events: stores stands there twice; remove one (what is sampled)");
+			 "events: stores is given twice; remove one (events to sample)");
 	cr_expect_eq(config->events, 1U << EVENT_LOADS, "a mistake changes nothing");
 }
 
 Test(config_sampling, budgets)
 {
 	static const char wrong[] =
-		"give off, or a percentage from 0.01% to 100% (share of each CPU's time that "
-		"sampling may cost)";
+		"expected off, or a percentage from 0.01% to 100% (share of each CPU's time that sampling may cost)";
 	static const struct {
 		const char *line;
 		double budget;
@@ -139,11 +135,11 @@ Test(config_sampling, periods)
 	cr_expect_str_eq(mistake_of("instructions-period = 2147483647"), "");
 	cr_expect_str_eq(mistake_of("instructions-period = auto"), "");
 	cr_expect_eq(config->instructions_period, 0);
-	cr_expect_str_eq(mistake_of("instructions-period = 999"),
-			 "instructions-period = 999: give auto or a whole number from 1000 to 2147483647 "
-			 "(instructions from one sample to the next)");
-	cr_expect(strstr(mistake_of("instructions-period = 2147483648"), "give auto or a whole number"));
-	cr_expect(strstr(mistake_of("period = 0"), "give auto or a whole number"));
+	cr_expect_str_eq(
+		mistake_of("instructions-period = 999"),
+		"instructions-period = 999: expected auto or a whole number from 1000 to 2147483647 (instructions from one sample to the next)");
+	cr_expect(strstr(mistake_of("instructions-period = 2147483648"), "expected auto or a whole number"));
+	cr_expect(strstr(mistake_of("period = 0"), "expected auto or a whole number"));
 }
 
 Test(config_sampling, cpus)
@@ -159,7 +155,7 @@ Test(config_sampling, cpus)
 	expect_cpus("");
 	cr_expect_str_eq(mistake_of("isolated = no"), "");
 	cr_expect_not(config->isolated);
-	cr_expect(strstr(mistake_of("isolated = 2-3"), "give yes or no"));
+	cr_expect(strstr(mistake_of("isolated = 2-3"), "expected yes or no"));
 }
 
 Test(config_sampling, lists_of_cpus_that_are_none)
@@ -170,13 +166,13 @@ Test(config_sampling, lists_of_cpus_that_are_none)
 
 	cr_expect_str_eq(mistake_of("cpus = 2"), "");
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		cr_expect(strstr(mistake_of(lines[i]),
-				 "give all, or numbers and ranges with commas and no blanks "
-				 "between them, such as 0-3,8 (CPUs that are sampled)"),
-			  "%s: %s", lines[i], mistake_of(lines[i]));
-	cr_expect_str_eq(mistake_of("cpus = 0-8192"),
-			 "cpus = 0-8192: CPU numbers end at 8191; give all or a list "
-			 "such as 0-3,8 (CPUs that are sampled)");
+		cr_expect(
+			strstr(mistake_of(lines[i]),
+			       "expected all, or numbers and ranges separated by commas without blanks, such as 0-3,8 (CPUs that are sampled)"),
+			"%s: %s", lines[i], mistake_of(lines[i]));
+	cr_expect_str_eq(
+		mistake_of("cpus = 0-8192"),
+		"cpus = 0-8192: the highest possible CPU number is 8191; expected all or a list such as 0-3,8 (CPUs that are sampled)");
 	expect_cpus("2");
 }
 

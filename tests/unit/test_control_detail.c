@@ -324,11 +324,12 @@ Test(control_detail, no_zoom_is_held)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
-	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom of that number");
-	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "no zoom of it is held");
+	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom with this number");
+	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "there is no zoom of this cgroup");
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/no\"", "io.pebsd.NoSuchCgroup", "/no");
 	expect_error(fd, "GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
-		     "no zoom of that number");
+		     "no zoom with this number");
 	backend.snapshot_error = -ENODATA;
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "nothing was collected");
 }
@@ -408,8 +409,9 @@ Test(control_detail, what_was_not_chosen_before_a_replay_has_no_hot_places)
 	_cleanup_json_ json_object *reply = NULL;
 
 	backend.replay_done = true;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "the recording is read, and tables hold what comes after their cgroup is chosen");
+	expect_error(
+		fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		"the recording was read to its end, and tables hold only samples after their cgroup was chosen");
 	cr_expect_eq(backend.chosen, 0);
 	backend.configured = true;
 	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
@@ -424,15 +426,15 @@ Test(control_detail, why_there_are_no_hot_places)
 
 	backend.choose_error = -ENOSPC;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "all hot tables are taken; wait");
+		     "all hot tables are in use; wait");
 	backend.hot = taken;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "all hot tables are taken (by /a, /b); wait for one, or give more with hot-max");
+		     "all hot tables are in use (by /a, /b); wait until one is free, or raise hot-max");
 	for (size_t i = 0; i + 1 < ARRAY_SIZE(many); i++)
 		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
 	many[ARRAY_SIZE(many) - 1] = NULL;
 	backend.hot = (const char *const *)many;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", ", ...); wait for one");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", ", ...); wait until one is free");
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		free(many[i]);
 	backend.hot = NULL;
@@ -443,7 +445,7 @@ Test(control_detail, why_there_are_no_hot_places)
 	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
 	backend.choose_error = 0;
 	backend.places_error = -ENODATA;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ask for it again");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ended; ask again");
 	backend.places_error = -ENOENT;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
 }
@@ -470,7 +472,7 @@ Test(control_detail, a_profile_in_pieces)
 	cr_expect_eq(fake_zooms.outputs, 1, "the second piece is of the same file");
 	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524290", "offset");
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\",\"offset\":1",
-		     "io.pebsd.NotMeasured", "anew from its beginning");
+		     "io.pebsd.NotMeasured", "fetch it again from its beginning");
 }
 
 /*
@@ -522,14 +524,14 @@ Test(control_detail, why_there_is_no_profile)
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
 		     "2026-11-21T06:00:30Z");
 	zoom->state = ZOOM_NAMING;
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy", "under way");
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy", "still being looked up");
 	zoom->state = ZOOM_DONE;
 	fake_zooms.output_error = -E2BIG;
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\"", "io.pebsd.NotMeasured",
 		     "too large");
 	zoom_recording_about(zoom->recording)->events[0].settings.has_latency = false;
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded-latency\"", "io.pebsd.NotMeasured",
-		     "have none");
+		     "have no latency");
 }
 
 /* A client that fetches one file does not replace the file of another client. */
@@ -551,7 +553,7 @@ Test(control_detail, files_that_are_fetched_at_the_same_time)
 		}
 	cr_expect_eq(fake_zooms.outputs, 6);
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1", "io.pebsd.NotMeasured",
-		     "anew");
+		     "fetch it again");
 	json_object_put(call_with(fd, "GetProfile", "\"zoom\":2,\"format\":\"pprof\",\"offset\":1"));
 	cr_expect_eq(fake_zooms.outputs, 6);
 }
@@ -606,10 +608,10 @@ Test(control_detail, each_method_is_refused_to_others)
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		_cleanup_free_ char *answer = call_as(65534, calls[i].method, calls[i].parameters);
 
-		cr_expect_str_eq(answer,
-				 "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-				 "{\"permitted\":\"root alone (`detail` in [control] names who else may)\"}}",
-				 "%s", calls[i].method);
+		cr_expect_str_eq(
+			answer,
+			"{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{\"permitted\":\"root alone (`detail` in [control] can permit a user or group)\"}}",
+			"%s", calls[i].method);
 	}
 	cr_expect_eq(fake_zooms.begun + fake_zooms.ended + backend.chosen, 0);
 }

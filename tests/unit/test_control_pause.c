@@ -123,9 +123,9 @@ Test(control_pause, pause_and_resume)
 	cr_expect_eq(backend.pauses, 2);
 
 	backend.pause_error = -EOPNOTSUPP;
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Pause\"}",
-		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"pause\",\"reason\":"
-		    "\"a replay holds no counter that it could free\"}}");
+	peer_expect(
+		event, fd, "{\"method\":\"io.pebsd.Pause\"}",
+		"{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"pause\",\"reason\":\"a replay holds no counters that it could free\"}}");
 }
 
 Test(control_pause, who_asks_for_a_pause_need_not_wait_for_the_answer)
@@ -204,9 +204,9 @@ Test(control_pause, pause_by_those_that_detail_names)
 	char answer[256];
 
 	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(answer,
-			 "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-			 "{\"permitted\":\"root alone (`detail` in [control] names who else may)\"}}");
+	cr_expect_str_eq(
+		answer,
+		"{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{\"permitted\":\"root alone (`detail` in [control] can permit a user or group)\"}}");
 	control_permit(control, "adm");
 	ask_as_other(pause, 0, answer);
 	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"

@@ -255,10 +255,9 @@ Test(control_policy, neighbours_that_cannot_be_told)
 	peer_expect(event, fd, NEIGHBOURS("/"),
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/\"}}");
 	backend.neighbours_error = -ENODATA;
-	peer_expect(event, fd, NEIGHBOURS("/"),
-		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"neighbours\",\"reason\":"
-		    "\"it takes an event of loads with a latency and a data source, and some collections of "
-		    "it\"}}");
+	peer_expect(
+		event, fd, NEIGHBOURS("/"),
+		"{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"neighbours\",\"reason\":\"this needs an event of loads with a latency and a data source, and some collections of it\"}}");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetNeighbours\"}", "cgroup");
 	expect_invalid(
 		fd, "{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");

@@ -58,17 +58,17 @@ Test(explain, an_inactive_quantile)
 
 	alert.since = (struct timespec){.tv_sec = SIX};
 	alert.estimate.past_threshold = 18;
-	expect_all(&alert,
-		   (const char *const[]){
-			   "p99 is 870 cycles, from 2,000 latencies in 30s",
-			   "it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
-			   "the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears "
-			   "when it is proven to be not above 704 cycles",
-			   "asked for were 900 cycles; a quantile is judged at the nearest edge of a bucket, "
-			   "896 cycles",
-			   "a breach is proven when at least 29 of 2,000 latencies are above 896 cycles; 18 "
-			   "are",
-			   NULL});
+	expect_all(
+		&alert,
+		(const char *const[]){
+			"p99 is 870 cycles, from 2,000 latencies in 30s",
+			"it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
+			"the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears "
+			"when it is proven to be not above 704 cycles",
+			"the requested threshold is 900 cycles; a quantile is judged at the nearest edge of a bucket, 896 cycles",
+			"a breach is proven when at least 29 of 2,000 latencies are above 896 cycles; 18 "
+			"are",
+			NULL});
 }
 
 Test(explain, a_pending_share)
@@ -86,9 +86,8 @@ Test(explain, a_pending_share)
 			"for "
 			"1.5s, and clears when it is proven to be at most 3% of the samples",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
-			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, at "
-			"each collection that can be judged",
-			"it is a dry run: its state is kept and shown, and nothing is started", NULL});
+			"a breach has been proven for 1s of the 1.5s that it takes to fire: it must be proven for 500ms more, at each collection that can be judged",
+			"it is a dry run: its state is kept and shown, but no action is taken", NULL});
 }
 
 Test(explain, a_firing_ratio)
@@ -105,19 +104,15 @@ Test(explain, a_firing_ratio)
 			"baseline worth 12,000",
 			"it is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
 			"with 95% confidence",
-			"both bounds count no latency as more than 2,048 cycles: without such a limit a mean "
-			"has no upper bound",
+			"both bounds count every longer latency as 2,048 cycles: without such a limit a mean has no upper bound",
 			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for "
 			"1min 0s, and clears when it is proven to be at most 1.2 times its baseline",
 			"it is proven clear when its upper bound, now 1.6001 times its baseline, is at most "
 			"1.2 times its baseline",
 			"it has fired since 2026-11-21T06:01:00Z; the breach was first proven at "
 			"2026-11-21T06:00:00Z",
-			"the baseline is this cgroup's own time before the window, where what is 1h 0min "
-			"older "
-			"counts half",
-			"while the rule is pending or fires the baseline stands still: what is wrong "
-			"does not become what is usual",
+			"the baseline is this cgroup's own time before the window; samples that are 1h 0min older count half",
+			"while the rule is pending or fires, the baseline does not change, so that it does not adapt to the breach",
 			NULL});
 }
 
@@ -147,15 +142,15 @@ Test(explain, bounds_that_are_not_there)
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870, INFINITY);
 
 	expect_sentence(&alert, "it is",
-			"it is above 832 cycles with 95% confidence; so far nothing bounds it above");
+			"it is above 832 cycles with 95% confidence; it has no upper bound so far");
 	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket does not bound anything */
 	expect_sentence(&alert, "it is",
-			"it is above 832 cycles with 95% confidence; so far nothing bounds it above");
+			"it is above 832 cycles with 95% confidence; it has no upper bound so far");
 	alert.estimate.bounds = (struct interval){0, 1024};
 	expect_sentence(&alert, "it is",
-			"it is at most 1,024 cycles with 95% confidence; so far nothing bounds it below");
+			"it is at most 1,024 cycles with 95% confidence; it has no lower bound so far");
 	alert.estimate.bounds = (struct interval){0, INFINITY};
-	expect_sentence(&alert, "so few", "so few latencies give no bound with 95% confidence");
+	expect_sentence(&alert, "too few", "too few latencies for a bound with 95% confidence");
 
 	alert = example_measured(WORSE, "/db", 3, INFINITY, INFINITY);
 	expect_sentence(&alert, "ratio:mean",
@@ -165,8 +160,7 @@ Test(explain, bounds_that_are_not_there)
 			"it is proven clear when its upper bound is at most 1.2 times its baseline; there is "
 			"none so far");
 	alert = example_alert(STARVED, "/new");
-	expect_sentence(&alert, "rate has",
-			"rate has no value: nothing in the window that it could be taken from");
+	expect_sentence(&alert, "rate has", "rate has no value: the window has nothing to compute it from");
 	expect_sentence(&alert, "a breach", NULL);
 }
 
@@ -178,15 +172,16 @@ Test(explain, too_few_for_any_verdict)
 	alert.estimate.samples = 298;
 	alert.decision.state = ALERT_FIRING;
 	expect_sentence(
-		&alert, "so few latencies,",
-		"so few latencies, 298, do not prove it clear, whatever they are: it takes at least 299");
+		&alert, "too few latencies,",
+		"too few latencies, 298, to prove it clear, whatever their values are: it takes at least 299");
 	alert.estimate.samples = 299;
 	expect_sentence(&alert, "it is proven clear",
 			"it is proven clear when at most 0 of 299 latencies are above 704 cycles; 0 are");
 	alert = example_measured(REMOTE, "/db", 0, 0.5, INFINITY);
 	alert.estimate.samples = 1;
-	expect_sentence(&alert, "so few samples,",
-			"so few samples, 1, do not prove a breach, whatever they are: it takes at least 2");
+	expect_sentence(
+		&alert, "too few samples,",
+		"too few samples, 1, to prove a breach, whatever their values are: it takes at least 2");
 }
 
 Test(explain, why_it_is_unknown_and_what_ends_that)
@@ -197,22 +192,17 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 		const char *second;
 	} cases[] = {
 		{UNKNOWN_WINDOW, "the window is not covered yet",
-		 "the window has covered 12s of 30s: in 18s it is judged"},
+		 "the window covers 12s of 30s so far: it is judged in 18s"},
 		{UNKNOWN_SAMPLES, "too few samples",
-		 "the window has 320 of the 500 latencies that `min-samples` asks for: with 180 more it is "
-		 "judged"},
+		 "the window has 320 of the 500 latencies that `min-samples` requires: it is judged with 180 more"},
 		{UNKNOWN_SOURCE, "not sampled for a tenth of the window or more",
-		 "for a tenth of the window or more no sample could come; it is judged again when they come, "
-		 "and so much of that time has left the window of 30s that it is less"},
-		{UNKNOWN_MULTIPLEXED, "the counter ran for less than a quarter of its time",
-		 "the event had a counter for less than a quarter of its time; it is judged again when it "
-		 "has "
-		 "one for more: with fewer `events` in [sampling], or when another tool lets go of its own"},
+		 "no samples were possible for a tenth of the window or more; it is judged again when that time is less than a tenth of the window of 30s"},
+		{UNKNOWN_MULTIPLEXED, "the counter ran for less than a quarter of the time",
+		 "the event had a counter for less than a quarter of the time; it is judged again when it has one for longer: set fewer `events` in [sampling], or stop other tools that use counters"},
 		{UNKNOWN_LOST, "more than a tenth of the samples were lost",
-		 "of the samples expected in the window more than a tenth were lost (`pebsctl status` says "
-		 "how); it is judged again when that is a tenth or less"},
+		 "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); it is judged again when that is a tenth or less"},
 		{UNKNOWN_NOT_MEASURED, "not measured here",
-		 "loads:cpu_atom does not measure here what p99 is taken from: waiting does not end this"},
+		 "on this machine loads:cpu_atom does not measure what p99 is computed from: waiting does not help"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -225,9 +215,12 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 		alert.estimate.samples = 320;
 		alert.covered_ns = 12 * NSEC_PER_SEC;
 		alert.decision = (struct decision){.state = ALERT_FIRING, .unknown = cases[i].reason};
-		cr_assert_gt(asprintf(&first, "what it is now is not known: %s; until it is, it stays firing",
-				      cases[i].first),
-			     0);
+		cr_assert_gt(
+			asprintf(
+				&first,
+				"the current state is not known: %s; until it is known, the alert stays firing",
+				cases[i].first),
+			0);
 		cr_assert_eq(explain(&alert, &sentences), 0);
 		for (size_t j = 0; sentences[j]; j++) {
 			cr_expect_null(strstr(sentences[j], "proven clear when"));
@@ -263,13 +256,11 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.decision.unknown = UNKNOWN_BURSTS;
 	expect_sentence(
 		&alert, "they came",
-		"they came in bursts, of which the window holds too few to tell what 5,025 latencies are "
-		"worth");
+		"they came in bursts, and the window has too few bursts to tell what 5,025 latencies are worth");
 	expect_sentence(&alert, "it is above", NULL);
 	expect_sentence(
-		&alert, "what it is now",
-		"what it is now is not known: the window holds too few of the bursts that its samples "
-		"came in; until it is, it stays inactive");
+		&alert, "the current state",
+		"the current state is not known: its samples came in bursts, and the window holds too few of them; until it is known, the alert stays inactive");
 	alert.decision.unknown = UNKNOWN_NOT;
 	expect_sentence(&alert, "a breach is proven", NULL);
 }
@@ -280,19 +271,18 @@ Test(explain, a_baseline_that_is_too_young)
 
 	alert.estimate.base_samples = 20;
 	alert.decision.unknown = UNKNOWN_BASELINE;
-	expect_sentence(&alert, "what it is now",
-			"what it is now is not known: the baseline has too few samples yet; until it is, it "
-			"stays inactive");
+	expect_sentence(
+		&alert, "the current state",
+		"the current state is not known: the baseline has too few samples so far; until it is known, the alert stays inactive");
 	expect_sentence(
 		&alert, "the baseline has",
-		"the baseline has 20 of the 500 latencies that `min-samples` asks for: with 480 more it "
-		"is judged");
+		"the baseline has 20 of the 500 latencies that `min-samples` requires: it is judged with 480 more");
 	expect_sentence(&alert, "while the rule", NULL);
 
 	/* A rate does not need a minimum number of samples. */
 	alert.estimate.base_samples = 500;
 	expect_sentence(&alert, "the baseline is empty",
-			"the baseline is empty: it begins with what leaves the window");
+			"the baseline is empty: it begins with the samples that leave the window");
 }
 
 Test(explain, whose_directory_decided)
@@ -304,23 +294,22 @@ Test(explain, whose_directory_decided)
 	expect_sentence(&alert, "the rule fires",
 			"the rule fires when p99 is proven to be above 1,152 cycles for 1min 0s, and clears "
 			"when it is proven to be not above 960 cycles");
-	expect_sentence(&alert, "asked for",
-			"asked for were 1,200 cycles; a quantile is judged at the nearest edge of a bucket, "
-			"1,152 cycles");
-	expect_sentence(&alert, "the threshold",
-			"the threshold 1,200 cycles is that of user.pebsd.threshold on the directory of /db; "
-			"the rule's own is 900 cycles");
+	expect_sentence(
+		&alert, "the requested",
+		"the requested threshold is 1,200 cycles; a quantile is judged at the nearest edge of a bucket, 1,152 cycles");
+	expect_sentence(
+		&alert, "the threshold",
+		"the threshold 1,200 cycles comes from user.pebsd.threshold on the directory of /db; the rule's own threshold is 900 cycles");
 
 	alert = example_measured(SLOW_DB, "/db", 832, 912.5, 1024);
 	alert.preference = (struct preference_effect){.untrusted = true};
-	expect_sentence(&alert, "what user",
-			"what user.pebsd.* on the directory of /db says about this rule is not heeded: the "
-			"directory is not root's, and the rule has no `trust-owner = yes`");
+	expect_sentence(
+		&alert, "user.pebsd",
+		"user.pebsd.* on the directory of /db is ignored for this rule: root does not own the directory, and the rule does not have `trust-owner = yes`");
 	alert.preference = (struct preference_effect){.malformed = true};
 	expect_sentence(
-		&alert, "what user",
-		"what user.pebsd.* on the directory of /db says about this rule cannot be read, and is "
-		"not heeded");
+		&alert, "user.pebsd",
+		"user.pebsd.* on the directory of /db is ignored for this rule: its text is not valid");
 	alert.preference = (struct preference_effect){.ignored = true};
 	expect_all(&alert,
 		   (const char *const[]){
@@ -337,11 +326,9 @@ Test(explain, how_it_ended)
 			"it resolved at 2026-11-21T06:00:00Z: the cgroup was removed, and its window "
 			"has passed",
 		[ALERT_END_RULE] =
-			"it resolved at 2026-11-21T06:00:00Z: the rule was changed or taken out of "
-			"the configuration",
+			"it resolved at 2026-11-21T06:00:00Z: the rule was changed or removed from the configuration",
 		[ALERT_END_IGNORED] =
-			"it resolved at 2026-11-21T06:00:00Z: the cgroup is no longer one of this "
-			"rule's",
+			"it resolved at 2026-11-21T06:00:00Z: the rule no longer applies to this cgroup",
 	};
 
 	for (enum alert_end end = ALERT_END_CLEAR; end <= ALERT_END_IGNORED; end++) {
@@ -356,10 +343,9 @@ Test(explain, how_it_ended)
 				ended ? "p99 was last 650 cycles, from 2,000 latencies in 30s"
 				      : "p99 is 650 cycles, from 2,000 latencies in 30s");
 		expect_sentence(
-			&alert, "what it is now",
+			&alert, "the current state",
 			ended ? NULL
-			      : "what it is now is not known: the window is not covered yet; until it "
-				"is, it stays resolved");
+			      : "the current state is not known: the window is not covered yet; until it is known, the alert stays resolved");
 	}
 }
 

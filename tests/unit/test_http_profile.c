@@ -231,7 +231,7 @@ Test(http_profile, parameters)
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		expect(bad[i], 400, "\r\n\r\n");
-	expect("?seconds=5", 400, "cgroup: give a path");
+	expect("?seconds=5", 400, "cgroup: expected a path");
 	expect("?cgroup=/a&seconds=0", 400, "from 1 to 300");
 	cr_expect_eq(world.begun, 0);
 	world.state = HTTP_PROFILE_READY;
@@ -269,7 +269,7 @@ Test(http_profile, why_it_cannot_be)
 	expect("?cgroup=/a", 503, "Operation not supported\n");
 	world.begin_error = 0;
 	world.state = HTTP_PROFILE_GONE;
-	expect("?cgroup=/a", 503, "made room for another");
+	expect("?cgroup=/a", 503, "make room for another");
 	world.state = HTTP_PROFILE_READY;
 	world.write_error = -ENOMEM;
 	expect("?cgroup=/a", 500, "the daemon's log says why");
@@ -329,7 +329,7 @@ Test(http_profile, clients_that_leave_anyhow)
 	expect_health();
 	/* The number of profiles that clients can begin in a short time is limited. */
 	for (unsigned int i = 0; i < 3; i++)
-		expect("?cgroup=/a", 503, "Too many profiles were asked for");
+		expect("?cgroup=/a", 503, "Too many profiles were requested");
 	cr_expect_leq(world.begun, HTTP_PENDING_AT_ONCE + 1);
 }
 
@@ -342,7 +342,7 @@ Test(http_profile, as_many_wait_as_may)
 		clients[i] = ask("?cgroup=/a");
 		wait_until(&world.begun, i + 1);
 	}
-	expect("?cgroup=/a", 503, "As many wait for a profile as may");
+	expect("?cgroup=/a", 503, "The maximum number of clients is waiting");
 	cr_expect_eq(world.begun, HTTP_PROFILES_MAX);
 	expect_health();
 	world.state = HTTP_PROFILE_READY;

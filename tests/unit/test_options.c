@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/listen_address.h"
 #include "config/config.h"
 #include "config/options.h"
 
@@ -63,15 +64,14 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 {
 	cr_assert_eq(parse("--symbolizer"), 0);
 	cr_expect_eq(options.action, OPTIONS_SYMBOLIZER);
-	expect_problem("--symbolizer --json", "--json has no meaning with --symbolizer; leave it out");
+	expect_problem("--symbolizer --json", "--json cannot be used with --symbolizer; remove it");
 	expect_problem("--probe --symbolizer",
-		       "--probe and --symbolizer exclude each other; run one after the other");
+		       "--probe cannot be used with --symbolizer; run one after the other");
 	cr_assert_eq(parse("--http"), 0);
 	cr_expect_eq(options.action, OPTIONS_HTTP);
 	cr_assert_eq(parse("--container-names"), 0);
 	cr_expect_eq(options.action, OPTIONS_CONTAINER_NAMES);
-	expect_problem("--container-names --json",
-		       "--json has no meaning with --container-names; leave it out");
+	expect_problem("--container-names --json", "--json cannot be used with --container-names; remove it");
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }
 
@@ -92,7 +92,7 @@ Test(options, the_model_for_a_while)
 	cr_expect_eq(options.origin, CONFIG_ORIGIN_MODEL);
 	cr_expect_eq(options.once_ns, 5 * NSEC_PER_SEC);
 	expect_problem("--origin model --replay a",
-		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
+		       "--replay can be used only with --origin replay; remove one of them");
 }
 
 Test(options, recordings_imply_the_origin)
@@ -159,9 +159,9 @@ Test(options, rules_are_not_tested_on_this_machine)
 		cr_assert_eq(parse(lines[i]), 0);
 		cr_assert_eq(config_new(&config), 0);
 		cr_expect_eq(options_override(&options, config, &problem), -EINVAL);
-		cr_expect_str_eq(problem ? problem : "",
-				 "--test-rules tests rules on recordings or on the model; add --replay FILE "
-				 "or --origin model");
+		cr_expect_str_eq(
+			problem ? problem : "",
+			"--test-rules needs a recording or the model; add --replay FILE or --origin model");
 		config_free(config);
 	}
 }
@@ -173,25 +173,21 @@ Test(options, what_is_wrong_by_itself)
 	expect_problem("--test-ruels", "unknown option --test-ruels; did you mean --test-rules?");
 	expect_problem("-xy", "unknown option -xy; see pebsd --help");
 	expect_problem("-:", "unknown option -:; see pebsd --help");
-	expect_problem("--once perf.data",
-		       "perf.data is no option; pebsd takes options alone, see pebsd --help");
-	expect_problem("-- x", "x is no option; pebsd takes options alone, see pebsd --help");
-	expect_problem("--once=1", "--once takes no value; leave it out");
-	expect_problem("--config", "--config has no value; give FILE");
-	expect_problem("--replay ''", "--replay has no value; give FILE");
-	expect_problem("--origin ''", "--origin has no value; give auto|perf|replay|model");
-	expect_problem("--origin pref",
-		       "--origin = pref: give auto, perf, replay or model (where samples come from)");
+	expect_problem("--once perf.data", "unexpected argument 'perf.data'; see pebsd --help");
+	expect_problem("-- x", "unexpected argument 'x'; see pebsd --help");
+	expect_problem("--once=1", "--once takes no value; remove it");
+	expect_problem("--config", "--config needs a value: FILE");
+	expect_problem("--replay ''", "--replay needs a value: FILE");
+	expect_problem("--origin ''", "--origin needs a value: auto|perf|replay|model");
+	expect_problem("--origin pref", "invalid --origin 'pref': expected auto|perf|replay|model");
+	expect_problem("--listen 9754", "invalid --listen '9754': expected " LISTEN_ADDRESS_FORM);
 	expect_problem(
-		"--listen 9754",
-		"--listen 9754: give a numeric address and a port from 1 to 65535, such as 127.0.0.1:9754 "
-		"or [::1]:9754, a UNIX socket, such as unix:/run/pebsd/metrics.sock, or none");
-	expect_problem("--once --for 5x",
-		       "--for 5x: give a time from 100ms to 7d, a whole number with ms, s, m, h "
-		       "or d");
+		"--once --for 5x",
+		"invalid --for '5x': expected a time from 100ms to 7d, a whole number with ms, s, m, h or d");
 	cr_expect_eq(parse("--once --for 0"), -EINVAL);
 	cr_expect_eq(parse("--once --for 8d"), -EINVAL);
-	expect_problem("--replay - --replay -", "--replay - is given twice; standard input can be read once");
+	expect_problem("--replay - --replay -",
+		       "--replay - is given twice; standard input can be read only once");
 }
 
 Test(options, a_socket_path_fits_its_address)
@@ -209,31 +205,30 @@ Test(options, a_socket_path_fits_its_address)
 Test(options, what_makes_no_sense_together)
 {
 	expect_problem("--probe --check-config",
-		       "--probe and --check-config exclude each other; run one after the other");
+		       "--probe cannot be used with --check-config; run one after the other");
 	expect_problem("--test-rules --probe",
-		       "--probe and --test-rules exclude each other; run one after the other");
-	expect_problem("--test-rules --once", "--once has no meaning with --test-rules; leave it out");
-	expect_problem("--test-rules --listen none",
-		       "--listen has no meaning with --test-rules; leave it out");
-	expect_problem("--test-rules --for 5s --replay a",
-		       "--for has no meaning with --replay: a recording is read whole; leave it out");
-	expect_problem("--probe --once", "--once has no meaning with --probe; leave it out");
+		       "--probe cannot be used with --test-rules; run one after the other");
+	expect_problem("--test-rules --once", "--once cannot be used with --test-rules; remove it");
+	expect_problem("--test-rules --listen none", "--listen cannot be used with --test-rules; remove it");
+	expect_problem(
+		"--test-rules --for 5s --replay a",
+		"--for cannot be used with --replay: a recording is always read to its end; remove --for");
+	expect_problem("--probe --once", "--once cannot be used with --probe; remove it");
 	cr_assert_eq(parse("--check-config --json"), 0);
 	cr_expect(options.json);
-	expect_problem("--sysfs-root /x", "--sysfs-root has no meaning without --probe; leave it out");
+	expect_problem("--sysfs-root /x", "--sysfs-root cannot be used without --probe; remove it");
 	expect_problem("--origin perf --replay a",
-		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
+		       "--replay can be used only with --origin replay; remove one of them");
 	expect_problem("--replay a --origin auto",
-		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
-	expect_problem("--for 5s", "--for has no meaning without --once; add --once or leave it out");
-	expect_problem("--once --for 5s --replay a",
-		       "--for has no meaning with --replay: a recording is read whole; leave it out");
+		       "--replay can be used only with --origin replay; remove one of them");
+	expect_problem("--for 5s", "--for cannot be used without --once; add --once or remove --for");
+	expect_problem(
+		"--once --for 5s --replay a",
+		"--for cannot be used with --replay: a recording is always read to its end; remove --for");
 	expect_problem(
 		"--json",
-		"--json has no meaning without --once, --probe, --check-config, --test-rules or --version; "
-		"add one of them");
-	expect_problem("--probe --version",
-		       "--probe and --version exclude each other; run one after the other");
+		"--json cannot be used without --once, --probe, --check-config, --test-rules or --version; add one of them");
+	expect_problem("--probe --version", "--probe cannot be used with --version; run one after the other");
 }
 
 Test(options, the_command_line_goes_before_the_configuration)
@@ -254,7 +249,7 @@ Test(options, the_command_line_goes_before_the_configuration)
 
 	cr_assert_eq(parse(""), 0);
 	cr_expect_eq(options_override(&options, config, &problem), -EINVAL);
-	cr_expect_str_eq(problem, "the origin is replay, and no recording is named; add --replay FILE");
+	cr_expect_str_eq(problem, "the origin replay needs a recording; add --replay FILE");
 	cr_assert_eq(parse("--probe"), 0);
 	cr_expect_eq(options_override(&options, config, &problem), 0);
 }

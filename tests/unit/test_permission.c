@@ -33,7 +33,8 @@ Test(permission, without_a_name_it_is_root)
 	 */
 	cr_expect_not(grants(&nobody, PERMISSION_DETAIL, 1000, 0, 0));
 	cr_expect_not(grants(&nobody, PERMISSION_ROOT, 1000, 0, 0));
-	expect_text(&nobody, PERMISSION_DETAIL, "root alone (`detail` in [control] names who else may)");
+	expect_text(&nobody, PERMISSION_DETAIL,
+		    "root alone (`detail` in [control] can permit a user or group)");
 	expect_text(&nobody, PERMISSION_ROOT, "root alone");
 }
 

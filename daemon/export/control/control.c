@@ -24,7 +24,7 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
 	if (varlink_server_subscribers(control->server) >= CONTROL_WATCHERS_MAX)
-		return control_busy(call, "as many watch as may at a time", NULL);
+		return control_busy(call, "the maximum number of clients is watching", NULL);
 	return varlink_subscribe(call);
 }
 
@@ -147,7 +147,7 @@ void control_publish(struct control *control, const char *kind, const char *text
 	if (!item || json_object_object_add(item, "time", json_object_new_string(time)) < 0 ||
 	    json_object_object_add(item, "event", json_object_new_string(kind)) < 0 ||
 	    json_object_object_add(item, "text", json_object_new_string(text)) < 0 || show_names(item) < 0) {
-		(void)log_warning(-ENOMEM, "control socket: the watchers miss '%s'", text);
+		(void)log_warning(-ENOMEM, "control socket: cannot send '%s' to watching clients", text);
 		return;
 	}
 	varlink_server_publish(control->server, item);

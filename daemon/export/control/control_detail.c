@@ -69,14 +69,15 @@ int control_no_zoom(struct varlink_call *call, const struct control *control,
 
 	if (!asked->shown)
 		return control_not_measured_why(
-			call, "zoom", "no zoom of that number is held: it never was, or it made room");
+			call, "zoom",
+			"there is no zoom with this number: it never existed, or it was removed for a newer one");
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
 	if (!control_find_cgroup(snapshot, asked->shown))
 		return control_no_such_cgroup(call, asked->shown);
 	return control_not_measured_why(call, "zoom",
-					"no zoom of it is held; begin one (pebsctl zoom CGROUP)");
+					"there is no zoom of this cgroup; start one (pebsctl zoom CGROUP)");
 }
 
 int control_busy(struct varlink_call *call, const char *reason, const struct timespec *until)
@@ -117,7 +118,7 @@ static int reply_begun(struct varlink_call *call, const struct control *control,
 	json_object *object;
 
 	if (!zoom)
-		return control_not_measured_why(call, "zoom", "it was ended at once");
+		return control_not_measured_why(call, "zoom", "it was ended immediately");
 	about = zoom_recording_about_const(zoom->recording);
 	until = json_zoom_until(zoom, about);
 	object = json_checked(&writer, json_object_new_object());

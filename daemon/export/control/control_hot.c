@@ -43,10 +43,10 @@ static char *text_of_full(const char *const *hot)
 
 	if (!out)
 		return NULL;
-	(void)fputs("all hot tables are taken", out);
+	(void)fputs("all hot tables are in use", out);
 	for (size_t i = 0; hot && hot[i] && i <= NAMED_MAX; i++)
 		(void)fprintf(out, "%s%s", i ? ", " : " (by ", i < NAMED_MAX ? hot[i] : "...");
-	(void)fprintf(out, "%s; wait for one, or give more with hot-max in [cgroups]",
+	(void)fprintf(out, "%s; wait until one is free, or raise hot-max in [cgroups]",
 		      hot && hot[0] ? ")" : "");
 	if (fclose(out) != 0) {
 		free(text);
@@ -76,11 +76,11 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 	case -ENOSPC:
 		return reply_full(call, control);
 	case -EOPNOTSUPP:
-		return control_not_measured_why(
-			call, "hot", "there are no hot tables; give some with hot-max in [cgroups]");
+		return control_not_measured_why(call, "hot",
+						"there are no hot tables; raise hot-max in [cgroups]");
 	case -ENODATA:
 		return control_not_measured_why(call, "hot",
-						"its time was over in this moment; ask for it again");
+						"the time of its hot tables has just ended; ask again");
 	default:
 		return error;
 	}
@@ -164,10 +164,9 @@ static int choose_and_reply(struct varlink_call *call, const struct control *con
 	bool chosen = r >= 0 && backend->hot_choice(backend->userdata, path, &choice);
 
 	if (r >= 0 && !chosen && is_read(control))
-		return control_not_measured_why(call, "hot",
-						"the recording is read, and tables hold what comes after "
-						"their cgroup is chosen; name it "
-						"in `hot` of [cgroups] and replay again");
+		return control_not_measured_why(
+			call, "hot",
+			"the recording was read to its end, and tables hold only samples after their cgroup was chosen; add it to `hot` in [cgroups] and replay again");
 	if (r >= 0 && !(chosen && choice.configured))
 		r = backend->hot_choose(backend->userdata, path, asked->seconds);
 	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))

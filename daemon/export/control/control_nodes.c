@@ -17,7 +17,8 @@ const struct control_nodes *control_read_nodes(struct control *control)
 	if (r >= 0)
 		r = memory_nodes_of_cpus(SYSFS_ROOT, &nodes->of_cpu, &nodes->n_cpus);
 	if (r < 0) {
-		(void)log_warning(r, "cannot read the memory's nodes below %s; zooms tell none", SYSFS_ROOT);
+		(void)log_warning(r, "cannot read the memory nodes below %s; zooms do not show nodes",
+				  SYSFS_ROOT);
 		control_forget_nodes(control);
 		nodes->read = true;
 	}

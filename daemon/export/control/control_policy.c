@@ -195,7 +195,6 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	if (r == -ENODATA)
 		return control_not_measured_why(
 			call, "neighbours",
-			"it takes an event of loads with a latency and a data source, and some "
-			"collections of it");
+			"this needs an event of loads with a latency and a data source, and some collections of it");
 	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report, &page));
 }

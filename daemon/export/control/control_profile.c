@@ -20,7 +20,8 @@ static int reply_busy(struct varlink_call *call, const struct zoom *zoom)
 
 	if (zoom->state == ZOOM_RUNNING)
 		return control_busy(call, "the zoom is running", &until);
-	return control_busy(call, "the names of its addresses are under way; ask again in a second", NULL);
+	return control_busy(
+		call, "the names of its addresses are still being looked up; ask again in a second", NULL);
 }
 
 static int reply_failure(struct varlink_call *call, int error)
@@ -28,14 +29,14 @@ static int reply_failure(struct varlink_call *call, int error)
 	switch (error) {
 	case -ESTALE:
 		return control_not_measured_why(
-			call, "profile",
-			"the file was set aside meanwhile; fetch it anew from its beginning");
+			call, "profile", "the file is no longer kept; fetch it again from its beginning");
 	case -ENODATA:
 		return control_not_measured_why(
-			call, "latency", "the samples of this zoom have none; take `folded`, by samples");
+			call, "latency",
+			"the samples of this zoom have no latency; use `folded`, which counts samples");
 	case -E2BIG:
 		return control_not_measured_why(call, "profile",
-						"it is too large for this format; take a shorter zoom");
+						"the zoom is too large for this format; make a shorter one");
 	default:
 		return error;
 	}

@@ -67,7 +67,7 @@ static int not_paused(struct varlink_call *call, int error)
 {
 	_cleanup_json_ json_object *parameters = json_object_new_object();
 	const char *reason =
-		error == -EOPNOTSUPP ? "a replay holds no counter that it could free" : strerror(-error);
+		error == -EOPNOTSUPP ? "a replay holds no counters that it could free" : strerror(-error);
 
 	if (!parameters || json_object_object_add(parameters, "what", json_object_new_string("pause")) < 0 ||
 	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)

@@ -31,8 +31,7 @@ void permission_resolve(const char *name, struct permission *ret)
 	if (!user && !group)
 		(void)log_warning(
 			0,
-			"detail = %s in [control]: there is neither a user nor a group of that name, "
-			"so root alone may pause and look closer; make one, then reload",
+			"detail = %s in [control]: there is no user or group with this name, so only root may pause, zoom, and read hot tables and profiles; create one, then reload",
 			name);
 }
 
@@ -69,6 +68,6 @@ char *permission_text(const struct permission *permission, enum permission_level
 		length = asprintf(&text, "root and the %s %s", user ? "user" : "group", name);
 	else
 		length = asprintf(&text, "root alone%s",
-				  detail ? " (`detail` in [control] names who else may)" : "");
+				  detail ? " (`detail` in [control] can permit a user or group)" : "");
 	return length < 0 ? NULL : text;
 }

@@ -37,7 +37,7 @@ static int restart_timer(struct profile_pieces *pieces, sd_event *event)
 	return sd_event_source_set_time_relative(pieces->timer, PROFILE_PIECES_KEPT_S * 1000000ULL);
 }
 
-/* The one that was used the longest time ago, or one that is free. */
+/* Returns a free entry or the least recently used one, but never `but`. */
 static struct profile_pieces_file *oldest(struct profile_pieces *pieces,
 					  const struct profile_pieces_file *but)
 {
@@ -110,7 +110,7 @@ int profile_pieces_get(struct profile_pieces *pieces, sd_event *event, const str
 	file->turn = ++pieces->turn;
 	r = restart_timer(pieces, event);
 	if (r < 0) {
-		/* What nobody would free is not kept. */
+		/* Without the timer, nothing would free the file. */
 		forget(file);
 		return r;
 	}

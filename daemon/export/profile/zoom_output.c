@@ -36,7 +36,10 @@ int zoom_format_parse(const char *name, enum zoom_format *ret)
 	return -EINVAL;
 }
 
-/* What a reader of the file alone must know. `texts` ends with NULL, and each is the caller's. */
+/*
+ * Makes the comments that people need if they have only the file. `texts` ends with NULL. The caller frees
+ * each.
+ */
 static int make_comments(const struct zoom *zoom, char *texts[static COMMENTS + 1])
 {
 	const struct zoom_about *about = zoom_recording_about_const(zoom->recording);
@@ -51,7 +54,7 @@ static int make_comments(const struct zoom *zoom, char *texts[static COMMENTS + 
 		    (unsigned long long)totals.samples, (unsigned long long)about->counts.limited,
 		    about->rate, (unsigned long long)about->counts.lost,
 		    (unsigned long long)totals.dropped) < 0 ||
-	    asprintf(&texts[n++], "stacks: by %s; %llu of %llu of user code end early",
+	    asprintf(&texts[n++], "stacks: by %s; %llu of %llu user stacks end early",
 		     about->lbr ? "the LBR's call stack and frame pointers" : "frame pointers",
 		     (unsigned long long)totals.early, (unsigned long long)totals.user_stacks) < 0 ||
 	    (zoom->note && asprintf(&texts[n++], "note: %s", zoom->note) < 0)) {
@@ -88,7 +91,7 @@ static int write_profile(const struct zoom *zoom, enum zoom_format format, bool 
 		.period = zoom->period,
 		.event = event_role_name(about->n_events ? about->events[0].role : EVENT_LOADS),
 		.comments = (const char *const *)comments,
-		/* A location has an address beside its name. */
+		/* A location of pprof has an address in addition to its name. */
 		.kernel_names = kernel_addresses || format != ZOOM_PPROF,
 	};
 	struct profile_names frames = zoom->names;

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-#define TEXT_BLOCK 1024 /* bytes that are read at a time */
+#define TEXT_BLOCK 1024 /* bytes per call of read_text() */
 
 int http_describe(struct MHD_Response *response, const char *type, const char *policy)
 {
@@ -17,7 +17,7 @@ int http_describe(struct MHD_Response *response, const char *type, const char *p
 		{MHD_HTTP_HEADER_CONNECTION, "close"},
 		{MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
 		{"X-Content-Type-Options", "nosniff"},
-		{"X-Frame-Options", "DENY"}, /* browsers that do not know frame-ancestors */
+		{"X-Frame-Options", "DENY"}, /* for browsers that do not know frame-ancestors */
 		{"Cross-Origin-Resource-Policy", "same-origin"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Content-Security-Policy", policy ? policy : "default-src 'none'; frame-ancestors 'none'"},
@@ -50,8 +50,10 @@ static ssize_t read_text(void *userdata, uint64_t at, char *buffer, size_t room)
 	return length > 0 ? (ssize_t)length : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* Read from, and not a buffer of the library's: that it sends with sendmsg(), which this process may not use
- * where descriptors could be given away by it (http_confine.h). */
+/*
+ * Uses a reader callback instead of a buffer. The library sends buffers with sendmsg(), which this process
+ * must not use if it could pass on descriptors (http_confine.h).
+ */
 struct MHD_Response *http_text(const char *type, const char *policy, const char *text)
 {
 	char *copy = strdup(text);
@@ -82,7 +84,7 @@ enum MHD_Result http_send_not_allowed(struct MHD_Connection *connection, const c
 	_cleanup_free_ char *text = NULL;
 	struct MHD_Response *response;
 
-	if (asprintf(&text, "Only %s: nothing else is served here.\n", allowed) < 0) {
+	if (asprintf(&text, "This page supports only %s.\n", allowed) < 0) {
 		text = NULL;
 		return MHD_NO;
 	}

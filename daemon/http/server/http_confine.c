@@ -28,7 +28,10 @@ static const struct seccomp_permission always[] = {
 	{.call = SYS_gettimeofday},
 };
 
-/* Of connections, and of what it made itself. */
+/*
+ * Permits the call only for descriptors after the last listener: connections, and those that the process
+ * made.
+ */
 #define OF_ITS_OWN(call, last)                           \
 	{                                                \
 		(call),                                  \
@@ -49,8 +52,10 @@ static int allow(u32 last_listener, bool any_local)
 		{SYS_fcntl, {{0, SECCOMP_ABOVE, last_listener}, {1, SECCOMP_EQUAL, F_SETFL}}},
 		{SYS_fcntl, {{0, SECCOMP_ABOVE, last_listener}, {1, SECCOMP_EQUAL, F_DUPFD_CLOEXEC}}},
 	};
-	/* A connection of TCP carries no descriptors. Without it the library's own refusals of what is no
-	 * HTTP are an end of the connection. */
+	/*
+	 * TCP cannot pass on descriptors, so sendmsg() is harmless there. Without it, the library could not
+	 * answer malformed requests, and would only close their connections.
+	 */
 	static const struct seccomp_permission to_other_machines[] = {{.call = SYS_sendmsg}};
 	const struct seccomp_list lists[] = {
 		{always, ARRAY_SIZE(always)},
@@ -79,7 +84,7 @@ int http_confine(int last_listener, bool any_local)
 {
 	int r;
 
-	/* What the C library reads of files it reads now. */
+	/* Make the C library read its files now, while it still can. */
 	tzset();
 	(void)strerror(EPERM);
 	confine_begin();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One connection: its time, what its client has taken, and how a request goes on that waited for pebsd. */
+/*
+ * One connection: its deadline, the bytes that its client has received, and how a request that waited for
+ * pebsd resumes.
+ */
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,7 +11,7 @@
 #include "base/cleanup.h"
 #include "http/server/http_server_parts.h"
 
-/* TCP_CLOSE of <netinet/tcp.h>, whose struct tcp_info is an older one. */
+/* TCP_CLOSE of <netinet/tcp.h>, which cannot be included: its struct tcp_info is older. */
 #define STATE_CLOSE 7
 
 u64 http_server_now_ns(void)
@@ -36,7 +39,7 @@ void http_server_let_in(struct http_server *server, bool open)
 							  open ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-/* All zero of a UNIX socket, whose bytes the kernel does not count. */
+/* Returns all zeros for a UNIX socket, whose bytes the kernel does not count. */
 static struct tcp_info ask_kernel(const struct http_connection *connection)
 {
 	struct tcp_info info = {0};
@@ -80,7 +83,7 @@ void http_server_resume(struct http_requester *requester, int error)
 	connection->asks = false;
 	connection->answered = true;
 	connection->error = error;
-	/* The time that pebsd took is not the client's. */
+	/* Do not count the time that pebsd took against the client. */
 	connection->pace = (struct http_pace){.seen_ns = http_server_now_ns(),
 					      .taken = http_connection_taken(connection)};
 	MHD_resume_connection(connection->library);

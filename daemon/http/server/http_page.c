@@ -10,15 +10,15 @@
 #include "http/server/http_profile.h"
 #include "page.h" /* made of page.html: PAGE_TEXT, and the sums of its script and its style */
 
-/* In the page, in this order: where that is said. */
+/* Marks in the page, in this order, that fill_in() replaces. */
 #define ORIGIN_MARK   "@ORIGIN@"
 #define PROFILES_MARK "@PROFILES@"
 
 #define PROFILES_TEXT "<li>" HTTP_PROFILE_PATH "?cgroup=/PATH&amp;seconds=30 for pprof</li>"
 
 /*
- * That script, that style, and what is asked of the server that the page came from; nothing else runs, loads,
- * or is sent anywhere. No text becomes markup, whatever the script does (Trusted Types).
+ * Permits the page's script, its style, and requests to the server that the page came from. Nothing else can
+ * run, load or be sent anywhere. Trusted Types keep the script from turning text into markup.
  */
 #define POLICY                                                                                              \
 	"default-src 'none'; script-src 'sha256-" PAGE_SCRIPT_SHA256                                        \
@@ -26,7 +26,7 @@
 	"form-action 'none'; frame-ancestors 'none'; "                                                      \
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
-/* NULL: no memory. The caller frees it. */
+/* Returns the page, which the caller frees, or NULL if memory runs out. */
 static char *fill_in(const char *origin, bool profiles)
 {
 	static const char text[] = PAGE_TEXT;
@@ -35,7 +35,7 @@ static char *fill_in(const char *origin, bool profiles)
 	char *page;
 
 	if (asprintf(&page, "%.*s%s%s%.*s%s%s", (int)(first - text), text, origin,
-		     strcmp(origin, "model") == 0 ? ", which is no measurement" : "",
+		     strcmp(origin, "model") == 0 ? " (not a measurement)" : "",
 		     (int)(second - first - (ptrdiff_t)strlen(ORIGIN_MARK)), first + strlen(ORIGIN_MARK),
 		     profiles ? PROFILES_TEXT : "", second + strlen(PROFILES_MARK)) < 0)
 		return NULL;

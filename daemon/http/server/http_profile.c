@@ -24,10 +24,10 @@ struct http_waiting {
 	u32 number;
 	bool resumed;
 	bool left;  /* the client hung up */
-	int fd;     /* the profile; -1: none came */
-	u64 size;   /* bytes in it */
-	u32 error;  /* why none will come; 0 before that is known */
-	char *text; /* the same in words */
+	int fd;     /* the profile; -1: not received */
+	u64 size;   /* of the profile, in bytes */
+	u32 error;  /* why there is no profile; 0: not known yet */
+	char *text; /* the reason as a text */
 };
 
 struct http_profile {
@@ -63,10 +63,9 @@ static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, c
 
 	(void)kind;
 	(void)value_size;
-	/* Also of a name that has these three characters, which nothing tells apart here. */
+	/* HTTP_TARGET_NUL is three characters. A name that contains them itself is also refused. */
 	if (value && strstr(value, HTTP_TARGET_NUL))
-		(void)snprintf(request->mistake, sizeof(request->mistake),
-			       "a parameter has a NUL byte in it");
+		(void)snprintf(request->mistake, sizeof(request->mistake), "a parameter contains a NUL byte");
 	else if (key_size == strlen(PATH_PARAMETER) && strcmp(key, PATH_PARAMETER) == 0 && !request->path &&
 		 value)
 		request->path = value;
@@ -74,10 +73,11 @@ static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, c
 		 request->seconds == 0) {
 		if (!value || number_parse(value, 1, HTTP_PROFILE_SECONDS_MAX, &request->seconds) < 0)
 			(void)snprintf(request->mistake, sizeof(request->mistake),
-				       "seconds: give a whole number from 1 to %d", HTTP_PROFILE_SECONDS_MAX);
+				       "seconds: expected a whole number from 1 to %d",
+				       HTTP_PROFILE_SECONDS_MAX);
 	} else
 		(void)snprintf(request->mistake, sizeof(request->mistake),
-			       "there are the parameters cgroup and seconds, each once");
+			       "expected only the parameters cgroup and seconds, each once");
 	return *request->mistake ? MHD_NO : MHD_YES;
 }
 
@@ -87,12 +87,12 @@ static void read_request(struct MHD_Connection *connection, struct request *ret)
 	(void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, read_parameter, ret);
 	if (!*ret->mistake && (!ret->path || *ret->path != '/'))
 		(void)snprintf(ret->mistake, sizeof(ret->mistake),
-			       "cgroup: give a path below the root of the cgroups that begins with /");
+			       "cgroup: expected a path below the root of the cgroups that begins with /");
 	if (ret->seconds == 0)
 		ret->seconds = HTTP_PROFILE_SECONDS_DEFAULT;
 }
 
-/* The library's next run answers it: it wakes itself for that. */
+/* The library wakes itself up and answers the request in its next run. */
 static void resume(struct http_waiting *waiting)
 {
 	if (waiting->resumed)
@@ -101,7 +101,7 @@ static void resume(struct http_waiting *waiting)
 	MHD_resume_connection(waiting->connection);
 }
 
-/* Whoever ends before an answer came wants none. */
+/* If there is no answer yet, tells pebsd that the client no longer waits for it. */
 static void leave(struct http_waiting *waiting)
 {
 	if (waiting->left || waiting->fd >= 0 || waiting->error)
@@ -112,7 +112,7 @@ static void leave(struct http_waiting *waiting)
 				-1);
 }
 
-/* Not later than the connection's end. */
+/* Must be called before the connection is freed. */
 static void forget(struct http_waiting *waiting)
 {
 	struct http_profile *profile = waiting->owner;
@@ -134,8 +134,11 @@ void http_profile_closed(struct http_waiting **waiting)
 	*waiting = NULL;
 }
 
-/* The library does not look at a suspended connection. One whose client will send no more, as after close(),
- * is taken for left: until something is sent to it the two are the same. */
+/*
+ * The library ignores suspended connections, so this callback detects clients that hung up. A client that
+ * only shut down its sending side counts as gone: until pebsd sends something, it looks the same as one that
+ * closed its socket.
+ */
 static int on_hangup(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct http_waiting *waiting = userdata;
@@ -260,7 +263,7 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 		return http_send_text(connection, MHD_HTTP_BAD_REQUEST, text);
 	}
 	if (profile->n_waiting >= HTTP_PROFILES_MAX)
-		return refuse(connection, -EBUSY, "As many wait for a profile as may at a time.");
+		return refuse(connection, -EBUSY, "The maximum number of clients is waiting for profiles.");
 	r = wait_for(profile, connection, fd, &request, ret);
 	if (r < 0)
 		return refuse(connection, r, NULL);
@@ -274,10 +277,10 @@ static enum MHD_Result send_profile(struct MHD_Connection *connection, struct ht
 
 	if (!response)
 		return MHD_NO;
-	/* The response closes it. */
+	/* The response closes the descriptor. */
 	waiting->fd = -1;
 	waiting->error = EALREADY;
-	/* As Go's net/http/pprof answers. */
+	/* The same headers as Go's net/http/pprof. */
 	if (http_describe(response, "application/octet-stream", NULL) < 0 ||
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
 				    "attachment; filename=\"profile\"") != MHD_YES) {

@@ -21,7 +21,7 @@ static struct http_connection *connection_of(struct MHD_Connection *library)
 	return info ? info->socket_context : NULL;
 }
 
-/* An MHD_RequestCompletedCallback: `*state` is what was scraped, or nothing. */
+/* An MHD_RequestCompletedCallback. `*state` is the body that was sent, or NULL. */
 void http_requests_completed(void *userdata, struct MHD_Connection *connection, void **state,
 			     enum MHD_RequestTerminationCode why)
 {
@@ -38,7 +38,7 @@ static enum MHD_Result ask(struct http_server *server, struct http_connection *c
 				   http_server_now_ns());
 
 	if (r < 0) {
-		/* pebsd is gone, or is about to find this process useless. */
+		/* pebsd has ended, or it does not read its socket and will end this process. */
 		http_server_end(server, r);
 		return MHD_NO;
 	}
@@ -50,7 +50,7 @@ static enum MHD_Result ask(struct http_server *server, struct http_connection *c
 static enum MHD_Result send_too_late(struct MHD_Connection *library)
 {
 	return http_send_later(library, HTTP_ANSWER_SECONDS,
-			       "pebsd does not answer at present: it is stopped, or very busy.\n");
+			       "pebsd does not answer now: it is stopped or very busy.\n");
 }
 
 static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
@@ -59,7 +59,7 @@ static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
 
 	if (error == ETIMEDOUT)
 		return send_too_late(library);
-	if (asprintf(&text, "What is asked for could not be rendered: %s. The daemon's log says more.\n",
+	if (asprintf(&text, "pebsd cannot render this page: %s. The daemon's log says more.\n",
 		     strerror(error)) < 0) {
 		text = NULL;
 		return MHD_NO;
@@ -67,7 +67,7 @@ static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
 	return http_send_text(library, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
 }
 
-/* `*state` holds what is sent until the request is completed. */
+/* `*state` keeps the body until the request is completed. */
 static enum MHD_Result send_body(struct http_server *server, struct http_connection *connection,
 				 enum http_document document, void **state)
 {
@@ -116,7 +116,7 @@ static enum MHD_Result send_health(struct http_server *server, struct http_conne
 	return http_send_text(connection->library, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
-/* Once it waits no longer its time begins anew, to send the answer in. */
+/* When the request no longer waits for a profile, its deadline starts again, for sending the answer. */
 static enum MHD_Result send_profile(struct http_server *server, struct http_connection *connection)
 {
 	enum MHD_Result result = http_profile_answer(server->profile, connection->library, connection->fd,
@@ -141,7 +141,10 @@ static enum MHD_Result count_host(void *userdata, enum MHD_ValueKind kind, const
 	return MHD_YES;
 }
 
-/* `authority`: of the target; the host is its one then, if there is a Host too (RFC 9112, 3.2.2). */
+/*
+ * `authority`: the authority of the target. If it is not empty, it replaces the value of the Host header,
+ * which must still be present (RFC 9112, 3.2.2).
+ */
 static enum http_host check_host(const struct http_server *server, const struct http_connection *connection,
 				 const char *version, const char *authority)
 {
@@ -184,21 +187,21 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	if (!connection)
 		return MHD_NO;
 	if (!http_target_split(target, &path, authority))
-		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
-				      "The target of a request is a path, or a whole http:// address.\n");
+		return http_send_text(
+			library, MHD_HTTP_BAD_REQUEST,
+			"The target of a request must be a path or a complete http:// address.\n");
 	switch (check_host(server, connection, version, authority)) {
 	case HTTP_HOST_RIGHT:
 		break;
 	case HTTP_HOST_MALFORMED:
 		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
-				      "One Host is needed: that of the address that is asked.\n");
+				      "The request must have exactly one valid Host header.\n");
 	case HTTP_HOST_WRONG:
 		return http_send_text(
 			library, MHD_HTTP_MISDIRECTED_REQUEST,
-			"Nothing is served under that Host: give the address, or have `hosts` in "
-			"[export] of pebsd.conf name it.\n");
+			"Nothing is served for this Host. Use the address, or add the name to `hosts` in [export] of pebsd.conf.\n");
 	}
-	/* Answered before a body is read: nothing here has use for one. */
+	/* Answer before a request body is read: no page here uses one. */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return http_send_not_allowed(library, "GET, HEAD");
 	if (strcmp(path, "/metrics") == 0)
@@ -216,5 +219,5 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 		return http_page_send(library, server->origin, http_profile_enabled(server->profile));
 	return http_send_text(
 		library, MHD_HTTP_NOT_FOUND,
-		"There is no such page. There are /, /metrics, /top.json, /alerts.json and /healthz.\n");
+		"There is no such page. The pages are /, /metrics, /top.json, /alerts.json and /healthz.\n");
 }

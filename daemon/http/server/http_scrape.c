@@ -34,7 +34,10 @@ struct http_scrape_body *http_scrape_current(struct http_scrape *scrape, u32 for
 	return NULL;
 }
 
-/* In the place of one that nobody is being sent. NULL: there is none. */
+/*
+ * Returns the place for a new body: the current one's if no client is receiving it, or an empty one. NULL:
+ * none.
+ */
 static struct http_scrape_body *next_place(struct http_scrape *scrape, u32 form)
 {
 	struct http_scrape_body *current = http_scrape_current(scrape, form);
@@ -77,7 +80,7 @@ static const struct {
 	[HTTP_DOCUMENT_ALERTS] = {HTTP_JSON_TYPE, "Accept-Encoding"},
 };
 
-/* `fd` becomes the response's, or is closed. */
+/* Takes ownership of `fd`: the response closes it, or this function does. */
 static struct MHD_Response *respond(int fd, u64 size, u32 form)
 {
 	struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);

@@ -23,13 +23,13 @@
 #include "http/shared/http_wire.h"
 
 #define USEC_PER_MSEC     1000
-#define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */
+#define TIMER_ACCURACY_US 50000 /* good enough for deadlines of slow clients */
 #define ACCEPTED_AT_ONCE  16
 
-/* How often it is looked who is slow, in a crowd. */
+/* Time between checks for slow clients when there are many clients. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 
-/* With so few connections left of a crowd its memory is given back. */
+/* After many clients, free memory is returned to the kernel when this many connections are left. */
 #define FEW 8
 
 static void log_library(void *userdata, const char *format, va_list arguments)
@@ -42,11 +42,11 @@ static void log_library(void *userdata, const char *format, va_list arguments)
 		return;
 	}
 	text[strcspn(text, "\n")] = '\0';
-	/* What the library reports is what clients do wrong: theirs to notice. */
+	/* The library reports mistakes of clients, which do not concern the administrator. */
 	log_debug("HTTP endpoint: %s", text);
 }
 
-/* What the library keeps of a connection: where it came from. */
+/* Finds the owner from the peer's address, which the library keeps. */
 static struct http_owner find_owner(const struct http_server *server, struct MHD_Connection *library, int fd)
 {
 	const union MHD_ConnectionInfo *info =
@@ -57,7 +57,7 @@ static struct http_owner find_owner(const struct http_server *server, struct MHD
 	return http_owner_of(fd, info->client_addr, server->settings.users);
 }
 
-/* Its place is free. NULL: one that there was no memory for. */
+/* Frees the connection and its place. `connection` is NULL if there was no memory for it. */
 static void forget(struct http_server *server, struct http_connection *connection)
 {
 	server->n_connections--;
@@ -75,8 +75,9 @@ static void forget(struct http_server *server, struct http_connection *connectio
 }
 
 /*
- * The library closes its descriptor now. A client that has not taken everything keeps its place until it has:
- * else each would leave a buffer in the kernel, as many as there are clients. Returns whether it does.
+ * The library closes its descriptor now. A client that has not received everything keeps its place until it
+ * has. Otherwise each client would leave a buffer in the kernel, without a limit. Returns whether it keeps
+ * its place.
  */
 static bool linger(struct http_server *server, struct http_connection *connection)
 {
@@ -96,8 +97,9 @@ static bool linger(struct http_server *server, struct http_connection *connectio
 }
 
 /*
- * An MHD_NotifyConnectionCallback. The library's own timeout starts again with each byte: who sends one now
- * and then could keep a connection, and enough of them all connections, for good.
+ * An MHD_NotifyConnectionCallback. The server has its own deadlines, because the library's timeout starts
+ * again with each byte. A client that sends a byte now and then could keep its connection forever, and many
+ * such clients all connections.
  */
 static void on_connection(void *userdata, struct MHD_Connection *library, void **place,
 			  enum MHD_ConnectionNotificationCode what)
@@ -122,7 +124,7 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	server->n_connections++;
 	connection = calloc(1, sizeof(*connection));
 	if (!connection || !info) {
-		/* Without a deadline there is no connection. */
+		/* No memory for the deadline: refuse the connection. */
 		if (info)
 			(void)shutdown(info->connect_fd, SHUT_RDWR);
 		free(connection);
@@ -136,8 +138,10 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	*place = connection;
 }
 
-/* The library sees the end of the stream and closes the connection. What the client has not taken by then the
- * kernel keeps no longer. */
+/*
+ * The library sees the end of the stream and closes the connection. The kernel then discards the bytes that
+ * the client has not received.
+ */
 static void hang_up(struct http_connection *connection)
 {
 	const struct linger at_once = {.l_onoff = 1};
@@ -159,7 +163,7 @@ static u64 sooner(u64 a, u64 b)
 	return a && b ? MIN(a, b) : a ? a : b;
 }
 
-/* Returns the next deadline, 0: there is none. */
+/* Hangs up on clients past their deadline. Returns the next deadline, or 0 if there is none. */
 static u64 hang_up_on_the_late(struct http_server *server, u64 now)
 {
 	struct http_connection *connection;
@@ -174,7 +178,10 @@ static u64 hang_up_on_the_late(struct http_server *server, u64 now)
 	return 0;
 }
 
-/* Who has a place; of those that were hung up on the library has not seen the end yet. */
+/*
+ * The clients that have a place. Excludes connections that were hung up on, which the library still has to
+ * close.
+ */
 struct crowd {
 	struct http_place places[HTTP_PLACES_ROOM];
 	struct http_connection *connections[HTTP_PLACES_ROOM];
@@ -196,7 +203,10 @@ static void list_crowd(const struct http_server *server, u64 now, struct crowd *
 	}
 }
 
-/* Asks the kernel how late it is, which without that is the most that it can be. Returns whether it is less. */
+/*
+ * Updates how late a client is with the kernel's count of received bytes. Without this count, the lateness is
+ * an upper bound. Returns whether it became smaller.
+ */
 static bool look_again(struct crowd *crowd, size_t at, u64 now)
 {
 	struct http_connection *connection = crowd->connections[at];
@@ -208,7 +218,7 @@ static bool look_again(struct crowd *crowd, size_t at, u64 now)
 	return place->late_ns < before;
 }
 
-/* Of those that linger the library knows nothing: these are closed here once they are hung up on. */
+/* Closes lingering connections that were hung up on. The library does not know them any more. */
 static void forget_lingering(struct http_server *server)
 {
 	struct http_connection *connection, *next;
@@ -221,7 +231,7 @@ static void forget_lingering(struct http_server *server)
 	}
 }
 
-/* Those whose clients have taken everything by now are over. */
+/* Closes lingering connections whose clients have received everything. */
 static void look_after_lingering(struct http_server *server)
 {
 	struct http_connection *connection, *next;
@@ -234,7 +244,9 @@ static void look_after_lingering(struct http_server *server)
 	}
 }
 
-/* What a crowd took stays with malloc() otherwise: some 8 KiB a client. */
+/*
+ * Returns free memory to the kernel after many clients. Otherwise malloc() would keep about 8 KiB per client.
+ */
 static void give_back(struct http_server *server)
 {
 	if (!server->was_crowd || server->n_connections > FEW)
@@ -243,8 +255,10 @@ static void give_back(struct http_server *server)
 	server->was_crowd = false;
 }
 
-/* With many of an owner's clients there is less patience with each of them. Returns when to look
- * again, or 0 without a crowd. */
+/*
+ * Hangs up on slow clients. The more clients an owner has, the less time each of them gets. Returns the time
+ * of the next check, or 0 if there are few clients.
+ */
 static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 {
 	size_t has[HTTP_PLACES_ROOM];
@@ -273,7 +287,7 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 	return server->look_ns = now + LOOK_NS;
 }
 
-/* Those that were just taken in are more than there are places. Returns whether anybody goes. */
+/* Hangs up on clients if more were accepted than there are places. Returns whether it hung up on any. */
 static bool let_go(struct http_server *server)
 {
 	u64 now = http_server_now_ns();
@@ -297,7 +311,10 @@ static bool let_go(struct http_server *server)
 	return any;
 }
 
-/* Returns the next one's time, 0: nobody waits. */
+/*
+ * Answers requests for which pebsd took too long. Returns the deadline of the next request, or 0 if none
+ * waits.
+ */
 static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 {
 	struct http_requester *requester;
@@ -313,8 +330,7 @@ static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 	return 0;
 }
 
-/* For the library, which tells when it wants to run again without a socket's becoming ready, and for
- * deadlines. */
+/* Sets the timer for the next deadline, and for the time at which the library wants to run again. */
 static int arm_timer(struct http_server *server)
 {
 	u64 now = http_server_now_ns();
@@ -338,7 +354,7 @@ static int arm_timer(struct http_server *server)
 	return sd_event_source_set_enabled(server->timer, SD_EVENT_ONESHOT);
 }
 
-/* A profile takes longer than anybody waits for an end. */
+/* Does not count clients that wait for a profile: that takes longer than the daemon's end may take. */
 static bool somebody_waits(const struct http_server *server)
 {
 	const struct http_connection *connection;
@@ -354,7 +370,7 @@ static int run(struct http_server *server)
 	int r;
 
 	(void)MHD_run(server->daemon);
-	/* After that: a client whose request has come by now sent it in time. */
+	/* Only after MHD_run(): a client whose request has arrived by now was in time. */
 	if (let_go(server))
 		(void)MHD_run(server->daemon);
 	r = arm_timer(server);
@@ -387,8 +403,10 @@ static int on_again(sd_event_source *source, uint64_t now, void *userdata)
 	return run(userdata);
 }
 
-/* A few more are taken in than there are places, and it is seen then who goes. If nobody can go, whoever comes
- * is left to wait in the queue. */
+/*
+ * Accepts a few more clients than there are places. let_go() then chooses the clients to hang up on. If it
+ * cannot choose any, new clients wait in the queue of the listening socket.
+ */
 static int on_accept(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	const int sending = HTTP_SOCKETS_SENDING;
@@ -409,10 +427,10 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 		accepted = accept4(fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (accepted < 0)
 			break;
-		/* TCP's have it from their listener. */
+		/* TCP connections inherit this limit from their listener. */
 		if (address.ss_family == AF_UNIX)
 			(void)setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
-		/* It closes what it does not take. */
+		/* The library closes a connection that it does not accept. */
 		(void)MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, length);
 	}
 	return run(server);
@@ -459,7 +477,7 @@ static int start_library(struct http_server *server)
 		on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, http_requests_completed, NULL,
 		MHD_OPTION_UNESCAPE_CALLBACK, decode, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)HTTP_CONNECTION_BYTES,
-		/* Else it does not take sendfile(), which cannot be told to raise no SIGPIPE. */
+		/* Otherwise the library does not use sendfile(), which has no flag to suppress SIGPIPE. */
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 	if (!server->daemon)
 		return errno > 0 ? -errno : -ENOMEM;
@@ -541,7 +559,7 @@ struct http_server *http_server_free(struct http_server *server)
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	/* The kernel sends on what is left of these. */
+	/* The kernel continues to send the rest of these. */
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
 	http_profile_free(server->profile);

@@ -28,7 +28,7 @@ static int told_metrics(struct http_server *server, const struct http_message *m
 		error = EIO;
 	if (message->type == HTTP_TELL_BODY && passed < 0)
 		return -EBADMSG;
-	/* -ENOSPC: the one that is served will do. */
+	/* -ENOSPC: clients get the body that is already served. */
 	if (message->type == HTTP_TELL_BODY)
 		r = http_scrape_put(&server->scrape, message->form, message->value, TAKE_FD(passed),
 				    message->size);

@@ -12,20 +12,20 @@
 #include "http/server/http_server.h"
 #include "http/shared/http_owner.h"
 
-/* Its loop's last word: above any errno. */
+/* Exit code of the event loop; larger than any errno. */
 #define FAILED 10000
 
 static void on_ended(void *userdata, int error)
 {
 	sd_event *event = userdata;
 
-	/* Without pebsd there is nothing to say, and nobody to say it to. */
+	/* If pebsd has ended, that is not an error of this process. */
 	if (error < 0 && error != -EPIPE && error != -ECONNRESET)
-		(void)log_error(error, "the HTTP endpoint's process does not understand pebsd");
+		(void)log_error(error, "the HTTP endpoint's process cannot communicate with pebsd");
 	(void)sd_event_exit(event, error < 0 ? FAILED : 0);
 }
 
-/* How many there are: numbered one after another. */
+/* Returns the number of listeners, whose descriptors have consecutive numbers. */
 static size_t find_listeners(int ret[static HTTP_LISTENERS_MAX], bool *ret_any_local)
 {
 	size_t n = 0;
@@ -60,12 +60,13 @@ static int serve(sd_event *event, int line)
 	r = http_server_new(&settings, &server);
 	if (r < 0)
 		return log_error(r, "cannot serve HTTP");
-	/* All that it needs is open by now. */
+	/* Everything that the process needs is open now. */
 	r = http_confine(CHILD_PASSED_FIRST + (int)settings.n_listeners - 1, any_local);
 	if (r < 0) {
 		http_server_free(server);
-		return log_error(r, "the HTTP endpoint's process cannot give up its rights, and serves "
-				    "nothing; `listen = none` in [export] does without it");
+		return log_error(
+			r,
+			"the HTTP endpoint's process cannot drop its privileges, and exits; `listen = none` in [export] disables it");
 	}
 	r = sd_event_loop(event);
 	http_server_free(server);
@@ -78,9 +79,9 @@ int http_worker(int line)
 	int r;
 
 	if (!child_is_ours(line)) {
-		(void)log_error(0,
-				"--http: standard input is no socket of pebsd's, which runs this by itself "
-				"where HTTP is served; see pebsd(8)");
+		(void)log_error(
+			0,
+			"--http: standard input is not a socket from pebsd; pebsd starts this process itself if HTTP is served, see pebsd(8)");
 		return EXIT_INPUT;
 	}
 	r = sd_event_new(&event);

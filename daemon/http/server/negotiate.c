@@ -13,10 +13,10 @@ struct token {
 	size_t length;
 };
 
-/* One element of a header's list: what it names, and with which quality. */
+/* One element of a list in a header: its name and its quality. */
 struct element {
 	struct token name;
-	struct token version; /* .start is NULL where there is none */
+	struct token version; /* .start is NULL if there is none */
 	int quality;
 };
 
@@ -46,7 +46,7 @@ static struct token unquote(struct token token)
 	return token;
 }
 
-/* The end of what starts at `at`: the next `separator` or comma outside of quotes, or the end. */
+/* Returns the first `separator` or comma outside of quotes, or the end of the text. */
 static const char *find_end(const char *at, char separator)
 {
 	bool quoted = false;
@@ -62,7 +62,7 @@ static const char *find_end(const char *at, char separator)
 	return at;
 }
 
-/* "0", "0.5", "1.000": 0 to 1000; anything else is -1. */
+/* Converts "0", "0.5" or "1.000" to thousandths, 0 to 1000. Returns -1 for anything else. */
 static int parse_quality(struct token token)
 {
 	int quality;
@@ -82,7 +82,10 @@ static int parse_quality(struct token token)
 	return quality > QUALITY_ONE ? -1 : quality;
 }
 
-/* Takes the next element off the list; false at its end. One that cannot be read has an empty name. */
+/*
+ * Takes the next element off the list. Returns false at its end. An element that is not valid has an empty
+ * name.
+ */
 static bool next_element(const char **list, struct element *ret)
 {
 	const char *at = *list;
@@ -115,9 +118,12 @@ static bool next_element(const char **list, struct element *ret)
 	return true;
 }
 
-/* How welcome a media type is: by the most exact element that speaks of it, the best of equals. */
+/*
+ * The quality of a media type: from the most exact element that matches it, and the best of several equally
+ * exact ones.
+ */
 struct welcome {
-	int exactness; /* of the element that decided: 0 for none */
+	int exactness; /* of the element that decided; 0: none matched */
 	int quality;
 };
 
@@ -154,7 +160,7 @@ bool negotiate_openmetrics(const char *accept)
 	}
 	if (openmetrics.quality != text.quality)
 		return openmetrics.quality > text.quality;
-	/* "openmetrics-text, *" is after OpenMetrics, though the star is worth as much. */
+	/* "openmetrics-text, *" asks for OpenMetrics, although the star has the same quality. */
 	return openmetrics.quality > 0 && openmetrics.exactness > 2 && text.exactness < 3;
 }
 

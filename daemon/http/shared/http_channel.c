@@ -38,7 +38,7 @@ int http_channel_send(int fd, const struct http_message *message, int passed)
 	if (size == 0)
 		return -EMSGSIZE;
 	do {
-		/* sendmsg() is not for the process that speaks HTTP: it could give descriptors away. */
+		/* The process that speaks HTTP must not use sendmsg(), which can pass on descriptors. */
 		if (passed >= 0)
 			r = send_with(fd, packet, size, passed);
 		else
@@ -47,7 +47,7 @@ int http_channel_send(int fd, const struct http_message *message, int passed)
 	return r;
 }
 
-/* The one that came; what else did is closed. */
+/* Returns the descriptor that came with the message, or -1. Closes all further ones. */
 static int passed_of(struct msghdr *all)
 {
 	int passed = -1;
@@ -83,7 +83,7 @@ int http_channel_receive(int fd, u8 packet[static HTTP_WIRE_MAX], struct http_me
 		return errno == ECONNRESET ? 0 : -errno;
 	if (ret_passed)
 		passed = passed_of(&all);
-	/* Neither side sends an empty one. */
+	/* Neither side sends empty messages, so this is the end. */
 	if (n == 0)
 		return 0;
 	if (all.msg_flags & MSG_TRUNC)

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 
-/* Answers that a process before this one asked for and did not read. */
+/* Maximum number of answers to requests of an earlier process, which did not read them. */
 #define STALE_ANSWERS_MAX 16
 
 union address {
@@ -21,7 +21,7 @@ union address {
 	struct sockaddr_storage room;
 };
 
-/* An IPv4 address that came in the shape of IPv6 is one. */
+/* Converts an IPv4 address that is mapped to IPv6 back to IPv4. */
 static void normalize(const struct sockaddr *from, union address *ret)
 {
 	const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)(const void *)from;
@@ -53,7 +53,7 @@ struct http_owner http_owner_of_address(const struct sockaddr *peer)
 	return owner;
 }
 
-/* Both ends are on this machine: on loopback, or one address talks to itself. */
+/* Returns whether both ends are on this machine: on loopback, or with the same address. */
 static bool is_local(const union address *peer, const union address *own)
 {
 	if (peer->any.sa_family != own->any.sa_family)
@@ -65,7 +65,7 @@ static bool is_local(const union address *peer, const union address *own)
 	       IN6_ARE_ADDR_EQUAL(&peer->ipv6.sin6_addr, &own->ipv6.sin6_addr);
 }
 
-/* The connection as its client sees it. */
+/* Names the client's socket of the connection. */
 static struct inet_diag_sockid name_socket(const union address *peer, const union address *own)
 {
 	struct inet_diag_sockid id = {.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}};
@@ -92,10 +92,10 @@ struct question {
 struct answer {
 	struct nlmsghdr head;
 	struct inet_diag_msg socket;
-	u8 more[1024]; /* attributes that the kernel adds unasked */
+	u8 more[1024]; /* attributes that the kernel adds */
 };
 
-/* A listening socket may have the port that a client had. */
+/* Excludes listening sockets: one may have the port that a client had. */
 static bool is_answer(const struct answer *answer, size_t size, const struct inet_diag_sockid *id)
 {
 	const struct inet_diag_sockid *found = &answer->socket.id;
@@ -107,7 +107,7 @@ static bool is_answer(const struct answer *answer, size_t size, const struct ine
 	       memcmp(found->idiag_dst, id->idiag_dst, sizeof(id->idiag_dst)) == 0;
 }
 
-/* The kernel has answered when send() returns. */
+/* The answer is available when send() returns. */
 static bool find_user(int users, const union address *peer, const union address *own, u64 *ret)
 {
 	const struct inet_diag_sockid id = name_socket(peer, own);

@@ -14,7 +14,7 @@ u64 http_pace_late(const struct http_pace *pace, u64 now_ns)
 void http_pace_advance(struct http_pace *pace, u64 now_ns, u64 taken)
 {
 	u64 late_ns = http_pace_late(pace, now_ns);
-	/* More bytes than this pay for any lateness, and their product would not fit. */
+	/* More bytes than this make up for any lateness. Without the limit, the product could overflow. */
 	u64 bytes = MIN(taken - MIN(taken, pace->taken), UINT32_MAX);
 	u64 paid_ns = bytes * NSEC_PER_SEC / HTTP_PLACES_BYTES_A_SECOND;
 
@@ -39,7 +39,7 @@ static bool is_same(const struct http_owner *a, const struct http_owner *b)
 void http_places_count(const struct http_place *places, size_t n, size_t *ret)
 {
 	size_t firsts[HTTP_PLACES_ROOM]; /* the first place of each owner */
-	size_t owner[HTTP_PLACES_ROOM];  /* of each place, an index into `firsts` */
+	size_t owner[HTTP_PLACES_ROOM];  /* index into `firsts`, for each place */
 	size_t has[HTTP_PLACES_ROOM] = {0};
 	size_t n_owners = 0;
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the kernel uses for errors (include/linux/err.h, MAX_ERRNO). */
+/* The largest error number of the kernel (include/linux/err.h, MAX_ERRNO). */
 #define ERROR_MAX 4095
 
 struct head {
@@ -14,7 +14,7 @@ struct head {
 	u32 error;
 	u64 value;
 	u64 size;
-	u64 length; /* of the text, with its 0 */
+	u64 length; /* of the text, including its NUL */
 };
 
 _Static_assert(sizeof(struct head) == HTTP_WIRE_HEAD, "a head has no holes");

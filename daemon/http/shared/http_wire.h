@@ -16,9 +16,8 @@
 #define HTTP_PROFILES_MAX 4 /* maximum number of clients that wait for a profile */
 
 /* The answer to a request for a profile if profiles are not served. */
-#define HTTP_PROFILES_NOT_SERVED                                                                   \
-	"Profiles are not served: `profiles = yes` in [export] would have them served to whoever " \
-	"can connect. pebsctl profile makes them, too."
+#define HTTP_PROFILES_NOT_SERVED \
+	"Profiles are not served. `profiles = yes` in [export] serves them to every client that can connect. pebsctl profile also makes them."
 
 /*
  * The kernel's buffers of a connection, for bytes that the client has not acknowledged and bytes that are not
