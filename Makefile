@@ -692,6 +692,9 @@ lint-manuals:
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 	@tests/tools/folders.py --write .github/CONTRIBUTING.md
 
+interface: ## write the descriptions in io.pebsd(7) into the comments of the Varlink interface again
+	@tests/tools/interface_comments.py --write
+
 pictures: ## draw the pictures of the README again, from the model (needs root and chromium, a minute)
 	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))
 	+@$(PARALLEL) all $(PICTURE_TOOL)
