@@ -684,10 +684,7 @@ lint-scripts:
 	@shellcheck $(SCRIPTS)
 
 lint-manuals:
-	@for page in $(MANUALS); do \
-		warnings=$$(groff -man -Tutf8 -ww -z "$$page" 2>&1); \
-		[ -z "$$warnings" ] || { printf '%s\n' "$$warnings"; failed=yes; }; \
-	done; [ -z "$$failed" ]
+	@tests/tools/manual.py $(MANUALS)
 
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 	@tests/tools/folders.py --write .github/CONTRIBUTING.md

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Fails if a manual page has a paragraph that is too long to be read in one go.
+Checks the form of manual pages. Prints PAGE:LINE and what is wrong.
 
-  paragraphs.py PAGE...     prints PAGE:LINE and the first words of each paragraph with more than LINES_MAX lines
+  manual.py PAGE...
 
-groff formats the page for 80 columns. In front of each macro that begins a paragraph, an entry or a heading, it is told
-to report its position. Two positions give the length of the paragraph between them. Code and tables may be longer, and
-so may the synopsis.
+- groff has no warnings.
+- The heading has the version that the Makefile defines.
+- If there are EXAMPLES, they stand right after DESCRIPTION.
+- No paragraph has more than LINES_MAX lines at COLUMNS columns. Code and tables may be longer, and so may the synopsis.
+
+To measure paragraphs, groff is told to report its position in front of each macro that begins a paragraph, an entry or
+a heading. Two positions give the length of the paragraph between them.
 """
 import re
 import subprocess
@@ -76,7 +80,7 @@ def long_paragraphs(page):
         lines = file.read().split("\n")[:-1]
     text, before = prepare(lines)
     found = positions(text)
-    assert len(found) > 3 and found == sorted(found), f"{page}: groff reported no usable positions"
+    assert len(found) > 2 and found == sorted(found), f"{page}: groff reported no usable positions"
     for (number, top), (end, bottom) in zip(found, found[1:]):
         length = bottom - top - before.get(number, float("inf"))
         if length > LINES_MAX:
@@ -84,12 +88,35 @@ def long_paragraphs(page):
             yield number, length, words.strip()[:60]
 
 
+def warnings(page):
+    """What groff warns of. It names the page and the line itself."""
+    run = subprocess.run(["groff", "-t", "-mandoc", "-Tutf8", "-ww", "-z", page], stderr=subprocess.PIPE, check=False)
+    return run.stderr.decode().splitlines()
+
+
+def version():
+    with open("Makefile", encoding="utf-8") as file:
+        return re.search(r"^VERSION = (.*)$", file.read(), re.M)[1]
+
+
+def check(page):
+    """What is wrong with the page."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    yield from warnings(page)
+    if not re.search(rf'^\.(TH|Os) .*"pebsd {re.escape(version())}"', text, re.M):
+        yield f"{page}:1: the heading lacks \"pebsd {version()}\", the VERSION in the Makefile"
+    sections = re.findall(r"^\.S[Hh] (.*)$", text, re.M)
+    if "EXAMPLES" in sections and sections[sections.index("EXAMPLES") - 1] != "DESCRIPTION":
+        line = text[:text.index(" EXAMPLES\n")].count("\n") + 1
+        yield f"{page}:{line}: EXAMPLES do not stand right after DESCRIPTION"
+    for number, length, words in long_paragraphs(page):
+        yield f"{page}:{number}: a paragraph of {length} lines, more than {LINES_MAX}: {words} ..."
+
+
 def main(pages):
-    wrong = False
-    for page in pages:
-        for number, length, words in long_paragraphs(page):
-            print(f"{page}:{number}: a paragraph of {length} lines, more than {LINES_MAX}: {words} ...")
-            wrong = True
+    wrong = [line for page in pages for line in check(page)]
+    print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 
 
