@@ -654,9 +654,9 @@ SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh config/comp
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
-lint: ## check formatting, static analysis, scripts and manual pages
+lint: ## check formatting, static analysis, scripts, manual pages and language
 	+@$(RUN_TESTS) -t 2400 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
-		'$(SUBMAKE) lint-cppcheck' '$(SUBMAKE) lint-manuals'
+		'$(SUBMAKE) lint-cppcheck' '$(SUBMAKE) lint-manuals' '$(SUBMAKE) lint-language'
 
 lint-format:
 	@clang-format --dry-run -Werror $(SOURCES)
@@ -699,6 +699,14 @@ lint-scripts:
 
 lint-manuals:
 	@tests/tools/manual.py $(MANUALS)
+
+# Folders and files that still have such turns. Take an entry out when it has none any more. To see all turns that are
+# left: make lint-language LANGUAGE_LATER=
+LANGUAGE_LATER = README.md tests $(addprefix daemon/,act alerts base config containers ctl detail engine export/control/*.c \
+	export/control/*.h format http kernel opener origin policy profile sampling state store symbols zoom main.c serve.c)
+
+lint-language:
+	@tests/tools/language.py $(LANGUAGE_LATER:%=--except '%')
 
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 	@tests/tools/folders.py --write .github/CONTRIBUTING.md
