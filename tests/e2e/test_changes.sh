@@ -30,7 +30,7 @@ compare() {
 	sed "s/^/$1 /" | sort -u >"$work/program"
 	grep "^$1 " "$work/listed" >"$work/page" || fail "$page lists no $2"
 	diff "$work/program" "$work/page" >"$work/differences" ||
-		fail "$2: $page lacks names that the program has (<), or has others (>):
+		fail "$2: $page lacks names that the program has (<), or has others (>). List a new one under the next version:
 $(grep '^[<>]' "$work/differences")"
 }
 
@@ -68,7 +68,13 @@ members() {
 		}
 		if (none) print name part, "-" }' "$work/definitions"
 }
-members method | compare Varlink_methods 'parameters and replies of methods'
+{
+	members method
+	{
+		keys daemon/watch.c json_object_object_add
+		sed -n 's/.*put_text(&writer, object, "\(from\)".*/\1/p' daemon/export/json/json_rules.c
+	} | sed 's/^/Watch_(members_of_events) /'
+} | compare Varlink_methods 'members of methods'
 members type | compare Varlink_types 'members of types'
 members error | compare Varlink_errors 'members of errors'
 
