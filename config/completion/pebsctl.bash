@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# bash completion of pebsctl: verbs, options and their values, and the cgroups and rules that the daemon has now.
+# bash completion of pebsctl: verbs, options and their values, and the present cgroups and rules of the daemon.
 
-# The words of the line up to the cursor, in `words`. Readline parts them at colons and equals signs, of which names of
-# cgroups are full: what no blank parts is one word again.
+# Puts the words of the line up to the cursor into `words`. Readline splits words at colons and equals signs, which names of
+# cgroups contain. This joins them again, so that only blanks separate words.
 __pebsctl_words() {
 	local i part rest=${COMP_LINE:0:COMP_POINT}
 	words=()
@@ -19,12 +19,12 @@ __pebsctl_words() {
 	done
 }
 
-# What the daemon says, asked through the socket that is on the line already.
+# Queries the daemon through the socket that is on the line already.
 __pebsctl_ask() {
 	command pebsctl ${socket:+--socket "$socket"} --json "$@" 2>/dev/null
 }
 
-# Names as the daemon's JSON has them, a line each. Those that JSON escapes are left out: they are not typed anyway.
+# Prints the names in the daemon's JSON, one per line. It leaves out names that JSON escapes: users do not type them.
 __pebsctl_cgroups() {
 	__pebsctl_ask top | grep -o '"cgroup": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
@@ -33,7 +33,8 @@ __pebsctl_rules() {
 	__pebsctl_ask rules | grep -o '"rule": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
 
-# Lines that begin with the current word, quoted for the shell, without what readline has before its own last word.
+# Completes to the lines that begin with the current word. They are quoted for the shell. The part that readline keeps
+# before its own last word is removed.
 __pebsctl_offer() {
 	local line quoted kept=''
 	[[ $current != *:* || $COMP_WORDBREAKS != *:* ]] || kept=${current%"${current##*:}"}

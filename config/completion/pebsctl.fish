@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# fish completion of pebsctl: verbs, options and their values, and the cgroups and rules that the daemon has now.
+# fish completion of pebsctl: verbs, options and their values, and the present cgroups and rules of the daemon.
 
-# What the daemon says, asked through the socket that is on the line already.
+# Queries the daemon through the socket that is on the line already.
 function __pebsctl_ask
     set -l line (commandline --tokenize --current-process --cut-at-cursor)
     set -l socket
@@ -11,12 +11,12 @@ function __pebsctl_ask
     command pebsctl $socket --json $argv[1] 2>/dev/null | string match --all --regex --groups-only "\"$argv[2]\": *\"([^\"\\\\]*)\""
 end
 
-# Whether the verb is one of these.
+# True if the verb is one of the arguments.
 function __pebsctl_verb
     __fish_seen_subcommand_from $argv
 end
 
-# Whether so many arguments stand after the verb, without options and their values; -1: there is no verb yet.
+# True if this number of arguments follow the verb, without options and their values. -1: there is no verb yet.
 function __pebsctl_arguments
     set -l line (commandline --tokenize --current-process --cut-at-cursor)
     set -l count -1
@@ -43,35 +43,35 @@ complete -c pebsctl -n '__pebsctl_arguments -1' -a top -d 'Cgroups by the latenc
 complete -c pebsctl -n '__pebsctl_arguments -1' -a show -d 'One cgroup: latency, sources, snoop, TLB, histogram'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a zoom -d 'Look closer now: functions, data, contended cache lines'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a hot -d 'The code and cache lines that cost most'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a profile -d 'A zoom for other tools'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a profile -d 'Write a zoom as a file for other tools'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a rules -d 'The rules in force'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a alerts -d 'What fires, and what did in the last hour'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a explain -d 'Why a rule fires there or does not'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a neighbours -d 'Whose traffic rose when its latency did'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a watch -d 'A line for each thing that happens'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a alerts -d 'Alerts that fire, are pending, or ended in the last hour'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a explain -d 'Why a rule fires on a cgroup, or why not'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a neighbours -d 'Cgroups whose traffic rose with its latency'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a watch -d 'Print a line for each event'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free every counter for another tool'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a resume -d 'Sample again'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Have the configuration read again (root)'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Read the configuration again (root)'
 complete -c pebsctl -n '__pebsctl_verb show zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_ask top cgroup)' -d Cgroup
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 0' -a '(__pebsctl_ask rules rule)' -d Rule
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 1' -a '(__pebsctl_ask top cgroup)' -d Cgroup
 
 complete -c pebsctl -l socket -r -F -d 'Control socket of the daemon'
-complete -c pebsctl -l json -d 'Complete and stable, for programs'
-complete -c pebsctl -s h -l help -d 'A summary'
-complete -c pebsctl -l version -d 'The version of pebsctl'
-complete -c pebsctl -n '__pebsctl_verb top zoom hot' -s n -l limit -x -d 'At most so many'
+complete -c pebsctl -l json -d 'Print JSON, complete and stable'
+complete -c pebsctl -s h -l help -d 'Print a summary'
+complete -c pebsctl -l version -d 'Print the version of pebsctl'
+complete -c pebsctl -n '__pebsctl_verb top zoom hot' -s n -l limit -x -d 'Maximum number of rows'
 complete -c pebsctl -n '__pebsctl_verb top' -l sort -x -d Order \
     -a 'latency samples mean p99 share:{l1,lfb,l2,l2_mhb,l3,l4,msc,local_cache,remote_cache,local_dram,remote_dram,pmem,cxl,io,uncached,unknown,hitm}'
-complete -c pebsctl -n '__pebsctl_verb top' -l filter -x -d 'Cgroups whose name holds this'
-complete -c pebsctl -n '__pebsctl_verb top' -l depth -x -a '1 2 3 4' -d 'Sums of subtrees, so many names below the root'
-complete -c pebsctl -n '__pebsctl_verb top show' -l window -x -a '1s 10s 30s 1m 5m all' -d 'The last so long'
-complete -c pebsctl -n '__pebsctl_verb zoom hot profile pause' -l for -x -a '10s 30s 1m 10m 1h' -d 'For so long'
-complete -c pebsctl -n '__pebsctl_verb zoom profile' -l rate -x -d 'At most so many samples a second'
+complete -c pebsctl -n '__pebsctl_verb top' -l filter -x -d 'Only cgroups whose name contains this'
+complete -c pebsctl -n '__pebsctl_verb top' -l depth -x -a '1 2 3 4' -d 'Sums of subtrees, down to this depth'
+complete -c pebsctl -n '__pebsctl_verb top show' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of this last time'
+complete -c pebsctl -n '__pebsctl_verb zoom hot profile pause' -l for -x -a '10s 30s 1m 10m 1h' -d Duration
+complete -c pebsctl -n '__pebsctl_verb zoom profile' -l rate -x -d 'Maximum number of samples a second'
 complete -c pebsctl -n '__pebsctl_verb zoom' -l no-wait -d 'Do not wait for the end'
-complete -c pebsctl -n '__pebsctl_verb zoom profile' -l last -d 'Of the last zoom'
-complete -c pebsctl -n '__pebsctl_verb zoom' -l stop -d 'End the one that runs'
-complete -c pebsctl -n '__pebsctl_verb profile' -s o -l output -r -F -d 'Where it goes'
+complete -c pebsctl -n '__pebsctl_verb zoom profile' -l last -d 'Use the last zoom'
+complete -c pebsctl -n '__pebsctl_verb zoom' -l stop -d 'End the running zoom'
+complete -c pebsctl -n '__pebsctl_verb profile' -s o -l output -r -F -d 'Output file'
 complete -c pebsctl -n '__pebsctl_verb profile' -l folded -d 'Folded stacks, for flame graphs'
-complete -c pebsctl -n '__pebsctl_verb profile' -l latency -d 'With --folded: cycles, not samples'
-complete -c pebsctl -n '__pebsctl_verb profile' -l perf-data -d 'For perf (root)'
+complete -c pebsctl -n '__pebsctl_verb profile' -l latency -d 'With --folded: cycles instead of samples'
+complete -c pebsctl -n '__pebsctl_verb profile' -l perf-data -d 'A perf.data file (root)'

@@ -46,7 +46,7 @@ TURNS = [
 QUOTED = "language: quoted"
 
 C_PARTS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
-READ = re.compile(r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto)$|(^|/)Makefile$")
+READ = re.compile(r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto|fish)$|(^|/)(Makefile|_pebs\w+)$")
 # The lists of such turns.
 SKIPPED = ("tests/tools/language.py", "tests/e2e/test_language.sh")
 
@@ -115,7 +115,7 @@ def text_of(path, text):
         return "\n".join(line if re.match(r'\s*"(title|description|legendFormat)"', line) else "\x00" for line in text.split("\n"))
     if name.endswith(".rules.yml"):
         return of_rules(text)
-    if name.endswith((".varlink", ".catalog", ".html")):
+    if name.endswith((".varlink", ".catalog", ".html", ".fish")) or name.startswith("_pebs"):
         return re.sub(r"^#", "", text, flags=re.M)
     if name.endswith((".c", ".h")):
         return of_c(text)
