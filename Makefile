@@ -14,8 +14,9 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev lib
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev libvterm-dev mount netcat-openbsd procps prometheus \
-	python3-yaml socat systemd zsh
-DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
+	python3-yaml socat systemd zsh $(DOC_PACKAGES) groff-base
+DOC_PACKAGES = cmark-gfm mandoc python3
+DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring lz4 mmdebstrap xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
@@ -70,7 +71,7 @@ PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg_config,--cflags))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg_config,--libs))$(PKG_LIBS)
 pkg_config = $(if $(filter FAILED,$(shell pkg-config --exists $(LIBRARIES) 2>/dev/null || echo FAILED)),$(error \
 	not all of these libraries are here: $(LIBRARIES). "make deps" installs them),$(subst -I,-isystem ,$(shell pkg-config $(1) $(LIBRARIES))))
-need = $(if $(shell command -v $(1) 2>/dev/null),,$(error $(1) is not here. "make deps" installs it))
+need = $(if $(shell command -v $(1) 2>/dev/null),,$(error $(1) is not here. "make $(or $(2),deps)" installs it))
 
 # SANITIZE=1 builds everything with address and undefined behaviour checks, and FUZZ=1 builds the fuzzers. Both have
 # directories of their own next to the plain build.
@@ -417,6 +418,17 @@ uninstall: ## remove what install put there, except the configuration
 	$(UPDATE_CATALOG)
 	@! [ -e $(CONFIG_FILE) ] || echo "kept: $(CONFIG_FILE)"
 
+# Manual pages and Markdown.
+DOCUMENTS = $(sort $(wildcard daemon/man/*.[1-8])) $(sort $(wildcard README.md .github/*.md config/*/README.md daemon/README.md \
+	daemon/*/README.md daemon/*/*/README.md tests/README.md tests/*/README.md))
+
+docs: ## render all manual pages and READMEs as HTML, with links, into build/docs (make deps-docs installs what it needs)
+	$(call need,mandoc,deps-docs)
+	$(call need,cmark-gfm,deps-docs)
+	@tests/tools/docs.py --write $(BUILD)/docs $(DOCUMENTS)
+	@tests/tools/docs.py --check $(BUILD)/docs
+	@echo 'Open $(abspath $(BUILD))/docs/index.html'
+
 clean: ## remove build/
 	rm -rf $(BUILD)
 
@@ -606,6 +618,8 @@ deps-package: PACKAGES = $(PACKAGE_PACKAGES)
 deps-package: ## install what deb needs
 deps-bench: PACKAGES = $(BENCH_PACKAGES)
 deps-bench: ## install the tools that bench compares with pebsd
+deps-docs: ## install what docs needs
+	@$(DEPS) $(DOC_PACKAGES)
 
 deps deps-test deps-develop deps-outside deps-guest deps-package deps-bench:
 	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGES)
@@ -640,9 +654,9 @@ SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh config/comp
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
-lint: ## check formatting, static analysis, scripts and manual pages
+lint: ## check formatting, static analysis, scripts, manual pages and language
 	+@$(RUN_TESTS) -t 2400 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
-		'$(SUBMAKE) lint-cppcheck' '$(SUBMAKE) lint-manuals'
+		'$(SUBMAKE) lint-cppcheck' '$(SUBMAKE) lint-manuals' '$(SUBMAKE) lint-language'
 
 lint-format:
 	@clang-format --dry-run -Werror $(SOURCES)
@@ -684,13 +698,21 @@ lint-scripts:
 	@shellcheck $(SCRIPTS)
 
 lint-manuals:
-	@for page in $(MANUALS); do \
-		warnings=$$(groff -man -Tutf8 -ww -z "$$page" 2>&1); \
-		[ -z "$$warnings" ] || { printf '%s\n' "$$warnings"; failed=yes; }; \
-	done; [ -z "$$failed" ]
+	@tests/tools/manual.py $(MANUALS)
+
+# Folders and files that still have such turns. Take an entry out when it has none any more. To see all turns that are
+# left: make lint-language LANGUAGE_LATER=
+LANGUAGE_LATER = README.md tests $(addprefix daemon/,act alerts base config containers ctl detail engine export/control/*.c \
+	export/control/*.h format http kernel opener origin policy profile sampling state store symbols zoom main.c serve.c)
+
+lint-language:
+	@tests/tools/language.py $(LANGUAGE_LATER:%=--except '%')
 
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 	@tests/tools/folders.py --write .github/CONTRIBUTING.md
+
+interface: ## write the descriptions in io.pebsd(7) into the comments of the Varlink interface again
+	@tests/tools/interface_comments.py --write
 
 pictures: ## draw the pictures of the README again, from the model (needs root and chromium, a minute)
 	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))

@@ -44,7 +44,7 @@ test-guest: ; @echo GUEST_TESTS=$(GUEST_TESTS); echo 2 passed, 0 failed, 0 skipp
 deps-develop deps-guest guest-programs: ; @true
 test-repeat: ; @echo 1 passed, 0 failed, 0 skipped
 test-outside: ; @echo 3 passed, 0 failed, 1 skipped
-lint-format lint-scripts: ; @true
+lint-format lint-scripts lint-manuals lint-language: ; @true
 lint: ; @echo 4 passed, 0 failed, 0 skipped
 reproducible: ; @echo 1 passed, 0 failed, 0 skipped
 test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false

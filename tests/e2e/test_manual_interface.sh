@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # io.pebsd(7) must contain the interface that the daemon serves: each method, type and error with all members, and
-# nothing else. It must say who may call each method, and its examples must give the printed answers.
+# nothing else. Each member must have an entry, with the text that the interface itself has. The page must say who may
+# call each method, and its examples must give the printed answers.
 # shellcheck source=tests/e2e/daemon.sh
 . "${0%/*}/daemon.sh"
-need jq socat
+need jq python3 socat
 
 page=daemon/man/io.pebsd.7
 start --replay "$(recording)"
@@ -24,6 +25,8 @@ sed -n '/^\.nf/,/^\.fi/p' $page | sed 's/\\-/-/g; /^\.[nf]/d' | definitions >"$w
 differences=$(diff "$work/page.definitions" "$work/served.definitions" | sed -n 's/^</-/p; s/^>/+/p')
 [ -z "$differences" ] || fail "$page has what is not served (-), or lacks what is (+):
 $differences"
+
+(cd "$(dirname "$0")/../.." && tests/tools/interface_comments.py --check) >"$work/said" || fail "$(cat "$work/said")"
 
 # Each has its own heading, and each method says who may call it.
 expect 'headings' "$(sed 's/^[a-z]* \([A-Za-z]*\).*/\1/' "$work/served.definitions" | sort)" \

@@ -166,12 +166,10 @@ static void write_histograms(struct rendering *rendering)
 {
 	static const struct family latency = {
 		"pebsd_latency_cycles", FAMILY_HISTOGRAM,
-		"Latency of sampled accesses in core clock cycles; pebsd_sampler_info says of which kind, "
-		"pebsd_ldlat_cycles which accesses can be sampled."};
+		"Latency of sampled accesses in core clock cycles. pebsd_sampler_info has the kind of latency, and pebsd_ldlat_cycles has the threshold of sampled loads."};
 	static const struct family instruction_latency = {
 		"pebsd_instruction_latency_cycles", FAMILY_HISTOGRAM,
-		"Core clock cycles from dispatch to retirement of sampled accesses; pebsd_ldlat_cycles says "
-		"which can be sampled."};
+		"Core clock cycles from dispatch to retirement of sampled accesses. pebsd_ldlat_cycles has the threshold of sampled loads."};
 
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
@@ -245,13 +243,14 @@ ACCESS_FLAGS(FLAG_OF)
 
 static void write_counters(struct rendering *rendering, bool detail)
 {
-	static const struct family source_samples = {"pebsd_source_samples", FAMILY_COUNTER,
-						     "Samples by where the access was served."};
+	static const struct family source_samples = {
+		"pebsd_source_samples", FAMILY_COUNTER,
+		"Samples by the cache or memory that served the access."};
 	static const struct family source_latency = {
 		"pebsd_source_latency_cycles", FAMILY_COUNTER,
-		"Sum of the latencies of sampled accesses by where they were served, in core clock cycles."};
+		"Sum of the latencies of sampled accesses in core clock cycles, by the cache or memory that served them."};
 	static const struct family snoop = {"pebsd_snoop_samples", FAMILY_COUNTER,
-					    "Samples by what the snoop found."};
+					    "Samples by the result of the snoop."};
 	static const struct family tlb = {"pebsd_tlb_samples", FAMILY_COUNTER,
 					  "Samples by how the address was translated."};
 	static const struct {
@@ -259,17 +258,15 @@ static void write_counters(struct rendering *rendering, bool detail)
 		u64 (*value)(const struct figures *);
 	} simple[] = {
 		{{"pebsd_weighted_samples", FAMILY_COUNTER,
-		  "Samples, each times the period in force; comparable across period changes, no count of "
-		  "loads."},
+		  "Samples, each multiplied by the period in force. Comparable across changes of the period, but not a count of loads."},
 		 figures_weight},
 		{{"pebsd_weighted_latency_cycles", FAMILY_COUNTER,
-		  "Latencies of sampled accesses, each times the period in force; no stall time."},
+		  "Latencies of sampled accesses, each multiplied by the period in force. Not the time for which programs stalled."},
 		 figures_weighted_latency},
 		{{"pebsd_hitm_samples", FAMILY_COUNTER, "Samples that hit a modified line in another cache."},
 		 hitm_of},
 		{{"pebsd_tlb_walk_samples", FAMILY_COUNTER,
-		  "Samples whose address translation took a page walk: TLB results walk, miss (all that "
-		  "Intel tells) and fault."},
+		  "Samples whose address translation took a page walk: the TLB results walk, miss (the only one of them that Intel reports) and fault."},
 		 figures_tlb_walk},
 #define FLAG_FAMILY(name, bits, known, family, help) {{family, FAMILY_COUNTER, help}, name##_of},
 		ACCESS_FLAGS(FLAG_FAMILY)};
@@ -305,20 +302,19 @@ static void write_events(struct rendering *rendering)
 		"Samples of cgroups without a slot, counted under cgroup=unattributed."};
 	static const struct family filtered = {
 		"pebsd_samples_filtered", FAMILY_COUNTER,
-		"Samples of operations that the event is not about, where the hardware samples every kind; "
-		"neither seen nor lost."};
+		"Samples of other operations than the event's, if the hardware samples operations of every kind. They count neither as seen nor as lost."};
 	static const struct family lost = {"pebsd_samples_lost", FAMILY_COUNTER,
-					   "Samples that were due and not counted, by reason."};
+					   "Samples that were expected and not counted, by reason."};
 	static const struct family unsampled = {
 		"pebsd_unsampled_seconds", FAMILY_COUNTER,
 		"Time in which the event was not sampled, summed over its CPUs, by reason."};
 	static const struct family period = {"pebsd_sample_period", FAMILY_GAUGE,
-					     "Events that one sample stands for."};
-	static const struct family ldlat = {"pebsd_ldlat_cycles", FAMILY_GAUGE,
-					    "Only loads of more cycles than this are sampled; every latency "
-					    "figure is conditional on it."};
+					     "Number of events from one sample to the next."};
+	static const struct family ldlat = {
+		"pebsd_ldlat_cycles", FAMILY_GAUGE,
+		"Only loads that take more cycles than this are sampled. Every latency is conditional on it."};
 	static const struct family running = {"pebsd_running_ratio", FAMILY_GAUGE,
-					      "Share of its enabled time in which the event was counting."};
+					      "Share of its time in which the event was counting."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 	char *const *labels = rendering->event_labels;
@@ -368,23 +364,23 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 {
 	static const struct family paused = {
 		"pebsd_paused", FAMILY_GAUGE,
-		"Whether sampling rests on request, its counters free for another tool."};
+		"1 while sampling is paused on request and its counters are free for another tool."};
 	static const struct family cgroups = {"pebsd_cgroups", FAMILY_GAUGE,
-					      "Living cgroups that have a slot of their own."};
+					      "Living cgroups that have a slot."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
 					    "Slots for cgroups, used and free."};
 	static const struct family limit = {"pebsd_cgroup_slots_limit", FAMILY_GAUGE,
-					    "Slots that there can be, with max-memory."};
+					    "Maximum number of slots that max-memory allows."};
 	static const struct family births = {"pebsd_cgroup_births_without_slot", FAMILY_COUNTER,
-					     "Cgroups that found no free slot when they were born."};
+					     "Cgroups that found no free slot when they were created."};
 	static const struct family without = {
 		"pebsd_cgroups_without_slot", FAMILY_GAUGE,
-		"Cgroups that have no slot now: their samples are unattributed, and no rule judges them."};
+		"Cgroups that have no slot now. Their samples are unattributed, and no rule judges them."};
 	static const struct family maps = {"pebsd_map_bytes", FAMILY_GAUGE, "Memory of the BPF maps."};
 	static const struct family duration = {"pebsd_collection_duration_seconds", FAMILY_GAUGE,
-					       "How long the last collection took."};
+					       "Duration of the last collection."};
 	static const struct family reloaded = {"pebsd_config_last_reload_successful", FAMILY_GAUGE,
-					       "Whether the last reload of the configuration was taken."};
+					       "1 if the last reload of the configuration was successful."};
 	static const struct family reload_time = {
 		"pebsd_config_last_reload_success_timestamp_seconds", FAMILY_GAUGE,
 		"When the configuration in force was read, in seconds since the epoch."};
@@ -393,9 +389,9 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	static const struct family resident = {"process_resident_memory_bytes", FAMILY_GAUGE,
 					       "Resident memory of the daemon."};
 	static const struct family start = {"process_start_time_seconds", FAMILY_GAUGE,
-					    "When the daemon was started, in seconds since the epoch."};
+					    "Start time of the daemon, in seconds since the epoch."};
 	static const struct family fds = {"process_open_fds", FAMILY_GAUGE,
-					  "File descriptors that the daemon has open."};
+					  "Open file descriptors of the daemon."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 
@@ -427,8 +423,7 @@ static int write_guest(struct rendering *rendering, const char *cgroup)
 {
 	static const struct family guests = {
 		"pebsd_guest_not_sampled", FAMILY_GAUGE,
-		"Holds a virtual machine, whose accesses in guest mode are not sampled: its figures are the "
-		"host's side alone."};
+		"1 for a cgroup with a virtual machine. Its accesses in guest mode are not sampled, so the figures cover only the host's side."};
 	_cleanup_free_ char *labels = NULL;
 	int r = cgroup_label(&rendering->wish, cgroup, &labels);
 
@@ -485,17 +480,17 @@ static void write_http(struct exposition *out, struct maybe_u64 restarts)
 {
 	static const struct family family = {
 		"pebsd_http_restarts", FAMILY_COUNTER,
-		"How often the process that speaks HTTP ended and was started again."};
+		"How often the process that serves HTTP ended and was started again."};
 
 	exposition_maybe_u64(out, &family, "_total", NULL, NULL, restarts);
 }
 
 static int write_infos(struct rendering *rendering)
 {
-	static const struct family build = {"pebsd_build", FAMILY_INFO, "The daemon's version."};
+	static const struct family build = {"pebsd_build", FAMILY_INFO, "Version of the daemon."};
 	static const struct family sampler = {
 		"pebsd_sampler", FAMILY_INFO,
-		"Where samples come from, and what their latency counts on each PMU."};
+		"Origin of the samples, and what their latency measures on each PMU."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	int r;
 

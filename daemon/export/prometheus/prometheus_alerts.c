@@ -13,8 +13,7 @@ static int write_alert(struct exposition *out, const struct alert *alert,
 {
 	static const struct family family = {
 		"pebsd_alert", FAMILY_GAUGE,
-		"Alerts of rules: 1 while one fires, 0 while its breach has not been proven for long enough; "
-		"what is not known at the moment stays as it was."};
+		"Alerts of rules: 1 while firing, 0 while pending. If it is unknown whether the rule holds, the value stays as it was."};
 	_cleanup_free_ char *rule = NULL;
 	_cleanup_free_ char *cgroup = NULL;
 	_cleanup_free_ char *severity = NULL;
@@ -36,7 +35,7 @@ static int write_alerts(struct exposition *out, const struct prometheus_alerts *
 {
 	static const struct family unlisted = {
 		"pebsd_alerts_unlisted", FAMILY_GAUGE,
-		"Alerts beyond those that pebsd_alert has a series for at most."};
+		"Alerts that have no series because pebsd_alert has its maximum number of series."};
 	_cleanup_(alerts_told_done) struct alerts_told told = {0};
 	int r = alerts_told(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &told);
 
@@ -51,7 +50,7 @@ static void write_actions(struct exposition *out, const struct prometheus_alerts
 {
 	static const struct family family = {
 		"pebsd_alert_actions", FAMILY_COUNTER,
-		"Actions on alerts by what became of them; limited: not taken, as they were too many."};
+		"Actions on alerts by result. limited: skipped because there were too many."};
 	char labels[64];
 
 	for (enum act_kind kind = 0; kind < ACT_KINDS; kind++)
@@ -65,7 +64,8 @@ static void write_actions(struct exposition *out, const struct prometheus_alerts
 int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
 		      const struct cgroup_label_wish *wish)
 {
-	static const struct family rules = {"pebsd_rules", FAMILY_GAUGE, "Rules in force, dry runs too."};
+	static const struct family rules = {"pebsd_rules", FAMILY_GAUGE,
+					    "Rules in force, including dry runs."};
 
 	exposition_u64(out, &rules, "", NULL, NULL, alerts->n_rules);
 	write_actions(out, alerts);

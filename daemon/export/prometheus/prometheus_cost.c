@@ -22,21 +22,17 @@ void prometheus_cost(struct exposition *out, const struct snapshot *snapshot, ch
 {
 	static const struct family ratio = {
 		"pebsd_cost_ratio", FAMILY_GAUGE,
-		"Share of the busiest CPU's time that sampling the event cost over the last collection, without "
-		"what it takes from the other thread of a core, pebsd's own time, and a hypervisor's exits."};
+		"Share of the busiest CPU's time that sampling the event took during the last collection. It does not include what samples take from the other thread of a core, pebsd's own time, and a hypervisor's exits."};
 	static const struct family budget = {"pebsd_cost_budget_ratio", FAMILY_GAUGE,
-					     "Share of each CPU's time that sampling the event may cost."};
+					     "Share of each CPU's time that sampling the event may take."};
 	static const struct family sample = {
 		"pebsd_sample_cost_seconds", FAMILY_GAUGE,
-		"What a sample takes at the present rate: the interrupt, by what was measured at the start, and "
-		"the program, as timed in some of its runs."};
+		"Time that a sample takes at the present rate: its interrupt, derived from measurements at the start, and its program, which is timed in some of its runs."};
 	static const struct family interrupt = {
 		"pebsd_interrupt_cost_seconds", FAMILY_GAUGE,
-		"What the interrupt of a sample took at the start, where samples were frequent and where they "
-		"were rare."};
-	static const struct family changes = {
-		"pebsd_period_changes", FAMILY_COUNTER,
-		"Changes of the period by the governor of the budget, by reason."};
+		"Time that the interrupt of a sample took at the start, with frequent samples (dense) and with rare ones (sparse)."};
+	static const struct family changes = {"pebsd_period_changes", FAMILY_COUNTER,
+					      "Changes of the period to keep the budget, by reason."};
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_double(out, &ratio, "", labels[i], NULL, snapshot->events[i].cost.ratio);

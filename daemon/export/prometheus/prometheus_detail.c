@@ -3,14 +3,12 @@
 
 void prometheus_detail(struct exposition *out, const struct detail_figures *detail)
 {
-	static const struct family running = {"pebsd_zooms_running", FAMILY_GAUGE,
-					      "Cgroups that are looked at closely now."};
+	static const struct family running = {"pebsd_zooms_running", FAMILY_GAUGE, "Zooms that run now."};
 	static const struct family samples = {
 		"pebsd_zoom_samples", FAMILY_COUNTER,
-		"Samples of zooms: taken; over the limit of samples a second; lost as they found no room in "
-		"a ring; of those taken, dropped as there was no memory for them."};
+		"Samples of zooms by result. taken: recorded. limited: over the limit of samples a second. lost: a ring had no room. dropped: taken, but there was no memory."};
 	static const struct family hot = {"pebsd_hot_cgroups", FAMILY_GAUGE,
-					  "Cgroups whose hot code and data are tabled now."};
+					  "Cgroups that have tables of hot code and data now."};
 	u64 n_hot = 0;
 
 	if (!detail)

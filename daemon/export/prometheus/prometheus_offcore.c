@@ -50,10 +50,9 @@ static int labels_make(const struct snapshot *snapshot, const struct series *con
 static void write_reads(struct exposition *out, const struct snapshot *snapshot,
 			const struct series *const *series, size_t n_series, const struct labels *labels)
 {
-	static const struct family reads = {"pebsd_offcore_reads", FAMILY_COUNTER,
-					    "Demand reads that left the core, by what served them: all were "
-					    "counted, none is sampled; scaled "
-					    "where counters took turns. Absent after a failed reading."};
+	static const struct family reads = {
+		"pebsd_offcore_reads", FAMILY_COUNTER,
+		"Demand reads that left the core, by what served them. They are counted, not sampled, and scaled if counters took turns. Absent after a failed reading."};
 	static const enum offcore_kind kinds[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
 	size_t n_pmus = snapshot->offcore.n_pmus;
 
@@ -77,8 +76,7 @@ static void write_latency(struct exposition *out, const struct snapshot *snapsho
 {
 	static const struct family latency = {
 		"pebsd_offcore_latency_cycles", FAMILY_SUMMARY,
-		"Core clock cycles for which demand reads were outstanding past the core, and how many they "
-		"were: the sum over the count is the mean."};
+		"Core clock cycles for which demand reads were outstanding beyond the core, and the number of these reads. Sum divided by count is the mean."};
 	size_t n_pmus = snapshot->offcore.n_pmus;
 
 	for (size_t i = 0; i < n_series; i++)
@@ -98,8 +96,7 @@ static int write_pmus(struct exposition *out, const struct snapshot *snapshot)
 {
 	static const struct family errors = {
 		"pebsd_offcore_failed_readings", FAMILY_COUNTER,
-		"Readings of an off-core counter that failed: what they concern is "
-		"absent."};
+		"Readings of an off-core counter that failed. The figures that depend on them are absent."};
 	const struct snapshot_offcore *offcore = &snapshot->offcore;
 
 	for (size_t pmu = 0; pmu < offcore->n_pmus; pmu++) {
@@ -127,9 +124,9 @@ static void write_cost(struct exposition *out, const struct snapshot_offcore *of
 		"Task switches on the CPUs whose off-core responses are counted."};
 	static const struct family readings = {
 		"pebsd_offcore_readings", FAMILY_COUNTER,
-		"Times that a CPU's off-core counters were read: switches between cgroups, and collections."};
+		"How often the off-core counters of a CPU were read: at switches between cgroups, and at collections."};
 	static const struct family cost = {"pebsd_offcore_cost_ratio", FAMILY_GAUGE,
-					   "Share of the time of these CPUs that the readings took."};
+					   "Share of these CPUs' time that the readings took."};
 
 	exposition_u64(out, &switches, "_total", NULL, NULL, offcore->switches);
 	exposition_u64(out, &readings, "_total", NULL, NULL, offcore->settles);
