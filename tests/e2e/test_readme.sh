@@ -309,7 +309,6 @@ done
 ctl alerts | grep -q ^firing || fail 'the rule of the README does not fire'
 
 cat >"$work/section.sh" <<'EOT'
-set -m
 cd "$1/checkout" || exit 1
 trap 'jobs -p | xargs -r kill 2>/dev/null; wait' EXIT
 trap 'exit 1' TERM
@@ -318,9 +317,9 @@ for number in $2; do
 	echo $? >"$1/block$number.status"
 done
 EOT
-# All sections at the same time: they mostly wait.
+# All sections at the same time: they mostly wait. They stay in the process group of this test, and so end with it.
 while read -r kind numbers; do
-	PATH=$work/$kind:$PATH timeout 90 bash "$work/section.sh" "$work" "$numbers" &
+	PATH=$work/$kind:$PATH timeout --foreground 90 bash "$work/section.sh" "$work" "$numbers" &
 	others="${others:-} $!"
 done <"$work/sections"
 # shellcheck disable=SC2086 # words
