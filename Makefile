@@ -549,7 +549,7 @@ bench-compare: ## show what changed between two runs: make bench-compare A=COMMI
 	@$(if $(and $(A),$(B)),,$(error say which runs: make bench-compare A=COMMIT B=COMMIT, of those in $(BENCH_RESULTS)))
 	@$(BENCH_REPORT) compare $(call bench_result,$(A)) $(call bench_result,$(B))
 
-bench-table: ## print the README's tables from a run: C=COMMIT, by default this one
+bench-table: ## print the tables of tests/bench/README.md from a run: C=COMMIT, by default this one
 	+@$(PARALLEL) $(BENCH_REPORT)
 	@$(BENCH_REPORT) markdown $(call bench_result,$(or $(C),HEAD))
 

@@ -38,7 +38,7 @@ Test(churn, no_sample_is_lost_mixed_or_nameless)
 	cr_expect_eq(result.slots_taken, 0, "%llu slots did not come back",
 		     (unsigned long long)result.slots_taken);
 	cr_expect_not(result.told_idle);
-	/* The budget (README): 10 MB plus 2.5 KB for each cgroup that is active in a collection. */
+	/* The budget (pebsd(8), MEMORY): 10 MB plus 2.5 KB for each cgroup that is active in a collection. */
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer's own memory is many times the daemon's */
 	cr_expect_leq(result.anonymous_end, 10000000 + 2500 * 2000ULL);
 #endif

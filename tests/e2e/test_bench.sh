@@ -25,7 +25,17 @@ expect 'what pebsd lost' '[0,0]' \
 	"$(jq -c '.results[] | select(.group == "lost" and .name == "pebsd").values' "$result")"
 grep -q 'pebsd, CPUs share a stripe' "$work/said" || fail 'the table lacks a measurement'
 grep -q '^machine: ' "$work/said" || fail 'the machine is not named'
-"$programs/bench_report" markdown "$result" | grep -q '^| pebsd | ' || fail 'the README would have no row of pebsd'
+
+# tests/bench/README.md has the rows of these tables, each with its limit. The values are those of another run. A limit
+# has its unit only if something was measured.
+rows() {
+	sed -n 's/^| \([^|]*\) |.*| \([^|]*\) |$/\1: \2/p' | sed '/^---/d; s/: [0-9–][0-9.,]*$//; s/\(: at [a-z]* [0-9.,]*\) [A-Za-z]*$/\1/' | sort
+}
+"$programs/bench_report" markdown "$result" | rows >"$work/rows"
+grep -q -x pebsd "$work/rows" || fail 'the tables have no row of pebsd'
+missing=$(sed '/^# Beside other tools$/,$d' tests/bench/README.md | rows | diff "$work/rows" - | grep '^[<>]') || :
+[ -z "$missing" ] || fail "tests/bench/README.md lacks rows (<) or has others (>): make bench-table
+$missing"
 
 # Makes seven rounds from the first one, with small differences, and a second run in which one value grew by a third.
 jq '.rounds = 7 | .results |= map(if .unit and .values[0] then .values = [.values[0] * (1, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006)]

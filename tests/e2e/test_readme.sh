@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Reads README.md as a new user would. Each block of commands (```sh) runs in a checkout that has only the programs in
-# build/, and the blocks of a section run in one shell. The output must be what the README shows after it (```text, or a
-# picture of a terminal), except for numbers, times and the width of columns. Blocks that another test runs are listed
-# here with that test. All verbs, options, targets, manual pages and files that the README names must exist, and so must
-# the files that CONTRIBUTING.md names.
+# Reads README.md, pebsd-tour(7) and pebsd-figures(7) as a new user would. Each block of commands (```sh, or a line with a
+# prompt) runs in a checkout that has only the programs in build/, and the blocks of a section, or of a manual page, run
+# in one shell. The output must be what is shown after the commands (in the same block, or as a picture of a terminal),
+# except for numbers, times and the width of columns. Blocks that another test runs are listed here with that test. All
+# verbs, options, targets, manual pages and files that these and the files with the rest of the text name must exist, and
+# so must the files that CONTRIBUTING.md names.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need python3
@@ -34,15 +35,39 @@ lines = open(f"{top}/README.md").read().split("\n")
 wrong = []
 
 
-def blocks():
-    """Each block of commands: its section, its line, its text, what is shown of its output, and the picture of it."""
+PAGES = ("pebsd-tour.7", "pebsd-figures.7")
+# The section of the README whose commands need a pebsd that runs already, with the rule of the README.
+GIVEN = "Five questions that it answers"
+
+
+def prompted(section, document, number, text):
+    """The blocks of a text in which commands follow a prompt, and what they print follows them."""
+    found, here = [], None
+    for at, line in enumerate(text, number):
+        if here is not None:
+            found[-1]["text"] += "\n" + line
+            here = None if line == here else here
+        elif line.startswith(("# ", "$ ")):
+            found.append({"section": section, "document": document, "line": at, "text": line[2:]})
+            here = (re.findall(r"<<(\w+)$", line) or [None])[0]
+        elif not found:
+            wrong.append(f"{document}:{at}: no command stands before: {line}")
+        else:
+            found[-1].setdefault("shown", []).append(line)
+    return found
+
+
+def of_readme():
     section, kind, found, text = "", None, [], []
     for number, line in enumerate(lines, 1):
         if kind is not None and line != "```":
             text.append(line)
         elif kind is not None:
             if kind == "sh":
-                found.append({"section": section, "line": number - len(text), "text": "\n".join(text)})
+                found.append({"section": section, "document": "README.md", "line": number - len(text),
+                              "text": "\n".join(text)})
+            elif kind == "console":
+                found += prompted(section, "README.md", number - len(text), text)
             elif kind == "text":
                 found[-1]["shown"] = text
             elif kind != "ini":
@@ -55,6 +80,24 @@ def blocks():
         elif (picture := re.match(r"!\[pebsctl show.*\]\((.*\.svg)\)", line)):
             found[-1]["picture"] = picture[1]
     return found
+
+
+def of_page(page):
+    found, text = [], None
+    for number, line in enumerate(open(f"{top}/daemon/man/{page}").read().split("\n"), 1):
+        if line == ".EX":
+            text = []
+        elif line == ".EE":
+            found += prompted(page, page, number - len(text), text)
+            text = None
+        elif text is not None:
+            text.append(line.replace("\\&", "").replace("\\-", "-").replace("\\(dq", '"').replace("\\e", "\\"))
+    return found
+
+
+def blocks():
+    """Each block of commands: its section, its place, its text, what is shown of its output, and the picture of it."""
+    return of_readme() + [block for page in PAGES for block in of_page(page)]
 
 
 def elsewhere():
@@ -78,11 +121,15 @@ def prepare():
         open(f"{work}/block{number}", "w").write(block["text"] + "\n")
     for command in commands.keys() - used:
         wrong.append(f"the README has no \"{command}\" that another test would run")
-    if len([block for _, block in here if "shown" in block]) < 4:
-        wrong.append("the README shows too little")
+    for document, least in (("README.md", 5), ("pebsd-tour.7", 4), ("pebsd-figures.7", 1)):
+        if len([block for _, block in here if "shown" in block and block["document"] == document]) < least:
+            wrong.append(f"{document} shows too little")
+    if not any(block["section"] == GIVEN for _, block in here):
+        wrong.append(f"the README has no section \"{GIVEN}\"")
     with open(f"{work}/sections", "w") as sections:
         for section in dict.fromkeys(block["section"] for _, block in here):
-            print(*(number for number, block in here if block["section"] == section), file=sections)
+            print("given" if section == GIVEN else "alone",
+                  *(number for number, block in here if block["section"] == section), file=sections)
 
 
 def normal(line):
@@ -141,65 +188,90 @@ def compare():
     for number, block in enumerate(blocks()):
         if not os.path.exists(f"{work}/block{number}"):
             continue
-        what = f"README.md:{block['line']}: {block['text'].splitlines()[0]}"
+        what = f"{block['document']}:{block['line']}: {block['text'].splitlines()[0]}"
         found = open(f"{work}/block{number}.out").read().rstrip("\n").split("\n")
         status = open(f"{work}/block{number}.status").read().strip()
         if status != "0":
             wrong.append(f"{what}: exit code {status}: {open(f'{work}/block{number}.err').read()}")
         elif "shown" in block and not follows(block["shown"], found):
-            wrong.append("\n".join([f"{what}: the README shows", *normals(block["shown"]), "and it prints", *normals(found)]))
+            wrong.append("\n".join([f"{what}: it is shown with", *normals(block["shown"]), "and it prints", *normals(found)]))
         elif "picture" in block and words(drawn(f"{top}/{block['picture']}")) != words(found):
             wrong.append("\n".join([f"{what}: {block['picture']} shows", words(drawn(f"{top}/{block['picture']}")),
                                     "and it prints", words(found), "(make pictures)"]))
 
 
+# The files that have what is too long for the README.
+DOCUMENTS = ("README.md", ".github/SECURITY.md", "daemon/README.md", "daemon/origin/perf/README.md", "tests/README.md",
+             "tests/bench/README.md")
+
+
+def quotes_of_page(page):
+    """What a manual page has in bold or italics, and its examples."""
+    text = open(f"{top}/daemon/man/{page}").read().replace("\\&", "").replace("\\-", "-").replace("\\(dq", '"')
+    quotes = re.findall(r"^\.(?:B|BI|I|BR|IR|RB) (.*)$", text, re.M)
+    return [quote.replace('"', "").strip() for quote in quotes] + re.findall(r"^[#$] (.*)$", text, re.M)
+
+
 def names():
     """What is named in the text beside the blocks."""
-    text = re.sub(r"^```.*?^```$", "", "\n".join(lines), flags=re.M | re.S)
+    texts = {name: re.sub(r"^```.*?^```$", "", open(f"{top}/{name}").read(), flags=re.M | re.S) for name in DOCUMENTS}
     # A line may end within.
-    quoted = [re.sub(r"\s+", " ", words) for words in re.findall(r"`([^`]+)`", text)]
+    quoted = [(name, re.sub(r"\s+", " ", words)) for name, text in texts.items()
+              for words in re.findall(r"`([^`]+)`", text)]
+    quoted += [(page, quote) for page in PAGES + ("pebsd-hardware.7",) for quote in quotes_of_page(page)]
+    quoted += [(block["document"], block["text"]) for block in blocks() if "\n" not in block["text"]]
     helps = {program: os.popen(f"{os.environ[program.upper()]} --help").read() for program in ("pebsd", "pebsctl")}
     targets = re.findall(r"^([a-z][a-z-]*):", open(f"{top}/Makefile").read(), re.M)
+    targets += [f"bench-{name}" for name in re.search(r"addprefix bench-,([a-z -]+)", open(f"{top}/Makefile").read())[1].split()]
     counted = {"make": 0, "pebsctl": 0, "options": 0, "files": 0, "pages": 0}
-    for quote in quoted:
+    for name, quote in quoted:
         made = re.match(r"(?:sudo )?make( [a-z-]+)?", quote)
-        if made and made[0] == quote.split("=")[0].rsplit(" C", 1)[0]:
+        if made and made[0] == quote.split("=")[0].rsplit(" C", 1)[0].rsplit(" A", 1)[0]:
             counted["make"] += 1
             if made[1] and made[1].strip() not in targets:
-                wrong.append(f"there is no \"{quote}\"")
-        verb = re.match(r"pebsctl ([a-z]+)", quote)
+                wrong.append(f"{name}: there is no \"{quote}\"")
+        verb = re.match(r"pebsctl (?:--json )?([a-z]+)", quote)
         if verb:
             counted["pebsctl"] += 1
             if not re.search(rf"^ +(.* )?{verb[1]}\b", helps["pebsctl"], re.M):
-                wrong.append(f"pebsctl has no verb of \"{quote}\"")
-        program = re.match(r"(pebsd|pebsctl)\b.* --", quote)
+                wrong.append(f"{name}: pebsctl has no verb of \"{quote}\"")
+        program = re.match(r"(?:sudo )?(?:build/)?(pebsd|pebsctl)\b.* --", quote)
         for option in re.findall(r" (--[a-z-]+)", quote) if program else []:
             counted["options"] += 1
             if option not in helps[program[1]] and option not in ("--http", "--container-names"):
-                wrong.append(f"{program[1]} has no {option}: \"{quote}\"")
+                wrong.append(f"{name}: {program[1]} has no {option}: \"{quote}\"")
     files = {file for folder in ("bpf", "daemon", "include", "tests") for _, _, files in os.walk(f"{top}/{folder}") for file in files}
-    for quote in quoted + re.findall(r"`([^`\n]+)`", open(f"{top}/.github/CONTRIBUTING.md").read()):
+    contributing = [(".github/CONTRIBUTING.md", quote)
+                    for quote in re.findall(r"`([^`\n]+)`", open(f"{top}/.github/CONTRIBUTING.md").read())]
+    for name, quote in quoted + contributing:
         if re.match(r"(bpf|config|daemon|include|tests|units|\.ci|\.github)/[\w./-]*$", quote):
             counted["files"] += 1
-            # The table of claims leaves out tests/.
+            # The tables of claims leave out tests/.
             if not os.path.exists(f"{top}/{quote}") and not os.path.exists(f"{top}/tests/{quote}"):
-                wrong.append(f"there is no {quote}")
+                wrong.append(f"{name}: there is no {quote}")
         elif re.match(r"\w+\.(bpf\.)?[ch]$", quote):
             counted["files"] += 1
             if quote not in files:
-                wrong.append(f"there is no {quote}")
-    for link in re.findall(r"\]\(([^)]+)\)", text):
-        counted["files"] += 1
-        heads = ["#" + re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in lines
-                 if line.startswith("#")]
-        if link not in heads if link.startswith("#") else not os.path.exists(f"{top}/{link}"):
-            wrong.append(f"a link leads nowhere: {link}")
-    for page, section in re.findall(r"\b((?:io\.)?pebs[a-z.-]*)\(([1-8])\)", text):
-        counted["pages"] += 1
-        if not os.path.exists(f"{top}/daemon/man/{page}.{section}"):
-            wrong.append(f"there is no page {page}({section})")
+                wrong.append(f"{name}: there is no {quote}")
+    for name, text in texts.items():
+        heads = ["#" + re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+                 for line in text.split("\n") if line.startswith("#")]
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            counted["files"] += 1
+            if link not in heads if link.startswith("#") else not os.path.exists(f"{top}/{os.path.dirname(name)}/{link}"):
+                wrong.append(f"{name}: a link leads nowhere: {link}")
+        for page, section in re.findall(r"\b((?:io\.)?pebs[a-z.-]*)\(([1-8])\)", text):
+            counted["pages"] += 1
+            if not os.path.exists(f"{top}/daemon/man/{page}.{section}"):
+                wrong.append(f"{name}: there is no page {page}({section})")
+    for page in PAGES + ("pebsd-hardware.7",):
+        for other, section in re.findall(r"^\.BR ((?:io\.)?pebs\S*) \(([1-8])\)",
+                                         open(f"{top}/daemon/man/{page}").read().replace("\\-", "-"), re.M):
+            counted["pages"] += 1
+            if not os.path.exists(f"{top}/daemon/man/{other}.{section}"):
+                wrong.append(f"{page}: there is no page {other}({section})")
     for what, count in counted.items():
-        if count < 5:
+        if count < 10:
             wrong.append(f"only {count} of {what} are found in the text")
 
 
@@ -221,8 +293,22 @@ mkdir -p "$work/checkout/build"
 for name in pebsd pebsctl pebsd-opener; do
 	ln -s "$(realpath "$(dirname "$PEBSD")/$name")" "$work/checkout/build/$name"
 done
+# The given pebsd: an installed one, to which the commands of a user talk. It has the rule of the README, and the rule
+# fires.
+sed -n '/^\[rule /,/^EOF$/{/^EOF$/!p}' README.md >"$work/given.conf"
+[ -s "$work/given.conf" ] || fail 'the README has no rule'
+mkdir "$work/given" "$work/alone"
+printf '#!/bin/sh\nexec "%s" --socket "%s" "$@"\n' "$(realpath "$PEBSCTL")" "$socket" >"$work/given/pebsctl"
+chmod +x "$work/given/pebsctl"
+ln -s "$(realpath "$PEBSD")" "$(realpath "$PEBSCTL")" "$work/alone/"
+start --origin model --config "$work/given.conf"
+for _ in $(seq 80); do
+	! ctl alerts | grep -q ^firing || break
+	sleep 1
+done
+ctl alerts | grep -q ^firing || fail 'the rule of the README does not fire'
+
 cat >"$work/section.sh" <<'EOT'
-set -m
 cd "$1/checkout" || exit 1
 trap 'jobs -p | xargs -r kill 2>/dev/null; wait' EXIT
 trap 'exit 1' TERM
@@ -231,11 +317,15 @@ for number in $2; do
 	echo $? >"$1/block$number.status"
 done
 EOT
-while read -r numbers; do
-	timeout 90 bash "$work/section.sh" "$work" "$numbers" || {
-		for number in $numbers; do
-			[ -e "$work/block$number.status" ] || fail "does not end: $(cat "$work/block$number")"
-		done
-	}
+# All sections at the same time: they mostly wait. They stay in the process group of this test, and so end with it.
+while read -r kind numbers; do
+	PATH=$work/$kind:$PATH timeout --foreground 90 bash "$work/section.sh" "$work" "$numbers" &
+	others="${others:-} $!"
 done <"$work/sections"
+# shellcheck disable=SC2086 # words
+wait $others || :
+others=''
+for block in "$work"/block*[0-9]; do
+	[ -e "$block.status" ] || fail "does not end: $(cat "$block")"
+done
 readme compare

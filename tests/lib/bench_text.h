@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Results as text for people: on a terminal, for the README, and as a comparison of two runs. */
+/* Results as text for people: on a terminal, for tests/bench/README.md, and as a comparison of two runs. */
 #ifndef PEBSD_BENCH_TEXT_H
 #define PEBSD_BENCH_TEXT_H
 
@@ -8,7 +8,7 @@
 /* Prints all results, the claims, and what was left out. */
 void bench_text_table(FILE *out, const struct bench_results *results);
 
-/* Prints the tables of the README. */
+/* Prints the tables of tests/bench/README.md. */
 void bench_text_markdown(FILE *out, const struct bench_results *results);
 
 /*

@@ -2,10 +2,14 @@
 /*
  * Shows what a program draws on a terminal, as a picture or as text:
  *   draw_top [--svg] [--size COLUMNSxROWS] [--term TYPE] [--locale NAME] [--wait TEXT] [--for MS]
- *            [--keys KEYS]... -- PROGRAM [ARGUMENT]...
+ *            [--keys KEYS | --frames N]... -- PROGRAM [ARGUMENT]...
  *
- * It waits until the screen shows TEXT (`--wait`), and then for MS milliseconds (`--for`). Then it types the
- * KEYS of each `--keys`, and waits that long after each ("\e" is Escape, "\r" is Enter).
+ * It waits until the screen shows TEXT (`--wait`), and then for MS milliseconds (`--for`). Then it takes these
+ * steps in the order in which they are given, and waits that long after each:
+ *   --keys KEYS  types them ("\e" is Escape, "\r" is Enter),
+ *   --frames N   takes the screen as a frame of a moving picture, N times, with MS milliseconds between them.
+ * With frames the picture moves, at the speed at which they were taken. Where nothing moves, as for readers who
+ * want less motion, the last frame stands.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,12 +21,27 @@
 #include "terminal.h"
 
 #define PATIENCE_MS 30000
-#define KEYS_MAX    16
+#define STEPS_MAX   16
+#define FRAMES_MAX  64
+#define ROWS_MAX    64
 #define CELL_WIDTH  8.4
 #define CELL_HEIGHT 18
 #define MARGIN      10
 
 DEFINE_CLEANUP(struct terminal *, terminal_free)
+
+/* What draws one screen, a line of SVG for each piece. Later layers lie above earlier ones. */
+enum { LAYER_GROUND, LAYER_LETTERS, N_LAYERS };
+
+struct frame {
+	char *rows[ROWS_MAX][N_LAYERS];
+};
+
+struct picture {
+	struct frame frames[FRAMES_MAX];
+	size_t n_frames;
+	int columns, rows;
+};
 
 static const char *const palette[8] = {"#1e1e1e", "#e06c75", "#98c379", "#e5c07b",
 				       "#61afef", "#c678dd", "#56b6c2", "#dcdfe4"};
@@ -33,17 +52,17 @@ static const char *colour(int number, const char *otherwise)
 	return number >= 0 && number < 8 ? palette[number] : otherwise;
 }
 
-static void put_escaped(const char *text)
+static void put_escaped(FILE *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '<')
-			(void)fputs("&lt;", stdout);
+			(void)fputs("&lt;", out);
 		else if (*text == '>')
-			(void)fputs("&gt;", stdout);
+			(void)fputs("&gt;", out);
 		else if (*text == '&')
-			(void)fputs("&amp;", stdout);
+			(void)fputs("&amp;", out);
 		else
-			(void)fputc(*text, stdout);
+			(void)fputc(*text, out);
 	}
 }
 
@@ -88,14 +107,14 @@ static double left_of(int column)
 	return MARGIN + column * CELL_WIDTH;
 }
 
-static void put_rect(double x, double y, double width, double height, const char *fill)
+static void put_rect(FILE *out, double x, double y, double width, double height, const char *fill)
 {
-	(void)printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y,
-		     width, height, fill);
+	(void)fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y,
+		      width, height, fill);
 }
 
 /* Each of these functions draws what begins at `column`, and returns the column behind it. */
-static int put_ground(const struct terminal *terminal, int row, int column, int columns)
+static int put_ground(FILE *out, const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell cell = terminal_cell(terminal, row, column);
 	const char *back = back_of(&cell);
@@ -108,12 +127,12 @@ static int put_ground(const struct terminal *terminal, int row, int column, int 
 		cell = terminal_cell(terminal, row, end);
 	} while (strcmp(back_of(&cell), back) == 0);
 	if (strcmp(back, ground) != 0)
-		put_rect(left_of(column), MARGIN + row * (double)CELL_HEIGHT, (end - column) * CELL_WIDTH,
-			 CELL_HEIGHT, back);
+		put_rect(out, left_of(column), MARGIN + row * (double)CELL_HEIGHT,
+			 (end - column) * CELL_WIDTH, CELL_HEIGHT, back);
 	return end;
 }
 
-static int put_block(const struct terminal *terminal, int row, int column, int columns)
+static int put_block(FILE *out, const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell first = terminal_cell(terminal, row, column), cell;
 	/* Leave a gap between the bars of two rows. */
@@ -122,7 +141,7 @@ static int put_block(const struct terminal *terminal, int row, int column, int c
 	int end = column + 1;
 
 	if (block.from_left) {
-		put_rect(left_of(column), y, CELL_WIDTH * block.eighths / 8, height, front_of(&first));
+		put_rect(out, left_of(column), y, CELL_WIDTH * block.eighths / 8, height, front_of(&first));
 		return end;
 	}
 	for (; end < columns; end++) {
@@ -130,7 +149,7 @@ static int put_block(const struct terminal *terminal, int row, int column, int c
 		if (strcmp(cell.text, first.text) != 0 || strcmp(front_of(&cell), front_of(&first)) != 0)
 			break;
 	}
-	put_rect(left_of(column), y + height * (8.0 - block.eighths) / 8, (end - column) * CELL_WIDTH,
+	put_rect(out, left_of(column), y + height * (8.0 - block.eighths) / 8, (end - column) * CELL_WIDTH,
 		 height * block.eighths / 8.0, front_of(&first));
 	return end;
 }
@@ -139,7 +158,7 @@ static int put_block(const struct terminal *terminal, int row, int column, int c
  * Draws one text from here on, up to two blanks, a block, or other attributes. It is as wide as its cells in
  * any font.
  */
-static int put_text(const struct terminal *terminal, int row, int column, int columns)
+static int put_text(FILE *out, const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell first = terminal_cell(terminal, row, column), cell = first;
 	int end, last = column;
@@ -153,46 +172,162 @@ static int put_text(const struct terminal *terminal, int row, int column, int co
 			last = end;
 	}
 	end = last + 1;
-	(void)printf("<text x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" fill=\"%s\"%s>", left_of(column),
-		     MARGIN + row * CELL_HEIGHT + CELL_HEIGHT - 5, (end - column) * CELL_WIDTH,
-		     front_of(&first), first.bold ? " font-weight=\"bold\"" : "");
+	(void)fprintf(out, "<text x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" fill=\"%s\"%s>", left_of(column),
+		      MARGIN + row * CELL_HEIGHT + CELL_HEIGHT - 5, (end - column) * CELL_WIDTH,
+		      front_of(&first), first.bold ? " font-weight=\"bold\"" : "");
 	for (int at = column; at < end; at++) {
 		cell = terminal_cell(terminal, row, at);
-		put_escaped(is_blank(&cell) ? " " : cell.text);
+		put_escaped(out, is_blank(&cell) ? " " : cell.text);
 	}
-	(void)printf("</text>\n");
+	(void)fprintf(out, "</text>\n");
 	return end;
 }
 
-static void put_row(const struct terminal *terminal, int row, int columns)
+static void put_layer(FILE *out, const struct terminal *terminal, int row, int columns, int layer)
 {
-	for (int column = 0; column < columns;)
-		column = put_ground(terminal, row, column, columns);
 	for (int column = 0; column < columns;) {
 		struct terminal_cell cell = terminal_cell(terminal, row, column);
 
-		if (is_blank(&cell))
+		if (layer == LAYER_GROUND)
+			column = put_ground(out, terminal, row, column, columns);
+		else if (is_blank(&cell))
 			column++;
 		else if (block_of(&cell).eighths > 0)
-			column = put_block(terminal, row, column, columns);
+			column = put_block(out, terminal, row, column, columns);
 		else
-			column = put_text(terminal, row, column, columns);
+			column = put_text(out, terminal, row, column, columns);
 	}
 }
 
-static void put_svg(const struct terminal *terminal)
+/* Adds what the terminal shows now. Returns 0 or -errno. */
+static int take_frame(struct picture *picture, const struct terminal *terminal)
 {
-	int columns, rows;
+	struct frame *frame = &picture->frames[picture->n_frames];
+	size_t size;
 
-	terminal_size(terminal, &columns, &rows);
+	terminal_size(terminal, &picture->columns, &picture->rows);
+	if (picture->n_frames == FRAMES_MAX || picture->rows > ROWS_MAX)
+		return -E2BIG;
+	for (int row = 0; row < picture->rows; row++) {
+		for (int layer = 0; layer < N_LAYERS; layer++) {
+			FILE *out = open_memstream(&frame->rows[row][layer], &size);
+
+			if (!out)
+				return -errno;
+			put_layer(out, terminal, row, picture->columns, layer);
+			if (fclose(out) < 0)
+				return -errno;
+		}
+	}
+	picture->n_frames++;
+	return 0;
+}
+
+static void picture_free(struct picture *picture)
+{
+	for (size_t i = 0; i < FRAMES_MAX; i++)
+		for (int row = 0; row < ROWS_MAX; row++)
+			for (int layer = 0; layer < N_LAYERS; layer++)
+				free(picture->frames[i].rows[row][layer]);
+	free(picture);
+}
+
+DEFINE_CLEANUP(struct picture *, picture_free)
+
+/* Whether this piece, a line with its end, is in the frame. */
+static bool frame_has(const struct picture *picture, size_t frame, int row, int layer, const char *piece,
+		      size_t size)
+{
+	const char *text = picture->frames[frame].rows[row][layer];
+
+	for (; *text; text = strchr(text, '\n') + 1)
+		if (strncmp(text, piece, size) == 0)
+			return true;
+	return false;
+}
+
+/* Writes the pieces of a layer that are there from the frame `first` to the frame `last`, and not around them. */
+static void put_pieces(FILE *out, const struct picture *picture, int layer, size_t first, size_t last)
+{
+	for (int row = 0; row < picture->rows; row++) {
+		const char *piece = picture->frames[first].rows[row][layer];
+
+		for (size_t size; *piece; piece += size) {
+			size_t end = first;
+
+			size = (size_t)(strchr(piece, '\n') - piece) + 1;
+			if (first > 0 && frame_has(picture, first - 1, row, layer, piece, size))
+				continue;
+			while (end + 1 < picture->n_frames &&
+			       frame_has(picture, end + 1, row, layer, piece, size))
+				end++;
+			if (end == last)
+				(void)fwrite(piece, 1, size, out);
+		}
+	}
+}
+
+/* The rule that shows a group in some of the frames alone. Without animation only the last frame is shown. */
+static void put_rule(const struct picture *picture, size_t first, size_t last)
+{
+	double share = 100.0 / (double)picture->n_frames;
+
+	(void)printf("<style>.f%zu-%zu{animation-name:k%zu-%zu%s}@keyframes k%zu-%zu{", first, last, first,
+		     last, last + 1 < picture->n_frames ? ";visibility:hidden" : "", first, last);
+	if (first > 0)
+		(void)printf("0%%{visibility:hidden}");
+	(void)printf("%.2f%%{visibility:visible}", (double)first * share);
+	if (last + 1 < picture->n_frames)
+		(void)printf("%.2f%%{visibility:hidden}", (double)(last + 1) * share);
+	(void)printf("}</style>\n");
+}
+
+static int put_layer_of_frames(const struct picture *picture, int layer, bool *rules)
+{
+	for (size_t first = 0; first < picture->n_frames; first++) {
+		for (size_t last = first; last < picture->n_frames; last++) {
+			bool always = first == 0 && last + 1 == picture->n_frames;
+			_cleanup_free_ char *pieces = NULL;
+			size_t size;
+			FILE *out = open_memstream(&pieces, &size);
+
+			if (!out)
+				return -errno;
+			put_pieces(out, picture, layer, first, last);
+			if (fclose(out) < 0)
+				return -errno;
+			if (*pieces && !always && !rules[first * FRAMES_MAX + last])
+				put_rule(picture, first, last);
+			if (*pieces && always)
+				(void)printf("%s", pieces);
+			else if (*pieces)
+				(void)printf("<g class=\"f f%zu-%zu\">\n%s</g>\n", first, last, pieces);
+			if (*pieces)
+				rules[first * FRAMES_MAX + last] = true;
+		}
+	}
+	return 0;
+}
+
+static int put_svg(const struct picture *picture, int milliseconds)
+{
+	static bool rules[FRAMES_MAX * FRAMES_MAX];
+	int r = 0;
+
 	(void)printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %d\" "
 		     "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\" font-size=\"14\" "
 		     "shape-rendering=\"crispEdges\">\n"
 		     "<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"%s\"/>\n",
-		     2 * MARGIN + columns * CELL_WIDTH, 2 * MARGIN + rows * CELL_HEIGHT, ground);
-	for (int row = 0; row < rows; row++)
-		put_row(terminal, row, columns);
+		     2 * MARGIN + picture->columns * CELL_WIDTH, 2 * MARGIN + picture->rows * CELL_HEIGHT,
+		     ground);
+	if (picture->n_frames > 1)
+		(void)printf("<style>.f{animation:%zums step-end infinite}"
+			     "@media(prefers-reduced-motion:reduce){.f{animation:none!important}}</style>\n",
+			     picture->n_frames * (size_t)milliseconds);
+	for (int layer = 0; layer < N_LAYERS && r == 0; layer++)
+		r = put_layer_of_frames(picture, layer, rules);
 	(void)printf("</svg>\n");
+	return r;
 }
 
 /* Replaces "\e" and "\r" in the argument. */
@@ -213,19 +348,30 @@ static void unescape(char *keys)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"svg", no_argument, NULL, 's'},        {"size", required_argument, NULL, 'x'},
-		{"term", required_argument, NULL, 't'}, {"locale", required_argument, NULL, 'l'},
-		{"wait", required_argument, NULL, 'w'}, {"for", required_argument, NULL, 'f'},
-		{"keys", required_argument, NULL, 'k'}, {0}};
+	static const struct option options[] = {{"svg", no_argument, NULL, 's'},
+						{"size", required_argument, NULL, 'x'},
+						{"term", required_argument, NULL, 't'},
+						{"locale", required_argument, NULL, 'l'},
+						{"wait", required_argument, NULL, 'w'},
+						{"for", required_argument, NULL, 'f'},
+						{"keys", required_argument, NULL, 'k'},
+						{"frames", required_argument, NULL, 'n'},
+						{0}};
 	struct terminal_settings settings = {
 		.type = "xterm-256color", .locale = "C.UTF-8", .columns = 80, .rows = 24};
 	_cleanup_(terminal_freep) struct terminal *terminal = NULL;
+	_cleanup_(picture_freep) struct picture *picture = calloc(1, sizeof(*picture));
 	const char *wait = NULL;
-	char *keys[KEYS_MAX];
-	size_t n_keys = 0;
-	int option, milliseconds = 200;
+	struct step {
+		char *keys; /* NULL: frames */
+		int frames;
+	} steps[STEPS_MAX];
+	size_t n_steps = 0;
+	int option, milliseconds = 200, r = 0;
 	bool svg = false;
+
+	if (!picture)
+		return 1;
 
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
 		if (option == 's')
@@ -240,8 +386,10 @@ int main(int argc, char **argv)
 			wait = optarg;
 		else if (option == 'f')
 			milliseconds = atoi(optarg);
-		else if (option == 'k' && n_keys < KEYS_MAX)
-			keys[n_keys++] = optarg;
+		else if (option == 'k' && n_steps < STEPS_MAX)
+			steps[n_steps++] = (struct step){.keys = optarg};
+		else if (option == 'n' && n_steps < STEPS_MAX)
+			steps[n_steps++] = (struct step){.frames = atoi(optarg)};
 		else
 			return 2;
 	}
@@ -257,17 +405,28 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	terminal_watch(terminal, milliseconds);
-	for (size_t i = 0; i < n_keys; i++) {
-		unescape(keys[i]);
-		terminal_type(terminal, keys[i]);
-		terminal_watch(terminal, milliseconds);
+	for (size_t i = 0; i < n_steps; i++) {
+		if (steps[i].keys) {
+			unescape(steps[i].keys);
+			terminal_type(terminal, steps[i].keys);
+			terminal_watch(terminal, milliseconds);
+		}
+		for (int frame = 0; frame < steps[i].frames && r == 0; frame++) {
+			r = take_frame(picture, terminal);
+			terminal_watch(terminal, milliseconds);
+		}
 	}
 	if (svg) {
-		put_svg(terminal);
+		if (r == 0 && picture->n_frames == 0)
+			r = take_frame(picture, terminal);
+		if (r == 0)
+			r = put_svg(picture, milliseconds);
+		if (r < 0)
+			(void)fprintf(stderr, "draw_top: cannot draw the picture: %s\n", strerror(-r));
 	} else {
 		_cleanup_free_ char *text = terminal_text(terminal);
 
 		(void)fputs(text ? text : "", stdout);
 	}
-	return 0;
+	return r < 0;
 }

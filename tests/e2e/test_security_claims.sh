@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The section "Security" of README.md. Each claim must have existing tests. Each process must have the user, the
-# privileges and the score of its unit. As installed, no socket may be open to other machines.
+# .github/SECURITY.md: each claim must have existing tests, and each process the user, the privileges and the score of
+# its unit. As installed, no socket may be open to other machines.
 set -eu
 
 cd "$(dirname "$0")/../.."
-section=$(sed -n '/^## Security$/,/^## /p' README.md) || section=''
+text=.github/SECURITY.md
 wrong=0 parts=0 claims=0
 
 complain() {
-	echo "README.md, \"Security\": $*"
+	echo "$text: $*"
 	wrong=1
 }
 
@@ -82,13 +82,16 @@ while IFS='|' read -r _ first second third fourth fifth rest; do
 		claim "$first" "$second"
 		claims=$((claims + 1))
 	fi
-done < <(grep '^|' <<<"$section")
+done < <(grep '^|' "$text")
 
 [ "$parts" = "$(find units -name '*.service' | wc -l)" ] || complain "$parts units stand there"
 [ "$claims" -gt 25 ] || complain "only $claims claims were found"
 while read -r file; do
 	[ -f "tests/$file" ] || complain "there is no tests/$file"
-done < <(grep -v '^|' <<<"$section" | grep -o 'e2e/[a-z_]*\.sh')
+done < <(grep -v '^|' "$text" | grep -o 'e2e/[a-z_]*\.sh')
+while read -r file; do
+	[ -f "tests/unit/$file" ] || [ -f "tests/$file" ] || complain "there is no $file"
+done < <(grep -v '^|' "$text" | grep -oE '(bpf/)?test_[a-z_]*\.c')
 
 # "As installed, other machines do not reach it". pebsd queries the kernel through netlink, to which nobody connects.
 while read -r address; do
