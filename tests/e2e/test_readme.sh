@@ -232,7 +232,7 @@ for number in $2; do
 done
 EOT
 while read -r numbers; do
-	timeout 90 bash "$work/section.sh" "$work" "$numbers" || {
+	timeout 240 bash "$work/section.sh" "$work" "$numbers" || {
 		for number in $numbers; do
 			[ -e "$work/block$number.status" ] || fail "does not end: $(cat "$work/block$number")"
 		done
