@@ -7,7 +7,7 @@
 # their output says what was lacking; else: failed. With -p each is a command line that prints a report of several
 # tests (Test Anything Protocol) as they end, shown as it comes: "1..N" each time that N more are to be expected,
 # "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" for each, and "# TEXT" to explain the one before.
-# -t: what one test may take, default 120. Logs go to DIRECTORY. -j: so many tests run at once, default 1; what each
+# -t: what one test may take, default 600. Logs go to DIRECTORY. -j: so many tests run at once, default 1; what each
 # prints is shown when it ends; but -a: those whose name matches run alone, as what measures the machine, or counts all
 # that happens on it, has to. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
 set -u
@@ -17,7 +17,7 @@ usage() {
 	exit 2
 }
 
-seconds=120 directory=build/test-results commands='' reports='' may_skip='' jobs=1 alone=()
+seconds=600 directory=build/test-results commands='' reports='' may_skip='' jobs=1 alone=()
 while getopts st:o:j:a:cp option; do
 	case $option in
 	t) seconds=$OPTARG ;;
@@ -37,6 +37,10 @@ TMPDIR=$(mktemp -d) || exit 1
 chmod 711 "$TMPDIR"
 export TMPDIR
 export TEST_SECONDS=$seconds # tests/lib/time_limit.c
+# A test takes a TCP port by making a directory with its name here, so that no two tests of a run get the same one.
+export TEST_PORTS=$TMPDIR/ports
+mkdir "$TEST_PORTS"
+chmod 711 "$TEST_PORTS"
 
 passed=0 failed=0 skipped=0 group='' timed_out=''
 failures=() skips=()

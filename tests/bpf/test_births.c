@@ -70,7 +70,7 @@ static u64 short_life(const char *name, unsigned pages)
 	return software_event_count(fd);
 }
 
-Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart, .timeout = 120)
+Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart)
 {
 	static u64 counts[CROWD];
 	char name[32];
@@ -100,7 +100,7 @@ Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart, .timeout = 
 	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 0);
 }
 
-Test(births, slots_are_used_again_without_mixing, .timeout = 120)
+Test(births, slots_are_used_again_without_mixing)
 {
 	u64 total = 0, alive;
 	char name[32];

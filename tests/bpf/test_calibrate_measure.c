@@ -198,7 +198,7 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	unknown.precise_ip = 3;
 	cr_assert_eq(calibration_new(openings, 4, NULL, &program, MAX_RATE, &calibration), 0);
 	/* Its own work faults too seldom. */
-	for (int i = 0; i < 1000 && !results; i++) {
+	for (int i = 0; i < 6000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);
 	}
@@ -222,7 +222,7 @@ Test(calibrate_measure, what_is_known_is_not_measured_again_and_serves_others)
 	struct calibration *calibration = NULL;
 
 	cr_assert_eq(calibration_new(openings, 2, before, &program, MAX_RATE, &calibration), 0);
-	for (int i = 0; i < 1000 && !results; i++) {
+	for (int i = 0; i < 6000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);
 	}

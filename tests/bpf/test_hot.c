@@ -232,7 +232,7 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 {
 	const u64 page = (u64)sysconf(_SC_PAGESIZE);
 	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page; /* per event, not per CPU */
-	u64 none;
+	u64 none, now;
 
 	open_books(3, false);
 	(void)name_and_adopt(7, "seven");
@@ -243,7 +243,8 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 		cr_expect_null(kernel_hot_table(books.kernel, choice, LATENCY, 0));
 	cr_assert_eq(choose("seven"), 0);
 	cr_expect_eq(kernel_map_bytes(books.kernel), none + one);
-	cr_assert_eq(collect_hot_choose(books.collect, "eight", now_ns() + NSEC_PER_MSEC, now_ns()), 0);
+	now = now_ns();
+	cr_assert_eq(collect_hot_choose(books.collect, "eight", now + NSEC_PER_MSEC, now), 0);
 	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
 	inject_at(8, 0x401000, 0x1000, 100);
 	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
@@ -426,6 +427,7 @@ Test(hot, numbers_of_no_event_go_nowhere)
 Test(hot, tables_are_chosen_released_and_chosen_again)
 {
 	const struct hot_choices *chosen;
+	u64 now;
 
 	open_books(1, false);
 	(void)name_and_adopt(7, "seven");
@@ -433,7 +435,8 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	books_collect(&books);
 	chosen = collect_hot(books.collect);
 	cr_expect_null(hot_choices_nth(chosen, 0));
-	cr_assert_eq(collect_hot_choose(books.collect, "seven", now_ns() + NSEC_PER_MSEC, now_ns()), 0);
+	now = now_ns();
+	cr_assert_eq(collect_hot_choose(books.collect, "seven", now + NSEC_PER_MSEC, now), 0);
 	cr_expect_str_eq(hot_choices_nth(chosen, 0), "seven");
 	cr_expect_null(hot_choices_nth(chosen, 1));
 	cr_expect_eq(choose("eight"), -ENOSPC);
@@ -441,10 +444,12 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
 	(void)usleep(2000);
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1, "until a collection");
-	books_collect(&books);
+	now = now_ns();
+	cr_assert_eq(collect_run(books.collect, now), 0);
 	cr_expect_null(hot_choices_nth(chosen, 0));
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
-	cr_expect_eq(choose("eight"), -ENOSPC, "somebody may still write to it");
+	cr_expect_eq(collect_hot_choose(books.collect, "eight", FOREVER_NS, now), -ENOSPC,
+		     "somebody may still write to it");
 	cr_expect_not(is_clear(0));
 	inject_at(7, 0x401000, 0x1000, 100);
 	(void)usleep(REST_US);
@@ -651,6 +656,14 @@ static int fault_on(void *userdata)
 	return 0;
 }
 
+/* Waits until there are more. The child may get no CPU for long. */
+static void await_faults(int fd, u64 before)
+{
+	for (unsigned i = 0; i < 60000 && software_event_count(fd) <= before; i++)
+		(void)usleep(1000);
+	(void)usleep(50000);
+}
+
 /*
  * A cgroup that never rests loses no sample while its tables are made. The tables get every sample after
  * that.
@@ -675,11 +688,11 @@ Test(hot_door, no_sample_is_lost_while_tables_are_made)
 				 kernel_program_fd(books.kernel, LATENCY));
 	software_event_enable(fd);
 	cgroup_fixture_start(&child);
-	(void)usleep(50000);
+	await_faults(fd, 0);
 	before = software_event_count(fd);
 	cr_assert_eq(choose(path), 0);
 	after = software_event_count(fd);
-	(void)usleep(50000);
+	await_faults(fd, after);
 	*faults_end = true;
 	cgroup_fixture_wait(&child);
 	books_collect(&books);

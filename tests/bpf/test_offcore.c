@@ -48,7 +48,7 @@ static void teardown(void)
 	cgroup_fixture_teardown(&fixture);
 }
 
-TestSuite(offcore, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(offcore, .init = setup, .fini = teardown);
 
 static void write_online(const char *list)
 {

@@ -394,7 +394,7 @@ static void burn(u64 ns)
 		;
 }
 
-/* Keeps `cpu` busy for `ns`. The event there is throttled for part of that time. */
+/* Keeps `cpu` busy for `ns`. The event there is throttled for part of that time, if the CPU is not taken away. */
 static void burn_throttled(int cpu, u64 ns)
 {
 	cpu_set_t cpus;
@@ -410,10 +410,21 @@ static void burn_throttled(int cpu, u64 ns)
 static void expect_throttled(const struct perf_counts *counts, u64 elapsed)
 {
 	cr_expect(counts->throttle_known);
-	/* At most one per tick, of 1 to 10 ms. The CPU may be shared with others. */
+	/* At most one per tick, of 1 to 10 ms. */
 	cr_expect_geq(counts->throttles, 3);
 	cr_expect_gt(counts->throttled_ns, 100 * NSEC_PER_USEC);
 	cr_expect_leq(counts->throttled_ns, elapsed);
+}
+
+/* Until the event was throttled a few times, or ten seconds. A hypervisor may take the CPU, and with it ticks, away. */
+static void burn_until_throttled(struct perf_event_set *set, struct perf_counts *ret)
+{
+	for (int i = 0; i < 160; i++) {
+		burn_throttled(0, 60 * NSEC_PER_MSEC);
+		perf_count(set, ret);
+		if (ret->throttles >= 3 && ret->throttled_ns > 100 * NSEC_PER_USEC)
+			break;
+	}
 }
 
 static struct perf_event_set *open_clock(const struct pmu_opening *opening)
@@ -434,10 +445,10 @@ Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
 	u64 begun = now_ns(), counted;
 
 	start(set);
-	burn_throttled(0, 60 * NSEC_PER_MSEC);
-	perf_count(set, &first);
+	burn_until_throttled(set, &first);
+	expect_throttled(&first, now_ns() - begun);
 	counted = now_ns();
-	expect_throttled(&first, counted - begun);
+	perf_count(set, &first);
 
 	/* The total never decreases, and grows by no more than the time that passed. */
 	burn(20 * NSEC_PER_MSEC);
@@ -467,9 +478,8 @@ Test(perf_throttling, in_a_group_it_is_counted_once)
 	set = open_clock(&opening);
 	start(set);
 	begun = now_ns();
-	burn_throttled(0, 60 * NSEC_PER_MSEC);
+	burn_until_throttled(set, &counts);
 	ticks = (now_ns() - begun) / NSEC_PER_MSEC + 2;
-	perf_count(set, &counts);
 	expect_throttled(&counts, now_ns() - begun);
 	cr_expect_leq(counts.throttles, ticks, "more often than there can be ticks");
 }
@@ -494,8 +504,10 @@ Test(perf_throttling, a_full_ring_grows)
 	}
 	cr_expect_eq(event.map.data_pages, 2);
 	cr_expect_leq(first, 64);
-	burn_throttled(0, 30 * NSEC_PER_MSEC);
-	perf_cpu_read_throttling(&event);
+	for (int i = 0; i < 100 && event.map.throttle.throttles <= first; i++) {
+		burn_throttled(0, 30 * NSEC_PER_MSEC);
+		perf_cpu_read_throttling(&event);
+	}
 	cr_expect_gt(event.map.throttle.throttles, first, "the larger ring tells nothing");
 	cr_expect(perf_cpu_counts(&event).throttle_known);
 	perf_cpu_close(&event);
@@ -553,7 +565,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	const u64 period = FAULTS * 3 / 4;
 	struct perf_counts before, paused, after;
 	char *message = NULL;
-	u64 runs;
+	u64 runs, since;
 
 	opening.event.period = period;
 	tree_write(root, "online", "0\n");
@@ -573,6 +585,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	cr_expect_eq(perf_hotplug(set, &message), 0, "%s", message);
 	perf_pause(set); /* a second pause changes nothing */
 	cr_expect_eq(descriptors_of_events(), 0);
+	since = now_ns();
 	perf_count(set, &paused);
 	cr_expect_geq(paused.count, before.count);
 	cr_expect_eq(paused.expected, runs, "what the closed events were due");
@@ -588,7 +601,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	perf_count(set, &after);
 	cr_expect_geq(after.paused_ns, paused.paused_ns + 1000 * NSEC_PER_MSEC,
 		      "two CPUs, half a second each");
-	cr_expect_leq(after.paused_ns, paused.paused_ns + 1500 * NSEC_PER_MSEC);
+	cr_expect_leq(after.paused_ns, paused.paused_ns + 2 * (now_ns() - since));
 	cr_expect_eq(descriptors_of_events(), 2);
 	fault_on(0);
 	perf_count(set, &after);

@@ -376,7 +376,7 @@ static void *write_samples(void *userdata)
 
 		touch_pages(1);
 		n = software_event_count(fd);
-		deadline = now_ns() + 10 * NSEC_PER_SEC;
+		deadline = now_ns() + 60 * NSEC_PER_SEC;
 		while (known(writer) < n && now_ns() < deadline)
 			(void)sched_yield();
 		writer->missed = n - known(writer);

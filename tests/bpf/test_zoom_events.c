@@ -289,7 +289,9 @@ Test(zoom_events, no_more_than_the_limit)
 	cr_expect_leq(taken.samples, most, "%zu samples in %llu ms", taken.samples,
 		      (taken.last_ns - taken.first_ns) / NSEC_PER_MSEC);
 	cr_expect_geq(taken.samples, 20, "%zu samples", taken.samples);
-	cr_expect_gt(counts.limited, 10 * taken.samples, "%llu limited", counts.limited);
+	/* If the work has to wait for a CPU, fewer samples are beyond the limit. */
+	if (taken.last_ns - taken.first_ns < NSEC_PER_SEC)
+		cr_expect_gt(counts.limited, 10 * taken.samples, "%llu limited", counts.limited);
 	/* The samples are spread over the time and are not just the first ones. */
 	cr_expect_gt(taken.last_ns - taken.first_ns, 200 * NSEC_PER_MSEC);
 }

@@ -40,10 +40,11 @@ need() {
 
 [ "$(id -u)" = 0 ] || skip 'needs root: it loads BPF programs'
 
-# Prints a TCP port of the loopback address that is free now.
+# Prints a TCP port of the loopback address that is free now. No other test of the same run gets it (tests/run.sh).
 free_port() {
 	local candidate
 	for candidate in $(shuf -i 20000-29999 -n 50); do
+		mkdir "${TEST_PORTS:-$work}/port-$candidate" 2>/dev/null || continue
 		(exec 3<>"/dev/tcp/127.0.0.1/$candidate") 2>/dev/null || {
 			echo "$candidate"
 			return
@@ -57,7 +58,7 @@ start() {
 	port=$(free_port)
 	"$PEBSD" --socket "$socket" --listen "127.0.0.1:$port" "$@" >"$work/out" 2>"$work/log" &
 	daemon=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		! "$PEBSCTL" --socket "$socket" status >/dev/null 2>&1 || return 0
 		kill -0 "$daemon" 2>/dev/null || fail "pebsd ended while starting"
 		sleep 0.1
@@ -67,24 +68,69 @@ start() {
 
 # Waits until pebsd has read the whole recording.
 replayed() {
-	for _ in $(seq 100); do
-		! grep -q 'all records were read' "$work/log" || return 0
-		sleep 0.1
-	done
-	fail 'the recording is not read to its end'
+	until_true 'the recording is read to its end' grep -q 'all records were read' "$work/log"
 }
 
+# pebsctl waits ten seconds for an answer. A daemon that gets no CPU for longer is asked again.
 ctl() {
-	"$PEBSCTL" --socket "$socket" "$@"
+	local status errors=$work/ctl.$BASHPID
+	for _ in 1 2 3 4 5 6; do
+		status=0
+		"$PEBSCTL" --socket "$socket" "$@" 2>"$errors" || status=$?
+		if [ "$status" = 0 ] || ! grep -q 'has not answered for' "$errors"; then
+			break
+		fi
+	done
+	cat "$errors" >&2
+	rm -f "$errors"
+	return "$status"
 }
 
 get() {
-	curl --silent --show-error --fail --max-time 10 "http://127.0.0.1:$port$1" "${@:2}"
+	curl --silent --show-error --fail --max-time 60 "http://127.0.0.1:$port$1" "${@:2}"
 }
 
 # expect WHAT EXPECTED FOUND
 expect() {
 	[ "$2" = "$3" ] || fail "$1: expected $2, found $3"
+}
+
+# For what comes with time. Other tests may take the CPUs for seconds, so a test waits for the very thing that it demands,
+# and never for a time. Both wait up to a minute, or longer on a busy machine.
+# until_true WHAT COMMAND...: waits until the command succeeds.
+until_true() {
+	local what=$1
+	shift
+	for _ in $(seq 600); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	fail "not in a minute: $what"
+}
+
+# until_is WHAT EXPECTED COMMAND...: waits until the command prints this.
+until_is() {
+	local found=''
+	for _ in $(seq 600); do
+		found=$("${@:3}") || :
+		[ "$found" != "$2" ] || return 0
+		sleep 0.1
+	done
+	expect "$1" "$2" "$found"
+}
+
+# logged TEXT [TIMES]: waits until so many lines of pebsd's log have the text, or one.
+logged() {
+	until_true "the log says: $1" has_lines "$1" "${2:-1}"
+}
+
+has_lines() {
+	[ "$(grep -c -- "$1" "$work/log" || :)" -ge "$2" ]
+}
+
+# Prints a time in ms that only goes forward.
+uptime_ms() {
+	awk '{ print int($1 * 1000) }' /proc/uptime
 }
 
 # exits WHAT CODE COMMAND...: expects this exit code and leaves the output in $work/said

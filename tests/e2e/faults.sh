@@ -32,17 +32,19 @@ seen() {
 # In a crowd of the same user's clients, this client may be refused for a second.
 still_samples() {
 	local before='' after
-	for _ in $(seq 30); do
+	for _ in $(seq 600); do
 		kill -0 "$daemon" 2>/dev/null || fail "$1: pebsd has ended"
 		before=$(seen) && break
 		sleep 0.1
 	done
 	[ -n "$before" ] || fail "$1: status is not answered: $(cat "$work/said")"
-	for _ in $(seq 50); do
-		after=$(seen) || fail "$1: status is not answered: $(cat "$work/said")"
-		[ "$after" -le "$before" ] || return 0
+	for _ in $(seq 600); do
+		kill -0 "$daemon" 2>/dev/null || fail "$1: pebsd has ended"
+		after=$(seen) || after=''
+		[ "${after:-0}" -le "$before" ] || return 0
 		sleep 0.1
 	done
+	[ -n "$after" ] || fail "$1: status is not answered: $(cat "$work/said")"
 	fail "$1: it samples no more: $after samples, as before"
 }
 
@@ -58,17 +60,27 @@ descriptors() {
 	find "$proc/$daemon/fd" -mindepth 1 | wc -l
 }
 
+# Prints the time of the last collection.
+collected() {
+	ctl --json status | jq -r .taken
+}
+
+another_collection() {
+	[ "$(collected)" != "$1" ]
+}
+
 # Remembers memory, descriptors and log before a fault, after everything that the first use allocates was allocated.
 remember() {
-	ctl status >/dev/null
-	sleep 0.3
+	for _ in 1 2 3; do
+		until_true 'a collection' another_collection "$(collected)"
+	done
 	memory_before=$(memory) descriptors_before=$(descriptors) log_before=$(wc -l <"$work/log")
 }
 
 # Waits until memory and descriptors are back: connections end, and windows are written, a little later.
 given_back() {
 	local now
-	for _ in $(seq 50); do
+	for _ in $(seq 600); do
 		now=$(memory)
 		[ "$now" -le $((memory_before + memory_slack)) ] && [ "$(descriptors)" -le "$descriptors_before" ] && return
 		sleep 0.1
@@ -78,10 +90,19 @@ given_back() {
 	fail "$1: $now KiB of its own, before $memory_before"
 }
 
-# named WHAT TEXT [MOST]: TEXT is in the log since `remember`, at least once and at most MOST times.
+# times_named TEXT: prints how many lines of the log have it since `remember`.
+times_named() {
+	tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$1" || :
+}
+
+# named WHAT TEXT [MOST]: TEXT is in the log since `remember`, or comes, at least once and at most MOST times.
 named() {
 	local times
-	times=$(tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$2" || :)
+	for _ in $(seq 600); do
+		times=$(times_named "$2")
+		[ "$times" = 0 ] || break
+		sleep 0.1
+	done
 	[ "$times" -ge 1 ] || fail "$1: the log does not say: $2"
 	[ "$times" -le "${3:-1}" ] || fail "$1: the log says $times times: $2"
 }
@@ -94,7 +115,7 @@ quiet() {
 	[ "$lines" -le "$2" ] || fail "$1: $lines lines in the log, more than $2"
 }
 
-# Prints the CPU time used so far, in ms.
+# Prints the CPU time used so far, in ms. Compare it with the time that went by, which may be long on a busy machine.
 cpu() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "$proc/$daemon/stat"
 }
@@ -133,9 +154,24 @@ let_go() {
 own_cgroup() {
 	local root
 	root=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET) || skip 'needs cgroup2'
-	cgroup=$root/pebsd-faults-$$
-	mkdir "$cgroup"
+	cgroup=$(mktemp -d "$root/pebsd-faults-XXXXXX")
 	trap end_with_cgroup EXIT
+}
+
+# For tests with a certain number of cgroups, all of which are the machine's: only one of them runs at a time. The daemon
+# holds the lock, too, and ends with the test.
+alone_with_cgroups() {
+	exec 8<"${cgroup%/*}"
+	flock 8
+}
+
+# sampled PATH: waits until pebsd has samples of this cgroup, by its name.
+sampled() {
+	until_true "$1 is sampled" has_samples "$1"
+}
+
+has_samples() {
+	ctl --json show "$1" 2>/dev/null | jq -e '.events | length > 0' >/dev/null
 }
 
 # work_in N: runs a process in the cgroup N below that one. The process touches fresh memory.
@@ -151,7 +187,7 @@ end_with_cgroup() {
 	local status=$?
 	echo 1 >"$cgroup/cgroup.kill"
 	# Killed processes leave the cgroup a little later.
-	for _ in $(seq 50); do
+	for _ in $(seq 600); do
 		find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null
 		[ -d "$cgroup" ] || break
 		sleep 0.1

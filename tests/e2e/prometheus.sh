@@ -22,13 +22,13 @@ run_prometheus() {
 
 # query NAME EXPRESSION: prints the values, one per line
 query() {
-	curl --silent --max-time 5 --data-urlencode "query=$2" "http://$(cat "$work/$1/address")/api/v1/query" |
+	curl --silent --max-time 30 --data-urlencode "query=$2" "http://$(cat "$work/$1/address")/api/v1/query" |
 		jq -r '.data.result[].value[1]' 2>/dev/null || :
 }
 
 # until_there NAME EXPRESSION: waits until the expression has a value
 until_there() {
-	for _ in $(seq 150); do
+	for _ in $(seq 600); do
 		[ -z "$(query "$1" "$2")" ] || return 0
 		sleep 0.2
 	done

@@ -49,13 +49,14 @@ others=$!
 
 # query EXPRESSION: prints the value if there is exactly one
 query() {
-	curl --silent --max-time 5 --data-urlencode "query=$1" "http://$server/api/v1/query" |
+	curl --silent --max-time 30 --data-urlencode "query=$1" "http://$server/api/v1/query" |
 		jq -r '.data.result | if length == 1 then .[0].value[1] else empty end' 2>/dev/null || :
 }
-for _ in $(seq 150); do
+for _ in $(seq 600); do
 	[ "$(query up)" != 1 ] || break
 	kill -0 "$others" 2>/dev/null || fail "prometheus ended: $(tail -n 3 "$work/prometheus.log")"
 	sleep 0.2
 done
-expect up 1 "$(query up)"
-expect 'samples scraped' "$(get /metrics | grep -cv '^#')" "$(query scrape_samples_post_metric_relabeling)"
+# Prometheus gives a scrape of each second a second, which may be too short on a busy machine.
+until_is up 1 query up
+until_is 'samples scraped' "$(get /metrics | grep -cv '^#')" query scrape_samples_post_metric_relabeling

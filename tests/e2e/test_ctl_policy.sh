@@ -26,20 +26,20 @@ metric = rate
 above = 1
 C
 start --origin model --config "$work/pebsd.conf"
-for _ in {1..200}; do
-	ctl --json explain slow-loads $cgroup 2>/dev/null | jq -e '.judged[0].samples > 0' >/dev/null && break
-	sleep 0.1
-done
+judged() {
+	ctl --json explain slow-loads $cgroup 2>/dev/null | jq -e '.judged[0].samples > 0' >/dev/null
+}
+until_true 'it is judged' judged
 
 exits 'rules' 0 ctl rules
 grep -q 'Fires: p99 of loads above 896 cycles (configured: 900)' "$work/said" || fail "rules: $(cat "$work/said")"
 grep -q 'Matches: none of the cgroups' "$work/said" || fail "a rule without a cgroup: $(cat "$work/said")"
 expect 'rules as JSON' 'slow-loads always elsewhere' "$(ctl --json rules | jq -r '[.rules[].rule] | join(" ")')"
 exits 'alerts' 0 ctl alerts
-for _ in {1..200}; do
-	ctl --json alerts | jq -e 'any(.alerts[]; .rule == "always" and .state == "firing")' >/dev/null && break
-	sleep 0.1
-done
+fires() {
+	ctl --json alerts | jq -e 'any(.alerts[]; .rule == "always" and .state == "firing")' >/dev/null
+}
+until_true 'a rule fires' fires
 exits 'status' 0 ctl status
 grep -q 'Alerts: [12] firing (see .pebsctl alerts' "$work/said" || fail "alerts in the status: $(cat "$work/said")"
 exits 'top of what is not there' 0 ctl top --filter no-such-name
@@ -66,12 +66,14 @@ exits 'explain without rules' 4 ctl explain slow-loads $cgroup
 grep -q 'no rules are configured' "$work/said" || fail "no rules: $(cat "$work/said")"
 
 # Of an option that is given twice the last value counts, also if it is 0. What is sent is read here.
-socat -T 1 -u "UNIX-LISTEN:$work/asked.sock" "CREATE:$work/asked" &
-asked=$!
-for _ in {1..200}; do
-	[ ! -S "$work/asked.sock" ] || break
-	sleep 0.1
+socat -u "UNIX-LISTEN:$work/asked.sock" "CREATE:$work/asked" &
+others=$!
+until_true 'it listens' [ -S "$work/asked.sock" ]
+# It may not listen yet. The one that is heard waits for an answer, and ends with the one that listens.
+while ! [ -s "$work/asked" ] && kill -0 "$others" 2>/dev/null; do
+	timeout 5 "$PEBSCTL" --json --socket "$work/asked.sock" top --depth 3 --depth 0 >/dev/null 2>&1 || :
 done
-"$PEBSCTL" --json --socket "$work/asked.sock" top --depth 3 --depth 0 >/dev/null 2>&1 || :
-wait $asked || :
-expect 'the depth that is asked for' 0 "$(tr -d '\0' <"$work/asked" | jq .parameters.depth)"
+asked_depth() {
+	tr -d '\0' <"$work/asked" | jq .parameters.depth 2>/dev/null
+}
+until_is 'the depth that is asked for' 0 asked_depth

@@ -60,7 +60,7 @@ begin() {
 		"$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none >"$work/out" 2>"$work/log" &
 	daemon=$!
 	unset SPOIL_BPF LD_PRELOAD
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		! ctl status >/dev/null 2>&1 || return 0
 		kill -0 "$daemon" 2>/dev/null || fail "$1: pebsd ended while starting"
 		sleep 0.1

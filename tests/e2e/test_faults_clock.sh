@@ -20,26 +20,32 @@ start_with_clock() {
 set_clock() {
 	printf '%s\n' "$1" >"$work/step.new"
 	mv "$work/step.new" "$STEP_CLOCK"
-	begun=$(uptime_ms) stepped=$1
+	stepped=$1
 }
 
-uptime_ms() {
-	awk '{ print int($1 * 1000) }' /proc/uptime
-}
-
-# lasted WHAT LEAST MOST: expects this many ms since the clock was set.
+# lasted WHAT LEAST: expects at least this many ms from `begun` to the end, which has come. If the clock is set forward, a
+# duration of that clock would be over at once. If it is set back, it would not be over in an hour. There is no other
+# limit: pebsd may get no CPU for long.
 lasted() {
 	local ms=$(($(uptime_ms) - begun))
-	if [ "$ms" -lt "$2" ] || [ "$ms" -gt "$3" ]; then
-		fail "$1, the clock set by $stepped s: $ms ms, not $2 to $3"
-	fi
+	[ "$ms" -ge "$2" ] || fail "$1, the clock set by $stepped s: $ms ms, not $2"
+}
+
+# at_most WHAT SECONDS: expects that no more time than this has gone by since `begun`
+at_most() {
+	awk -v seconds="$2" -v ms=$(($(uptime_ms) - begun)) 'BEGIN { exit !(seconds * 1000 <= ms + 500) }' ||
+		fail "$1, the clock set by $stepped s: $2 s, and it began less than $(($(uptime_ms) - begun)) ms ago"
+}
+
+at_least() {
+	awk -v seconds="$2" -v least="$3" 'BEGIN { exit !(seconds >= least) }' || fail "$1, the clock set by $stepped s: $2 s"
 }
 
 # new_clock WHAT TIME: expects a time of the clock as it is set now.
 new_clock() {
 	local off
 	off=$(jq --null-input --arg time "$2" --argjson step "$stepped" '($time | sub("\\.[0-9]+"; "") | fromdate) - now - $step | fabs | floor')
-	[ "$off" -le 30 ] || fail "$1, the clock set by $stepped s: $2 is off by $off s"
+	[ "$off" -le 300 ] || fail "$1, the clock set by $stepped s: $2 is off by $off s"
 }
 
 # state RULE: prints the state of its alert, or none
@@ -47,15 +53,19 @@ state() {
 	ctl --json alerts | jq --raw-output --arg rule "$1" 'first(.alerts[] | select(.rule == $rule)).state // "none"'
 }
 
-# until_is WHAT EXPECTED COMMAND...: waits until the command prints this
-until_is() {
-	local found=''
-	for _ in $(seq 300); do
-		found=$("${@:3}")
-		[ "$found" != "$2" ] || return 0
+# Waits until the rule's condition holds. `begun` is a time when it did not hold yet.
+until_pending() {
+	local now
+	begun=$(uptime_ms)
+	for _ in $(seq 1200); do
+		now=$(uptime_ms)
+		case $(state late) in
+		pending | firing) return 0 ;;
+		esac
+		begun=$now
 		sleep 0.05
 	done
-	fail "$1: it never is $2, but $found"
+	fail "the rule does not come to hold: $(state late)"
 }
 
 # Counts messages, because a zoom's samples are processed before they can be shown.
@@ -83,31 +93,40 @@ configure perf < <(
 )
 for sign in '' -; do
 	printf '0\n' >"$STEP_CLOCK"
+	started=$(uptime_ms)
 	start_with_clock
-	until_is 'the rule' pending state late
+	until_pending
 	set_clock "${sign}3600"
+	fires_later=$([ $(($(uptime_ms) - begun)) -ge 6000 ] || echo yes)
 	until_is 'the rule' firing state late
-	lasted 'for = 6s' 4000 15000
-	new_clock 'when it fired' "$(ctl --json alerts | jq --raw-output '.alerts[0].fired')"
+	lasted 'for = 6s' 5900
+	[ -z "$fires_later" ] || new_clock 'when it fired' "$(ctl --json alerts | jq --raw-output '.alerts[0].fired')"
 	new_clock 'the last collection' "$(ctl --json status | jq --raw-output .taken)"
 
 	# A window that began before the clock was set has the right length.
 	seconds=$(ctl --json --window 10s show "$name" | jq .window_s)
-	awk -v seconds="$seconds" 'BEGIN { exit !(seconds > 5 && seconds < 12) }' || fail "a window of 10s: $seconds s"
+	begun=$started
+	at_least 'a window of 10s' "$seconds" 5
+	at_most 'a window of 10s' "$seconds"
 
+	begun=$(uptime_ms)
 	ctl zoom --for 4s --no-wait "$name" >/dev/null
 	set_clock "${sign}7200"
 	until_is 'the zoom' 1 zooms_over
-	lasted 'a zoom of 4s' 2500 14000
+	lasted 'a zoom of 4s' 3900
 	seconds=$(ctl --json zoom --last "$name" | jq .zoom.ran_s)
-	awk -v seconds="$seconds" 'BEGIN { exit !(seconds > 3.5 && seconds < 8) }' || fail "a zoom of 4s ran $seconds s"
-	expect 'the rule after a zoom' firing "$(state late)"
+	at_least 'what a zoom of 4s ran' "$seconds" 3.5
+	at_most 'what a zoom of 4s ran' "$seconds"
+	# The work may have had no CPU for some seconds, so that it resolved.
+	until_is 'the rule after a zoom' firing state late
 
+	begun=$(uptime_ms)
 	ctl pause --for 4s >/dev/null
 	set_clock "${sign}10800"
-	expect 'paused' true "$(paused)"
+	found=$(paused)
+	[ $(($(uptime_ms) - begun)) -ge 4000 ] || expect 'paused' true "$found"
 	until_is 'the pause' false paused
-	lasted 'a pause of 4s' 2500 14000
+	lasted 'a pause of 4s' 3900
 	still_samples 'after the clock was set'
 	expect 'malformed' 0 "$(ctl --json status | jq .samples.lost.malformed)"
 	kill "$daemon"

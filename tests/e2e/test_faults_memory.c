@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,8 +24,9 @@
 #include "../tools/preload/scarce_memory.h"
 #include "base/cleanup.h"
 
-#define ANSWER_MS 3000
+#define ANSWER_MS 60000 /* it may get no CPU for long */
 #define SETTLE_MS 2000
+#define BUSY_MS   60000
 
 static char directory[] = "/tmp/pebsd-memory-XXXXXX";
 static struct scarce_shared *shared;
@@ -51,15 +53,30 @@ static void write_file(const char *name, const char *text)
 	cr_assert_eq(fclose(file), 0);
 }
 
+/*
+ * Not one of those that the kernel gives to clients: somebody else's client could have it before pebsd does. No
+ * other test of the same run gets it (tests/run.sh).
+ */
 static unsigned free_port(void)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t length = sizeof(address);
-	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const char *taken = program("TEST_PORTS", directory);
 
-	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
-	cr_assert_eq(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-	return ntohs(address.sin_port);
+	for (unsigned i = 0; i < 10000; i++) {
+		struct sockaddr_in address = {.sin_family = AF_INET,
+					      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+		_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		unsigned candidate = 20000 + ((unsigned)getpid() * 7 + i) % 10000;
+		char path[512];
+
+		(void)snprintf(path, sizeof(path), "%s/port-%u", taken, candidate);
+		if (mkdir(path, 0755) < 0)
+			continue;
+		address.sin_port = htons((uint16_t)candidate);
+		if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+			return candidate;
+	}
+	cr_assert_fail("no free port");
+	return 0;
 }
 
 static void setup(void)
@@ -150,6 +167,14 @@ static void nap(long milliseconds)
 	(void)poll(NULL, 0, (int)milliseconds);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
 static int connect_control(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -216,11 +241,13 @@ static bool asked_well(const char *request)
 	return good(answer);
 }
 
-/* Connections end a moment after their answers. */
-static int64_t settled(int64_t wanted)
+/* Connections end a moment after their answers, or later on a busy machine. */
+static int64_t settled(int64_t wanted, int64_t allowed)
 {
 	/* Most are done within a millisecond or two. */
 	for (int i = 0; i < SETTLE_MS && atomic_load(&shared->live) > wanted; i++)
+		nap(1);
+	for (int i = 0; i < BUSY_MS && atomic_load(&shared->live) > allowed; i++)
 		nap(1);
 	return atomic_load(&shared->live);
 }
@@ -244,7 +271,7 @@ static uint64_t disarm(void)
 static void serve(void)
 {
 	start(NULL, NULL);
-	for (int i = 0; i < 200 && !asked_well("{\"method\":\"io.pebsd.GetStatus\"}"); i++)
+	for (int i = 0; i < 1200 && !asked_well("{\"method\":\"io.pebsd.GetStatus\"}"); i++)
 		nap(50);
 	cr_assert(alive());
 }
@@ -297,12 +324,13 @@ static unsigned fail_each(const char *request, unsigned first)
 		cr_assert(alive(), "%s ends it where allocation %u fails", request, n);
 		next = ask(request);
 		cr_assert(good(next), "%s after allocation %u failed: %.300s", request, n, next);
-		after = settled(before + kept);
+		after = settled(before + kept, before + kept + LEFT_BY_LIBRARY);
 		cr_expect_leq(after, before + kept + LEFT_BY_LIBRARY,
 			      "%s leaves %lld blocks behind where allocation %u fails", request,
 			      (long long)(after - before), n);
 		before = after > before ? after : before;
 	}
+	before = settled(before, begin + 2 + attempts / 10 + kept * attempts);
 	cr_expect_leq(before - begin, 2 + attempts / 10 + kept * attempts,
 		      "%s: %lld blocks are left after %u failures", request, (long long)(before - begin),
 		      attempts);
@@ -314,7 +342,7 @@ static unsigned fail_each(const char *request, unsigned first)
 
 #define CALL(method, ...) "{\"method\":\"io.pebsd." method "\"" __VA_ARGS__ "}"
 
-Test(faults_memory, each_allocation_of_each_question, .timeout = 120)
+Test(faults_memory, each_allocation_of_each_question)
 {
 	const char *const requests[] = {
 		CALL("GetStatus"),
@@ -358,13 +386,15 @@ static size_t log_lines(void)
 /* Nothing can be allocated for some collections, scrapes and questions. */
 Test(faults_memory, no_memory_for_a_while)
 {
-	int64_t before;
+	int64_t before, most;
 	size_t said;
+	uint64_t begun_ns;
 
 	write_file("pebsd.conf", "[sampling]\norigin = model\ninterval = 100ms\n"
 				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
 	serve();
 	nap(1000);
+	begun_ns = now_ns();
 	before = atomic_load(&shared->live);
 	said = log_lines();
 	arm(0, UINT64_MAX);
@@ -372,24 +402,29 @@ Test(faults_memory, no_memory_for_a_while)
 		(void)asked_well("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
 		nap(100);
 	}
+	for (int i = 0; i < BUSY_MS / 100 && atomic_load(&shared->failed) <= 20; i++)
+		nap(100);
 	cr_expect_gt(disarm(), 20U);
 	if (!alive())
 		print_log();
 	cr_assert(alive(), "no memory for two seconds ends it");
 	nap(2500);
+	for (int i = 0; i < BUSY_MS / 100 && !asked_well(CALL("GetStatus")); i++)
+		nap(100);
 	cr_expect(asked_well(CALL("GetStatus")));
 	cr_expect(asked_well("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
 	said = log_lines() - said;
 	if (said > 20)
 		print_log();
 	cr_expect_leq(said, 20U, "%zu lines in the log", said);
-	/* Windows fill meanwhile. */
-	cr_expect_leq(settled(before), before + 200, "%lld blocks are left",
+	/* Windows fill meanwhile, with some blocks in each collection. */
+	most = before + 200 + 2 * (int64_t)((now_ns() - begun_ns) / 100000000);
+	cr_expect_leq(settled(before, most), most, "%lld blocks are left",
 		      (long long)(atomic_load(&shared->live) - before));
 }
 
 /* The start, at some allocations all over it: it ends with a word on memory, or serves all the same. */
-Test(faults_memory, some_allocations_of_the_start, .timeout = 120)
+Test(faults_memory, some_allocations_of_the_start)
 {
 	const unsigned points = 24;
 	uint64_t all;

@@ -32,7 +32,7 @@ away() {
 # The processes that find names and look at neighbours start at their first use and stay.
 first_uses() {
 	work_in "$cgroup"
-	sleep 0.3
+	sampled "$name"
 	ctl zoom --for 1s "$name" >/dev/null
 	ctl neighbours "$name" >/dev/null
 	ctl reload >/dev/null
@@ -44,15 +44,13 @@ start --config "$work/pebsd.conf"
 first_uses
 remember
 away "$tree"
-sleep 0.3
+until_true 'a collection' another_collection "$(collected)"
 mkdir "$cgroup/later"
 work_in "$cgroup/later"
 work_in "$cgroup"
-sleep 0.5
 still_samples 'without cgroup2'
-for path in "$name" "$name/later"; do
-	ctl --json show "$path" | jq -e '.events | length > 0' >/dev/null || fail "without cgroup2: $path is not sampled by its name"
-done
+sampled "$name"
+sampled "$name/later"
 expect 'malformed' 0 "$(ctl --json status | jq .samples.lost.malformed)"
 get /metrics | grep -q "cgroup=\"$name\"" || fail 'without cgroup2: not exported'
 for verb in "zoom --for 1s $name" "neighbours $name" 'reload' "hot $name" 'rules' 'alerts'; do
@@ -72,7 +70,7 @@ daemon=''
 
 # cgroup2 is missing at the start.
 # shellcheck disable=SC2016 # the inner shell's
-exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation unchanged sh -c \
+exits 'no cgroup2 at the start' 3 timeout 60 unshare --mount --propagation unchanged sh -c \
 	"$private_mounts"' && umount --all --lazy --types cgroup2; exec "$@"' sh \
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
 grep -q 'no cgroup2 file system is mounted.*mount it' "$work/said" || fail "no cgroup2 at the start: $(cat "$work/said")"
@@ -109,16 +107,16 @@ daemon=''
 
 # /proc is empty from the start. HTTP needs it, because its process is started through /proc.
 configure model </dev/null
-exits 'HTTP without /proc' 1 timeout 20 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen "127.0.0.1:$(free_port)"
+exits 'HTTP without /proc' 1 timeout 60 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen "127.0.0.1:$(free_port)"
 grep -q 'cannot serve HTTP.*/proc/self/exe.*mount /proc.*listen = none' "$work/said" || fail "HTTP without /proc: $(cat "$work/said")"
 start --config "$work/pebsd.conf" --listen none
 still_samples 'started without /proc'
-expect 'lines of one started without /proc' 3 "$(wc -l <"$work/log")"
+until_is 'lines of one started without /proc' 3 grep -c '' "$work/log"
 kill "$daemon"
 wait "$daemon" || fail 'started without /proc it does not end well'
 daemon=''
 configure perf </dev/null
-exits 'origin perf without /proc' 3 timeout 20 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
+exits 'origin perf without /proc' 3 timeout 60 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
 grep -q 'cannot read /proc/self/mountinfo.*mount /proc' "$work/said" || fail "origin perf without /proc: $(cat "$work/said")"
 expect 'lines' 1 "$(wc -l <"$work/said")"
 umount /proc

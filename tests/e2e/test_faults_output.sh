@@ -13,10 +13,7 @@ cat "$work/pipe" >"$work/log" &
 reader=$!
 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none 2>"$work/pipe" &
 daemon=$!
-for _ in $(seq 100); do
-	! grep -q 'serving: origin model' "$work/log" || break
-	sleep 0.1
-done
+logged 'serving: origin model'
 kill "$reader"
 wait "$reader" || :
 for _ in 1 2 3; do
@@ -38,7 +35,7 @@ cat "$work/pipe" >"$work/log" &
 reader=$!
 prlimit --fsize=512:512 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none 2>"$work/pipe" &
 daemon=$!
-for _ in $(seq 200); do
+for _ in $(seq 600); do
 	! grep -q 'third fires on model:pointer-chase' "$work/log" || break
 	kill -0 "$daemon" 2>/dev/null || fail 'it ended where files may not grow'
 	sleep 0.1

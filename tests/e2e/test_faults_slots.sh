@@ -6,7 +6,9 @@ mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 stand_in_pmu
+need flock
 own_cgroup
+alone_with_cgroups
 # Others on this machine may also have cgroups.
 slots=$(($(find "${cgroup%/*}" -type d | wc -l) + 20))
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = %d\n' "$slots"
@@ -20,34 +22,26 @@ start --config "$work/pebsd.conf"
 curl -s "http://127.0.0.1:$port/metrics" >/dev/null
 remember
 mkdir "$cgroup"/{1..60}
-for _ in $(seq 50); do
-	[ "$(status .births_without_slot)" = 0 ] || break
-	sleep 0.1
-done
-[ "$(status .births_without_slot)" -gt 0 ] || fail "every cgroup found a slot: $(ctl status)"
+until_is 'some cgroup finds no slot' true status '.births_without_slot > 0'
 before=$(status .samples.unattributed)
 work_in 60
-sleep 0.5
-[ "$(status .samples.unattributed)" -gt "$before" ] || fail "samples of a cgroup without a slot are not counted: $(ctl status)"
+until_is 'samples of a cgroup without a slot are counted' true status ".samples.unattributed > $before"
 work_in 1
-sleep 0.3
-ctl --json show "/${cgroup##*/}/1" | jq -e '.events | length > 0' >/dev/null || fail 'a cgroup with a slot is not sampled'
+sampled "/${cgroup##*/}/1"
 
 # Every interface names a cgroup without a slot as such. The last cgroup here never had a sample of its own.
 blind=/${cgroup##*/}/60
-for _ in $(seq 50); do
-	[ "$(status '.no_slot | length > 0')" = false ] || break
-	sleep 0.1
-done
-expect 'status counts those without a slot' true "$(status '.without_slot > 0 and (.no_slot | length) > 0')"
-expect 'and names them' true "$(status "[.no_slot[] == \"$blind\"] | any")"
+until_is 'status counts those without a slot, and names them' true \
+	status ".without_slot > 0 and ([.no_slot[] == \"$blind\"] | any)"
 ctl status | grep -q 'No slot: [1-9].* cgroups: samples are unattributed' || fail "status does not tell: $(ctl status)"
 expect 'show of JSON' true "$(ctl --json show "$blind" | jq '.no_slot and .events == {}')"
 ctl show "$blind" | grep -q 'Slot: none' || fail "show does not tell: $(ctl show "$blind" 2>&1)"
 ctl top | grep -q 'No slot' || fail "top does not tell: $(ctl top)"
+judged() {
+	ctl --json explain blind "$blind" | jq -c '.judged[0] | [.state, .unknown]'
+}
+until_is 'the rule is unknown of it' '["unknown","no_slot"]' judged
 ctl explain blind "$blind" | grep -q 'the cgroup has no slot' || fail "explain does not tell: $(ctl explain blind "$blind" 2>&1)"
-expect 'the rule is unknown of it' '["unknown","no_slot"]' \
-	"$(ctl --json explain blind "$blind" | jq -c '.judged[0] | [.state, .unknown]')"
 expect 'rules count it' true "$(ctl --json rules | jq '.rules[0].cgroups.unknown.no_slot > 0')"
 curl -s "http://127.0.0.1:$port/metrics" >"$work/metrics"
 for metric in pebsd_cgroups_without_slot pebsd_cgroup_births_without_slot_total pebsd_cgroup_slots_limit; do
@@ -62,16 +56,11 @@ quiet 'no free slot' 1
 for n in {1..55}; do
 	rmdir "$cgroup/$n"
 done
-for _ in $(seq 100); do
-	! grep -q 'every cgroup has a slot again' "$work/log" || break
-	sleep 0.1
-done
 named 'slots again' 'every cgroup has a slot again'
 work_in 60
-sleep 0.3
-ctl --json show "/${cgroup##*/}/60" | jq -e '.events | length > 0' >/dev/null || fail 'one that went without is not sampled now'
+sampled "/${cgroup##*/}/60"
 expect 'and has a slot' null "$(ctl --json show "$blind" | jq .no_slot)"
-expect 'as all have' '[0,[]]' "$(status -c '[.without_slot, .no_slot]')"
+until_is 'as all have' '[0,[]]' status -c '[.without_slot, .no_slot]'
 
 # Storms of births are logged only as often as slots run out.
 for _ in 1 2 3; do

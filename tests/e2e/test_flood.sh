@@ -10,7 +10,7 @@ crowd=$TOOLS/crowd
 socket_http=$work/metrics.sock
 
 scrape() {
-	curl --silent --show-error --max-time 30 --output "$work/metrics" --write-out '%{http_code}' "$@" 2>"$work/curl" || :
+	curl --silent --show-error --max-time 60 --output "$work/metrics" --write-out '%{http_code}' "$@" 2>"$work/curl" || :
 }
 
 local_scrape() {
@@ -35,7 +35,7 @@ before_it() {
 	expect 'a scrape before' 200 "$(local_scrape)"
 	remember
 	http=$(speaker)
-	http_memory=$(of_its_own "$http") http_held=$(held "$http") cpu_before=$(cpu)
+	http_memory=$(of_its_own "$http") http_held=$(held "$http") cpu_before=$(cpu) began=$(uptime_ms)
 }
 
 after_it() {
@@ -43,7 +43,7 @@ after_it() {
 	expect "a scrape after $1" 200 "$(local_scrape)"
 	still_samples "after $1"
 	expect "the process that speaks HTTP after $1" "$http" "$(speaker)"
-	for _ in $(seq 150); do
+	for _ in $(seq 600); do
 		now=$(of_its_own "$http")
 		[ "$now" -gt $((http_memory + memory_slack)) ] || [ "$(held "$http")" -gt $((http_held + 4)) ] || break
 		sleep 0.1
@@ -56,10 +56,10 @@ after_it() {
 
 configure model </dev/null
 start --config "$work/pebsd.conf" --listen "unix:$socket_http"
-for _ in $(seq 100); do
-	[ "$(local_scrape /healthz)" != 200 ] || break
-	sleep 0.1
-done
+healthy() {
+	local_scrape /healthz
+}
+until_is 'HTTP' 200 healthy
 
 # A thousand silent clients. Each has a second, or ten if nobody waits. A scrape waits for its turn.
 before_it
@@ -71,7 +71,8 @@ sleep 2
 still_samples '1,000 silent connections'
 [ "$(of_its_own "$http")" -le $((http_memory + memory_slack + 4096)) ] ||
 	fail "1,000 silent connections take $(of_its_own "$http") KiB"
-[ $(($(cpu) - cpu_before)) -le 2000 ] || fail "1,000 silent connections cost pebsd $(($(cpu) - cpu_before)) ms"
+took=$(($(cpu) - cpu_before)) ms=$(($(uptime_ms) - began))
+[ $((took * 2)) -le $((ms + 2000)) ] || fail "1,000 silent connections cost pebsd $took ms of CPU time in $ms ms"
 exec 5>&-
 wait "$others" || :
 after_it '1,000 silent connections'
@@ -119,6 +120,7 @@ after_it 'a client that does not read'
 # The process that speaks HTTP is killed several times. This is logged once, and requests in between wait.
 expect 'a scrape' 200 "$(local_scrape)"
 remember
+began=$(uptime_ms)
 for _ in 1 2 3; do
 	http=$(speaker)
 	kill -KILL "$http"
@@ -126,15 +128,21 @@ for _ in 1 2 3; do
 	[ "$(speaker)" != "$http" ] || fail 'it was not killed'
 done
 still_samples 'after kills'
-named 'three kills' "the HTTP endpoint's process was killed by signal 9 (KILL)"
-quiet 'three kills' 1
-grep -qx 'pebsd_http_restarts_total 3' "$work/metrics" || fail "restarts: $(grep http_restarts "$work/metrics")"
+# The others are told of together after a minute.
+minutes=$((($(uptime_ms) - began) / 60000))
+named 'three kills' "the HTTP endpoint's process was killed by signal 9 (KILL)" $((1 + minutes))
+quiet 'three kills' $((1 + minutes))
+# A body is as of the last collection.
+restarts() {
+	[ "$(local_scrape)" = 200 ] && sed -n 's/^pebsd_http_restarts_total //p' "$work/metrics"
+}
+until_is 'restarts' 3 restarts
 
 # pebsd is killed: the process that speaks HTTP ends, too.
 http=$(speaker)
 kill -KILL "$daemon"
 wait "$daemon" 2>/dev/null || :
-for _ in $(seq 50); do
+for _ in $(seq 600); do
 	kill -0 "$http" 2>/dev/null || break
 	sleep 0.1
 done
@@ -143,22 +151,25 @@ done
 # Over TCP. Data that is not HTTP gets an error, and a request that arrives in pieces is served.
 daemon=''
 start --config "$work/pebsd.conf"
-for _ in $(seq 100); do
-	[ "$(scrape "http://127.0.0.1:$port/healthz")" != 200 ] || break
-	sleep 0.1
-done
+until_is 'HTTP over TCP' 200 scrape "http://127.0.0.1:$port/healthz"
 expect 'another Host' 421 "$(scrape --header 'Host: evil.example' "http://127.0.0.1:$port/metrics")"
 expect 'localhost' 200 "$(scrape "http://localhost:$port/metrics" --ipv4)"
-exec 6<>"/dev/tcp/127.0.0.1/$port"
-printf 'GET /heal' >&6
-sleep 0.3
-printf 'thz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6
-answer=$(timeout 10 cat <&6)
-exec 6>&-
+# pebsd hangs up on a client whose pieces come too late, as they may here on a busy machine.
+for _ in $(seq 5); do
+	exec 6<>"/dev/tcp/127.0.0.1/$port"
+	began=$(uptime_ms)
+	printf 'GET /heal' >&6
+	sleep 0.3
+	(trap '' PIPE && printf 'thz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6) 2>/dev/null || :
+	ms=$(($(uptime_ms) - began))
+	answer=$(timeout 60 cat <&6) || :
+	exec 6>&-
+	[ "$ms" -ge 1000 ] || break
+done
 [[ $answer == 'HTTP/1.1 200 OK'*ok ]] || fail "a request in pieces: $answer"
 exec 6<>"/dev/tcp/127.0.0.1/$port"
 printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6
-answer=$(timeout 10 cat <&6 || :)
+answer=$(timeout 60 cat <&6 || :)
 exec 6>&-
 [ "$(grep -c '^HTTP/1.1' <<<"$answer")" = 1 ] || fail "two requests at once: $answer"
 still_samples 'at the end'

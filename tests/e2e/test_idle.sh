@@ -14,17 +14,16 @@ wakeups() {
 	awk '/^voluntary_ctxt_switches:/ { sum += $2 } END { print sum }' "/proc/$daemon/task/"*/status
 }
 
-now() {
-	echo "${EPOCHREALTIME/[.,]/}"
-}
-
-# Work that earlier requests started may end first. After that, a slow machine can only lower the number.
-sleep 2
-before=$(wakeups)
-began=$(now)
-sleep 5
-woken=$(($(wakeups) - before))
-most=$((($(now) - began) / interval + 2))
-echo "woken $woken times, at most $most are its collections'"
+# Work that earlier requests started may end first, which takes longer if others take the CPUs, and so does what waits for
+# the disk. A pebsd that wakes up for more than its collections does so each time.
+for _ in 1 2 3 4 5; do
+	before=$(wakeups)
+	began=$(uptime_ms)
+	sleep 5
+	woken=$(($(wakeups) - before))
+	most=$((($(uptime_ms) - began) * 1000 / interval + 2))
+	echo "woken $woken times, at most $most are its collections'"
+	[ "$woken" -lt 1 ] || [ "$woken" -gt "$most" ] || exit 0
+done
 [ "$woken" -ge 1 ] || fail 'there was no collection'
-[ "$woken" -le "$most" ] || fail "woken $woken times, for at most $most collections"
+fail "woken $woken times, for at most $most collections"

@@ -18,7 +18,7 @@ definitions() {
 }
 
 printf '{"method": "org.varlink.service.GetInterfaceDescription", "parameters": {"interface": "io.pebsd"}}\0' |
-	socat -t 10 - "UNIX-CONNECT:$socket" | tr -d '\0' | jq -r .parameters.description >"$work/served"
+	socat -t 60 - "UNIX-CONNECT:$socket" | tr -d '\0' | jq -r .parameters.description >"$work/served"
 grep -v '^#' "$work/served" | definitions >"$work/served.definitions"
 [ "$(wc -l <"$work/served.definitions")" -ge 60 ] || fail "no interface is served: $(head -n 20 "$work/served")"
 sed -n '/^\.nf/,/^\.fi/p' $page | sed 's/\\-/-/g; /^\.[nf]/d' | definitions >"$work/page.definitions"
@@ -41,7 +41,11 @@ while read -r line; do
 		echo "$program is not here: its example is not tried"
 		continue
 	}
-	timeout 20 sh -c "${line//\/run\/pebsd\/control.sock/$socket}" >"$work/answer" || fail "$line: $(cat "$work/answer")"
+	# These programs wait for half a second or a second, which may be too short on a busy machine.
+	for _ in $(seq 20); do
+		timeout 60 sh -c "${line//\/run\/pebsd\/control.sock/$socket}" >"$work/answer" || fail "$line: $(cat "$work/answer")"
+		[ ! -s "$work/answer" ] || break
+	done
 	jq -e '.parameters.version == 1' "$work/answer" >/dev/null || fail "$line: $(head -c 500 "$work/answer")"
 	tried=$((tried + 1))
 done < <(sed -n '/^\.SH EXAMPLES/,$p' $page | sed 's/\\-/-/g; s/\\(dq/"/g; s/\\e/\\/g' | grep '^printf ')

@@ -16,7 +16,7 @@ seen() {
 
 # healthz CODE: leaves the text in $work/said
 healthz() {
-	expect 'healthz' "$1" "$(curl --silent --max-time 10 --output "$work/said" --write-out '%{http_code}' \
+	expect 'healthz' "$1" "$(curl --silent --max-time 60 --output "$work/said" --write-out '%{http_code}' \
 		"http://127.0.0.1:$port/healthz")"
 }
 
@@ -31,6 +31,14 @@ paused_seconds() {
 	status | jq '.samples.unsampled_seconds.paused'
 }
 
+paused_a_second() {
+	status | jq '.samples.unsampled_seconds.paused >= 1'
+}
+
+is_paused() {
+	status | jq .paused
+}
+
 accounted() {
 	expect "$1: losses" '{"malformed":0,"unexplained":0}' "$(status | jq -c .samples.lost)"
 	expect "$1: expected" true "$(status | jq '.events.loads | .samples.seen > 0 and .samples.unattributed == 0')"
@@ -40,13 +48,14 @@ as_other() {
 	setpriv --reuid=65534 --regid=65534 "$1" "$PEBSCTL" --socket "$socket" "${@:2}"
 }
 
-now_ms() {
-	date +%s%3N
+more_seen() {
+	[ "$(seen)" -gt "$before" ]
 }
 
 printf '[sampling]\norigin = model\ninterval = 200ms\n' >"$work/pebsd.conf"
 start --config "$work/pebsd.conf"
-sleep 1
+before=0
+until_true 'samples come' more_seen
 expect 'paused before' false "$(status | jq .paused)"
 expect 'time paused before' 0 "$(paused_seconds)"
 expect 'the metric before' 0 "$(metric pebsd_paused)"
@@ -54,7 +63,7 @@ healthz 200
 ctl watch >"$work/watched" &
 others=$!
 # Once it has shown something, it is watching.
-for _ in $(seq 50); do
+for _ in $(seq 600); do
 	[ ! -s "$work/watched" ] || break
 	ctl reload >/dev/null
 	sleep 0.1
@@ -71,15 +80,14 @@ grep -q '^paused until .pebsctl resume.$' "$work/said" || fail "healthz does not
 ctl status | grep -qi 'paused' || fail "status does not say it: $(ctl status)"
 sleep 1
 expect 'samples while paused' "$before" "$(seen)"
-[ "$(paused_seconds | cut -d . -f 1)" -ge 1 ] || fail "time goes by, and none is told: $(paused_seconds)"
+until_is 'the time that goes by is told' true paused_a_second
 exits 'reload while paused' 0 ctl reload
 expect 'paused after a reload' true "$(status | jq .paused)"
 exits 'resume' 0 ctl resume
 expect 'what resume says' 'Sampling again.' "$(cat "$work/said")"
 expect 'paused after' false "$(status | jq .paused)"
 healthz 200
-sleep 1
-[ "$(seen)" -gt "$before" ] || fail 'nothing is sampled after the pause'
+until_true 'it samples after the pause' more_seen
 accounted 'after a pause'
 exits 'resume again' 0 ctl resume
 expect 'what it says' 'Sampling was not paused.' "$(cat "$work/said")"
@@ -87,46 +95,45 @@ expect 'for programs' '{"was_paused":false}' "$(ctl --json resume | jq -c .)"
 
 # A pause that ends by itself. The later of two requests counts.
 taken=$(paused_seconds)
+first=$(uptime_ms)
 exits 'a long pause' 0 ctl pause --for 1h
-begin=$(now_ms)
-ctl --json pause --for 2s | jq -r .paused_until >"$work/until"
+ctl --json pause --for 2m | jq -r .paused_until >"$work/until"
 expect 'until when' "$(cat "$work/until")" "$(status | jq -r .paused_until)"
 healthz 503
 grep -q "^paused until $(cat "$work/until")" "$work/said" || fail "healthz does not say until when: $(cat "$work/said")"
-for _ in $(seq 60); do
-	[ "$(status | jq .paused)" = true ] || break
-	sleep 0.1
-done
-end=$(now_ms)
-expect 'paused when its time is over' false "$(status | jq .paused)"
-[ $((end - begin)) -ge 2000 ] || fail "a pause of 2 s was over after $((end - begin)) ms"
+begin=$(uptime_ms)
+ctl --json pause --for 2s | jq -r .paused_until >"$work/until"
+until_is 'paused when its time is over' false is_paused
+end=$(uptime_ms)
+[ $((end - begin)) -ge 1990 ] || fail "a pause of 2 s was over after $((end - begin)) ms"
 # Seven CPUs, one per workload.
 taken=$(status | jq --argjson before "$taken" '(.samples.unsampled_seconds.paused - $before) / 7 * 1000 | floor')
 [ "$taken" -ge 1990 ] || fail "$taken ms of 2000 are told"
-[ "$taken" -le $((end - begin + 500)) ] || fail "$taken ms are told, after $((end - begin))"
-[ "$(metric pebsd_unsampled_seconds_total 'reason="paused"' | cut -d . -f 1)" -ge 14 ] ||
-	fail 'the metric does not have the time'
+[ "$taken" -le $((end - first + 500)) ] || fail "$taken ms are told, after $((end - first))"
+metric_has_time() {
+	[ "$(metric pebsd_unsampled_seconds_total 'reason="paused"' | cut -d . -f 1)" -ge 14 ]
+}
+until_true 'the metric has the time' metric_has_time
 before=$(seen)
-sleep 1
-[ "$(seen)" -gt "$before" ] || fail 'nothing is sampled after the pause that ended by itself'
+until_true 'it samples after the pause that ended by itself' more_seen
 accounted 'after a pause that ended by itself'
 
 # The pause stays although the client left.
 "$PEBSCTL" --socket "$socket" pause --for 1s | true
-sleep 1.5
-expect 'paused when nobody is left' false "$(status | jq .paused)"
+until_is 'paused when nobody is left' false is_paused
 for line in 'pause .*paused until resumed' "pause .*paused until $(cat "$work/until")" 'resume .*sampling again'; do
-	grep -q "$line" "$work/watched" || fail "watch has no line $line: $(cat "$work/watched")"
+	until_true "watch has a line $line" grep -q "$line" "$work/watched"
 done
-grep -q 'paused until' "$work/log" || fail 'the log does not tell of the pauses'
+logged 'paused until'
 
 # Repeated pauses, each until another time, are logged a few times and then only counted.
-before=$(grep -c 'paused until' "$work/log")
+before=$(grep -c 'paused until' "$work/log") begin=$(uptime_ms)
 for i in $(seq 20); do
 	exits 'another pause' 0 ctl pause --for "${i}m"
 done
 exits 'resume' 0 ctl resume
-[ $(($(grep -c 'paused until' "$work/log") - before)) -le 3 ] || fail '20 pauses flood the log'
+minutes=$((($(uptime_ms) - begin) / 60000))
+[ $(($(grep -c 'paused until' "$work/log") - before)) -le $((3 + 4 * minutes)) ] || fail '20 pauses flood the log'
 
 exits 'for no time' 2 ctl pause --for 0s
 exits 'for more than a year' 2 ctl pause --for 366d

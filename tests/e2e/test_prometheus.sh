@@ -28,26 +28,34 @@ others=$!
 
 # query EXPRESSION: prints the value if there is exactly one
 query() {
-	curl --silent --max-time 5 --data-urlencode "query=$1" "http://$server/api/v1/query" |
+	curl --silent --max-time 30 --data-urlencode "query=$1" "http://$server/api/v1/query" |
 		jq -r '.data.result | if length == 1 then .[0].value[1] else empty end' 2>/dev/null || :
 }
 
-for _ in $(seq 150); do
+for _ in $(seq 600); do
 	[ "$(query up)" != 1 ] || break
 	kill -0 "$others" 2>/dev/null || fail "prometheus ended: $(tail -n 3 "$work/prometheus.log")"
 	sleep 0.2
 done
-expect up 1 "$(query up)"
+# Prometheus gives a scrape of each second a second, which may be too short on a busy machine: its series are gone until
+# the next one.
+until_is up 1 query up
 
 cgroup=/system.slice/postgresql.service
-expect 'samples of a cgroup' \
+until_is 'samples of a cgroup' \
 	"$(ctl --json show "$cgroup" | jq '.events.loads.samples')" \
-	"$(query "sum(pebsd_source_samples_total{cgroup=\"$cgroup\"})")"
+	query "sum(pebsd_source_samples_total{cgroup=\"$cgroup\"})"
+# Its value is left in `theirs`.
+their_quantile() {
+	theirs=$(query "histogram_quantile($1, pebsd_latency_cycles_bucket{cgroup=\"$cgroup\"})")
+	[ -n "$theirs" ]
+}
+
 edges='16 32 64 128 256 512 1024 2048 4096 8192 inf'
 for quantile in 0.5 0.9 0.99; do
 	name=p$(awk "BEGIN { print 100 * $quantile }")
 	ours=$(ctl --json show "$cgroup" | jq ".events.loads.latency.$name.value")
-	theirs=$(query "histogram_quantile($quantile, pebsd_latency_cycles_bucket{cgroup=\"$cgroup\"})")
+	until_true "Prometheus has $name" their_quantile "$quantile"
 	# Returns the exported bucket of a value: the first edge that is not below it.
 	bucket() { awk -v value="$1" -v edges="$edges" 'BEGIN { n = split(edges, e, " ")
 		for (i = 1; i < n; i++) if (value <= e[i]) { print e[i]; exit } print "inf" }'; }

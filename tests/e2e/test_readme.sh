@@ -319,7 +319,7 @@ done
 EOT
 # All sections at the same time: they mostly wait. They stay in the process group of this test, and so end with it.
 while read -r kind numbers; do
-	PATH=$work/$kind:$PATH timeout --foreground 90 bash "$work/section.sh" "$work" "$numbers" &
+	PATH=$work/$kind:$PATH timeout --foreground 240 bash "$work/section.sh" "$work" "$numbers" &
 	others="${others:-} $!"
 done <"$work/sections"
 # shellcheck disable=SC2086 # words

@@ -10,6 +10,7 @@ clients=1000 scrapes=4
 configure model </dev/null
 start --config "$work/pebsd.conf"
 
+[ "$(get /healthz)" = ok ] || fail 'HTTP does not answer'
 http=$(pgrep -P "$daemon" -f -- --http) || fail 'no process speaks HTTP'
 http_memory() {
 	awk '/^RssAnon:/ { print $2 }' "/proc/$http/status"
@@ -20,14 +21,11 @@ for kind in silent drip deaf sip; do
 	"$TOOLS/http_crowd" "$port" "$kind" "$clients" 65534 <"$work/$kind.input" >"$work/$kind.said" &
 	others=$!
 	exec 5>"$work/$kind.input"
-	for _ in $(seq 300); do
-		[ ! -s "$work/$kind.said" ] || break
-		sleep 0.1
-	done
+	until_true "$kind clients are there" [ -s "$work/$kind.said" ]
 	expect "$kind clients that were taken in" "connected=$clients" "$(cat "$work/$kind.said")"
 	# A generous limit, because this machine may be busy. `make bench-scrape-crowd` shows how long a scrape takes.
 	for i in $(seq "$scrapes"); do
-		get /metrics --max-time 20 >"$work/body" || fail "scrape $i is not answered beside $clients $kind clients"
+		get /metrics >"$work/body" || fail "scrape $i is not answered beside $clients $kind clients"
 		grep -q '^pebsd_' "$work/body" || fail "scrape $i has no metrics beside $clients $kind clients"
 	done
 	[ "$(http_memory)" -le 32768 ] || fail "HTTP takes $(http_memory) KiB for $clients $kind clients"

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "own_mounts.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 60000
 
 static char directory[] = "/tmp/pebsd-service-XXXXXX";
 

@@ -7,7 +7,7 @@ need jq setpriv
 # Made-up values, because no machine has all of these events at once.
 "$TOOLS/fake_daemon" "$socket" several 2>"$work/log" &
 daemon=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	! ctl status >/dev/null 2>&1 || break
 	sleep 0.1
 done

@@ -43,9 +43,9 @@ install -d -m 700 -o 65533 "$work/closed"
 install -m 700 -o 65533 "$TOOLS/ask_name" "$work/closed/ask_name"
 setpriv --reuid=65533 --regid=65533 --clear-groups "$work/closed/ask_name" >"$work/itself" &
 waiting=$!
-for _ in {1..100}; do
+for _ in {1..600}; do
 	[ ! -s "$work/itself" ] || break
-	sleep 0.05
+	sleep 0.1
 done
 read -r pid address <"$work/itself" || fail 'the process to be asked for did not start'
 
@@ -54,9 +54,10 @@ systemd-socket-activate --seqpacket --listen="$work/socket" setpriv --reuid=6553
 	--no-new-privs --inh-caps="-all,$rights" --ambient-caps="-all,$rights" --bounding-set="-all,$rights" \
 	"$work/pebsd" --symbolizer 2>"$work/log" &
 activator=$!
-for _ in {1..100}; do
-	[ ! -S "$work/socket" ] || break
-	sleep 0.05
+# It listens a moment after its socket is there.
+for _ in {1..600}; do
+	! said=$("$work/ask_name" "$work/socket" "$pid") || break
+	sleep 0.1
 done
 
 said=$("$work/ask_name" "$work/socket" "$pid" "$address") || fail "no answer: $said"
@@ -70,6 +71,10 @@ grep -q "r-xp .* $work/closed/ask_name$" <<<"$said" || fail "what it executes fr
 chmod 666 "$work/socket"
 ! setpriv --reuid=65533 --regid=65533 --clear-groups "$work/ask_name" "$work/socket" "$pid" >"$work/said" 2>&1 ||
 	fail "a stranger was answered: $(cat "$work/said")"
+for _ in {1..600}; do
+	! grep -q 'refused user 65533: only root and user' "$work/log" || break
+	sleep 0.1
+done
 grep -q 'refused user 65533: only root and user' "$work/log" || fail 'a stranger is not told of'
 
 # The answering process is not root's and has exactly four capabilities.

@@ -17,7 +17,7 @@
 
 #define MESSAGE_MAX 4096
 #define FDS_MAX     253 /* SCM_MAX_FD, include/net/scm.h */
-#define SETTLE_USEC 10000000
+#define SETTLE_USEC 60000000
 
 struct message {
 	char text[MESSAGE_MAX];

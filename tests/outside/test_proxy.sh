@@ -18,8 +18,14 @@ done
 work=$(mktemp -d)
 daemon='' proxy=''
 trap 'kill $daemon $proxy 2>/dev/null; wait; rm -rf "$work"' EXIT
-port=$((21000 + RANDOM % 4000))
-tls=$((port + 4000))
+# No other test of the same run gets these ports (tests/run.sh).
+ports=()
+for candidate in $(shuf -i 20000-29999 -n 50); do
+	[ ${#ports[@]} -lt 2 ] || break
+	mkdir "${TEST_PORTS:-$work}/port-$candidate" 2>/dev/null || continue
+	(exec 3<>"/dev/tcp/127.0.0.1/$candidate") 2>/dev/null || ports+=("$candidate")
+done
+port=${ports[0]} tls=${ports[1]}
 openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext 'subjectAltName=DNS:localhost' \
 	-keyout "$work/pebsd.key" -out "$work/pebsd.crt" 2>"$work/said" || fail "no certificate: $(<"$work/said")"
 printf 'prometheus:%s\n' "$(openssl passwd -apr1 secret)" >"$work/pebsd.htpasswd"
@@ -43,7 +49,7 @@ serve() {
 	} >"$work/nginx.conf"
 	nginx -c "$work/nginx.conf" 2>"$work/nginx.log" &
 	proxy=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		[ "$(get --user prometheus:secret /healthz)" != 200 ] || return 0
 		sleep 0.1
 	done
@@ -58,7 +64,7 @@ stop() {
 
 # get [CURL_OPTION...] PATH: prints the HTTP status
 get() {
-	curl --silent --max-time 10 --cacert "$work/pebsd.crt" --output "$work/answer" --write-out '%{http_code}' "${@:1:$#-1}" \
+	curl --silent --max-time 60 --cacert "$work/pebsd.crt" --output "$work/answer" --write-out '%{http_code}' "${@:1:$#-1}" \
 		"https://localhost:$tls${!#}"
 }
 

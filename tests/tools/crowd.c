@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_S 20
+#define PATIENCE_S 60 /* the daemon may get no CPU for long */
 
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 
@@ -146,8 +146,8 @@ static int call(int *fds, unsigned n, const char *text)
 	return 0;
 }
 
-/* Sends until the other end accepts no more. Returns how many bytes it accepted. */
-static unsigned long long push(int fd, const char *bytes, size_t size, unsigned long long most)
+/* Sends until the other end accepts no more for `wait_ms`. Returns how many bytes it accepted. */
+static unsigned long long push(int fd, const char *bytes, size_t size, unsigned long long most, int wait_ms)
 {
 	unsigned long long sent = 0;
 	struct pollfd room = {.fd = fd, .events = POLLOUT};
@@ -158,7 +158,7 @@ static unsigned long long push(int fd, const char *bytes, size_t size, unsigned 
 
 		if (n > 0)
 			sent += (unsigned long long)n;
-		else if (errno != EAGAIN || poll(&room, 1, 1000) == 0)
+		else if (errno != EAGAIN || poll(&room, 1, wait_ms) == 0)
 			break;
 	}
 	return sent;
@@ -174,8 +174,8 @@ static int send_bytes(unsigned long long bytes)
 	if (fd < 0)
 		return 1;
 	memset(chunk, 'x', sizeof(chunk));
-	taken = push(fd, chunk, sizeof(chunk), bytes);
-	answered = receive(fd, now() + 2, &error);
+	taken = push(fd, chunk, sizeof(chunk), bytes, PATIENCE_S * 1000);
+	answered = receive(fd, now() + PATIENCE_S, &error);
 	(void)printf("taken=%llu refused=%d closed=%d\n", taken, answered && error, is_closed(fd));
 	return 0;
 }
@@ -187,7 +187,7 @@ static int deaf(unsigned n, const char *text)
 
 	if (fd < 0)
 		return 1;
-	(void)printf("taken=%llu\n", push(fd, text, size, (unsigned long long)n * size));
+	(void)printf("taken=%llu\n", push(fd, text, size, (unsigned long long)n * size, 1000));
 	(void)fflush(stdout);
 	wait_for_end_of_input();
 	(void)printf("closed=%d\n", is_closed(fd));

@@ -2,7 +2,7 @@
 /*
  * http_crowd PORT KIND N [UID]: runs N slow HTTP clients of one kind (silent, drip, deaf or sip:
  * http_crowd.h) on a port of loopback, as the user UID, until the end of standard input. Prints
- * connected=NUMBER once each client has been connected, or after 20 s. At the end, prints ended=NUMBER, the
+ * connected=NUMBER once each client has been connected, or after 60 s. At the end, prints ended=NUMBER, the
  * number of connections that the server has closed.
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "http_crowd.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 60000
 
 int main(int argc, char *argv[])
 {

@@ -88,7 +88,7 @@ until "$build/pebsctl" --socket "$socket" status >"$directory/status" 2>&1; do
 		daemon=''
 		fail "pebsd ended with status $status; its own message stands above"
 	fi
-	[ "$tries" -lt 100 ] || fail "pebsd did not answer on $socket in 10 seconds: $(cat "$directory/status")"
+	[ "$tries" -lt 600 ] || fail "pebsd did not answer on $socket in a minute: $(cat "$directory/status")"
 	sleep 0.1
 done
 

@@ -64,7 +64,7 @@ static void clean(void)
 	(void)rmdir(directory);
 }
 
-TestSuite(client, .fini = clean, .timeout = 30);
+TestSuite(client, .fini = clean);
 
 static int call_and_close(struct client_reply *reply)
 {

@@ -134,7 +134,7 @@ Test(container_files, links_below_it_are_not_followed)
 	expect("/kubepods/pod" UID "/cri-containerd-" ID, "containerd", "", "", "");
 }
 
-Test(container_files, what_is_no_file_is_not_waited_for, .timeout = 20)
+Test(container_files, what_is_no_file_is_not_waited_for)
 {
 	_cleanup_free_ char *fifo = below(DOCKER);
 	_cleanup_free_ char *log = below("var/log/pods");

@@ -149,7 +149,7 @@ Test(containers_alone, what_nobody_asks_for_is_forgotten)
 	cr_expect_str_eq(text_of("/a.service", CONTAINER_LABEL_UNIT), "a.service");
 }
 
-Test(containers_alone, memory_is_bounded, .timeout = 60)
+Test(containers_alone, memory_is_bounded)
 {
 	char path[64];
 
@@ -163,7 +163,7 @@ Test(containers_alone, memory_is_bounded, .timeout = 60)
 }
 
 /* Uses paths of the greatest length. */
-Test(containers_alone, memory_is_bounded_in_bytes, .timeout = 60)
+Test(containers_alone, memory_is_bounded_in_bytes)
 {
 	char path[4000];
 	size_t known = 0;

@@ -144,7 +144,7 @@ static void stop(void)
 	cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(control_detail, .init = start, .fini = stop, .timeout = 60);
+TestSuite(control_detail, .init = start, .fini = stop);
 
 /* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
 static json_object *call(int fd, const char *text)

@@ -87,7 +87,7 @@ static void stop(void)
 	cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(control_pause, .init = start, .fini = stop, .timeout = 60);
+TestSuite(control_pause, .init = start, .fini = stop);
 
 static void expect_invalid(int fd, const char *text, const char *parameter)
 {

@@ -129,7 +129,7 @@ static void end(void)
 	subject_remove(directory);
 }
 
-TestSuite(debuginfod, .init = begin, .fini = end, .timeout = 60);
+TestSuite(debuginfod, .init = begin, .fini = end);
 
 static const struct symbol *answer_of(u64 address, enum symbol_kind kind)
 {

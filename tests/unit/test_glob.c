@@ -83,12 +83,11 @@ Test(glob, every_short_pattern_agrees_with_the_definition)
 	cr_expect_gt(matches, 1000);
 }
 
-Test(glob, hostile_patterns_take_bounded_time, .timeout = 10)
+Test(glob, hostile_patterns_take_bounded_time)
 {
 	char pattern[GLOB_PATTERN_MAX + 1];
 	char path[4096];
-	struct timespec before;
-	struct timespec after;
+	clock_t before;
 
 	for (size_t i = 0; i < GLOB_PATTERN_MAX; i++)
 		pattern[i] = "*a**"[i % 4];
@@ -97,10 +96,10 @@ Test(glob, hostile_patterns_take_bounded_time, .timeout = 10)
 	memset(path, 'a', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 
-	clock_gettime(CLOCK_MONOTONIC, &before);
+	/* Of the CPU's time, which others may take away. An unbounded match would take years. */
+	before = clock();
 	cr_expect_not(glob_match(pattern, path));
-	clock_gettime(CLOCK_MONOTONIC, &after);
-	cr_expect_lt(after.tv_sec - before.tv_sec, 5);
+	cr_expect_lt((clock() - before) / CLOCKS_PER_SEC, 5);
 }
 
 Test(glob, a_pattern_that_is_too_long_matches_nothing)

@@ -51,7 +51,7 @@ static void stop(void)
 	(void)close(line[1]);
 }
 
-TestSuite(http_broker, .init = start, .fini = stop, .timeout = 30);
+TestSuite(http_broker, .init = start, .fini = stop);
 
 static void turn(int times)
 {

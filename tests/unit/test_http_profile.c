@@ -104,7 +104,7 @@ static void stop(void)
 	endpoint_stop(&server);
 }
 
-TestSuite(http_profile, .init = start, .fini = stop, .timeout = 60);
+TestSuite(http_profile, .init = start, .fini = stop);
 
 static struct http_client ask(const char *query)
 {

@@ -269,7 +269,7 @@ static void expect_body_of(const struct http_client *client, u64 sequence)
 	cr_assert_eq(wrong, 0, "%zu bytes are not of sequence %llu", wrong, (unsigned long long)sequence);
 }
 
-Test(http_scrape, slow_clients_are_sent_what_they_began_with, .timeout = 30)
+Test(http_scrape, slow_clients_are_sent_what_they_began_with)
 {
 	struct endpoint server;
 	struct http_client slow[HTTP_SCRAPE_BODIES_MAX], quick;
@@ -310,7 +310,7 @@ Test(http_scrape, slow_clients_are_sent_what_they_began_with, .timeout = 30)
 	endpoint_stop(&server);
 }
 
-Test(http_scrape, many_slow_clients_share_one_body, .timeout = 30)
+Test(http_scrape, many_slow_clients_share_one_body)
 {
 	struct endpoint server;
 	struct http_client slow[8];

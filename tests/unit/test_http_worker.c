@@ -72,7 +72,7 @@ static void end(void)
 	event = sd_event_unref(event);
 }
 
-TestSuite(http_worker, .init = begin, .fini = end, .timeout = 60);
+TestSuite(http_worker, .init = begin, .fini = end);
 
 static int connect_to(const struct sockaddr *address, socklen_t length)
 {

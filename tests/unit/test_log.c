@@ -23,7 +23,7 @@ static void begin(void)
 	log_open("test");
 }
 
-TestSuite(log, .init = begin, .timeout = 20);
+TestSuite(log, .init = begin);
 
 static const char *hear(void)
 {

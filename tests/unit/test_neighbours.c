@@ -604,7 +604,7 @@ static void tell(const struct neighbour_loads *loads, enum neighbour_story story
 }
 
 /* `make bench-neighbours` prints the rates over more worlds. */
-Test(neighbours, worlds, .timeout = 180)
+Test(neighbours, worlds)
 {
 	_cleanup_(neighbour_loads_free) struct neighbour_loads *loads = NULL;
 

@@ -90,7 +90,7 @@ Test(regular_file, the_bound_is_the_last_that_is_read)
 	cr_expect_null(none);
 }
 
-Test(regular_file, what_is_none_is_not_read, .timeout = 20)
+Test(regular_file, what_is_none_is_not_read)
 {
 	char *none = NULL;
 	size_t length = 0;

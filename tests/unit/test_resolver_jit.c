@@ -217,7 +217,7 @@ Test(jit, a_symbolic_link)
 }
 
 /* Nothing ever writes to this FIFO, so that opening it for reading would block. */
-Test(jit, a_fifo, .timeout = 30)
+Test(jit, a_fifo)
 {
 	struct jitted jitted = start(false);
 

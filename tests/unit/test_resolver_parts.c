@@ -163,7 +163,7 @@ Test(resolver_process, when_it_started)
 }
 
 /* Only regular files below the root are opened, and opening never blocks. */
-Test(resolver_open, below_a_root, .timeout = 30)
+Test(resolver_open, below_a_root)
 {
 	char *directory = subject_directory();
 	struct stat found;

@@ -257,7 +257,7 @@ static void end(void)
 	cr_expect_eq(errno, ECHILD);
 }
 
-TestSuite(symbols, .init = begin, .fini = end, .timeout = 60);
+TestSuite(symbols, .init = begin, .fini = end);
 
 static const struct symbol *find_of(u32 pid, u64 where)
 {

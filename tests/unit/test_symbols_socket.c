@@ -93,7 +93,7 @@ static void end(void)
 	(void)rmdir(place);
 }
 
-TestSuite(symbols_socket, .init = begin, .fini = end, .timeout = 60);
+TestSuite(symbols_socket, .init = begin, .fini = end);
 
 static const struct symbol *answer_of(u64 where)
 {

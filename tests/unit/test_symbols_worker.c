@@ -60,7 +60,7 @@ static void end(void)
 	event = sd_event_unref(event);
 }
 
-TestSuite(symbols_worker, .init = begin, .fini = end, .timeout = 60);
+TestSuite(symbols_worker, .init = begin, .fini = end);
 
 static const struct symbol *answer_of(u32 pid, u64 address, enum symbol_kind kind)
 {

@@ -122,7 +122,7 @@ Test(trial_recordings, a_clock_that_leaps_is_another_one)
 	cr_expect_eq(result->stretches[1].start_ns, ~0ULL - DAY_NS);
 	cr_expect_eq(result->stretches[1].elapsed_ns, DAY_NS);
 	cr_assert_eq(result->n_notes, 1);
-	cr_expect(strstr(result->notes[0], "leaps"), "%s", result->notes[0]);
+	cr_expect(strstr(result->notes[0], "jumps"), "%s", result->notes[0]);
 	cr_expect_eq(result->samples, 6001);
 }
 

@@ -138,7 +138,7 @@ static void stop(void)
 	(void)rmdir(path);
 }
 
-TestSuite(varlink, .init = start, .fini = stop, .timeout = 60);
+TestSuite(varlink, .init = start, .fini = stop);
 
 #define ECHO(text)   "{\"method\":\"org.example.test.Echo\",\"parameters\":{\"a\":\"" text "\"}}"
 #define ECHOED(text) "{\"parameters\":{\"a\":\"" text "\"}}"
@@ -686,13 +686,14 @@ static u64 now_ms(void)
  * What counts is how many bytes a client reads, not when it last read one. One client reads ten bytes a
  * second. The other one reads half as much again as is required, which is always available in the kernel.
  */
-Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
+static bool one_is_let_go_and_one_is_not(void)
 {
 	_cleanup_close_ int sips = peer_connect(socket_path);
 	_cleanup_close_ int reads = peer_connect(socket_path);
 	const u64 end = now_ms() + (2 * VARLINK_PERIOD_SECONDS + 3) * 1000ULL;
 	static char bytes[VARLINK_PERIOD_BYTES];
-	u64 begun = now_ms(), next = 0, let_go_ms = 0;
+	u64 begun = now_ms(), next = 0, let_go_ms = 0, last = begun, longest = 0;
+	bool has_more = true;
 
 	peer_call(event, sips, BIG);
 	peer_call(event, reads, BIG);
@@ -704,15 +705,32 @@ Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
 			let_go_ms = now_ms() - begun;
 		if (now_ms() - begun < next)
 			continue;
+		longest = now_ms() - last > longest ? now_ms() - last : longest;
+		last = now_ms();
 		next += 100;
 		(void)!recv(sips, bytes, 1, MSG_DONTWAIT);
 		if (next % 2500 == 0)
-			cr_expect_gt(recv(reads, bytes, 24UL << 10, MSG_DONTWAIT), 0);
+			has_more = recv(reads, bytes, 24UL << 10, MSG_DONTWAIT) > 0 && has_more;
 	}
+	if (longest > 1000)
+		return false;
+	cr_expect(has_more);
 	cr_expect_geq(let_go_ms, (VARLINK_PERIOD_SECONDS - 1) * 1000ULL);
 	cr_expect_gt(varlink_server_held(server), 0, "the one that reads was let go");
 	/* The client that reads also gets its whole reply. */
 	while (recv(reads, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 		peer_settle(event);
 	peer_expect(event, reads, ECHO("1"), ECHOED("1"));
+	return true;
+}
+
+/* If others take the CPU from this process for a second, its clients are other ones than intended. */
+Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
+{
+	for (int i = 0; i < 8; i++) {
+		if (one_is_let_go_and_one_is_not())
+			return;
+		peer_settle(event);
+	}
+	cr_skip_test("others take the CPU for more than a second again and again");
 }

@@ -96,7 +96,7 @@ static void clean(void)
 	(void)rmdir(directory);
 }
 
-TestSuite(verbs_policy, .fini = clean, .timeout = 30);
+TestSuite(verbs_policy, .fini = clean);
 
 /* Runs a verb. `ret` gets its standard output and standard error. */
 static enum ctl_exit run(verb_function verb, bool json, const char *first, const char *second,

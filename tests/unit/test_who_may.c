@@ -75,7 +75,7 @@ static void stop(void)
 	cr_expect_eq(rmdir(directory), 0);
 }
 
-TestSuite(who_may, .init = start, .fini = stop, .timeout = 60);
+TestSuite(who_may, .init = start, .fini = stop);
 
 static gid_t group_of(const char *name)
 {

@@ -105,12 +105,16 @@ journal() {
 	journalctl --quiet --no-pager --unit=pebsd.service "--since=@$test_begun" "$@"
 }
 
-# expect_told TEXT...: expects these texts in the journal.
+# expect_told TEXT...: waits until these texts are in the journal.
 expect_told() {
 	local text said
-	journalctl --sync
-	said=$(journal --output=cat)
 	for text; do
+		for _ in {1..20}; do
+			journalctl --sync
+			said=$(journal --output=cat)
+			[[ $said != *"$text"* ]] || break
+			sleep 1
+		done
 		[[ $said == *"$text"* ]] || fail "the journal does not have \"$text\": $said"
 	done
 }

@@ -87,9 +87,12 @@ number=$(pebsctl --json alerts | jq '.alerts[] | select(.rule == "remote") | .al
 [ -s "$alerts/$number.env" ] || fail "no facts in $alerts: $(ls "$alerts")"
 grep -q 'PEBSD_CGROUP=.*/turning.service' "$alerts/$number.env" || fail "other facts: $(cat "$alerts/$number.env")"
 expect 'runs of the unit' "$number remote /turning.service" "$(cat "$ran")"
-fired=$(jq --raw-output 'select(.event == "alert" and .rule == "remote" and .from == "pending" and .state == "firing") | .alert' \
-	<"$work/watched" | wc -l)
-expect 'Varlink events of the firing' 1 "$fired"
+has_fired() {
+	jq --raw-output 'select(.event == "alert" and .rule == "remote" and .from == "pending" and .state == "firing") | .alert' \
+		<"$work/watched" >"$work/fired" && [ -s "$work/fired" ]
+}
+wait_until 'a Varlink event of the firing' 30 has_fired
+expect 'Varlink events of the firing' 1 "$(wc -l <"$work/fired")"
 scrape
 expect 'the metric' 1.000000 "$(metric pebsd_alert 'rule="remote"')"
 expect 'no metric of a dry run' 0 "$(grep -c 'pebsd_alert{.*rule="dry"' "$work/metrics" || :)"
