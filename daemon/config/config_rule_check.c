@@ -141,7 +141,7 @@ static void check_event(struct check *check)
 	case CONFIG_ORIGIN_MODEL:
 		if (check->rule->event != EVENT_LOADS)
 			say(check, RULE_KEY_EVENT,
-			    "event = %s: the model simulates only loads, so the rule can never fire; use event = loads, or another origin in [sampling]",
+			    "event = %s: the model has only loads, so the rule can never fire; use event = loads, or another origin in [sampling]",
 			    event);
 		break;
 	case CONFIG_ORIGIN_AUTO:

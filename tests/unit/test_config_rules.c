@@ -381,7 +381,7 @@ Test(config_rules, events_that_are_not_sampled)
 		"x.conf:1: [rule slow]: event = loads: loads are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
 	expect_mistakes(
 		SLOW("event = stores\n[sampling]\nevents = loads stores\norigin = model\n"),
-		"x.conf:5: [rule slow]: event = stores: the model simulates only loads, so the rule can never fire; use event = loads, or another origin in [sampling]\n");
+		"x.conf:5: [rule slow]: event = stores: the model has only loads, so the rule can never fire; use event = loads, or another origin in [sampling]\n");
 	expect_right(SLOW("event = stores\n[sampling]\norigin = replay\n"));
 	expect_right(SLOW("event = stores\n[sampling]\nevents = stores\n"));
 }
