@@ -82,7 +82,12 @@ members error | compare Varlink_errors 'members of errors'
 	keys daemon/origin/probe/probe_json.c 'add(_null|_array)?' | sed 's/^/pebsd_--probe_--json /'
 	keys daemon/trial/json_trial.c '(json_)?put\w*' | sed 's/^/pebsd_--test-rules_--json /'
 	keys daemon/base/build_info.c 'put(_array)?' | sed 's/^/pebsd_--version_--json /'
-	keys daemon/export/json/json_public.c 'json_put\w*' | sed 's,^,/alerts.json ,'
+	keys daemon/config/config_check.c json_object_object_add | sed 's/^/pebsd_--check-config_--json /'
+	sed -n '/^void json_put_alert_state/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
+	{
+		keys daemon/export/json/json_public.c 'json_put\w*'
+		keys "$work/state.c" 'json_put\w*'
+	} | sed 's,^,/alerts.json ,'
 } | compare JSON_of_pebsd 'keys of JSON'
 
 # The names of all metrics are in the sources (test_manual_metrics.sh), their labels in what is served. The example has

@@ -113,8 +113,12 @@ def markdown(path, rendered, folder, pages):
 
     body = re.sub(r'<a href="([^"]*)">(.*?)</a>', link, body, flags=re.S)
     body = re.sub(r'(<img [^>]*?src=")([^"]*)"', picture, body)
-    return re.sub(r"(?<![\w.>-])([\w.-]+)\(([1-8])\)", lambda match: f'<a href="{match[1]}.{match[2]}.html">{match[0]}</a>'
-                  if f"{match[1]}.{match[2]}" in pages.values() else match[0], body)
+    # Text within a link stays as it is.
+    return "".join(part if part.startswith("<a ") else
+                   re.sub(r"(?<![\w.-])([\w.-]+)\(([1-8])\)",
+                          lambda match: f'<a href="{match[1]}.{match[2]}.html">{match[0]}</a>'
+                          if f"{match[1]}.{match[2]}" in pages.values() else match[0], part)
+                   for part in re.split(r"(<a .*?</a>)", body, flags=re.S))
 
 
 def title_of(path):
