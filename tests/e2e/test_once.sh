@@ -60,6 +60,6 @@ printf '[cgroups]\nmax = 16\n' >"$work/few.conf"
 ! grep -q "$(printf '\033')" "$work/log" || fail 'a name reached the terminal raw'
 [ "$(wc -l <"$work/log")" -le 5 ] || fail "the log is flooded: $(wc -l <"$work/log") lines"
 expect 'samples are all seen' '[1000,true]' "$(jq -c '.samples | [.seen, .unattributed > 980]' "$work/hostile.json")"
-expect 'notes' '[2,true,true]' "$(jq -c '.notes | [length, any(contains("its event")), any(contains("found no slot"))]' \
+expect 'notes' '[2,true,true]' "$(jq -c '.notes | [length, any(contains("its event")), any(contains("without a slot"))]' \
 	"$work/hostile.json")"
 expect 'no notes where nothing is left out' null "$(jq .notes "$json")"
