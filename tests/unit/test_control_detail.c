@@ -51,6 +51,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	detail.hot = books->hot;
 	example->detail = &detail;
 	example->replay_done = books->replay_done;
+	example->no_slot = books->no_slot;
 	*ret = example;
 	return books->snapshot_error;
 }
@@ -520,6 +521,27 @@ Test(control_detail, why_there_are_no_hot_places)
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ask for it again");
 	backend.places_error = -ENOENT;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
+}
+
+/* It exists, so that NoSuchCgroup would be false. A zoom needs no slot. */
+Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed)
+{
+	static char *paths[] = {(char *)"/new\xff.service"};
+	static const struct no_slot no_slot = {.paths = paths, .n = 1};
+	static const char name[] = "\"cgroup\":\"/new\xef\xbf\xbd"
+				   "ff.service\"";
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *begun = NULL;
+
+	backend.no_slot = &no_slot;
+	backend.choose_error = -ENOENT;
+	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "has no slot");
+	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "\"no_slot\":true");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
+	expect_error(fd, "GetZoom", name, "io.pebsd.NotMeasured", "no zoom of it is held");
+	begun = call_with(fd, "Zoom", name);
+	cr_expect_null(json_get(begun, "error"), "%s", json_object_to_json_string(begun));
+	cr_expect_str_eq(fake_zooms.path, "/new\xff.service");
 }
 
 Test(control_detail, a_profile_in_pieces)
