@@ -272,6 +272,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
 	}
+	line_put(out, style, "", "%s", "in parentheses: the histogram bucket, not a confidence interval");
 	if (few)
 		line_put(out, style, "", "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 }

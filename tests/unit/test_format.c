@@ -204,6 +204,7 @@ Test(format, cgroup_of_a_replay)
 			 "    Samples: 13\n"
 			 "    Latency: mean 124.1, p50 119 (113-120), p90 155? (145-160), p95 166?\n"
 			 "             (161-176), p99 174? (161-176), p999 176? (161-176) cycles\n"
+			 "             in parentheses: the histogram bucket, not a confidence interval\n"
 			 "             ? too few samples for this quantile\n"
 			 "      Snoop: none 13 (100.0%)\n"
 			 "        TLB: hit 12 (92.3%), miss 1 (7.7%)\n"
