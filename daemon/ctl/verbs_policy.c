@@ -75,21 +75,6 @@ enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *argume
 	return call_print_text(stream, &text, &length);
 }
 
-/*
- * Gets the rules after another call failed. NULL if that fails, too: the message then goes without a
- * suggestion.
- */
-static json_object *rules_for_advice(struct client *client)
-{
-	struct client_reply reply = {0};
-	json_object *rules = NULL;
-
-	if (client_call(client, METHOD("GetRules"), NULL, &reply) >= 0 && !reply.error)
-		rules = json_object_get(reply.parameters);
-	json_object_put(reply.root);
-	return rules;
-}
-
 static const char *nearest_rule(json_object *list, const char *name)
 {
 	size_t n = json_object_array_length(list), n_names = 0;
@@ -104,13 +89,18 @@ static const char *nearest_rule(json_object *list, const char *name)
 	return suggest_nearest(name, names, n_names);
 }
 
-static enum ctl_exit no_such_rule(struct client *client, const char *name)
+/* Without the rules, whose failure is reported, the message has no suggestion. */
+static enum ctl_exit no_such_rule(const struct ctl_options *options, struct client *client, const char *name)
 {
-	_cleanup_json_ json_object *rules = rules_for_advice(client);
-	json_object *list = json_get_array(rules, "rules");
-	const char *nearest = list ? nearest_rule(list, name) : NULL;
-	_cleanup_free_ char *visible = text_visible(name);
-	_cleanup_free_ char *suggestion = nearest ? text_visible(nearest) : NULL;
+	_cleanup_json_ json_object *rules = NULL;
+	_cleanup_free_ char *visible = text_visible(name), *suggestion = NULL;
+	const char *nearest;
+	json_object *list;
+
+	(void)get_rules(options, client, &rules);
+	list = json_get_array(rules, "rules");
+	nearest = list ? nearest_rule(list, name) : NULL;
+	suggestion = nearest ? text_visible(nearest) : NULL;
 
 	(void)fprintf(stderr, "pebsctl: no rule '%s'", visible ? visible : "?");
 	if (list && json_object_array_length(list) == 0)
@@ -147,7 +137,7 @@ static enum ctl_exit not_judged(const struct ctl_options *options, struct client
 
 	if (!was_sampled(client, arguments[1]))
 		return failure_of_call(options, reply);
-	rules = rules_for_advice(client);
+	(void)get_rules(options, client, &rules);
 	found = rule_text_find(rules, arguments[0]);
 	rule = text_visible(arguments[0]);
 	cgroup = text_visible(arguments[1]);
@@ -182,7 +172,7 @@ static enum ctl_exit get_explained(const struct ctl_options *options, struct cli
 	if (r < 0)
 		result = failure_of_connection(options, r);
 	else if (is_error(&reply, METHOD("NoSuchRule")))
-		result = no_such_rule(client, arguments[0]);
+		result = no_such_rule(options, client, arguments[0]);
 	else if (is_error(&reply, METHOD("NoSuchCgroup")))
 		result = not_judged(options, client, &reply, arguments);
 	else if (reply.error)

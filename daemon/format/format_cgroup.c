@@ -272,6 +272,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
 	}
+	line_put(out, style, "", "%s", "in parentheses: the histogram bucket, not a confidence interval");
 	if (few)
 		line_put(out, style, "", "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 }
@@ -364,7 +365,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	_cleanup_free_ char *name = NULL;
 	char number[TEXT_NUMBER_MAX + 8] = "";
 	bool alive = true, guest, no_slot = false;
-	u64 id = 0, members;
+	u64 id = 0, members, missing = 0;
 
 	if (json_get_u64(cgroup, "id", &id) && id > 0)
 		(void)snprintf(number, sizeof(number), " (id %llu)", (unsigned long long)id);
@@ -382,12 +383,17 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_u64(cgroup, "subtree", &members))
 		line_put(out, style, "Sum", "of its subtree: %llu sampled cgroup%s at and below it",
 			 (unsigned long long)members, members == 1 ? "" : "s");
+	if (json_get_u64(cgroup, "subtree_without_slot", &missing) && missing > no_slot)
+		line_put(
+			out, style, "No slot",
+			"%llu cgroup%s at and below it: their samples are missing in these figures; raise `max-memory` (or `max`) in [cgroups]",
+			(unsigned long long)missing, missing == 1 ? "" : "s");
 	format_origin(out, style, "Origin", cgroup);
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
-			 no_slot ? "none under its name"
-				 : "none in this window; --window all shows earlier ones");
+			 no_slot || missing > 0 ? "none under its name"
+						: "none in this window; --window all shows earlier ones");
 		format_offcore(out, style, status, cgroup);
 		return;
 	}

@@ -62,10 +62,10 @@ static void put_absent(FILE *out, const struct format_style *style, const json_o
 		       const json_object *absent)
 {
 	bool latency = json_get(event, "latency");
-	char number[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX], count[TEXT_NUMBER_MAX], more[64] = "";
 	const char *key = latency ? "latency" : "samples";
 	double most, all;
-	u64 samples;
+	u64 samples, left_out;
 
 	if (!json_get_double(absent, key, &most) || !json_get_double(event, key, &all) ||
 	    !json_get_u64(absent, "samples", &samples))
@@ -76,8 +76,12 @@ static void put_absent(FILE *out, const struct format_style *style, const json_o
 	}
 	text_count(samples, number);
 	line_percent(most, all, share);
-	line_put(out, style, NULL, "Every line not shown has at most %s (%s sample%s).", share, number,
-		 samples == 1 ? "" : "s");
+	if (json_get_u64(absent, "left_out", &left_out)) {
+		text_count(left_out, count);
+		(void)snprintf(more, sizeof(more), "; the tables hold %s of them", count);
+	}
+	line_put(out, style, NULL, "Every line not shown has at most %s (%s sample%s)%s.", share, number,
+		 samples == 1 ? "" : "s", more);
 }
 
 static void put_list(FILE *out, const struct format_style *style, json_object *event, const char *key)

@@ -217,6 +217,24 @@ static bool any(json_object *array)
 	return array && json_object_array_length(array) > 0;
 }
 
+/* The reply has room for a part of very long lists. */
+static void put_left_out(FILE *out, const struct format_style *style, json_object *reply)
+{
+	static const char *const keys[] = {"functions", "objects", "lines"};
+	json_object *left_out = json_get_object(reply, "left_out");
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		char number[TEXT_NUMBER_MAX];
+		u64 n;
+
+		if (!json_get_u64(left_out, keys[i], &n))
+			continue;
+		text_count(n, number);
+		line_put(out, style, "Left out", "the last %s of the %s: the reply would be too long", number,
+			 keys[i]);
+	}
+}
+
 static void put_tables(FILE *out, const struct format_style *style, json_object *reply,
 		       const struct zoom_weight *weight)
 {
@@ -282,6 +300,7 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 		return;
 	}
 	line_put(out, style, "", "%s", figure_legend);
+	put_left_out(out, style, reply);
 	put_tables(out, style, reply, &weight);
 }
 

@@ -350,12 +350,16 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 static char *unknown_interrupt(const char *key, const struct calibrate_result *interrupt,
 			       double retry_seconds)
 {
-	char again[TEXT_NUMBER_MAX + 32] = "pebsd does not try again", span[TEXT_NUMBER_MAX];
+	char again[TEXT_TIME_MAX + 32] = "pebsd does not try again", time[TEXT_TIME_MAX];
+	struct timespec at;
 	char *text;
 
+	/* The note stays until then, so it has the time of day. */
 	if (retry_seconds > 0) {
-		text_span(retry_seconds, span);
-		(void)snprintf(again, sizeof(again), "pebsd tries again in %s", span);
+		(void)clock_gettime(CLOCK_REALTIME, &at);
+		at.tv_sec += (time_t)retry_seconds;
+		text_time(&at, time);
+		(void)snprintf(again, sizeof(again), "pebsd tries again at %s", time);
 	}
 	if (interrupt->dense.known) {
 		if (asprintf(&text,

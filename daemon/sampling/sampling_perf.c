@@ -31,6 +31,7 @@ struct origin_state {
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* at the last collection */
 	struct perf_note_losses losses[EVENTS_MAX];
+	struct perf_turns turns[EVENTS_MAX];
 	struct sampling_govern *govern;    /* NULL: not started, or already stopped */
 	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: unknown */
 	u64 rate_at_start;                 /* its value at the start; 0: unknown */
@@ -142,7 +143,9 @@ static void take_notes(struct origin_state *state)
 	const u64 rate = state->rate;
 	struct snapshot *head = engine_head(state->engine);
 	const enum perf_watchdog watchdog = perf_note_read_watchdog();
+	struct timespec now;
 
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const char *key = head->events[i].key;
 		const struct perf_counts *counts = &state->counts[i];
@@ -158,9 +161,9 @@ static void take_notes(struct origin_state *state)
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED),
 			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
 		if (perf_takes_turns(state->sets[i]))
-			(void)set_note(
-				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
-				perf_note_turns(key, counts->enabled_ns, counts->running_ns, watchdog));
+			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+				       perf_note_turns(key, &state->turns[i], (u64)now.tv_sec * NSEC_PER_SEC,
+						       counts->enabled_ns, counts->running_ns, watchdog));
 	}
 	(void)set_note(state, PERF_NOTE_RATE, perf_note_rate(state->rate_at_start, rate));
 	head->notes = state->notes.list;

@@ -101,6 +101,7 @@ struct snapshot_cgroup {
 	/* For a sum of subtrees (snapshot_view.h): its members. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
+	u64 without_slot; /* of a sum: cgroups at and below it whose samples are missing in it */
 	const struct offcore_figures *offcore; /* NULL: nothing counted */
 };
 

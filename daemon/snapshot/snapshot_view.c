@@ -132,6 +132,46 @@ static size_t length_of(const char *path, const char *subtree)
 	return length;
 }
 
+bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_length)
+{
+	if (!is_below(path, subtree))
+		return false;
+	*ret_length = length_of(path, subtree);
+	return true;
+}
+
+/* Number of paths, of an ascending list, that lie before the first `length` bytes of `path` and then `end`. */
+static size_t count_before(const struct no_slot *list, const char *path, size_t length, unsigned char end)
+{
+	size_t first = 0, n = list->n;
+
+	while (n > 0) {
+		const char *middle = list->paths[first + n / 2];
+		int order = strncmp(middle, path, length);
+
+		if (order < 0 || (order == 0 && (unsigned char)middle[length] < end)) {
+			first += n / 2 + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	return first;
+}
+
+u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length)
+{
+	const struct no_slot *list = snapshot->no_slot;
+
+	if (!list || *path != '/')
+		return 0;
+	if (length == 1)
+		return list->n;
+	/* The path itself, and all that continue it with a slash. */
+	return count_before(list, path, length, 1) - count_before(list, path, length, 0) +
+	       count_before(list, path, length, '/' + 1) - count_before(list, path, length, '/');
+}
+
 static int find_parts(const struct snapshot *snapshot, const struct view_request *request,
 		      struct parts *parts)
 {
@@ -226,6 +266,8 @@ static int make_group(struct snapshot_view *view, const struct part *parts, size
 		group->cgroup.members = group->members;
 		group->cgroup.n_members = group->n_members;
 	}
+	if (view->request.subtree || view->request.sums)
+		group->cgroup.without_slot = snapshot_view_without_slot(view->of, part->path, part->length);
 	group->cgroup.offcore = group->offcore;
 	if (r < 0) {
 		free(group->path);

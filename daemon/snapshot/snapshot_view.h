@@ -34,6 +34,15 @@ struct view_request {
 struct snapshot_view;
 
 /*
+ * True if `path` is displayed as `subtree`, or lies below it. `ret_length` gets the number of bytes of `path`
+ * that are displayed as `subtree`.
+ */
+bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_length);
+
+/* Number of cgroups without a slot at and below the path of `length` bytes. */
+u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length);
+
+/*
  * Returns 0 or -ENOMEM. The view's snapshot is sorted like any other. It is valid as long as `snapshot` and
  * the view.
  */

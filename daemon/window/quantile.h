@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Quantiles of a fine histogram, with bounds given by the bucket edges. Pure functions. */
+/*
+ * Quantiles of a fine histogram, with the edges of their buckets. These edges say nothing about confidence. Pure
+ * functions.
+ */
 #ifndef PEBSD_QUANTILE_H
 #define PEBSD_QUANTILE_H
 

@@ -42,6 +42,15 @@ judged() {
 }
 until_is 'the rule is unknown of it' '["unknown","no_slot"]' judged
 ctl explain blind "$blind" | grep -q 'the cgroup has no slot' || fail "explain does not tell: $(ctl explain blind "$blind" 2>&1)"
+for verb in neighbours hot; do
+	! told=$(ctl $verb "$blind" 2>&1) || fail "$verb of a cgroup without a slot: $told"
+	grep -q 'the cgroup has no slot' <<<"$told" || fail "$verb does not tell: $told"
+done
+! told=$(ctl zoom --last "$blind" 2>&1) || fail "the last zoom of a cgroup without a slot: $told"
+grep -q 'no zoom of it is held' <<<"$told" || fail "zoom does not tell: $told"
+expect 'a subtree counts them' true "$(printf '{"method": "io.pebsd.GetCgroup", "parameters": %s}\0' \
+	"{\"cgroup\": \"${blind%/*}\", \"subtree\": true}" | socat -t 10 - "UNIX-CONNECT:$socket" | tr -d '\0' |
+	jq '.parameters.subtree_without_slot > 0')"
 expect 'rules count it' true "$(ctl --json rules | jq '.rules[0].cgroups.unknown.no_slot > 0')"
 curl -s "http://127.0.0.1:$port/metrics" >"$work/metrics"
 for metric in pebsd_cgroups_without_slot pebsd_cgroup_births_without_slot_total pebsd_cgroup_slots_limit; do
@@ -51,6 +60,7 @@ expect 'malformed' 0 "$(status .samples.lost.malformed)"
 still_samples 'without a slot to spare'
 named 'no free slot' "no slot is free for new cgroups: all $slots are in use"
 quiet 'no free slot' 1
+ctl zoom --for 1s "$blind" >"$work/zoom" 2>&1 || fail "a cgroup without a slot cannot be zoomed: $(cat "$work/zoom")"
 
 # Most cgroups are removed: one that had no slot gets one.
 for n in {1..55}; do

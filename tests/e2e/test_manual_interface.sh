@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # io.pebsd(7) must contain the interface that the daemon serves: each method, type and error with all members, and
 # nothing else. Each member must have an entry, with the text that the interface itself has. The page must say who may
-# call each method, and its examples must give the printed answers.
+# call each method, and its examples must give the printed answers. Replies must have the described members.
 # shellcheck source=tests/e2e/daemon.sh
 . "${0%/*}/daemon.sh"
-need jq python3 socat
+need jq socat python3
 
 page=daemon/man/io.pebsd.7
 start --replay "$(recording)"
@@ -33,6 +33,21 @@ expect 'headings' "$(sed 's/^[a-z]* \([A-Za-z]*\).*/\1/' "$work/served.definitio
 	"$(sed -n 's/^\.SS //p' $page | sort)"
 expect 'methods in WHO MAY CALL' "$(sed -n 's/^method \([A-Za-z]*\).*/\1/p' "$work/served.definitions" | sort)" \
 	"$(sed -n '/^\.SH WHO MAY CALL/,/^\.SH METHODS/p' $page | sed -n 's/^\.BR* \([A-Z][A-Za-z]*\)\( .*\)*$/\1/p' | sort -u)"
+
+# Calls a method and checks that its reply is as described.
+as_described() {
+	jq -c -n --arg method "io.pebsd.$1" --argjson parameters "$2" '{$method, $parameters}' | tr '\n' '\0' |
+		socat -t 10 - "UNIX-CONNECT:$socket" | tr -d '\0' | jq .parameters >"$work/reply"
+	python3 "${0%/*}/interface.py" "$work/served" "$1" <"$work/reply" >"$work/differences" ||
+		fail "the reply of $1 is not as described: $(cat "$work/differences")"
+}
+
+replayed
+for method in GetStatus GetTop GetRules GetAlerts GetZooms; do
+	as_described $method '{}'
+done
+as_described GetTop '{"depth": 1, "trend": 3}'
+as_described GetCgroup "$(ctl --json top --window all | jq -c '.cgroups[0] | {cgroup}')"
 
 tried=0
 while read -r line; do

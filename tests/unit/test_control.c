@@ -26,6 +26,7 @@ struct backend {
 	int snapshots, releases;
 	struct snapshot_cgroup *many; /* if not NULL, replaces the cgroups by these `n_many` */
 	size_t n_many;
+	const struct no_slot *no_slot;
 };
 
 static sd_event *event;
@@ -53,6 +54,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 		example->cgroups = books->many;
 		example->n_cgroups = books->n_many;
 	}
+	example->no_slot = books->no_slot;
 	example->window_seconds = *window_seconds;
 	if (window_seconds->known)
 		example->n_cgroups = 1;
@@ -359,6 +361,49 @@ Test(control, cgroup)
 
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}",
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}");
+}
+
+/* A sum says how many of its cgroups have no slot; one that has no other is not an error. */
+Test(control, a_subtree_counts_its_cgroups_without_a_slot)
+{
+	static char *paths[] = {(char *)"/batch/a", (char *)"/batch2", (char *)"/new.slice/x",
+				(char *)"/new.slice/y"};
+	static const struct no_slot no_slot = {.paths = paths, .n = 4};
+	static const struct {
+		const char *parameters, *name;
+		u64 sampled, without;
+	} cases[] = {
+		{"\"cgroup\":\"/batch\"", "/batch", 0, 1},
+		{"\"cgroup\":\"/\"", "/", 2, 4},
+		{"\"cgroup\":\"/new.slice\"", "/new.slice", 0, 2},
+		{"\"window_s\":2.5,\"cgroup\":\"/new.slice\"", "/new.slice", 0, 2},
+		{"\"cgroup\":\"/new.slice/x\"", "/new.slice/x", 0, 1},
+	};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	backend.no_slot = &no_slot;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = NULL;
+		_cleanup_json_ json_object *got = NULL;
+		u64 sampled = 0, without = 0;
+
+		cr_assert_gt(
+			asprintf(&text,
+				 "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{%s,\"subtree\":true}}",
+				 cases[i].parameters),
+			0);
+		got = call(fd, text);
+		cr_assert_not_null(json_get_text(got, "cgroup"), "%s", json_object_to_json_string(got));
+		cr_expect_str_eq(json_get_text(got, "cgroup"), cases[i].name);
+		(void)json_get_u64(got, "subtree", &sampled);
+		(void)json_get_u64(got, "subtree_without_slot", &without);
+		cr_expect_eq(sampled, cases[i].sampled, "%s", cases[i].parameters);
+		cr_expect_eq(without, cases[i].without, "%s", cases[i].parameters);
+	}
+	peer_expect(
+		event, fd,
+		"{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/new\",\"subtree\":true}}",
+		"{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/new\"}}");
 }
 
 /* A client can ask with the name as it is shown, even in a window without samples of the cgroup. */

@@ -31,6 +31,8 @@ struct backend {
 	bool of_no_process; /* hot places in user space have no process */
 	unsigned int named;
 	const char *const *hot;
+	size_t n_places; /* 0: two in each list */
+	const struct no_slot *no_slot;
 };
 
 static sd_event *event;
@@ -49,6 +51,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	detail.hot = books->hot;
 	example->detail = &detail;
 	example->replay_done = books->replay_done;
+	example->no_slot = books->no_slot;
 	*ret = example;
 	return books->snapshot_error;
 }
@@ -87,7 +90,12 @@ static int hot_places(void *userdata, const char *path, unsigned number, enum ho
 	if (number != 0 && (number != 3 || kind != HOT_CODE))
 		return -EOPNOTSUPP;
 	*ret = (struct hot_places){.kind = kind, .latency = number == 0, .weight = 10, .samples = 10, .n = 2};
-	ret->places = calloc(2, sizeof(*ret->places));
+	if (books->n_places)
+		ret->n = books->n_places;
+	ret->places = calloc(ret->n, sizeof(*ret->places));
+	for (size_t i = 2; i < ret->n; i++)
+		ret->places[i] =
+			(struct hot_place){.address = 0x500000 + 64 * i, .weight = 1, .samples = 1, .pid = 5};
 	ret->places[0] = (struct hot_place){.address = 0xffffffff81000000, .weight = 6, .samples = 6};
 	ret->places[1] = (struct hot_place){
 		.address = 0x401000, .weight = 3, .samples = 3, .pid = books->of_no_process ? 0 : 5};
@@ -334,6 +342,42 @@ Test(control_detail, no_zoom_is_held)
 	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "nothing was collected");
 }
 
+Test(control_detail, items_of_a_zoom_beyond_the_reply_are_counted)
+{
+	enum { N = 10000 };
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ struct report_function *functions = calloc(N, sizeof(*functions));
+	_cleanup_free_ struct report_object *objects = calloc(N, sizeof(*objects));
+	_cleanup_free_ struct report_line *lines = calloc(N, sizeof(*lines));
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *left_out;
+
+	cr_assert(functions && objects && lines);
+	for (size_t i = 0; i < N; i++) {
+		functions[i] = (struct report_function){.name = (char *)"std::vector<int>::push_back(int&&)"};
+		objects[i] = (struct report_object){.name = (char *)"[heap]", .region = SYMBOL_HEAP};
+		lines[i] = (struct report_line){.address = 64 * i, .object = (char *)"[heap]"};
+	}
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	fake_zooms.report = (struct profile_report){.n_functions = N,
+						    .functions = functions,
+						    .n_objects = 10,
+						    .objects = objects,
+						    .n_lines = N,
+						    .lines = lines};
+	reply = call_with(fd, "GetZoom", "\"cgroup\":\"/batch\",\"limit\":10000");
+	cr_assert_null(json_get(reply, "error"), "%s", json_object_to_json_string(reply));
+	left_out = json_get(reply, "left_out");
+	cr_expect_eq(number_of(left_out, "functions") +
+			     json_object_array_length(json_get_array(reply, "functions")),
+		     N);
+	cr_expect_eq(number_of(left_out, "lines") + json_object_array_length(json_get_array(reply, "lines")),
+		     N);
+	cr_expect_gt(json_object_array_length(json_get_array(reply, "lines")), 1000);
+	cr_expect_eq(json_object_array_length(json_get_array(reply, "objects")), 10);
+	cr_expect_null(json_get(left_out, "objects"));
+}
+
 Test(control_detail, all_zooms_newest_first)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -369,6 +413,37 @@ Test(control_detail, hot_places_are_chosen_by_who_asks)
 	json_object_put(call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"seconds\":5"));
 	cr_expect_eq(backend.seconds, 5);
 	cr_expect_eq(backend.chosen, 2, "it is prolonged");
+}
+
+/*
+ * Tables of a large machine have more than one reply can hold. Each list has a fair part of them, and the
+ * number of the others.
+ */
+Test(control_detail, hot_places_beyond_the_reply_are_counted)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL, *limited = NULL;
+	json_object *loads, *instructions;
+	u64 code, lines;
+
+	backend.n_places = 100000;
+	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
+	cr_assert_null(json_get(reply, "error"), "%s", json_object_to_json_string(reply));
+	loads = json_get(json_get(reply, "events"), "loads:cpu_core");
+	instructions = json_get(json_get(reply, "events"), "instructions");
+	code = json_object_array_length(json_get_array(loads, "code"));
+	lines = json_object_array_length(json_get_array(loads, "lines"));
+	cr_expect_gt(code, 1000);
+	cr_expect_gt(lines, 1000);
+	cr_expect_gt(json_object_array_length(json_get_array(instructions, "code")), 1000);
+	cr_expect_eq(code + number_of(json_get(json_get(loads, "absent"), "code"), "left_out"), 100000);
+	cr_expect_eq(lines + number_of(json_get(json_get(loads, "absent"), "lines"), "left_out"), 100000);
+	cr_expect_eq(number_of(json_get(json_get(loads, "absent"), "lines"), "samples"), 1);
+
+	limited = call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"limit\":7");
+	loads = json_get(json_get(limited, "events"), "loads:cpu_core");
+	cr_expect_eq(json_object_array_length(json_get_array(loads, "lines")), 7);
+	cr_expect_eq(number_of(json_get(json_get(loads, "absent"), "lines"), "left_out"), 99993);
 }
 
 /* The origin answers at once, so that the reply does not wait for names. */
@@ -448,6 +523,27 @@ Test(control_detail, why_there_are_no_hot_places)
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ended; ask again");
 	backend.places_error = -ENOENT;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
+}
+
+/* It exists, so that NoSuchCgroup would be false. A zoom needs no slot. */
+Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed)
+{
+	static char *paths[] = {(char *)"/new\xff.service"};
+	static const struct no_slot no_slot = {.paths = paths, .n = 1};
+	static const char name[] = "\"cgroup\":\"/new\xef\xbf\xbd"
+				   "ff.service\"";
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *begun = NULL;
+
+	backend.no_slot = &no_slot;
+	backend.choose_error = -ENOENT;
+	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "has no slot");
+	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "\"no_slot\":true");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
+	expect_error(fd, "GetZoom", name, "io.pebsd.NotMeasured", "no zoom of it is held");
+	begun = call_with(fd, "Zoom", name);
+	cr_expect_null(json_get(begun, "error"), "%s", json_object_to_json_string(begun));
+	cr_expect_str_eq(fake_zooms.path, "/new\xff.service");
 }
 
 Test(control_detail, a_profile_in_pieces)

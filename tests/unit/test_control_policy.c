@@ -24,6 +24,7 @@ struct backend {
 	const char *path; /* path of the first cgroup; NULL: unchanged */
 	char asked[64];   /* the cgroup whose neighbours were asked for */
 	struct policy *policy;
+	const struct no_slot *no_slot;
 };
 
 static sd_event *event;
@@ -42,6 +43,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 		return books->snapshot_error;
 	if (books->path)
 		example->cgroups[0].path = books->path;
+	example->no_slot = books->no_slot;
 	*ret = example;
 	return 0;
 }
@@ -261,6 +263,27 @@ Test(control_policy, neighbours_that_cannot_be_told)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetNeighbours\"}", "cgroup");
 	expect_invalid(
 		fd, "{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");
+}
+
+Test(control_policy, neighbours_of_a_cgroup_without_a_slot_are_not_measured)
+{
+	static char *paths[] = {(char *)"/new.service"};
+	static const struct no_slot no_slot = {.paths = paths, .n = 1};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *parameters;
+	bool is_true = false;
+
+	backend.no_slot = &no_slot;
+	reply = call(fd, NEIGHBOURS("/new.service"));
+	parameters = json_get(reply, "parameters");
+	cr_assert_not_null(json_get_text(reply, "error"));
+	cr_expect_str_eq(json_get_text(reply, "error"), "io.pebsd.NotMeasured");
+	cr_expect(json_get_bool(parameters, "no_slot", &is_true) && is_true);
+	cr_expect_not_null(strstr(json_get_text(parameters, "reason"), "has no slot"));
+	cr_expect_str_eq(json_get_text(parameters, "what"), "neighbours");
+	peer_expect(event, fd, NEIGHBOURS("/new.servic"),
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/new.servic\"}}");
 }
 
 Test(control_policy, before_the_first_collection)

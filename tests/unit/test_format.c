@@ -204,6 +204,7 @@ Test(format, cgroup_of_a_replay)
 			 "    Samples: 13\n"
 			 "    Latency: mean 124.1, p50 119 (113-120), p90 155? (145-160), p95 166?\n"
 			 "             (161-176), p99 174? (161-176), p999 176? (161-176) cycles\n"
+			 "             in parentheses: the histogram bucket, not a confidence interval\n"
 			 "             ? too few samples for this quantile\n"
 			 "      Snoop: none 13 (100.0%)\n"
 			 "        TLB: hit 12 (92.3%), miss 1 (7.7%)\n"
@@ -411,6 +412,23 @@ Test(format, a_cgroup_without_a_slot_says_so)
 			   "%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
 	cr_expect_null(strstr(idle, "Slot"), "%s", idle);
+}
+
+Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
+{
+	_cleanup_json_ json_object *sum = json_subtree_without_samples(perf_without_slots(), "/new.slice", 2);
+	_cleanup_json_ json_object *one =
+		json_subtree_without_samples(perf_without_slots(), "/new.slice/b.service", 1);
+	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, sum, sum, &wide));
+	_cleanup_free_ char *itself = TEXT_OF(format_cgroup(out, NULL, one, one, &wide));
+
+	cr_expect_not_null(strstr(text,
+				  "    No slot: 2 cgroups at and below it: their samples are missing in "
+				  "these figures; raise `max-memory` (or `max`) in [cgroups]\n"),
+			   "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
+	cr_expect_not_null(strstr(itself, "       Slot: none: "), "%s", itself);
+	cr_expect_null(strstr(itself, "No slot: 1"), "%s", itself);
 }
 
 Test(format, watched_items_are_one_line)

@@ -127,6 +127,30 @@ Test(format_zoom, what_was_not_all_that_was_asked_for)
 	formatted_expect_not(empty_text, "FUNCTION");
 }
 
+Test(format_zoom, items_that_the_reply_has_no_room_for_are_counted)
+{
+	_cleanup_json_ json_object *zoom = formatted_from(example_zoom_report),
+				   *hot = formatted_from(example_hot);
+	_cleanup_free_ char *zoom_text = NULL, *hot_text = NULL;
+
+	json_object_object_add(zoom, "left_out", formatted_from("{\"functions\":4100,\"lines\":2}"));
+	zoom_text = FORMATTED(format_zoom(out, zoom, NOW, &narrow));
+	formatted_expect(zoom_text,
+			 "Left out: the last 4,100 of the functions: the reply would be too long\n");
+	formatted_expect(zoom_text, "Left out: the last 2 of the lines: the reply would be too long\n");
+	formatted_expect_not(zoom_text, "of the objects");
+	json_object_object_foreach (json_get_object(hot, "events"), key, loads) {
+		(void)key;
+		json_object_object_add(json_get_object(json_get_object(loads, "absent"), "code"), "left_out",
+				       json_object_new_int(7980));
+		break;
+	}
+	hot_text = FORMATTED(format_hot(out, NULL, hot, &wide));
+	formatted_expect(
+		hot_text,
+		"Every line not shown has at most 0.3% (44 samples); the tables hold 7,980 of them.\n");
+}
+
 /* Any reply is formatted, and a number that is missing in the reply is not shown. */
 Test(format_zoom, replies_that_are_no_zoom)
 {

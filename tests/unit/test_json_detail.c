@@ -159,10 +159,12 @@ Test(json_hot, as_many_as_asked_for)
 {
 	expect_json(hot_of(&latency, NULL, false, 1),
 		    HOT_HEAD "\"weight\":\"latency\",\"latency\":1000,\"samples\":100,\"code\":[" WORK
-			     "],\"absent\":{\"code\":{\"latency\":200,\"samples\":20}}}},\"unnamed\":0}");
+			     "],\"absent\":{\"code\":{\"latency\":200,\"samples\":20,\"left_out\":4}}}},"
+			     "\"unnamed\":0}");
 	expect_json(hot_of(&latency, NULL, false, 0),
 		    HOT_HEAD "\"weight\":\"latency\",\"latency\":1000,\"samples\":100,\"code\":["
-			     "],\"absent\":{\"code\":{\"latency\":500,\"samples\":50}}}},\"unnamed\":0}");
+			     "],\"absent\":{\"code\":{\"latency\":500,\"samples\":50,\"left_out\":5}}}},"
+			     "\"unnamed\":0}");
 }
 
 /* Without latency, no latency appears, and shares are of samples. */

@@ -56,17 +56,36 @@ Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
 
 Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 {
-	expect_note(perf_note_turns("stores", 2000, 960, PERF_WATCHDOG_OFF),
-		    "stores counted 48% of the time: it shares its counter in turns with another event, "
-		    "of pebsd or of another user: another profiler, such as perf (the NMI watchdog is "
-		    "off); its counts cover only that part of the time");
-	cr_expect_null(perf_note_turns("stores", 2000, 1990, PERF_WATCHDOG_ON));
-	cr_expect_null(perf_note_turns("stores", 0, 0, PERF_WATCHDOG_ON), "not started");
-	expect_note(perf_note_turns("stores", 2000, 0, PERF_WATCHDOG_ON),
-		    "stores counted 0% of the time: it shares its counter in turns with another event, of "
-		    "pebsd or of another user: usually the NMI watchdog, which is on (sysctl "
-		    "kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; its "
-		    "counts cover only that part of the time");
+	struct perf_turns turns = {0};
+
+	expect_note(perf_note_turns("stores", &turns, 1, 2000, 960, PERF_WATCHDOG_OFF),
+		    "stores counted 48% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: another profiler, such as perf (the NMI watchdog is off); its counts cover only that part of the time");
+	cr_expect_null(perf_note_turns("stores", &turns, 1, 2000, 1990, PERF_WATCHDOG_ON));
+	cr_expect_null(perf_note_turns("stores", &turns, 1, 0, 0, PERF_WATCHDOG_ON), "not started");
+	expect_note(
+		perf_note_turns("stores", &turns, 1, 2000, 0, PERF_WATCHDOG_ON),
+		"stores counted 0% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; its counts cover only that part of the time");
+}
+
+/* The note is about the present: it ends within two minutes after the other event went. */
+Test(perf_notes, turns_that_are_over_are_no_longer_reported)
+{
+	struct perf_turns turns = {0};
+	u64 enabled = 0, running = 0;
+
+	for (u64 second = 1; second <= 600; second++) {
+		char *note;
+
+		enabled += 1000;
+		running += second <= 300 ? 500 : 1000;
+		note = perf_note_turns("stores", &turns, second * NSEC_PER_SEC, enabled, running,
+				       PERF_WATCHDOG_ON);
+		if (second <= 300)
+			cr_expect_not_null(note, "after %llu s", (unsigned long long)second);
+		if (second > 422)
+			cr_expect_null(note, "after %llu s: %s", (unsigned long long)second, note);
+		free(note);
+	}
 }
 
 Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)

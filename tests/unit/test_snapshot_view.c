@@ -68,6 +68,31 @@ Test(snapshot_view, sums_of_subtrees)
 	snapshot_view_free(view);
 }
 
+/* A path that only begins like the sum's is not part of it. */
+Test(snapshot_view, sums_count_their_cgroups_without_a_slot)
+{
+	static char *paths[] = {(char *)"/system.slice",
+				(char *)"/system.slice-x",
+				(char *)"/system.slice/b.service/inner/y",
+				(char *)"/system.slice/c",
+				(char *)"/system.slice0",
+				(char *)"/user.slice.x"};
+	static const struct no_slot no_slot = {.paths = paths, .n = ARRAY_SIZE(paths)};
+	static const u64 expected[] = {0, 6, 0, 0, 3, 1, 0};
+	struct snapshot without = *tree();
+	struct snapshot_view *view, *cgroups;
+
+	without.no_slot = &no_slot;
+	view = view_of(&without, &(struct view_request){.sums = true, .depth = 2});
+	cgroups = view_of(&without, &(struct view_request){.filter = "slice"});
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		cr_expect_eq(snapshot_view_of(view)->cgroups[i].without_slot, expected[i], "%s",
+			     snapshot_view_of(view)->cgroups[i].path);
+	cr_expect_eq(snapshot_view_of(cgroups)->cgroups[0].without_slot, 0, "it is not a sum");
+	snapshot_view_free(view);
+	snapshot_view_free(cgroups);
+}
+
 Test(snapshot_view, the_root_alone)
 {
 	struct snapshot_view *view = view_of(tree(), &(struct view_request){.sums = true, .depth = 0});

@@ -36,15 +36,22 @@ static const char *wanted = ""; /* text that a call must contain to get the test
 #define NO_METHOD "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":\"m\"}}"
 #define FOUND     "{\"parameters\":{\"cgroup\":\"/x\",\"events\":{}}}"
 
-/* Returns "{}" for a call without an answer. */
+/*
+ * Returns "{}" for a call without an answer. A call for a further page gets the next answer of its method, so
+ * the list of answers has the pages in order.
+ */
 static const char *answer_to(const struct answer *answers, const char *call)
 {
 	_cleanup_json_ json_object *object = json_tokener_parse(call);
 	const char *method = json_get_text(object, "method");
 
-	for (; answers->method && method; answers++)
-		if (strcmp(method, answers->method) == 0 && strstr(call, wanted))
+	for (bool further = strstr(call, "\"offset\""); answers->method && method; answers++) {
+		if (strcmp(method, answers->method) != 0 || !strstr(call, wanted))
+			continue;
+		if (!further)
 			return answers->reply;
+		further = false;
+	}
 	return "{}";
 }
 
@@ -201,6 +208,50 @@ Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
 	cr_expect_str_eq(
 		text,
 		"pebsctl: no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n");
+}
+
+/* More rules than one reply holds. The name and the patterns are on the second page. */
+#define TAKEN  "\"taken\":\"2026-11-21T06:00:00Z\"}}"
+#define PAGE_1 "{\"parameters\":{\"rules\":[{\"rule\":\"a\"},{\"rule\":\"b\"}],\"next\":2," TAKEN
+#define PAGE_2 "{\"parameters\":{\"rules\":[{\"rule\":\"slow-database\",\"cgroup\":[\"/db*\"]}]," TAKEN
+
+Test(verbs_policy, the_nearest_name_is_found_on_any_page)
+{
+	static const struct answer answers[] = {{"io.pebsd.GetRules", PAGE_1},
+						{"io.pebsd.GetRules", PAGE_2},
+						{"io.pebsd.Explain", NO_RULE},
+						{0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, false, "slow-databse", "/x", text), CTL_NO_SUCH);
+	formatted_expect(text, "did you mean slow-database?");
+}
+
+Test(verbs_policy, the_patterns_of_a_rule_are_found_on_any_page)
+{
+	static const struct answer answers[] = {{"io.pebsd.GetRules", PAGE_1},
+						{"io.pebsd.GetRules", PAGE_2},
+						{"io.pebsd.GetCgroup", FOUND},
+						{"io.pebsd.Explain", NO_CGROUP},
+						{0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
+	formatted_expect(text, "its `cgroup` is /db*;");
+}
+
+Test(verbs_policy, a_reply_that_is_too_large_is_reported_as_such)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetNeighbours", "{\"error\":\"io.pebsd.ReplyTooLarge\",\"parameters\":{}}"}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_FAILED);
+	formatted_expect(text, "pebsctl: the reply is too large: ");
+	formatted_expect_not(text, "version");
 }
 
 Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)

@@ -154,6 +154,12 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 		return busy(reply->parameters, visible);
 	if (strcmp(reply->error, PEBSD("ConfigInvalid")) == 0)
 		return invalid_config(json_get_array(reply->parameters, "mistakes"));
+	if (strcmp(reply->error, PEBSD("ReplyTooLarge")) == 0) {
+		(void)fprintf(
+			stderr,
+			"pebsctl: the reply is too large: the daemon sends at most 1 MiB at once; ask for less, for example with --limit\n");
+		return CTL_FAILED;
+	}
 	if (strcmp(reply->error, VARLINK("PermissionDenied")) == 0)
 		return permission_denied(reply->parameters);
 	if (strcmp(reply->error, VARLINK("InvalidParameter")) == 0)

@@ -12,14 +12,20 @@ int control_reply(struct varlink_call *call, json_object *parameters)
 	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
 }
 
-int control_not_measured_why(struct varlink_call *call, const char *what, const char *reason)
+static int not_measured(struct varlink_call *call, const char *what, const char *reason, bool no_slot)
 {
 	_cleanup_json_ json_object *parameters = json_object_new_object();
 
 	if (!parameters || json_object_object_add(parameters, "what", json_object_new_string(what)) < 0 ||
-	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
+	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0 ||
+	    (no_slot && json_object_object_add(parameters, "no_slot", json_object_new_boolean(true)) < 0))
 		return -ENOMEM;
 	return varlink_error(call, CONTROL_ERROR("NotMeasured"), TAKE_PTR(parameters));
+}
+
+int control_not_measured_why(struct varlink_call *call, const char *what, const char *reason)
+{
+	return not_measured(call, what, reason, false);
 }
 
 bool control_permitted(const struct varlink_call *call, const struct control *control,
@@ -79,4 +85,18 @@ int control_no_such_cgroup(struct varlink_call *call, const char *shown)
 		return -ENOMEM;
 	}
 	return varlink_error(call, CONTROL_ERROR("NoSuchCgroup"), error);
+}
+
+int control_no_samples(struct varlink_call *call, const struct control *control, const char *what,
+		       const char *shown)
+{
+	const struct snapshot *snapshot;
+
+	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) < 0 ||
+	    !no_slot_shown_as(snapshot->no_slot, shown))
+		return control_no_such_cgroup(call, shown);
+	return not_measured(
+		call, what,
+		"the cgroup has no slot, so its samples are unattributed; raise `max-memory` (or `max`) in [cgroups]",
+		true);
 }

@@ -41,6 +41,13 @@ int control_not_measured(struct varlink_call *call, int error);
 
 int control_no_such_cgroup(struct varlink_call *call, const char *shown);
 
+/*
+ * Answers for a cgroup of which there are no samples: NotMeasured with `no_slot` if it has no slot now, else
+ * NoSuchCgroup. `what`: as of NotMeasured.
+ */
+int control_no_samples(struct varlink_call *call, const struct control *control, const char *what,
+		       const char *shown);
+
 bool control_permitted(const struct varlink_call *call, const struct control *control,
 		       enum permission_level level);
 

@@ -28,12 +28,15 @@ int control_cgroup_path(const struct control *control, const char *shown, char *
 {
 	const struct snapshot_cgroup *cgroup = NULL;
 	const struct snapshot *snapshot;
+	const char *path = NULL;
 
-	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0)
+	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0) {
 		cgroup = control_find_cgroup(snapshot, shown);
-	if (!cgroup && !plain_path(shown))
+		path = cgroup ? cgroup->path : no_slot_shown_as(snapshot->no_slot, shown);
+	}
+	if (!path && !plain_path(shown))
 		return -ENOENT;
-	*ret = strdup(cgroup ? cgroup->path : shown);
+	*ret = strdup(path ? path : shown);
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -74,7 +77,9 @@ int control_no_zoom(struct varlink_call *call, const struct control *control,
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	if (!control_find_cgroup(snapshot, asked->shown))
+	/* A cgroup without a slot can be zoomed, too. */
+	if (!control_find_cgroup(snapshot, asked->shown) &&
+	    !no_slot_shown_as(snapshot->no_slot, asked->shown))
 		return control_no_such_cgroup(call, asked->shown);
 	return control_not_measured_why(call, "zoom",
 					"there is no zoom of this cgroup; start one (pebsctl zoom CGROUP)");

@@ -10,9 +10,9 @@
 #include "export/control/control_call.h"
 
 /*
- * Returns the path of the cgroup whose shown form is `shown`. If the snapshot has no such cgroup, the text
- * itself is the path, provided it could be one: the cgroup may not have been sampled yet. Returns 0, and the
- * caller frees `ret`; -ENOENT, -ENOMEM.
+ * Returns the path of the cgroup whose shown form is `shown`. If the snapshot has no such cgroup, with or
+ * without a slot, the text itself is the path, provided it could be one: the cgroup may not have been sampled
+ * yet. Returns 0, and the caller frees `ret`; -ENOENT, -ENOMEM.
  */
 int control_cgroup_path(const struct control *control, const char *shown, char **ret);
 

@@ -223,6 +223,27 @@ static int view_subtree(const struct snapshot *snapshot, const char *shown, stru
 	return snapshot_view_new(snapshot, &(struct view_request){.subtree = shown}, ret);
 }
 
+/*
+ * Finds the path that is displayed as `shown`: of the sum, or else of cgroups without a slot. Returns 0, and
+ * the caller frees `ret`; -ENOENT, -ENOMEM.
+ */
+static int subtree_path(const struct snapshot *sum, const char *shown, char **ret)
+{
+	const struct no_slot *without = sum->no_slot;
+	size_t length;
+
+	if (sum->n_cgroups > 0) {
+		*ret = strdup(sum->cgroups[0].path);
+		return *ret ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; without && i < without->n; i++)
+		if (snapshot_view_holds(without->paths[i], shown, &length)) {
+			*ret = strndup(without->paths[i], length);
+			return *ret ? 0 : -ENOMEM;
+		}
+	return -ENOENT;
+}
+
 static int reply_subtree(struct varlink_call *call, const struct control *control,
 			 const struct cgroup_request *request)
 {
@@ -239,11 +260,11 @@ static int reply_subtree(struct varlink_call *call, const struct control *contro
 	if (r < 0)
 		return r;
 	sum = snapshot_view_of(all);
-	if (sum->n_cgroups == 0)
+	r = subtree_path(sum, request->shown, &path);
+	if (r == -ENOENT)
 		return control_no_such_cgroup(call, request->shown);
-	path = strdup(sum->cgroups[0].path);
-	if (!path)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	if (request->window.known) {
 		r = control_snapshot(control, &request->window, &snapshot);
 		if (r < 0)
@@ -253,8 +274,10 @@ static int reply_subtree(struct varlink_call *call, const struct control *contro
 			return r;
 		sum = snapshot_view_of(windowed);
 	}
-	reply = sum->n_cgroups ? json_cgroup_with_trend(sum, 0, &request->trend)
-			       : json_cgroup_without_samples(snapshot, path, 0, true);
+	reply = sum->n_cgroups
+			? json_cgroup_with_trend(sum, 0, &request->trend)
+			: json_subtree_without_samples(
+				  snapshot, path, snapshot_view_without_slot(snapshot, path, strlen(path)));
 	control_release(control);
 	return control_reply(call, reply);
 }

@@ -72,7 +72,7 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 {
 	switch (error) {
 	case -ENOENT:
-		return control_no_such_cgroup(call, asked->shown);
+		return control_no_samples(call, control, "hot", asked->shown);
 	case -ENOSPC:
 		return reply_full(call, control);
 	case -EOPNOTSUPP:

@@ -184,14 +184,14 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	page.taken = snapshot->taken;
 	cgroup = control_find_cgroup(snapshot, shown);
 	if (!cgroup)
-		return control_no_such_cgroup(call, shown);
+		return control_no_samples(call, control, "neighbours", shown);
 	origin = snapshot->origin; /* a constant; the rest of the snapshot may be freed by the next call */
 	path = strdup(cgroup->path);
 	if (!path)
 		return -ENOMEM;
 	r = control->backend.neighbours(control->backend.userdata, path, &report);
 	if (r == -ENOENT)
-		return control_no_such_cgroup(call, shown);
+		return control_no_samples(call, control, "neighbours", shown);
 	if (r == -ENODATA)
 		return control_not_measured_why(
 			call, "neighbours",

@@ -59,6 +59,8 @@ static void put_subtree(struct json_writer *writer, json_object *object, const s
 {
 	if (cgroup->n_members > 0)
 		json_put_u64(writer, object, "subtree", cgroup->n_members);
+	if (cgroup->without_slot > 0)
+		json_put_u64(writer, object, "subtree_without_slot", cgroup->without_slot);
 }
 
 static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
@@ -292,4 +294,11 @@ json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const 
 {
 	return detail_object(snapshot, &(struct snapshot_cgroup){.path = path, .id = id, .alive = alive},
 			     NULL);
+}
+
+json_object *json_subtree_without_samples(const struct snapshot *snapshot, const char *path, u64 without_slot)
+{
+	return detail_object(
+		snapshot,
+		&(struct snapshot_cgroup){.path = path, .alive = true, .without_slot = without_slot}, NULL);
 }

@@ -50,6 +50,10 @@ json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t inde
 json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,
 					 bool alive);
 
+/* The same for the sum of a subtree. */
+json_object *json_subtree_without_samples(const struct snapshot *snapshot, const char *path,
+					  u64 without_slot);
+
 /* What is sampled and how, which samples were lost, and the state of the daemon itself. */
 json_object *json_status(const struct snapshot *snapshot);
 

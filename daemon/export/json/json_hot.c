@@ -13,6 +13,7 @@ struct hot_writer {
 	struct json_writer *writer;
 	const struct json_hot *hot;
 	struct profile_names names;
+	struct json_page *page;
 	bool latency;
 	bool cpus_known;
 	u64 total;
@@ -193,85 +194,112 @@ static void add_place(struct hot_place *sum, const struct hot_place *place)
 	sum->cpus = MAX(sum->cpus, place->cpus);
 }
 
+/* `ret_n` gets the number of places in the sum. */
 static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struct hot_places *places,
-					   enum symbol_kind kind)
+					   enum symbol_kind kind, size_t *ret_n)
 {
 	const u64 unnamed = event->unnamed;
 	struct hot_place sum = {0};
 
+	*ret_n = 0;
 	for (size_t i = 0; i < places->n; i++)
-		if (is_hidden(event, &places->places[i]) && !has_name(find(event, &places->places[i], kind)))
+		if (is_hidden(event, &places->places[i]) &&
+		    !has_name(find(event, &places->places[i], kind))) {
 			add_place(&sum, &places->places[i]);
+			(*ret_n)++;
+		}
 	event->unnamed = unnamed; /* each is counted again when it is shown */
 	return sum;
 }
 
-/* Places that the limit left out raise the maximum of what is not listed. */
-static void leave_out(struct hot_place *most, const struct hot_place *place)
+/* What is known about the items that are not listed. */
+struct left_out {
+	struct hot_place most; /* the maximum that each of them can have */
+	u64 n;                 /* those of them that are in the tables */
+};
+
+static void leave_out(struct left_out *left, const struct hot_place *place)
 {
-	most->weight = MAX(most->weight, place->weight);
-	most->samples = MAX(most->samples, place->samples);
+	left->most.weight = MAX(left->most.weight, place->weight);
+	left->most.samples = MAX(left->most.samples, place->samples);
 }
 
-/* `ret_most` gets the maximum that any place that is not listed can have. */
+/* Takes `item`. `room` gets the number of items that may follow: none after one that did not fit on the page. */
+static bool list_item(struct hot_writer *event, json_object *array, json_object *item, u64 *room)
+{
+	bool fits = json_append_to_page(event->writer, array, item, event->page, 0);
+
+	*room = fits ? *room - 1 : 0;
+	return fits;
+}
+
 static json_object *places_array(struct hot_writer *event, const struct hot_places *places,
-				 struct hot_place *ret_most)
+				 struct left_out *ret_left)
 {
 	const enum symbol_kind kind = places->kind == HOT_CODE ? SYMBOL_CODE : SYMBOL_DATA;
 	json_object *array = json_checked(event->writer, json_object_new_array());
-	struct hot_place kernel = sum_unnamed_kernel(event, places, kind);
-	u64 room = event->hot->limit;
+	size_t merged;
+	struct hot_place kernel = sum_unnamed_kernel(event, places, kind, &merged);
+	u64 room = event->hot->limit, listed = 0;
 
-	*ret_most = (struct hot_place){.weight = places->absent_weight, .samples = places->absent_samples};
+	*ret_left = (struct left_out){
+		.most = {.weight = places->absent_weight, .samples = places->absent_samples}};
 	for (size_t i = 0; i < places->n; i++) {
 		const struct hot_place *place = &places->places[i];
 		const struct symbol *symbol;
 
-		if (room > 0 && kernel.samples > 0 && kernel.weight >= place->weight) {
-			json_append(event->writer, array, kernel_object(event, places->kind, &kernel));
+		if (room > 0 && kernel.samples > 0 && kernel.weight >= place->weight &&
+		    list_item(event, array, kernel_object(event, places->kind, &kernel), &room)) {
 			kernel = (struct hot_place){0};
-			room--;
+			listed++;
 		}
 		if (room == 0) {
-			leave_out(ret_most, place);
+			leave_out(ret_left, place);
 			continue;
 		}
 		symbol = find(event, place, kind);
 		if (is_hidden(event, place) && !has_name(symbol))
 			continue;
-		json_append(event->writer, array,
-			    places->kind == HOT_CODE ? code_object(event, place, symbol)
-						     : line_object(event, place, symbol));
-		room--;
+		if (list_item(event, array,
+			      places->kind == HOT_CODE ? code_object(event, place, symbol)
+						       : line_object(event, place, symbol),
+			      &room))
+			listed++;
+		else
+			leave_out(ret_left, place);
 	}
-	if (kernel.samples > 0 && room > 0)
-		json_append(event->writer, array, kernel_object(event, places->kind, &kernel));
+	if (kernel.samples > 0 && room > 0 &&
+	    list_item(event, array, kernel_object(event, places->kind, &kernel), &room))
+		listed++;
 	else if (kernel.samples > 0)
-		leave_out(ret_most, &kernel);
+		leave_out(ret_left, &kernel);
+	ret_left->n = places->n - merged + (merged > 0) - listed;
 	return array;
 }
 
 static json_object *absent_object(struct json_writer *writer, const struct hot_places *places,
-				  const struct hot_place *most)
+				  const struct left_out *left)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	if (places->latency)
-		json_put_u64(writer, object, "latency", most->weight);
-	json_put_u64(writer, object, "samples", most->samples);
+		json_put_u64(writer, object, "latency", left->most.weight);
+	json_put_u64(writer, object, "samples", left->most.samples);
+	if (left->n)
+		json_put_u64(writer, object, "left_out", left->n);
 	return object;
 }
 
 /*
  * The totals are maxima: samples of an event may have a code address and no data address, or the other way
- * round.
+ * round. `lists`: those that `page` still has to hold.
  */
 static json_object *event_object(struct json_writer *writer, const struct json_hot *hot,
 				 const struct snapshot_event *event, const struct json_hot_event *found,
-				 u64 *unnamed)
+				 struct json_page *page, size_t *lists, u64 *unnamed)
 {
 	static const char *const keys[HOT_KINDS] = {[HOT_CODE] = "code", [HOT_LINES] = "lines"};
-	struct hot_writer state = {.writer = writer, .hot = hot, .names = hot->names};
+	struct hot_writer state = {.writer = writer, .hot = hot, .names = hot->names, .page = page};
 	json_object *object = json_checked(writer, json_object_new_object());
 	json_object *absent = json_checked(writer, json_object_new_object());
 	u64 samples = 0;
@@ -293,12 +321,13 @@ static json_object *event_object(struct json_writer *writer, const struct json_h
 		json_put_u64(writer, object, "latency", state.total);
 	json_put_u64(writer, object, "samples", samples);
 	for (size_t kind = 0; kind < HOT_KINDS; kind++) {
-		struct hot_place most;
+		struct left_out left;
 
 		if (!found->places[kind])
 			continue;
-		json_put(writer, object, keys[kind], places_array(&state, found->places[kind], &most));
-		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind], &most));
+		json_page_share(page, (*lists)--);
+		json_put(writer, object, keys[kind], places_array(&state, found->places[kind], &left));
+		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind], &left));
 	}
 	json_put(writer, object, "absent", absent);
 	*unnamed += state.unnamed;
@@ -331,8 +360,20 @@ static json_object *chosen_object(struct json_writer *writer, const struct json_
 	return object;
 }
 
+static size_t count_lists(const struct snapshot *snapshot, const struct json_hot *hot)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		for (size_t kind = 0; kind < HOT_KINDS; kind++)
+			n += hot->events[i].places[kind] != NULL;
+	return n;
+}
+
 json_object *json_hot(const struct snapshot *snapshot, const struct json_hot *hot)
 {
+	size_t lists = count_lists(snapshot, hot);
+	struct json_page page = {0};
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
 	json_object *events = json_checked(&writer, json_object_new_object());
@@ -343,9 +384,9 @@ json_object *json_hot(const struct snapshot *snapshot, const struct json_hot *ho
 	json_put(&writer, object, "chosen", chosen_object(&writer, hot));
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		if (hot->events[i].places[HOT_CODE] || hot->events[i].places[HOT_LINES])
-			json_put_shown(
-				&writer, events, snapshot->events[i].key,
-				event_object(&writer, hot, &snapshot->events[i], &hot->events[i], &unnamed));
+			json_put_shown(&writer, events, snapshot->events[i].key,
+				       event_object(&writer, hot, &snapshot->events[i], &hot->events[i],
+						    &page, &lists, &unnamed));
 	json_put(&writer, object, "events", events);
 	json_put_u64(&writer, object, "unnamed", unnamed);
 	return json_finish(&writer, object);

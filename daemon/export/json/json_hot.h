@@ -32,7 +32,10 @@ struct json_hot {
 	struct timespec now;
 };
 
-/* Returns a new object that the caller owns; NULL: no memory. */
+/*
+ * Returns a new object that the caller owns; NULL: no memory. Its items have the text of one page, which the
+ * lists share; `left_out` counts the others.
+ */
 json_object *json_hot(const struct snapshot *snapshot, const struct json_hot *hot);
 
 #endif

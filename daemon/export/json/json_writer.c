@@ -2,6 +2,7 @@
 #include "export/json/json_writer.h"
 
 #include <stdio.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -46,7 +47,7 @@ bool json_page_fits(struct json_page *page, u64 index, size_t bytes)
 {
 	if (!page)
 		return true;
-	if (page->bytes > 0 && page->bytes + bytes > JSON_PAGE_BYTES) {
+	if (page->bytes > 0 && page->bytes + bytes > (page->most ? page->most : JSON_PAGE_BYTES)) {
 		page->cut = true;
 		page->next = index;
 		return false;
@@ -70,6 +71,12 @@ bool json_append_to_page(struct json_writer *writer, json_object *array, json_ob
 	}
 	json_append(writer, array, value);
 	return true;
+}
+
+void json_page_share(struct json_page *page, size_t lists)
+{
+	page->most = page->bytes + (JSON_PAGE_BYTES - MIN(page->bytes, JSON_PAGE_BYTES)) / lists;
+	page->cut = false;
 }
 
 void json_put_page(struct json_writer *writer, json_object *object, const struct json_page *page)

@@ -41,6 +41,7 @@ struct json_page {
 	u64 first;
 	struct timespec taken; /* when the list was made; the same in all pages of one list */
 	size_t bytes;          /* text of the items so far */
+	size_t most;           /* of `bytes`; 0: JSON_PAGE_BYTES */
 	bool cut;
 	u64 next; /* out, if `cut`: the first item after the page */
 };
@@ -57,6 +58,12 @@ bool json_page_fits(struct json_page *page, u64 index, size_t bytes);
 /* Takes `value`, and appends it if it fits. Returns true if it fits. */
 bool json_append_to_page(struct json_writer *writer, json_object *array, json_object *value,
 			 struct json_page *page, u64 index);
+
+/*
+ * The first of `lists` lists that still have to fit on the page may have an equal part of the text that is
+ * left. For replies that have no next page: what does not fit is left out.
+ */
+void json_page_share(struct json_page *page, size_t lists);
 
 /* Adds "next" if the page was cut, and "taken" if the page is not the whole list. */
 void json_put_page(struct json_writer *writer, json_object *object, const struct json_page *page);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "base/json_get.h"
 #include "export/json/data_source_names.h"
 #include "export/json/json.h"
 #include "export/json/json_writer.h"
@@ -248,31 +249,65 @@ static json_object *node_object(struct json_writer *writer, const struct report_
 	return object;
 }
 
+/* Adds to `left_out` how many of `n` items are not in their list. */
+static void put_left_out(struct json_writer *writer, json_object *left_out, const char *key, size_t n,
+			 const json_object *array)
+{
+	size_t listed = array ? json_object_array_length(array) : 0;
+
+	if (listed < n)
+		json_put_u64(writer, left_out, key, n - listed);
+}
+
+/* The lists share the text of one page. */
+static void put_lists(struct json_writer *writer, json_object *object, const struct json_zoom *zoom,
+		      const struct profile_report *report)
+{
+	json_object *functions = json_checked(writer, json_object_new_array());
+	json_object *objects = json_checked(writer, json_object_new_array());
+	json_object *lines = json_checked(writer, json_object_new_array());
+	_cleanup_json_ json_object *left_out = json_checked(writer, json_object_new_object());
+	bool latency = json_zoom_has_latency(zoom->about);
+	struct json_page page = {0};
+
+	json_page_share(&page, 3);
+	for (size_t i = 0; i < report->n_functions; i++)
+		if (!json_append_to_page(writer, functions,
+					 function_object(writer, &report->functions[i], latency), &page, i))
+			break;
+	json_page_share(&page, 2);
+	for (size_t i = 0; i < report->n_objects; i++)
+		if (!json_append_to_page(writer, objects, object_object(writer, &report->objects[i], latency),
+					 &page, i))
+			break;
+	json_page_share(&page, 1);
+	for (size_t i = 0; i < report->n_lines; i++) {
+		const struct report_line *line = &report->lines[i];
+		bool hidden = !zoom->kernel_addresses && SYMBOL_IS_KERNEL(line->address);
+
+		if (!json_append_to_page(writer, lines, line_object(writer, line, latency, hidden), &page, i))
+			break;
+	}
+	put_left_out(writer, left_out, "functions", report->n_functions, functions);
+	put_left_out(writer, left_out, "objects", report->n_objects, objects);
+	put_left_out(writer, left_out, "lines", report->n_lines, lines);
+	json_put(writer, object, "functions", functions);
+	json_put(writer, object, "objects", objects);
+	json_put(writer, object, "lines", lines);
+	if (left_out && json_object_object_length(left_out) > 0)
+		json_put(writer, object, "left_out", json_object_get(left_out));
+}
+
 json_object *json_zoom_report(const struct json_zoom *zoom, const struct profile_report *report)
 {
 	struct json_writer writer = {0};
 	json_object *object = json_checked(&writer, json_object_new_object());
-	json_object *functions = json_checked(&writer, json_object_new_array());
-	json_object *objects = json_checked(&writer, json_object_new_array());
-	json_object *lines = json_checked(&writer, json_object_new_array());
 	bool latency = json_zoom_has_latency(zoom->about);
 
 	json_put_u64(&writer, object, "version", JSON_VERSION);
 	json_put_text(&writer, object, "origin", zoom->about->origin);
 	json_put(&writer, object, "zoom", state_object(&writer, zoom));
-	for (size_t i = 0; i < report->n_functions; i++)
-		json_append(&writer, functions, function_object(&writer, &report->functions[i], latency));
-	json_put(&writer, object, "functions", functions);
-	for (size_t i = 0; i < report->n_objects; i++)
-		json_append(&writer, objects, object_object(&writer, &report->objects[i], latency));
-	json_put(&writer, object, "objects", objects);
-	for (size_t i = 0; i < report->n_lines; i++) {
-		const struct report_line *line = &report->lines[i];
-		bool hidden = !zoom->kernel_addresses && SYMBOL_IS_KERNEL(line->address);
-
-		json_append(&writer, lines, line_object(&writer, line, latency, hidden));
-	}
-	json_put(&writer, object, "lines", lines);
+	put_lists(&writer, object, zoom, report);
 	if (report->n_nodes > 0) {
 		json_object *nodes = json_checked(&writer, json_object_new_array());
 

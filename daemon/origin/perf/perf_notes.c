@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
@@ -54,16 +55,28 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 /* Not 1: while it is opened and started, the event is enabled for moments without being on its counter. */
 #define TURNS_SHARE 0.99
 
-char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog)
+#define TURNS_NS (60 * NSEC_PER_SEC)
+
+char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
+		      enum perf_watchdog watchdog)
 {
-	double share = enabled_ns ? (double)running_ns / (double)enabled_ns : 1;
+	double enabled = (double)(enabled_ns - MIN(turns->older.enabled_ns, enabled_ns));
+	double running = (double)(running_ns - MIN(turns->older.running_ns, running_ns));
+	double share = enabled > 0 ? running / enabled : 1;
 	char *text;
 
+	if (turns->since_ns == 0) {
+		turns->since_ns = now_ns;
+	} else if (now_ns - turns->since_ns >= TURNS_NS) {
+		turns->since_ns = now_ns;
+		turns->older = turns->newer;
+		turns->newer.enabled_ns = enabled_ns;
+		turns->newer.running_ns = running_ns;
+	}
 	if (share >= TURNS_SHARE)
 		return NULL;
 	if (asprintf(&text,
-		     "%s counted %.0f%% of the time: it shares its counter in turns with another event, "
-		     "of pebsd or of another user: %s; its counts cover only that part of the time",
+		     "%s counted %.0f%% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: %s; its counts cover only that part of the time",
 		     key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;

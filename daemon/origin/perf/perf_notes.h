@@ -42,8 +42,21 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
 			  size_t event);
 
-/* The note for an event that is multiplexed: the share of the time that it counted, over all its CPUs. */
-char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog);
+/* The counts of an event at two earlier collections, a minute apart; zeroed at the start. */
+struct perf_turns {
+	u64 since_ns; /* of `newer` */
+	struct {
+		u64 enabled_ns, running_ns;
+	} older, newer;
+};
+
+/*
+ * The note for an event that is multiplexed: the share of the last minute or two in which it counted, over all
+ * its CPUs. `enabled_ns` and `running_ns` are since the start; `now_ns` is the time of the collection,
+ * CLOCK_MONOTONIC.
+ */
+char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
+		      enum perf_watchdog watchdog);
 
 /* The note that kernel.perf_event_max_sample_rate fell since the start, when it was `start`. 0: not known. */
 char *perf_note_rate(u64 start, u64 now);
