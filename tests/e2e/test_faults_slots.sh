@@ -47,7 +47,7 @@ for verb in neighbours hot; do
 	grep -q 'the cgroup has no slot' <<<"$told" || fail "$verb does not tell: $told"
 done
 ! told=$(ctl zoom --last "$blind" 2>&1) || fail "the last zoom of a cgroup without a slot: $told"
-grep -q 'no zoom of it is held' <<<"$told" || fail "zoom does not tell: $told"
+grep -q 'there is no zoom of this cgroup' <<<"$told" || fail "zoom does not tell: $told"
 expect 'a subtree counts them' true "$(printf '{"method": "io.pebsd.GetCgroup", "parameters": %s}\0' \
 	"{\"cgroup\": \"${blind%/*}\", \"subtree\": true}" | socat -t 10 - "UNIX-CONNECT:$socket" | tr -d '\0' |
 	jq '.parameters.subtree_without_slot > 0')"

@@ -540,7 +540,7 @@ Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed
 	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "has no slot");
 	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "\"no_slot\":true");
 	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
-	expect_error(fd, "GetZoom", name, "io.pebsd.NotMeasured", "no zoom of it is held");
+	expect_error(fd, "GetZoom", name, "io.pebsd.NotMeasured", "there is no zoom of this cgroup");
 	begun = call_with(fd, "Zoom", name);
 	cr_expect_null(json_get(begun, "error"), "%s", json_object_to_json_string(begun));
 	cr_expect_str_eq(fake_zooms.path, "/new\xff.service");
