@@ -256,11 +256,11 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.decision.unknown = UNKNOWN_BURSTS;
 	expect_sentence(
 		&alert, "they came",
-		"they came in bursts, and the window has too few bursts to tell what 5,025 latencies are worth");
+		"they came in bursts, and the window has too few bursts to tell how many independent ones 5,025 latencies are worth");
 	expect_sentence(&alert, "it is above", NULL);
 	expect_sentence(
 		&alert, "the current state",
-		"the current state is not known: its samples came in bursts, and the window holds too few of them; until it is known, the alert stays inactive");
+		"the current state is not known: its samples came in bursts, and the window has too few bursts; until it is known, the alert stays inactive");
 	alert.decision.unknown = UNKNOWN_NOT;
 	expect_sentence(&alert, "a breach is proven", NULL);
 }
