@@ -96,7 +96,7 @@ static int describe_kept(int error, char **ret_message)
 {
 	if (asprintf(ret_message,
 		     "cannot restore the counts of the previous process, or start to save counts: %s; "
-		     "stored counts stay stored, and the next start tries again",
+		     "the stored counts are kept, and the next start tries again",
 		     strerror(-error)) < 0)
 		*ret_message = NULL;
 	return error;

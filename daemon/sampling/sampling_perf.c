@@ -243,7 +243,7 @@ static void tell_slots(struct origin_state *state)
 			0,
 			"no slot is free for new cgroups: all %llu are in use. Until enough are free, "
 			"samples of such cgroups are unattributed, and rules about them are unknown; "
-			"raise [cgroups] %s",
+			"raise %s in [cgroups]",
 			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
 	if (!missing && state->slots_missing)
 		log_notice("every cgroup has a slot again");
@@ -323,7 +323,7 @@ static int health(const struct origin_state *state, const char **ret_reason)
 			return 0;
 	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
 		return 0;
-	*ret_reason = "no CPU counts: other events hold all the counters that the sampled events need";
+	*ret_reason = "no CPU is counting: other events hold all the counters that the sampled events need";
 	return -EBUSY;
 }
 
