@@ -336,7 +336,7 @@ static void keep(struct alerts *alerts)
 	if (r < 0)
 		(void)log_warning(
 			r,
-			"cannot save the alerts for the next process: it will continue from %s, where pending alerts are as of their last change",
+			"cannot save the alerts for the next process: it will continue from the copy in %s, which has pending alerts as they were at their last change",
 			alerts->settings.directory);
 }
 
