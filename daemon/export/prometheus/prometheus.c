@@ -313,8 +313,9 @@ static void write_events(struct rendering *rendering)
 	static const struct family ldlat = {
 		"pebsd_ldlat_cycles", FAMILY_GAUGE,
 		"Only loads that take more cycles than this are sampled. Every latency is conditional on it."};
-	static const struct family running = {"pebsd_running_ratio", FAMILY_GAUGE,
-					      "Share of its time in which the event was counting."};
+	static const struct family running = {
+		"pebsd_running_ratio", FAMILY_GAUGE,
+		"Share of the time since the event was opened in which it was counting."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 	char *const *labels = rendering->event_labels;
