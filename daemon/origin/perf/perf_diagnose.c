@@ -271,9 +271,8 @@ int perf_diagnose_remark(const struct perf_facts *facts, char **ret)
 	*ret = NULL;
 	if (!facts->lockdown_confidential)
 		return 0;
-	*ret = text("the kernel is locked down (confidentiality): reading samples then needs "
-		    "bpf_cast_to_kern_ctx, which Linux has from 6.2, and an older kernel refuses the "
-		    "programs; boot an older kernel with lockdown=integrity");
+	*ret = text(
+		"the kernel is locked down (confidentiality): BPF programs can then read samples only through bpf_cast_to_kern_ctx, which Linux has from 6.2 on; if this kernel is older, boot it with lockdown=integrity");
 	return *ret ? 0 : -ENOMEM;
 }
 
