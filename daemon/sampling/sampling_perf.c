@@ -504,8 +504,9 @@ static void commit(struct origin_state *state)
 	int r = state->handover ? handover_commit(state->handover) : 0;
 
 	if (r < 0)
-		(void)log_warning(r, "the service manager does not store the counts for a restart: after "
-				     "a restart they start from zero");
+		(void)log_warning(
+			r,
+			"the service manager does not store the counts for a restart: after a restart all counters start from zero");
 }
 
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
