@@ -49,7 +49,7 @@ complete -c pebsctl -n '__pebsctl_arguments -1' -a alerts -d 'Alerts that fire, 
 complete -c pebsctl -n '__pebsctl_arguments -1' -a explain -d 'Why a rule fires on a cgroup, or why not'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a neighbours -d 'Cgroups whose traffic rose with its latency'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a watch -d 'Print a line for each event'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free every counter for another tool'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free all counters for other tools'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a resume -d 'Sample again'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Read the configuration again (needs root)'
 complete -c pebsctl -n '__pebsctl_verb show zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_ask top cgroup)' -d Cgroup

@@ -386,7 +386,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
-			 no_slot ? "none under its name"
+			 no_slot ? "none counted under its name"
 				 : "none in this window; --window all shows earlier ones");
 		format_offcore(out, style, status, cgroup);
 		return;

@@ -409,7 +409,7 @@ Test(format, a_cgroup_without_a_slot_says_so)
 				  "     Cgroup: /new.slice/b.service\n"
 				  "       Slot: none: all slots were taken when the cgroup was created"),
 			   "%s", text);
-	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
 	cr_expect_null(strstr(idle, "Slot"), "%s", idle);
 }
 
@@ -574,9 +574,9 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	snapshot->events[1].filtered = (struct maybe_u64){true, 3500};
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
-	cr_expect_not_null(strstr(text,
-				  "\n     Paused: until 2026-11-21 06:10:00 UTC; every counter is free for "
-				  "another tool\n"));
+	cr_expect_not_null(strstr(
+		text,
+		"\n     Paused: until 2026-11-21 06:10:00 UTC; all counters are free for other tools\n"));
 	cr_expect_not_null(strstr(text, "CPUs 0-3, taking turns with stores, counting 62.5% of the time\n"));
 	cr_expect_not_null(
 		strstr(text, "CPUs 0-3, taking turns with loads:cpu_core, counting 37.5% of the time\n"));
@@ -591,7 +591,7 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	snapshot->paused_until.tv_sec = 0;
 	status = json_status(snapshot);
 	open_end = TEXT_OF(format_status(out, status, NULL, &wide));
-	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; every counter is free"));
+	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; all counters are free"));
 }
 
 Test(format, show_marks_guests_and_holds_accesses_against_instructions)

@@ -365,7 +365,7 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 {
 	static const struct family paused = {
 		"pebsd_paused", FAMILY_GAUGE,
-		"1 while sampling is paused on request and its counters are free for another tool."};
+		"1 while sampling is paused on request and all counters are free for other tools."};
 	static const struct family cgroups = {"pebsd_cgroups", FAMILY_GAUGE,
 					      "Living cgroups that have a slot."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
