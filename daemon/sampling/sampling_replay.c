@@ -43,10 +43,10 @@ static void miss_slot(struct origin_state *state, const char *name)
 	_cleanup_free_ char *visible = text_visible(name);
 
 	if (!state->without_slot++)
-		(void)log_warning(-ENOSPC,
-				  "no slot is free for %s: its samples and those of more cgroups are "
-				  "unattributed; raise max-memory in [cgroups], or max if it is a number",
-				  visible ? visible : "a cgroup");
+		(void)log_warning(
+			-ENOSPC,
+			"no slot is free for %s, and perhaps for other cgroups: their samples are unattributed; raise max-memory in [cgroups], or max if it is a number",
+			visible ? visible : "a cgroup");
 }
 
 /*
