@@ -176,8 +176,8 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	text_count(samples, have);
 	text_count(min, needed);
 	text_count(min > samples ? min - samples : 0, missing);
-	say(speech, "%s has %s of the %s %s that `min-samples` requires: it is judged with %s more", where,
-	    have, needed, speech_samples(&speech->rule->metric), missing);
+	say(speech, "%s has %s of the %s %s that `min-samples` requires: it is judged when it has %s more",
+	    where, have, needed, speech_samples(&speech->rule->metric), missing);
 }
 
 /* Says what will end the state "unknown". */
