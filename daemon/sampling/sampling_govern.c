@@ -293,7 +293,7 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 		(void)snprintf(more, sizeof(more), "; %llu earlier changes were not logged",
 			       (unsigned long long)event->untold);
 	event->untold = 0;
-	log_notice("the governor: the period of %s is %llu, no longer %llu: %s%s", key,
+	log_notice("the governor: the period of %s is now %llu (was %llu): %s%s", key,
 		   (unsigned long long)output->period, (unsigned long long)before,
 		   governor_reason_name(output->reason), more);
 }
