@@ -223,7 +223,7 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	int r = perf_hotplug(state->sets[set], &message);
 
 	if (r > 0) {
-		log_notice("CPUs that went online or offline: %d", r);
+		log_notice("number of CPUs that went online or offline: %d", r);
 		name_cpus(state);
 	}
 	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
