@@ -373,8 +373,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		return 0;
 	(void)fputc('\n', out);
 	wrap(out,
-	     "Cost by CPUs and events (rings: locked memory, at the start and at most; kernel: at least "
-	     "this much for its own structures of these events):",
+	     "Cost by CPUs and events (rings: locked memory, at the start and at most; kernel: the minimum of its own memory for these events):",
 	     0, 2);
 	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
 		      "rings", "at most", "kernel", "BPF maps", "start-up");
