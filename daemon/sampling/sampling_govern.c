@@ -358,19 +358,17 @@ static char *unknown_interrupt(const char *key, const struct calibrate_result *i
 		(void)snprintf(again, sizeof(again), "pebsd tries again in %s", span);
 	}
 	if (interrupt->dense.known) {
-		if (asprintf(&text,
-			     "cannot measure how long an interrupt of %s takes when samples are rare: %s; "
-			     "%s; until then, pebsd assumes the time of frequent samples, so the reported "
-			     "cost is a lower bound, and sampling may exceed the budget",
-			     key, interrupt->sparse.reason, again) < 0)
+		if (asprintf(
+			    &text,
+			    "cannot measure how long an interrupt of %s takes when samples are rare: %s; %s; without this measurement, pebsd assumes the time of frequent samples, so the reported cost is a lower bound, and sampling may exceed the budget",
+			    key, interrupt->sparse.reason, again) < 0)
 			return NULL;
 		return text;
 	}
-	if (asprintf(&text,
-		     "cannot measure how long an interrupt of %s takes: %s; %s; until then, the budget "
-		     "assumes the longest time that the kernel allows (kernel.perf_event_max_sample_rate, "
-		     "kernel.perf_cpu_time_max_percent), and the cost of sampling is not shown",
-		     key, interrupt->dense.reason, again) < 0)
+	if (asprintf(
+		    &text,
+		    "cannot measure how long an interrupt of %s takes: %s; %s; without this measurement, the budget assumes the longest time that the kernel allows (kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent), and the cost of sampling is not shown",
+		    key, interrupt->dense.reason, again) < 0)
 		return NULL;
 	return text;
 }

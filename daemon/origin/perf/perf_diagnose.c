@@ -321,8 +321,7 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 	if (facts->files_max && facts->files_used + all > facts->files_max &&
 	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
 		*ret = text(
-			"too few file descriptors on this system: events on %u CPUs need up to %llu, events "
-			"opened earlier need %llu, everything else needs %llu, but fs.file-max is %llu, and %llu are in use; raise it: sysctl fs.file-max=%llu",
+			"too few file descriptors on this system: events on %u CPUs need up to %llu, events opened earlier need %llu, everything else needs %llu, but fs.file-max is %llu, and %llu are in use; raise it: sysctl fs.file-max=%llu",
 			wanted->cpus, (unsigned long long)wanted->descriptors,
 			(unsigned long long)wanted->before,
 			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
