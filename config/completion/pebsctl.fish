@@ -49,9 +49,9 @@ complete -c pebsctl -n '__pebsctl_arguments -1' -a alerts -d 'Alerts that fire, 
 complete -c pebsctl -n '__pebsctl_arguments -1' -a explain -d 'Why a rule fires on a cgroup, or why not'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a neighbours -d 'Cgroups whose traffic rose with its latency'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a watch -d 'Print a line for each event'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free every counter for another tool'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free all counters for other tools'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a resume -d 'Sample again'
-complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Read the configuration again (root)'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Read the configuration again (needs root)'
 complete -c pebsctl -n '__pebsctl_verb show zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_ask top cgroup)' -d Cgroup
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 0' -a '(__pebsctl_ask rules rule)' -d Rule
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 1' -a '(__pebsctl_ask top cgroup)' -d Cgroup
@@ -65,7 +65,7 @@ complete -c pebsctl -n '__pebsctl_verb top' -l sort -x -d Order \
     -a 'latency samples mean p99 share:{l1,lfb,l2,l2_mhb,l3,l4,msc,local_cache,remote_cache,local_dram,remote_dram,pmem,cxl,io,uncached,unknown,hitm}'
 complete -c pebsctl -n '__pebsctl_verb top' -l filter -x -d 'Only cgroups whose name contains this'
 complete -c pebsctl -n '__pebsctl_verb top' -l depth -x -a '1 2 3 4' -d 'Sums of subtrees, down to this depth'
-complete -c pebsctl -n '__pebsctl_verb top show' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of this last time'
+complete -c pebsctl -n '__pebsctl_verb top show' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of the last DURATION'
 complete -c pebsctl -n '__pebsctl_verb zoom hot profile pause' -l for -x -a '10s 30s 1m 10m 1h' -d Duration
 complete -c pebsctl -n '__pebsctl_verb zoom profile' -l rate -x -d 'Maximum number of samples a second'
 complete -c pebsctl -n '__pebsctl_verb zoom' -l no-wait -d 'Do not wait for the end'
@@ -74,4 +74,4 @@ complete -c pebsctl -n '__pebsctl_verb zoom' -l stop -d 'End the running zoom'
 complete -c pebsctl -n '__pebsctl_verb profile' -s o -l output -r -F -d 'Output file'
 complete -c pebsctl -n '__pebsctl_verb profile' -l folded -d 'Folded stacks, for flame graphs'
 complete -c pebsctl -n '__pebsctl_verb profile' -l latency -d 'With --folded: cycles instead of samples'
-complete -c pebsctl -n '__pebsctl_verb profile' -l perf-data -d 'A perf.data file (root)'
+complete -c pebsctl -n '__pebsctl_verb profile' -l perf-data -d 'A perf.data file (needs root)'

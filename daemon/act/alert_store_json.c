@@ -323,7 +323,7 @@ static int read_lists(const json_object *object, struct alert_store *store, cons
 		if (!read_intent(json_object_array_get_idx(intents, i), store->next_number,
 				 &store->intents[store->n_intents++]))
 			return -EBADMSG;
-	*ret_wrong = "a file's alert cannot be read, or is out of order";
+	*ret_wrong = "the alert number of a file cannot be read, or is out of order";
 	for (size_t i = 0; i < json_object_array_length(files); i++)
 		if (!read_file(json_object_array_get_idx(files, i), store->next_number,
 			       &store->files[store->n_files++]) ||

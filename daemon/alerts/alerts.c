@@ -147,7 +147,7 @@ static void open_cgroups(struct alerts *alerts)
 	if (r < 0)
 		(void)log_warning(
 			r,
-			"cannot read the user.pebsd attributes of cgroups, so that rules apply to all alike");
+			"cannot read the user.pebsd attributes of cgroups, so rules apply to all cgroups alike");
 }
 
 int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message)
@@ -211,7 +211,8 @@ static int read_attribute(struct alerts *alerts, const char *path, const char *n
 		return r;
 	if (!alerts->attributes_failed)
 		(void)log_warning(
-			r, "cannot read %s of the cgroup %s, so that it is ignored; this is logged once",
+			r,
+			"cannot read the attribute %s of the cgroup %s, so the attribute is ignored; this is logged once",
 			name, path);
 	alerts->attributes_failed = true;
 	return -ENOENT;
@@ -336,7 +337,7 @@ static void keep(struct alerts *alerts)
 	if (r < 0)
 		(void)log_warning(
 			r,
-			"cannot save the alerts for the next process: it will continue from %s, where pending alerts are as of their last change",
+			"cannot save the alerts for the next process: it will continue from the copy in %s, which has pending alerts as they were at their last change",
 			alerts->settings.directory);
 }
 

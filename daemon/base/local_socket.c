@@ -88,9 +88,10 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 	errno = 0;
 	entry = getgrnam(group);
 	if (!entry) {
-		log_notice("%s %s: the group %s does not exist, so only the owner may use the socket; "
-			   "create the group, or set `group` in [control]",
-			   words->what, path, group);
+		log_notice(
+			"%s %s: the group %s does not exist, so only its owner and root may use the socket; "
+			"create the group, or set `group` in [control]",
+			words->what, path, group);
 		return;
 	}
 	/*
@@ -100,10 +101,11 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 	if (((lstat(path, &st) < 0 || st.st_gid != entry->gr_gid) &&
 	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||
 	    chmod(path, 0660) < 0)
-		(void)log_warning(-errno,
-				  "%s %s: cannot change its group to %s, so only root may use the socket; "
-				  "run systemctl edit pebsd.service, and add Group=%s to its [Service]",
-				  words->what, path, group, group);
+		(void)log_warning(
+			-errno,
+			"%s %s: cannot change its group to %s, so only its owner and root may use the socket; "
+			"run systemctl edit pebsd.service, and add Group=%s to its [Service]",
+			words->what, path, group, group);
 }
 
 int local_socket_listen(const struct local_socket_words *words, const char *path, const char *group,

@@ -18,17 +18,16 @@ void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64
 		return;
 	collect->hot_short = true;
 	if (r != -ENOSPC) {
-		(void)log_warning(r,
-				  "cannot create hot tables for %s, which [cgroups] hot names, and "
-				  "perhaps for other cgroups; give pebsd more memory, or name fewer "
-				  "cgroups",
-				  path);
+		(void)log_warning(
+			r,
+			"cannot create hot tables for %s, which `hot` in [cgroups] selects, and perhaps for other cgroups; give pebsd more memory, or name fewer cgroups",
+			path);
 		return;
 	}
-	(void)log_warning(0,
-			  "[cgroups] hot names more cgroups than there are hot tables: %s and perhaps "
-			  "other cgroups have none; raise hot-max, which is %u, or name fewer cgroups",
-			  path, kernel_hot_max(settings->kernel));
+	(void)log_warning(
+		0,
+		"`hot` in [cgroups] selects more cgroups than there are hot tables: %s and perhaps other cgroups have none; raise hot-max, which is %u, or name fewer cgroups",
+		path, kernel_hot_max(settings->kernel));
 }
 
 /*

@@ -64,7 +64,7 @@ static void tell(struct container_asker *asker, int error, const char *what)
 	asker->told = true;
 	(void)log_warning(
 		error,
-		"containers have no names for now: the process that reads them %s; sampling goes on, and pebsd tries again every %d s without logging it again (`names = no` in [containers] disables it)",
+		"containers have no names for now: the process that reads them %s; sampling continues, and pebsd tries again every %d s without logging it again (`names = no` in [containers] disables it)",
 		what, CONTAINER_ASKER_REST_SECONDS);
 }
 

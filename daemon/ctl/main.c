@@ -332,9 +332,9 @@ static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 
 		if (optopt != 256 + (int)i && (!optopt || optopt != spec->letter))
 			continue;
-		return lacks_value ? usage("--%s has no value: give --%s %s", spec->name, spec->name,
+		return lacks_value ? usage("--%s needs a value: give --%s %s", spec->name, spec->name,
 					   spec->argument)
-				   : usage("--%s takes no value: leave it out", spec->name);
+				   : usage("--%s takes no value; remove it", spec->name);
 	}
 	return optopt ? usage("unknown option -%c", optopt) : usage("unknown option %s", word);
 }

@@ -264,10 +264,10 @@ enum ctl_exit verb_pause(const struct ctl_options *options, char *const *argumen
 		return call_print_json(reply);
 	until = json_get_text(reply, "paused_until");
 	if (!until)
-		return print_line("Paused until `pebsctl resume`: every counter is free for another tool.\n");
+		return print_line("Paused until `pebsctl resume`: all counters are free for other tools.\n");
 	visible = text_visible(until);
 	if (!visible ||
-	    asprintf(&line, "Paused until %s, or `pebsctl resume`: every counter is free for another tool.\n",
+	    asprintf(&line, "Paused until %s, or `pebsctl resume`: all counters are free for other tools.\n",
 		     visible) < 0) {
 		line = NULL;
 		return failure_of_memory();

@@ -207,7 +207,7 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 			progress_close(TAKE_PTR(progress));
 			(void)fprintf(
 				stderr,
-				"pebsctl: interrupted: collection goes on for some minutes; run `pebsctl hot` again to see the result\n");
+				"pebsctl: interrupted: collection continues for some minutes; run `pebsctl hot` again to see the result\n");
 			return CTL_FAILED;
 		}
 	}

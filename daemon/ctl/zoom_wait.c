@@ -96,7 +96,7 @@ static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
 	(void)line_visible(cgroup, &kept);
 	(void)fprintf(
 		stderr,
-		"pebsctl: interrupted: the zoom goes on%s%s; `pebsctl zoom --last %s` prints its result, `pebsctl zoom --stop %s` ends it\n",
+		"pebsctl: interrupted: the zoom continues%s%s; `pebsctl zoom --last %s` prints its result, `pebsctl zoom --stop %s` ends it\n",
 		until ? " until " : "", until ? line_time(until, time) : "", kept ? kept : "CGROUP",
 		kept ? kept : "CGROUP");
 	return CTL_FAILED;

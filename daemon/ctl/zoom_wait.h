@@ -11,7 +11,7 @@ enum ctl_exit zoom_begin(const struct ctl_options *options, struct client *clien
 
 /*
  * Waits until the zoom is over and its addresses are named, and shows the progress. If a signal interrupts
- * it, it prints that the zoom goes on and returns CTL_FAILED. `ret` is the final state of the zoom.
+ * it, it prints that the zoom continues and returns CTL_FAILED. `ret` is the final state of the zoom.
  */
 enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 			json_object **ret);

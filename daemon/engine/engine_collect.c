@@ -50,7 +50,8 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 		window_put(engine->window, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
 	r = window_end(engine->window);
 	if (r < 0)
-		(void)log_warning(r, "cannot add this collection to the windows, which start again empty");
+		(void)log_warning(
+			r, "cannot add this collection to the windows, so all windows start again empty");
 }
 
 /* A missing point in a trend loses no counts either. -ENOSPC is not logged: trends are bounded that way. */

@@ -122,8 +122,9 @@ void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const stru
 	put(offcore, ledger_unattributed(offcore->ledger));
 	r = window_end(offcore->window);
 	if (r < 0)
-		(void)log_warning(r, "cannot add the off-core responses of this collection to the "
-				     "windows, which start again empty");
+		(void)log_warning(
+			r,
+			"cannot add the off-core responses of this collection to the windows, so all windows start again empty");
 	tell_cost(offcore, now_ns, &head->offcore);
 	head->offcore_known = true;
 	offcore->entered_ns = now_ns;

@@ -305,7 +305,7 @@ static void put_trend_line(FILE *out, const struct format_style *style, const js
 	text_span(line.bin_seconds, cell);
 	text_short_count(low, from);
 	text_short_count(high, to);
-	line_put(out, style, "Trend", "the last %s, %s a cell: %s of %s to %s", span, cell,
+	line_put(out, style, "Trend", "the last %s, %s per cell: %s from %s to %s", span, cell,
 		 has_latency ? "means" : "samples a second", from, to);
 	(void)fprintf(out, "%*s", LINE_LABEL + 2, "");
 	trend_line_put(out, &line, cells, style->utf8);
@@ -376,7 +376,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
 		line_put(
 			out, style, "Slot",
-			"none: all slots were taken when the cgroup was created, so its samples are unattributed; raise `max-memory` (or `max`) in [cgroups]");
+			"none: all slots were taken when the cgroup was created, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number");
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: the figures of this virtual machine cover only the host's side");
@@ -392,7 +392,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
-			 no_slot || missing > 0 ? "none under its name"
+			 no_slot || missing > 0 ? "none counted under its name"
 						: "none in this window; --window all shows earlier ones");
 		format_offcore(out, style, status, cgroup);
 		return;

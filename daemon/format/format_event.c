@@ -228,9 +228,9 @@ void format_pause(FILE *out, const struct format_style *style, json_object *stat
 	if (!json_get_bool(status, "paused", &paused) || !paused)
 		return;
 	if (json_get_text(status, "paused_until"))
-		line_put(out, style, "Paused", "until %s; every counter is free for another tool",
+		line_put(out, style, "Paused", "until %s; all counters are free for other tools",
 			 line_time(json_get_text(status, "paused_until"), until));
 	else
 		line_put(out, style, "Paused",
-			 "until `pebsctl resume`; every counter is free for another tool");
+			 "until `pebsctl resume`; all counters are free for other tools");
 }

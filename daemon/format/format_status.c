@@ -107,8 +107,9 @@ static void put_timed_interrupts(FILE *out, const struct format_style *style, js
 	put_rounded(values[1], dense_rate);
 	put_rounded(values[2], sparse_ns);
 	put_rounded(values[3], sparse_rate);
-	line_put(out, style, "", "an interrupt was timed at %s ns with %s samples a second, %s ns with %s",
-		 dense_ns, dense_rate, sparse_ns, sparse_rate);
+	line_put(out, style, "",
+		 "an interrupt takes %s ns at %s samples a second, and %s ns at %s (measured)", dense_ns,
+		 dense_rate, sparse_ns, sparse_rate);
 }
 
 static void put_cost(FILE *out, const struct format_style *style, json_object *cost)
@@ -204,8 +205,7 @@ bool format_no_slot(FILE *out, const struct format_style *style, json_object *ob
 		return false;
 	line_put(
 		out, style, "No slot",
-		"%llu cgroup%s: samples are unattributed, and no rule judges them; raise `max-memory` (or `max`) "
-		"in [cgroups]",
+		"%llu cgroup%s: samples are unattributed, and no rule judges them; raise `max-memory` in [cgroups], or `max` if it is a number",
 		(unsigned long long)without, without == 1 ? "" : "s");
 	for (size_t i = 0; i < n && i < NO_SLOT_SHOWN; i++) {
 		_cleanup_free_ char *kept = NULL;
@@ -239,10 +239,10 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 			 "%llu cgroups found no slot when they were created; every cgroup has one now",
 			 (unsigned long long)without);
 	else
-		line_put(out, style, "",
-			 "%llu cgroups found no slot: their samples are unattributed; raise `max-memory` (or "
-			 "`max`) in [cgroups]",
-			 (unsigned long long)without);
+		line_put(
+			out, style, "",
+			"%llu cgroups found no slot: their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number",
+			(unsigned long long)without);
 }
 
 static void put_memory(FILE *out, const struct format_style *style, json_object *status)
@@ -257,7 +257,7 @@ static void put_memory(FILE *out, const struct format_style *style, json_object 
 	if (json_get_u64(status, "stripe_caches", &caches))
 		(void)snprintf(of, sizeof(of), ", of %llu cache%s", (unsigned long long)caches,
 			       caches == 1 ? "" : "s");
-	line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s a slot%s", maps,
+	line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s per slot%s", maps,
 		 (unsigned long long)stripes, stripes == 1 ? "" : "s", of);
 	if (!json_get_u64(memory, "anonymous", &own))
 		return;

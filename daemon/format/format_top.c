@@ -307,7 +307,7 @@ static void format_marks(FILE *out, const struct format_style *style, json_objec
 	if (sums)
 		line_put(out, style, NULL, "%s",
 			 SUM_MARK
-			 " the sum of a subtree; sums contain each other, so do not add up their shares");
+			 " the sum of a subtree, which can contain other sums: do not add up their shares");
 	if (guests)
 		line_put(out, style, NULL, "%s",
 			 GUEST_MARK " a virtual machine: guest not sampled, only the host's side of it");

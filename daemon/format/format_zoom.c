@@ -289,7 +289,8 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 	format_zoom_samples(out, zoom, style);
 	if (json_get_u64(reply, "unnamed", &unnamed) && unnamed > 0) {
 		text_count(unnamed, number);
-		line_put(out, style, "Names", "%s address%s not named yet: ask again with --last", number,
+		line_put(out, style, "Names",
+			 "%s address%s not named yet: run pebsctl zoom again with --last", number,
 			 unnamed == 1 ? " is" : "es are");
 	}
 	if (taken == 0) {

@@ -86,7 +86,7 @@ void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct cali
 		if (usable(&rounds[i]))
 			kept[sampled++] = rounds[i];
 	if (sampled < CALIBRATE_ROUNDS / 2) {
-		unknown(ret, "the event sampled its own work in only %zu of %d rounds", sampled,
+		unknown(ret, "the event sampled the measured work in only %zu of %d rounds", sampled,
 			CALIBRATE_ROUNDS);
 		return;
 	}

@@ -55,7 +55,7 @@ static void say(struct http *http, int error, const char *what)
 	else
 		(void)log_warning(
 			error,
-			"the HTTP endpoint's process %s; sampling goes on, and pebsd starts it again now and whenever it ends (pebsd_http_restarts_total counts)",
+			"the HTTP endpoint's process %s; sampling continues, and pebsd starts it again now and each time it ends (counted in pebsd_http_restarts_total)",
 			what);
 }
 

@@ -191,12 +191,12 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 	}
 	if (!wait || find(pending, question->number)) {
 		refuse(pending, question->number, -EBUSY,
-		       "The maximum number of clients is waiting for profiles.");
+		       "The maximum number of clients is waiting for profiles. Try again later.");
 		return;
 	}
 	if (http_limit_take(&pending->limit, now_ns()) > 0) {
 		refuse(pending, question->number, -EBUSY,
-		       "Too many profiles were requested within a second.");
+		       "Too many profiles were requested within a second. Try again later.");
 		return;
 	}
 	r = pending->profiles->begin(pending->profiles->userdata, question->text, (double)question->value,

@@ -354,7 +354,7 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 		if (fd < 0)
 			(void)log_warning(0,
 					  "the BPF program %s of the previous process was not passed on: "
-					  "its events in between were missed",
+					  "its events between the two processes were missed",
 					  label);
 	}
 	if (fd >= 0)

@@ -127,7 +127,7 @@ static const char *remedy(int error, const struct load_facts *facts)
 		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find "
 		       "the process that uses them";
 	if (error == -ENOMEM || error == -E2BIG)
-		return "there is not enough memory for the slot table; lower [cgroups] max-memory, or max "
+		return "there is not enough memory for the slot table; lower max-memory in [cgroups], or max "
 		       "if it is a number, or give pebsd more memory (MemoryMax= of the unit)";
 	if (error == -ENOSYS)
 		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or "

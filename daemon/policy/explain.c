@@ -72,7 +72,7 @@ static void say_worth(struct speech *speech)
 		    speech_samples(&speech->rule->metric), worth);
 	else
 		say(speech,
-		    "they came in bursts, and the window has too few bursts to tell what %s %s are worth",
+		    "they came in bursts, and the window has too few bursts to tell how many independent ones %s %s are worth",
 		    samples, speech_samples(&speech->rule->metric));
 }
 
@@ -176,8 +176,8 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	text_count(samples, have);
 	text_count(min, needed);
 	text_count(min > samples ? min - samples : 0, missing);
-	say(speech, "%s has %s of the %s %s that `min-samples` requires: it is judged with %s more", where,
-	    have, needed, speech_samples(&speech->rule->metric), missing);
+	say(speech, "%s has %s of the %s %s that `min-samples` requires: it is judged when it has %s more",
+	    where, have, needed, speech_samples(&speech->rule->metric), missing);
 }
 
 /* Says what will end the state "unknown". */
@@ -227,7 +227,7 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,
-		    "all slots were taken when the cgroup was created, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` (or `max`) in [cgroups]");
+		    "all slots were taken when the cgroup was created, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` in [cgroups], or `max` if it is a number");
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech,

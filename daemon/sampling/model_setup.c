@@ -45,9 +45,9 @@ int model_computer(const struct config *config, struct computer **ret, struct fa
 		return model_fail(failure, r, config->cpu->title);
 	period = computer_period(*ret);
 	if (period != wanted)
-		log_notice("a %s samples at most one of %llu loads, which pebsd uses instead of period = "
-			   "%llu",
-			   config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
+		log_notice(
+			"a %s samples at most one of %llu loads, so pebsd uses this period instead of period = %llu",
+			config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
 	return 0;
 }
 

@@ -96,7 +96,7 @@ static int describe_kept(int error, char **ret_message)
 {
 	if (asprintf(ret_message,
 		     "cannot restore the counts of the previous process, or start to save counts: %s; "
-		     "stored counts stay stored, and the next start tries again",
+		     "the stored counts are kept, and the next start tries again",
 		     strerror(-error)) < 0)
 		*ret_message = NULL;
 	return error;
@@ -275,8 +275,10 @@ int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, st
 	*ret_note = *ret_message = NULL;
 	if (sampling->origin->zoom_open)
 		return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
-	if (asprintf(ret_message, "a zoom samples running tasks, and the origin %s has none",
-		     sampling->origin->name) < 0)
+	if (asprintf(
+		    ret_message,
+		    "the origin is %s, which has no running tasks; zoom on a pebsd that samples its machine (origin perf)",
+		    sampling->origin->name) < 0)
 		*ret_message = NULL;
 	return -EOPNOTSUPP;
 }

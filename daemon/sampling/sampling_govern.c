@@ -293,7 +293,7 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 		(void)snprintf(more, sizeof(more), "; %llu earlier changes were not logged",
 			       (unsigned long long)event->untold);
 	event->untold = 0;
-	log_notice("the governor: the period of %s is %llu, no longer %llu: %s%s", key,
+	log_notice("the governor: the period of %s is now %llu (was %llu): %s%s", key,
 		   (unsigned long long)output->period, (unsigned long long)before,
 		   governor_reason_name(output->reason), more);
 }
@@ -362,19 +362,17 @@ static char *unknown_interrupt(const char *key, const struct calibrate_result *i
 		(void)snprintf(again, sizeof(again), "pebsd tries again at %s", time);
 	}
 	if (interrupt->dense.known) {
-		if (asprintf(&text,
-			     "cannot measure how long an interrupt of %s takes when samples are rare: %s; "
-			     "%s; until then, pebsd assumes the time of frequent samples, so the reported "
-			     "cost is a lower bound, and sampling may exceed the budget",
-			     key, interrupt->sparse.reason, again) < 0)
+		if (asprintf(
+			    &text,
+			    "cannot measure how long an interrupt of %s takes when samples are rare: %s; %s; without this measurement, pebsd assumes the time of frequent samples, so the reported cost is a lower bound, and sampling may exceed the budget",
+			    key, interrupt->sparse.reason, again) < 0)
 			return NULL;
 		return text;
 	}
-	if (asprintf(&text,
-		     "cannot measure how long an interrupt of %s takes: %s; %s; until then, the budget "
-		     "assumes the longest time that the kernel allows (kernel.perf_event_max_sample_rate, "
-		     "kernel.perf_cpu_time_max_percent), and the cost of sampling is not shown",
-		     key, interrupt->dense.reason, again) < 0)
+	if (asprintf(
+		    &text,
+		    "cannot measure how long an interrupt of %s takes: %s; %s; without this measurement, the budget assumes the longest time that the kernel allows (kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent), and the cost of sampling is not shown",
+		    key, interrupt->dense.reason, again) < 0)
 		return NULL;
 	return text;
 }

@@ -226,7 +226,7 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	int r = perf_hotplug(state->sets[set], &message);
 
 	if (r > 0) {
-		log_notice("CPUs that went online or offline: %d", r);
+		log_notice("number of CPUs that went online or offline: %d", r);
 		name_cpus(state);
 	}
 	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
@@ -246,7 +246,7 @@ static void tell_slots(struct origin_state *state)
 			0,
 			"no slot is free for new cgroups: all %llu are in use. Until enough are free, "
 			"samples of such cgroups are unattributed, and rules about them are unknown; "
-			"raise [cgroups] %s",
+			"raise %s in [cgroups]",
 			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
 	if (!missing && state->slots_missing)
 		log_notice("every cgroup has a slot again");
@@ -326,7 +326,7 @@ static int health(const struct origin_state *state, const char **ret_reason)
 			return 0;
 	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
 		return 0;
-	*ret_reason = "no CPU counts: other events hold all the counters that the sampled events need";
+	*ret_reason = "no CPU is counting: other events hold all the counters that the sampled events need";
 	return -EBUSY;
 }
 
@@ -507,8 +507,9 @@ static void commit(struct origin_state *state)
 	int r = state->handover ? handover_commit(state->handover) : 0;
 
 	if (r < 0)
-		(void)log_warning(r, "the service manager does not store the counts for a restart: after "
-				     "a restart they start from zero");
+		(void)log_warning(
+			r,
+			"the service manager does not store the counts for a restart: after a restart all counters start from zero");
 }
 
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,

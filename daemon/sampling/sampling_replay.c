@@ -43,10 +43,10 @@ static void miss_slot(struct origin_state *state, const char *name)
 	_cleanup_free_ char *visible = text_visible(name);
 
 	if (!state->without_slot++)
-		(void)log_warning(-ENOSPC,
-				  "no slot is free for %s: its samples and those of more cgroups are "
-				  "unattributed; raise [cgroups] max-memory, or max if it is a number",
-				  visible ? visible : "a cgroup");
+		(void)log_warning(
+			-ENOSPC,
+			"no slot is free for %s, and perhaps for other cgroups: their samples are unattributed; raise max-memory in [cgroups], or max if it is a number",
+			visible ? visible : "a cgroup");
 }
 
 /*
@@ -89,8 +89,7 @@ static void note_missing_slots(struct origin_state *state)
 	text_count(state->without_slot, count);
 	(void)snprintf(
 		note, sizeof(note),
-		"cgroups without a slot: %s; their samples are unattributed; raise [cgroups] max-memory, "
-		"or max if it is a number",
+		"cgroups without a slot: %s; their samples are unattributed; raise max-memory in [cgroups], or max if it is a number",
 		count);
 	(void)replay_add_note(state->replay, note);
 	state->without_slot = 0;

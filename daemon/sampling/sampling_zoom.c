@@ -163,10 +163,10 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 
 	*ret_note = *ret_message = NULL;
 	if (zoom->open)
-		return refuse(-EBUSY, ret_message, "%s%s",
-			      "another zoom is running, and only one can run at a time because it needs the "
-			      "counters; wait for its end, or end it",
-			      "");
+		return refuse(
+			-EBUSY, ret_message, "%s%s",
+			"another zoom is running, and only one can run at a time because it needs the counters; wait for its end, or end it (pebsctl zoom --stop)",
+			"");
 	cgroup_fd = sampling_zoom_directory(tree, path);
 	if (cgroup_fd < 0)
 		return refuse(cgroup_fd, ret_message, "cannot open the cgroup %s: %s", path,

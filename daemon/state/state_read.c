@@ -37,7 +37,7 @@ static int check_header(const struct state *state, u32 records, const char **ret
 	if (header->version != STATE_VERSION || header->records != records)
 		return wrong("another version of pebsd saved the state", ret_wrong);
 	if (header->lost)
-		return wrong("the saved state is incomplete because memory was short", ret_wrong);
+		return wrong("the saved state is incomplete: memory ran out when it was saved", ret_wrong);
 	if (header->n_chunks > STATE_CHUNKS_MAX || fstat(state->fd, &file) < 0 ||
 	    (u64)file.st_size < STATE_HEADER_BYTES + (u64)header->n_chunks * STATE_CHUNK_BYTES)
 		return wrong("the saved state is truncated", ret_wrong);

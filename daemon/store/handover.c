@@ -118,7 +118,7 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	if (memory->header->starts >= HANDOVER_STARTS_MAX) {
 		(void)log_warning(
 			0,
-			"%u starts one after the other continued the counts of an earlier process and ended before their first collection: this start does not, and its counts begin at zero",
+			"the last %u starts continued the counts of an earlier process, and each ended before its first collection: this start does not continue them, and all counters start from zero",
 			memory->header->starts);
 		handover->gave_up = true;
 		memory_done(memory);

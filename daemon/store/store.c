@@ -93,7 +93,8 @@ int store_open(struct store **ret)
 	if (r < 0)
 		return r;
 	if (!store->keeps)
-		log_debug("no service manager stores descriptors: after a restart, counts begin at zero");
+		log_debug(
+			"no service manager stores descriptors: after a restart all counters start from zero");
 	*ret = TAKE_PTR(store);
 	return 0;
 }

@@ -211,7 +211,7 @@ static void put_no_match(FILE *out, const struct trial_report *report)
 			    "record with --all-cgroups\n",
 			    out);
 	if (report->cgroups_excluded)
-		(void)fputs("  (cgroups that [cgroups] include and exclude leave out are not counted)\n",
+		(void)fputs("  (cgroups that include and exclude in [cgroups] leave out are not counted)\n",
 			    out);
 }
 

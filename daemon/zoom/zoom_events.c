@@ -250,7 +250,7 @@ static int open_all(struct zoom_events *events, char **ret_message)
 		members += events->cpus[i].n;
 	if (members > 0)
 		return 0;
-	*ret_message = strdup("no CPU of the event is online");
+	*ret_message = strdup("none of the event's CPUs is online");
 	return -ENODEV;
 }
 

@@ -283,7 +283,7 @@ Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
 	cr_assert_eq(n_sets, 1);
 	cr_assert_eq(plan.n_notes, 1);
 	cr_expect_str_eq(plan.notes[0],
-			 "stores on PMU software is not sampled: no CPU of the PMU is online; restart "
+			 "stores on PMU software is not sampled: none of its CPUs is online; restart "
 			 "pebsd when one is online");
 }
 

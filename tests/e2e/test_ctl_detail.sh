@@ -58,7 +58,7 @@ kill -INT "$others"
 exits 'a zoom that Ctrl-C left' 1 wait "$others"
 others=''
 cp "$work/interrupted" "$work/said"
-grep -q 'the zoom goes on until .*--stop' "$work/said" || fail "what goes on: $(cat "$work/said")"
+grep -q 'the zoom continues until .*--stop' "$work/said" || fail "what goes on: $(cat "$work/said")"
 exits 'the last one, left running' 0 ctl zoom --last $cgroup
 grep -q 'still running' "$work/said" || fail 'Ctrl-C ended the zoom'
 exits 'its end' 0 ctl zoom --stop $cgroup

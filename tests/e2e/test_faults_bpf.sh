@@ -42,7 +42,7 @@ refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
 for map in latency_block owners_block; do
 	refused 3 "map $map 1" 'cannot create the BPF maps of the slots' 'Operation not permitted' 'CAP_BPF'
 	refused 1 "map $map 12" 'cannot create the BPF maps of the slots' 'Cannot allocate memory' \
-		'lower [cgroups] max-memory, or max if it is a number'
+		'lower max-memory in [cgroups], or max if it is a number'
 done
 refused 3 'program inject 1' "prog 'inject'" 'Operation not permitted' CAP_BPF
 refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'

@@ -249,7 +249,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	expect_gone(terminal, "journald");
 	press(terminal, "\r", "CYCLES");
 	expect(terminal, "Cgroup: /system.slice/nginx.service");
-	expect(terminal, "Trend: the last 1h 0min, 1min 0s a cell");
+	expect(terminal, "Trend: the last 1h 0min, 1min 0s per cell");
 	press(terminal, "\033OF", "Every line not shown"); /* End: below the histogram is the hottest code */
 	press(terminal, "\033", "filter n*x.s");
 	press(terminal, "\033", "9 cgroups");

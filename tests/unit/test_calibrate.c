@@ -149,7 +149,7 @@ Test(calibrate, too_few_rounds_say_nothing)
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2 - 1, &result);
 	cr_expect_not(result.known);
 	cr_expect_eq(result.ns, 0);
-	cr_expect_str_eq(result.reason, "the event sampled its own work in only 7 of 16 rounds");
+	cr_expect_str_eq(result.reason, "the event sampled the measured work in only 7 of 16 rounds");
 	calibrate_judge(rounds, 0, &result);
 	cr_expect_not(result.known);
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2, &result);

@@ -79,9 +79,9 @@ Test(cost_shown, as_text)
 		text,
 		"             cost, of the busiest CPU's time: 0.37%, budget 0.50%: over budget; a sample "
 		"takes 1,235 ns of interrupt and 42 ns of program\n");
-	formatted_expect(text,
-			 "             an interrupt was timed at 1,100 ns with 25,000 samples a second, "
-			 "2,900 ns with 100\n");
+	formatted_expect(
+		text,
+		"             an interrupt takes 1,100 ns at 25,000 samples a second, and 2,900 ns at 100 (measured)\n");
 	formatted_expect(
 		text,
 		"             the cost does not include the other thread of a core, pebsd's own time, or exits to a hypervisor\n");

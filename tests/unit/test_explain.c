@@ -194,7 +194,7 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 		{UNKNOWN_WINDOW, "the window is not covered yet",
 		 "the window covers 12s of 30s so far: it is judged in 18s"},
 		{UNKNOWN_SAMPLES, "too few samples",
-		 "the window has 320 of the 500 latencies that `min-samples` requires: it is judged with 180 more"},
+		 "the window has 320 of the 500 latencies that `min-samples` requires: it is judged when it has 180 more"},
 		{UNKNOWN_SOURCE, "not sampled for a tenth of the window or more",
 		 "no samples were possible for a tenth of the window or more; it is judged again when that time is less than a tenth of the window of 30s"},
 		{UNKNOWN_MULTIPLEXED, "the counter ran for less than a quarter of the time",
@@ -256,11 +256,11 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.decision.unknown = UNKNOWN_BURSTS;
 	expect_sentence(
 		&alert, "they came",
-		"they came in bursts, and the window has too few bursts to tell what 5,025 latencies are worth");
+		"they came in bursts, and the window has too few bursts to tell how many independent ones 5,025 latencies are worth");
 	expect_sentence(&alert, "it is above", NULL);
 	expect_sentence(
 		&alert, "the current state",
-		"the current state is not known: its samples came in bursts, and the window holds too few of them; until it is known, the alert stays inactive");
+		"the current state is not known: its samples came in bursts, and the window has too few bursts; until it is known, the alert stays inactive");
 	alert.decision.unknown = UNKNOWN_NOT;
 	expect_sentence(&alert, "a breach is proven", NULL);
 }
@@ -276,7 +276,7 @@ Test(explain, a_baseline_that_is_too_young)
 		"the current state is not known: the baseline has too few samples so far; until it is known, the alert stays inactive");
 	expect_sentence(
 		&alert, "the baseline has",
-		"the baseline has 20 of the 500 latencies that `min-samples` requires: it is judged with 480 more");
+		"the baseline has 20 of the 500 latencies that `min-samples` requires: it is judged when it has 480 more");
 	expect_sentence(&alert, "while the rule", NULL);
 
 	/* A rate does not need a minimum number of samples. */

@@ -344,8 +344,8 @@ Test(format, status_of_a_live_machine)
 		"  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
 		"       Rate: 10.3 samples a second in the last 10s\n"
 		"    Cgroups: 57; 454 of 512 slots are free; the maximum is 4096 slots\n"
-		"             3 cgroups found no slot: their samples are unattributed; raise `max-memory` (or `max`) in [cgroups]\n"
-		"     Memory: 10.0 MiB of BPF maps; 4 stripes a slot\n"
+		"             3 cgroups found no slot: their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number\n"
+		"     Memory: 10.0 MiB of BPF maps; 4 stripes per slot\n"
 		"             3.4 MiB in the daemon itself, at most 11.2 MiB while it started\n"
 		" Collection: every 1s; the last took 0.412ms\n"
 		"     Config: read at 2026-11-21 05:59:59 UTC; the last reload failed, so this one stays in force; see the journal, or run `pebsd --check-config`\n"
@@ -389,7 +389,7 @@ Test(format, status_and_top_tell_of_cgroups_without_a_slot)
 
 	cr_expect_not_null(
 		strstr(text, "    No slot: 2 cgroups: samples are unattributed, and no rule judges them; "
-			     "raise `max-memory` (or `max`) in [cgroups]\n"
+			     "raise `max-memory` in [cgroups], or `max` if it is a number\n"
 			     "             /new.slice/a\\x0a.service\n"
 			     "             /new.slice/b.service\n"),
 		"%s", text);
@@ -410,7 +410,7 @@ Test(format, a_cgroup_without_a_slot_says_so)
 				  "     Cgroup: /new.slice/b.service\n"
 				  "       Slot: none: all slots were taken when the cgroup was created"),
 			   "%s", text);
-	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
 	cr_expect_null(strstr(idle, "Slot"), "%s", idle);
 }
 
@@ -592,23 +592,24 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	snapshot->events[1].filtered = (struct maybe_u64){true, 3500};
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
-	cr_expect_not_null(strstr(text,
-				  "\n     Paused: until 2026-11-21 06:10:00 UTC; every counter is free for "
-				  "another tool\n"));
+	cr_expect_not_null(strstr(
+		text,
+		"\n     Paused: until 2026-11-21 06:10:00 UTC; all counters are free for other tools\n"));
 	cr_expect_not_null(strstr(text, "CPUs 0-3, taking turns with stores, counting 62.5% of the time\n"));
 	cr_expect_not_null(
 		strstr(text, "CPUs 0-3, taking turns with loads:cpu_core, counting 37.5% of the time\n"));
 	cr_expect_not_null(strstr(text, "             10 seen, 3,500 filtered; lost: 0 malformed"));
-	cr_expect_not_null(strstr(text,
-				  "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
-				  "operations); lost: 0 malformed, 0 unexplained\n"
-				  "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text,
+		       "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
+		       "operations); lost: 0 malformed, 0 unexplained\n"
+		       "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
+		"%s", text);
 	json_object_put(status);
 	snapshot->paused_until.tv_sec = 0;
 	status = json_status(snapshot);
 	open_end = TEXT_OF(format_status(out, status, NULL, &wide));
-	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; every counter is free"));
+	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; all counters are free"));
 }
 
 Test(format, show_marks_guests_and_holds_accesses_against_instructions)
@@ -665,7 +666,7 @@ Test(format, status_tells_which_caches_stripes_are_of)
 	snapshot->anonymous_peak_bytes.known = false;
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
-	cr_expect_not_null(strstr(text, "10.0 MiB of BPF maps; 16 stripes a slot, of 2 caches\n"
+	cr_expect_not_null(strstr(text, "10.0 MiB of BPF maps; 16 stripes per slot, of 2 caches\n"
 					"             3.4 MiB in the daemon itself\n"),
 			   "%s", text);
 }

@@ -35,7 +35,7 @@ Test(load_failure, each_cause_has_its_remedy)
 	expect_words(-EPERM, &confined, "lockdown=integrity");
 	expect_words(-EINVAL, &without_btf, "CONFIG_DEBUG_INFO_BTF");
 	expect_words(-EINVAL, &as_root, "Linux 6.1");
-	expect_words(-ENOMEM, &as_root, "lower [cgroups] max-memory, or max if it is a number");
+	expect_words(-ENOMEM, &as_root, "lower max-memory in [cgroups], or max if it is a number");
 	expect_words(-ENOSYS, &as_root, "bpf(2)");
 	expect_words(-EMFILE, &as_root, "LimitNOFILE=");
 	expect_words(-ENFILE, &as_root, "fs.file-max");

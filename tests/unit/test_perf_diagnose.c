@@ -296,7 +296,7 @@ Test(perf_diagnose, too_few_descriptors)
 	facts.files_max = 1527;
 	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN may exceed it */
 	facts.capabilities = CAP(CAP_PERFMON);
-	expect_descriptors(&facts, "of fs.file-max (1527) 1000 are in use; raise it: sysctl fs.file-max=");
+	expect_descriptors(&facts, "fs.file-max is 1527, and 1000 are in use; raise it: sysctl fs.file-max=");
 	facts.files_max = 1528;
 	expect_descriptors(&facts, NULL);
 }

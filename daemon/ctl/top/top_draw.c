@@ -441,9 +441,9 @@ const char *top_help(void)
 	       "  LAT%    share of the weighted latency of all sampled accesses\n"
 	       "  MEAN P50 P99   latency in cycles, of samples that passed the threshold\n"
 	       "          " FIGURE_FEW_MARK ": too few samples for this quantile\n"
-	       "  SOURCES 1 L1, F fill buffer, 2 L2, 3 L3, D local memory, R remote, o other\n"
+	       "  SOURCES 1 L1, F LFB, 2 L2, 3 L3, D local DRAM, R remote, o other\n"
 	       "  HITM%   share of samples that found the line modified in another cache\n"
 	       "  TREND   the mean over time, oldest first; each row has its own scale\n"
-	       "  +       the sum of a subtree; sums contain each other\n"
+	       "  +       the sum of a subtree, which can contain other sums\n"
 	       "  *       a virtual machine: guest not sampled, only the host's side of it\n";
 }

@@ -313,8 +313,9 @@ static void write_events(struct rendering *rendering)
 	static const struct family ldlat = {
 		"pebsd_ldlat_cycles", FAMILY_GAUGE,
 		"Only loads that take more cycles than this are sampled. Every latency is conditional on it."};
-	static const struct family running = {"pebsd_running_ratio", FAMILY_GAUGE,
-					      "Share of its time in which the event was counting."};
+	static const struct family running = {
+		"pebsd_running_ratio", FAMILY_GAUGE,
+		"Share of the time since the event was opened in which it was counting."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 	char *const *labels = rendering->event_labels;
@@ -364,7 +365,7 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 {
 	static const struct family paused = {
 		"pebsd_paused", FAMILY_GAUGE,
-		"1 while sampling is paused on request and its counters are free for another tool."};
+		"1 while sampling is paused on request and all counters are free for other tools."};
 	static const struct family cgroups = {"pebsd_cgroups", FAMILY_GAUGE,
 					      "Living cgroups that have a slot."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,

@@ -271,9 +271,8 @@ int perf_diagnose_remark(const struct perf_facts *facts, char **ret)
 	*ret = NULL;
 	if (!facts->lockdown_confidential)
 		return 0;
-	*ret = text("the kernel is locked down (confidentiality): reading samples then needs "
-		    "bpf_cast_to_kern_ctx, which Linux has from 6.2, and an older kernel refuses the "
-		    "programs; boot an older kernel with lockdown=integrity");
+	*ret = text(
+		"the kernel is locked down (confidentiality): BPF programs can then read samples only through bpf_cast_to_kern_ctx, which Linux has from 6.2 on; if this kernel is older, boot it with lockdown=integrity");
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -321,14 +320,13 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 	}
 	if (facts->files_max && facts->files_used + all > facts->files_max &&
 	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
-		*ret = text("too few open files on this system: events on %u CPUs need up to %llu, events "
-			    "opened earlier need %llu, everything else needs %llu, but of fs.file-max (%llu) "
-			    "%llu are in use; raise it: sysctl fs.file-max=%llu",
-			    wanted->cpus, (unsigned long long)wanted->descriptors,
-			    (unsigned long long)wanted->before,
-			    (unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
-			    (unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
-			    2ULL * (facts->files_used + all));
+		*ret = text(
+			"too few file descriptors on this system: events on %u CPUs need up to %llu, events opened earlier need %llu, everything else needs %llu, but fs.file-max is %llu, and %llu are in use; raise it: sysctl fs.file-max=%llu",
+			wanted->cpus, (unsigned long long)wanted->descriptors,
+			(unsigned long long)wanted->before,
+			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
+			(unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
+			2ULL * (facts->files_used + all));
 		return *ret ? 0 : -ENOMEM;
 	}
 	return 0;

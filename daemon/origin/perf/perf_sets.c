@@ -39,7 +39,7 @@ static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selec
 
 		if (cpus && !*cpus)
 			return pmu_plan_note(plan,
-					     "%s on PMU %s is not sampled: no CPU of the PMU is online; "
+					     "%s on PMU %s is not sampled: none of its CPUs is online; "
 					     "restart pebsd when one is online",
 					     event_role_name(opening.event.role), opening.event.pmu);
 		r = pmu_plan_note(plan,

@@ -152,12 +152,12 @@ static int print_attributes(const struct pmu_opening *opening, FILE *out)
 		r = field(out, "leader", "type %u, config %#llx: counts only, in one group with it",
 			  leader.type, (unsigned long long)leader.config);
 	if (r >= 0)
-		r = field(out, "counter",
-			  attr.pinned || leader.pinned
-				  ? "pinned: the event keeps its counter, or pebsd reports it as being in "
-				    "error"
-				  : "not pinned: the event runs in turns with another event that needs "
-				    "the same counter, and pebsd reports its share of the time");
+		r = field(
+			out, "counter",
+			attr.pinned || leader.pinned
+				? "pinned: the event keeps its counter; if it has none, pebsd reports that it is in error"
+				: "not pinned: the event runs in turns with another event that needs "
+				  "the same counter, and pebsd reports its share of the time");
 	return r >= 0 ? field(out, "fields", "%s",
 			      *fields ? fields : "none besides the code address, which every sample has")
 		      : r;
@@ -195,8 +195,7 @@ static int print_counter(const struct probe_report *report, const struct pmu_cou
 		  (unsigned long long)counter->config, (unsigned long long)counter->config1);
 	if (r >= 0)
 		r = field(out, "counts",
-			  "%s; counted, not sampled, in turns if several counters need one "
-			  "register",
+			  "%s; counted, not sampled; counters that need the same register run in turns",
 			  probe_counter_meaning(counter->kind));
 	return r >= 0 ? print_cpus(out, counter->cpus_known, &counter->cpus) : r;
 }
@@ -374,8 +373,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		return 0;
 	(void)fputc('\n', out);
 	wrap(out,
-	     "Cost by CPUs and events (rings: locked memory, at the start and at most; kernel: at least "
-	     "this much for its own structures of these events):",
+	     "Cost by CPUs and events (rings: locked memory, at the start and at most; kernel: the minimum of its own memory for these events):",
 	     0, 2);
 	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
 		      "rings", "at most", "kernel", "BPF maps", "start-up");

@@ -311,8 +311,9 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	start_ns = now_ns();
 	r = stripes_of_machine(NULL, 0, &stripes);
 	if (r < 0)
-		return refuse(plan, ALL_ROLES,
-			      "cannot read the possible CPUs from /sys/devices/system/cpu; mount /sys");
+		return refuse(
+			plan, ALL_ROLES,
+			"cannot read the list of possible CPUs from /sys/devices/system/cpu; mount /sys");
 	report->stripes = stripes.n;
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)

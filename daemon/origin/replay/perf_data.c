@@ -197,7 +197,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	payload = payload_of(ret);
 	if (payload > data_left(data) - header.size)
 		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record announces more bytes than the data has left");
+					      "a record states that more data follows than is left");
 	data->to_consume = header.size + payload;
 	return 1;
 }
@@ -213,8 +213,9 @@ static int begin_inflate(struct perf_data *data, const struct raw_record *raw)
 	if (raw->type == RECORD_COMPRESSED2) {
 		size = bytes_u64(&bytes);
 		if (bytes.overrun || size > bytes.left)
-			return perf_data_fail_damaged(&data->message, raw->position,
-						      "a compressed record contains less than it announces");
+			return perf_data_fail_damaged(
+				&data->message, raw->position,
+				"a compressed record contains less data than it states");
 	}
 	if (!data->inflate) {
 		r = perf_data_inflate_new(&data->inflate);
@@ -237,13 +238,14 @@ static int next_inflated(struct perf_data *data, struct raw_record *ret)
 	r = perf_data_inflate_next(data->inflate, &header, &at);
 	if (r == -EBADMSG)
 		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a compressed record does not decompress to records");
+					      "a compressed record does not decompress to valid records");
 	if (r <= 0)
 		return r;
 	/* perf compresses only records of the kernel, not its own. */
 	if (header.type >= RECORD_USER_FIRST)
-		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record is compressed that perf never compresses");
+		return perf_data_fail_damaged(
+			&data->message, ret->position,
+			"a compressed record contains a record of a kind that perf never compresses");
 	ret->type = header.type;
 	ret->body = at + sizeof(header);
 	ret->size = header.size - sizeof(header);

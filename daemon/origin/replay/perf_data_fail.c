@@ -29,7 +29,7 @@ int perf_data_fail_to_read(char **message, int error)
 			"is a directory, but replay reads files; give it a file that was recorded without "
 			"--threads");
 	if (error == -ENOMEM)
-		return perf_data_fail(message, error, "cannot be read: out of memory; free some memory");
+		return perf_data_fail(message, error, "cannot be read: out of memory");
 	return perf_data_fail(message, error, "cannot be read: %s; check the file system that holds it",
 			      strerror(-error));
 }

@@ -414,9 +414,8 @@ static int open_all(struct replay *replay, const char *const *paths, size_t n)
 	for (size_t i = 0; i < n; i++)
 		n_stdin += strcmp(paths[i], "-") == 0;
 	if (!n || n_stdin > 1) {
-		replay->message = strdup(n ? "standard input can be replayed only once: give \"-\" only "
-					     "once"
-					   : "no recording to replay: name at least one file");
+		replay->message = strdup(n ? "- is given twice; standard input can be read only once"
+					   : "replay needs a recording; name at least one file");
 		return -EINVAL;
 	}
 	replay->recordings = calloc(n, sizeof(*replay->recordings));

@@ -171,7 +171,7 @@ static int take_in(struct unit *unit, int connection)
 		return -errno;
 	if (asker.uid != 0 && asker.uid != unit->owner) {
 		if (may_say(unit))
-			(void)log_warning(0, "refused user %u: only root and user %u may ask for names",
+			(void)log_warning(0, "refused user %u: only root and user %u may request names",
 					  asker.uid, unit->owner);
 		return -EPERM;
 	}
