@@ -426,7 +426,7 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 				  "    No slot: 2 cgroups at and below it: their samples are missing in "
 				  "these figures; raise `max-memory` (or `max`) in [cgroups]\n"),
 			   "%s", text);
-	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
 	cr_expect_not_null(strstr(itself, "       Slot: none: "), "%s", itself);
 	cr_expect_null(strstr(itself, "No slot: 1"), "%s", itself);
 }
