@@ -139,9 +139,8 @@ void engine_adopting(struct engine *engine)
 static void take_exported(struct engine *engine, struct no_slot *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		if (engine->settings.exported(from->paths[i], engine->settings.userdata) &&
-		    no_slot_take(&engine->no_slot, from->paths[i]) == 0)
-			from->paths[i] = NULL;
+		if (engine->settings.exported(from->paths[i], engine->settings.userdata))
+			(void)no_slot_take(&engine->no_slot, TAKE_PTR(from->paths[i]));
 	}
 }
 

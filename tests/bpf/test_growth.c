@@ -29,6 +29,7 @@
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf_cost.h"
+#include "scarce_memory.h"
 #include "software_event.h"
 #include "some_stripes.h"
 
@@ -398,6 +399,26 @@ Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot, .timeout = 12
 	cr_expect_not(no_slot_has(head->no_slot, last));
 	engine_free(daemon.engine);
 	(void)close(daemon.root);
+}
+
+/* Each path is freed once, whichever allocation fails. */
+Test(growth, the_list_of_cgroups_without_a_slot_survives_any_failed_allocation)
+{
+	const struct engine_settings settings = engine_settings(0);
+	_cleanup_(engine_freep) struct engine *engine = open_engine(&settings);
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		struct no_slot found = {0};
+
+		for (unsigned i = 0; i < 200; i++)
+			cr_assert_eq(no_slot_take(&found, strdup("/a")), 0);
+		engine_adopting(engine);
+		scarce_memory_after(after);
+		engine_adopted(engine, 200, &found);
+		failed = scarce_memory_end();
+	}
+	cr_expect_eq(engine_head(engine)->no_slot->n, 200);
 }
 
 /* Sampling continues while slots are added. Each sample is counted. */
