@@ -82,14 +82,18 @@ void sampling_tree_done(struct sampling_tree *tree)
 	*tree = SAMPLING_TREE_NONE;
 }
 
+static int found_without_slot(const char *path, void *userdata)
+{
+	return engine_found_without_slot(userdata, path);
+}
+
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine)
 {
 	struct adopt_counts counts = {0};
-	struct no_slot no_slot = {0};
 	int r;
 
 	engine_adopting(engine);
-	r = adopt_tree(engine_kernel(engine), tree->root, &no_slot, &counts);
+	r = adopt_tree(engine_kernel(engine), tree->root, found_without_slot, engine, &counts);
 	if (r < 0)
 		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
@@ -100,5 +104,5 @@ void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine
 			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
 			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
 			counts.unentered);
-	engine_adopted(engine, counts.without_slot, &no_slot);
+	engine_adopted(engine, counts.without_slot);
 }

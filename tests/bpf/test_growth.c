@@ -24,7 +24,7 @@
 #include "cgroup_fixture.h"
 #include "child_expect.h"
 #include "collect/adopt.h"
-#include "engine/engine.h"
+#include "engine/engine_parts.h"
 #include "engine/growth.h"
 #include "kernel/kernel.h"
 #include "notify_socket.h"
@@ -194,6 +194,11 @@ Test(growth, memory_of_the_table_is_what_is_asked_for, .init = NULL, .fini = NUL
 	cr_expect_eq(growth_wanted(SLOTS_MAX, 0, 1), SLOTS_MAX);
 }
 
+static int found_without_slot(const char *path, void *userdata)
+{
+	return engine_found_without_slot(userdata, path);
+}
+
 /* Adds slots as serve.c does. */
 struct daemon {
 	struct engine *engine;
@@ -205,12 +210,13 @@ static void adopt(void *userdata)
 {
 	struct daemon *daemon = userdata;
 	struct adopt_counts counts;
-	struct no_slot no_slot = {0};
 
 	daemon->walks++;
 	engine_adopting(daemon->engine);
-	cr_assert_eq(adopt_tree(engine_kernel(daemon->engine), daemon->root, &no_slot, &counts), 0);
-	engine_adopted(daemon->engine, counts.without_slot, &no_slot);
+	cr_assert_eq(adopt_tree(engine_kernel(daemon->engine), daemon->root, found_without_slot,
+				daemon->engine, &counts),
+		     0);
+	engine_adopted(daemon->engine, counts.without_slot);
 }
 
 static u64 now_ns(void)
@@ -409,16 +415,44 @@ Test(growth, the_list_of_cgroups_without_a_slot_survives_any_failed_allocation)
 	bool failed = true;
 
 	for (size_t after = 0; failed; after++) {
-		struct no_slot found = {0};
+		int error = 0;
 
-		for (unsigned i = 0; i < 200; i++)
-			cr_assert_eq(no_slot_take(&found, strdup("/a")), 0);
 		engine_adopting(engine);
 		scarce_memory_after(after);
-		engine_adopted(engine, 200, &found);
+		for (unsigned i = 0; i < 200; i++) {
+			int r = engine_found_without_slot(engine, "/a");
+
+			error = r < 0 ? r : error;
+		}
+		engine_adopted(engine, 200);
 		failed = scarce_memory_end();
+		cr_expect_eq(error, failed ? -ENOMEM : 0, "%d", error);
 	}
 	cr_expect_eq(engine_head(engine)->no_slot->n, 200);
+}
+
+static bool slowly(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	(void)usleep(100000);
+	return true;
+}
+
+/* Matching long paths with patterns takes longer than to walk. */
+Test(growth, the_pause_between_walks_counts_all_that_a_walk_costs)
+{
+	struct engine_settings settings = engine_settings(0);
+	struct engine *engine;
+
+	settings.exported = slowly;
+	engine = open_engine(&settings);
+	engine_adopting(engine);
+	cr_assert_eq(engine_found_without_slot(engine, "/a"), 0);
+	engine_adopted(engine, 1);
+	cr_expect_geq(engine->walk_again_ns, now_ns() + 9 * NSEC_PER_SEC, "%.1f s",
+		      ((double)engine->walk_again_ns - (double)now_ns()) / 1e9);
+	engine_free(engine);
 }
 
 /* Sampling continues while slots are added. Each sample is counted. */

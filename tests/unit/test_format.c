@@ -396,6 +396,20 @@ Test(format, status_and_top_tell_of_cgroups_without_a_slot)
 	cr_expect_not_null(strstr(table, "    No slot: 2 cgroups: samples"), "%s", table);
 }
 
+Test(format, more_cgroups_without_a_slot_than_are_named)
+{
+	struct snapshot *snapshot = perf_without_slots();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->without_slot = 60000;
+	status = json_status(snapshot);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(strstr(text, "             /new.slice/b.service\n"
+					"             and 59998 more\n"),
+			   "%s", text);
+}
+
 Test(format, a_cgroup_without_a_slot_says_so)
 {
 	_cleanup_json_ json_object *cgroup =
@@ -580,11 +594,12 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	cr_expect_not_null(
 		strstr(text, "CPUs 0-3, taking turns with loads:cpu_core, counting 37.5% of the time\n"));
 	cr_expect_not_null(strstr(text, "             10 seen, 3,500 filtered; lost: 0 malformed"));
-	cr_expect_not_null(strstr(text,
-				  "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
-				  "operations); lost: 0 malformed, 0 unexplained\n"
-				  "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text,
+		       "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
+		       "operations); lost: 0 malformed, 0 unexplained\n"
+		       "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
+		"%s", text);
 	json_object_put(status);
 	snapshot->paused_until.tv_sec = 0;
 	status = json_status(snapshot);
