@@ -183,9 +183,12 @@ Test(growth, a_table_of_a_given_size_stays_as_it_is)
 
 Test(growth, memory_of_the_table_is_what_is_asked_for, .init = NULL, .fini = NULL)
 {
-	cr_expect_eq(growth_memory(1ULL << 30), 64 * MIB);
-	cr_expect_eq(growth_memory(64ULL << 30), 256 * MIB);
-	cr_expect_eq(growth_memory(1ULL << 42), 768 * MIB);
+	cr_expect_eq(growth_memory(1ULL << 30, UINT64_MAX), 64 * MIB);
+	cr_expect_eq(growth_memory(64ULL << 30, UINT64_MAX), 256 * MIB);
+	cr_expect_eq(growth_memory(1ULL << 42, UINT64_MAX), 768 * MIB);
+	cr_expect_eq(growth_memory(1ULL << 42, 4096 * MIB), 768 * MIB, "pebsd.service");
+	cr_expect_eq(growth_memory(1ULL << 42, 512 * MIB), 256 * MIB, "half of the limit");
+	cr_expect_eq(growth_memory(1ULL << 30, 100 * MIB), 50 * MIB, "less than the least otherwise");
 	cr_expect_eq(growth_wanted(512, 128, 0), 512, "not short");
 	cr_expect_eq(growth_wanted(512, 127, 0), 1 + 384 + 192);
 	cr_expect_eq(growth_wanted(512, 0, 191), 1 + 702 + 351);
