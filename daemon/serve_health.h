@@ -15,8 +15,8 @@ struct serve_health {
 #define SERVE_HEALTH_TEXT_MAX 80
 
 /*
- * Returns 0 if collections run as they should. Otherwise -errno, and `*ret_reason` says why, in `text` or in a constant
- * or as `paused`.
+ * Returns 0 if collections run as they should. Otherwise -errno, and `*ret_reason` says why: it is `paused`, a
+ * constant, or in `text`.
  */
 int serve_health_judge(const struct serve_health *health, char text[SERVE_HEALTH_TEXT_MAX],
 		       const char **ret_reason);
