@@ -338,7 +338,7 @@ $(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/f
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
-$(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger test_sampling_kept): PEBSD_LDFLAGS += \
+$(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger test_sampling_kept): PEBSD_LDFLAGS += \
 	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 
 $(OUT)/obj/tests/%.o: PEBSD_CPPFLAGS += -Itests/lib

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus.h"
 
@@ -155,24 +154,13 @@ static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length
 static int get_health(void *userdata, const char **ret_reason)
 {
 	struct server *server = userdata;
-	const u64 age_us = tick_age_us(&server->tick);
-	char age[TEXT_NUMBER_MAX];
+	const struct serve_health health = {.paused = pause_reason(&server->pause),
+					    .age_us = tick_age_us(&server->tick),
+					    .interval_us = server->tick.interval_us,
+					    .collection_error = server->collection_error};
+	int r = serve_health_judge(&health, server->overdue, ret_reason);
 
-	*ret_reason = pause_reason(&server->pause);
-	if (*ret_reason)
-		return -ECANCELED;
-	if (tick_is_overdue(age_us, server->tick.interval_us)) {
-		text_span((double)age_us / 1e6, age);
-		(void)snprintf(server->overdue, sizeof(server->overdue), "no collection for %s; see the log",
-			       age);
-		*ret_reason = server->overdue;
-		return -ETIME;
-	}
-	if (server->collection_error < 0) {
-		*ret_reason = "the last collection failed; see the log";
-		return server->collection_error;
-	}
-	return sampling_health(server->sampling, ret_reason);
+	return r < 0 ? r : sampling_health(server->sampling, ret_reason);
 }
 
 static const struct policy *get_policy(void *userdata)

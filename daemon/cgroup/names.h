@@ -23,6 +23,9 @@
 
 struct names;
 
+/* Limit of what one name takes, with what the allocator adds. Each has at most NAME_MAX bytes. */
+#define NAMES_EACH_BYTES 512UL
+
 /* Holds at most `max` names. Returns 0 or -ENOMEM. */
 int names_new(size_t max, struct names **ret);
 struct names *names_free(struct names *names);

@@ -10,9 +10,10 @@
 
 struct adoption {
 	struct kernel *kernel;
-	struct names *names;     /* of this walk, to look up its cgroups a second time by path */
-	struct no_slot *no_slot; /* NULL: not wanted */
-	u64 *adopted;            /* ids */
+	struct names *names;   /* of this walk, to look up its cgroups a second time by path */
+	adopt_missing missing; /* NULL: not wanted */
+	void *userdata;
+	u64 *adopted; /* ids */
 	size_t n;
 	size_t allocated;
 	struct adopt_counts counts;
@@ -36,12 +37,13 @@ static int remember(struct adoption *adoption, u64 id)
 /* The walk meets a parent before its children. */
 static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const char *name)
 {
-	char *path;
+	_cleanup_free_ char *path = NULL;
 
 	/* Without a name, its children have no path either. They are counted only. */
-	if (!adoption->no_slot || names_add(adoption->names, id, parent_id, name) < 0)
+	if (!adoption->missing || names_add(adoption->names, id, parent_id, name) < 0)
 		return 0;
-	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM : no_slot_take(adoption->no_slot, path);
+	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM
+							  : adoption->missing(path, adoption->userdata);
 }
 
 static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
@@ -87,11 +89,12 @@ static bool may_have_vanished(const struct kernel *kernel, u64 deaths)
 	return !kernel_settings(kernel)->births || kernel_slot_counters(kernel).deaths != deaths;
 }
 
-int adopt_tree(struct kernel *kernel, int root_fd, struct no_slot *no_slot, struct adopt_counts *ret)
+int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *userdata,
+	       struct adopt_counts *ret)
 {
 	_cleanup_(names_freep) struct names *names = NULL;
 	struct cgroup_walk_counts walked = {0};
-	struct adoption adoption = {.kernel = kernel, .no_slot = no_slot};
+	struct adoption adoption = {.kernel = kernel, .missing = missing, .userdata = userdata};
 	u64 deaths = kernel_slot_counters(kernel).deaths;
 	int r;
 
@@ -103,8 +106,6 @@ int adopt_tree(struct kernel *kernel, int root_fd, struct no_slot *no_slot, stru
 	if (r == 0 && may_have_vanished(kernel, deaths))
 		r = bury_vanished(&adoption, root_fd);
 	free(adoption.adopted);
-	if (no_slot)
-		no_slot_sort(no_slot);
 	adoption.counts.vanished += walked.vanished;
 	adoption.counts.unentered = walked.unentered;
 	*ret = adoption.counts;
@@ -115,5 +116,5 @@ int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts
 {
 	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return root_fd < 0 ? -errno : adopt_tree(kernel, root_fd, NULL, ret);
+	return root_fd < 0 ? -errno : adopt_tree(kernel, root_fd, NULL, NULL, ret);
 }

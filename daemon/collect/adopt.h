@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 
-#include "collect/no_slot.h"
 #include "kernel/kernel.h"
 
 struct adopt_counts {
@@ -25,10 +24,11 @@ struct adopt_counts {
  */
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
 
-/*
- * The same for the tree whose root is open. Adds the paths of cgroups that found no free slot to `no_slot`,
- * which must be empty and may be NULL.
- */
-int adopt_tree(struct kernel *kernel, int root_fd, struct no_slot *no_slot, struct adopt_counts *ret);
+/* Called with the path of each cgroup that found no free slot. Returns 0, or -errno, which ends the walk. */
+typedef int (*adopt_missing)(const char *path, void *userdata);
+
+/* The same for the tree whose root is open. `missing` may be NULL. */
+int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *userdata,
+	       struct adopt_counts *ret);
 
 #endif

@@ -7,21 +7,56 @@
 
 #include "base/utf8.h"
 
-int no_slot_take(struct no_slot *list, char *path)
+/* Two pointers, because the array may have twice the room it needs, and what malloc(3) adds and rounds up. */
+#define NAME_BYTES (2 * sizeof(char *) + 32)
+
+static int add_name(struct no_slot *list, const char *path, size_t bytes)
 {
 	if (list->n == list->room) {
 		size_t room = list->room ? 2 * list->room : 64;
 		char **paths = reallocarray(list->paths, room, sizeof(*paths));
 
-		if (!paths) {
-			free(path);
+		if (!paths)
 			return -ENOMEM;
-		}
 		list->paths = paths;
 		list->room = room;
 	}
-	list->paths[list->n++] = path;
+	list->paths[list->n] = strdup(path);
+	if (!list->paths[list->n])
+		return -ENOMEM;
+	list->n++;
+	list->bytes += bytes;
 	return 0;
+}
+
+static u64 hash_of(const struct no_slot *list, const char *path)
+{
+	return keyed_hash_bytes(&list->key, path, strlen(path));
+}
+
+static int add_hash(struct no_slot *list, const char *path)
+{
+	if (list->n_hashes == list->hashes_room) {
+		size_t room = list->hashes_room ? 2 * list->hashes_room : 64;
+		u64 *hashes = reallocarray(list->hashes, room, sizeof(*hashes));
+
+		if (!hashes)
+			return -ENOMEM;
+		list->hashes = hashes;
+		list->hashes_room = room;
+	}
+	if (list->n_hashes == 0)
+		list->key = hash_key_new();
+	list->hashes[list->n_hashes++] = hash_of(list, path);
+	return 0;
+}
+
+int no_slot_add(struct no_slot *list, const char *path)
+{
+	const size_t bytes = strlen(path) + 1 + NAME_BYTES;
+
+	return bytes <= NO_SLOT_NAMES_BYTES - list->bytes ? add_name(list, path, bytes)
+							  : add_hash(list, path);
 }
 
 static int compare(const void *a, const void *b)
@@ -29,10 +64,20 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static int compare_hashes(const void *a, const void *b)
+{
+	u64 left = *(const u64 *)a;
+	u64 right = *(const u64 *)b;
+
+	return left < right ? -1 : left > right;
+}
+
 void no_slot_sort(struct no_slot *list)
 {
 	if (list->n > 1)
 		qsort(list->paths, list->n, sizeof(*list->paths), compare);
+	if (list->n_hashes > 1)
+		qsort(list->hashes, list->n_hashes, sizeof(*list->hashes), compare_hashes);
 }
 
 void no_slot_clear(struct no_slot *list)
@@ -40,22 +85,36 @@ void no_slot_clear(struct no_slot *list)
 	for (size_t i = 0; i < list->n; i++)
 		free(list->paths[i]);
 	free(list->paths);
-	*list = (struct no_slot){0};
+	free(list->hashes);
+	*list = (struct no_slot){.turn = list->turn + 1};
 }
 
-const char *no_slot_find(const struct no_slot *list, const char *path)
+static bool has_hash(const struct no_slot *list, const char *path)
 {
-	char *const *found = list && list->n > 0
-				     ? bsearch(&path, list->paths, list->n, sizeof(*list->paths), compare)
-				     : NULL;
+	u64 hash;
 
-	return found ? *found : NULL;
+	if (list->n_hashes == 0)
+		return false;
+	hash = hash_of(list, path);
+	return bsearch(&hash, list->hashes, list->n_hashes, sizeof(*list->hashes), compare_hashes);
+}
+
+bool no_slot_has_name(const struct no_slot *list, const char *path)
+{
+	return list->n > 0 && bsearch(&path, list->paths, list->n, sizeof(*list->paths), compare);
+}
+
+bool no_slot_has(const struct no_slot *list, const char *path)
+{
+	return list && (no_slot_has_name(list, path) || has_hash(list, path));
 }
 
 const char *no_slot_shown_as(const struct no_slot *list, const char *shown)
 {
-	for (size_t i = 0; list && i < list->n; i++)
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < list->n; i++)
 		if (utf8_is_shown_as(list->paths[i], shown))
 			return list->paths[i];
-	return NULL;
+	return utf8_is_shown_as(shown, shown) && has_hash(list, shown) ? shown : NULL;
 }

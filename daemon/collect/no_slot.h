@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The paths of cgroups that exist and have no slot, as the last walk found them. A request about one of them
- * is answered with that state instead of figures. Pure.
+ * The cgroups that exist and have no slot, as the last walk found them. A request about one of them is answered
+ * with that state instead of figures. Users choose the number and the length of the paths, so only the names of
+ * some are stored. Of the others the list has a hash, with which it still recognizes them. Pure.
  */
 #ifndef PEBSD_NO_SLOT_H
 #define PEBSD_NO_SLOT_H
@@ -9,30 +10,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/keyed_hash.h"
+
+/* Limit of the names, including what each takes in the list and in the allocator. */
+#define NO_SLOT_NAMES_BYTES ((size_t)4 << 20)
+
+/* Limit of the whole list: with the hashes of all other cgroups that a walk has names for (KERNEL_SLOTS_MAX). */
+#define NO_SLOT_BYTES ((size_t)5 << 20)
+
+/* All zero: empty. */
 struct no_slot {
 	char **paths; /* ascending, once no_slot_sort() was called */
 	size_t n;
 	size_t room;
+	size_t bytes; /* of the names, at most NO_SLOT_NAMES_BYTES */
+	u64 *hashes;  /* of the paths whose names are not stored; ascending likewise */
+	size_t n_hashes;
+	size_t hashes_room;
+	struct hash_key key;
+	u64 turn; /* no_slot_clear() increments it */
 };
 
-/* Adds a path, and owns it from now on. Returns 0, or -ENOMEM with the path freed. */
-int no_slot_take(struct no_slot *list, char *path);
+/* Adds a path, of which it makes a copy. Returns 0, or -ENOMEM without having added it. */
+int no_slot_add(struct no_slot *list, const char *path);
 
 /* Call this after the last path was added. */
 void no_slot_sort(struct no_slot *list);
 
 void no_slot_clear(struct no_slot *list);
 
-/* The path as stored in the list; NULL: not found. `list` may be NULL. */
-const char *no_slot_find(const struct no_slot *list, const char *path);
+/* Returns whether the path was added. `list` may be NULL. */
+bool no_slot_has(const struct no_slot *list, const char *path);
 
-static inline bool no_slot_has(const struct no_slot *list, const char *path)
-{
-	return no_slot_find(list, path) != NULL;
-}
+/* Returns whether `paths` has it. */
+bool no_slot_has_name(const struct no_slot *list, const char *path);
 
 /*
- * The path that is displayed as `shown` (utf8_is_shown_as()), owned by the list; NULL: none. `list` may be NULL.
+ * Returns the path that is displayed as `shown` (utf8_is_shown_as()): one owned by the list; or `shown` itself, if
+ * a path without a name is displayed as it is. NULL: none. `list` may be NULL.
  */
 const char *no_slot_shown_as(const struct no_slot *list, const char *shown);
 

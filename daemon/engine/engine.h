@@ -8,7 +8,6 @@
 
 #include "collect/collect.h"
 #include "collect/hot_places.h"
-#include "collect/no_slot.h"
 #include "collect/series.h"
 #include "origin/event.h"
 #include "origin/event_counts.h"
@@ -228,12 +227,14 @@ bool engine_slots_missing(const struct engine *engine);
 
 /*
  * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and some are free
- * now. Call engine_adopting() before the walk and engine_adopted() after it, with the number of cgroups that
- * found no free slot and their paths, which it takes over (NULL: not known).
+ * now. Call engine_adopting() before the walk, engine_found_without_slot() for each cgroup that finds no free
+ * slot, and engine_adopted() after the walk, with the number of these. engine_found_without_slot() returns 0 or
+ * -ENOMEM.
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);
-void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot);
+int engine_found_without_slot(struct engine *engine, const char *path);
+void engine_adopted(struct engine *engine, u64 without_slot);
 
 /*
  * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it

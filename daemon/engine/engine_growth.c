@@ -133,28 +133,25 @@ void engine_adopting(struct engine *engine)
 	engine->births_without_slot = counters.births_without_slot;
 	engine->walk_deaths = counters.deaths;
 	engine->walk_ns = engine_clock_ns();
+	no_slot_clear(&engine->no_slot);
 }
 
 /* Paths that are not exported have no name under which they could be missed, so they are not stored. */
-static void take_exported(struct engine *engine, struct no_slot *from)
+int engine_found_without_slot(struct engine *engine, const char *path)
 {
-	for (size_t i = 0; i < from->n; i++) {
-		if (engine->settings.exported(from->paths[i], engine->settings.userdata) &&
-		    no_slot_take(&engine->no_slot, from->paths[i]) == 0)
-			from->paths[i] = NULL;
-	}
+	return engine->settings.exported(path, engine->settings.userdata)
+		       ? no_slot_add(&engine->no_slot, path)
+		       : 0;
 }
 
-void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot)
+void engine_adopted(struct engine *engine, u64 without_slot)
 {
-	const u64 now_ns = engine_clock_ns();
+	u64 now_ns;
 
 	engine->without_slot = without_slot;
+	no_slot_sort(&engine->no_slot);
+	/* Everything that a walk costs is done now, so that the pause is long enough for all of it. */
+	now_ns = engine_clock_ns();
 	engine->walk_again_ns =
 		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);
-	no_slot_clear(&engine->no_slot);
-	if (no_slot) {
-		take_exported(engine, no_slot);
-		no_slot_clear(no_slot);
-	}
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "collect/ledger.h"
+#include "collect/no_slot.h"
 #include "engine/engine.h"
 #include "engine/engine_offcore.h"
 #include "state/state.h"

@@ -22,7 +22,9 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing)
 	return wanted <= slots ? slots : wanted < SLOTS_MAX ? (u32)wanted : SLOTS_MAX;
 }
 
-u64 growth_memory(u64 machine_bytes)
+u64 growth_memory(u64 machine_bytes, u64 limit_bytes)
 {
-	return MIN(MAX(machine_bytes / MEMORY_PART, MEMORY_LEAST), GROWTH_MEMORY_MOST);
+	const u64 bytes = MIN(MAX(machine_bytes / MEMORY_PART, MEMORY_LEAST), GROWTH_MEMORY_MOST);
+
+	return MIN(bytes, limit_bytes / 2);
 }

@@ -19,8 +19,10 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing);
 
 /*
  * The bytes of `max-memory = auto`: a 256th of the machine's memory, at least 64 MiB and at most
- * GROWTH_MEMORY_MOST. 64 MiB are enough for 5,000 cgroups on few CPUs.
+ * GROWTH_MEMORY_MOST, but no more than half of `limit_bytes`, the memory limit of the own cgroup (UINT64_MAX:
+ * none). The kernel charges maps to that cgroup, and the rest of the daemon needs the other half. 64 MiB are
+ * enough for 5,000 cgroups on few CPUs.
  */
-u64 growth_memory(u64 machine_bytes);
+u64 growth_memory(u64 machine_bytes, u64 limit_bytes);
 
 #endif

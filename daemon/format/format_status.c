@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
@@ -8,7 +9,7 @@
 #include "format/format_offcore.h"
 
 /* Maximum number of cgroups without a slot that are named. */
-#define NO_SLOT_SHOWN 10
+#define NO_SLOT_SHOWN 10UL
 
 /* Prints CPUs of an event that are in error or throttled, as lists of CPUs. The notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
@@ -207,12 +208,15 @@ bool format_no_slot(FILE *out, const struct format_style *style, json_object *ob
 		out, style, "No slot",
 		"%llu cgroup%s: samples are unattributed, and no rule judges them; raise `max-memory` in [cgroups], or `max` if it is a number",
 		(unsigned long long)without, without == 1 ? "" : "s");
-	for (size_t i = 0; i < n && i < NO_SLOT_SHOWN; i++) {
+	n = MIN(n, NO_SLOT_SHOWN);
+	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *kept = NULL;
 
 		line_put(out, style, "", "%s",
 			 line_visible(json_object_get_string(json_object_array_get_idx(list, i)), &kept));
 	}
+	if (n > 0 && without > n)
+		line_put(out, style, "", "and %llu more", (unsigned long long)(without - n));
 	return true;
 }
 

@@ -88,7 +88,7 @@ static void hand_out(struct http_pending *pending, struct wait *wait)
 	int r = pending->profiles->write(pending->profiles->userdata, wait->id, &data, &size);
 
 	if (r == 0)
-		r = http_bodies_seal(data, size, &fd);
+		r = size <= HTTP_PROFILE_BYTES_MAX ? http_bodies_seal(data, size, &fd) : -EFBIG;
 	if (r < 0) {
 		(void)log_warning(r, "cannot write a profile for a client of the HTTP endpoint");
 		refuse(pending, wait->number, -EIO,

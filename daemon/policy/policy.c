@@ -79,6 +79,7 @@ struct policy *policy_free(struct policy *policy)
 	(void)evidence_free(policy->evidence);
 	(void)rules_free(policy->rules, policy->n_rules);
 	free(policy->starts);
+	free(policy->no_slot_matches);
 	free(policy->parts);
 	free(policy->views);
 	free(policy->entries);

@@ -127,12 +127,15 @@ const struct rule *policy_rules(const struct policy *policy, size_t *ret_n);
 /*
  * Returns the state of a rule on a path, in one alert for each event of the rule's role. Returns -ENOENT if
  * there is no such rule, and -ENXIO if the rule does not match the path. 0 with n = 0 means that it matches,
- * but nothing was sampled yet. The caller frees `*ret`.
+ * but nothing was sampled yet. The caller frees `*ret`, whose `cgroup` may be `path` itself.
  */
 int policy_explain(const struct policy *policy, const char *rule, const char *path, struct alert **ret,
 		   size_t *ret_n);
 
-/* The number of subjects of a rule in each state. Unknown subjects are counted by reason and not by state. */
+/*
+ * The number of subjects of a rule in each state. Unknown subjects are counted by reason and not by state. Of the
+ * cgroups without a slot, those are counted whose names are stored (NO_SLOT_NAMES_BYTES) or that are subjects.
+ */
 struct policy_counts {
 	u64 states[ALERT_RESOLVED + 1];
 	u64 unknown[UNKNOWN_NOT_MEASURED + 1];

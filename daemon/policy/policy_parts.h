@@ -178,6 +178,16 @@ struct rule_start {
 	struct timespec time;
 };
 
+/*
+ * How many names of the list of cgroups without a slot a rule matches. A cache for readers, of one list as of one
+ * walk: matching takes long if the list is long.
+ */
+struct no_slot_matches {
+	const struct no_slot *list; /* NULL: the cache is empty */
+	u64 turn;
+	u64 n;
+};
+
 /* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
 struct window_parts {
 	const struct subject *subject; /* whose parts of this tick these are; NULL: the cache is empty */
@@ -188,7 +198,8 @@ struct window_parts {
 
 struct policy {
 	struct rule *rules;
-	struct rule_start *starts; /* of each rule */
+	struct rule_start *starts;               /* of each rule */
+	struct no_slot_matches *no_slot_matches; /* of each rule */
 	size_t n_rules;
 	struct event events[EVENTS_MAX];
 	size_t n_events;
@@ -239,7 +250,7 @@ struct policy {
 
 static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)
 {
-	return policy->no_slot && policy->no_slot->n > 0 && no_slot_has(policy->no_slot, subject->path->name);
+	return no_slot_has(policy->no_slot, subject->path->name);
 }
 
 /* policy_views.c */

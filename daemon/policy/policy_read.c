@@ -201,7 +201,7 @@ static size_t explain_no_slot(const struct policy *policy, const struct rule *ru
 {
 	size_t n = 0;
 
-	for (size_t i = 0; path && i < policy->n_views; i++) {
+	for (size_t i = 0; i < policy->n_views; i++) {
 		const struct view *view = policy->views[i];
 
 		if (!view_is_of(view, policy->events, rule, view->event))
@@ -246,8 +246,8 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 		if (member >= 0)
 			alert_of(policy, subject, (size_t)member, &alerts[n++]);
 	}
-	if (n == 0)
-		n = explain_no_slot(policy, found, no_slot_find(policy->no_slot, path), alerts);
+	if (n == 0 && no_slot_has(policy->no_slot, path))
+		n = explain_no_slot(policy, found, path, alerts);
 	*ret = alerts;
 	*ret_n = n;
 	return 0;
@@ -258,30 +258,34 @@ void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot)
 	policy->no_slot = no_slot;
 }
 
-/* Counts the cgroups without a slot that the view has no subject for. */
-static void count_no_slot(const struct policy *policy, const struct view *view, const struct rule *rule,
-			  struct policy_counts *ret)
+/* Returns the number of named cgroups without a slot that a rule matches. */
+static u64 count_no_slot(const struct policy *policy, size_t rule)
 {
-	for (size_t i = 0; policy->no_slot && i < policy->no_slot->n; i++) {
-		const struct path *path;
+	struct no_slot_matches *matches = &policy->no_slot_matches[rule];
+	const struct no_slot *list = policy->no_slot;
 
-		if (!rule_matches(rule, policy->no_slot->paths[i]))
-			continue;
-		path = path_find(policy, policy->no_slot->paths[i]);
-		if (!path || !subject_find(path, view))
-			ret->unknown[UNKNOWN_NO_SLOT]++;
-	}
+	if (!list)
+		return 0;
+	if (matches->list == list && matches->turn == list->turn)
+		return matches->n;
+	*matches = (struct no_slot_matches){.list = list, .turn = list->turn};
+	for (size_t i = 0; i < list->n; i++)
+		matches->n += rule_matches(&policy->rules[rule], list->paths[i]);
+	return matches->n;
 }
 
-static void count_view(const struct policy *policy, const struct view *view, size_t rule,
-		       struct policy_counts *ret)
+/* Returns how many of the subjects count_no_slot() counts, too. */
+static u64 count_view(const struct policy *policy, const struct view *view, size_t rule,
+		      struct policy_counts *ret)
 {
+	u64 named = 0;
 	const struct group *group = NULL;
 	ssize_t member = -1;
 
 	for (size_t i = 0; i < view->n_numbers; i++) {
 		const struct subject *subject = view->by_number[i];
 		const struct state *state;
+		bool no_slot;
 
 		if (!subject)
 			continue;
@@ -292,26 +296,32 @@ static void count_view(const struct policy *policy, const struct view *view, siz
 		if (member < 0)
 			continue;
 		state = &subject->states[member];
+		no_slot = has_no_slot(policy, subject);
+		named += no_slot && no_slot_has_name(policy->no_slot, subject->path->name);
 		if (state->extra && state->extra->preference.ignored) {
 			ret->ignored++;
-		} else if (has_no_slot(policy, subject) || state->unknown != UNKNOWN_NOT) {
-			ret->unknown[has_no_slot(policy, subject) ? UNKNOWN_NO_SLOT : state->unknown]++;
+		} else if (no_slot || state->unknown != UNKNOWN_NOT) {
+			ret->unknown[no_slot ? UNKNOWN_NO_SLOT : state->unknown]++;
 			ret->unknown_firing += state->state == ALERT_FIRING;
 		} else {
 			ret->states[state->state]++;
 		}
 	}
+	return named;
 }
 
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret)
 {
 	*ret = (struct policy_counts){0};
-	for (size_t i = 0; i < policy->n_views; i++)
-		if (rule < policy->n_rules && view_is_of(policy->views[i], policy->events,
-							 &policy->rules[rule], policy->views[i]->event)) {
-			count_view(policy, policy->views[i], rule, ret);
-			count_no_slot(policy, policy->views[i], &policy->rules[rule], ret);
-		}
+	for (size_t i = 0; rule < policy->n_rules && i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+		u64 named;
+
+		if (!view_is_of(view, policy->events, &policy->rules[rule], view->event))
+			continue;
+		named = count_view(policy, view, rule, ret);
+		ret->unknown[UNKNOWN_NO_SLOT] += count_no_slot(policy, rule) - named;
+	}
 }
 
 size_t policy_bytes(const struct policy *policy)

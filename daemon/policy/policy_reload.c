@@ -23,6 +23,7 @@ struct plan {
 	struct policy *policy;
 	struct rule *rules;
 	struct rule_start *starts;
+	struct no_slot_matches *no_slot_matches;
 	size_t n_rules;
 	ssize_t *carried; /* for each old rule: its new index, or -1 */
 	struct planned_view *views;
@@ -52,6 +53,7 @@ static void plan_clear(struct plan *plan)
 	free(plan->views);
 	free(plan->carried);
 	free(plan->starts);
+	free(plan->no_slot_matches);
 	(void)rules_free(plan->rules, plan->n_rules);
 }
 
@@ -65,8 +67,9 @@ static int plan_rules(struct plan *plan, const struct rule *rules, size_t n)
 		return r;
 	plan->n_rules = n;
 	plan->starts = calloc(n + 1, sizeof(*plan->starts));
+	plan->no_slot_matches = calloc(n + 1, sizeof(*plan->no_slot_matches));
 	plan->carried = calloc(policy->n_rules + 1, sizeof(*plan->carried));
-	if (!plan->starts || !plan->carried)
+	if (!plan->starts || !plan->no_slot_matches || !plan->carried)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		plan->starts[i] = (struct rule_start){policy->last_ns, policy->last};
@@ -336,8 +339,10 @@ static void carry_out(struct plan *plan, struct view **views)
 	carry_views(plan, views);
 	(void)rules_free(policy->rules, policy->n_rules);
 	free(policy->starts);
+	free(policy->no_slot_matches);
 	policy->rules = TAKE_PTR(plan->rules);
 	policy->starts = TAKE_PTR(plan->starts);
+	policy->no_slot_matches = TAKE_PTR(plan->no_slot_matches);
 	policy->n_rules = plan->n_rules;
 	list_entries(policy);
 	prefer_all(policy);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/own_memory.h"
+#include "cgroup/memory_limit.h"
 #include "collect/series.h"
 #include "engine/growth.h"
 #include "sampling/sampling_kept.h"
@@ -89,7 +90,8 @@ static u64 slots_memory(const struct config *config)
 		return 0;
 	if (config->cgroups_max_memory != CONFIG_MAX_MEMORY_AUTO)
 		return config->cgroups_max_memory;
-	return growth_memory((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE));
+	return growth_memory((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
+			     cgroup_own_memory_limit());
 }
 
 static int describe_kept(int error, char **ret_message)

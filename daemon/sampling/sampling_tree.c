@@ -80,14 +80,18 @@ void sampling_tree_done(struct sampling_tree *tree)
 	*tree = SAMPLING_TREE_NONE;
 }
 
+static int found_without_slot(const char *path, void *userdata)
+{
+	return engine_found_without_slot(userdata, path);
+}
+
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine)
 {
 	struct adopt_counts counts = {0};
-	struct no_slot no_slot = {0};
 	int r;
 
 	engine_adopting(engine);
-	r = adopt_tree(engine_kernel(engine), tree->root, &no_slot, &counts);
+	r = adopt_tree(engine_kernel(engine), tree->root, found_without_slot, engine, &counts);
 	if (r < 0)
 		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
@@ -98,5 +102,5 @@ void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine
 			"cannot look into %zu cgroups (too deep, or not permitted): cgroups below them "
 			"that are older than pebsd are unattributed; give pebsd CAP_DAC_READ_SEARCH",
 			counts.unentered);
-	engine_adopted(engine, counts.without_slot, &no_slot);
+	engine_adopted(engine, counts.without_slot);
 }

@@ -299,7 +299,7 @@ Test(engine, cgroups_that_found_no_slot_are_tried_again)
 	engine_adopting(engine);
 	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
 	cr_assert_gt(counts.without_slot, 0);
-	engine_adopted(engine, counts.without_slot, NULL);
+	engine_adopted(engine, counts.without_slot);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_not(engine_should_adopt(engine), "no slot is free");
 

@@ -24,11 +24,12 @@
 #include "cgroup_fixture.h"
 #include "child_expect.h"
 #include "collect/adopt.h"
-#include "engine/engine.h"
+#include "engine/engine_parts.h"
 #include "engine/growth.h"
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf_cost.h"
+#include "scarce_memory.h"
 #include "software_event.h"
 #include "some_stripes.h"
 
@@ -182,15 +183,23 @@ Test(growth, a_table_of_a_given_size_stays_as_it_is)
 
 Test(growth, memory_of_the_table_is_what_is_asked_for, .init = NULL, .fini = NULL)
 {
-	cr_expect_eq(growth_memory(1ULL << 30), 64 * MIB);
-	cr_expect_eq(growth_memory(64ULL << 30), 256 * MIB);
-	cr_expect_eq(growth_memory(1ULL << 42), 768 * MIB);
+	cr_expect_eq(growth_memory(1ULL << 30, UINT64_MAX), 64 * MIB);
+	cr_expect_eq(growth_memory(64ULL << 30, UINT64_MAX), 256 * MIB);
+	cr_expect_eq(growth_memory(1ULL << 42, UINT64_MAX), 768 * MIB);
+	cr_expect_eq(growth_memory(1ULL << 42, 4096 * MIB), 768 * MIB, "pebsd.service");
+	cr_expect_eq(growth_memory(1ULL << 42, 512 * MIB), 256 * MIB, "half of the limit");
+	cr_expect_eq(growth_memory(1ULL << 30, 100 * MIB), 50 * MIB, "less than the least otherwise");
 	cr_expect_eq(growth_wanted(512, 128, 0), 512, "not short");
 	cr_expect_eq(growth_wanted(512, 127, 0), 1 + 384 + 192);
 	cr_expect_eq(growth_wanted(512, 0, 191), 1 + 702 + 351);
 	cr_expect_eq(growth_wanted(512, 400, 1), 512, "there is room for it");
 	cr_expect_eq(growth_wanted(512, 0, 1000000), 1 + 1023 + 511, "most of them may be gone by now");
 	cr_expect_eq(growth_wanted(SLOTS_MAX, 0, 1), SLOTS_MAX);
+}
+
+static int found_without_slot(const char *path, void *userdata)
+{
+	return engine_found_without_slot(userdata, path);
 }
 
 /* Adds slots as serve.c does. */
@@ -204,12 +213,13 @@ static void adopt(void *userdata)
 {
 	struct daemon *daemon = userdata;
 	struct adopt_counts counts;
-	struct no_slot no_slot = {0};
 
 	daemon->walks++;
 	engine_adopting(daemon->engine);
-	cr_assert_eq(adopt_tree(engine_kernel(daemon->engine), daemon->root, &no_slot, &counts), 0);
-	engine_adopted(daemon->engine, counts.without_slot, &no_slot);
+	cr_assert_eq(adopt_tree(engine_kernel(daemon->engine), daemon->root, found_without_slot,
+				daemon->engine, &counts),
+		     0);
+	engine_adopted(daemon->engine, counts.without_slot);
 }
 
 static u64 now_ns(void)
@@ -413,6 +423,54 @@ Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot)
 	cr_expect_not(no_slot_has(head->no_slot, last));
 	engine_free(daemon.engine);
 	(void)close(daemon.root);
+}
+
+/* Each path is freed once, whichever allocation fails. */
+Test(growth, the_list_of_cgroups_without_a_slot_survives_any_failed_allocation)
+{
+	const struct engine_settings settings = engine_settings(0);
+	_cleanup_(engine_freep) struct engine *engine = open_engine(&settings);
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		int error = 0;
+
+		engine_adopting(engine);
+		scarce_memory_after(after);
+		for (unsigned i = 0; i < 200; i++) {
+			int r = engine_found_without_slot(engine, "/a");
+
+			error = r < 0 ? r : error;
+		}
+		engine_adopted(engine, 200);
+		failed = scarce_memory_end();
+		cr_expect_eq(error, failed ? -ENOMEM : 0, "%d", error);
+	}
+	cr_expect_eq(engine_head(engine)->no_slot->n, 200);
+}
+
+static bool slowly(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	(void)usleep(100000);
+	return true;
+}
+
+/* Matching long paths with patterns takes longer than to walk. */
+Test(growth, the_pause_between_walks_counts_all_that_a_walk_costs)
+{
+	struct engine_settings settings = engine_settings(0);
+	struct engine *engine;
+
+	settings.exported = slowly;
+	engine = open_engine(&settings);
+	engine_adopting(engine);
+	cr_assert_eq(engine_found_without_slot(engine, "/a"), 0);
+	engine_adopted(engine, 1);
+	cr_expect_geq(engine->walk_again_ns, now_ns() + 9 * NSEC_PER_SEC, "%.1f s",
+		      ((double)engine->walk_again_ns - (double)now_ns()) / 1e9);
+	engine_free(engine);
 }
 
 /* Sampling continues while slots are added. Each sample is counted. */

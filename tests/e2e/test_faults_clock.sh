@@ -8,8 +8,8 @@ mounts=${mounts:-yes}
 stand_in_pmu
 own_cgroup
 name=/${cgroup##*/}
-export STEP_CLOCK=$work/step
-printf '0\n' >"$STEP_CLOCK"
+export STEP_CLOCK=$work/step STEP_BOOTTIME=$work/step.boottime
+printf '0\n' | tee "$STEP_CLOCK" >"$STEP_BOOTTIME"
 
 # Starts pebsd with a clock that can be set.
 start_with_clock() {
@@ -73,6 +73,10 @@ zooms_over() {
 	grep -c 'zoom .* is over' "$work/log" || :
 }
 
+suspended() {
+	tail -n +$((log_before + 1)) "$work/log" | grep -c 'the machine was suspended' || :
+}
+
 paused() {
 	ctl --json status | jq .paused
 }
@@ -128,6 +132,14 @@ for sign in '' -; do
 	until_is 'the pause' false paused
 	lasted 'a pause of 4s' 3900
 	still_samples 'after the clock was set'
+
+	# CLOCK_BOOTTIME runs on while the machine is suspended.
+	remember
+	printf '60\n' >"$STEP_BOOTTIME"
+	until_is 'that it was suspended' 1 suspended
+	named 'a suspended machine' 'the machine was suspended for 1min'
+	still_samples 'after it was suspended'
+	printf '0\n' >"$STEP_BOOTTIME"
 	expect 'malformed' 0 "$(ctl --json status | jq .samples.lost.malformed)"
 	kill "$daemon"
 	wait "$daemon" || fail 'it does not end well'

@@ -109,6 +109,18 @@ if f":{port['containerPort']}\n" not in config["pebsd.conf"]:
 labels = re.search(r"^labels = (.*)$", config["pebsd.conf"], re.M).group(1)
 if f"`labels = {labels}`" not in readme:
     complain("README.md has other labels than the ConfigMap")
+
+# The memory limit has room for all that MEMORY of pebsd(8) says of a pod.
+with open("daemon/man/pebsd.8") as file:
+    manual = file.read()
+pod = re.search(r"^A pod has (\d+) MiB .*?^to (\d+)M\.$.*?^So up to (\d+) MiB .*?^For 1,000 cgroups, (\d+) MiB .*?"
+                r"up to (\d+) MiB are kept", manual, re.M | re.S)
+limit, written, maps, own, kept = map(int, pod.groups())
+expect("memory limit", container["resources"]["limits"]["memory"], f"{limit}Mi")
+expect("max-memory", re.findall(r"^max-memory = (.*)$", config["pebsd.conf"], re.M), [f"{maps}M"])
+expect("max-memory of the manual", written, maps)
+if maps + own + kept > limit:
+    complain(f"{maps} MiB of maps, {own} MiB of the daemon and {kept} MiB kept do not fit into {limit} MiB")
 with open(sys.argv[1] + "/pebsd.conf.data", "w") as file:
     file.write(config["pebsd.conf"])
 with open(sys.argv[1] + "/command", "w") as file:

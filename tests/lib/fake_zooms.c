@@ -169,6 +169,8 @@ static int make_output(u8 **ret, size_t *ret_size)
 		(*ret)[i] = (u8)i;
 	*ret_size = fake_zooms.output_size;
 	fake_zooms.outputs++;
+	if (fake_zooms.on_output)
+		fake_zooms.on_output();
 	return 0;
 }
 

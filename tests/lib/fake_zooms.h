@@ -30,6 +30,7 @@ struct fake_zooms {
 	bool kernel_names;               /* of the last pprof */
 	size_t output_size;              /* of pprof and folded: bytes 0, 1, 2, ... */
 	unsigned int outputs;            /* number of outputs so far */
+	void (*on_output)(void);         /* called when an output is made; NULL: nothing */
 	int output_error;
 	const struct symbol *(*symbol)(const struct symbol_query *query); /* NULL: no address has a name */
 };

@@ -571,6 +571,42 @@ Test(control_detail, a_profile_in_pieces)
 		     "io.pebsd.NotMeasured", "fetch it again from its beginning");
 }
 
+static struct profile_pieces held_pieces;
+static size_t held_most;
+
+static size_t bytes_of(const struct profile_pieces *pieces)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < PROFILE_PIECES_KEPT; i++)
+		bytes += pieces->files[i].size;
+	return bytes;
+}
+
+static void note_held(void)
+{
+	const size_t bytes = bytes_of(&held_pieces);
+
+	held_most = bytes > held_most ? bytes : held_most;
+}
+
+/* A file of 100 MiB stands for one of 1 GiB. */
+Test(control_detail, a_large_file_is_freed_before_another_one_is_made)
+{
+	static const enum zoom_format formats[] = {ZOOM_PPROF, ZOOM_FOLDED};
+	const struct profile_pieces_file *last;
+
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	fake_zooms.output_size = 100UL << 20;
+	fake_zooms.on_output = note_held;
+	for (size_t i = 0; i < 2; i++)
+		cr_assert_eq(profile_pieces_get(&held_pieces, NULL, &fake_zooms.zooms[0], formats[i], true, 0,
+						&last),
+			     0);
+	cr_expect_leq(held_most, PROFILE_PIECES_BYTES, "%zu bytes", held_most);
+	profile_pieces_clear(&held_pieces);
+}
+
 /*
  * Two files of 30 MiB fit into the limit, and the file that was made last comes on top of it. It does not
  * matter which clients ask.
@@ -588,11 +624,10 @@ Test(control_detail, files_take_no_more_than_is_said)
 	for (size_t i = 0; i < 12; i++) {
 		const struct zoom *zoom = &fake_zooms.zooms[i % FAKE_ZOOMS_MAX];
 		const struct profile_pieces_file *last;
-		size_t bytes = 0;
+		size_t bytes;
 
 		cr_assert_eq(profile_pieces_get(&pieces, NULL, zoom, formats[i % 2], true, 0, &last), 0);
-		for (size_t j = 0; j < PROFILE_PIECES_KEPT; j++)
-			bytes += pieces.files[j].size;
+		bytes = bytes_of(&pieces);
 		cr_expect_eq(last->size, size);
 		cr_expect_leq(bytes, PROFILE_PIECES_BYTES + size, "%zu", bytes);
 		most = bytes > most ? bytes : most;

@@ -397,6 +397,20 @@ Test(format, status_and_top_tell_of_cgroups_without_a_slot)
 	cr_expect_not_null(strstr(table, "    No slot: 2 cgroups: samples"), "%s", table);
 }
 
+Test(format, more_cgroups_without_a_slot_than_are_named)
+{
+	struct snapshot *snapshot = perf_without_slots();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->without_slot = 60000;
+	status = json_status(snapshot);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(strstr(text, "             /new.slice/b.service\n"
+					"             and 59998 more\n"),
+			   "%s", text);
+}
+
 Test(format, a_cgroup_without_a_slot_says_so)
 {
 	_cleanup_json_ json_object *cgroup =

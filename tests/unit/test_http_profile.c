@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "endpoint.h"
@@ -22,7 +23,8 @@ struct world {
 	const char *message;
 	int write_error;
 	enum http_profile_state state;
-	u64 id; /* id of the next profile that begins */
+	u64 id;      /* id of the next profile that begins */
+	size_t size; /* of the profiles */
 	char path[256];
 	double seconds;
 	unsigned int begun, written, left;
@@ -67,11 +69,11 @@ static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
 
 	if (of->write_error)
 		return of->write_error;
-	*ret = malloc(SIZE);
+	*ret = malloc(of->size);
 	cr_assert_not_null(*ret);
-	for (size_t i = 0; i < SIZE; i++)
+	for (size_t i = 0; i < of->size; i++)
 		(*ret)[i] = (u8)(i * i + id);
-	*ret_size = SIZE;
+	*ret_size = of->size;
 	of->written++;
 	return 0;
 }
@@ -89,7 +91,7 @@ static void start(void)
 	struct http_source source = endpoint_source(&server);
 	const struct listen_address any_port = endpoint_loopback(0);
 
-	world = (struct world){.enabled = true, .id = 7};
+	world = (struct world){.enabled = true, .id = 7, .size = SIZE};
 	source.profiles = (struct http_profiles){.userdata = &world,
 						 .enabled = is_enabled,
 						 .begin = begin,
@@ -352,6 +354,48 @@ Test(http_profile, as_many_wait_as_may)
 		http_client_done(&clients[i]);
 	}
 	expect("?cgroup=/a", 200, "octet-stream");
+}
+
+/* Clients that do not read hold their profiles, which are larger than the kernel's buffers. */
+Test(http_profile, few_clients_hold_a_profile_at_a_time)
+{
+	struct http_client clients[HTTP_PROFILES_HELD_MAX];
+	u64 deadline;
+	int status = 0;
+
+	world.state = HTTP_PROFILE_READY;
+	world.size = 8 << 20;
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+		clients[i] = ask("?cgroup=/a");
+		while (!http_client_receive(&clients[i]))
+			endpoint_turn(&server);
+		cr_assert_eq(http_client_status(&clients[i]), 200, "%zu: %.300s", i, clients[i].data);
+	}
+	/* Until the daemon would begin another one. */
+	(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
+	expect("?cgroup=/a", 503, "The maximum number of clients is receiving profiles");
+	expect_health();
+	world.size = SIZE;
+	http_client_done(&clients[0]);
+	deadline = endpoint_now_ns() + HTTP_CLIENT_DEADLINE_NS;
+	while (status != 200 && endpoint_now_ns() < deadline) {
+		struct http_client client = ask("?cgroup=/a");
+
+		http_client_receive_all(&server, &client);
+		status = http_client_status(&client);
+		http_client_done(&client);
+	}
+	cr_expect_eq(status, 200);
+	for (size_t i = 1; i < ARRAY_SIZE(clients); i++)
+		http_client_done(&clients[i]);
+}
+
+/* The file descriptor that pebsd passes would hold the memory as long as the client likes. */
+Test(http_profile, a_profile_beyond_its_size_limit_is_refused)
+{
+	world.state = HTTP_PROFILE_READY;
+	world.size = HTTP_PROFILE_BYTES_MAX + 1;
+	expect("?cgroup=/a", 500, "could not be written");
 }
 
 Test(http_profile, the_endpoint_ends_while_clients_wait)

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cgroup/names.h"
+#include "collect/no_slot.h"
 #include "containers/container_confine.h"
 #include "containers/containers.h"
 #include "detail/zooms.h"
@@ -21,9 +23,10 @@
 #include "http/server/http_scrape.h"
 #include "http/shared/http_places.h"
 #include "http/shared/http_wire.h"
+#include "kernel/kernel.h"
 #include "kernel/map_size.h"
 #include "pebsd/records.h"
-#include "policy/policy.h"
+#include "policy/policy_parts.h"
 #include "profile/perf_data_write.h"
 #include "state/state_layout.h"
 #include "symbols/symbols.h"
@@ -55,6 +58,8 @@ static const struct row {
 	{"The kernel's buffers of HTTP", HTTP_PLACES_ROOM, HTTP_SOCKETS_KERNEL_BYTES, false},
 	/* test_http_scrape.c */
 	{"Metrics that slow clients are sent", 1, HTTP_SCRAPE_BYTES_MAX, false},
+	/* test_http_profile.c */
+	{"Profiles that HTTP clients are sent", HTTP_PROFILES_HELD_MAX, HTTP_PROFILE_BYTES_MAX, false},
 	/* test_zoom_recording.c and test_profile.c; their number: test_zooms.c */
 	{"Samples of zooms", ZOOMS_KEPT_MAX, ZOOM_RECORDING_BYTES, false},
 	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},
@@ -74,6 +79,10 @@ static const struct row {
 	{"Rules' windows", 1, POLICY_BYTES, false},
 	/* test_trend.c */
 	{"Trends", 1, TREND_BYTES, false},
+	/* test_no_slot.c */
+	{"Cgroups without a slot", 1, NO_SLOT_BYTES, false},
+	/* test_names.c */
+	{"Names during a walk of the cgroups", KERNEL_SLOTS_MAX, NAMES_EACH_BYTES, false},
 };
 
 /*
@@ -141,6 +150,13 @@ Test(memory_table, each_bound_is_the_programs)
 		line = strchr(line, '\n') + 1;
 	}
 	cr_expect(strncmp(line, ".TE\n", 4) == 0, "another row: %.60s", line);
+}
+
+/* Of the rules' states and of the lists of alerts. */
+Test(memory_table, sizes_that_remarks_give)
+{
+	cr_expect_leq(sizeof(struct extra), 240, "%zu", sizeof(struct extra));
+	cr_expect_leq(sizeof(struct alert), 280, "%zu", sizeof(struct alert));
 }
 
 /* Reads the number in "The sum is N MiB", which is rounded up. */

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -356,4 +357,22 @@ Test(names, random_births_and_deaths)
 	cr_expect_eq(names_count(names), 1);
 	for (size_t i = 0; i <= BIRTHS; i++)
 		free(births[i].path);
+}
+
+Test(names, a_name_takes_no_more_than_its_limit)
+{
+	const size_t before = mallinfo2().uordblks;
+	_cleanup_(names_freep) struct names *names = NULL;
+	char component[NAME_MAX + 1];
+	size_t bytes;
+
+	memset(component, 'a', NAME_MAX);
+	component[NAME_MAX] = '\0';
+	cr_assert_eq(names_new(10000, &names), 0);
+	cr_assert_eq(names_add(names, 1, 0, ""), 0);
+	for (u64 id = 2; id <= 10000; id++)
+		cr_assert_eq(names_add(names, id, 1, component), 0);
+	bytes = mallinfo2().uordblks - before;
+	cr_expect_leq(bytes, 10000 * NAMES_EACH_BYTES, "%zu", bytes);
+	cr_expect_geq(bytes, 10000 * NAMES_EACH_BYTES / 2, "%zu: the limit is far from the truth", bytes);
 }

@@ -1,39 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "collect/no_slot.h"
+#include "kernel/kernel.h"
 
 Test(no_slot, paths_are_found_whatever_their_order)
 {
 	struct no_slot list = {0};
 	char path[16];
 
-	cr_expect_null(no_slot_find(NULL, "/a"));
-	cr_expect_null(no_slot_find(&list, "/a"));
+	cr_expect_not(no_slot_has(NULL, "/a"));
+	cr_expect_not(no_slot_has(&list, "/a"));
 	for (unsigned i = 0; i < 200; i++) {
 		(void)snprintf(path, sizeof(path), "/p%u", i * 37 % 200);
-		cr_assert_eq(no_slot_take(&list, strdup(path)), 0);
+		cr_assert_eq(no_slot_add(&list, path), 0);
 	}
 	no_slot_sort(&list);
 	for (unsigned i = 0; i < 200; i++) {
 		(void)snprintf(path, sizeof(path), "/p%u", i);
-		cr_expect_str_eq(no_slot_find(&list, path), path);
+		cr_expect(no_slot_has(&list, path), "%s", path);
 	}
-	cr_expect_null(no_slot_find(&list, "/p200"));
-	cr_expect_null(no_slot_find(&list, "/p"));
+	cr_expect_not(no_slot_has(&list, "/p200"));
+	cr_expect_not(no_slot_has(&list, "/p"));
 	no_slot_clear(&list);
 	cr_expect_eq(list.n, 0);
+}
+
+/* Twice, because the names of the second time fill a list that has been cleared. */
+Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
+{
+	struct no_slot list = {0};
+	static char path[3801];
+
+	memset(path, 'a', sizeof(path) - 1);
+	for (u64 turn = 0; turn < 2; turn++) {
+		cr_expect_eq(list.turn, turn);
+		for (unsigned i = 0; i < 3000; i++) {
+			(void)snprintf(path, 10, "/%08u", i * 37 % 3000);
+			path[9] = 'a';
+			cr_assert_eq(no_slot_add(&list, path), 0);
+		}
+		no_slot_sort(&list);
+		cr_expect_gt(list.n, 1000);
+		cr_expect_eq(list.n + list.n_hashes, 3000);
+		cr_expect_geq(list.bytes, list.n * sizeof(path));
+		cr_expect_leq(list.bytes, NO_SLOT_NAMES_BYTES);
+		for (unsigned i = 0; i < 3001; i++) {
+			(void)snprintf(path, 10, "/%08u", i);
+			path[9] = 'a';
+			cr_expect_eq(no_slot_has(&list, path), i < 3000, "%u", i);
+			cr_expect_eq(no_slot_shown_as(&list, path) != NULL, i < 3000, "%u", i);
+		}
+		no_slot_clear(&list);
+	}
+}
+
+/* With what the allocator adds, which is most for the shortest paths. */
+Test(no_slot, the_whole_list_has_a_limit)
+{
+	for (int length = 1; length < 400; length = length * 3 / 2 + 7) {
+		const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+		struct no_slot list = {0};
+		size_t bytes;
+		char path[512];
+
+		for (unsigned i = 0; i < KERNEL_SLOTS_MAX; i++) {
+			(void)snprintf(path, sizeof(path), "/%0*x", length, i);
+			cr_assert_eq(no_slot_add(&list, path), 0);
+		}
+		bytes = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+		cr_expect_leq(bytes, NO_SLOT_BYTES, "%d: %zu bytes", length, bytes);
+		no_slot_clear(&list);
+	}
 }
 
 Test(no_slot, a_name_is_found_by_what_is_shown_of_it)
 {
 	struct no_slot list = {0};
 
-	cr_assert_eq(no_slot_take(&list, strdup("/bad\xff")), 0);
-	cr_assert_eq(no_slot_take(&list, strdup("/good")), 0);
+	cr_assert_eq(no_slot_add(&list, "/bad\xff"), 0);
+	cr_assert_eq(no_slot_add(&list, "/good"), 0);
 	no_slot_sort(&list);
 	cr_expect_str_eq(no_slot_shown_as(&list, "/good"), "/good");
 	cr_expect_str_eq(no_slot_shown_as(&list, "/bad\xef\xbf\xbd"

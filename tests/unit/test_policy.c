@@ -171,6 +171,70 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	fixture_free(&fixture);
 }
 
+/* Matching takes long if the list is long, and GetStatus and GetRules ask often. */
+Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
+{
+	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
+	static char first[] = "/a", second[] = "/never";
+	char *paths[] = {first, second};
+	struct no_slot list = {.paths = paths, .n = 2};
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+
+	fixture_new(&fixture, rules, 2);
+	policy_set_no_slot(fixture.policy, &list);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
+	list.paths = NULL;
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
+
+	/* Another walk, and other rules. */
+	list = (struct no_slot){.paths = &paths[1], .n = 1, .turn = list.turn + 1};
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 1);
+	policy_count(fixture.policy, 1, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 0);
+	cr_assert_eq(policy_set_rules(fixture.policy, &rules[1], 1), 0);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 0);
+	fixture_free(&fixture);
+}
+
+/* The list has room for the names of some cgroups only. */
+Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	static char name[4000];
+	struct no_slot list = {0};
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[0] = '/';
+	while (list.bytes + sizeof(name) <= NO_SLOT_NAMES_BYTES)
+		cr_assert_eq(no_slot_add(&list, name), 0);
+	while (list.n_hashes == 0)
+		cr_assert_eq(no_slot_add(&list, "/"), 0);
+	cr_assert_eq(no_slot_add(&list, "/a"), 0);
+	cr_assert_eq(no_slot_add(&list, "/never"), 0);
+	no_slot_sort(&list);
+	cr_assert_not(no_slot_has_name(&list, "/a"));
+	cr_assert_not(no_slot_has_name(&list, "/never"));
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_set_no_slot(fixture.policy, &list);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert(&fixture, "remote", "/never").decision.unknown, UNKNOWN_NO_SLOT);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], list.n + 1, "those with a name, and the subject");
+	cr_expect_eq(counts.unknown_firing, 1);
+	fixture_free(&fixture);
+	no_slot_clear(&list);
+}
+
 Test(policy, few_samples_are_unknown_and_hold_what_was)
 {
 	struct rule rule = fixture_rule("remote", everything);

@@ -37,40 +37,44 @@ static int restart_timer(struct profile_pieces *pieces, sd_event *event)
 	return sd_event_source_set_time_relative(pieces->timer, PROFILE_PIECES_KEPT_S * 1000000ULL);
 }
 
-/* Returns a free entry or the least recently used one, but never `but`. */
-static struct profile_pieces_file *oldest(struct profile_pieces *pieces,
-					  const struct profile_pieces_file *but)
+/* Returns a free entry or the least recently used one. */
+static struct profile_pieces_file *oldest(struct profile_pieces *pieces)
 {
 	struct profile_pieces_file *found = NULL;
 
 	for (size_t i = 0; i < PROFILE_PIECES_KEPT; i++) {
 		struct profile_pieces_file *file = &pieces->files[i];
 
-		if (file != but && (!found || file->turn < found->turn))
+		if (!found || file->turn < found->turn)
 			found = file;
 	}
 	return found;
 }
 
-static void make_room(struct profile_pieces *pieces, const struct profile_pieces_file *but)
+/* Files are made only after this, because the one that was made last may be large. */
+static struct profile_pieces_file *make_room(struct profile_pieces *pieces)
 {
+	struct profile_pieces_file *unused = oldest(pieces);
+
+	forget(unused);
 	for (size_t i = 0; i < PROFILE_PIECES_KEPT; i++) {
-		size_t others = 0;
+		size_t bytes = 0;
 		struct profile_pieces_file *first = NULL;
 
 		for (size_t j = 0; j < PROFILE_PIECES_KEPT; j++) {
 			struct profile_pieces_file *file = &pieces->files[j];
 
-			if (file == but || !file->zoom)
+			if (!file->zoom)
 				continue;
-			others += file->size;
+			bytes += file->size;
 			if (!first || file->turn < first->turn)
 				first = file;
 		}
-		if (others <= PROFILE_PIECES_BYTES)
-			return;
+		if (bytes <= PROFILE_PIECES_BYTES)
+			break;
 		forget(first);
 	}
+	return unused;
 }
 
 static struct profile_pieces_file *find(struct profile_pieces *pieces, u64 zoom, enum zoom_format format,
@@ -99,13 +103,11 @@ int profile_pieces_get(struct profile_pieces *pieces, sd_event *event, const str
 
 		if (from > 0)
 			return -ESTALE;
+		file = make_room(pieces);
 		r = zoom_output(zoom, format, kernel_addresses, &made.data, &made.size);
 		if (r < 0)
 			return r;
-		file = oldest(pieces, NULL);
-		forget(file);
 		*file = made;
-		make_room(pieces, file);
 	}
 	file->turn = ++pieces->turn;
 	r = restart_timer(pieces, event);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/number.h"
@@ -15,6 +16,9 @@
 
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
+
+/* As much as the kernel buffers for the connection. */
+#define PIECE_BYTES HTTP_SOCKETS_SENDING
 
 struct http_waiting {
 	TAILQ_ENTRY(http_waiting) entry;
@@ -37,6 +41,13 @@ struct http_profile {
 	u32 last_number;
 	TAILQ_HEAD(, http_waiting) waiting;
 	size_t n_waiting;
+	size_t n_sent; /* profiles that clients are being sent */
+};
+
+/* A profile that a client is being sent. */
+struct sent {
+	struct http_profile *owner;
+	int fd;
 };
 
 struct request {
@@ -263,8 +274,9 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 		return http_send_text(connection, MHD_HTTP_BAD_REQUEST, text);
 	}
 	if (profile->n_waiting >= HTTP_PROFILES_MAX)
-		return refuse(connection, -EBUSY,
-			      "The maximum number of clients is waiting for profiles. Try again later.");
+		return refuse(connection, -EBUSY, "The maximum number of clients is waiting for profiles. Try again later.");
+	if (profile->n_waiting + profile->n_sent >= HTTP_PROFILES_HELD_MAX)
+		return refuse(connection, -EBUSY, "The maximum number of clients is receiving profiles. Try again later.");
 	r = wait_for(profile, connection, fd, &request, ret);
 	if (r < 0)
 		return refuse(connection, r, NULL);
@@ -272,15 +284,50 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 	return MHD_YES;
 }
 
+/* An MHD_ContentReaderCallback. */
+static ssize_t read_profile(void *userdata, uint64_t at, char *to, size_t size)
+{
+	const struct sent *sent = userdata;
+	ssize_t n = pread(sent->fd, to, size, (off_t)at);
+
+	return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* An MHD_ContentReaderFreeCallback: the client has it all, or its connection has ended. */
+static void free_sent(void *userdata)
+{
+	struct sent *sent = userdata;
+
+	sent->owner->n_sent--;
+	(void)close(sent->fd);
+	free(sent);
+}
+
+static struct MHD_Response *respond(struct http_waiting *waiting)
+{
+	struct sent *sent = calloc(1, sizeof(*sent));
+	struct MHD_Response *response;
+
+	if (!sent)
+		return NULL;
+	response =
+		MHD_create_response_from_callback(waiting->size, PIECE_BYTES, read_profile, sent, free_sent);
+	if (!response) {
+		free(sent);
+		return NULL;
+	}
+	*sent = (struct sent){.owner = waiting->owner, .fd = TAKE_FD(waiting->fd)};
+	waiting->owner->n_sent++;
+	waiting->error = EALREADY;
+	return response;
+}
+
 static enum MHD_Result send_profile(struct MHD_Connection *connection, struct http_waiting *waiting)
 {
-	struct MHD_Response *response = MHD_create_response_from_fd64(waiting->size, waiting->fd);
+	struct MHD_Response *response = respond(waiting);
 
 	if (!response)
 		return MHD_NO;
-	/* The response closes the descriptor. */
-	waiting->fd = -1;
-	waiting->error = EALREADY;
 	/* The same headers as Go's net/http/pprof. */
 	if (http_describe(response, "application/octet-stream", NULL) < 0 ||
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,

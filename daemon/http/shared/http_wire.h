@@ -15,6 +15,12 @@
 
 #define HTTP_PROFILES_MAX 4 /* maximum number of clients that wait for a profile */
 
+/* Maximum number of clients that wait for a profile or are being sent one. Each holds its own. */
+#define HTTP_PROFILES_HELD_MAX 8
+
+/* Size limit of a profile. What it is written from takes as much (PROFILE_BYTES_MAX). */
+#define HTTP_PROFILE_BYTES_MAX (48UL << 20)
+
 /* The answer to a request for a profile if profiles are not served. */
 #define HTTP_PROFILES_NOT_SERVED \
 	"Profiles are not served. `profiles = yes` in [export] serves them to every client that can connect. pebsctl profile also makes them."

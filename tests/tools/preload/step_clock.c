@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Loaded into a program before the C library (LD_PRELOAD). Shifts CLOCK_REALTIME forward or back by the
- * number of seconds that the file $STEP_CLOCK currently contains. The other clocks are unchanged.
+ * number of seconds that the file $STEP_CLOCK currently contains, and CLOCK_BOOTTIME by that in $STEP_BOOTTIME,
+ * as a suspended machine does. The other clocks are unchanged.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static time_t step(void)
+static time_t step(const char *variable)
 {
-	const char *path = getenv("STEP_CLOCK");
+	const char *path = getenv(variable);
 	char text[32];
 	ssize_t length;
 	int fd;
@@ -31,7 +32,9 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 	int r = (int)syscall(SYS_clock_gettime, clock, ret);
 
 	if (r == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-		ret->tv_sec += step();
+		ret->tv_sec += step("STEP_CLOCK");
+	else if (r == 0 && clock == CLOCK_BOOTTIME)
+		ret->tv_sec += step("STEP_BOOTTIME");
 	return r;
 }
 

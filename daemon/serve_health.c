@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "serve_health.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "engine/tick.h"
+
+int serve_health_judge(const struct serve_health *health, char text[SERVE_HEALTH_TEXT_MAX],
+		       const char **ret_reason)
+{
+	char age[TEXT_NUMBER_MAX];
+
+	if (health->paused) {
+		*ret_reason = health->paused;
+		return -ECANCELED;
+	}
+	if (tick_is_overdue(health->age_us, health->interval_us)) {
+		text_span((double)health->age_us / 1e6, age);
+		(void)snprintf(text, SERVE_HEALTH_TEXT_MAX, "no collection for %s; see the log", age);
+		*ret_reason = text;
+		return -ETIME;
+	}
+	if (health->collection_error < 0) {
+		*ret_reason = "the last collection failed; see the log";
+		return health->collection_error;
+	}
+	return 0;
+}
