@@ -451,7 +451,7 @@ Test(kept, the_same_events_and_nothing_piles_up)
 	cr_expect_eq(links, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		(void)live((struct variation){0});
-		cr_expect_eq(event_id(), id, "it was opened anew");
+		cr_expect_eq(event_id(), id, "the event was opened again");
 		cr_expect_eq(stored_of("map-"), maps);
 		cr_expect_eq(stored_of("link-"), links);
 		cr_expect_eq(stored_of("event-"), 2);

@@ -239,7 +239,7 @@ Test(faults_journal, it_reads_nothing)
 	fill(stream[0]);
 	works_on("a journal that reads nothing");
 
-	/* It goes on: what comes next is told after how much is missing. */
+	/* Logging continues: the number of lost messages comes before the next message. */
 	cr_expect_not(journal_has(journal, "messages before this one were lost"));
 	cr_expect_eq(ctl("pause --for 2h"), 0);
 	cr_expect_eq(ctl("resume"), 0);

@@ -297,8 +297,7 @@ static int64_t kept_by_window(const char *request)
 	return strstr(request, ".Pause\"") || strstr(request, ".Resume\"") ? 2 : 0;
 }
 
-/* What asked for it was told, with an error or the end of the connection, or got all of it in spite of that.
- */
+/* The client got an error, the end of the connection, or the whole answer in spite of the failed allocation. */
 static unsigned fail_each(const char *request, unsigned first)
 {
 	const int64_t kept = kept_by_window(request);

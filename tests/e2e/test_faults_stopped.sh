@@ -28,7 +28,7 @@ turns() {
 	stat -c %s "$work/turns" 2>/dev/null || echo 0
 }
 
-# more_turns N: waits until the work has been done so many more times
+# more_turns N: waits until the work has been done N more times
 more_turns() {
 	local until
 	until=$(($(turns) + $1))

@@ -128,7 +128,7 @@ for _ in 1 2 3; do
 	[ "$(speaker)" != "$http" ] || fail 'it was not killed'
 done
 still_samples 'after kills'
-# The others are told of together after a minute.
+# One line reports the others together after a minute.
 minutes=$((($(uptime_ms) - began) / 60000))
 named 'three kills' "the HTTP endpoint's process was killed by signal 9 (KILL)" $((1 + minutes))
 quiet 'three kills' $((1 + minutes))

@@ -380,7 +380,7 @@ Test(top_screen, names_cannot_reach_the_terminal)
 		cr_expect_null(strstr(terminal_written(terminal), "\xe2\x80\xae"), "nothing turns the line");
 		expect(terminal, i == 0 ? "日本-e\\xcc\\x81-\\xe2\\x80\\xae.service" : "\\xe6\\x97\\xa5");
 		for (const char *at = terminal_written(terminal); i == 1 && *at; at++)
-			cr_assert_gt(*at, 0, "a byte that is no ASCII: %02x", (unsigned char)*at);
+			cr_assert_gt(*at, 0, "a byte that is not ASCII: %02x", (unsigned char)*at);
 		quit(terminal);
 	}
 }

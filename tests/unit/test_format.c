@@ -510,7 +510,7 @@ Test(format, top_of_several_events)
 	cr_expect_not_null(strstr(numbers, "\n"
 					   "CGROUP                   SAMPLES SHARE%  L1 OTHER WALK% LOCK%\n"
 					   "/system.slice/db.service      40   80.0  75    25    25    10\n"),
-			   "levels that precise store does not tell are no column");
+			   "levels that precise store does not report have no column");
 	cr_expect_null(strstr(numbers, "nan"));
 }
 
@@ -581,11 +581,12 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	cr_expect_not_null(
 		strstr(text, "CPUs 0-3, taking turns with loads:cpu_core, counting 37.5% of the time\n"));
 	cr_expect_not_null(strstr(text, "             10 seen, 3,500 filtered; lost: 0 malformed"));
-	cr_expect_not_null(strstr(text,
-				  "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
-				  "operations); lost: 0 malformed, 0 unexplained\n"
-				  "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text,
+		       "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
+		       "operations); lost: 0 malformed, 0 unexplained\n"
+		       "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
+		"%s", text);
 	json_object_put(status);
 	snapshot->paused_until.tv_sec = 0;
 	status = json_status(snapshot);

@@ -546,7 +546,7 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 
 /*
  * Passes instructions to the counters that count them. All up to the last one before a counter overflows pass
- * at once, and that last one passes alone. The core is told about instructions with a short delay, so
+ * at once, and that last one passes alone. The core learns about instructions with a short delay, so
  * instructions behind an overflow are counted, too. Cycles pass evenly with the instructions.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)

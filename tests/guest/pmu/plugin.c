@@ -105,7 +105,7 @@ struct cpu {
 	bool watched;                                     /* runs translations with callbacks for accesses */
 	int64_t loads, stores, loads_given, stores_given; /* until one must be reported */
 	u64 executed_before; /* instructions that the scoreboard does not count, modulo 2^64 */
-	u64 told_at;         /* count of instructions up to which the core was told */
+	u64 told_at;         /* count of instructions that the core knows about */
 	bool held_back;      /* an interrupt waits until the vector table's entry is unmasked */
 	enum after after;
 	u32 leaf, subleaf;
