@@ -152,7 +152,7 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
 	if (view->left) {
-		/* It has rested already. */
+		/* The slot has rested already. */
 		TAILQ_INSERT_HEAD(&collect->retired, view, way);
 	} else if (owner->state == SLOT_RETIRED) {
 		view->since_ns = collect->begun_ns;
@@ -178,7 +178,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 	owner = kernel_owner(collect->settings.kernel, kept.slot);
 	view = &collect->slots[kept.slot];
 	same = owner->generation == kept.generation && owner->cgroup_id == kept.cgroup_id;
-	/* It was given back after the state was committed. */
+	/* The slot became free after the state was committed. */
 	if (has_flag(&kept, SLOT_FLAG_LEFT) && !(same && owner->state == SLOT_RETIRED))
 		return 0;
 	if (!same || owner->state == SLOT_FREE ||

@@ -538,7 +538,10 @@ int held_read(struct held **held, const void *const *records, u32 stripes, bool 
 
 void held_prefetch(const struct held *held)
 {
-	/* As much as the reading of a busy cgroup takes. The real size is not known before it is loaded. */
+	/*
+	 * Prefetch the size of a busy cgroup's reading: the real size is in `held` itself, which is not loaded
+	 * yet.
+	 */
 	for (size_t i = 0; held && i < PREFETCHED_BYTES; i += MARKS_LINE)
 		__builtin_prefetch((const char *)held + i);
 }
@@ -663,7 +666,7 @@ int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, 
 	size_t cells, n_wraps;
 	u8 latency;
 
-	/* Do not read a byte as a bool before it is known to be 0 or 1. */
+	/* `has_latency` is a bool: read it as a byte until it is known to be 0 or 1. */
 	if (size < sizeof(*held))
 		return -EBADMSG;
 	memcpy(&latency, bytes + offsetof(struct held, has_latency), sizeof(latency));

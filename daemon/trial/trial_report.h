@@ -29,8 +29,8 @@ struct trial_transition {
 	size_t rule; /* index in the configuration */
 	u64 at_ns;   /* since the stretch began */
 	/*
-	 * Its `rule` points into the configuration. Its other strings live as long as the trial.
-	 * CLOCK_REALTIME is 0 if it is not known.
+	 * `rule` of the transition points into the configuration, and its other strings live as long as the
+	 * trial. Its CLOCK_REALTIME is 0 if that time is not known.
 	 */
 	struct transition transition;
 };

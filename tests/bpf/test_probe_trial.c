@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The live part of the probe in the running kernel, on software events. They need no PMU, and everything else
- * is the same. What the probe says that sampling takes is compared with what it takes. Needs root.
+ * The live part of the probe in the running kernel, on software events. Software events need no PMU, and
+ * everything else is the same. Compares the costs that the probe predicts with the real costs. Needs root.
  */
 #include <dirent.h>
 #include <linux/perf_event.h>

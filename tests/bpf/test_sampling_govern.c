@@ -114,7 +114,7 @@ static void collect(int n)
 	collect_at(MAX_RATE, n);
 }
 
-/* Collects until the period is many times the usual one. What makes the load may get no CPU for long. */
+/* Collects until the period is many times the usual one. The load may have to wait long for a CPU. */
 static void collect_until_grown(void)
 {
 	for (int i = 0; i < 1000 && perf_event(set)->period <= USUAL * 10; i++)

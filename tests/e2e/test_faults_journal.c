@@ -161,7 +161,7 @@ static void start(int error_fd, bool journal)
 	}
 }
 
-/* Its exit code; 124: no answer in a minute. */
+/* Returns pebsctl's exit code; 124: no answer in a minute. */
 static int ctl(const char *words)
 {
 	char command[512];
@@ -247,7 +247,7 @@ Test(faults_journal, it_reads_nothing)
 	ends_well();
 }
 
-/* Its socket is gone, and its stream is full. */
+/* The journal's socket is gone, and its stream is full. */
 Test(faults_journal, it_is_gone)
 {
 	int journal = open_journal();

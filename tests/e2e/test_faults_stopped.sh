@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The process is stopped for a while (SIGSTOP; some seconds stand for a minute), as by a debugger or a suspended
-# machine. What arrives in the meantime is counted over the time that it took. No rule takes it for a burst, and pebsd
-# continues.
+# machine. Samples that arrive in the meantime are counted over the whole time. No rule takes them for a burst, and
+# pebsd continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"

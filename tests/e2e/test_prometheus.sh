@@ -45,7 +45,7 @@ cgroup=/system.slice/postgresql.service
 until_is 'samples of a cgroup' \
 	"$(ctl --json show "$cgroup" | jq '.events.loads.samples')" \
 	query "sum(pebsd_source_samples_total{cgroup=\"$cgroup\"})"
-# Its value is left in `theirs`.
+# their_quantile Q: sets `theirs` to the quantile that Prometheus computes. Fails if there is none.
 their_quantile() {
 	theirs=$(query "histogram_quantile($1, pebsd_latency_cycles_bucket{cgroup=\"$cgroup\"})")
 	[ -n "$theirs" ]

@@ -149,7 +149,7 @@ Test(service, readiness_status_watchdog_and_stopping)
 	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
 }
 
-/* Its time is run between the watchdog's notifications, and no status of it can be taken for a machine's. */
+/* The model's time is run between the watchdog's notifications. Its status cannot be taken for a machine's. */
 Test(service, the_model_says_what_it_is)
 {
 	_cleanup_free_ char *path = in_directory("notify");

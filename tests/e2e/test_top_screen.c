@@ -277,7 +277,7 @@ Test(top_screen, what_is_frozen_stays)
 	terminal = run_plain(80, 24);
 	expect(terminal, CGROUP);
 	press(terminal, " ", "FROZEN at");
-	/* What is still on its way may come first. Without the space bar something changes each second. */
+	/* Output that is still on its way may come first. Without the space bar, the screen changes each second. */
 	for (int i = 0; i < 3 && (!after || strcmp(after, before) != 0); i++) {
 		free(before);
 		before = after ? TAKE_PTR(after) : terminal_text(terminal);
@@ -495,7 +495,7 @@ Test(top_screen, one_page_where_there_is_no_terminal)
 	cr_expect_eq(WEXITSTATUS(status), 2, "%s", wrong);
 }
 
-/* What is refused is refused before the screen is taken over, with the codes of all verbs. */
+/* Refusals come before the screen is taken over, and exit with the same codes as other verbs. */
 Test(top_screen, failures_leave_the_terminal_alone)
 {
 	const struct terminal_settings settings = {

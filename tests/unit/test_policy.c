@@ -191,7 +191,7 @@ Test(policy, few_samples_are_unknown_and_hold_what_was)
 	fixture_free(&fixture);
 }
 
-/* Ten seconds with these times, then the reason why the value is unknown. */
+/* Runs for ten seconds with these times, and returns the reason why the value is unknown. */
 static enum unknown_reason reason_with(struct sliding_time time)
 {
 	struct rule rule = fixture_rule("remote", everything);

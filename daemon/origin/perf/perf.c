@@ -124,7 +124,7 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
-		/* Disabled first: samples that come after the last reading would not be expected. */
+		/* Disable the event first: the last reading could not expect samples that come after it. */
 		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);

@@ -487,7 +487,7 @@ static void at_rdtsc(unsigned int index, void *unused)
 	attend_in(&plugin.cpus[index], 0);
 }
 
-/* `data`: the numbers, as in an instruction, of the register with the offset and of the target register. */
+/* `data`: two register numbers as in an instruction: the register with the offset, and the target register. */
 static void at_apic_read(unsigned int index, void *data)
 {
 	/* The order of register numbers in instructions: AX CX DX BX SP BP SI DI. */
