@@ -220,7 +220,7 @@ struct snapshot *engine_head(struct engine *engine);
  */
 void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 
-/* For a reload. */
+/* Changes the number of exported cgroups at a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
 /* True if a cgroup found no free slot, at its birth or in the last walk. */

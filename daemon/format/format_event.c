@@ -85,7 +85,7 @@ static const char *kind_in_words(const char *kind)
 	return "latency of an unknown kind";
 }
 
-/* Says what a latency of the event is, and of which accesses. */
+/* Describes the latency of the event: its kind, its accesses and its threshold. */
 static void describe_latency(json_object *event, const char *role, const char *accesses, char *ret,
 			     size_t size)
 {

@@ -185,7 +185,7 @@ static double cost_of(double events_per_second, double period, const struct samp
 	return sample_cost_share(sample, events_per_second / period);
 }
 
-/* Returns the period at which they take this share. */
+/* Returns the period at which this many events a second take this share. */
 static double period_for(double events_per_second, const struct sample_cost *sample, double share)
 {
 	return events_per_second / sample_cost_rate(sample, share);

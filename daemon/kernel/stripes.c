@@ -187,7 +187,7 @@ static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 	return STRIPES_MAX;
 }
 
-/* For more caches than stripes: neighbouring caches share one. */
+/* Assigns stripes if there are more caches than stripes: neighbouring caches share a stripe. */
 static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 {
 	u32 stripes = 0;

@@ -151,7 +151,7 @@ Test(perf_periods, changed_while_events_come)
 
 	start(&page_faults);
 	child = page_faults_begin(0);
-	/* As long as it takes the child to come to the CPU for some time. */
+	/* Continue until the child has had the CPU for some time. */
 	for (u64 i = 0; i < 200 || (counts.expected < 500 && i < 20000); i++) {
 		change(3 + i * 37 % 101);
 		(void)nanosleep(&moment, NULL);

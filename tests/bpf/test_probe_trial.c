@@ -128,7 +128,7 @@ Test(probe_trial, descriptors_and_rings_are_as_said)
 	cr_expect_eq(count_descriptors(), before);
 }
 
-/* For events with latency, without it, and both. */
+/* The cases are events with latency, without latency, and both. */
 Test(probe_trial, maps_are_as_large_as_said)
 {
 	static const struct {

@@ -41,7 +41,7 @@ until_is 'stored' first stored
 remember
 ! cat /dev/zero >"$work/alerts/filling" 2>/dev/null || fail 'there is room'
 
-# Several times, with other rules and other alerts.
+# Repeat this with other rules and other alerts.
 for others in 'first second' 'first third' 'first second third'; do
 	# shellcheck disable=SC2086 # words
 	rules $others

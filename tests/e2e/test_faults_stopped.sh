@@ -61,7 +61,7 @@ firing() {
 
 start --config "$work/pebsd.conf"
 sampled "$name"
-# The highest rate there can be, whatever the machine does: that of ten turns a second.
+# The highest possible rate on any machine is that of ten turns a second.
 before=$(counted) turns_before=$(turns)
 more_turns 30
 until_true 'a collection' another_collection "$(collected)"

@@ -30,7 +30,7 @@ held() {
 	find "/proc/$1/fd" -mindepth 1 | wc -l
 }
 
-# Remembers the same of the process that speaks HTTP. It must be the same process afterwards.
+# Remembers the same values of the process that speaks HTTP, which must be the same process afterwards.
 before_it() {
 	expect 'a scrape before' 200 "$(local_scrape)"
 	remember
@@ -61,7 +61,7 @@ healthy() {
 }
 until_is 'HTTP' 200 healthy
 
-# A thousand silent clients. Each has a second, or ten if nobody waits. A scrape waits for its turn.
+# A thousand silent clients. Each is ended after a second, or ten if no other client waits. A scrape waits for its turn.
 before_it
 mkfifo "$work/input"
 "$crowd" "$socket_http" hold 1000 <"$work/input" >"$work/silent" &
@@ -82,7 +82,7 @@ before_it
 "$crowd" "$socket_http" call 1000 'GET /metrics HTTP/1.0' >"$work/half"
 after_it '1,000 halves of a request'
 
-# 100 MB: of a header without an end, and of a body that nobody needs.
+# A client sends 100 MB of a header without an end, and another one 100 MB of a body that nobody needs.
 before_it
 "$crowd" "$socket_http" send 100000000 >"$work/long"
 taken=$(tr ' ' '\n' <"$work/long" | sed -n 's/^taken=//p')
@@ -95,7 +95,7 @@ code=$(scrape --unix-socket "$socket_http" --header 'Expect:' --data-binary "@$w
 after_it 'a body of 100 MB'
 rm "$work/zeros"
 
-# Many headers, and a long one.
+# Clients send many headers, and a long one.
 before_it
 headers=()
 for i in $(seq 2000); do

@@ -267,7 +267,7 @@ static void put_pieces(FILE *out, const struct picture *picture, int layer, size
 	}
 }
 
-/* The rule that shows a group in some of the frames alone. Without animation only the last frame is shown. */
+/* Writes the CSS rule that shows a group in these frames only. Without animation, the last frame is shown. */
 static void put_rule(const struct picture *picture, size_t first, size_t last)
 {
 	double share = 100.0 / (double)picture->n_frames;

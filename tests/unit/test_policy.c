@@ -674,7 +674,7 @@ static size_t most_held(size_t max_bytes)
 	return most;
 }
 
-/* With more than fits, the windows of all rules together stay within the bound. */
+/* With more data than fits, the windows of all rules together stay within the bound. */
 Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
 {
 	const size_t bound = 512UL << 10, without = most_held(1), with = most_held(bound);

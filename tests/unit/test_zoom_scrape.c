@@ -106,7 +106,7 @@ Test(zoom_scrape, paths_that_lead_elsewhere)
 	cr_expect_eq(begin("/../a", 5, &id), -ENOENT);
 	cr_expect_eq(begin("/a/..", 5, &id), -ENOENT);
 	cr_expect_eq(begin("//", 5, &id), -ENOENT);
-	/* Not something to be tried again later. */
+	/* A path that is too long does not exist either: a retry would be in vain. */
 	memset(longest, 'a', PATH_MAX);
 	longest[0] = '/';
 	longest[PATH_MAX] = '\0';
