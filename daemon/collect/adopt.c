@@ -38,7 +38,7 @@ static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const 
 {
 	char *path;
 
-	/* Without a name, its children have no path either. They are counted only. */
+	/* If the cgroup's name is not known, its children have no path either, and are only counted. */
 	if (!adoption->no_slot || names_add(adoption->names, id, parent_id, name) < 0)
 		return 0;
 	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM : no_slot_take(adoption->no_slot, path);

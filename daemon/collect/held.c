@@ -27,8 +27,8 @@ typedef u64 wides __attribute__((vector_size(16)));
 #define PRESENT_WORDS ((CELLS_MAX + 63) / 64)
 
 /*
- * A 32-bit counter that wrapped: its sum is `times` * 2^32 higher. A 64-bit sum that wrapped has exceeded its
- * range.
+ * A counter that wrapped. For a 32-bit counter, the sum is `times` * 2^32 higher. A 64-bit sum has exceeded
+ * its range.
  */
 struct wrap {
 	u32 word;
@@ -623,7 +623,7 @@ size_t held_save(const struct held *held, u8 *to)
 {
 	size_t cells = held_bytes_for(held_count(held->present)), wraps = held->n_wraps * sizeof(struct wrap);
 
-	/* Copied as it lies in memory, for speed: it is saved for each busy cgroup at each collection. */
+	/* A plain copy of the memory, for speed: each collection saves it for each busy cgroup. */
 	memcpy(to, held, cells);
 	memset(to + offsetof(struct held, wraps), 0, sizeof(held->wraps));
 	if (wraps > 0)

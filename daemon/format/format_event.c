@@ -164,7 +164,7 @@ char *format_counts(json_object *counts, const char *none)
 	return text;
 }
 
-/* "1.5s multiplexed, 0s throttled (added up over all CPUs)". */
+/* Prints "1.5s multiplexed, 0s throttled (added up over all CPUs)". */
 static void format_unsampled(FILE *out, const struct format_style *style, json_object *unsampled)
 {
 	_cleanup_free_ char *text = NULL;

@@ -246,7 +246,7 @@ Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
 	probe_report_done(&report);
 }
 
-/* There is one event more than fits. The first is opened and the second is refused. */
+/* There is one more event than fits. The first is opened and the second is refused. */
 Test(probe_trial, what_fits_is_opened)
 {
 	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);

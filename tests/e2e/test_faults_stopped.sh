@@ -79,7 +79,7 @@ until_is 'what fires at the usual rate' usual firing
 "$PEBSCTL" --socket "$socket" watch >"$work/watched" 2>&1 &
 watcher=$!
 others="$others $watcher"
-# Once it has shown something, it is watching.
+# pebsctl is watching as soon as it has shown something.
 for _ in $(seq 600); do
 	[ ! -s "$work/watched" ] || break
 	ctl reload >/dev/null

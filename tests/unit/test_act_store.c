@@ -235,7 +235,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"files\":[{\"alert\":3,", "\"files\":[{\"alert\":17,", "order");
 }
 
-/* As objects of json-c they would take a hundred times the memory of their text. */
+/* As objects of json-c, the values would take a hundred times the memory of their text. */
 Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 {
 	static const char begin[] = "{\"version\":1,\"boot\":\"0\",\"next_alert\":1,\"alerts\":[0",

@@ -216,7 +216,7 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 			*ret_message = TAKE_PTR(message);
 		}
 		/*
-		 * At the start, the first failure ends it. Later, the event keeps running without this CPU.
+		 * The first failure ends a start. After the start, the event keeps running without this CPU.
 		 */
 		if (r < 0 && set->program_fd < 0)
 			break;
