@@ -245,7 +245,7 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-/* For a slot of other maps: adds its counts to those that former slots left to its path. */
+/* Adds the counts of a slot of other maps to the counts that former slots left to the slot's path. */
 static int leave_held(struct collect *collect, const struct state_record *record)
 {
 	_cleanup_(held_freep) struct held *held = NULL;

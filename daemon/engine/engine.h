@@ -146,7 +146,7 @@ const struct difference *engine_differences(const struct engine *engine, size_t 
 /* True if an entry may have a series (`exported` of the settings). Always false for `unattributed`. */
 bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 
-/* For a reload: `exported` may return other values from now on. */
+/* Call this at a reload: `exported` may return other values from now on. */
 void engine_exports_changed(struct engine *engine);
 
 /*

@@ -60,7 +60,7 @@ struct trial_rule {
 	u64 cgroups_judged;
 	double known_s;
 	double unknown_s[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
-	u64 most_samples;                           /* the most in a window that had too few */
+	u64 most_samples;                           /* maximum over the windows that had too few */
 	struct trial_closest closest;
 };
 

@@ -256,7 +256,7 @@ static bool counts_cycles(const struct pebs_counter *counter)
 	return kind == MACHINE_EVENT_CYCLES || kind == MACHINE_EVENT_SLOTS;
 }
 
-/* For a counter that the machine has. */
+/* Returns the counter. The machine must have it. */
 static const struct pebs_counter *counter_of(const struct core *core, u32 index)
 {
 	return index < PEBS_FIXED_0 ? &core->unit.general[index] : &core->unit.fixed[index - PEBS_FIXED_0];
