@@ -7,9 +7,9 @@
 # their output says what was lacking; else: failed. With -p each is a command line that prints a report of several
 # tests (Test Anything Protocol) as they end, shown as it comes: "1..N" each time that N more are to be expected,
 # "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" for each, and "# TEXT" to explain the one before.
-# -t: what one test may take, default 600. Logs go to DIRECTORY. -j: so many tests run at once, default 1; what each
-# prints is shown when it ends; but -a: those whose name matches run alone, as what measures the machine, or counts all
-# that happens on it, has to. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
+# -t: time limit of one test, default 600. Logs go to DIRECTORY. -j: how many tests run at once, default 1; the output
+# of each is shown when it ends. -a: tests whose name matches run alone, as tests have to that measure the machine, or
+# count all that happens on it. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
 set -u
 
 usage() {

@@ -26,7 +26,7 @@ struct alerts {
 	struct policy *policy;
 	struct act *act;
 	struct alerts_kept *kept;
-	int cgroup_root; /* -1: paths are not of this kernel's cgroup tree */
+	int cgroup_root; /* -1: the paths are not in this kernel's cgroup tree */
 	bool attributes_failed;
 	struct reading before[EVENTS_MAX]; /* of the last collection */
 	u64 collected_ns;

@@ -54,7 +54,7 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 	log_write(priority, error, fields, NULL, __FILE__, __LINE__, __func__, __VA_ARGS__)
 
 /*
- * For a message that a client can cause again and again, with another time or number in its text each time.
+ * Logs a message that a client can cause again and again, with another time or number in its text each time.
  */
 #define log_kind(priority, kind, ...) \
 	((void)log_write(priority, 0, NULL, kind, __FILE__, __LINE__, __func__, __VA_ARGS__))

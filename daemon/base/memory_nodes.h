@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which physical memory and which CPUs belong to which NUMA node. Only files below a given root are read. */
+/* Finds the NUMA nodes of physical memory and of CPUs. Reads only files below a given root. */
 #ifndef PEBSD_MEMORY_NODES_H
 #define PEBSD_MEMORY_NODES_H
 

@@ -72,7 +72,7 @@ void child_kill(struct child *child);
 #define CHILD_END_MAX 64
 int child_reap(struct child *child, char ret_how[static CHILD_END_MAX]);
 
-/* Same for a killed child, but first waits for at most a second. */
+/* Does the same for a child that was killed, but first waits for its end, at most a second. */
 int child_wait(struct child *child, char ret_how[static CHILD_END_MAX]);
 
 #endif

@@ -24,7 +24,7 @@
 
 #ifdef ARCHITECTURE
 static const struct seccomp_permission of_any[] = {
-	/* For the socket to pebsd. Any other socket would have to be a passed descriptor. */
+	/* These calls serve the socket to pebsd. Any other socket would have to be a passed descriptor. */
 	{.call = SYS_recvfrom},
 	{.call = SYS_sendto},
 	{.call = SYS_read},

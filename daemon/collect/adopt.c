@@ -39,7 +39,7 @@ static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const 
 {
 	_cleanup_free_ char *path = NULL;
 
-	/* Without a name, its children have no path either. They are counted only. */
+	/* If the name of the cgroup is not known, its children have no path either, and are only counted. */
 	if (!adoption->missing || names_add(adoption->names, id, parent_id, name) < 0)
 		return 0;
 	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM

@@ -116,7 +116,7 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
  */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* As last noticed, by a collection or by collect_make_room(). */
+/* The numbers at the last collection or collect_make_room(). */
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);
 

@@ -43,8 +43,8 @@ struct collect {
 	u32 n_lines; /* lines of marks in a row */
 	u8 *marks[EVENTS_MAX][STRIPES_MAX];
 	struct slot_view *slots;
-	u64 *changed;            /* by line, a bit per slot: its owner is to be checked */
-	u64 *counted;            /* by line, a bit per slot: its off-core counts are to be read */
+	u64 *changed;            /* by line, a bit for each slot whose owner is to be checked */
+	u64 *counted;            /* by line, a bit for each slot whose off-core counts are to be read */
 	struct way_back dead;    /* in the order in which they were noticed */
 	struct way_back retired; /* in the order in which they were retired */
 	u64 owned;

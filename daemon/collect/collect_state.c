@@ -152,7 +152,7 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
 	if (view->left) {
-		/* It has rested already. */
+		/* The slot has rested already. */
 		TAILQ_INSERT_HEAD(&collect->retired, view, way);
 	} else if (owner->state == SLOT_RETIRED) {
 		view->since_ns = collect->begun_ns;
@@ -178,7 +178,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 	owner = kernel_owner(collect->settings.kernel, kept.slot);
 	view = &collect->slots[kept.slot];
 	same = owner->generation == kept.generation && owner->cgroup_id == kept.cgroup_id;
-	/* It was given back after the state was committed. */
+	/* The slot became free after the state was committed. */
 	if (has_flag(&kept, SLOT_FLAG_LEFT) && !(same && owner->state == SLOT_RETIRED))
 		return 0;
 	if (!same || owner->state == SLOT_FREE ||
@@ -245,7 +245,7 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-/* For a slot of other maps: adds its counts to those that former slots left to its path. */
+/* Adds the counts of a slot of other maps to the counts that former slots left to the slot's path. */
 static int leave_held(struct collect *collect, const struct state_record *record)
 {
 	_cleanup_(held_freep) struct held *held = NULL;

@@ -27,8 +27,8 @@ typedef u64 wides __attribute__((vector_size(16)));
 #define PRESENT_WORDS ((CELLS_MAX + 63) / 64)
 
 /*
- * A 32-bit counter that wrapped: its sum is `times` * 2^32 higher. A 64-bit sum that wrapped has exceeded its
- * range.
+ * A counter that wrapped. For a 32-bit counter, the sum is `times` * 2^32 higher. A 64-bit sum has exceeded
+ * its range.
  */
 struct wrap {
 	u32 word;
@@ -538,7 +538,10 @@ int held_read(struct held **held, const void *const *records, u32 stripes, bool 
 
 void held_prefetch(const struct held *held)
 {
-	/* As much as the reading of a busy cgroup takes. The real size is not known before it is loaded. */
+	/*
+	 * Prefetch the size of a busy cgroup's reading: the real size is in `held` itself, which is not loaded
+	 * yet.
+	 */
 	for (size_t i = 0; held && i < PREFETCHED_BYTES; i += MARKS_LINE)
 		__builtin_prefetch((const char *)held + i);
 }
@@ -620,7 +623,7 @@ size_t held_save(const struct held *held, u8 *to)
 {
 	size_t cells = held_bytes_for(held_count(held->present)), wraps = held->n_wraps * sizeof(struct wrap);
 
-	/* Copied as it lies in memory, for speed: it is saved for each busy cgroup at each collection. */
+	/* A plain copy of the memory, for speed: each collection saves it for each busy cgroup. */
 	memcpy(to, held, cells);
 	memset(to + offsetof(struct held, wraps), 0, sizeof(held->wraps));
 	if (wraps > 0)
@@ -663,7 +666,7 @@ int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, 
 	size_t cells, n_wraps;
 	u8 latency;
 
-	/* Do not read a byte as a bool before it is known to be 0 or 1. */
+	/* `has_latency` is a bool: read it as a byte until it is known to be 0 or 1. */
 	if (size < sizeof(*held))
 		return -EBADMSG;
 	memcpy(&latency, bytes + offsetof(struct held, has_latency), sizeof(latency));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cgroups have hot tables. The few sets of tables pass from one cgroup to another: they are chosen,
- * released, at rest until no program can still write to them, and then cleared.
+ * Decides which cgroups have hot tables. The few sets of tables pass from one cgroup to another: they are
+ * chosen, released, at rest until no program can still write to them, and then cleared.
  */
 #ifndef PEBSD_COLLECT_HOT_CHOICES_H
 #define PEBSD_COLLECT_HOT_CHOICES_H

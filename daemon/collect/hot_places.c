@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* For memory shared with a writer: reads the member once and whole. */
+/* Reads a member of memory that is shared with a writer, once and whole. */
 #define SHARED(member) __atomic_load_n(&(member), __ATOMIC_ACQUIRE)
 
 /* Attempts to read a counter that changes its item, which takes the writer some nanoseconds. */

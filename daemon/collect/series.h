@@ -110,8 +110,8 @@ void series_table_save(struct series_table *table);
 void series_table_expect(struct series_table *table, const struct event *events, size_t n);
 
 /*
- * For a reload. Takes effect with the next update. Series beyond a smaller N are treated as if they had left
- * the N.
+ * Changes N at a reload. Takes effect with the next update. Series beyond a smaller N are treated as if they
+ * had left the N.
  */
 void series_table_set_top(struct series_table *table, size_t top);
 

@@ -87,7 +87,10 @@ void series_width_see(struct series_width *width, const struct series *series)
 
 size_t series_width_of(const struct series_width *width)
 {
-	/* Each off-core kind counts as one series. The two kinds of the latency also make two together. */
+	/*
+	 * Each off-core kind counts as one series. This holds for the latency, too: it has two kinds and two
+	 * series.
+	 */
 	size_t sum = SERIES_WIDTH_SPARE + (size_t)__builtin_popcount(width->offcore);
 
 	for (size_t event = 0; event < EVENTS_MAX; event++) {

@@ -64,7 +64,7 @@ struct config {
 	unsigned int workloads; /* bits: 1 << enum workload_kind; at least one */
 
 	/* [cgroups] */
-	u64 cgroups_max; /* slots; CONFIG_CGROUPS_MAX_AUTO: by the number of cgroups, growing with it */
+	u64 cgroups_max;        /* slots; CONFIG_CGROUPS_MAX_AUTO: enough for all cgroups, growing */
 	u64 cgroups_max_memory; /* bytes, limits that growth; CONFIG_MAX_MEMORY_AUTO: by the machine */
 	struct config_patterns include;
 	struct config_patterns exclude;

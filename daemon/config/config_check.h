@@ -13,9 +13,9 @@
 /*
  * Loads the configuration as config_load() does with `file`, and checks what only this machine can tell.
  *
- * Returns 0 if pebsd can start with it; `*ret` then has it, with one warning more for each user or group that
- * does not exist. Returns -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. The caller clears
- * `*ret_mistakes` and frees `*ret` with config_free(), also after an error.
+ * Returns 0 if pebsd can start with it; `*ret` is then the configuration, with one more warning for each user
+ * or group that does not exist. Returns -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. The caller
+ * clears `*ret_mistakes` and frees `*ret` with config_free(), also after an error.
  */
 int config_check(const char *file, struct config **ret, struct config_mistakes *ret_mistakes);
 

@@ -175,7 +175,7 @@ static const struct action_word action_words[] = {
 	{"hot", RULE_HOT, RULE_HOT_NS_MAX},
 };
 
-/* For messages. */
+/* The forms of an action, for messages. */
 static const char *const action_forms[] = {"log", "unit", "zoom:DURATION", "hot:DURATION"};
 
 /* `word` ends before its colon. */

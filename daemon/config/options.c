@@ -47,7 +47,7 @@ static const struct {
 	const char *name;
 	const char *argument; /* NULL: takes none */
 	unsigned int goes_with;
-	const char *help; /* NULL: it is not for people; lines after the first are indented where they are
+	const char *help; /* NULL: not shown in the help; lines after the first are indented when
 			     printed */
 } table[OPTIONS_COUNT] = {
 	[OPTION_CONFIG] = {"config", "FILE",

@@ -292,7 +292,7 @@ void containers_tick(struct containers *containers, u64 now_ns)
 	containers->now_ns = now_ns;
 	for (struct known *known = TAILQ_FIRST(&containers->all); known; known = next) {
 		next = TAILQ_NEXT(known, all);
-		/* It was added before the first tick. */
+		/* The subject was added before the first tick. */
 		if (!known->used_ns)
 			known->used_ns = now_ns;
 		if (now_ns - known->used_ns > CONTAINERS_KEEP_NS)

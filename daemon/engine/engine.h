@@ -145,7 +145,7 @@ const struct difference *engine_differences(const struct engine *engine, size_t 
 /* True if an entry may have a series (`exported` of the settings). Always false for `unattributed`. */
 bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 
-/* For a reload: `exported` may return other values from now on. */
+/* Call this at a reload: `exported` may return other values from now on. */
 void engine_exports_changed(struct engine *engine);
 
 /*
@@ -219,7 +219,7 @@ struct snapshot *engine_head(struct engine *engine);
  */
 void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 
-/* For a reload. */
+/* Changes the number of exported cgroups at a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
 /* True if a cgroup found no free slot, at its birth or in the last walk. */

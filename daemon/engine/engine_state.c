@@ -53,11 +53,11 @@ static void save_event(struct engine *engine, unsigned event)
 #define COUNT_(name)  +1
 #define APPEND_(name) ret[n++] = &reading->name;
 
-/* Of a reading: its saved counts and four more. */
+/* How many numbers of a reading are saved: its saved counts and four more. */
 enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
 _Static_assert(NUMBERS == 11, "increment STATE_RECORDS with it: the next version reads them in this order");
 
-/* Without samples seen: those follow from the ledger. */
+/* Lists the saved numbers. The samples seen are not among them: they follow from the ledger. */
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
 {
 	size_t n = 0;

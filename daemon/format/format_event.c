@@ -85,7 +85,7 @@ static const char *kind_in_words(const char *kind)
 	return "latency of an unknown kind";
 }
 
-/* Says what a latency of the event is, and of which accesses. */
+/* Describes the latency of the event: its kind, its accesses and its threshold. */
 static void describe_latency(json_object *event, const char *role, const char *accesses, char *ret,
 			     size_t size)
 {
@@ -164,7 +164,7 @@ char *format_counts(json_object *counts, const char *none)
 	return text;
 }
 
-/* "1.5s multiplexed, 0s throttled (added up over all CPUs)". */
+/* Prints "1.5s multiplexed, 0s throttled (added up over all CPUs)". */
 static void format_unsampled(FILE *out, const struct format_style *style, json_object *unsampled)
 {
 	_cleanup_free_ char *text = NULL;

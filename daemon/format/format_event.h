@@ -17,7 +17,7 @@ const char *format_origin_name(json_object *reply, char **kept);
  */
 void format_recordings(FILE *out, const struct format_style *style, json_object *reply);
 
-/* "perf since 2026-11-21 06:00:00 UTC, window 10s". */
+/* Prints "perf since 2026-11-21 06:00:00 UTC, window 10s". */
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply);
 
 /* Prints the event's period and ldlat, and what its latency counts. `event` is its entry in GetStatus. */

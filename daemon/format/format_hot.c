@@ -55,7 +55,7 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 }
 
 /*
- * Says how much each item that is not shown can have at most: it is not in the table, or beyond the requested
+ * Prints the most that an item can have if it is not shown: it is not in the table, or beyond the requested
  * rows.
  */
 static void put_absent(FILE *out, const struct format_style *style, const json_object *event,

@@ -118,10 +118,10 @@ void calibrate_measure(const struct pmu_opening *opening, const struct calibrate
 struct calibration;
 
 /*
- * Begins to measure `n` events on a thread of its own. Events of one PMU are measured once if all or none of
- * them are precise. An event that only one counter can hold, or that finds no counter, takes the result of
- * such another event. Timings that `before` knows (NULL: none) are not measured again. The caller owns the
- * program, which must stay open until the calibration is freed. Returns 0 or -errno.
+ * Begins to measure `n` events on a thread of its own. Events of one PMU share one measurement if all or none
+ * of them are precise. An event that only one counter can hold, or that finds no counter, shares the result of
+ * another event. Timings that `before` knows (NULL: none) are not measured again. The caller owns the program,
+ * which must stay open until the calibration is freed. Returns 0 or -errno.
  */
 int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		    const struct calibrate_result *before, const struct calibrate_program *program,

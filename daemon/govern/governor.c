@@ -29,9 +29,9 @@
 #define SMOOTH_SECONDS 5.0
 
 /*
- * After backing off, more than this part of the budget is already too much. The rate that was known then
- * covered only a part of an interval, and a load that had less of the CPU. This holds until AFTER_SAMPLES
- * samples or AFTER_SECONDS seconds show the cost of the new period.
+ * After backing off, more than this part of the budget is already too much. The governor backed off on a rate
+ * from a part of an interval, in which interrupts left the load less of the CPU. This holds until
+ * AFTER_SAMPLES samples or AFTER_SECONDS seconds show the cost of the new period.
  */
 #define AFTER_MOST    0.825
 #define AFTER_SAMPLES 2000.0
@@ -185,7 +185,7 @@ static double cost_of(double events_per_second, double period, const struct samp
 	return sample_cost_share(sample, events_per_second / period);
 }
 
-/* Returns the period at which they take this share. */
+/* Returns the period at which this many events a second take this share. */
 static double period_for(double events_per_second, const struct sample_cost *sample, double share)
 {
 	return events_per_second / sample_cost_rate(sample, share);
@@ -260,8 +260,8 @@ static void share_class(const struct governor *governor, u32 class,
 			if (!open[i] || n < 2 || need >= left / (double)n)
 				continue;
 			/*
-			 * It may have as much as the others. If it comes to need more, its need is seen
-			 * before it takes more than its share.
+			 * This event may have as much as the others. If it needs more later, the governor sees
+			 * that before the event takes more than its share.
 			 */
 			shares[i] = left / (double)n;
 			left -= need;

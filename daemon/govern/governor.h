@@ -96,7 +96,7 @@ int governor_new(const struct governor_settings *settings, struct governor **ret
 struct governor *governor_free(struct governor *governor);
 DEFINE_CLEANUP(struct governor *, governor_free)
 
-/* For a reload. Returns 0, or -EINVAL with the old budget unchanged. */
+/* Changes the budget at a reload. Returns 0, or -EINVAL with the old budget unchanged. */
 int governor_set_budget(struct governor *governor, double budget);
 
 /* Call this after other code changed the period of an event: it counts as an event that has just begun. */

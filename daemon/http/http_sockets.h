@@ -20,8 +20,8 @@ struct http_sockets {
 	int fds[HTTP_SOCKETS_MAX];
 	size_t n;
 	int users;                        /* to look up users of connections (http_owner.h); -1: none */
-	bool any_local;                   /* one is a UNIX socket */
-	bool any_remote;                  /* one accepts connections from other machines */
+	bool any_local;                   /* one of them is a UNIX socket */
+	bool any_remote;                  /* one of them accepts other machines */
 	struct local_socket local;        /* the file of a UNIX socket that was opened here */
 	char text[HTTP_SOCKETS_TEXT_MAX]; /* for the log: "http://127.0.0.1:9754, unix:/run/x.sock"; "none" */
 };
@@ -52,7 +52,7 @@ int http_sockets_open(const struct listen_address *listen, const char *group, st
 int http_sockets_choose(struct store *store, const struct listen_address *listen, const char *group,
 			struct http_sockets *ret, char **ret_message);
 
-/* Returns true if one of them has that address. */
+/* Returns true if one of the sockets has that address. */
 bool http_sockets_have(const struct http_sockets *sockets, const struct listen_address *listen);
 
 /* Returns the TCP port of the first socket that has one, or -EAFNOSUPPORT. */

@@ -69,8 +69,8 @@ int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KI
 void kernel_block_done(struct kernel_block *block);
 
 /*
- * Makes a map with one entry. It serves as the inner map of an outer map whose kind no block has. Returns a
- * descriptor or -errno.
+ * Makes a map with one entry. The kernel creates an outer map only with an example of its inner maps, and for
+ * some kinds no block has one. Returns a descriptor or -errno.
  */
 int kernel_block_example(enum slot_block_kind kind);
 

@@ -93,7 +93,7 @@ static int configure_stripes(struct kernel *kernel)
 	int r;
 
 	/*
-	 * The assignment of CPUs to stripes is inherited: offline CPUs are no reason to restart all counters.
+	 * The assignment of CPUs to stripes is inherited: all counters need not restart because some CPUs are offline.
 	 */
 	skeleton->rodata->stripes_alone =
 		before ? before->stripes_alone != 0

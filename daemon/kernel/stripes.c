@@ -157,7 +157,10 @@ static u32 count_caches(const struct place *places, u32 n)
 	return caches;
 }
 
-/* For at most as many caches as stripes: each cache gets its own stripes, and fuller caches get more. */
+/*
+ * Assigns stripes if there are at most as many caches as stripes: each cache gets its own, and fuller caches
+ * get more.
+ */
 static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 {
 	u32 size[STRIPES_MAX] = {0};
@@ -187,7 +190,7 @@ static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 	return STRIPES_MAX;
 }
 
-/* For more caches than stripes: neighbouring caches share one. */
+/* Assigns stripes if there are more caches than stripes: neighbouring caches share a stripe. */
 static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 {
 	u32 stripes = 0;

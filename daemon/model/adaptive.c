@@ -30,7 +30,7 @@ static const struct place_of_field memory[] = {
 	{RECORD_TSX, 8, 0x18},
 };
 
-/* The order differs from the older formats. */
+/* The order differs from that of the older formats. */
 static const struct place_of_field registers[] = {
 	{RECORD_FLAGS, 8, 0x00}, {RECORD_IP, 8, 0x08},  {RECORD_AX, 8, 0x10},  {RECORD_CX, 8, 0x18},
 	{RECORD_DX, 8, 0x20},    {RECORD_BX, 8, 0x28},  {RECORD_SP, 8, 0x30},  {RECORD_BP, 8, 0x38},

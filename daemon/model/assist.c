@@ -36,7 +36,8 @@ static void record_access(struct pebs_unit *unit, const struct retired *retired,
 			  struct record *record)
 {
 	const struct machine *machine = unit->machine;
-	bool own = machine->format >= RECORD_HASWELL; /* any memory event, not only facilities (18.11.3) */
+	/* Since Haswell, records of any memory event describe the access, not only records of facilities (18.11.3). */
+	bool own = machine->format >= RECORD_HASWELL;
 
 	/*
 	 * According to the manual, the address is that of the previous instruction's access. The record's IP

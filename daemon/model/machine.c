@@ -383,7 +383,7 @@ const struct machine machines[] = {
 			   OTHER_CORES(34, 60, 360), DRAM(280, 460), LOCKED(18)},
 	},
 	{
-		/* Its P-core. The E-cores are Gracemont's, with the same socket, memory and driver. */
+		/* Alder Lake's P-core. Its E-cores are "gracemont", with the same socket, memory and driver. */
 		.name = "alderlake",
 		.title = "Alder Lake",
 		.family = 0x06,

@@ -286,7 +286,7 @@ static void answer(struct memory *memory, const struct access *access, const str
 	ret->asked = (u8)outcome->asked;
 	ret->locked = access->locked;
 	ret->latency = latency + (access->locked ? memory->shape.locked_cycles : 0);
-	/* It waits for its operands before it starts, and for older instructions before it retires. */
+	/* A load waits for its operands before it starts, and for older instructions before it retires. */
 	ret->instruction_latency = ret->latency + 2 + queueing((u32)random_next(&memory->random), 4, 6);
 }
 

@@ -67,8 +67,8 @@ struct record {
 u32 record_size(enum record_format format, u64 data_cfg);
 
 /*
- * Writes record_size() bytes. Leaves out fields that the format does not have. Fields that are not present
- * become 0.
+ * Writes record_size() bytes. Leaves out fields that the format does not have. A field of the format that
+ * `record` does not have becomes 0.
  */
 void record_write(enum record_format format, u64 data_cfg, const struct record *record, void *bytes);
 

@@ -30,8 +30,8 @@ bool skid_reduced(const struct machine *machine, u64 select);
 void skid_written(const struct pebs_unit *unit, u32 counter, struct pebs_counter *written);
 
 /*
- * Returns whether PDist, or the reduced skid of E-cores, applies: any precise event on one of the machine's
- * counters for it. `counter`: fixed ones from PEBS_FIXED_0.
+ * Returns whether PDist, or the reduced skid of E-cores, applies. It does for any precise event on the
+ * counters that the machine has for it. The indexes of fixed counters begin at PEBS_FIXED_0.
  */
 bool skid_distributed(const struct machine *machine, u32 counter, u64 pebs_enable);
 

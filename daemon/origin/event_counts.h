@@ -63,7 +63,7 @@ struct cpu_counts {
 	EVENT_COUNT_MEMBERS
 };
 
-/* perf_keep.h saves it as it is: with another layout the next version cannot go on with this one's events. */
+/* perf_keep.h saves this struct as it is. With another layout, the next version could not inherit the events. */
 _Static_assert(sizeof(struct cpu_counts) == 88 && offsetof(struct cpu_counts, throttled_ns) == 48,
 	       "the layout that the next process reads");
 

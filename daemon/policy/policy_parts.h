@@ -190,8 +190,8 @@ struct no_slot_matches {
 
 /* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
 struct window_parts {
-	const struct subject *subject; /* whose parts of this tick these are; NULL: the cache is empty */
-	bool is_new;                   /* it was made within the window: skip the empty parts before it */
+	const struct subject *subject; /* has these parts, at this tick; NULL: the cache is empty */
+	bool is_new; /* the subject was made within the window: skip the empty parts before that */
 	size_t n;
 	struct measured_part list[BURSTS_PARTS_MAX];
 };

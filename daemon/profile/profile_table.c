@@ -59,7 +59,7 @@ static size_t slot_of(const u64 *slots, size_t room, u64 hash, bool (*same)(cons
 u32 hash_index_find(const struct hash_index *index, u64 hash, bool (*same)(const void *userdata, u32 place),
 		    const void *userdata)
 {
-	/* For a free slot (0) the result is -1, which is HASH_INDEX_NONE. */
+	/* A free slot (0) gives -1, which is HASH_INDEX_NONE. */
 	return index->room ? (u32)index->slots[slot_of(index->slots, index->room, hash, same, userdata)] - 1
 			   : HASH_INDEX_NONE;
 }

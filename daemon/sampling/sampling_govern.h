@@ -43,7 +43,7 @@ void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate);
  */
 void sampling_govern_pause(struct sampling_govern *govern);
 
-/* For a reload. */
+/* Changes the budget at a reload. */
 void sampling_govern_set_budget(struct sampling_govern *govern, double budget);
 
 /*

@@ -24,7 +24,7 @@ int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whol
 struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore);
 DEFINE_CLEANUP(struct sampling_offcore *, sampling_offcore_free)
 
-/* For engine_settings.offcore_cpus. 0 if nothing is counted. */
+/* Returns the value for engine_settings.offcore_cpus; 0 if nothing is counted. */
 u32 sampling_offcore_cpus(const struct sampling_offcore *offcore);
 
 /* Starts counting. The engine must be open and must outlive `offcore`. `keep`: see offcore_start(). */

@@ -57,8 +57,8 @@ bool handover_has_before(const struct handover *handover);
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes);
 
 /*
- * Returns whether handover_part() can give the part from the previous memory: it has that size there, or there is no
- * such part.
+ * Returns whether handover_part() can return the previous memory's part: it has that size there, or there is
+ * no such part.
  */
 bool handover_fits(const struct handover *handover, enum handover_part part, size_t bytes);
 

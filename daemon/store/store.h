@@ -21,7 +21,7 @@ struct store;
 /*
  * Takes over everything that the manager passed (sd_listen_fds_with_names(3)), and removes it from the
  * environment. Call it before there are threads. Returns 0 or -errno. store_free() closes the descriptors
- * that were not taken; what is stored stays stored.
+ * that nobody took. The manager keeps what it stores.
  */
 int store_open(struct store **ret);
 struct store *store_free(struct store *store);
@@ -35,7 +35,7 @@ bool store_keeps(const struct store *store);
 
 /*
  * Takes the descriptor that was passed under `name`. The caller owns it, and it is close-on-exec. -ENOENT:
- * there is none. -ENOTUNIQ: there are several, which are not taken.
+ * there is none. -ENOTUNIQ: there are several, and none of them is taken.
  */
 int store_take(struct store *store, const char *name);
 

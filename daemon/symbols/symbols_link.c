@@ -45,8 +45,8 @@ bool symbols_link_runs(const struct symbols *symbols)
 }
 
 /*
- * It runs, or was killed and has not ended. pebsd is not responsible for the unit's process once the socket
- * is closed.
+ * The symbolizer runs, or was killed and has not ended. pebsd is not responsible for the unit's process once
+ * the socket is closed.
  */
 static bool exists(const struct symbols *symbols)
 {
@@ -268,7 +268,7 @@ static bool receive(struct symbols *symbols)
 		if (n < 0 && errno == EAGAIN)
 			return true;
 		if (n <= 0) {
-			/* It ended or is about to. Its pidfd tells how. */
+			/* The symbolizer has ended or is about to. Its pidfd tells how. */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 			if (symbols->child.pidfd < 0)
 				symbols_link_fail(symbols,
@@ -402,7 +402,7 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	(void)source;
 	(void)usec;
 	if (symbols->on_socket && !receive(symbols)) {
-		/* It may have closed its socket without ending. */
+		/* The symbolizer may have closed its socket without ending. */
 		symbols_link_arm(symbols);
 		return 0;
 	}

@@ -139,7 +139,7 @@ static int follow(struct player *player, const struct replay_moment *moment)
 
 	player->recording = moment->recording;
 	if (player->begun && moment->time < player->last_ns && !other)
-		return 0; /* perf itself did not sort it: count it now */
+		return 0; /* perf itself left this sample out of order: count it now */
 	if (player->begun && moment->time >= player->last_ns &&
 	    moment->time - player->last_ns <= GAP_MAX_NS) {
 		if (other) {

@@ -29,8 +29,8 @@ struct trial_transition {
 	size_t rule; /* index in the configuration */
 	u64 at_ns;   /* since the stretch began */
 	/*
-	 * Its `rule` points into the configuration. Its other strings live as long as the trial.
-	 * CLOCK_REALTIME is 0 if it is not known.
+	 * `rule` of the transition points into the configuration, and its other strings live as long as the
+	 * trial. Its CLOCK_REALTIME is 0 if that time is not known.
 	 */
 	struct transition transition;
 };
@@ -60,7 +60,7 @@ struct trial_rule {
 	u64 cgroups_judged;
 	double known_s;
 	double unknown_s[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
-	u64 most_samples;                           /* the most in a window that had too few */
+	u64 most_samples;                           /* maximum over the windows that had too few */
 	struct trial_closest closest;
 };
 

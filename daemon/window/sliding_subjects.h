@@ -33,7 +33,7 @@ struct sliding_subjects {
 	size_t first_free; /* all chunks before this one are full */
 	size_t held;       /* chunks that are not NULL */
 	size_t n;          /* numbers in use */
-	size_t n_live;     /* of these, numbers of live subjects; only records refer to the others */
+	size_t n_live;     /* how many of `n` are of live subjects; only records refer to the others */
 };
 
 /* Returns 0 or -ENOMEM. */

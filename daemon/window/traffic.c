@@ -12,7 +12,7 @@
 	 1U << SOURCE_REMOTE_CACHE | 1U << SOURCE_LOCAL_DRAM | 1U << SOURCE_REMOTE_DRAM |  \
 	 1U << SOURCE_PMEM | 1U << SOURCE_CXL)
 
-/* Of one bin and event. */
+/* The mean latency of one bin and event. */
 struct mean {
 	u64 n;
 	double latency;

@@ -145,7 +145,7 @@ struct slot_owner {
 
 _Static_assert(sizeof(struct slot_owner) == 320, "crosses the kernel boundary");
 
-/* What one stripe of an event did not count, by reason; one cache line each. */
+/* The samples that a stripe of an event did not count, by reason. Each record has its own cache line. */
 struct loss_record {
 	u64 malformed; /* a latency above SAMPLE_LATENCY_MAX, or an event number that does not exist */
 	u64 filtered;  /* not a loss: samples of operations that the event excludes (event_settings) */

@@ -28,7 +28,7 @@ static int make(void)
 
 	r = bench_results_read_lines(stdin, &results, &line);
 	if (r == -EBADMSG) {
-		(void)fprintf(stderr, "bench_report: line %zu is no result (tests/lib/bench_results.h)\n",
+		(void)fprintf(stderr, "bench_report: line %zu is not a result (tests/lib/bench_results.h)\n",
 			      line);
 		return 1;
 	}

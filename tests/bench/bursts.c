@@ -561,7 +561,7 @@ static int steps(unsigned runs)
 	static const unsigned windows[] = {30, 300};
 
 	(void)printf(
-		"A step of a share from 0.8 to so many times the threshold, 100 samples a second, %u runs: how "
+		"A step of a share from 0.8 to N times the threshold, 100 samples a second, %u runs: how "
 		"many fire within 90 s\nof the step; the median of the delay, and what 95 %% stay below (%us: not "
 		"in that time).\n\n%6s %6s",
 		runs, STEP_S, "window", "burst");

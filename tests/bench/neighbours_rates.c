@@ -20,7 +20,7 @@ struct rates {
 	unsigned named;    /* the culprit is named */
 	unsigned innocent; /* another cgroup is named */
 	unsigned verdicts[NEIGHBOURS_STEADY + 1];
-	unsigned listed; /* worlds with a listed culprit, or any entry; sums over these: */
+	unsigned listed; /* worlds whose list has the culprit, or any entry; the sums below are over these */
 	double strength; /* of the culprit, or of the first entry */
 	double needed;
 };

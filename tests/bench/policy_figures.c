@@ -428,7 +428,7 @@ static int print_steps(unsigned runs, bool *ret_missed)
 		     {P99, 1.3, false},   {P99, 1.6, true},  {MEAN, 1.3, false}, {MEAN, 2, false},
 		     {SHARE, 1.3, false}, {RATE, 1.3, false}};
 
-	(void)printf("\nSteps from 0.8 to so many times the threshold found within `for` plus one window, %% "
+	(void)printf("\nSteps from 0.8 to N times the threshold found within `for` plus one window, %% "
 		     "of %u runs;\n"
 		     "in brackets the naive rule's.\n\n%-18s %6s",
 		     runs, "metric", "step");

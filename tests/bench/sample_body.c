@@ -426,7 +426,7 @@ static void *run(void *userdata)
 	return NULL;
 }
 
-/* Returns true if they overlapped nearly all the time: there is no contention otherwise. */
+/* Returns true if the runs overlapped nearly all the time. Otherwise they did not contend. */
 static bool beside(const struct runner *a, const struct runner *b)
 {
 	u64 begun = a->begun > b->begun ? a->begun : b->begun;
@@ -457,7 +457,7 @@ static double both_ns(int fd)
 	return beside(&runners[0], &runners[1]) ? ns : 0;
 }
 
-/* Returns the minimum of the runs in which they overlapped, or NAN if there was none. */
+/* Returns the minimum of the runs that overlapped, or NAN if there was none. */
 static double least_both_ns(int fd)
 {
 	double least = NAN;

@@ -187,7 +187,7 @@ Test(alerts_restart, what_is_pending_has_been_so_for_as_long_as_it_was_proven)
 		cr_expect_eq(the_alert(&life).decision.unknown, UNKNOWN_WINDOW);
 		cr_expect_eq(the_alert(&life).decision.held_ns, held_ns);
 	}
-	cr_expect_eq(life.told, 0, "it was told that it is pending by the first process");
+	cr_expect_eq(life.told, 0, "the first process already reported the pending alert");
 	begin_again(&life, false);
 	cr_expect_eq(the_alert(&life).decision.state, ALERT_PENDING, "the file knows it, too");
 	cr_expect_lt(the_alert(&life).decision.held_ns, held_ns, "as of its last change");

@@ -343,7 +343,7 @@ Test(kept, events_and_records_go_on_where_they_were)
 		cr_expect_eq(now.kept, KEPT_GO_ON);
 		cr_expect_eq(now.epoch, before.epoch);
 		cr_expect_eq(now.first.cpus, 2);
-		/* What came while there was no process is in both. */
+		/* Both include the page faults that came while no process ran. */
 		cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 		cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 		cr_expect_gt(now.first.enabled_ns, before.last.enabled_ns);
@@ -451,7 +451,7 @@ Test(kept, the_same_events_and_nothing_piles_up)
 	cr_expect_eq(links, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		(void)live((struct variation){0});
-		cr_expect_eq(event_id(), id, "it was opened anew");
+		cr_expect_eq(event_id(), id, "the event was opened again");
 		cr_expect_eq(stored_of("map-"), maps);
 		cr_expect_eq(stored_of("link-"), links);
 		cr_expect_eq(stored_of("event-"), 2);
@@ -819,10 +819,10 @@ Test(kept, a_foreign_event_under_the_name_of_ours)
 	now = live((struct variation){0});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_eq(now.first.cpus, 2);
-	/* What is not known is not counted as nothing: the figures are the last known ones. */
+	/* Unknown counts do not become 0: the figures are the last known ones. */
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
-	/* All are ended, and the foreign one is not kept either: it would go on beside those that began. */
+	/* All old events are ended. So is the foreign one, which would otherwise run beside the new events. */
 	cr_expect_eq(stored_of("event-"), 0);
 }
 

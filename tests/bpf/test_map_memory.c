@@ -101,7 +101,7 @@ Test(map_memory, is_what_the_formula_says)
 	struct stripes many = sixteen_stripes_of_256_cpus();
 	const struct stripes *here = machine_stripes();
 	const struct told small = take(64, one_stripe(), 0, 0, 0, 0);
-	/* Each with its mark. */
+	/* Each record has its mark. */
 	const u64 records = sizeof(struct latency_record) + sizeof(struct plain_record) + 2;
 	const u64 owner = sizeof(struct slot_owner) + 1;
 	struct told one, two;
@@ -112,7 +112,7 @@ Test(map_memory, is_what_the_formula_says)
 	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 	cr_expect_eq(two.kernel - one.kernel, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 
-	/* All of it together, within some pages. */
+	/* The total memory is right within some pages. */
 	one = take(4096, &many, 1, 1, 0, 0);
 	cr_expect_leq(one.kernel - small.kernel, 4096ULL * (16 * records + owner + 80) + 65536);
 	cr_expect_geq(one.kernel - small.kernel, 4096ULL * (16 * records + owner + 64) - 65536);

@@ -308,7 +308,7 @@ static int touch_and_stay(void *userdata)
 	stay_on(1);
 	if (touch_pages(&pages) != 0 || write(player->pass_fd, "g", 1) != 1)
 		return 1;
-	/* It never leaves its CPU: only a collection can see what it did. */
+	/* The player never leaves its CPU: only a collection can see its counts. */
 	for (;;)
 		if (read(player->wait_fd, &go, 1) == 1)
 			return 0;

@@ -330,7 +330,7 @@ static int be_garbled(void *userdata)
 
 			DEMAND(connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
 			DEMAND(opener_socket_send(fd, packet, bytes, fds, n) == 0);
-			/* It hangs up without an answer. */
+			/* The opener hangs up without an answer. */
 			DEMAND(read(fd, packet, 1) <= 0);
 			(void)close(fd);
 		}

@@ -394,7 +394,7 @@ static void burn(u64 ns)
 		;
 }
 
-/* Keeps `cpu` busy for `ns`. The event there is throttled for part of that time, if the CPU is not taken away. */
+/* Keeps `cpu` busy for `ns`. Unless a hypervisor takes the CPU away, its event is throttled for a part of it. */
 static void burn_throttled(int cpu, u64 ns)
 {
 	cpu_set_t cpus;

@@ -151,7 +151,7 @@ Test(perf_periods, changed_while_events_come)
 
 	start(&page_faults);
 	child = page_faults_begin(0);
-	/* As long as it takes the child to come to the CPU for some time. */
+	/* Continue until the child has had the CPU for some time. */
 	for (u64 i = 0; i < 200 || (counts.expected < 500 && i < 20000); i++) {
 		change(3 + i * 37 % 101);
 		(void)nanosleep(&moment, NULL);
@@ -188,7 +188,7 @@ Test(perf_periods, a_cpu_that_comes_later_has_the_new_one)
 	tree_write(root, "online", "0-1\n");
 	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
 	page_faults_on(1, 1000);
-	/* CPU 0's counts, which cover both periods, remain after it has gone. */
+	/* CPU 0's counts, which cover both periods, remain after the CPU has gone offline. */
 	tree_write(root, "online", "1\n");
 	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
 	cr_expect_geq(expect_exact(), 1000 / 7 + 1000 / 500);

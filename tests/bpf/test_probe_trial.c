@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The live part of the probe in the running kernel, on software events. They need no PMU, and everything else
- * is the same. What the probe says that sampling takes is compared with what it takes. Needs root.
+ * The live part of the probe in the running kernel, on software events. Software events need no PMU, and
+ * everything else is the same. Compares the costs that the probe predicts with the real costs. Needs root.
  */
 #include <dirent.h>
 #include <linux/perf_event.h>
@@ -128,7 +128,7 @@ Test(probe_trial, descriptors_and_rings_are_as_said)
 	cr_expect_eq(count_descriptors(), before);
 }
 
-/* For events with latency, without it, and both. */
+/* The cases are events with latency, without latency, and both. */
 Test(probe_trial, maps_are_as_large_as_said)
 {
 	static const struct {
@@ -246,7 +246,7 @@ Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
 	probe_report_done(&report);
 }
 
-/* There is one event more than fits. The first is opened and the second is refused. */
+/* There is one more event than fits. The first is opened and the second is refused. */
 Test(probe_trial, what_fits_is_opened)
 {
 	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is read from a real perf_sample_data, field by field, in both ways of reading. */
+/* Reads each field of a real perf_sample_data, in both ways of reading. */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>

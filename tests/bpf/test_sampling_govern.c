@@ -114,7 +114,7 @@ static void collect(int n)
 	collect_at(MAX_RATE, n);
 }
 
-/* Collects until the period is many times the usual one. What makes the load may get no CPU for long. */
+/* Collects until the period is many times the usual one. The load may have to wait long for a CPU. */
 static void collect_until_grown(void)
 {
 	for (int i = 0; i < 1000 && perf_event(set)->period <= USUAL * 10; i++)
@@ -234,7 +234,7 @@ Test(sampling_govern, a_persons_period_is_left)
 	cr_expect_eq(perf_event(set)->period, USUAL);
 	cr_expect_eq(changes(), 0);
 	cr_expect_str_eq(head.events[0].cost.state, "fixed");
-	cr_expect_not(head.events[0].cost.budget.known, "no share of it is no budget of 0");
+	cr_expect_not(head.events[0].cost.budget.known, "a missing share is not a budget of 0");
 }
 
 Test(sampling_govern, without_a_budget_nothing_is_steered_and_no_calibration_opens_events)
@@ -273,7 +273,7 @@ Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_se
 	cr_expect_eq(perf_event(set)->period, 17);
 	cr_expect_str_eq(head.events[0].cost.state, "fixed");
 	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO, kept);
-	cr_expect_not(kept[0], "it begins anew with the PMU's own");
+	cr_expect_not(kept[0], "it begins again with the PMU's own");
 	cr_assert_eq(perf_set_period(set, USUAL, &message), 0, "%s", message);
 	sampling_govern_periods_set(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO);
 	collect(5);

@@ -23,12 +23,12 @@ static const struct word levels[] = {
 	{"N/A", SOURCE_UNKNOWN},
 	{"N/A hit", SOURCE_UNKNOWN},
 	{"N/A or N/A", SOURCE_UNKNOWN},
-	/* For these only a place is known where the data was not. */
+	/* These values only name a place where the data was not. */
 	{"L1 miss", SOURCE_UNKNOWN},
 	{"L3 miss", SOURCE_UNKNOWN},
 	{"PMEM miss", SOURCE_UNKNOWN},
 	{"Remote RAM miss", SOURCE_UNKNOWN},
-	/* These name a place without a level. */
+	/* These values name a place without a level. */
 	{"Remote", SOURCE_UNKNOWN},
 	{"core, same node", SOURCE_UNKNOWN},
 	{"board", SOURCE_UNKNOWN},

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A real recording of a Xeon 8173M through the whole path: printed, served, scraped.
+# A real recording of a Xeon 8173M must pass the whole path: it is printed, served and scraped.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/../e2e/daemon.sh"
 need jq curl

@@ -45,7 +45,7 @@ static const struct row {
 	struct cell cells[EVENT_OFFCORE]; /* loads, stores, instructions */
 	size_t n_counters;                /* for off-core responses */
 	u16 counter_event;
-	const char *counter_words; /* words of their refusal */
+	const char *counter_words; /* words in the reason why the counters are refused */
 } rows[] = {
 	{"amd-genoa-es-k4.15",
 	 "cpu",

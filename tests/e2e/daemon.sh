@@ -119,7 +119,7 @@ until_is() {
 	expect "$1" "$2" "$found"
 }
 
-# logged TEXT [TIMES]: waits until so many lines of pebsd's log have the text, or one.
+# logged TEXT [TIMES]: waits until TIMES lines (default: 1) of pebsd's log have the text.
 logged() {
 	until_true "the log says: $1" has_lines "$1" "${2:-1}"
 }

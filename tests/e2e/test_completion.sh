@@ -155,7 +155,7 @@ for duration in $(offered_by_bash 'pebsctl pause --for '); do
 	exits "--for $duration" 3 "$PEBSCTL" --socket "$work/nowhere" pause --for "$duration"
 done
 
-# Names contain colons, at which readline splits words. What was typed must stay.
+# Names contain colons, at which readline splits words. The typed part must stay.
 typed() {
 	printf '%s\n' "called() { printf '%s\n' \"\$@\" >'$work/called'; }" 'pebsctl() { called "$@"; }' \
 		". $completion/pebsctl.bash" "$1"$'\t' exit | timeout 60 bash --norc --noprofile -i >/dev/null 2>&1

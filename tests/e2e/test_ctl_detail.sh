@@ -45,7 +45,7 @@ grep -q 'of the requested .*, from' "$work/said" || fail "it ended early: $(cat 
 exits 'the end of one that is over' 0 ctl zoom --stop $cgroup
 grep -q 'the zoom had already ended' "$work/said" || fail "it was over: $(cat "$work/said")"
 
-# Ctrl-C leaves the zoom running, and pebsctl says so. It takes signals itself once it waits, and blocks them then.
+# Ctrl-C leaves the zoom running, and pebsctl says so. While pebsctl waits, it blocks signals and handles them itself.
 env --default-signal=INT "$PEBSCTL" --socket "$socket" zoom --for 1h $cgroup >"$work/interrupted" 2>&1 &
 others=$!
 blocks_int() {

@@ -65,11 +65,11 @@ grep -q 'pebsd.conf(5)' "$work/said" || fail "how to write a rule: $(cat "$work/
 exits 'explain without rules' 4 ctl explain slow-loads $cgroup
 grep -q 'no rules are configured' "$work/said" || fail "no rules: $(cat "$work/said")"
 
-# Of an option that is given twice the last value counts, also if it is 0. What is sent is read here.
+# If an option is given twice, its last value counts, even if that is 0. socat receives the request.
 socat -u "UNIX-LISTEN:$work/asked.sock" "CREATE:$work/asked" &
 others=$!
 until_true 'it listens' [ -S "$work/asked.sock" ]
-# It may not listen yet. The one that is heard waits for an answer, and ends with the one that listens.
+# socat may not listen yet. A pebsctl that reaches socat waits for an answer, and ends with socat.
 while ! [ -s "$work/asked" ] && kill -0 "$others" 2>/dev/null; do
 	timeout 5 "$PEBSCTL" --json --socket "$work/asked.sock" top --depth 3 --depth 0 >/dev/null 2>&1 || :
 done

@@ -81,7 +81,7 @@ still_samples 'without the program that finds virtual machines'
 named 'it' 'cannot mark cgroups with virtual machines, so any cgroup may contain one: .*guest_cgroups.*R9 !read_ok'
 finish
 
-# Without this program no zoom is possible. Each request is told why, and sampling continues.
+# Without this program no zoom is possible. Each request fails with the reason, and sampling continues.
 begin 'program zoom_all 1'
 remember
 for _ in 1 2 3; do

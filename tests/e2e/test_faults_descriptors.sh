@@ -25,7 +25,7 @@ begins_with() {
 	echo "with $1 descriptors: exit code $code: $(tail -n 1 "$work/log" | cut -c 1-150)"
 }
 
-# At the start, whatever cannot be opened. The program's loader uses the first four.
+# Each limit makes something else fail at the start. The program's loader uses the first four descriptors.
 configure model </dev/null
 for limit in 4 8 16 128 256; do
 	begins_with "$limit"

@@ -41,7 +41,7 @@ until_is 'stored' first stored
 remember
 ! cat /dev/zero >"$work/alerts/filling" 2>/dev/null || fail 'there is room'
 
-# Several times, with other rules and other alerts.
+# Repeat this with other rules and other alerts.
 for others in 'first second' 'first third' 'first second third'; do
 	# shellcheck disable=SC2086 # words
 	rules $others
@@ -51,7 +51,7 @@ for others in 'first second' 'first third' 'first second third'; do
 done
 named 'no room' 'cannot write the state of alerts.*check that there is free space'
 expect 'the state before' first "$(stored)"
-# It tries again from time to time, and removes what it wrote.
+# pebsd tries again from time to time, and removes the incomplete file.
 files() {
 	find "$work/alerts" -type f -printf '%f\n' | sort | paste -sd ' '
 }

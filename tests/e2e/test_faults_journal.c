@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A journal that is stopped, or has no room on its disk, reads nothing: what is logged waits in its socket
- * until that is full, too. Nobody waits for it then: it samples and answers, and what the journal did not get
- * is counted.
+ * A journal that is stopped, or has no space on its disk, reads nothing: messages wait in its socket until the
+ * socket is full, too. pebsd must not wait for the journal then. It must sample and answer, and count the
+ * messages that the journal did not get.
  */
 #include <criterion/criterion.h>
 
@@ -72,7 +72,7 @@ static int open_journal(void)
 	return fd;
 }
 
-/* Others of the machine log, too, and the journal reads nothing. */
+/* Other programs of the machine log, too, and the journal reads nothing. */
 static void fill_journal(void)
 {
 	const struct sockaddr_un address = journal_address();
@@ -80,7 +80,10 @@ static void fill_journal(void)
 	bool more = true;
 
 	while (more) {
-		/* Each has a buffer of its own, and the journal's end takes so many of all. */
+		/*
+		 * Each socket has its own send buffer. The journal's socket holds a fixed number of messages
+		 * from all of them.
+		 */
 		int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		size_t before = sent;
 
@@ -106,7 +109,7 @@ static void fill(int fd)
 	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0);
 }
 
-/* Whether an entry of those that are there has the text. */
+/* Returns true if a waiting entry has the text. */
 static bool journal_has(int journal, const char *text)
 {
 	char entry[16384];
@@ -161,7 +164,7 @@ static void start(int error_fd, bool journal)
 	}
 }
 
-/* Its exit code; 124: no answer in a minute. */
+/* Returns pebsctl's exit code; 124: no answer in a minute. */
 static int ctl(const char *words)
 {
 	char command[512];
@@ -239,7 +242,7 @@ Test(faults_journal, it_reads_nothing)
 	fill(stream[0]);
 	works_on("a journal that reads nothing");
 
-	/* It goes on: what comes next is told after how much is missing. */
+	/* Logging continues: the number of lost messages comes before the next message. */
 	cr_expect_not(journal_has(journal, "messages before this one were lost"));
 	cr_expect_eq(ctl("pause --for 2h"), 0);
 	cr_expect_eq(ctl("resume"), 0);
@@ -247,7 +250,7 @@ Test(faults_journal, it_reads_nothing)
 	ends_well();
 }
 
-/* Its socket is gone, and its stream is full. */
+/* The journal's socket is gone, and its stream is full. */
 Test(faults_journal, it_is_gone)
 {
 	int journal = open_journal();
@@ -262,7 +265,7 @@ Test(faults_journal, it_is_gone)
 	ends_well();
 }
 
-/* As in a container whose manager is stopped. */
+/* This happens in a container whose manager is stopped. */
 Test(faults_journal, standard_error_is_a_pipe_that_is_full)
 {
 	int ends[2];

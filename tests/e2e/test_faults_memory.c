@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each allocation fails once, of the daemon's and of its libraries' own: whatever was asked for then, it goes
- * on, what is asked for next is answered as ever, and nothing that was allocated is left behind.
+ * Each allocation of the daemon and of its libraries fails once, during each kind of request. pebsd must
+ * continue, answer the next request as usual, and leak no memory.
  */
 #include <criterion/criterion.h>
 
@@ -24,7 +24,7 @@
 #include "../tools/preload/scarce_memory.h"
 #include "base/cleanup.h"
 
-#define ANSWER_MS 60000 /* it may get no CPU for long */
+#define ANSWER_MS 60000 /* pebsd may wait long for a CPU */
 #define SETTLE_MS 2000
 #define BUSY_MS   60000
 
@@ -54,8 +54,8 @@ static void write_file(const char *name, const char *text)
 }
 
 /*
- * Not one of those that the kernel gives to clients: somebody else's client could have it before pebsd does. No
- * other test of the same run gets it (tests/run.sh).
+ * Returns a port outside the range that the kernel gives to clients. A client of another program could
+ * otherwise have it before pebsd does. Each test of a run has its own (tests/run.sh).
  */
 static unsigned free_port(void)
 {
@@ -123,7 +123,7 @@ static void teardown(void)
 
 TestSuite(faults_memory, .init = setup, .fini = teardown);
 
-/* Starts pebsd on the model, with arguments of its own behind. */
+/* Starts pebsd on the model. Further arguments follow. */
 static void start(const char *mode, const char *value)
 {
 	char preload[512], config[128], shared_path[128], listen[64];
@@ -200,7 +200,10 @@ static int connect_http(void)
 	return -1;
 }
 
-/* Asks, and waits for the answer's end, or that of the connection. Returns its beginning, the caller's. */
+/*
+ * Sends the request, and waits for the end of the answer or of the connection. Returns the beginning of the
+ * answer, which the caller frees.
+ */
 static char *ask(const char *request)
 {
 	bool http = strncmp(request, "GET ", 4) == 0;
@@ -244,7 +247,7 @@ static bool asked_well(const char *request)
 /* Connections end a moment after their answers, or later on a busy machine. */
 static int64_t settled(int64_t wanted, int64_t allowed)
 {
-	/* Most are done within a millisecond or two. */
+	/* Most connections end within a millisecond or two. */
 	for (int i = 0; i < SETTLE_MS && atomic_load(&shared->live) > wanted; i++)
 		nap(1);
 	for (int i = 0; i < BUSY_MS && atomic_load(&shared->live) > allowed; i++)
@@ -261,7 +264,7 @@ static void arm(uint64_t first, uint64_t n)
 	atomic_store(&shared->armed, 1);
 }
 
-/* Returns how many failed. */
+/* Returns the number of allocations that failed. */
 static uint64_t disarm(void)
 {
 	atomic_store(&shared->armed, 0);
@@ -276,29 +279,32 @@ static void serve(void)
 	cr_assert(alive());
 }
 
-/* Each of the first ones fails, and of many more every so many-th. */
+/* Each of the first EACH allocations of a request fails, and every STRIDE-th of the later ones. */
 #define EACH   120
 #define STRIDE 17
 
-/* Those of taking in a connection are the same for all, and cost a second each, in which nobody is taken in.
+/*
+ * Accepting a connection makes the same allocations for every request. A failed one costs a second in which no
+ * connection is accepted, so most requests skip them.
  */
 #define ACCEPT 8
 
 /*
- * json-c (0.16) leaves a member's name behind where the table that it belongs into cannot grow, in calls and
- * answers: a few blocks for one failure in some dozens. A path of the daemon's own that forgot to free would
- * do so in each.
+ * json-c (0.16) leaks a member's name if the object's table cannot grow, in calls and answers: a few blocks
+ * for one failure in some dozens. A leak of the daemon itself would show up in every round.
  */
 #define LEFT_BY_LIBRARY 5
 
-/* A pause and its end are collections, too: the window keeps a block of each. It is asked twice each time. */
+/*
+ * A pause and its end are collections, too: the window keeps a block of each. Each round sends the request
+ * twice.
+ */
 static int64_t kept_by_window(const char *request)
 {
 	return strstr(request, ".Pause\"") || strstr(request, ".Resume\"") ? 2 : 0;
 }
 
-/* What asked for it was told, with an error or the end of the connection, or got all of it in spite of that.
- */
+/* The client got an error, the end of the connection, or the whole answer in spite of the failed allocation. */
 static unsigned fail_each(const char *request, unsigned first)
 {
 	const int64_t kept = kept_by_window(request);
@@ -383,7 +389,7 @@ static size_t log_lines(void)
 	return lines;
 }
 
-/* Nothing can be allocated for some collections, scrapes and questions. */
+/* No allocation succeeds during some collections, scrapes and requests. */
 Test(faults_memory, no_memory_for_a_while)
 {
 	int64_t before, most;
@@ -417,13 +423,15 @@ Test(faults_memory, no_memory_for_a_while)
 	if (said > 20)
 		print_log();
 	cr_expect_leq(said, 20U, "%zu lines in the log", said);
-	/* Windows fill meanwhile, with some blocks in each collection. */
+	/* Windows fill in the meantime, with some blocks in each collection. */
 	most = before + 200 + 2 * (int64_t)((now_ns() - begun_ns) / 100000000);
 	cr_expect_leq(settled(before, most), most, "%lld blocks are left",
 		      (long long)(atomic_load(&shared->live) - before));
 }
 
-/* The start, at some allocations all over it: it ends with a word on memory, or serves all the same. */
+/*
+ * Allocations all over the start fail. pebsd then exits with a message about memory, or serves nevertheless.
+ */
 Test(faults_memory, some_allocations_of_the_start)
 {
 	const unsigned points = 24;
@@ -440,7 +448,9 @@ Test(faults_memory, some_allocations_of_the_start)
 	all = atomic_load(&shared->asked);
 	(void)printf("%5llu allocations: the start\n", (unsigned long long)all);
 	for (unsigned i = 0; i < points; i++) {
-		/* At another place of each stretch, so that all runs together come to many. */
+		/*
+		 * Each run fails at another place of its stretch, so that all runs together cover many places.
+		 */
 		arm(all * i / points + (uint64_t)i * 977 % (all / points), 1);
 		start("--once", "--for=100ms");
 		cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);

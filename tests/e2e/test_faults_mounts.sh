@@ -39,7 +39,7 @@ first_uses() {
 	get /metrics >/dev/null
 }
 
-# cgroup2 disappears while pebsd runs: cgroups are distinguished and named as before, also those that are born then.
+# cgroup2 disappears while pebsd runs: cgroups are distinguished and named as before, even new ones.
 start --config "$work/pebsd.conf"
 first_uses
 remember
@@ -76,7 +76,7 @@ exits 'no cgroup2 at the start' 3 timeout 60 unshare --mount --propagation uncha
 grep -q 'no cgroup2 file system is mounted.*mount it' "$work/said" || fail "no cgroup2 at the start: $(cat "$work/said")"
 expect 'lines' 1 "$(wc -l <"$work/said")"
 
-# /proc disappears while pebsd runs: what is read there is left out, and everything else continues.
+# /proc disappears while pebsd runs: pebsd leaves out the data from it, and everything else continues.
 proc=$work/proc
 start --config "$work/pebsd.conf"
 get /metrics >"$work/before"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Whoever reads its log leaves, or files may not grow (RLIMIT_FSIZE): neither is the end of pebsd.
+# pebsd survives when the reader of its log exits, and when files may not grow (RLIMIT_FSIZE).
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need prlimit mkfifo
@@ -24,7 +24,7 @@ kill "$daemon"
 wait "$daemon" || fail 'without a reader of its log it does not end well'
 daemon=''
 
-# The state of two alerts is larger than a file may be. The log is no file.
+# The state of two alerts is larger than a file may be. The log is not a file.
 configure model < <(
 	printf '[model]\nworkloads = pointer-chase\n'
 	for name in first second third; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The process is stopped for a while (SIGSTOP; some seconds stand for a minute), as by a debugger or a suspended
-# machine. What arrives in the meantime is counted over the time that it took. No rule takes it for a burst, and pebsd
-# continues.
+# machine. Samples that arrive in the meantime are counted over the whole time. No rule takes them for a burst, and
+# pebsd continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -28,7 +28,7 @@ turns() {
 	stat -c %s "$work/turns" 2>/dev/null || echo 0
 }
 
-# more_turns N: waits until the work has been done so many more times
+# more_turns N: waits until the work has been done N more times
 more_turns() {
 	local until
 	until=$(($(turns) + $1))
@@ -61,7 +61,7 @@ firing() {
 
 start --config "$work/pebsd.conf"
 sampled "$name"
-# The highest rate there can be, whatever the machine does: that of ten turns a second.
+# The highest possible rate on any machine is that of ten turns a second.
 before=$(counted) turns_before=$(turns)
 more_turns 30
 until_true 'a collection' another_collection "$(collected)"
@@ -79,7 +79,7 @@ until_is 'what fires at the usual rate' usual firing
 "$PEBSCTL" --socket "$socket" watch >"$work/watched" 2>&1 &
 watcher=$!
 others="$others $watcher"
-# Once it has shown something, it is watching.
+# pebsctl is watching as soon as it has shown something.
 for _ in $(seq 600); do
 	[ ! -s "$work/watched" ] || break
 	ctl reload >/dev/null

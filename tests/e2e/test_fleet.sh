@@ -28,8 +28,8 @@ printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.j
 run_prometheus global global.yml
 until_there shard 'service:pebsd_latency_cycles_bucket:rate5m{le="+Inf"}'
 
-# The label for the group of a cgroup: each path has one.
-# A scrape of each second has a second, which may be too short on a busy machine: series are gone until the next one.
+# Each path has a label for the group of its cgroup. Prometheus scrapes each second, with a time limit of a second. A
+# busy machine may exceed that, and the series are then gone until the next scrape.
 expect 'the service of a unit' postgresql \
 	"$(curl --silent --data-urlencode 'match[]=pebsd_latency_cycles_count{cgroup="/system.slice/postgresql.service"}' \
 		"http://$(cat "$work/shard/address")/api/v1/series" | jq -r '.data[0].service')"

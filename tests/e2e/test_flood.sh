@@ -30,7 +30,7 @@ held() {
 	find "/proc/$1/fd" -mindepth 1 | wc -l
 }
 
-# Remembers the same of the process that speaks HTTP. It must be the same process afterwards.
+# Remembers the same values of the process that speaks HTTP, which must be the same process afterwards.
 before_it() {
 	expect 'a scrape before' 200 "$(local_scrape)"
 	remember
@@ -61,7 +61,7 @@ healthy() {
 }
 until_is 'HTTP' 200 healthy
 
-# A thousand silent clients. Each has a second, or ten if nobody waits. A scrape waits for its turn.
+# A thousand silent clients. Each is ended after a second, or ten if no other client waits. A scrape waits for its turn.
 before_it
 mkfifo "$work/input"
 "$crowd" "$socket_http" hold 1000 <"$work/input" >"$work/silent" &
@@ -82,7 +82,7 @@ before_it
 "$crowd" "$socket_http" call 1000 'GET /metrics HTTP/1.0' >"$work/half"
 after_it '1,000 halves of a request'
 
-# 100 MB: of a header without an end, and of a body that nobody needs.
+# A client sends 100 MB of a header without an end, and another one 100 MB of a body that nobody needs.
 before_it
 "$crowd" "$socket_http" send 100000000 >"$work/long"
 taken=$(tr ' ' '\n' <"$work/long" | sed -n 's/^taken=//p')
@@ -95,7 +95,7 @@ code=$(scrape --unix-socket "$socket_http" --header 'Expect:' --data-binary "@$w
 after_it 'a body of 100 MB'
 rm "$work/zeros"
 
-# Many headers, and a long one.
+# Clients send many headers, and a long one.
 before_it
 headers=()
 for i in $(seq 2000); do
@@ -128,11 +128,11 @@ for _ in 1 2 3; do
 	[ "$(speaker)" != "$http" ] || fail 'it was not killed'
 done
 still_samples 'after kills'
-# The others are told of together after a minute.
+# One line reports the others together after a minute.
 minutes=$((($(uptime_ms) - began) / 60000))
 named 'three kills' "the HTTP endpoint's process was killed by signal 9 (KILL)" $((1 + minutes))
 quiet 'three kills' $((1 + minutes))
-# A body is as of the last collection.
+# A body has the counts of the last collection.
 restarts() {
 	[ "$(local_scrape)" = 200 ] && sed -n 's/^pebsd_http_restarts_total //p' "$work/metrics"
 }

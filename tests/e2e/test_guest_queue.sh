@@ -38,7 +38,7 @@ kind=$series,$machine,$cpus
 [ "$machine,$cpus" != skylake-server,1 ] || kind=$series
 [ "$root" = initrd ] || kind+=,$root
 : >"$serial"
-# Of this and of earlier guests.
+# Count this guest and earlier ones.
 exec {fd}>guests.lock
 flock $fd
 guest=$(($(cat guests 2>/dev/null || echo 0) + 1))

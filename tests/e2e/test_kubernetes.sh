@@ -55,7 +55,7 @@ expect("token", spec["automountServiceAccountToken"], False)
 for host in "hostNetwork", "hostPID", "hostIPC":
     expect(host, spec[host], False)
 
-# No more than its README explains.
+# The container may have no more privileges than the README explains.
 security = container["securityContext"]
 expect("capabilities", security["capabilities"], {"drop": ["ALL"], "add": ["BPF", "PERFMON", "DAC_READ_SEARCH"]})
 with open("units/pebsd.service") as file:

@@ -143,7 +143,7 @@ for verb in 'zoom model:mix' "profile -o $work/profile model:mix"; do
 	grep -q 'the origin is model, which has no running tasks' "$work/said" || fail "$verb: $(cat "$work/said")"
 done
 [ ! -e "$work/profile" ] || fail 'a profile that cannot be left a file'
-# A rule that fires makes its cgroup's hot tables, and is told that a zoom is not possible.
+# A rule that fires starts its cgroup's hot tables. The log says that its zoom is not possible.
 logged 'tracking hot code and data of model:false-sharing for rule sharing, alert 1'
 logged 'the action zoom of alert 1 (rule sharing) failed: the origin is model'
 ctl --json status | jq -e '.detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'

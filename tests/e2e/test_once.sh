@@ -51,8 +51,8 @@ for bad in empty noise foreign stump missing; do
 	! grep -q '"samples"' "$work/said" || fail "$bad: samples were invented"
 done
 
-# What is left out is reported, also in JSON. Names from outside never reach a terminal unescaped, and are not reported
-# one by one.
+# pebsd reports the samples that it leaves out, also in JSON. Names from outside never reach a terminal unescaped, and
+# are not reported one by one.
 "$TOOLS/make_hostile" "$work/hostile" 1000
 printf '[cgroups]\nmax = 16\n' >"$work/few.conf"
 "$PEBSD" --config "$work/few.conf" --replay "$work/hostile" --once --json >"$work/hostile.json" 2>"$work/log" ||

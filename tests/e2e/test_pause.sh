@@ -62,7 +62,7 @@ expect 'the metric before' 0 "$(metric pebsd_paused)"
 healthz 200
 ctl watch >"$work/watched" &
 others=$!
-# Once it has shown something, it is watching.
+# pebsctl is watching as soon as it has shown something.
 for _ in $(seq 600); do
 	[ ! -s "$work/watched" ] || break
 	ctl reload >/dev/null

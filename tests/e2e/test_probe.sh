@@ -86,7 +86,7 @@ if unshare --user --map-root-user true 2>/dev/null; then
 	told 'in a user namespace' 'this process runs in a user namespace' unshare --user --map-root-user "$PEBSD"
 fi
 
-# It also answers with few descriptors.
+# The probe also answers with few descriptors.
 status=0
 prlimit --nofile=24:24 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || status=$?
 expect 'exit code with 24 descriptors' 3 "$status"

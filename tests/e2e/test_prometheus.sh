@@ -37,15 +37,15 @@ for _ in $(seq 600); do
 	kill -0 "$others" 2>/dev/null || fail "prometheus ended: $(tail -n 3 "$work/prometheus.log")"
 	sleep 0.2
 done
-# Prometheus gives a scrape of each second a second, which may be too short on a busy machine: its series are gone until
-# the next one.
+# Prometheus scrapes each second, with a time limit of a second. A busy machine may exceed that, and the series are then
+# gone until the next scrape.
 until_is up 1 query up
 
 cgroup=/system.slice/postgresql.service
 until_is 'samples of a cgroup' \
 	"$(ctl --json show "$cgroup" | jq '.events.loads.samples')" \
 	query "sum(pebsd_source_samples_total{cgroup=\"$cgroup\"})"
-# Its value is left in `theirs`.
+# their_quantile Q: sets `theirs` to the quantile that Prometheus computes. Fails if there is none.
 their_quantile() {
 	theirs=$(query "histogram_quantile($1, pebsd_latency_cycles_bucket{cgroup=\"$cgroup\"})")
 	[ -n "$theirs" ]

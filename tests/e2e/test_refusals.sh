@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd reports what it refuses by name, on the right line, with the right exit code.
+# pebsd names each option and key that it refuses, reports the right line, and exits with the right code.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -10,7 +10,7 @@ exits 'an origin that there is not' 2 "$PEBSD" --origin modell
 exits 'help' 0 "$PEBSD" --help
 exits 'version' 0 "$PEBSD" --version
 
-# What cannot be written in whole is a failure.
+# Output that cannot be written completely is a failure.
 for mode in --help --version --check-config --probe; do
 	exits "$mode without room for what it says" 1 sh -c '"$@" >/dev/full' sh "$PEBSD" $mode
 	grep -q 'cannot write to standard output: No space left' "$work/said" || fail "$mode: $(cat "$work/said")"
@@ -43,7 +43,7 @@ exits 'CPUs of which one is here' 0 "$PEBSD" --check-config --config "$work/cpus
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 grep -qxF 'Configuration OK (config/pebsd.conf; 0 rules).' "$work/said" || fail "files are missing: $(cat "$work/said")"
 
-# Values that are allowed but name nobody, or cost more than anybody means, are warnings.
+# Names of users or groups that do not exist, and an unusually large budget, are only warnings.
 printf '[sampling]\nbudget = 8%%\n[control]\ngroup = no-such-group\ndetail = no-such-user\n' >"$work/warn.conf"
 exits 'a configuration with warnings' 0 "$PEBSD" --check-config --config "$work/warn.conf"
 for text in 'warn.conf:2: budget = 8%: sampling may take 8% of the time of each CPU' \

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 # expect STATUS LAST_LINE [PATTERN...] -- RUNNER_ARGUMENT...: the output must contain each pattern. Tests have a minute
-# unless the arguments say otherwise, as this machine may be busy. What is to pass never has less.
+# unless the arguments say otherwise, as this machine may be busy. A test that is to pass never has less.
 expect() {
 	local status=0 want=$1 last=$2 output
 	local -a patterns=()

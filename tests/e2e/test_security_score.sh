@@ -41,7 +41,7 @@ PrivateUsers				capabilities count in the first user namespace alone
 RestrictAddressFamilies_AF_UNIX		its socket, the journal
 DeviceAllow				systemd's own doing: ProtectClock= lets the clock's device be read
 POINTS
-# The points of the service that finds names.
+# The points of pebsd-symbols.service, which finds names.
 cat >"$work/pebsd-symbols.service" <<'POINTS'
 RootDirectoryOrRootImage		/proc, and the journal's socket, are the host's
 AmbientCapabilities			a user of its own has its capabilities by these

@@ -77,7 +77,7 @@ daemon=''
 expect 'exit code after SIGTERM' 0 "$status"
 [ ! -e "$socket" ] || fail 'the socket is left behind'
 
-# A pipe with a slow writer: what has arrived is served, the rest as soon as it arrives, and SIGTERM ends it.
+# A pipe has a slow writer: samples are served as soon as they arrive, and SIGTERM ends the daemon.
 size=$(stat -c %s "$file")
 mkfifo "$work/pipe" "$work/more"
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the service manager and the journal get to hear: READY, STATUS, the watchdog, STOPPING; messages with
- * fields. */
+/*
+ * pebsd's notifications to the service manager (READY, STATUS, the watchdog, STOPPING), and its messages to
+ * the journal, with fields.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -51,7 +53,7 @@ static int bind_datagrams(const char *path)
 	return fd;
 }
 
-/* Reads datagrams until one holds `wanted`; which is returned in `ret`. */
+/* Reads datagrams until one contains `wanted`, and returns that one in `ret`. */
 static bool receive(int fd, const char *wanted, char *ret, size_t bytes)
 {
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
@@ -149,7 +151,7 @@ Test(service, readiness_status_watchdog_and_stopping)
 	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
 }
 
-/* Its time is run between the watchdog's notifications, and no status of it can be taken for a machine's. */
+/* The model's time is run between the watchdog's notifications. Its status cannot be taken for a machine's. */
 Test(service, the_model_says_what_it_is)
 {
 	_cleanup_free_ char *path = in_directory("notify");
@@ -192,7 +194,7 @@ Test(service, the_reason_for_not_starting_is_the_status)
 	cr_expect_null(strstr(message, "READY=1"));
 }
 
-/* sd_journal_sendv(3) knows one socket: it is put there in a mount namespace of the test's own. */
+/* sd_journal_sendv(3) uses a fixed path. The test puts its own socket there, in its own mount namespace. */
 Test(service, messages_reach_the_journal_with_their_fields)
 {
 	_cleanup_free_ char *errors = in_directory("errors");
@@ -210,7 +212,7 @@ Test(service, messages_reach_the_journal_with_their_fields)
 	cr_assert_eq(mkdir("/run/systemd/journal", 0755), 0);
 	fd = bind_datagrams("/run/systemd/journal/socket");
 
-	/* Standard error that leads to the journal is known by its device and inode. */
+	/* pebsd recognizes a standard error that leads to the journal by its device and inode. */
 	error_fd = open(errors, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_geq(error_fd, 0);
 	cr_assert_eq(fstat(error_fd, &st), 0);

@@ -54,7 +54,7 @@ systemd-socket-activate --seqpacket --listen="$work/socket" setpriv --reuid=6553
 	--no-new-privs --inh-caps="-all,$rights" --ambient-caps="-all,$rights" --bounding-set="-all,$rights" \
 	"$work/pebsd" --symbolizer 2>"$work/log" &
 activator=$!
-# It listens a moment after its socket is there.
+# The symbolizer listens a moment after its socket exists.
 for _ in {1..600}; do
 	! said=$("$work/ask_name" "$work/socket" "$pid") || break
 	sleep 0.1

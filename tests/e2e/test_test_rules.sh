@@ -96,7 +96,7 @@ told 'an excluded command' --replay "$step" --config "$work/excluded.conf"
 expect 'the other one is judged' '[0,1,1,1]' "$(jq -c \
 	'[(.transitions | length), .cgroups, .cgroups_excluded, .rules[0].cgroups_judged]' "$work/json")"
 
-# One after the other, on one clock: nothing is known of the hour between them.
+# Two recordings follow each other on one clock: nothing is known of the hour between them.
 "$TOOLS/make_step" --start 5200 "$work/next.perf.data"
 chmod 644 "$work/next.perf.data"
 told 'two recordings' --replay "$step" --replay "$work/next.perf.data" --config "$work/db-p99.conf"
@@ -110,7 +110,7 @@ expect 'no time of day where none is known' '[[false,false],[true,true]]' \
 	"$(jq -c '[.transitions[] | select(.state == "firing") | [has("time"), has("fired")]]' "$work/json")"
 grep -q 'judged by itself' "$work/log" || fail 'the second clock is not told'
 
-# A damaged recording: what was judged before the damage stays valid.
+# If a recording is damaged, the results before the damage stay valid.
 head -c $(($(stat -c %s "$step") * 3 / 4)) "$step" >"$work/cut.perf.data"
 chmod 644 "$work/cut.perf.data"
 code=2 told 'a cut recording' --replay "$work/cut.perf.data" --config "$work/db-p99.conf"

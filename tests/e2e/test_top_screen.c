@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* `pebsctl top` on terminals of libvterm's, and where there is none; over a daemon whose figures are made up.
+/*
+ * `pebsctl top` on terminals that libvterm emulates, and without a terminal. The figures of the daemon are
+ * made up.
  */
 #include <criterion/criterion.h>
 
@@ -110,7 +112,7 @@ static void press(struct terminal *terminal, const char *keys, const char *wante
 	expect(terminal, wanted);
 }
 
-/* The `number`-th line of the screen, from 0. The caller frees. */
+/* Returns line `number` of the screen, from 0. The caller frees it. */
 static char *line_of(const struct terminal *terminal, int number)
 {
 	_cleanup_free_ char *screen = terminal_text(terminal);
@@ -131,7 +133,7 @@ static void quit(struct terminal *terminal)
 	terminal_free(terminal);
 }
 
-/* Waits until the line has the text: the screen may be drawn in parts. The caller frees. */
+/* Waits until the line has the text, because the screen may be drawn in parts. The caller frees the line. */
 static char *line_with(struct terminal *terminal, int number, const char *text)
 {
 	char *line = line_of(terminal, number);
@@ -277,7 +279,7 @@ Test(top_screen, what_is_frozen_stays)
 	terminal = run_plain(80, 24);
 	expect(terminal, CGROUP);
 	press(terminal, " ", "FROZEN at");
-	/* What is still on its way may come first. Without the space bar something changes each second. */
+	/* Output that is still on its way may come first. Without the space bar, the screen changes each second. */
 	for (int i = 0; i < 3 && (!after || strcmp(after, before) != 0); i++) {
 		free(before);
 		before = after ? TAKE_PTR(after) : terminal_text(terminal);
@@ -288,7 +290,9 @@ Test(top_screen, what_is_frozen_stays)
 	quit(terminal);
 }
 
-/* ">" and the name that is marked, once it is another one than `before`. The caller frees. */
+/*
+ * Waits until another name than `before` is marked. Returns ">" and the marked name, which the caller frees.
+ */
 static char *marked_after(struct terminal *terminal, const char *before)
 {
 	for (int i = 0; i < WAIT_MS / 20; i++) {
@@ -305,7 +309,7 @@ static char *marked_after(struct terminal *terminal, const char *before)
 	return NULL;
 }
 
-/* The marked cgroup stays marked wherever it goes. */
+/* The marked cgroup stays marked when it moves to another line. */
 Test(top_screen, the_mark_follows_its_cgroup)
 {
 	static const char first[] = ">/system.slice/postgresql@15-main.service";
@@ -380,7 +384,7 @@ Test(top_screen, names_cannot_reach_the_terminal)
 		cr_expect_null(strstr(terminal_written(terminal), "\xe2\x80\xae"), "nothing turns the line");
 		expect(terminal, i == 0 ? "日本-e\\xcc\\x81-\\xe2\\x80\\xae.service" : "\\xe6\\x97\\xa5");
 		for (const char *at = terminal_written(terminal); i == 1 && *at; at++)
-			cr_assert_gt(*at, 0, "a byte that is no ASCII: %02x", (unsigned char)*at);
+			cr_assert_gt(*at, 0, "a byte that is not ASCII: %02x", (unsigned char)*at);
 		quit(terminal);
 	}
 }
@@ -398,7 +402,7 @@ Test(top_screen, a_daemon_that_goes_and_comes_back)
 	expect(terminal, CGROUP);
 	start_daemon("live");
 	expect_gone(terminal, "lost connection to pebsd at");
-	/* One that is there and says nothing keeps nobody from leaving. */
+	/* A daemon that is stopped does not prevent users from leaving. */
 	(void)kill(daemon_pid, SIGSTOP);
 	terminal_watch(terminal, 1500);
 	terminal_type(terminal, "q");
@@ -495,7 +499,7 @@ Test(top_screen, one_page_where_there_is_no_terminal)
 	cr_expect_eq(WEXITSTATUS(status), 2, "%s", wrong);
 }
 
-/* What is refused is refused before the screen is taken over, with the codes of all verbs. */
+/* Refusals come before the screen is taken over, and exit with the same codes as other verbs. */
 Test(top_screen, failures_leave_the_terminal_alone)
 {
 	const struct terminal_settings settings = {

@@ -82,7 +82,7 @@ for verb in $verbs; do
 	done
 done
 
-# What a reader can have in all shows no address; that there is one to be had is seen by root.
+# No reply to a reader contains an address. Root's reply does, so there is one to find.
 for verb in status top show rules alerts explain neighbours; do
 	words=${arguments[$verb]:-}
 	# shellcheck disable=SC2086

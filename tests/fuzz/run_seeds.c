@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* In memory of exactly that size, as libFuzzer passes it: the sanitizers see what reads beyond it. */
+/* Copies the data to memory of exactly its size, as libFuzzer does: sanitizers then find reads beyond it. */
 static int try_bytes(const char *data, size_t size)
 {
 	_cleanup_free_ uint8_t *exact = calloc(size ? size : 1, 1);

@@ -18,7 +18,7 @@ guest=$BUILD/guest
 export GUEST_CACHE
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
-# What cannot be obtained here is skipped, as tests/run.sh understands it.
+# Exit with this code if something cannot be obtained: tests/run.sh then counts the test as skipped.
 EXIT_SKIP=77
 
 say() {

@@ -36,7 +36,7 @@ install -m 644 "$here"/inside/*.jq "$here"/../bench/sample_price.txt "$BUILD"/te
 # Includes the package of `make deb`, if there is one.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
 cp "$kernel/release" "$place/release"
-# For a virtual machine inside the virtual machine, which pebsd must mark.
+# Files for a virtual machine inside the guest. pebsd must mark its cgroup.
 mkdir "$place/kvm"
 for name in irqbypass kvm kvm-amd; do
 	file=$(find "$kernel/usr/lib/modules" -name "$name.ko*" -print -quit)

@@ -87,7 +87,7 @@ static uint64_t number(const char *option, const char *text)
 	unsigned long long value = strtoull(text, &end, 0);
 
 	if (end == text || *end)
-		errx(USAGE, "--%s: \"%s\" is no number", option, text);
+		errx(USAGE, "--%s: \"%s\" is not a number", option, text);
 	return value;
 }
 
@@ -109,7 +109,7 @@ static struct wish read_options(int argc, char **argv)
 		wish.given[option - 1] = true;
 	}
 	if (optind != argc)
-		errx(USAGE, "\"%s\" is no option", argv[optind]);
+		errx(USAGE, "\"%s\" is not an option", argv[optind]);
 	return wish;
 }
 

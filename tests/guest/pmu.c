@@ -305,7 +305,7 @@ static void describe_kernel(char *text)
 
 	read_types(&types);
 	read_symbols(&symbols);
-	/* From 6.2 to 6.14, it is a field of another variable. */
+	/* From 6.2 to 6.14, `current_task` is a field of pcpu_hot. */
 	current = symbols.current_task;
 	if (symbols.pcpu_hot && find_structure(&types, "pcpu_hot"))
 		current = symbols.pcpu_hot + offset_of(&types, "pcpu_hot", "current_task");

@@ -346,7 +346,7 @@ static int refused(int error)
 	       error == EAFNOSUPPORT || error == ENXIO;
 }
 
-/* Names of actions whose path exists for sure. If it is not found, it is hidden. */
+/* Returns true for actions on a path that certainly exists. If it is not found, it is hidden. */
 static int hidden(const char *name)
 {
 	return strncmp(name, "read_", 5) == 0 || strncmp(name, "see_", 4) == 0 ||

@@ -39,7 +39,7 @@ static long parse(const char *option, const char *text, long most)
 	long number = strtol(text, &end, 10);
 
 	if (end == text || *end || number < 1 || number > most)
-		errx(USAGE, "--%s: \"%s\" is no number from 1 to %ld", option, text, most);
+		errx(USAGE, "--%s: \"%s\" is not a number from 1 to %ld", option, text, most);
 	return number;
 }
 

@@ -49,7 +49,7 @@ static unsigned long parse(const char *option, const char *text, unsigned long l
 	errno = 0;
 	number = strtoul(text, &rest, 10);
 	if (rest == text || *rest || *text == '-' || errno || number < least || number > most)
-		errx(USAGE, "--%s: \"%s\" is no number from %lu to %lu", option, text, least, most);
+		errx(USAGE, "--%s: \"%s\" is not a number from %lu to %lu", option, text, least, most);
 	return number;
 }
 

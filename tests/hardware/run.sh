@@ -389,7 +389,7 @@ while read -r pmu cpus; do
 	large=$((8 * last > 268435456 ? 8 * last : 268435456))
 
 	[ "$l2" -le $((2 * l1)) ] || try "L2 ($pmu)" 3 "$pmu" "$cpu" $((l2 / 2)) "$node" l2
-	# L2 holds an eighth of this, unless that is more than half of the cache that all CPUs share.
+	# The buffer is eight times L2, but at most half of L3, which all CPUs share.
 	if [ "$l3" -gt $((4 * l2)) ]; then
 		try "L3 ($pmu)" 31 "$pmu" "$cpu" $((8 * l2 < l3 / 2 ? 8 * l2 : l3 / 2)) "$node" l3 local_cache
 	else

@@ -303,8 +303,7 @@ size_t bench_text_compare(FILE *out, const struct bench_results *a, const struct
 	}
 	print_missing(out, a, b, "A");
 	print_missing(out, b, a, "B");
-	(void)fprintf(out,
-		      "%zu worse, %zu better, %zu the same within the spread of both, %zu not to be told\n",
+	(void)fprintf(out, "%zu worse, %zu better, %zu the same within the spread of both, %zu unknown\n",
 		      worse, improved, same, unknown);
 	return worse;
 }

@@ -196,7 +196,7 @@ static const char *check_histogram(struct parser *parser, const char *suffix, co
 		if (!labels->le[0] || *end || edge <= parser->last_edge || parser->has_infinity)
 			return "a bucket without an le above the one before";
 		if (strcmp(labels->le, "+Inf") != 0 && !strchr(labels->le, '.'))
-			return "an le that is no OpenMetrics float";
+			return "an le that is not an OpenMetrics float";
 		if (value < parser->last_count)
 			return "a bucket below the one before";
 		parser->last_edge = edge;
@@ -263,7 +263,7 @@ static const char *parse_sample(struct parser *parser, const char *line)
 		return "no value";
 	value = strtod(at + 1, &end);
 	if (*end || value != value)
-		return "a value that is no number";
+		return "a value that is not a number";
 	if (strcmp(parser->type, "gauge") != 0 && value < 0)
 		return "a negative counter";
 	if (strcmp(parser->type, "histogram") == 0) {

@@ -14,7 +14,7 @@ need jq curl base64
 pictures=$(dirname "$PEBSD")/page
 mkdir -p "$pictures"
 
-# Cells of the table by their columns' names, with names as people read them.
+# The cells of each row by column. A name is as people see it on the page.
 table='[...document.querySelectorAll("#table tbody tr")].map(tr => Object.fromEntries([...tr.cells].map((cell, i) =>
 	[document.querySelectorAll("#table thead th")[i].dataset.key, (cell.querySelector("bdi") || cell).textContent])))'
 

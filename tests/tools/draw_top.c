@@ -246,7 +246,10 @@ static bool frame_has(const struct picture *picture, size_t frame, int row, int 
 	return false;
 }
 
-/* Writes the pieces of a layer that are there from the frame `first` to the frame `last`, and not around them. */
+/*
+ * Writes the pieces of a layer that appear in frame `first`, stay up to frame `last`, and are not in the next
+ * one.
+ */
 static void put_pieces(FILE *out, const struct picture *picture, int layer, size_t first, size_t last)
 {
 	for (int row = 0; row < picture->rows; row++) {
@@ -267,7 +270,7 @@ static void put_pieces(FILE *out, const struct picture *picture, int layer, size
 	}
 }
 
-/* The rule that shows a group in some of the frames alone. Without animation only the last frame is shown. */
+/* Writes the CSS rule that shows a group in these frames only. Without animation, the last frame is shown. */
 static void put_rule(const struct picture *picture, size_t first, size_t last)
 {
 	double share = 100.0 / (double)picture->n_frames;

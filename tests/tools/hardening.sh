@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Looks at what became of the compiler's and the linker's hardening in programs: prints what each lacks, a line each,
-# and exits with 1 where there is anything.
+# Checks programs for the hardening of compiler and linker. Prints each missing part of each program on a line, and
+# exits with 1 if there is any.
 #   hardening.sh PROGRAM...
 set -u
 export LC_ALL=C

@@ -34,7 +34,7 @@ TURNS = [
     (r"\bwhere (?:not|none|absent)\b", "if not, if there is none"),
     (r"\b(?:goes|go|went|gone) on (?:with|well|in|as)\b", "continues, uses"),
     (r"\bas (?:many|much) as may\b", "the maximum number"),
-    (r"\boptions alone\b|\broot alone\b(?! adds)|\bthis one alone\b", "only"),
+    (r"\boptions alone\b|\bthis one alone\b", "only"),
     (r"\btabled\b", "in a table, tracked"),
     (r"\bnothing came yet\b|\basked again all the time\b|\bfree of mistakes\b|\bnothing of it here\b|\btakes it, Esc\b",
      "see CONTRIBUTING, Words"),

@@ -23,7 +23,7 @@ LINES_MAX = 12
 PARAGRAPH = re.compile(r"\.(P|PP|LP|TP|IP|Pp|It)\b")
 HEADING = re.compile(r"\.(SH|SS|Sh|Ss)\b")
 OTHER = re.compile(r"\.(RS|RE|SY|YS|sp|in|Bl|El)\b")
-# What is printed as it is.
+# Text between these macros is printed as it is.
 VERBATIM = re.compile(r"\.(nf|EX|TS|Bd)\b")
 VERBATIM_END = re.compile(r"\.(fi|EE|TE|Ed)\b")
 # One page for all, so that positions only grow.

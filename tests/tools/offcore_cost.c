@@ -32,7 +32,7 @@
 #define ROUNDS     41
 #define ROUNDS_MAX 1001
 
-/* Without the counting, and with this number of counters. */
+/* Measure without counting, and with these numbers of counters. */
 static const size_t counter_counts[] = {0, 2, 3, 5};
 
 #define MODES ARRAY_SIZE(counter_counts)

@@ -76,7 +76,7 @@ else
 	set -- --origin model "$@"
 fi
 
-# It ends with this script, even if no trap can run.
+# pebsd ends with this script, even if no trap can run.
 setpriv --pdeathsig TERM "$build/pebsd" "$@" &
 daemon=$!
 tries=0

@@ -619,7 +619,7 @@ Test(act, a_directory_that_takes_nothing_more_is_told_once)
 	cr_assert_eq(told("is written to"), 1);
 }
 
-/* As by whoever tidies up; what is in it is still known. */
+/* As by a program that tidies up. pebsd still knows what was in the directory. */
 Test(act, a_directory_that_is_removed_is_made_again)
 {
 	_cleanup_free_ char *state = NULL;
@@ -656,7 +656,7 @@ Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
 	cr_expect(is_there("2.env"));
 	cr_expect(is_there("state.json"));
 
-	/* One of others is not written to, and it is told why. */
+	/* A directory that other users have access to is refused when it is opened, and the log says why. */
 	cr_assert_eq(chmod(place, 0777), 0);
 	fire(3);
 	cr_expect_eq(told("cannot write"), 0, "it was this user's when it was opened");

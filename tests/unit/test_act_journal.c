@@ -163,7 +163,7 @@ Test(act_journal, the_catalog_explains_both_ids_by_fields_that_there_are)
 		if (length == 0 || at[1 + length] != '@')
 			continue;
 		name = strndup(at + 1, length);
-		cr_expect_not_null(facts_get(&facts, name), "%s is no field", name);
+		cr_expect_not_null(facts_get(&facts, name), "%s is not a field", name);
 		free(name);
 		at += length + 1;
 	}

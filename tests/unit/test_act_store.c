@@ -235,7 +235,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"files\":[{\"alert\":3,", "\"files\":[{\"alert\":17,", "order");
 }
 
-/* As objects of json-c they would take a hundred times the memory of their text. */
+/* As objects of json-c, the values would take a hundred times the memory of their text. */
 Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 {
 	static const char begin[] = "{\"version\":1,\"boot\":\"0\",\"next_alert\":1,\"alerts\":[0",
@@ -255,7 +255,7 @@ Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 	cr_expect_str_eq(wrong, "it has more values than any state of alerts");
 }
 
-/* Whoever owns a cgroup chooses its name. */
+/* The owner of a cgroup chooses its name. */
 Test(act_store, commas_and_brackets_in_names_are_no_values)
 {
 	static char cgroup[4096];
@@ -351,7 +351,7 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 	tree_remove(root);
 }
 
-/* Symbolic links in the place of the files are neither read nor written through. */
+/* Symbolic links with the names of these files are neither read nor written through. */
 Test(act_store, links_are_not_followed)
 {
 	char *root = tree_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which cgroups are asked for their directories when more are pending than can be asked at once. */
+/* The choice of the cgroups whose directories are read next, when more are pending than fit in one turn. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -83,7 +83,7 @@ Test(baseline, counts_half_as_much_each_half_life)
 	cr_expect_eq(ret.latency[80], 120);
 	cr_expect_eq(ret.latency_sum, 72000, "a mean of 40 still");
 
-	/* The rate: the same weight in the same time as in one window, worth 1800 samples as well. */
+	/* The rate is that of one window: the same weight in the same time. It is worth 1800 samples, too. */
 	expect_near((double)ret.weight / seconds, 100000.0 / 30, 1e-9);
 	expect_near((double)ret.weight * (double)ret.weight / ret.weight_squared, 1800, 1e-6);
 }

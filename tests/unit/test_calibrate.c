@@ -190,6 +190,6 @@ Test(calibrate, the_kernels_own_bound_is_for_steering)
 	cr_expect_eq(calibrate_bound_ns(100000, 0), 2500);
 	cr_expect_eq(calibrate_bound_ns(100000, 100), 2500);
 	cr_expect_eq(calibrate_bound_ns(1000000, 25), 1000,
-		     "whoever raised it did not make interrupts shorter");
-	cr_expect_eq(calibrate_bound_ns(100, 25), 25000, "whoever lowered it did not make them longer");
+		     "a raised limit does not make interrupts shorter");
+	cr_expect_eq(calibrate_bound_ns(100, 25), 25000, "a lowered limit does not make them longer");
 }

@@ -738,7 +738,7 @@ Test(config_load, more_drop_ins_than_anybody_needs_are_refused)
 	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
 }
 
-/* All of them, each logged at a reload, would keep the daemon from its work. */
+/* A reload logs each listed mistake. Any number of them would keep the daemon from its work. */
 Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;

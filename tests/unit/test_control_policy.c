@@ -398,7 +398,7 @@ Test(control_policy, the_interface_is_described)
 			continue;
 		while (isalnum((unsigned char)text[length]))
 			length++;
-		cr_expect(is_described(text, length), "%.*s is no type", (int)length, text);
+		cr_expect(is_described(text, length), "%.*s is not a type", (int)length, text);
 		types++;
 	}
 	cr_expect_gt(types, 20);

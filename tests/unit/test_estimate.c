@@ -201,5 +201,5 @@ Test(estimate, of_a_ratio_to_nothing)
 	cr_expect_eq(ret.bounds.high, INFINITY);
 
 	measured.tally = &never;
-	cr_expect_not(estimate(metric, 1.5, &measured).known, "nothing is no multiple of nothing");
+	cr_expect_not(estimate(metric, 1.5, &measured).known, "zero is not a multiple of zero");
 }

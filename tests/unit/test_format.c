@@ -542,7 +542,7 @@ Test(format, top_of_several_events)
 	cr_expect_not_null(strstr(numbers, "\n"
 					   "CGROUP                   SAMPLES SHARE%  L1 OTHER WALK% LOCK%\n"
 					   "/system.slice/db.service      40   80.0  75    25    25    10\n"),
-			   "levels that precise store does not tell are no column");
+			   "levels that precise store does not report have no column");
 	cr_expect_null(strstr(numbers, "nan"));
 }
 

@@ -40,7 +40,8 @@ Test(govern_period, or_primes_times_what_the_pmu_steps_by)
 	cr_expect_eq(govern_period(1048336, 144, 134217712, 16), 1048336);
 	cr_expect_eq(govern_period(1048337, 144, 134217712, 16), 16UL * 65537);
 	cr_expect_eq(govern_period(0, 150, 134217712, 16), 176, "the least is rounded up");
-	cr_expect_eq(govern_period(1e9, 144, 134217712, 16), 134217712, "8388607 is no prime, and the last");
+	cr_expect_eq(govern_period(1e9, 144, 134217712, 16), 134217712,
+		     "8388607 is not a prime, and the last");
 }
 
 Test(govern_period, bounds_that_hold_no_prime)

@@ -414,7 +414,7 @@ Test(governor, a_limit_that_falls_takes_the_period_with_it)
 	step_at(&subject, 1, 100);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
 	step_at(&subject, 1, 100000);
-	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "that it rises is no reason");
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "a rise is not a reason");
 	done(&subject);
 }
 

@@ -64,7 +64,7 @@ Test(guest_windows, flags_are_found_beside_words_that_look_like_them)
 	cr_expect_eq(window_flags_of(current_cpu), &words[PLACE]);
 	cr_expect_eq(words[3], FLAGS | FLAG_PARALLEL, "what is not the flags is as before");
 	cr_expect_eq(words[PLACE + 1], FLAGS | FLAG_PARALLEL);
-	cr_expect_eq(words[PLACE], FLAGS | FLAG_PARALLEL, "callbacks are told which CPU runs");
+	cr_expect_eq(words[PLACE], FLAGS | FLAG_PARALLEL, "callbacks learn which CPU runs");
 	cr_expect_not(window_is_translated());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which Host header of a request is accepted. */
+/* The check of the Host header of a request. */
 #include <criterion/criterion.h>
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which client of the HTTP endpoint is ended if there are more clients than places. */
+/* The choice of the HTTP client that is ended if there are more clients than places. */
 #include <criterion/criterion.h>
 
 #include <stdint.h>

@@ -186,7 +186,7 @@ Test(http_profile, not_enabled)
 	struct http_client client;
 
 	world.enabled = false;
-	/* The answer is the same before and after the process that speaks HTTP is told. */
+	/* The answer is the same before and after the HTTP process learns of it. */
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
 	http_broker_configure(server.broker, "test");
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");

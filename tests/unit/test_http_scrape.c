@@ -115,7 +115,7 @@ Test(http_bodies, a_failure_is_no_body)
 	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM_GZIP, &body), -ENOMEM);
 	figures.error = 0;
 	(void)get(&bodies, HTTP_FORM_GZIP);
-	cr_expect_eq(figures.made[0], 2, "tried anew");
+	cr_expect_eq(figures.made[0], 2, "tried again");
 	http_bodies_done(&bodies);
 }
 

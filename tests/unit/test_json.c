@@ -591,7 +591,7 @@ static void expect_written(const struct snapshot *snapshot, const size_t *cgroup
 	for (size_t call = 1; call <= calls; call++) {
 		*written = (struct written){.fail_at = call};
 		cr_expect_eq(json_write_top(snapshot, cgroups, n, NULL, flags, write_to, written), -EPIPE);
-		cr_expect_eq(written->calls, call, "nothing is told after a failure");
+		cr_expect_eq(written->calls, call, "nothing is written after a failure");
 	}
 	json_object_put(whole);
 	free(written);

@@ -222,7 +222,7 @@ Test(ledger, a_crowd_of_dead_folds_oldest_first)
 	ledger_begin(ledger);
 	cr_assert_eq(ledger_fold(ledger, 0, 1001), 0);
 	(void)ledger_entries(ledger, &n);
-	cr_expect_eq(n, 1001, "as many as may be");
+	cr_expect_eq(n, 1001, "the maximum number");
 	cr_assert_eq(ledger_fold(ledger, 0, 1000), 0);
 	(void)ledger_entries(ledger, &n);
 	cr_expect_eq(n, 750);

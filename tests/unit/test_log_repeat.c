@@ -126,7 +126,7 @@ Test(log_repeat, messages_of_one_kind_are_the_same_whatever_they_say)
 	cr_assert(log_repeats_next(&repeats, SECOND, true, &told));
 	cr_expect_eq(told.left_out, 1000 - LOG_REPEAT_BURST);
 	cr_expect(told.varies);
-	cr_expect_str_eq(told.text, "paused until 999", "it tells of the last one");
+	cr_expect_str_eq(told.text, "paused until 999", "the text is the last one");
 }
 
 static u64 add(struct log_sum *sum, u64 more, u64 at_ns)
@@ -159,7 +159,7 @@ Test(log_repeat, the_sum_is_told_when_its_time_is_over_though_nothing_more_comes
 	struct log_sum sum = {0};
 	u64 since;
 
-	cr_expect_eq(add(&sum, 0, SECOND), 0, "nothing is no news");
+	cr_expect_eq(add(&sum, 0, SECOND), 0, "a sum of 0 is not reported");
 	cr_expect_eq(log_sum_add(&sum, 5, SECOND, false, &since), 5);
 	cr_expect_eq(since, 0);
 	cr_expect_eq(add(&sum, 6, 2 * SECOND), 0);

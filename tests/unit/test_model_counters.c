@@ -30,7 +30,7 @@ Test(model_counters, overflow_arms_and_the_next_event_triggers_the_assist)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 0);
 	cr_expect_eq(fixture.unit.records, 0);
 	pebs_fixture_retire(&fixture, INSTRUCTION, 5);
-	cr_expect_eq(fixture.unit.records, 0, "an instruction that is no event triggers nothing");
+	cr_expect_eq(fixture.unit.records, 0, "an instruction that is not an event triggers nothing");
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	cr_expect_eq(fixture.unit.records, 1);
 	cr_expect_not(fixture.unit.general[0].armed);

@@ -98,7 +98,7 @@ Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 	pebs_fixture_program(&fixture, 0, LOADS, 1);
 	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 20), 0, "and nothing is told");
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 20), 0, "and no interrupt");
 	cr_expect_eq(pebs_fixture_records(&fixture), 2);
 	cr_expect_eq(fixture.unit.records, 2);
 	cr_expect_gt(fixture.unit.not_written, 0);
@@ -418,7 +418,7 @@ Test(model_ds_area, a_buffer_or_index_that_cannot_be_written_is_one_without_room
 		open_reached(&fixture, "nehalem", &reached);
 		pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 0); /* each record reaches the threshold */
 		reached.refused = refused[i];
-		cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 4), 0, "%zu: nothing is told", i);
+		cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 4), 0, "%zu: no interrupt", i);
 		cr_expect_eq(fixture.unit.records, 0, "%zu", i);
 		cr_expect_eq(fixture.unit.not_written, 3, "%zu", i);
 		cr_expect_eq(fixture.unit.written.present, 0, "%zu", i);

@@ -195,7 +195,7 @@ Test(model_events, cmask_inv_and_edge)
 		{0, true, false, 16},  /* without a mask, INV has no effect */
 		{1, false, false, 4},  /* cycles with an occurrence */
 		{4, false, false, 3},  {5, false, false, 2},
-		{1, true, false, 12}, /* cycles without any: 2 + 1 and 9 */
+		{1, true, false, 12}, /* cycles without an occurrence: 3, and 9 of 10 */
 		{4, true, false, 13}, /* also the first one */
 		{4, false, true, 2},  /* 4 and 5 are one stretch, 6 another */
 		{1, true, true, 1},   /* the 3 and the 9 are one stretch */

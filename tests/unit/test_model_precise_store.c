@@ -73,7 +73,7 @@ Test(model_precise_store, l1d_hit_stlb_miss_locked)
 		pebs_fixture_retire(&fixture, STORE, 1);
 		pebs_fixture_retire(&fixture, LOAD(9), 3);
 		pebs_fixture_retire(&fixture, store, 1);
-		cr_assert_eq(pebs_fixture_records(&fixture), 1, "loads are no stores");
+		cr_assert_eq(pebs_fixture_records(&fixture), 1, "loads are not stores");
 		record = pebs_fixture_record(&fixture, 0);
 		cr_expect_eq(record.values[RECORD_ADDRESS], store.address);
 		cr_expect_eq(record.values[RECORD_SOURCE], table[i].status, "%zu", i);

@@ -545,7 +545,7 @@ Test(neighbours, what_is_the_victims_own_is_taken_out)
 	pairing.own = NULL;
 	pairing.rest = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
-	/* Traffic that falls when the latency rises is not taken out. */
+	/* Traffic that falls when the latency rises is not subtracted. */
 	for (size_t i = 0; i < 8; i++)
 		own[i] = -own[i];
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.6, 1e-9);

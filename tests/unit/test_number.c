@@ -42,7 +42,7 @@ Test(number, digits_alone_are_a_number)
 	cr_expect_eq(number_parse("18446744073709551615", 0, UINT64_MAX, &value), 0);
 	cr_expect_eq(value, UINT64_MAX);
 	cr_expect_eq(number_parse("010", 0, UINT64_MAX, &value), 0);
-	cr_expect_eq(value, 10, "a leading 0 is no octal number");
+	cr_expect_eq(value, 10, "a leading 0 does not mean octal");
 }
 
 Test(number, anything_else_is_refused_and_writes_nothing)

@@ -177,7 +177,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 	ledger_free(ledger);
 }
 
-/* As for a slot that was reclaimed between two collections. */
+/* This happens when a slot is reclaimed between two collections. */
 Test(offcore_figures, what_is_counted_between_two_collections_is_the_next_ones)
 {
 	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));

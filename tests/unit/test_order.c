@@ -101,7 +101,7 @@ Test(order, samples_of_different_roles_are_not_added)
 
 	cr_assert_eq(order_cgroups(snapshot, &by_samples, &samples), 0);
 	cr_expect_eq(samples[0], 0, "40 and 10 loads");
-	cr_expect_eq(samples[2], 2, "400 instructions are no loads");
+	cr_expect_eq(samples[2], 2, "400 instructions are not loads");
 	snapshot->events[0].event.role = snapshot->events[1].event.role = EVENT_INSTRUCTIONS;
 	snapshot->events[2].event.role = EVENT_INSTRUCTIONS;
 	free(TAKE_PTR(samples));

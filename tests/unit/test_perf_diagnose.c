@@ -263,7 +263,10 @@ Test(perf_diagnose, what_keeps_this_process_from_every_event)
 	expect_permission(-EACCES, &facts, "neither CAP_PERFMON");
 }
 
-/* For a table of slots that begins with two blocks. */
+/*
+ * Expects these words in the message about too few descriptors; NULL: no message. The slot table begins with
+ * two blocks.
+ */
 static void expect_descriptors(const struct perf_facts *facts, const char *words)
 {
 	const struct perf_wanted wanted = {.cpus = 200, .descriptors = 300, .before = 96, .blocks = 4};

@@ -188,7 +188,7 @@ Test(pmu_hostile, more_pmus_than_there_is_room_for)
 	expect_sane(ALL_ROLES);
 }
 
-/* Directories in the place of files, and files in the place of directories. */
+/* Directories instead of files, and files instead of directories. */
 Test(pmu_hostile, files_and_folders_changed)
 {
 	tree_pmu(root, "cpu", "type/x", "4\n");

@@ -70,7 +70,7 @@ Test(pmu_refusals, cores_without_load_latency)
 	}
 }
 
-/* Its PEBS lacks the data source, but it can count off-core responses. */
+/* Goldmont's PEBS lacks the data source, but Goldmont can count off-core responses. */
 Test(pmu_refusals, goldmont_still_counts)
 {
 	const struct machine_core core = {.name = "goldmont"};

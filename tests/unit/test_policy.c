@@ -255,7 +255,7 @@ Test(policy, few_samples_are_unknown_and_hold_what_was)
 	fixture_free(&fixture);
 }
 
-/* Ten seconds with these times, then the reason why the value is unknown. */
+/* Runs for ten seconds with these times, and returns the reason why the value is unknown. */
 static enum unknown_reason reason_with(struct sliding_time time)
 {
 	struct rule rule = fixture_rule("remote", everything);
@@ -738,7 +738,7 @@ static size_t most_held(size_t max_bytes)
 	return most;
 }
 
-/* With more than fits, the windows of all rules together stay within the bound. */
+/* With more data than fits, the windows of all rules together stay within the bound. */
 Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
 {
 	const size_t bound = 512UL << 10, without = most_held(1), with = most_held(bound);

@@ -59,7 +59,7 @@ Test(preference, ignored)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		cr_expect_str_eq(effect_of(texts[i], NULL, true, false), "ignored", "%s", texts[i]);
-	cr_expect_str_eq(effect_of("slow-*", NULL, true, false), "", "names are no patterns");
+	cr_expect_str_eq(effect_of("slow-*", NULL, true, false), "", "names are not patterns");
 	cr_expect_str_eq(effect_of("SLOW-DB", NULL, true, false), "");
 }
 

@@ -361,7 +361,7 @@ Test(probe, lines_fit_the_terminal)
 	cr_assert_eq(
 		pmu_plan_refuse(&report.plan, "cpu", EVENT_INSTRUCTIONS,
 				"a reason of many words, so many that no line of a terminal has room for "
-				"them all, and so they have to go on in the next one"),
+				"them all, and so they have to continue in the next one"),
 		0);
 	cr_assert_eq(probe_print_text(&report, out), 0);
 	cr_assert_eq(fclose(out), 0);

@@ -105,7 +105,7 @@ Test(profile, a_process_that_executes_another_program_is_another)
 	profile_executed(profile, 100);
 	add_stack(profile, AT_WORK, NULL, 0);
 	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 4, "it is asked for anew");
+	cr_expect_eq(world.calls, 4, "it is asked for again");
 	cr_expect_eq(world.pid, 100);
 	/* A pending question would be answered with names of the new program. */
 	add_stack(profile, AT_MAIN, NULL, 0);

@@ -327,7 +327,7 @@ Test(resolver, forked_and_executed)
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
 	struct resolver *resolver = new_resolver();
-	/* No process has this number. The resolver knows only what it was told. */
+	/* No process has this number. The resolver knows only what the test passes to it. */
 	const u32 child = 4194304 + 7;
 	struct subject subject;
 	struct symbol symbol;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process may do that has confined itself to a few system calls. A child of the test reports it by its
- * exit code.
+ * A process that has confined itself to a few system calls may do nothing else. A child of the test reports
+ * the results by its exit code.
  */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which of the BPF objects a kernel gets, depending on the names of its types. */
+/* The choice of the BPF object for a kernel, by the names of its types. */
 #include <criterion/criterion.h>
 
 #include "kernel/skeleton.h"

@@ -229,7 +229,7 @@ Test(sliding, time_that_stands_still_or_goes_back)
 	collect(sliding, 13 * S, subject, 4);
 	cr_expect_not(sliding_covered(sliding));
 	collect(sliding, 14 * S, subject, 4);
-	cr_expect(sliding_covered(sliding), "ten seconds from where it began anew");
+	cr_expect(sliding_covered(sliding), "ten seconds since it began again");
 	cr_expect_eq(held(sliding, subject), 8);
 	(void)sliding_free(sliding);
 }
@@ -478,7 +478,7 @@ static struct collected parts_of(const struct sliding *sliding, u32 subject)
 }
 
 /*
- * There are so many subjects that the marks of a pane are searched. They are put in a different order each
+ * With that many subjects, the marks of a pane are searched. They are put in a different order each
  * time. A third of them have samples in a second, and some are closed in between.
  */
 Test(sliding, parts_are_what_each_pane_has_of_a_subject)

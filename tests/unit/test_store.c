@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The descriptor store, with a notification socket of the test in the place of the manager's. */
+/* The descriptor store, with a notification socket of the test instead of the manager's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -558,7 +558,7 @@ Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
 	settle();
 	cr_expect(find_of(PID, address(2, 0)));
 	cr_expect_eq(symbols_forked(symbols, PID, PID), 0);
-	cr_expect(find_of(PID, address(2, 0)), "a thread is no other process");
+	cr_expect(find_of(PID, address(2, 0)), "a thread is not another process");
 	cr_expect_eq(symbols_forked(symbols, PID, 1), 0);
 	cr_expect_null(find_of(PID, address(2, 0)));
 	settle();

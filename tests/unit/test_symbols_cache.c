@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cache of answers: what waits for them, in which order questions were sent, and which process is blamed
+ * The cache of answers: pending requests, the order in which they were sent, and the process that is blamed
  * for a failure.
  */
 #include <criterion/criterion.h>

@@ -186,7 +186,7 @@ Test(symbols_wire, the_largest_names_fit_and_larger_ones_are_cut)
 	cr_assert_eq(got->n_frames, SYMBOL_FRAMES_MAX);
 	cr_expect_eq(strlen(got->frames[0].name), SYMBOLS_WIRE_NAME_MAX - 1);
 	cr_expect_str_eq(got->frames[0].file, path);
-	cr_expect_null(got->frames[1].file, "another file's path would be told");
+	cr_expect_null(got->frames[1].file, "another file's path is not sent");
 
 	/* A character is not cut in two. */
 	memcpy(name + SYMBOLS_WIRE_NAME_MAX - 2, "\xc3\xa4", 2);

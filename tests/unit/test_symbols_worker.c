@@ -222,7 +222,7 @@ Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
 	mapping.major = major(st.st_dev);
 	mapping.minor = minor(st.st_dev);
 	mapping.inode = st.st_ino;
-	/* It must run before it can be told about mappings. */
+	/* The symbolizer must run before it can receive mappings. */
 	cr_expect_str_eq(own_function()->frames[0].name, "a_function_of_this_test");
 	cr_assert_eq(symbols_mapped(symbols, &mapping), 0);
 	symbol = answer_of((u32)getpid(), 0x10008, SYMBOL_CODE);
@@ -285,7 +285,7 @@ Test(symbols_worker, it_has_no_network_but_where_it_is_to_ask_others)
 	cr_expect_str_eq(says(worker_pid(), "status", "Seccomp:"), "2");
 }
 
-/* It has its socket, standard error, and files that are open for reading only. */
+/* The symbolizer has its socket, standard error, and files that are open for reading only. */
 Test(symbols_worker, it_has_no_descriptor_of_pebsds)
 {
 	char path[64], target[64];

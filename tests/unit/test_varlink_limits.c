@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which connection is closed if all are taken and another one comes. */
+/* The choice of the connection that is closed for a new one when the maximum is reached. */
 #include <criterion/criterion.h>
 
 #include "varlink/varlink_limits.h"

@@ -141,7 +141,7 @@ Test(zoom_limit, never_more_than_the_rate_in_a_second)
 
 		cr_expect_leq(taken, rates[i], "%llu at %u", taken, rates[i]);
 		cr_expect_geq(taken * 100, (u64)rates[i] * 99, "%llu at %u", taken, rates[i]);
-		/* They are not all at the start either. */
+		/* The samples of a second do not all come at its start, either. */
 		taken = let_through(rates[i], 100 * NSEC_PER_MSEC);
 		cr_expect_leq(taken, rates[i] / 8 + 2, "%llu at %u", taken, rates[i]);
 	}

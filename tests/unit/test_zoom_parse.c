@@ -265,7 +265,7 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	cr_expect_eq(record.sample.of.latency, 321, "what follows is where it is");
 	cr_expect_eq(record.sample.of.cgroup_id, 99);
 
-	/* It reaches as far, but not further. */
+	/* With two entries, branch records reach as far as frame pointers, which are then preferred. */
 	bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, chain_of_user, ARRAY_SIZE(chain_of_user), branches,
 			  2, true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);

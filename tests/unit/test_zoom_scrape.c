@@ -82,7 +82,7 @@ Test(zoom_scrape, two_who_ask_over_http_share_one)
 	cr_assert_eq(begin("/a", 30, &second), 0);
 	cr_expect_eq(first, second);
 	profiles.leave(profiles.userdata, first);
-	cr_expect_eq(fake_zooms.ended, 1, "it is told when the last of them left");
+	cr_expect_eq(fake_zooms.ended, 1, "the zoom ends when the last client left");
 }
 
 Test(zoom_scrape, another_ones_zoom_is_not_touched)
@@ -106,7 +106,7 @@ Test(zoom_scrape, paths_that_lead_elsewhere)
 	cr_expect_eq(begin("/../a", 5, &id), -ENOENT);
 	cr_expect_eq(begin("/a/..", 5, &id), -ENOENT);
 	cr_expect_eq(begin("//", 5, &id), -ENOENT);
-	/* Not something to be tried again later. */
+	/* A path that is too long does not exist either: a retry would be in vain. */
 	memset(longest, 'a', PATH_MAX);
 	longest[0] = '/';
 	longest[PATH_MAX] = '\0';

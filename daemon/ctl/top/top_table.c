@@ -48,7 +48,8 @@ const char *top_event_key(json_object *status, size_t event_index)
 }
 
 /*
- * The window in seconds. It is not known for the whole of a replay, whose time is not that of this machine.
+ * The window in seconds. Unknown for a window that is a whole replay: its samples have the recording's time,
+ * not this machine's.
  */
 static struct top_number seconds_covered(json_object *status, json_object *top)
 {

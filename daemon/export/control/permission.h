@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may call methods that do more than read counters. The mode of the socket decides before this who may
- * connect at all.
+ * Decides who may call methods that do more than read counters. The mode of the socket already limits who can
+ * connect.
  */
 #ifndef PEBSD_PERMISSION_H
 #define PEBSD_PERMISSION_H

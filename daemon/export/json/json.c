@@ -165,7 +165,7 @@ static json_object *cgroup_with(struct json_writer *writer, const struct snapsho
 	return object;
 }
 
-/* For clients that request it again and again. */
+/* Adds the times that clients need if they request a page again and again. */
 static void put_time(struct json_writer *writer, json_object *head, const struct snapshot *snapshot)
 {
 	json_put_time(writer, head, "taken", &snapshot->taken);

@@ -226,7 +226,7 @@ json_object *json_samples(struct json_writer *writer, const struct snapshot *sna
 		throttled.value += events[i].throttled_seconds.value;
 		paused.known = paused.known && events[i].paused_seconds.known;
 		paused.value += events[i].paused_seconds.value;
-		/* The sum of the events that filter samples, also if other events do not. */
+		/* The sum over the events that filter samples, even if other events do not. */
 		filtered.known = filtered.known || events[i].filtered.known;
 		filtered.value += events[i].filtered.known ? events[i].filtered.value : 0;
 	}

@@ -365,7 +365,7 @@ json_object *json_transition(const struct transition *transition)
 	json_object *object = json_checked(&writer, json_object_new_object());
 	struct alert alert = transition->alert;
 
-	/* A transition shows the new state, also if the alert ended without being judged. */
+	/* A transition shows the new state, even if the alert ended without being judged. */
 	alert.decision.state = transition->to;
 	alert.decision.unknown = UNKNOWN_NOT;
 	json_put_text(&writer, object, "from", alert_state_word(transition->from));

@@ -40,7 +40,7 @@ static void put_per_cpu(struct json_writer *writer, json_object *object, const s
 	json_put(writer, object, "per_cpu", list);
 }
 
-/* What is measured of each sample, named like the members of struct event_settings. */
+/* Lists the measured values of a sample, named like the members of struct event_settings. */
 static json_object *measures_array(struct json_writer *writer, const struct event_settings *settings)
 {
 	const struct {

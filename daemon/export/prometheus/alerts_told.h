@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which alerts /metrics and the page at / show, to everybody who can connect to HTTP. Pure functions. */
+/* Selects the alerts that /metrics and the page at / show to every HTTP client. Pure functions. */
 #ifndef PEBSD_ALERTS_TOLD_H
 #define PEBSD_ALERTS_TOLD_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * GET /debug/pprof/memory?cgroup=PATH&seconds=N: a profile that takes N seconds to make. Meanwhile the
- * connection is suspended and needs nothing but its memory. If the client hangs up, pebsd is told that the
+ * connection is suspended and needs nothing but its memory. If the client hangs up, pebsd learns that the
  * profile is not wanted any more.
  */
 #ifndef PEBSD_HTTP_PROFILE_H

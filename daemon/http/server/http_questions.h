@@ -33,7 +33,7 @@ struct http_questions {
 void http_questions_init(struct http_questions *questions, int line);
 
 /*
- * Asks a question for `requester`, which the caller owns, zeroed before. `had`: the generation of the body
+ * Asks a question for `requester`, which the caller owns and has zeroed. `had`: the generation of the body
  * that is here already. Returns 0 or -errno; on error the requester does not wait.
  */
 int http_questions_ask(struct http_questions *questions, struct http_requester *requester, u32 kind, u64 had,

@@ -39,7 +39,7 @@ struct http_pace {
 	u64 late_ns; /* how late it was then */
 };
 
-/* The client has received `taken` bytes in all. Receiving faster than required is no credit for later. */
+/* The client has received `taken` bytes in all. A client that was faster than required gets no credit for later. */
 void http_pace_advance(struct http_pace *pace, u64 now_ns, u64 taken);
 
 /* Returns how late the client is if it has received nothing since the last look. */

@@ -124,7 +124,7 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
-		/* Disabled first: samples that come after the last reading would not be expected. */
+		/* Disable the event first: the last reading could not expect samples that come after it. */
 		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
@@ -216,7 +216,7 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 			*ret_message = TAKE_PTR(message);
 		}
 		/*
-		 * At the start, the first failure ends it. Later, the event keeps running without this CPU.
+		 * The first failure ends a start. After the start, the event keeps running without this CPU.
 		 */
 		if (r < 0 && set->program_fd < 0)
 			break;

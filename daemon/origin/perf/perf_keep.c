@@ -200,7 +200,7 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		.leader_map.throttle = counts->leader_throttle,
 		.stall.rearmed = counts->rearmed,
 	};
-	/* It is not known when an earlier stop ended. New stops are logged in a new ring. */
+	/* The end of an earlier stop is unknown. The kernel records new stops in a new ring. */
 	ret->map.throttle.stopped = ret->leader_map.throttle.stopped = false;
 	return 0;
 }

@@ -40,7 +40,7 @@ static void add_closed(struct perf_event_set *set, const struct perf_cpu *event)
 
 /*
  * Takes the event of the previous process on a CPU. If its descriptors are missing, adds its saved counts to
- * the closed ones and returns false. What it counted after its last reading is then lost.
+ * the closed ones and returns false. Its counts since the last saved reading are then lost.
  */
 static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept_cpu *kept,
 		     struct taking_over *over, struct perf_cpu *ret)

@@ -206,7 +206,8 @@ static int open_new(struct offcore_set *set, const struct cpu_list *online, char
 			*ret_message = TAKE_PTR(message);
 		}
 		/*
-		 * At the start, the first failure ends it. Later, the others keep counting without this CPU.
+		 * The first failure ends a start. After the start, the other CPUs keep counting without this
+		 * one.
 		 */
 		if (error < 0 && !set->kernel)
 			break;

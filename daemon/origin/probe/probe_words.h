@@ -28,8 +28,8 @@ const char *probe_counter_name(enum offcore_kind kind);
 const char *probe_counter_meaning(enum offcore_kind kind);
 
 /*
- * Returns true if at least one event, or off-core counting, is usable that the configuration asks for. pebsd
- * runs with one.
+ * Returns true if at least one requested event, or requested off-core counting, is usable. pebsd can run with
+ * only one of them.
  */
 bool probe_usable(const struct probe_report *report);
 

@@ -548,7 +548,7 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 		r = step_recording(replay, recording, target);
 		if (r > 0)
 			continue;
-		/* What came before the end, or before the damage, counts. */
+		/* Samples before the end, or before the damage, count. */
 		if (r == 0 || r == -EBADMSG) {
 			int drained = drain(replay, recording, target, true);
 

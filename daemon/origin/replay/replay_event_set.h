@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The events of a replay, and under which of them the events of each recording are counted. */
+/* The events of a replay, and a map from each recording's events to them. */
 #ifndef PEBSD_REPLAY_EVENT_SET_H
 #define PEBSD_REPLAY_EVENT_SET_H
 
@@ -12,9 +12,9 @@
 /* All zero is an empty set. */
 struct replay_event_set {
 	struct event list[EVENTS_MAX];
-	u32 types[EVENTS_MAX]; /* the type in their attributes; distinguishes PMUs without a known name */
+	u32 types[EVENTS_MAX]; /* from the events' attributes; distinguish PMUs without a known name */
 	size_t n;
-	bool settled; /* the kernel side has been configured with them, so no more can be added */
+	bool settled; /* the kernel side is configured with the events, so no more can be added */
 };
 
 /* Values of `event` for a recorded event whose samples are left out. */

@@ -179,8 +179,8 @@ static void open_jit(struct resolver *resolver, struct process *process)
 }
 
 /*
- * Reads the mappings of the process and opens its files. -ESRCH means that it has ended. What is known of it
- * is kept.
+ * Reads the mappings of the process and opens its files. -ESRCH: the process has ended, and its entry stays as
+ * it was.
  */
 static int look_at(struct resolver *resolver, struct process *process)
 {

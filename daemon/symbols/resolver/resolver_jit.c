@@ -149,7 +149,8 @@ u64 jit_map_bytes(const struct jit_map *map)
 }
 
 /*
- * Parses at most `which` numbers of a line and returns the last: for NSpid: all, for Uid: the effective uid.
+ * Parses the first `which` numbers after `field`, or all if there are fewer, and sets *ret to the last of
+ * them. For NSpid that is the innermost pid, for Uid the effective uid. Returns false if there is none.
  */
 static bool number_of(const char *status, const char *field, size_t which, u32 *ret)
 {

@@ -195,7 +195,10 @@ static int on_connection(sd_event_source *source, int fd, u32 events, void *user
 
 	(void)source;
 	(void)events;
-	/* For example out of descriptors. The connection stays in the queue. Pause to avoid a busy loop. */
+	/*
+	 * The process may be out of descriptors. The connection stays in the queue. Pause to avoid a busy
+	 * loop.
+	 */
 	if (connection < 0) {
 		(void)usleep(ACCEPT_AGAIN_US);
 		return 0;

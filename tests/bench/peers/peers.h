@@ -71,7 +71,7 @@ static inline u32 peer_decode(u64 data_source)
 #define PEER_SNOOP(decoded) ((decoded) >> 4 & (SNOOP_SLOTS - 1))
 #define PEER_TLB(decoded)   ((decoded) >> 8 & (TLB_SLOTS - 1))
 
-/* For a value that nobody else writes to. */
+/* Adds a record to a value that no other CPU writes to. */
 PEER_FUNCTION void peer_add(struct peer_value *value, const struct peer_record *record)
 {
 	u32 decoded = peer_decode(record->data_source);
@@ -89,7 +89,10 @@ PEER_FUNCTION void peer_add(struct peer_value *value, const struct peer_record *
 
 #define PEER_ADD_SHARED(counter, value) ((void)__sync_fetch_and_add(&(counter), (value)))
 
-/* For a value that several CPUs write to. The maximum is written without a lock, as such tools do. */
+/*
+ * Adds a record to a value that several CPUs write to. The maximum is written without a lock, as in other
+ * tools.
+ */
 PEER_FUNCTION void peer_add_shared(struct peer_value *value, const struct peer_record *record)
 {
 	u32 decoded = peer_decode(record->data_source);

@@ -55,7 +55,7 @@ for line in "${sampled[@]}"; do
 	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
 	[ "$again" -le $((collisions + dropped)) ] ||
 		fail "$key was armed $again times for $collisions collisions and $dropped records dropped"
-	# Each time its own sample was due, and another whole period passed.
+	# Each time, a sample of the event was due, and another whole period passed.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
 		grep -q "^$key stopped on CPUs [-0-9,]* until pebsd armed it again, $again time" ||

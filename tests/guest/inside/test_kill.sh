@@ -13,7 +13,7 @@
 . "${0%/*}/lifetime.sh"
 
 play
-# As in the unit, but sooner.
+# The unit restarts pebsd in the same way, but later.
 adapt_unit RestartSec=100ms WatchdogSec=6
 load pointer-chase chase.service
 load mix mix.service

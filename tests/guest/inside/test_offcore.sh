@@ -35,7 +35,7 @@ compare_offcore() {
 
 # agree_offcore WHAT: all cgroups together must be equal to the books, so no access is lost or counted twice. The books
 # and pebsd can give an access within a task switch to different tasks: each cgroup is off by at most one in a hundred,
-# or by two accesses. (Seen: 4 of 717 with 30,175 of 30,175 in all.)
+# or by two accesses. (Seen: a difference of 4 in 717 for one cgroup, and none in the total of 30,175.)
 agree_offcore() {
 	compare_offcore
 	awk '$3 == "absent" && $4 == 0 { next }

@@ -83,7 +83,7 @@ more 'without the opener' 1
 rm "$idle_drop_in"
 systemctl daemon-reload
 
-# It starts again when a CPU comes online. If it hangs at that time, the other CPU must be sampled nevertheless.
+# The opener starts again when a CPU comes online. Even if it hangs then, the other CPU must be sampled.
 echo 0 >"$online"
 wait_until 'CPU 0 alone is sampled' 60 samples_cpus 0
 echo 1 >"$online"

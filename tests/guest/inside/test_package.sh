@@ -58,7 +58,7 @@ bpf_before=$(programs)
 
 play
 load pointer-chase chase.service
-# With all its dependencies, and without a network.
+# apt installs the package with all its dependencies, and without a network.
 exits 'apt-get install' 0 apt-get install --yes --no-install-recommends "$package"
 for name in pebsd.service pebsd.socket pebsd-opener.socket pebsd-symbols.socket; do
 	expect "$name after the installation" active/enabled \

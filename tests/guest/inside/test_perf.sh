@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # perf samples on the same PMU as pebsd: its own load latencies, its stores, precise cycles, plain counts, and
-# instructions with many records per buffer. pebsd must not lose a single sample. What perf reads of a program must
+# instructions with many records per buffer. pebsd must not lose a single sample. perf's values of a program must
 # agree with pebsd's values of its cgroup. Branch records must give perf the program's call stacks.
 # long
 # cpus: 2

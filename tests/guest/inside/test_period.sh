@@ -88,7 +88,7 @@ settings '[sampling]' 'cpus = all'
 pebsctl reload >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 grep -q 'waiting for a restart: cpus' "$work/said" || fail "the reload says: $(cat "$work/said")"
 
-# Only CPUs that do not exist.
+# The configuration lists only CPUs that do not exist.
 systemctl stop pebsd.service
 settings '[sampling]' 'cpus = 5-7'
 exits 'pebsd for CPUs that there are not' 2 pebsd --once --for 1s --socket "$work/socket" --listen none

@@ -27,7 +27,7 @@ ExecStart=/bin/sh -c 'env -0 >/run/polkit-test/%i; id -G >/run/polkit-test/%i.gr
 ReadWritePaths=/run/polkit-test
 DROPIN
 systemctl daemon-reload
-# As facts_format() writes them.
+# Write facts in the form of facts_format().
 for alert in 901 902 903; do
 	cat >"$alerts/$alert.env" <<'FACTS'
 PEBSD_RULE="slow"

@@ -29,7 +29,7 @@ why=$(pebsd --probe --json | jq -r 'first(.refused[] | select(.pmu == "cpu" and 
 refused 3 "cannot sample memory loads here: cpu: $why. Run pebsd --probe"
 [[ ${unit[StatusText]} == *"$why"* ]] || fail "the unit's status: ${unit[StatusText]}"
 
-# The same on a fleet where some machines cannot sample.
+# With the drop-in for a mixed fleet, in which some machines cannot sample.
 grep -q '^ExecCondition=' /usr/share/doc/pebsd/mixed-fleet.conf
 {
 	cat "$drop_in"

@@ -52,7 +52,7 @@ look
 expect 'how the one before ended, and restarts that systemd counts' success/0 "$(<"$openings/result")/${unit[NRestarts]}"
 all=$(delivered_before)
 words=$(last_words)
-# Its events end with the process, just after the last collection.
+# The events end with the process, just after the last collection.
 if [ "$words" -lt "$read_last" ] || [ "$words" -gt "$all" ]; then
 	fail "samples of the one before: $all by the books, $words by its last words, $read_last when it was last read"
 fi

@@ -75,9 +75,9 @@ may() {
 # pebsd's own programs, whose events the opener opens here, and directories of cgroups that are closed to others.
 # RestrictSUIDSGID= would make openat2(2) fail.
 may pebsd.service bpf_tracing read_closed set_user_id_bit
-# Its purpose.
+# The opener exists to open events.
 may pebsd-opener.service perf_event
-# It reads other processes.
+# The symbolizer reads other processes.
 may pebsd-symbols.service read_closed see_another
-# Its commands are the administrator's: they may do what any program may do to itself.
+# The alert unit runs the administrator's commands, which may do anything that a program may do to itself.
 may pebsd-alert@1.service io_uring keys raise_limit shared_memory

@@ -45,7 +45,7 @@ cat >/run/systemd/system/burst@.service <<UNIT
 Slice=burst.slice
 ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix --rest 300 --touch 1'
 UNIT
-# No samples while they start and end, which takes long enough already.
+# Sampling is off while the services start and end, which takes long enough already.
 play_paused
 start_pebsd
 mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)

@@ -36,7 +36,7 @@ expect 'healthz' ok "$(curl --silent --max-time 10 http://127.0.0.1:9754/healthz
 systemctl status --no-pager --full pebsd.service >"$work/said"
 [[ $(<"$work/said") == *'Status: "Origin perf: loads of '* ]] || fail "systemctl status: $(<"$work/said")"
 
-# It must have exactly the capabilities that the unit leaves it.
+# pebsd must have exactly the capabilities that its unit leaves it.
 expect 'its capabilities, no new privileges, filtered system calls' '000000c000000004 1 2' \
 	"$(awk '/^(CapEff|NoNewPrivs|Seccomp):/ { printf "%s%s", separator, $2; separator = " " }' "/proc/$pid/status")"
 
@@ -57,7 +57,7 @@ exits 'a member reloads' 5 "${member[@]}" pebsctl reload
 exits 'a stranger asks' 5 "${stranger[@]}" pebsctl status
 [[ $(<"$work/said") == *'become root, or a member of the group'* ]] || fail "the refusal: $(<"$work/said")"
 
-# Its messages must have a priority and a place in the source. None may be a warning, except about losses by the guard.
+# pebsd's messages must have a priority and a place in the source. None may be a warning, except about losses by the guard.
 exact 'of the started service'
 expect_told 'serving: origin perf, control socket /run/pebsd/control.sock, endpoint http://127.0.0.1:9754'
 journal --output=json "_PID=$pid" | jq -s -r '

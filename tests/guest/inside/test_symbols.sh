@@ -86,6 +86,6 @@ due=$(jq -s --arg code "$code" 'map(.events[$code].overflow // 0) | add' "$work/
 cut=$(jq -s --arg code "$code" 'map(.events[$code].cut // 0) | add' "$work/totals")
 guarded=$(jq -s --arg code "$code" 'map(select(.event == $code) | .guarded) | add // 0' "$work/books")
 expect 'samples seen while names came and went' $((due - guarded)) "$seen"
-# Samples that the kernel's guard kept from the program, or a stop from the hardware.
+# The kernel's guard kept some samples from the program. The others were due, but had no record.
 expect 'samples lost while names came and went' $((cut + guarded)) "$lost"
 finish

@@ -18,7 +18,7 @@ exits 'varlinkctl info' 0 varlinkctl info "$socket"
 [[ $(<"$work/said") == *io.pebsd* ]] || fail "varlinkctl info: $(<"$work/said")"
 exits 'varlinkctl list-interfaces' 0 varlinkctl list-interfaces "$socket"
 expect 'its interfaces' 'io.pebsd org.varlink.service' "$(sort "$work/said" | tr '\n' ' ' | sed 's/ $//')"
-# It has parsed what it prints.
+# varlinkctl prints the interface only after it has parsed it.
 exits 'varlinkctl introspect' 0 varlinkctl introspect "$socket" io.pebsd
 [[ $(<"$work/said") == *'method GetStatus'* ]] || fail "varlinkctl introspect: $(<"$work/said")"
 exits 'varlinkctl call' 0 varlinkctl --json=short call "$socket" io.pebsd.GetStatus '{}'

@@ -54,7 +54,7 @@ differences | grep -q '^loads, /system.slice/chase.service: [0-9]* samples of' |
 # Only the counter knows the samples that are still in a buffer.
 [ "$lost" -ge $((delivered - seen - 2)) ] || fail "pebsd reports $lost lost of $((delivered - seen))"
 
-# With pebsd's own attributes.
+# Sampling works with pebsd's own attributes.
 stop_pebsd
 pmu usual
 rm "$drop_in"

@@ -114,7 +114,7 @@ zoom 20 10s
 systemctl stop sharing.service others.service
 stop_pebsd
 
-# Started by a rule, once.
+# A rule starts a zoom, once.
 play_paused
 share
 settings '[rule slow]' "cgroup = $path" 'metric = share:hitm' "${rule[@]}" 'action = log zoom:5s'

@@ -39,9 +39,9 @@ void books_record(struct books *books, const struct core *core, const struct cor
 		  const struct guest_kernel *kernel, const struct guest_memory *memory);
 
 /*
- * An off-core response counter counted `occurrences` for the cgroup of the current task. What it counts
- * during a task switch, after software has read it, belongs to the cgroup of the next task. `instructions`:
- * executed by the CPU so far.
+ * An off-core response counter counted `occurrences` for the cgroup of the current task. Counts during a task
+ * switch, after software has read the counter, belong to the cgroup of the next task. `instructions`: executed
+ * by the CPU so far.
  */
 void books_counted(struct books *books, const struct core *core, unsigned int counter, u64 occurrences,
 		   u64 instructions, const struct guest_kernel *kernel, const struct guest_memory *memory);

@@ -256,7 +256,7 @@ static bool counts_cycles(const struct pebs_counter *counter)
 	return kind == MACHINE_EVENT_CYCLES || kind == MACHINE_EVENT_SLOTS;
 }
 
-/* For a counter that the machine has. */
+/* Returns the counter. The machine must have it. */
 static const struct pebs_counter *counter_of(const struct core *core, u32 index)
 {
 	return index < PEBS_FIXED_0 ? &core->unit.general[index] : &core->unit.fixed[index - PEBS_FIXED_0];
@@ -546,7 +546,7 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 
 /*
  * Passes instructions to the counters that count them. All up to the last one before a counter overflows pass
- * at once, and that last one passes alone. The core is told about instructions with a short delay, so
+ * at once, and that last one passes alone. The core learns about instructions with a short delay, so
  * instructions behind an overflow are counted, too. Cycles pass evenly with the instructions.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)

@@ -100,7 +100,7 @@ const struct memory_shape *core_memory_shape(const struct core *core);
 bool core_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4]);
 
 bool core_has_msr(const struct core *core, u32 msr);
-/* For registers that the CPU has. -EINVAL stands for a general protection fault. */
+/* Writes a register, which the CPU must have. -EINVAL stands for a general protection fault. */
 int core_write_msr(struct core *core, u32 msr, u64 value);
 int core_read_msr(struct core *core, u32 msr, u64 *ret);
 int core_read_counter(struct core *core, u32 index, u64 *ret);

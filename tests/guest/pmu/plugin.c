@@ -105,7 +105,7 @@ struct cpu {
 	bool watched;                                     /* runs translations with callbacks for accesses */
 	int64_t loads, stores, loads_given, stores_given; /* until one must be reported */
 	u64 executed_before; /* instructions that the scoreboard does not count, modulo 2^64 */
-	u64 told_at;         /* count of instructions up to which the core was told */
+	u64 told_at;         /* count of instructions that the core knows about */
 	bool held_back;      /* an interrupt waits until the vector table's entry is unmasked */
 	enum after after;
 	u32 leaf, subleaf;
@@ -487,7 +487,7 @@ static void at_rdtsc(unsigned int index, void *unused)
 	attend_in(&plugin.cpus[index], 0);
 }
 
-/* `data`: the numbers, as in an instruction, of the register with the offset and of the target register. */
+/* `data`: two register numbers as in an instruction: the register with the offset, and the target register. */
 static void at_apic_read(unsigned int index, void *data)
 {
 	/* The order of register numbers in instructions: AX CX DX BX SP BP SI DI. */

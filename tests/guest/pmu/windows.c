@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /*
- * If it is set, accesses have no callbacks. It is the lowest bit of CF_CLUSTER_MASK in
+ * If this bit is set, accesses have no callbacks. It is the lowest bit of CF_CLUSTER_MASK in
  * include/exec/translation-block.h, QEMU 11.1.
  */
 #define FLAG_UNWATCHED (1U << 24)
