@@ -230,6 +230,7 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
 	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
+	const char *range_is = "bucket "; /* said once, so that it is not taken for a confidence interval */
 	_cleanup_fclose_ FILE *line = NULL;
 	_cleanup_free_ char *text = NULL;
 	u64 samples = all;
@@ -255,10 +256,12 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 			(void)fprintf(line, ", %s above %llu%s", names[i], (unsigned long long)quantile.low,
 				      quantile.few ? FIGURE_FEW_MARK : "");
 		else
-			(void)fprintf(line, ", %s %.0f%s (%llu-%llu)", names[i], quantile.value,
-				      quantile.few ? FIGURE_FEW_MARK : "",
+			(void)fprintf(line, ", %s %.0f%s (%s%llu-%llu)", names[i], quantile.value,
+				      quantile.few ? FIGURE_FEW_MARK : "", range_is,
 				      (unsigned long long)quantile.low + 1,
 				      (unsigned long long)quantile.high);
+		if (!quantile.over)
+			range_is = "";
 		few = few || quantile.few;
 	}
 	if (fclose(TAKE_PTR(line)) != 0)
@@ -272,7 +275,6 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
 	}
-	line_put(out, style, "", "%s", "in parentheses: the histogram bucket, not a confidence interval");
 	if (few)
 		line_put(out, style, "", "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 }

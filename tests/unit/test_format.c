@@ -202,9 +202,8 @@ Test(format, cgroup_of_a_replay)
 			 "      Event: loads: period not known or not constant; use latency, in core\n"
 			 "             cycles, of sampled loads above 64 cycles; not a count of all loads\n"
 			 "    Samples: 13\n"
-			 "    Latency: mean 124.1, p50 119 (113-120), p90 155? (145-160), p95 166?\n"
+			 "    Latency: mean 124.1, p50 119 (bucket 113-120), p90 155? (145-160), p95 166?\n"
 			 "             (161-176), p99 174? (161-176), p999 176? (161-176) cycles\n"
-			 "             in parentheses: the histogram bucket, not a confidence interval\n"
 			 "             ? too few samples for this quantile\n"
 			 "      Snoop: none 13 (100.0%)\n"
 			 "        TLB: hit 12 (92.3%), miss 1 (7.7%)\n"
@@ -250,8 +249,9 @@ Test(format, latencies_of_some_samples_alone)
 	cr_expect_not_null(
 		strstr(text, "data cache miss latency, in core cycles, of sampled loads that missed L1;"),
 		"%s", text);
-	cr_expect_not_null(strstr(text, "    Samples: 20\n    Latency: mean 124.1, p50 119 (113-120), "),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text, "    Samples: 20\n    Latency: mean 124.1, p50 119 (bucket 113-120), "), "%s",
+		text);
 	cr_expect_not_null(strstr(text, " cycles; of the 13 samples that have a latency\n"), "%s", text);
 	cr_expect_not_null(strstr(text, "l1                 10  50.0%   18.6%    100  "), "%s", text);
 }
