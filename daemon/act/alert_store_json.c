@@ -353,7 +353,7 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 	    store->next_number > ALERT_STORE_NUMBERS_MAX)
 		return -EBADMSG;
 	*ret_wrong = "the time of the last judgement cannot be read";
-	/* Earlier versions did not write it. */
+	/* Earlier versions did not write `judged_ns`. */
 	if (json_get(object, "judged_ns") && !json_get_u64(object, "judged_ns", &store->judged_ns))
 		return -EBADMSG;
 	return read_lists(object, store, ret_wrong);

@@ -226,7 +226,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 {
 	u32 slot = slot_number(collect, view);
 
-	/* A previous process may have retired it before it was killed. */
+	/* A previous process may have retired the slot before the process was killed. */
 	if (state_of(kernel_owner(collect->settings.kernel, slot)) != SLOT_RETIRED &&
 	    kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
 		return; /* a busy bucket: later */

@@ -8,8 +8,8 @@
 #include "format/figure.h"
 
 /*
- * What served a read, counted and sampled. The counter of remote reads includes remote memory and remote
- * caches.
+ * The places that served a read: their names as counted, and as sampled. The counter of remote reads includes
+ * remote memory and remote caches.
  */
 static const struct {
 	const char *name;

@@ -20,7 +20,7 @@ struct http_pending;
 /* Sends an answer. The caller still owns `passed`; -1: no descriptor. */
 typedef void (*http_pending_tell)(void *userdata, const struct http_message *message, int passed);
 
-/* `profiles` outlives them. Returns 0 or -errno. */
+/* `profiles` must outlive the requests. Returns 0 or -errno. */
 int http_pending_new(sd_event *event, const struct http_profiles *profiles, http_pending_tell tell,
 		     void *userdata, struct http_pending **ret);
 

@@ -16,7 +16,7 @@
 /* Returns what the hardware writes for a load. Returns 0 for ENCODING_NONE, where the field is reserved. */
 u64 load_source_encode(const struct machine *machine, const struct retired *load);
 
-/* Returns the union perf_mem_data_src that the driver reports for it. */
+/* Returns the union perf_mem_data_src that the driver reports for this value. */
 u64 load_source_data_src(const struct machine *machine, u64 encoded);
 
 /*

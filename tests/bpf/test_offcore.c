@@ -156,7 +156,7 @@ struct player {
 	unsigned pages;
 	int wait_fd;
 	int pass_fd;
-	u64 *faults; /* shared: its faults by its own counter */
+	u64 *faults; /* shared memory: the child's faults, counted by the child */
 };
 
 static int play(void *userdata)

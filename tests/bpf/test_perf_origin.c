@@ -276,8 +276,8 @@ Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
 }
 
 /*
- * What an event counted towards its next sample is lost when its CPU goes offline. It is neither a sample nor
- * added to what a later event counts.
+ * When a CPU goes offline, its event loses its count towards the next sample. This count is neither a sample
+ * nor added to the count of a later event.
  */
 Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 {

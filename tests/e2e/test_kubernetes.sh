@@ -81,7 +81,7 @@ for name, mount in mounts.items():
         expect(name + " is read only", mount.get("readOnly"), True)
     if name != "config" and f"`{mount['mountPath']}`" not in readme.replace("` of the host", "`"):
         complain(f"README.md does not say what {mount['mountPath']} is for")
-# Where names are looked for.
+# The container must mount the directories in which pebsd looks for names.
 with open("daemon/containers/container_files.c") as file:
     looked_for = file.read()
 for name in "pod-logs", "container-logs":

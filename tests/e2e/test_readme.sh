@@ -213,9 +213,9 @@ def quotes_of_page(page):
 
 
 def names():
-    """What is named in the text beside the blocks."""
+    """Returns the names in the text outside of the blocks."""
     texts = {name: re.sub(r"^```.*?^```$", "", open(f"{top}/{name}").read(), flags=re.M | re.S) for name in DOCUMENTS}
-    # A line may end within.
+    # Quoted words may continue on the next line.
     quoted = [(name, re.sub(r"\s+", " ", words)) for name, text in texts.items()
               for words in re.findall(r"`([^`]+)`", text)]
     quoted += [(page, quote) for page in PAGES + ("pebsd-hardware.7",) for quote in quotes_of_page(page)]

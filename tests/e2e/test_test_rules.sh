@@ -37,7 +37,7 @@ told() {
 	[ "$status" = "${code:-0}" ] || fail "$what: exit code $status instead of ${code:-0}"
 }
 
-# The check of system calls would notice one.
+# The check must notice a bpf call, so it must kill the daemon itself.
 status=0
 ("$work/without_bpf" "$PEBSD" --once --for 100ms --origin model || exit $?) >/dev/null 2>&1 || status=$?
 expect 'the daemon itself is killed without bpf' 159 "$status"

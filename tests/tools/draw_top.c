@@ -113,7 +113,9 @@ static void put_rect(FILE *out, double x, double y, double width, double height,
 		      width, height, fill);
 }
 
-/* Each of these functions draws what begins at `column`, and returns the column behind it. */
+/*
+ * Each of these functions draws the piece that begins at `column`, and returns the column behind that piece.
+ */
 static int put_ground(FILE *out, const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell cell = terminal_cell(terminal, row, column);

@@ -396,7 +396,7 @@ static int try_what_is_permitted(const char *file, const char *directory)
 		return 102;
 	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED || close(fd) < 0)
 		return 103;
-	/* Larger than what malloc() takes from the heap. */
+	/* A block of this size does not come from the heap: malloc() maps it. */
 	free(malloc(1 << 20));
 	if (write(STDERR_FILENO, "", 0) < 0 || open("/proc/self/maps", O_RDONLY | O_CLOEXEC) < 0)
 		return 104;

@@ -495,8 +495,8 @@ Test(zoom_parse, cut_anywhere)
 	cut_everywhere(SAMPLE, &bytes, bytes.n);
 
 	/*
-	 * If bytes before the trailer are missing, only the text is shorter. Only what precedes the text is
-	 * required.
+	 * If bytes before the trailer are missing, only the text is shorter. Only the fields before the text
+	 * are required.
 	 */
 	bytes = mapped(0);
 	cut_everywhere(SAMPLE, &bytes, 8 + 64 + 32);

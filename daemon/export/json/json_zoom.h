@@ -25,7 +25,7 @@ const char *json_zoom_state(enum zoom_state state);
 /* When a running zoom will end; CLOCK_REALTIME. */
 struct timespec json_zoom_until(const struct zoom *zoom, const struct zoom_about *about);
 
-/* Returns true if any of its events has a latency. */
+/* Returns true if any event of the zoom has a latency. */
 bool json_zoom_has_latency(const struct zoom_about *about);
 
 /*

@@ -168,7 +168,7 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	kept = read_place(set, (u32)place->cpu);
 	if (!set->books->go_on || kept.pmu != place->pmu + 1)
 		return false;
-	/* The previous process may have been interrupted while it replaced them. */
+	/* The previous process may have been interrupted while it replaced the counters. */
 	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
 		offcore_close_place(&old);
 		log_notice("off-core counters of CPU %d are replaced: not all those of the previous "

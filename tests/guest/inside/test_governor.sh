@@ -98,7 +98,7 @@ note() {
 	printf 'guest-tests: %s: %s\n' "${0##*/}" "$*" >/dev/kmsg
 }
 
-# samples_a_second: by the books, over some time.
+# samples_a_second: prints the samples a second by the books, over some time.
 samples_a_second() {
 	local before
 	before=$(delivered)

@@ -49,13 +49,13 @@ settle_sharing
 agree 'one chosen by the configuration'
 compare_hot configuration
 
-# Chosen by a request: the tables have no earlier samples.
+# A request chooses a cgroup: its tables have no earlier samples.
 pebsctl --json hot --for 1s "$others" >"$work/hot"
 jq -e --arg path "$others" '.cgroup == $path and .chosen.by == "request" and (.events.loads.samples // 0) == 0' "$work/hot" \
 	>"$work/said" || wrong "of a cgroup that was not chosen: $(cat "$work/hot")"
 systemctl stop pebsd.service
 
-# The same cgroup, chosen by a request.
+# A request chooses the same cgroup.
 settings '[cgroups]' 'hot ='
 start_pebsd
 wait_until 'none is chosen' 60 has_chosen '[]'
