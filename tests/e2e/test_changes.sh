@@ -90,8 +90,8 @@ members error | compare Varlink_errors 'members of errors'
 	} | sed 's,^,/alerts.json ,'
 } | compare JSON_of_pebsd 'keys of JSON'
 
-# The names of all metrics are in the sources (test_manual_metrics.sh), their labels in what is served. The example has
-# what the model has not.
+# The names of all metrics are in the sources (test_manual_metrics.sh), and their labels in the served text. The example
+# has the metrics that the model lacks.
 sed -n 's/^Metrics //p' "$work/listed" >"$work/metrics"
 get /metrics >"$work/scrape" || get /metrics >"$work/scrape" || fail 'the daemon serves no metrics'
 "$TOOLS/example_scrape" >>"$work/scrape"

@@ -134,7 +134,7 @@ rule nothing 'cgroup = /system.slice/**' 'metric = p99' 'above = 900'
 exits 'a pattern that matches nothing' 0 test_rules --replay "$step" --config "$work/nothing.conf"
 grep -q 'matches none of 2 cgroups: comm:db, comm:web' "$work/said" || fail "no hint: $(cat "$work/said")"
 
-# The model: the loads of its remote workload are remote, and no other workload's.
+# On the model, only the loads of the remote workload are remote.
 rule remote 'cgroup = **' 'metric = share:remote_dram' 'above = 30%'
 told 'the model' --origin model --for 110s --config "$work/remote.conf"
 expect 'remote-numa alone fires' '["model:remote-numa"]' \
