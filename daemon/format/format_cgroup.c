@@ -230,7 +230,7 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
 	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
-	const char *range_is = "bucket "; /* said once, so that it is not taken for a confidence interval */
+	const char *range_is = "bucket "; /* once, so that nobody reads it as a confidence interval */
 	_cleanup_fclose_ FILE *line = NULL;
 	_cleanup_free_ char *text = NULL;
 	u64 samples = all;

@@ -164,16 +164,23 @@ static void start(int error_fd, bool journal)
 	}
 }
 
-/* Returns pebsctl's exit code; 124: no answer in a minute. */
+/*
+ * Returns pebsctl's exit code; 124: no answer in a minute. pebsctl itself waits ten seconds, and a busy machine
+ * can take longer, so a call that failed is repeated.
+ */
 static int ctl(const char *words)
 {
 	char command[512];
-	int status;
+	int code = 1;
 
 	(void)snprintf(command, sizeof(command), "timeout 60 %s --socket %s/s %s >/dev/null 2>&1",
 		       program("PEBSCTL", "build/pebsctl"), directory, words);
-	status = system(command);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	for (int i = 0; i < 6 && code == 1; i++) {
+		int status = system(command);
+
+		code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	}
+	return code;
 }
 
 static void await_service(void)

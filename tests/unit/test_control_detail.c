@@ -509,7 +509,8 @@ Test(control_detail, why_there_are_no_hot_places)
 		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
 	many[ARRAY_SIZE(many) - 1] = NULL;
 	backend.hot = (const char *const *)many;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", ", ...); wait until one is free");
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     ", ...); wait until one is free");
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		free(many[i]);
 	backend.hot = NULL;
@@ -655,7 +656,8 @@ Test(control_detail, why_there_is_no_profile)
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
 		     "2026-11-21T06:00:30Z");
 	zoom->state = ZOOM_NAMING;
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy", "still being looked up");
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
+		     "still being looked up");
 	zoom->state = ZOOM_DONE;
 	fake_zooms.output_error = -E2BIG;
 	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\"", "io.pebsd.NotMeasured",

@@ -58,8 +58,9 @@ Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 {
 	struct perf_turns turns = {0};
 
-	expect_note(perf_note_turns("stores", &turns, 1, 2000, 960, PERF_WATCHDOG_OFF),
-		    "stores counted 48% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: another profiler, such as perf (the NMI watchdog is off); its counts cover only that part of the time");
+	expect_note(
+		perf_note_turns("stores", &turns, 1, 2000, 960, PERF_WATCHDOG_OFF),
+		"stores counted 48% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: another profiler, such as perf (the NMI watchdog is off); its counts cover only that part of the time");
 	cr_expect_null(perf_note_turns("stores", &turns, 1, 2000, 1990, PERF_WATCHDOG_ON));
 	cr_expect_null(perf_note_turns("stores", &turns, 1, 0, 0, PERF_WATCHDOG_ON), "not started");
 	expect_note(

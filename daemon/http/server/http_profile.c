@@ -274,9 +274,11 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 		return http_send_text(connection, MHD_HTTP_BAD_REQUEST, text);
 	}
 	if (profile->n_waiting >= HTTP_PROFILES_MAX)
-		return refuse(connection, -EBUSY, "The maximum number of clients is waiting for profiles. Try again later.");
+		return refuse(connection, -EBUSY,
+			      "The maximum number of clients is waiting for profiles. Try again later.");
 	if (profile->n_waiting + profile->n_sent >= HTTP_PROFILES_HELD_MAX)
-		return refuse(connection, -EBUSY, "The maximum number of clients is receiving profiles. Try again later.");
+		return refuse(connection, -EBUSY,
+			      "The maximum number of clients is receiving profiles. Try again later.");
 	r = wait_for(profile, connection, fd, &request, ret);
 	if (r < 0)
 		return refuse(connection, r, NULL);

@@ -75,9 +75,10 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 	}
 	if (share >= TURNS_SHARE)
 		return NULL;
-	if (asprintf(&text,
-		     "%s counted %.0f%% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: %s; its counts cover only that part of the time",
-		     key, share * 100, holders(watchdog)) < 0)
+	if (asprintf(
+		    &text,
+		    "%s counted %.0f%% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: %s; its counts cover only that part of the time",
+		    key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;
 }
