@@ -154,11 +154,11 @@ static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length
 static int get_health(void *userdata, const char **ret_reason)
 {
 	struct server *server = userdata;
-	const struct serve_health health = {.paused = pause_reason(&server->pause),
-					    .age_us = tick_age_us(&server->tick),
-					    .interval_us = server->tick.interval_us,
-					    .collection_error = server->collection_error};
-	int r = serve_health_judge(&health, server->overdue, ret_reason);
+	const struct health health = {.paused = pause_reason(&server->pause),
+				      .age_us = tick_age_us(&server->tick),
+				      .interval_us = server->tick.interval_us,
+				      .collection_error = server->collection_error};
+	int r = health_judge(&health, server->overdue, ret_reason);
 
 	return r < 0 ? r : sampling_health(server->sampling, ret_reason);
 }

@@ -10,6 +10,7 @@
 #include "config/options.h"
 #include "containers/containers.h"
 #include "detail/detail.h"
+#include "engine/health.h"
 #include "engine/slot_reclaim.h"
 #include "engine/tick.h"
 #include "export/control/control.h"
@@ -18,7 +19,6 @@
 #include "http/zoom_scrape.h"
 #include "sampling/pause.h"
 #include "sampling/sampling.h"
-#include "serve_health.h"
 #include "store/store.h"
 #include "watch.h"
 
@@ -41,12 +41,12 @@ struct server {
 	char served_at[HTTP_SOCKETS_TEXT_MAX];
 	struct watch watch;
 	struct slot_reclaim reclaim;
-	struct process_figures process;      /* kept between scrapes, as process_read() needs */
-	bool stopping;                       /* a signal asked for it */
-	u64 reloads;                         /* of the configuration, successful or not */
-	int collection_error;                /* result of the last tick */
-	char overdue[SERVE_HEALTH_TEXT_MAX]; /* the last reason that was given for bad health */
-	char *status;                        /* last sent to the service manager; NULL: nothing yet */
+	struct process_figures process; /* kept between scrapes, as process_read() needs */
+	bool stopping;                  /* a signal asked for it */
+	u64 reloads;                    /* of the configuration, successful or not */
+	int collection_error;           /* result of the last tick */
+	char overdue[HEALTH_TEXT_MAX];  /* the last reason that was given for bad health */
+	char *status;                   /* last sent to the service manager; NULL: nothing yet */
 };
 
 #endif

@@ -114,7 +114,7 @@ if f"`labels = {labels}`" not in readme:
 with open("daemon/man/pebsd.8") as file:
     manual = file.read()
 pod = re.search(r"^A pod has (\d+) MiB .*?^to (\d+)M\.$.*?^So up to (\d+) MiB .*?^For 1,000 cgroups, (\d+) MiB .*?"
-                r"up to (\d+) MiB are kept", manual, re.M | re.S)
+                r"up to (\d+) MiB are the state", manual, re.M | re.S)
 limit, written, maps, own, kept = map(int, pod.groups())
 expect("memory limit", container["resources"]["limits"]["memory"], f"{limit}Mi")
 expect("max-memory", re.findall(r"^max-memory = (.*)$", config["pebsd.conf"], re.M), [f"{maps}M"])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "serve_health.h"
+#include "engine/health.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,7 @@
 #include "base/text.h"
 #include "engine/tick.h"
 
-int serve_health_judge(const struct serve_health *health, char text[SERVE_HEALTH_TEXT_MAX],
-		       const char **ret_reason)
+int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], const char **ret_reason)
 {
 	char age[TEXT_NUMBER_MAX];
 
@@ -18,7 +17,7 @@ int serve_health_judge(const struct serve_health *health, char text[SERVE_HEALTH
 	}
 	if (tick_is_overdue(health->age_us, health->interval_us)) {
 		text_span((double)health->age_us / 1e6, age);
-		(void)snprintf(text, SERVE_HEALTH_TEXT_MAX, "no collection for %s; see the log", age);
+		(void)snprintf(text, HEALTH_TEXT_MAX, "no collection for %s; see the log", age);
 		*ret_reason = text;
 		return -ETIME;
 	}

@@ -2,22 +2,22 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "serve_health.h"
+#include "engine/health.h"
 
 #define SECOND_US 1000000ULL
 
-static void expect(const struct serve_health *health, int error, const char *reason)
+static void expect(const struct health *health, int error, const char *reason)
 {
-	char text[SERVE_HEALTH_TEXT_MAX];
+	char text[HEALTH_TEXT_MAX];
 	const char *found = "";
 
-	cr_expect_eq(serve_health_judge(health, text, &found), error);
+	cr_expect_eq(health_judge(health, text, &found), error);
 	cr_expect_str_eq(found, reason);
 }
 
-Test(serve_health, the_first_reason_is_given)
+Test(health, the_first_reason_is_given)
 {
-	struct serve_health health = {.age_us = SECOND_US, .interval_us = SECOND_US};
+	struct health health = {.age_us = SECOND_US, .interval_us = SECOND_US};
 
 	expect(&health, 0, "");
 	health.collection_error = -ENOMEM;
