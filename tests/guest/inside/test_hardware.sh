@@ -5,7 +5,7 @@
 # long
 # cpus: 2
 # root: whole
-# kernels: 6.12 6.1
+# kernels: 6.12
 # init: small
 # takes: 300 s
 # time limit: 2400 s
