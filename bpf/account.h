@@ -30,7 +30,7 @@ static inline u64 account_at_most(u64 value, u64 most)
 	return value < most ? value : most;
 }
 
-/* latency x period, bounded so that a sum can take many (sample.h). */
+/* Returns latency x period. Both factors are bounded, so that a sum can take many products (sample.h). */
 static inline u64 account_weighted_latency(u64 latency, u64 period)
 {
 	return account_at_most(latency, SAMPLE_WEIGHED_LATENCY_MAX) *
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) u32 account_above(u32 a, u32 b)
 
 /*
  * Returns histogram_fine_index() and histogram_octave_index(). The bit length of a number is the bit length
- * of its uppermost nibble, looked up in one word, plus four for each nibble below.
+ * of its uppermost nibble that is not 0, looked up in one word, plus four for each nibble below.
  */
 static inline __attribute__((always_inline)) struct account_buckets account_buckets(u32 cycles)
 {
@@ -121,7 +121,10 @@ static inline u64 account_weight(const struct sample *sample)
 	return account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
-/* Few samples have such a property: both functions below return first if DATA_SOURCE_FLAG_BITS has none. */
+/*
+ * Adds the counter of one access flag. Few samples have any flag, so both functions below return first if the
+ * data source has none of DATA_SOURCE_FLAG_BITS.
+ */
 #define ACCOUNT_FLAG(name, ...)              \
 	if (data_source_##name(data_source)) \
 		ACCOUNT_ADD(atomic, record->name, 1);

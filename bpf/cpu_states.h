@@ -14,7 +14,7 @@
 
 #include "slots.h"
 
-const volatile u32 cpu_count = 1; /* entries without the last one, which the inject program uses */
+const volatile u32 cpu_count = 1; /* entries of the CPUs; one more is for the inject program */
 
 /* Sized at load. */
 struct {
@@ -82,7 +82,7 @@ static __always_inline u32 cpu_marks(const struct cpu_state *state, u32 number)
 	return number * marks_event + state->first_marks;
 }
 
-/* Start of the run if this run is timed, else 0. CLOCK_MONOTONIC. */
+/* Returns the start of the run (CLOCK_MONOTONIC) if this run is timed, else 0. */
 static __always_inline u64 cpu_run_begins(struct cpu_state *state)
 {
 	return ++state->runs & state->timed_mask ? 0 : bpf_ktime_get_ns();

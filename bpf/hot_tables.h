@@ -19,7 +19,7 @@
 /* Settings, fixed at load. */
 const volatile u32 hot_max = 0;    /* cgroups that may be chosen; 0: there are no tables */
 const volatile u32 hot_events = 1; /* tables of one cgroup on one CPU */
-const volatile u32 hot_cpus = 1;   /* one for all samples, which then have one writer, or the possible CPUs */
+const volatile u32 hot_cpus = 1;   /* possible CPUs; 1 if a single writer adds all samples */
 const volatile u64 hot_seed = 0;
 
 /*
@@ -30,8 +30,8 @@ volatile u32 hot_chosen = 0;
 volatile u8 hot_choices[SLOTS_MAX] = {};
 
 /*
- * Written by the daemon: a bit for each choice that has tables in the map below. It is set before the tables
- * exist.
+ * Written by the daemon: a bit for each choice that has tables in the map below. The bit is set before the
+ * tables are entered into the map, so it may be set for a choice without tables.
  */
 u64 hot_made = 0;
 
@@ -59,8 +59,9 @@ struct {
  * Counts a sample's items in the table whose sets begin at `first` in `tables`, the tables of a choice.
  * `origin` is the pid, with bit 32 set if a modified copy was found. An item of 0 is skipped.
  *
- * Always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs as much as a third of this
- * function. A loop, so that code and lines run the same instructions: at a PMI no cache holds them yet.
+ * The function is always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs as much as a
+ * third of it. It counts the code address and the cache line in a loop, so that both run the same
+ * instructions: at a PMI no cache holds them yet.
  */
 static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 line, u64 weight, u64 origin)
 {

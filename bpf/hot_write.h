@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writing to a hot table (pebsd/hot.h): plain C, for BPF on the NMI path and for tests. The work is bounded
- * and needs no lock, because a table has one writer. A reader detects a counter that changes its item by its
- * item and turn.
+ * and needs no lock, because a table has one writer. If a counter gets another item while it is read, the
+ * reader notices the change of `item` or `turn`.
  */
 #ifndef PEBSD_BPF_HOT_WRITE_H
 #define PEBSD_BPF_HOT_WRITE_H
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) void hot_replace(struct hot_set *se
 
 /*
  * Returns a counter for a new item: an unused one, or the one with the least weight. The least weight never
- * falls: the item that takes the counter over has at least as much, and all others have more.
+ * falls: the item that takes the counter over, and all others, have at least as much.
  */
 static inline __attribute__((always_inline)) u32 hot_take(struct hot_set *set)
 {

@@ -52,8 +52,9 @@ PERF_EVENT_DOOR(11)
 _Static_assert(EVENTS_MAX == 12, "a door for each event");
 
 /*
- * The cost of a sample without pebsd. The calibration of the interrupt runs it, and needs the count to know
- * when a sample came. Only one thread's event has this program.
+ * Counts the runs of the program `empty`, which measures the cost of a sample without the work of pebsd. The
+ * calibration of the interrupt attaches the program to an event of one thread only. It needs the count to
+ * know when a sample came.
  */
 u64 empty_runs = 0;
 

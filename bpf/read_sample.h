@@ -3,12 +3,13 @@
  * Converts a perf_event program's context to a struct sample.
  *
  * The UAPI context has neither weight nor data source. Both lie in the kernel's perf_sample_data behind it
- * (kernel/events/core.c, bpf_overflow_handler). If the kernel has bpf_cast_to_kern_ctx (6.2 and later), they
- * are plain typed loads; otherwise bpf_probe_read_kernel fetches them. libbpf resolves the symbol at load,
- * and the verifier drops the other branch.
+ * (kernel/events/core.c, bpf_overflow_handler). If the kernel has bpf_cast_to_kern_ctx (6.2 and later), plain
+ * typed loads read them; otherwise bpf_probe_read_kernel fetches them. libbpf resolves the symbol
+ * bpf_cast_to_kern_ctx at load, and the verifier drops the branch that is not taken.
  *
- * With BEFORE_6_2 the symbol is not even named. If the kernel's own types lack it, libbpf searches those of
- * all modules, and listing modules takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1).
+ * With BEFORE_6_2 the code does not even name that symbol. If the kernel's own types lack a symbol, libbpf
+ * searches those of all modules, and listing modules takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID,
+ * kernel/bpf/syscall.c, Linux 6.1).
  *
  * A field that the PMU's driver did not fill holds stack garbage, so no field is used without its
  * sample_flags bit.
@@ -54,7 +55,7 @@ static __always_inline u32 field_end(u32 offset, u32 end)
 	return offset + sizeof(u64) > end ? offset + (u32)sizeof(u64) : end;
 }
 
-/* The cost of bpf_probe_read_kernel is that of the call, so one call fetches all fields. */
+/* Fetches all fields in one call, because the call itself is most of the cost of bpf_probe_read_kernel. */
 static __always_inline void probe_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
 {
 	struct bpf_perf_event_data_kern *kernel = (struct bpf_perf_event_data_kern *)context;

@@ -117,9 +117,10 @@ struct {
 } slot_index SEC(".maps");
 
 /*
- * Incremented after an id has left the index and before its slot rests. A program reads it before it looks up
- * a slot in the index, and remembers both. While the number is the same, the slot has not been retired. An
- * increment before the deletion would not be enough: a program could look up the slot in between.
+ * Incremented after an id has left the index and before its slot becomes SLOT_RETIRED. A program reads the
+ * epoch before it looks up a slot in the index, and remembers both. While the epoch is the same, the slot has
+ * not been retired. An increment before the deletion would not be enough: a program could look up the slot in
+ * between.
  */
 u32 index_epoch __attribute__((aligned(64))) = 0;
 
@@ -135,8 +136,8 @@ static __always_inline u32 slot_of(u64 cgroup_id)
  * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees what
  * was written before, and a reader that cleared the mark earlier finds it set again.
  *
- * `look`: the preceding write was an atomic operation, so a mark that is found set here is still to be taken
- * by the reader. Otherwise the mark is always stored, in program order.
+ * `look`: the preceding write was an atomic operation. A mark that is already set then needs no store,
+ * because the reader has still to clear it. Otherwise the mark is always stored, in program order.
  */
 static __always_inline void slot_mark(u32 first, u32 slot, bool look)
 {

@@ -22,7 +22,7 @@ struct kept_identity {
 	u32 cpus;
 	u32 n_events;
 	u32 with_latency; /* a bit for each event with latency */
-	u64 measured;     /* which events they are: a hash by the origin */
+	u64 measured;     /* identifies the events: a hash that the origin computes */
 	u32 hot_max;
 	u32 hot_cpus;
 	u32 offcore_cpus;
@@ -37,7 +37,10 @@ enum kept {
 	KEPT_GO_ON,   /* both the maps and the programs are inherited */
 };
 
-/* To tell KEPT_ANEW from the others, `own->programs` may still be 0. */
+/*
+ * Decides what to take over. `own->programs` may still be 0 if the caller only needs to know whether the
+ * result is KEPT_ANEW.
+ */
 enum kept kept_decide(const struct kept_identity *before, const struct kept_identity *own);
 
 /*

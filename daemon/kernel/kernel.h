@@ -158,7 +158,7 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
  */
 int kernel_empty_program_fd(const struct kernel *kernel);
 
-/* The number of its runs, which grows while it is read. `kernel` owns it. */
+/* The number of runs of that program, which grows while it is read. `kernel` owns it. */
 const u64 *kernel_empty_program_runs(const struct kernel *kernel);
 
 /*

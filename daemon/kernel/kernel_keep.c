@@ -215,7 +215,10 @@ int kernel_keep_maps(struct kernel *kernel)
 		kernel->book->identity = identify(kernel);
 		return handover_anew(kernel->handover);
 	}
-	/* The seed is not a property of the machine: it stays the same. */
+	/*
+	 * The seed is random and not a property of the machine: the one of the previous process remains in
+	 * use.
+	 */
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
 	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {

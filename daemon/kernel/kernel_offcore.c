@@ -16,7 +16,7 @@ struct kernel_offcore {
 	struct pebsd_bpf *skeleton;         /* owned by the kernel side */
 	const struct kernel_blocks *blocks; /* owned by the kernel side */
 	u32 cpus;
-	u32 *pmus; /* by CPU: its PMU + 1; 0: none yet */
+	u32 *pmus; /* for each CPU: 1 + the number of its PMU; 0: none yet */
 	struct offcore_cpu *states;
 };
 
@@ -106,9 +106,9 @@ struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
 }
 
 /*
- * After this no program reads counters on the CPU, and the counts so far belong to the cgroup of the running
- * task. A program that saw the previous generation runs with interrupts off, so it has ended once the CPU
- * takes the second interrupt. No program runs on an offline CPU.
+ * After this call no program reads counters on the CPU, and the counts so far belong to the cgroup of the
+ * running task. A program that saw the previous generation runs with interrupts off, so it has ended once the
+ * CPU takes the second interrupt. No program runs on an offline CPU.
  */
 static void hold(struct kernel_offcore *offcore, u32 cpu)
 {

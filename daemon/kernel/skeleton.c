@@ -58,7 +58,7 @@ _Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
 
 /*
  * BTF has one table of strings, each with a terminating 0. It does not matter which kind of type has the
- * name: nothing else in the kernel is called so.
+ * name: nothing else in the kernel has this name.
  */
 bool skeleton_names(const void *btf, size_t bytes, const char *name)
 {

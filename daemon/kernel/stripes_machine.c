@@ -63,8 +63,8 @@ static bool holds_data(const char *type)
 }
 
 /*
- * Finds the CPUs that share the CPU's cache of the highest level. `*ret_told` is false if sysfs does not
- * tell. Returns 0 or -ENOMEM.
+ * Finds the CPUs that share the CPU's cache of the highest level. `*ret_told` is false if sysfs does not list
+ * them. Returns 0 or -ENOMEM.
  */
 static int last_level_sharers(const char *sysfs, u32 cpu, struct cpu_list *ret, bool *ret_told)
 {
@@ -128,7 +128,7 @@ static int find_core(const char *sysfs, u32 cpu, struct stripes_cpu *topology, u
 	return 0;
 }
 
-/* Marks CPUs that are not online as absent. If sysfs does not tell, all are present. */
+/* Marks CPUs that are not online as absent. If sysfs does not list the online CPUs, all are present. */
 static int find_absent(const char *sysfs, struct stripes_cpu *topology, u32 cpus)
 {
 	_cleanup_free_ char *text = NULL;

@@ -36,7 +36,10 @@ static void record_access(struct pebs_unit *unit, const struct retired *retired,
 			  struct record *record)
 {
 	const struct machine *machine = unit->machine;
-	/* Since Haswell, records of any memory event describe the access, not only records of facilities (18.11.3). */
+	/*
+	 * Since Haswell, records of any memory event describe the access, not only those of load latency and
+	 * stores (18.11.3).
+	 */
 	bool own = machine->format >= RECORD_HASWELL;
 
 	/*
@@ -160,8 +163,8 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 		return covered.due;
 	}
 	/*
-	 * 18.7.1.3: signalled like a full buffer. The status bits of the counters are cleared, and the
-	 * counters are not reloaded.
+	 * The hardware signals an index out of bounds like a full buffer (18.7.1.3). It clears the status
+	 * bits of the counters, and does not reload the counters.
 	 */
 	if (machine->mechanisms & MECHANISM_OUT_OF_BOUNDS &&
 	    (area.index < area.base || area.index > area.maximum)) {

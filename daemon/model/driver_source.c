@@ -66,7 +66,7 @@
 	[0xc] = LOAD_HIT | LVL(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS,          \
 	[0xd] = LOAD_HIT | REMOTE_RAM_1 | REMOTE | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS
 
-/* Beyond L3, Skylake and later. Except for 0xa, only the level numbers say where. */
+/* Beyond L3, Skylake and later. Except for 0xa, only the level number says where the data came from. */
 #define FROM_SKYLAKE(second_memory)                                                       \
 	[0x8] = LOAD_HIT | NUMBER(second_memory) | SNOOP(SNOOP_BIT_HIT),                  \
 	[0x9] = LOAD_HIT | NUMBER(second_memory) | REMOTE | SNOOP(SNOOP_BIT_HIT),         \

@@ -17,8 +17,8 @@
 void interrupt_raise(struct pebs_unit *unit, u8 older, enum interrupt_cause cause, u64 status);
 
 /*
- * Returns whether the machine has an uncore that posts interrupts (18.8.2), which is since Nehalem. The model
- * uses Nehalem's registers for all later machines.
+ * Returns whether the machine has an uncore that posts interrupts (18.8.2). Every machine since Nehalem has
+ * one, and the model uses Nehalem's registers for all of them.
  */
 bool interrupt_has_uncore(const struct machine *machine);
 

@@ -37,8 +37,8 @@ u64 load_latency_field(const struct machine *machine, const struct retired *acce
 
 /*
  * Decides whether the load is tagged. The distance in loads is random, uniformly distributed around the
- * interval. After that distance, the next load is tagged that was not dispatched before the last tagged one
- * retired.
+ * interval. After that distance, the next load is tagged, except for loads that were dispatched before the
+ * last tagged one retired.
  */
 static bool take_tag(struct pebs_unit *unit, const struct retired *load)
 {
@@ -67,7 +67,7 @@ bool load_latency_retire(struct pebs_unit *unit, const struct retired *load)
 
 	if (!take_tag(unit, load) || !load_latency_exceeds(machine, unit->threshold, load))
 		return false;
-	/* If the machine needs an auxiliary event and that does not count, there is no data source. */
+	/* If the machine needs an auxiliary event that does not count now, there is no data source. */
 	unit->tagged = (struct pebs_tagged){
 		.valid = true,
 		.address = load->address,

@@ -216,7 +216,10 @@ const struct machine machines[] = {
 		FOUR_COUNTERS,
 		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
-		/* As Linux schedules it. Intel's event table of the part only names counter 3. */
+		/*
+		 * Linux schedules the event on any of these. Intel's event table of the part only names
+		 * counter 3.
+		 */
 		.load_latency_counters = 0xf,
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
@@ -397,7 +400,7 @@ const struct machine machines[] = {
 		.pmu = "cpu_core",
 		.companion = "gracemont",
 		.companion_pmu = "cpu_atom",
-		/* L1: 48 KB; L2: 1.25 MB in ten ways with twice the lines */
+		/* L2: the real part has ten ways, each with twice as many lines */
 		.memory = {L1(48, 12, 5), L2(1280, 20, 15), L3(6144, 12, 65), TLB(96, 2048, 29), BUFFERS(16),
 			   OTHER_CORES(30, 54, 350), DRAM(270, 440), LOCKED(18)},
 	},

@@ -73,8 +73,8 @@ static bool is_canonical(u64 address)
 }
 
 /*
- * Returns the storage of a register that has no side effect when written, and its valid bits. NULL: no such
- * one.
+ * Returns the storage of a register that has no side effect when written, and its valid bits. Returns NULL if
+ * there is no such register.
  */
 static u64 *plain_register(struct pebs_unit *unit, u32 msr, u64 *valid)
 {

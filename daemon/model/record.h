@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * PEBS records (manual 18.8.1.1). One table (record.c) has the layout of each format, for writing and
- * reading. The adaptive format's layout is computed from MSR_PEBS_DATA_CFG (adaptive.h). Manual tables 18-23
- * (Nehalem), 18-34 (precise store, 18.9.4.3), 18.7.1 (Skylake, Goldmont), 18.11.2 (Haswell), and the part of
- * chapter 18 on adaptive PEBS (Ice Lake).
+ * reading. The adaptive format's layout is computed from MSR_PEBS_DATA_CFG (adaptive.h). The layouts are from
+ * the manual: table 18-23 (Nehalem), table 18-34 with 18.9.4.3 (precise store), 18.7.1 (Skylake, Goldmont),
+ * 18.11.2 (Haswell), and the part of chapter 18 on adaptive PEBS (Ice Lake).
  */
 #ifndef PEBSD_MODEL_RECORD_H
 #define PEBSD_MODEL_RECORD_H

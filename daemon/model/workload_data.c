@@ -266,7 +266,7 @@ void workload_data_warm(struct workload *workload)
 	switch (workload->kind) {
 	case WORKLOAD_POINTER_CHASE:
 	case WORKLOAD_REMOTE_NUMA:
-		/* More than L3 holds, so that all its sets are full. */
+		/* Warms more than L3 holds, so that all sets of L3 are full. */
 		memory_warm(workload->memory, main, largest + largest / 2);
 		break;
 	case WORKLOAD_FALSE_SHARING:

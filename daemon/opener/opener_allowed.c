@@ -156,7 +156,10 @@ static bool is_of_opening(const struct opener_request *request, const struct pmu
 		if (errors[i] && !perf_attr_relax(planned, errors[i], &opening))
 			continue;
 		choose(asked, &opening);
-		/* A leader comes without a leader of its own. Its event comes with one. */
+		/*
+		 * The request for a leader has no leader with it. The request for the event of its group has
+		 * one.
+		 */
 		if (!request->has_group && is_leader(asked, &opening, request->target, closest))
 			return true;
 		if (opening.has_leader != request->has_group)

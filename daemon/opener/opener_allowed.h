@@ -9,7 +9,7 @@
  * This excludes tracepoints, probes, breakpoints and inherited events. A sample contains no registers, and no
  * stack except a zoom's chain of addresses. Pure functions.
  *
- * The limits apply only to opening. Of an event that it has, pebsd may change the period
+ * The limits apply only to opening: pebsd may later change the period of an event that it holds
  * (PERF_EVENT_IOC_PERIOD).
  */
 #ifndef PEBSD_OPENER_ALLOWED_H

@@ -36,7 +36,10 @@
 	EVENT_COUNTS_OF_STOPS_(EVENT_COUNT_MEMBER_) \
 	u64 missed;
 
-/* Between any two structs that have them, given by address. Only event_counts_copy() touches `throttle_known`. */
+/*
+ * These copy, add or subtract the counts of any two structs with EVENT_COUNT_MEMBERS, whose addresses they
+ * take. Only event_counts_copy() touches `throttle_known`.
+ */
 #define EVENT_COUNT_COPY_(name)     to_->name = from_->name;
 #define EVENT_COUNT_ADD_(name)      to_->name += from_->name;
 #define EVENT_COUNT_SUBTRACT_(name) to_->name -= from_->name;
@@ -57,7 +60,7 @@
 /* On one CPU. */
 struct cpu_counts {
 	int cpu;
-	bool open;     /* open now; if not, the CPU went offline and these are its last counts */
+	bool open; /* open now; if not, its CPU is offline or it is paused, and these are its last counts */
 	bool in_error; /* open but not counting: another pinned event holds the counter */
 	u64 count;     /* events; excludes the unfinished period while the event runs */
 	EVENT_COUNT_MEMBERS

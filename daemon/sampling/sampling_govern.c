@@ -354,7 +354,7 @@ static char *unknown_interrupt(const char *key, const struct calibrate_result *i
 	struct timespec at;
 	char *text;
 
-	/* The note stays until then, so it has the time of day. */
+	/* The note is shown until the retry, so it gives the time of day of the retry. */
 	if (retry_seconds > 0) {
 		(void)clock_gettime(CLOCK_REALTIME, &at);
 		at.tv_sec += (time_t)retry_seconds;

@@ -50,7 +50,7 @@ static void miss_slot(struct origin_state *state, const char *name)
 }
 
 /*
- * Gives a recording's cgroup a slot, as a living one gets. If no slot is free, its samples are
+ * Gives a recording's cgroup a slot, as for a cgroup of this machine. If no slot is free, its samples are
  * `unattributed`.
  */
 static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)

@@ -67,8 +67,8 @@
 
 enum flag_known {
 	/*
-	 * The drivers fill in both or neither (arch/x86/events/intel/ds.c, Linux 6.1). Nehalem's loads and
-	 * the stores of Haswell to Ice Lake have neither.
+	 * Known if the TLB result is known: the drivers fill in both or neither (arch/x86/events/intel/ds.c,
+	 * Linux 6.1). For Nehalem's loads and the stores of Haswell to Ice Lake they fill in neither.
 	 */
 	FLAG_KNOWN_WITH_TLB,
 	FLAG_KNOWN_OF_LOADS, /* no hardware reports it for a store */

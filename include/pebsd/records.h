@@ -63,10 +63,10 @@ _Static_assert(sizeof(struct plain_record) == 320, "at most 512 bytes");
 _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
 
 /*
- * Marks are dirty flags: a byte for each event, stripe and slot, in that order, and a last row for the owners
- * of the slots. A program sets the mark of a record after it has written to the record, and the mark of an
- * owner after the owner changed. A reader clears a mark before it reads, and skips records without a mark. A
- * row has one byte per slot, rounded up to MARKS_LINE.
+ * Marks are dirty flags, in rows: a row for each event and stripe, then a row for the owners of the slots,
+ * then a row for each CPU that counts off-core responses. A program sets the mark of a record after it has
+ * written to the record, and the mark of an owner after the owner changed. A reader clears a mark before it
+ * reads, and skips records without a mark. A row has one byte per slot, rounded up to MARKS_LINE.
  */
 #define MARKS_LINE 64
 
@@ -84,8 +84,8 @@ struct cpu_state {
 	u32 runs;         /* runs of the perf_event programs; one of 1 << timed_log2 is timed */
 	u64 timed;        /* runs that were timed */
 	u64 timed_ns;     /* their duration together, without the cost of reading the clock */
-	u32 first_record; /* of its stripe, among those of an event; set with `stripe`, as is all below */
-	u32 first_marks;  /* line of its stripe, among those of an event */
+	u32 first_record; /* first record of its stripe, among those of an event */
+	u32 first_marks;  /* first line of its stripe, among the marks of an event */
 	u32 timed_mask;   /* a run is timed if its number has none of these bits */
 	u32 reserved;
 } __attribute__((aligned(64)));
@@ -108,8 +108,9 @@ _Static_assert(sizeof(struct cpu_state) == 64, "one cache line");
 #define SLOT_BLOCKS_MAX (SLOTS_MAX / SLOT_BLOCK)
 
 /*
- * The maps of a block. Each is indexed by event (within its kind, from `first_record` on) or CPU, then by
- * stripe, then by slot in the block.
+ * The maps of a block. BLOCK_LATENCY and BLOCK_PLAIN are indexed by event (of that kind, from `first_record`
+ * on), then by stripe, then by slot in the block. BLOCK_OWNERS is indexed by slot, and BLOCK_OFFCORE by CPU
+ * and then by slot.
  */
 enum slot_block_kind {
 	BLOCK_LATENCY,

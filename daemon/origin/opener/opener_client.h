@@ -9,7 +9,7 @@
  * - OPENER_START_MS for the very first request, while pebsd itself starts.
  *
  * After a failure of pebsd-opener, no request is sent for OPENER_PAUSE_MS. Each further failure doubles that
- * time, up to 16 times.
+ * time, at most to 16 times OPENER_PAUSE_MS.
  */
 #ifndef PEBSD_OPENER_CLIENT_H
 #define PEBSD_OPENER_CLIENT_H

@@ -438,7 +438,8 @@ int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
 	}
 	set->paused_seen_ns = now;
 	/*
-	 * In this order: a process killed in between has recorded too little of the pause, but nothing twice.
+	 * Save the set first. If the process is killed before it has saved the closed counts, a part of the
+	 * pause is missing from them, but no part is counted twice.
 	 */
 	perf_set_keep(set);
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu))

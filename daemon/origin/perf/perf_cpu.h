@@ -23,14 +23,14 @@ struct perf_cpu {
 	struct perf_map leader_map; /* empty if the event has no leader */
 	u64 period;                 /* in force: events for each sample */
 	u64 counted_before;         /* events counted with earlier periods */
-	u64 due_before;             /* samples expected from these: whole periods of each */
-	struct perf_reading last;   /* latest known counts and times; they never decrease */
-	u64 read_enabled_ns;        /* enabled_ns of the last read(2); 0 if the page has moved since */
-	struct perf_outage outage;  /* times in error: pinned, and without a counter */
-	bool stalled;               /* set by perf_cpu_find_stall() until the event is rearmed */
-	struct perf_stall stall;    /* detects an event that counts but no longer produces samples */
-	bool page_moves;            /* the page is updated with each sample; false for software events */
-	bool stopped;               /* perf_cpu_stop() was called */
+	u64 due_before; /* samples expected from `counted_before`: the whole periods with each period */
+	struct perf_reading last;  /* latest known counts and times; they never decrease */
+	u64 read_enabled_ns;       /* enabled_ns of the last read(2); 0 if the page has moved since */
+	struct perf_outage outage; /* times in error: pinned, and without a counter */
+	bool stalled;              /* set by perf_cpu_find_stall() until the event is rearmed */
+	struct perf_stall stall;   /* detects an event that counts but no longer produces samples */
+	bool page_moves;           /* the page is updated with each sample; false for software events */
+	bool stopped;              /* perf_cpu_stop() was called */
 	bool detached; /* the CPU went offline; when it returns, the kernel does not restore the event */
 };
 
@@ -73,7 +73,8 @@ void perf_cpu_revive(const struct perf_cpu *event);
 int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started);
 
 /*
- * Both bring `last`, `outage` and `detached` up to date. `started` says that perf_cpu_start() was called.
+ * Both functions bring `last`, `outage` and `detached` up to date. `started` says that perf_cpu_start() was
+ * called.
  *
  * perf_cpu_update() reads the mapped page. It calls perf_cpu_read() only if the page shows the event on no
  * counter and has not moved. The event then waits for a counter, is in error, or belongs to a PMU that does

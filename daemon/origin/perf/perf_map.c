@@ -11,8 +11,8 @@ static size_t page_size(void)
 }
 
 /*
- * Writable. In a read-only mapping the kernel overwrites records that were not read (rb->overwrite), and they
- * may be torn.
+ * Maps the data pages writable. In a read-only mapping the kernel overwrites records that were not read
+ * (rb->overwrite), and they may be torn.
  */
 static bool map_pages(int fd, unsigned data_pages, struct perf_map *map)
 {

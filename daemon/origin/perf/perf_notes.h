@@ -20,7 +20,7 @@ enum perf_watchdog perf_note_read_watchdog(void);
 /* The samples that an event lost since the start, as of the last collection. */
 struct perf_note_losses {
 	u64 expected;          /* samples; 0: not known */
-	u64 lost;              /* of these, lost as unexplained */
+	u64 lost;              /* of these, lost for no known reason: `unexplained` of readings.h */
 	const char *colliding; /* the text of perf_note_colliding() */
 };
 
@@ -44,7 +44,7 @@ char *perf_note_colliding(const struct pmu_opening *const *openings, const char 
 
 /* The counts of an event at two earlier collections, a minute apart; zeroed at the start. */
 struct perf_turns {
-	u64 since_ns; /* of `newer` */
+	u64 since_ns; /* time of `newer` */
 	struct {
 		u64 enabled_ns, running_ns;
 	} older, newer;

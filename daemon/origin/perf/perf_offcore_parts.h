@@ -17,7 +17,7 @@ struct offcore_place {
 	int cpu;
 	u32 pmu;
 	int fds[OFFCORE_KINDS]; /* -1: not counted here */
-	/* The next two members are as of the last check for a CPU that went offline and came back. */
+	/* Both values are of the last check of whether the CPU went offline and came back. */
 	u64 settles;
 	u64 enabled_ns;
 };

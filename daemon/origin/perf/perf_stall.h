@@ -50,8 +50,8 @@ bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page,
 
 /*
  * Returns true if the event must have been sampled since the page was written: the count exceeds what the
- * next sample needs by a whole period. `count` was read while the page stood still. `period` is at least 1,
- * and was in force all the time.
+ * next sample needs by a whole period, and by at least 4,096 events. `count` was read while the page stood
+ * still. `period` is at least 1, and was in force all the time.
  */
 bool perf_stall_judge(const struct perf_stall *stall, u64 period, u64 count);
 

@@ -75,8 +75,9 @@ void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr
 		.config1 = counter->config1,
 		.disabled = 1,
 		/*
-		 * Like the samples that the counts are compared with. Events that do not exclude guests also
-		 * fail with a mediated virtual PMU (7.x). Software events do not support the flag.
+		 * The counts are compared with samples, which exclude guests as well. Events that do not
+		 * exclude guests also fail with a mediated virtual PMU (7.x). Software events do not support
+		 * the flag.
 		 */
 		.exclude_guest = counter->type != PERF_TYPE_SOFTWARE,
 	};

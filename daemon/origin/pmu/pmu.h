@@ -43,7 +43,7 @@ struct pmu_opening {
 	u64 leader_config;
 	bool has_members; /* the PMU has only the CPUs in `members`; if not, it has all */
 	struct cpu_list members;
-	bool cpus_known; /* `cpus` is known: those of its CPUs that are online */
+	bool cpus_known; /* `cpus` is known: the CPUs of this PMU that are online */
 	struct cpu_list cpus;
 };
 
@@ -62,7 +62,7 @@ struct pmu_counter {
 	bool has_members; /* it can run only on the CPUs in `members`, online or not; if not, on all */
 	struct cpu_list members;
 	bool cpus_known;
-	struct cpu_list cpus; /* those that are online, according to the tree */
+	struct cpu_list cpus; /* CPUs of this PMU that are online, according to the tree */
 };
 
 #define PMU_COUNTERS_MAX ((size_t)OFFCORE_PMUS_MAX * OFFCORE_KINDS)

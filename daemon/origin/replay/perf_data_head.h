@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the header of a recording: which of the two layouts it has and where its data is. In a file, also the
- * events and what the sections behind the data say of them.
+ * Reads the header of a recording: which of the two layouts it has and where its data is. From a file, it
+ * also reads the events, and what the sections behind the data say about them.
  */
 #ifndef PEBSD_PERF_DATA_HEAD_H
 #define PEBSD_PERF_DATA_HEAD_H

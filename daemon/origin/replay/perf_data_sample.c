@@ -57,7 +57,7 @@ static void skip_stack(struct bytes *bytes)
 	if (!size)
 		return;
 	bytes_skip(bytes, size, 1);
-	bytes_skip(bytes, 1, sizeof(u64)); /* how much of it was filled in */
+	bytes_skip(bytes, 1, sizeof(u64)); /* the number of bytes that were filled in */
 }
 
 static void skip_before_weight(struct bytes *bytes, const struct perf_event_attr *attr,

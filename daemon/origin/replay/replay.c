@@ -20,7 +20,7 @@
 
 struct replay {
 	struct replay_recording *recordings;
-	struct recording *about; /* one for each of them; owns their texts but `file` */
+	struct recording *about; /* one for each recording; owns their texts except for `file` */
 	size_t n;
 	size_t current;
 	struct replay_event_set events;
@@ -339,8 +339,9 @@ static int copy_text(const char *text, const char **ret)
 }
 
 /*
- * Perf stores no date. Only a recording made with a clock that it can relate to CLOCK_REALTIME has one; the file's
- * own time is the next best, which a copy may have changed.
+ * perf stores no date. Only a recording with a clock that perf can relate to CLOCK_REALTIME has the time of
+ * its samples. Otherwise the time of the file is the best one available, although copying the file may have
+ * changed it.
  */
 static void note_time(const struct replay_recording *recording, struct recording *ret)
 {
@@ -358,7 +359,7 @@ static void note_time(const struct replay_recording *recording, struct recording
 	}
 }
 
-/* The recording is read up to its first sample, so a pipe has said all of this, too. */
+/* The recording is read up to its first sample by now, so even a pipe has delivered these facts. */
 static int note_about(const struct replay_recording *recording, struct recording *ret)
 {
 	const struct perf_data_events *events = perf_data_events(recording->data);

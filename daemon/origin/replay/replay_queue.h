@@ -14,7 +14,7 @@
 
 enum replay_item_kind { REPLAY_SAMPLE, REPLAY_COMM, REPLAY_FORK, REPLAY_CGROUP };
 
-/* An event in the recording. */
+/* A record of the recording that waits for its turn. */
 struct replay_item {
 	u64 time;
 	u64 sequence; /* order of entry, for items with the same time */
@@ -35,7 +35,7 @@ struct replay_item {
 	};
 };
 
-/* A file without rounds is sorted within this number of items: 12 MiB. */
+/* Maximum number of items in the queue: 11 MiB. A file without rounds is sorted within this many items. */
 #define REPLAY_QUEUE_MAX ((size_t)1 << 17)
 
 /* All zero is an empty queue. */
