@@ -88,7 +88,7 @@ static __always_inline u64 cpu_run_begins(struct cpu_state *state)
 	return ++state->runs & state->timed_mask ? 0 : bpf_ktime_get_ns();
 }
 
-/* Reads the clock a second time to measure and subtract the cost of reading it. */
+/* Reads the clock twice, to measure the cost of reading it and to subtract that cost. */
 static __always_inline void cpu_run_ends(struct cpu_state *state, u64 begun)
 {
 	u64 ended, again;

@@ -109,7 +109,7 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 		if (counters & 1U << number)
 			offcore_read(cpu, number, fresh, state, record);
 	state->settles++;
-	__sync_fetch_and_add(&record->settles, 1); /* atomic: written after the counts */
+	__sync_fetch_and_add(&record->settles, 1); /* atomic, so that it is written after the counts */
 	slot_mark(marks_offcore + cpu * marks_lines, slot, true);
 }
 

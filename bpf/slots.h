@@ -168,7 +168,10 @@ static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32
 	slot_mark(marks_owners, slot, true);
 }
 
-/* Attempts of a push or pop against concurrent ones: births come one at a time, and the daemon is one more. */
+/*
+ * Attempts of a push or pop. Few others run at the same time: births come one at a time, and the daemon makes
+ * one more.
+ */
 #define FREE_TRIES 16
 
 static __always_inline u64 free_head_with(u64 head, u32 slot)
@@ -176,7 +179,10 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
 	return ((head >> 32) + 1) << 32 | slot;
 }
 
-/* After a birth: reports to user space that few slots are left, with a wakeup from an interrupt (irq_work). */
+/*
+ * Called after a birth: if few slots are left, reports it to user space, which an interrupt (irq_work) wakes
+ * up.
+ */
 static __always_inline void slots_tell_short(void)
 {
 	u32 now = slots_now;
@@ -333,7 +339,7 @@ static __always_inline int slot_give(u32 slot, u32 generation)
 		return -ESTALE;
 	/* A program or reader that still has the old generation sees that the slot has changed hands. */
 	owner->generation++;
-	/* Publish before the push, or this would overwrite the state that the next owner sets. */
+	/* Publish before the push. A later publication would overwrite the state that the next owner sets. */
 	slot_publish(slot, owner, SLOT_FREE);
 	r = slot_push(slot, owner);
 	if (r) {

@@ -27,7 +27,7 @@ struct {
 	__type(value, struct zoom_tally);
 } tallies SEC(".maps");
 
-/* When the next sample is due at the full rate, CLOCK_MONOTONIC; alone in its cache line. */
+/* The time at which the next sample is due at the full rate (CLOCK_MONOTONIC), alone in its cache line. */
 u64 due_ns __attribute__((aligned(64)));
 
 /*

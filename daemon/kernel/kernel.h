@@ -206,7 +206,7 @@ u64 kernel_map_bytes(const struct kernel *kernel);
 
 /*
  * The highest own memory of the process (own_memory_peak()) up to the end of loading the programs, which
- * needs the most. 0: /proc does not tell.
+ * needs the most. 0: it could not be read from /proc.
  */
 u64 kernel_start_peak(const struct kernel *kernel);
 

@@ -26,7 +26,7 @@ struct kernel_book {
 	struct kernel_kept_part maps[KEEP_MAPS_MAX];
 	struct kernel_kept_part links[KEEP_LINKS_MAX];
 	u32 n_blocks;
-	u32 blocks[SLOT_BLOCKS_MAX][BLOCK_KINDS]; /* numbers in the names of their maps */
+	u32 blocks[SLOT_BLOCKS_MAX][BLOCK_KINDS]; /* numbers in the names of the maps of each block */
 };
 
 struct kernel_books {

@@ -312,7 +312,7 @@ static int enter_blocks(struct kernel *kernel)
 	return kernel_enter_blocks(kernel, kernel->skeleton->bss->slots_now / kernel->blocks.slots);
 }
 
-/* Runs before any program can run. */
+/* Called before any program can run. */
 static void assign_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;

@@ -90,7 +90,7 @@ struct pebs_unit {
 	u32 tag_left;   /* loads until the next one is tagged */
 	u64 tag_free;   /* when the tagged load retired; loads dispatched before cannot be tagged */
 	u64 tsc;        /* when the last instruction retired; 0: none yet */
-	u64 cycles;     /* between its retirement and that of the one before */
+	u64 cycles;     /* between the retirements of the last two instructions */
 	u64 counting;   /* counters that count, as bits of the status registers */
 	bool tagging;   /* the load latency facility is on, for a counter that counts */
 	bool auxiliary; /* the auxiliary event of load latency counts, or is not needed */
@@ -101,8 +101,8 @@ struct pebs_unit {
 
 	u64 records;           /* written */
 	struct record written; /* the last record, with all fields that the unit knows */
-	u64 written_counters;  /* counters whose overflows it stands for, as bits of the status registers */
-	u64 not_written;       /* assists without a record: no space, or no area */
+	u64 written_counters; /* counters whose overflows `written` stands for, as bits of the status registers */
+	u64 not_written;      /* assists without a record: no space, or no area */
 };
 
 /*

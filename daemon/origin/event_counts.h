@@ -60,7 +60,7 @@
 /* On one CPU. */
 struct cpu_counts {
 	int cpu;
-	bool open; /* open now; if not, its CPU is offline or it is paused, and these are its last counts */
+	bool open;     /* open now; else it is paused or its CPU offline, and these are its last counts */
 	bool in_error; /* open but not counting: another pinned event holds the counter */
 	u64 count;     /* events; excludes the unfinished period while the event runs */
 	EVENT_COUNT_MEMBERS

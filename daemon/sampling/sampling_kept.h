@@ -11,7 +11,7 @@
 
 /* Both NULL: nothing is saved. */
 struct sampling_kept {
-	struct handover *handover; /* of maps, programs and events */
+	struct handover *handover; /* the saved maps, programs and events */
 	struct state *state;       /* the totals */
 };
 

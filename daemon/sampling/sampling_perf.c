@@ -449,7 +449,7 @@ static u64 hash_events(const struct origin_state *state)
 
 /*
  * Closes events of the previous process that are not continued: they would hold counters that new events
- * need. The manager closes its descriptors of them as well.
+ * need. The service manager closes its own descriptors of these events as well.
  */
 static void end_rest(const struct handover *handover)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The messages between pebsd and pebsd-opener, over a socket that preserves packets (SOCK_SEQPACKET). A
- * request and its answer are one packet each. Descriptors accompany the bytes (SCM_RIGHTS): with a request,
- * the leader of the event's group, then the directory of the cgroup. With an answer, the event. Either side
- * rejects a message that does not have exactly this form. Pure functions.
+ * request and its answer are one packet each. Descriptors accompany the bytes (SCM_RIGHTS). A request may
+ * come with two: first the leader of the event's group, then the directory of the cgroup. An answer comes
+ * with the event if that was opened. Either side rejects a message that does not have exactly this form. Pure
+ * functions.
  */
 #ifndef PEBSD_OPENER_WIRE_H
 #define PEBSD_OPENER_WIRE_H

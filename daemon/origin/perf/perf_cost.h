@@ -37,7 +37,7 @@ struct perf_cost {
 	u64 ring_bytes;     /* locked memory: a header page and a data page for each event and leader */
 	u64 ring_bytes_max; /* the same if throttling had grown every ring to its maximum (perf_map.h) */
 	u64 map_bytes;      /* size of the BPF maps at the start (kernel_map_bytes()) */
-	u64 hot_bytes;      /* their additional size if `hot_max` cgroups have hot tables */
+	u64 hot_bytes;      /* additional size of the BPF maps if `hot_max` cgroups have hot tables */
 	u64 event_bytes;    /* size of the kernel's structures, at least; 0: not known */
 	u64 start_ns;       /* 0: not known */
 };

@@ -164,8 +164,8 @@ void perf_cpu_update(struct perf_cpu *event, bool started)
 		bool moved = event->page_moves && reading.count > event->last.count;
 
 		/*
-		 * The page of an event off its counter holds its last count, which read(2) does not return in
-		 * error.
+		 * The page of an event that is not on a counter holds its last count, which read(2) does not
+		 * return for an event in error.
 		 */
 		cpu_take(event, &reading);
 		if (reading.running || moved) {

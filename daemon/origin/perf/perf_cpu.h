@@ -23,14 +23,14 @@ struct perf_cpu {
 	struct perf_map leader_map; /* empty if the event has no leader */
 	u64 period;                 /* in force: events for each sample */
 	u64 counted_before;         /* events counted with earlier periods */
-	u64 due_before; /* samples expected from `counted_before`: the whole periods with each period */
-	struct perf_reading last;  /* latest known counts and times; they never decrease */
-	u64 read_enabled_ns;       /* enabled_ns of the last read(2); 0 if the page has moved since */
-	struct perf_outage outage; /* times in error: pinned, and without a counter */
-	bool stalled;              /* set by perf_cpu_find_stall() until the event is rearmed */
-	struct perf_stall stall;   /* detects an event that counts but no longer produces samples */
-	bool page_moves;           /* the page is updated with each sample; false for software events */
-	bool stopped;              /* perf_cpu_stop() was called */
+	u64 due_before;             /* samples expected from `counted_before`: its whole periods */
+	struct perf_reading last;   /* latest known counts and times; they never decrease */
+	u64 read_enabled_ns;        /* enabled_ns of the last read(2); 0 if the page has moved since */
+	struct perf_outage outage;  /* times in error: pinned, and without a counter */
+	bool stalled;               /* set by perf_cpu_find_stall() until the event is rearmed */
+	struct perf_stall stall;    /* detects an event that counts but no longer produces samples */
+	bool page_moves;            /* the page is updated with each sample; false for software events */
+	bool stopped;               /* perf_cpu_stop() was called */
 	bool detached; /* the CPU went offline; when it returns, the kernel does not restore the event */
 };
 

@@ -37,7 +37,7 @@ struct perf_facts {
 	bool max_precise_known;
 	bool hypervisor;                       /* CPUID says that this is a virtual machine */
 	bool debian_kernel;                    /* has Debian's patch for kernel.perf_event_paranoid above 2 */
-	bool ubuntu_kernel;                    /* has Ubuntu's patch for 4 and above */
+	bool ubuntu_kernel;                    /* has Ubuntu's patch for values of 4 and above */
 	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why pebsd-opener did not help; "": nothing to say */
 
 	/* Only perf_facts_gather_surroundings() fills in the following members. */

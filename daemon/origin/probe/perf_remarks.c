@@ -69,10 +69,10 @@ static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
 }
 
 /*
- * KVM switches these registers at each entry and exit: intel_guest_get_msrs() in
- * arch/x86/events/intel/core.c, atomic_switch_perf_msrs() and add_atomic_switch_msr() in
- * arch/x86/kvm/vmx/vmx.c, Linux 6.1. It does not switch those of IBS, whose events cannot exclude guests. The
- * note is therefore not added for IBS.
+ * KVM switches the registers that the note names: intel_guest_get_msrs() in arch/x86/events/intel/core.c,
+ * atomic_switch_perf_msrs() and add_atomic_switch_msr() in arch/x86/kvm/vmx/vmx.c, Linux 6.1. It does not
+ * switch those of IBS, whose events cannot exclude guests. This function therefore adds no note for events of
+ * IBS.
  */
 static int remark_kvm(struct pmu_plan *plan)
 {

@@ -30,8 +30,7 @@ static int append(struct json_object *array, struct json_object *value)
 
 static int add_null(struct json_object *object, const char *key)
 {
-	return json_object_object_add(object, key, NULL) == 0 ? 0
-							      : -ENOMEM; /* json-c represents null by NULL */
+	return json_object_object_add(object, key, NULL) == 0 ? 0 : -ENOMEM; /* NULL is the null of json-c */
 }
 
 static struct json_object *text(const char *value)

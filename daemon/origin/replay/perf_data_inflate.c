@@ -13,7 +13,7 @@ struct perf_data_inflate {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer input;
 	bool drained; /* the decompressor has returned all of the input */
-	size_t start; /* of the bytes that are decompressed and not returned yet */
+	size_t start; /* first byte in `buffer` that is not returned yet */
 	size_t end;
 	u8 buffer[BUFFER_SIZE];
 };

@@ -19,7 +19,7 @@ struct perf_data_input {
 	u64 position; /* of the next byte to consume */
 	u8 *buffer;
 	size_t capacity;
-	size_t start; /* of the bytes that are buffered and not consumed */
+	size_t start; /* first byte in `buffer` that is not consumed */
 	size_t end;
 };
 
