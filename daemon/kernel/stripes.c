@@ -27,7 +27,10 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : compare(one->cpu, other->cpu);
 }
 
-/* Returns how many of the first places share the cache, or cache and core, of the first one. */
+/*
+ * run_of_cache() and run_of_core() return how many of the first places share the cache, or cache and core, of
+ * the first one.
+ */
 static u32 run_of_cache(const struct place *places, u32 n)
 {
 	u32 length = 1;

@@ -85,7 +85,7 @@ static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_
 		perf_map_open(old->leader_fd, &old->leader_map);
 	old->map.throttle = own;
 	old->leader_map.throttle = leader;
-	/* Needed if the event is in error. */
+	/* An event in error must be enabled again. */
 	(void)ioctl(old->leader_fd >= 0 ? old->leader_fd : old->fd, PERF_EVENT_IOC_ENABLE,
 		    PERF_IOC_FLAG_GROUP);
 	*fresh = *old;
@@ -253,7 +253,9 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 	set->opening.event.period = over.period;
 	if (over.settings->stay_paused)
 		return stay_paused(set, &over);
-	/* In a pause that ends here, no event was open. */
+	/*
+	 * A pause of the previous process ends here. It had no event open then, so no saved event continues.
+	 */
 	r = end_others(set, over.before.paused, &over);
 	if (r == 0 && over.known && over.before.paused) {
 		set->paused_seen_ns = over.before.paused_seen_ns;

@@ -32,10 +32,11 @@ static bool has_company(const struct planner *planner)
 }
 
 /*
- * Returns false if the core certainly has no PEBS. It certainly has PEBS if events/mem-loads exists
- * (pebs_is_visible, arch/x86/events/intel/core.c) or if caps/max_precise says so. But caps/max_precise may
- * read 0 on an idle machine. A model that has load latency (format/ldlat) but lacks the event has no PEBS.
- * For other models in the table, only opening shows it.
+ * Returns false if the core has no PEBS as far as the tree shows. It certainly has PEBS if events/mem-loads
+ * exists (pebs_is_visible, arch/x86/events/intel/core.c) or if caps/max_precise says so. But caps/max_precise
+ * may read 0 on an idle machine. A model that has load latency (format/ldlat) but lacks the event has no
+ * PEBS. For other models in the table, only opening shows it. Other models that are not in the table count as
+ * having none.
  */
 static bool may_have_pebs(const struct planner *planner, const struct pmu_core *core)
 {
