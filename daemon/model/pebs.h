@@ -101,8 +101,8 @@ struct pebs_unit {
 
 	u64 records;           /* written */
 	struct record written; /* the last record, with all fields that the unit knows */
-	u64 written_counters; /* counters whose overflows `written` stands for, as bits of the status registers */
-	u64 not_written;      /* assists without a record: no space, or no area */
+	u64 written_counters;  /* counters whose overflows `written` stands for, as bits of the status */
+	u64 not_written;       /* assists without a record: no space, or no area */
 };
 
 /*

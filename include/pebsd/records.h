@@ -80,7 +80,7 @@ struct cpu_state {
 	u64 cgroup_id; /* of the last sample */
 	u32 slot;      /* slot of that cgroup; valid while `epoch` is that of the index */
 	u32 epoch;
-	u32 stripe; /* set by the daemon before there are samples, like the last members from `first_record` on */
+	u32 stripe;       /* set by the daemon before any sample, like all from `first_record` on */
 	u32 runs;         /* runs of the perf_event programs; one of 1 << timed_log2 is timed */
 	u64 timed;        /* runs that were timed */
 	u64 timed_ns;     /* their duration together, without the cost of reading the clock */
