@@ -557,7 +557,7 @@ Test(governor, events_of_a_class_share_and_what_one_cannot_use_another_may)
 	}
 	cr_expect_float_eq(subject.outputs[0].budget, (0.006 - 0.0004) / 2, 1e-6);
 	cr_expect_float_eq(subject.outputs[2].budget, 0.002, 1e-6, "what it may have if it needs it");
-	/* Now it needs its share. */
+	/* Now this event needs its share. */
 	subject.inputs[2].events_per_second = 10e6;
 	step(&subject);
 	cr_expect_float_eq(subject.outputs[0].budget, 0.002, 1e-9);

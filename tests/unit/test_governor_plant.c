@@ -80,7 +80,9 @@ Test(governor_plant, it_comes_to_the_budget_from_either_side)
 	}
 }
 
-/* From five samples in an interval to a thousand, on 1 to 256 CPUs. */
+/*
+ * An interval has from about five samples on a CPU to more than a hundred thousand. There are 1 to 256 CPUs.
+ */
 Test(governor_plant, a_steady_load_leaves_the_period_alone)
 {
 	static const struct {

@@ -90,7 +90,8 @@ Test(interval, ranks_are_the_nearest_that_the_tails_allow)
 
 				interval_ranks(n, q, confidences[j], &low, &high);
 				/*
-				 * This rank is wrong rarely enough, and the next one further in would not be.
+				 * Each rank is wrong rarely enough. The next rank further in would be wrong
+				 * too often.
 				 */
 				cr_expect_leq(low, n);
 				cr_expect(low == 0 || at_most(low - 1, n, q) <= chance);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the policy verbs of pebsctl ask, print and return, against a child process that plays a daemon. */
+/*
+ * The requests, output and exit codes of pebsctl's policy verbs, against a child process that plays a daemon.
+ */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
