@@ -140,7 +140,7 @@ Test(bursts, few_parts_say_nothing_or_little)
 		.n = 2, .parts = {{100, 10}, {100, 10}}, .variance = 18, .of_samples = true};
 
 	cr_expect(isinf(bursts_effect(&series, 0.95)));
-	/* Two parts have nearly all samples, so that the series is worth no more than two parts. */
+	/* Two parts have nearly all samples. Therefore the series is worth no more than two parts. */
 	series = (struct burst_series){.n = 4,
 				       .parts = {{1000, 100}, {1, 0}, {1, 0}, {1000, 100}},
 				       .variance = 180,

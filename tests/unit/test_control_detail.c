@@ -446,7 +446,7 @@ Test(control_detail, hot_places_beyond_the_reply_are_counted)
 	cr_expect_eq(number_of(json_get(json_get(loads, "absent"), "lines"), "left_out"), 99993);
 }
 
-/* The origin answers at once, so that the reply does not wait for names. */
+/* The origin answers at once. Therefore the reply does not wait for names. */
 Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);

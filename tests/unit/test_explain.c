@@ -456,7 +456,7 @@ Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
 
 /*
  * With the number of samples that the sentence names and the same share, the breach is proven. With a
- * fiftieth less it is not.
+ * fiftieth fewer samples, it is not.
  */
 Test(explain, how_many_samples_would_prove_it)
 {

@@ -372,7 +372,7 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 
 /*
  * The budget allows 500 samples a second, and 250,000 were expected. The demanded period still leaves an
- * eighth of what the budget aims at.
+ * eighth of the samples that the governor aims at.
  */
 Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
 {

@@ -136,7 +136,7 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 	hot_places_done(&places);
 }
 
-/* Latency decides what stays: many samples without latency do not evict a few with a high one. */
+/* Latency decides which items stay: many samples without latency do not evict a few with a high one. */
 Test(hot, what_is_without_latency_counts_as_samples_alone)
 {
 	struct hot_recall recall = {0};

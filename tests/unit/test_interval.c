@@ -432,7 +432,7 @@ Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
 }
 
 /*
- * The bounds must hold within 1.5 percentage points of what is promised, three standard deviations of 2,000
+ * The bounds must hold as often as promised, within 1.5 percentage points: three standard deviations of 2,000
  * draws at 95 %.
  */
 static void expect_holds(const char *what, double n, struct coverage coverage, double promised)

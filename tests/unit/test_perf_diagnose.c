@@ -35,7 +35,7 @@ static struct perf_facts sound(void)
 	};
 }
 
-/* Expects a message that says what failed on what, with `words` in it and without `never`. */
+/* Expects a message that names the failed action and its event, with `words` in it and without `never`. */
 static void expect(int error, const struct perf_facts *facts, const char *words, const char *never)
 {
 	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, facts);

@@ -117,7 +117,7 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 	fixture_free(&fixture);
 }
 
-/* The policy reads the list at each use, so that the list may change in between. */
+/* The policy reads the list at each use. Therefore the list may change in between. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};

@@ -330,7 +330,7 @@ Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
 	formatted_expect(text, "its version differs from pebsctl's");
 }
 
-/* The path of a cgroup is not UTF-8, so that a shell cannot quote it well. */
+/* The path of a cgroup is not UTF-8. Therefore a shell cannot quote it well. */
 Test(verbs_policy, names_in_their_own_bytes)
 {
 	static const struct answer answers[] = {
