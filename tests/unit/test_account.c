@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What one sample adds to a record, computed in plain C without BPF. */
+/* The counts that one sample adds to a record, computed in plain C without BPF. */
 #include <criterion/criterion.h>
 
 #include <string.h>

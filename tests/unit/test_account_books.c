@@ -7,7 +7,7 @@
 #include "trial/account_books.h"
 
 #define L1_HIT     0x10268100142ULL
-#define REMOTE     0x13a68100042ULL /* a page walk's miss, remote DRAM */
+#define REMOTE     0x13a68100042ULL /* remote DRAM, a TLB hit */
 #define L3_HITM    0x10668800842ULL
 #define ALL_FIELDS (SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What pebsd does when an alert changes its state. The test supplies the policy, and a service manager on a
- * bus of its own. To kill the daemon, a test copies its directory at that moment and opens the copy with a
- * new `struct act`.
+ * The actions of pebsd when an alert changes its state. The test supplies the policy, and a service manager
+ * on a bus of its own. To kill the daemon, a test copies its directory at that moment and opens the copy with
+ * a new `struct act`.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -500,7 +500,8 @@ Test(act, facts_of_the_time_before_a_restart_are_removed_too)
 }
 
 /*
- * The clock is set back by a year. Facts whose alert then resolved in the future are removed an hour later.
+ * The clock is set back by a year after the alert resolved, so the stored time is in the future. The facts
+ * are removed an hour after pebsd notices that.
  */
 Test(act, facts_are_removed_though_the_clock_was_set_back)
 {
@@ -619,7 +620,10 @@ Test(act, a_directory_that_takes_nothing_more_is_told_once)
 	cr_assert_eq(told("is written to"), 1);
 }
 
-/* As by a program that tidies up. pebsd still knows what was in the directory. */
+/*
+ * Another program removes the directory, for example to tidy up. pebsd still knows the alerts of the
+ * directory.
+ */
 Test(act, a_directory_that_is_removed_is_made_again)
 {
 	_cleanup_free_ char *state = NULL;
@@ -640,7 +644,7 @@ Test(act, a_directory_that_is_removed_is_made_again)
 	cr_expect_not_null(strstr(state, "\"alert\":2,"), "%s", state);
 }
 
-/* Units read the facts by their path. */
+/* Units read the facts by their path, so pebsd must write to the directory that has this path now. */
 Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
 {
 	_cleanup_free_ char *aside = NULL;
@@ -673,7 +677,10 @@ Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
 	cr_expect(is_there("5.env"));
 }
 
-/* The numbers after it would begin at 0 again. */
+/*
+ * A file with a number near the greatest possible one is ignored. If it raised the next number, the numbers
+ * would soon begin at 0 again.
+ */
 Test(act, a_file_of_the_last_number_there_is_raises_none)
 {
 	listen_in();

@@ -206,7 +206,7 @@ Test(alerts_kept, whoever_is_as_of_the_later_tick_is_newer)
 	cr_expect_not(alerts_kept_is_newer(life.kept, 0), "there is nothing");
 	(void)run(&life, 12, "/a", 10, 0);
 	kept_ns = policy_judged_ns(life.fixture.policy);
-	/* The process ended after it reported the transition, and before it saved that. */
+	/* The process ended after it reported the transition, and before it saved the transition. */
 	(void)fixture_run(&life.fixture, 3, "/a", 10, 0);
 	cr_assert_eq(life.fixture.n, 1);
 	cr_assert_gt(policy_judged_ns(life.fixture.policy), kept_ns);

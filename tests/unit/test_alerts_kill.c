@@ -4,9 +4,9 @@
  * killed. Afterwards the state and the alerts' file must have each rule as it was in the twin, after the last
  * tick or the one before. Each transition must have been reported once.
  *
- * A kill can only show in memory that outlives the process, so that the test counts the stores to that memory
- * (watched_stores.h). The alerts' file is also memory here. One store replaces it, as rename(2) replaces a
- * file.
+ * A kill can only show in memory that outlives the process. Therefore the test counts the stores to that
+ * memory (watched_stores.h). The alerts' file is also memory here. One store replaces it, as rename(2)
+ * replaces a file.
  */
 #include <criterion/criterion.h>
 
@@ -251,7 +251,10 @@ static bool stands_as(const struct standing *a, const struct standing *b)
 	return same;
 }
 
-/* The twin after each tick of a process. It continues from where the process before was found. */
+/*
+ * The state of the twin after each tick of a process. The twin continues from the tick at which the previous
+ * process was found.
+ */
 struct twin {
 	struct alert_store now; /* the twin's memories */
 	struct told told[TOLD_MAX];

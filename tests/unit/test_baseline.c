@@ -83,7 +83,10 @@ Test(baseline, counts_half_as_much_each_half_life)
 	cr_expect_eq(ret.latency[80], 120);
 	cr_expect_eq(ret.latency_sum, 72000, "a mean of 40 still");
 
-	/* The rate is that of one window: the same weight in the same time. It is worth 1800 samples, too. */
+	/*
+	 * The rate is that of one window: the same weight in the same time. The sums of the weights also
+	 * stand for 1800 samples of equal weight.
+	 */
 	expect_near((double)ret.weight / seconds, 100000.0 / 30, 1e-9);
 	expect_near((double)ret.weight * (double)ret.weight / ret.weight_squared, 1800, 1e-6);
 }
@@ -155,8 +158,8 @@ Test(baseline, few_in_each_of_many_buckets_are_not_lost)
 	baseline_add(&baseline, HALF_LIFE, 1, 30, &window);
 	baseline_add(&baseline, HALF_LIFE, 1 + HALF_LIFE, 30, &other);
 	/*
-	 * The samples are worth 51^2 / 26 = 100 of equal weight. Rounding each bucket of half a sample down
-	 * would lose all of the old ones.
+	 * The samples are worth 51^2 / 26 = 100 of equal weight. Each of the 100 old buckets has the weight
+	 * of half a sample. Rounding each bucket down would lose all old samples.
 	 */
 	baseline_tally(&baseline, &ret, &seconds);
 	for (u32 i = 0; i < FINE_BUCKETS; i++)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Results of the benchmarks: medians and spreads of the rounds, JSON and back, and what has changed. */
+/*
+ * Results of the benchmarks: medians and spreads of the rounds, conversion to JSON and back, and changes
+ * between two runs.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>

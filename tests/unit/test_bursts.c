@@ -27,7 +27,10 @@ static struct burst_series series_of(const double counted[PARTS])
 static const double independent[PARTS] = {9,  12, 10, 8,  13, 11, 7,  10, 9, 14, 10, 6,  11, 12, 9,
 					  10, 13, 8,  10, 9,  11, 15, 10, 7, 9,  12, 10, 11, 8,  10};
 
-/* --check-config draws the line here. The parts differ in size, because equal ones are rare. */
+/*
+ * --check-config has the same limit: it reports a window of fewer than four collections. The parts differ in
+ * size, because equal ones are rare.
+ */
 Test(bursts, four_uneven_parts_are_enough_and_three_are_not)
 {
 	struct burst_series series = {.n = BURSTS_COLLECTIONS_MIN,
@@ -137,7 +140,7 @@ Test(bursts, few_parts_say_nothing_or_little)
 		.n = 2, .parts = {{100, 10}, {100, 10}}, .variance = 18, .of_samples = true};
 
 	cr_expect(isinf(bursts_effect(&series, 0.95)));
-	/* Two parts have nearly all samples, so that the series is worth no more than two parts. */
+	/* Two parts have nearly all samples. Therefore the series is worth no more than two parts. */
 	series = (struct burst_series){.n = 4,
 				       .parts = {{1000, 100}, {1, 0}, {1, 0}, {1000, 100}},
 				       .variance = 180,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a calibration concludes from its rounds. The measurement itself is tested in
+ * The conclusions of a calibration from its rounds. The measurement itself is tested in
  * tests/bpf/test_calibrate_measure.c.
  */
 #include <criterion/criterion.h>

@@ -92,7 +92,7 @@ Test(cgroup_cpus, nodes)
 	expect_nodes("0", -ENODATA, "");
 	tree_write(root, "devices/system/node/node0/cpulist", "0-3,8-11\n");
 	tree_write(root, "devices/system/node/node1/cpulist", "4-7\n");
-	tree_write(root, "devices/system/node/node12/cpulist", "\n"); /* memory alone, as CXL has */
+	tree_write(root, "devices/system/node/node12/cpulist", "\n"); /* memory without CPUs, as for CXL */
 	tree_write(root, "devices/system/node/node13/cpulist", "12\n");
 	tree_write(root, "devices/system/node/nodes/cpulist", "0-63\n");
 	tree_write(root, "devices/system/node/online", "0-1,12-13\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What pebsd knows of a cgroup besides its path, in each output. Metrics have the labels that are configured,
- * and JSON has all of them. Neither has any if nothing is known.
+ * The labels of a cgroup, besides its path, in each output. Metrics have the labels that are configured, and
+ * JSON has all of them. Neither has any if nothing is known.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

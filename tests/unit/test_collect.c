@@ -532,7 +532,10 @@ Test(collect, room_that_the_kernel_refuses_is_asked_for_a_little_later)
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
 }
 
-/* The entry of a reclaimed slot is in the next differences. It must not be folded before these. */
+/*
+ * The entry of a reclaimed slot is in the next differences. It must not be folded before the next collection
+ * reports them.
+ */
 Test(collect, entries_in_differences_are_not_folded)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
@@ -706,7 +709,7 @@ static size_t in_use(void)
 
 /*
  * 12,000 cgroups are created, have one sample each, and are removed. Folding their entries frees their
- * memory: the last 10,000 must not add to what was in use after the first 2,000.
+ * memory: the last 10,000 must not add to the memory in use after the first 2,000.
  */
 Test(collect, memory_returns_to_where_it_was)
 {

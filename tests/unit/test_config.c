@@ -717,7 +717,7 @@ Test(config_load, a_pipe_is_refused_and_not_waited_for)
 			 "cannot be read: it is a pipe or a socket, which cannot be read again; name a file");
 }
 
-/* All are named in the status, which has no room for any number. */
+/* The status lists the names of all drop-ins, and has no room for an unlimited number of them. */
 Test(config_load, more_drop_ins_than_anybody_needs_are_refused)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
@@ -738,7 +738,7 @@ Test(config_load, more_drop_ins_than_anybody_needs_are_refused)
 	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
 }
 
-/* A reload logs each listed mistake. Any number of them would keep the daemon from its work. */
+/* A reload logs each listed mistake. An unlimited number of mistakes would keep the daemon from its work. */
 Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;

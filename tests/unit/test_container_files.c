@@ -69,8 +69,8 @@ Test(container_files, logs_name_pods_and_containers)
 	tree_write(root, "var/log/pods/kube-system_dns_00000000-933e-41d0-917f-cd84de9afa94/dns/0.log", "");
 	expect(IN_POD "/" ID, "", "shop", "cart-0", "");
 	/*
-	 * The cgroup of a pod would be complete with the pod's name. expect() is for containers, which also
-	 * need their own.
+	 * The labels of a container are not complete without the container's name, as expect() checks. For
+	 * the cgroup of a pod, the pod's name would be enough.
 	 */
 	tree_write(root, "var/log/containers/cart-0_shop_app-" ID ".log", "");
 	expect(IN_POD "/" ID, "", "shop", "cart-0", "app");

@@ -363,7 +363,7 @@ Test(control, cgroup)
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}");
 }
 
-/* A sum says how many of its cgroups have no slot; one that has no other is not an error. */
+/* A sum says how many of its cgroups have no slot. A sum of nothing but such cgroups is not an error. */
 Test(control, a_subtree_counts_its_cgroups_without_a_slot)
 {
 	static char *paths[] = {(char *)"/batch/a", (char *)"/batch2", (char *)"/new.slice/x",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms, hot tables and profiles on the control socket, and who may have them. */
+/* Zooms, hot tables and profiles on the control socket, and the clients that may have them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <grp.h>
@@ -446,7 +446,7 @@ Test(control_detail, hot_places_beyond_the_reply_are_counted)
 	cr_expect_eq(number_of(json_get(json_get(loads, "absent"), "lines"), "left_out"), 99993);
 }
 
-/* The origin answers at once, so that the reply does not wait for names. */
+/* The origin answers at once. Therefore the reply does not wait for names. */
 Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -526,7 +526,7 @@ Test(control_detail, why_there_are_no_hot_places)
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
 }
 
-/* It exists, so that NoSuchCgroup would be false. A zoom needs no slot. */
+/* The cgroup exists, so the error NoSuchCgroup would be false. A zoom needs no slot. */
 Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed)
 {
 	static char *paths[] = {(char *)"/new\xff.service"};
@@ -609,8 +609,8 @@ Test(control_detail, a_large_file_is_freed_before_another_one_is_made)
 }
 
 /*
- * Two files of 30 MiB fit into the limit, and the file that was made last comes on top of it. It does not
- * matter which clients ask.
+ * The limit has room for two files of 30 MiB. The file that was made last is held besides these. The limit is
+ * the same whichever clients ask.
  */
 Test(control_detail, files_take_no_more_than_is_said)
 {

@@ -300,7 +300,7 @@ Test(control_policy, before_the_first_collection)
 			    "\"reason\":\"nothing was collected yet; try again in a few seconds\"}}");
 }
 
-/* Every client that can connect may ask. The mode of the socket says who that is. */
+/* Every client that can connect may ask. The mode of the socket decides which clients can connect. */
 Test(control_policy, others_than_root_may_ask)
 {
 	static const char text[] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What sampling costs, shown as JSON, text and metrics. */
+/* The cost of sampling, shown as JSON, text and metrics. */
 #include <criterion/criterion.h>
 #include <string.h>
 

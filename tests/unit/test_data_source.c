@@ -31,7 +31,7 @@ Test(data_source, level_bits_decide_where_the_number_is_missing)
 	cr_expect_eq(data_source_source(0x49080142), SOURCE_L1); /* AMD before 6.12 */
 	cr_expect_eq(data_source_source(0x1e6a120042), SOURCE_IO);
 	cr_expect_eq(data_source_source(0x1e68140042), SOURCE_UNCACHED);
-	cr_expect_eq(data_source_source(0x5088842), SOURCE_LOCAL_CACHE); /* L3 or another core's, Zen 3 */
+	cr_expect_eq(data_source_source(0x5088842), SOURCE_LOCAL_CACHE); /* Zen 3: L3 or another core */
 	cr_expect_eq(data_source_source(0x5088042), SOURCE_REMOTE_CACHE);
 }
 

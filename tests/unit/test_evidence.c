@@ -223,7 +223,7 @@ Test(evidence, counts_that_change_the_verdict)
 	expect_counts(evidence, &rule, 298, 7, -1);
 	expect_counts(evidence, &rule, 299, 7, 0);
 
-	/* If the true share is 1 %, none of 299 samples has the property with a probability of 4.95 %. */
+	/* If the true share is 1 %, the probability that none of 299 samples has the property is 4.95 %. */
 	rule = (struct rule){.metric = {.kind = METRIC_SHARE, .share = METRIC_SHARE_HITM},
 			     .threshold = 0.01,
 			     .clear = 0.01,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sentences about an alert: their text, and that they are true. */
+/* The sentences about an alert: their text, and checks that they are true. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -247,7 +247,7 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.estimate.effect = 8.237;
 	expect_sentence(&alert, "they came",
 			"they came in bursts: 5,025 latencies are worth 610 independent ones");
-	/* 11 of 610 independent samples prove it, and each stands for 8.24 samples: 91. */
+	/* 11 of 610 independent samples prove a breach, and each stands for 8.24 samples: 91 of 5,025. */
 	expect_sentence(&alert, "a breach is proven when",
 			"a breach is proven when at least 91 of 5,025 latencies are above 896 cycles; 0 are");
 
@@ -456,7 +456,7 @@ Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
 
 /*
  * With the number of samples that the sentence names and the same share, the breach is proven. With a
- * fiftieth less it is not.
+ * fiftieth fewer samples, it is not.
  */
 Test(explain, how_many_samples_would_prove_it)
 {

@@ -509,7 +509,7 @@ Test(format, words_are_never_split_and_long_ones_stay_whole)
 			       "             \n");
 }
 
-/* The table of each event has only columns for what the event measures. */
+/* The table of each event has columns only for the values that the event measures. */
 Test(format, top_of_several_events)
 {
 	struct snapshot *snapshot = example_several();

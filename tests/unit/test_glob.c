@@ -83,7 +83,10 @@ Test(glob, every_short_pattern_agrees_with_the_definition)
 	cr_expect_gt(matches, 1000);
 }
 
-/* Places are bits of several words. */
+/*
+ * glob_match() keeps one bit for each place of the pattern, in words of 64 bits. Here the stars are at the
+ * end of the first word or at the beginning of the second.
+ */
 Test(glob, long_patterns_agree_with_the_definition)
 {
 	for (size_t n = 58; n < 70; n++)
@@ -115,7 +118,10 @@ Test(glob, hostile_patterns_take_bounded_time, .timeout = 10)
 	memset(path, 'a', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 
-	/* Of the CPU's time, which others may take away. An unbounded match would take years. */
+	/*
+	 * The test measures CPU time with clock(), because other processes may take the CPU for long. An
+	 * unbounded match would take years.
+	 */
 	before = clock();
 	cr_expect_not(glob_match(pattern, path));
 	cr_expect_lt((clock() - before) / CLOCKS_PER_SEC, 5);

@@ -372,7 +372,7 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 
 /*
  * The budget allows 500 samples a second, and 250,000 were expected. The demanded period still leaves an
- * eighth of what the budget aims at.
+ * eighth of the samples that the governor aims at.
  */
 Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
 {
@@ -557,7 +557,7 @@ Test(governor, events_of_a_class_share_and_what_one_cannot_use_another_may)
 	}
 	cr_expect_float_eq(subject.outputs[0].budget, (0.006 - 0.0004) / 2, 1e-6);
 	cr_expect_float_eq(subject.outputs[2].budget, 0.002, 1e-6, "what it may have if it needs it");
-	/* Now it needs its share. */
+	/* Now this event needs its share. */
 	subject.inputs[2].events_per_second = 10e6;
 	step(&subject);
 	cr_expect_float_eq(subject.outputs[0].budget, 0.002, 1e-9);

@@ -80,7 +80,9 @@ Test(governor_plant, it_comes_to_the_budget_from_either_side)
 	}
 }
 
-/* From five samples in an interval to a thousand, on 1 to 256 CPUs. */
+/*
+ * An interval has from about five samples on a CPU to more than a hundred thousand. There are 1 to 256 CPUs.
+ */
 Test(governor_plant, a_steady_load_leaves_the_period_alone)
 {
 	static const struct {
@@ -114,7 +116,7 @@ Test(governor_plant, a_steady_load_leaves_the_period_alone)
 /*
  * Interrupts take most of the time of this machine. When they become fewer, the programs have more of the CPU
  * and cause more samples: after the first step, the cost stays at nine tenths of the budget. The governor
- * soon brings it down to what it aims at.
+ * soon brings the cost down to the part of the budget that it aims at.
  */
 Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 {
@@ -279,8 +281,8 @@ Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals
 }
 
 /*
- * A random load within what can be governed. It is over budget for at most two intervals after each change,
- * and the period is steady before the next.
+ * A random load within the range that can be governed. It is over budget for at most two intervals after each
+ * change, and the period is steady before the next.
  */
 Test(governor_plant, whatever_the_load_does)
 {
@@ -381,8 +383,8 @@ Test(governor_plant, chance_throttlings_leave_a_fair_share_of_the_budget)
 }
 
 /*
- * From any period, samples reach an eighth of what is allowed within five minutes, and a fair share within
- * about an hour.
+ * From any period, samples reach an eighth of the number that the governor aims at within five minutes, and a
+ * fair share within about an hour.
  */
 Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The branch records of the emulated PMU: what a kernel reads after calls and returns. */
+/* The branch records that a kernel reads from the emulated PMU after calls and returns. */
 #include <criterion/criterion.h>
 
 /* The file belongs to a plugin for QEMU. No program here links it. */

@@ -203,7 +203,8 @@ static void gives_up(struct store *store, struct handover *handover)
 }
 
 /*
- * Without this limit, a state that kills each process that adopts it would do so until a user stops the unit.
+ * HANDOVER_STARTS_MAX limits the starts that may fail. Without the limit, a state that kills each process
+ * that adopts it would kill processes until a user stops the unit.
  */
 Test(handover, after_starts_that_did_not_come_through_it_begins_anew)
 {

@@ -69,8 +69,8 @@ Test(hot, few_items_are_counted_exactly)
 }
 
 /*
- * The 64 bytes of a line are counted together. Address 0 means that there is none, but the line at 0 is
- * valid.
+ * The 64 bytes of a line are counted together. Address 0 means that a sample has no address. The other
+ * addresses of the line at 0 are valid.
  */
 Test(hot, lines_take_their_bytes_together)
 {
@@ -136,7 +136,7 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 	hot_places_done(&places);
 }
 
-/* Latency decides what stays: many samples without latency do not evict a few with a high one. */
+/* Latency decides which items stay: many samples without latency do not evict a few with a high one. */
 Test(hot, what_is_without_latency_counts_as_samples_alone)
 {
 	struct hot_recall recall = {0};
@@ -334,7 +334,7 @@ Test(hot, adversaries_hide_nothing_above_a_32nd)
 			       (unsigned long long)number, (unsigned long long)(number % ORDERS),
 			       stream.stride, stream.heavies, stream.cpus);
 		hot_exact_check(&exact, what, &one);
-		/* In a random stream, a heavy item may end up slightly lighter. */
+		/* A shuffled stream draws its samples at random, so a heavy item may end up too light. */
 		if (number % ORDERS != SHUFFLED)
 			cr_assert_eq(one.heavy, stream.heavies, "%s: %llu", what,
 				     (unsigned long long)one.heavy);

@@ -89,7 +89,7 @@ Test(http, slow_clients_hold_up_nobody)
 	}
 	http_client_receive_all(&server, &slow);
 	cr_expect_eq(http_client_status(&slow), 200);
-	/* A later change of the figures does not change the answer that the deaf client is being sent. */
+	/* A later change of the figures does not change the answer that is being sent to the deaf client. */
 	server.source.sequence++;
 	quick = http_client_get(&server, "/metrics", "");
 	http_client_receive_all(&server, &deaf);

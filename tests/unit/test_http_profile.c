@@ -186,7 +186,7 @@ Test(http_profile, not_enabled)
 	struct http_client client;
 
 	world.enabled = false;
-	/* The answer is the same before and after the HTTP process learns of it. */
+	/* The answer is the same before and after the HTTP process learns that there are no profiles. */
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
 	http_broker_configure(server.broker, "test");
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
@@ -371,7 +371,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 			endpoint_turn(&server);
 		cr_assert_eq(http_client_status(&clients[i]), 200, "%zu: %.300s", i, clients[i].data);
 	}
-	/* Until the daemon would begin another one. */
+	/* Wait until the daemon would begin another profile. */
 	(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
 	expect("?cgroup=/a", 503, "The maximum number of clients is receiving profiles");
 	expect_health();

@@ -214,7 +214,7 @@ Test(http_scrape, as_many_bodies_as_there_may_be)
 
 	scrape = (struct http_scrape){0};
 	cr_expect_null(http_scrape_current(&scrape, 0));
-	/* A body that no client is being sent is replaced by the next. */
+	/* A body that is not being sent to any client is replaced by the next. */
 	(void)put(1);
 	(void)put(2);
 	cr_expect_eq(http_scrape_live(&scrape), 1);

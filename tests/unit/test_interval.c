@@ -90,7 +90,8 @@ Test(interval, ranks_are_the_nearest_that_the_tails_allow)
 
 				interval_ranks(n, q, confidences[j], &low, &high);
 				/*
-				 * This rank is wrong rarely enough, and the next one further in would not be.
+				 * Each rank is wrong rarely enough. The next rank further in would be wrong
+				 * too often.
 				 */
 				cr_expect_leq(low, n);
 				cr_expect(low == 0 || at_most(low - 1, n, q) <= chance);
@@ -431,7 +432,7 @@ Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
 }
 
 /*
- * The bounds must hold within 1.5 percentage points of what is promised, three standard deviations of 2,000
+ * The bounds must hold as often as promised, within 1.5 percentage points: three standard deviations of 2,000
  * draws at 95 %.
  */
 static void expect_holds(const char *what, double n, struct coverage coverage, double promised)

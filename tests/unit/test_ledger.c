@@ -134,7 +134,10 @@ Test(ledger, an_event_without_a_sample_is_none)
 	cr_expect_not(ledger_has(entry, 0));
 }
 
-/* If any allocation fails, the slot keeps what was not moved yet, and a second attempt moves it. */
+/*
+ * If any allocation fails, the slot keeps the counts that were not moved yet, and a second attempt moves
+ * them.
+ */
 Test(ledger, leaving_without_memory_loses_nothing)
 {
 	bool failed = true;

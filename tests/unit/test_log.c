@@ -46,7 +46,7 @@ Test(log, a_name_that_is_no_text_is_told)
 	cr_expect_str_eq(hear(), "test: /\xc3\xa9 and /??\n");
 }
 
-/* As long as a path can be, which is more than the buffer for use without memory holds. */
+/* The name is as long as a path can be. That exceeds the buffer that is used if memory is short. */
 Test(log, a_long_one_is_told_whole)
 {
 	static char name[4096];

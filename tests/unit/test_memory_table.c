@@ -152,7 +152,7 @@ Test(memory_table, each_bound_is_the_programs)
 	cr_expect(strncmp(line, ".TE\n", 4) == 0, "another row: %.60s", line);
 }
 
-/* Of the rules' states and of the lists of alerts. */
+/* pebsd(8) gives these sizes: of the state of a rule for a cgroup and event, and of an alert in a list. */
 Test(memory_table, sizes_that_remarks_give)
 {
 	cr_expect_leq(sizeof(struct extra), 240, "%zu", sizeof(struct extra));

@@ -295,7 +295,7 @@ Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 	}
 }
 
-/* Memory that is accessed through a function. It also counts the copies. */
+/* Memory that is accessed through a function, which also counts the copies into it. */
 struct reached {
 	struct linear_memory memory;
 	u64 refused; /* copies that include this address fail */

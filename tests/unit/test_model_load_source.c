@@ -27,7 +27,7 @@ static const struct machine crestmont = {
 static const struct machine *const all[] = {&goldmont,   &nehalem,        &sandy_bridge, &haswell,
 					    &skylake,    &skylake_server, &ice_lake,     &sapphire_rapids,
 					    &alder_lake, &gracemont,      &crestmont};
-/* Those with the codes of E-cores come last. */
+/* The machines with the codes of E-cores come last. */
 #define P_CORES (COUNT(all) - 2)
 
 /* Compares pebsd's own decoding with the tables of the manual. */

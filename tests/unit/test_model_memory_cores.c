@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What other cores and the other socket hold of a line. */
+/* The copies of a line that other cores and the other socket hold. */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"

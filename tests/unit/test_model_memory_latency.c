@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long accesses take, apart from where they are served. */
+/* The latency of accesses, apart from the place that serves them. */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"

@@ -278,7 +278,7 @@ Test(model_workload, streaming_is_in_fill_buffers_and_caches)
 		expect_share(machine, "L1 and fill buffers",
 			     found.places[PLACE_L1] + found.places[PLACE_FILL_BUFFER], LOADS, 0.85, 0.92);
 		/*
-		 * At most the first load of each line. One load in 512 begins a page, which was not
+		 * L2 serves at most the first load of each line. One load in 512 begins a page, which was not
 		 * prefetched.
 		 */
 		expect_share(machine, "L2", found.places[PLACE_L2], LOADS, 0.08, 0.125);
@@ -314,8 +314,8 @@ Test(model_workload, seven_of_eight_remote_pointers_lead_to_the_other_socket)
 		expect_share(machine, "modified in a remote cache", found.modified[PLACE_REMOTE_CACHE],
 			     found.loads, 2.0 / 60, 2.0 / 60);
 		/*
-		 * Four of sixty lines are clean there. Some of these are also in this socket, or were
-		 * dropped.
+		 * Besides the modified lines, four of sixty lines are clean in the remote caches. Some of
+		 * these four are also in this socket, or were dropped.
 		 */
 		expect_share(machine, "remote caches", found.places[PLACE_REMOTE_CACHE], found.loads,
 			     5.0 / 60, 6.0 / 60);

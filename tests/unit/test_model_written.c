@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a record contains of the instruction's state, and what the unit keeps of the last record. */
+/* The state of an instruction that a record contains, and the data of the last record that the unit keeps. */
 #include <criterion/criterion.h>
 
 #include "model/adaptive.h"

@@ -173,7 +173,10 @@ Test(names, an_id_used_again_is_another_cgroup)
 	cr_expect_eq(names_count(names), 3);
 	expect_path(names, 2, "/new", 1);
 
-	/* This also works if the removal was never reported, and if the parent is a different one. */
+	/*
+	 * A used id also becomes another cgroup if the removal of the old one was never reported. The parent
+	 * may be a different one.
+	 */
 	cr_assert_eq(names_add(names, 4, 1, "other"), 0);
 	expect_path(names, 4, "/other", 1);
 	cr_expect_eq(names_count(names), 3);

@@ -504,7 +504,9 @@ Test(neighbours, prepared_series)
 	}
 	cr_expect_float_eq(sum, 0, 1e-9);
 	cr_expect_float_eq(squares / 20, 1, 1e-9);
-	/* From a line, only the effect of its two replaced ends is left. */
+	/*
+	 * Removing the line over time from a straight line leaves only the effect of its two replaced ends.
+	 */
 	cr_expect_eq(pairing_prepare(line, 20, ret), 1);
 	cr_expect_float_eq(ret[9] + ret[10], 0, 1e-9);
 	for (size_t i = 0; i < 20; i++)
@@ -541,7 +543,7 @@ Test(neighbours, what_is_the_victims_own_is_taken_out)
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, &n), 0.6, 1e-9, "the mean is of no matter");
 	pairing.own = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
-	/* As the traffic of the rest, the series has the same effect. */
+	/* The series has the same effect as the traffic of the rest, instead of the victim's own. */
 	pairing.own = NULL;
 	pairing.rest = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);

@@ -271,7 +271,7 @@ Test(neighbours_report, what_it_needs)
 	(void)number_of(&desk, "/victim");
 	cr_expect_eq(make(&desk, "/victim", true, &thin), -ENODATA, "no collection");
 	fill(&desk, "/victim", "/a", none);
-	/* This cgroup was sampled, but none of its loads. */
+	/* This cgroup has samples, but none of them is a load. */
 	cr_assert_eq(make(&desk, "/storing", true, &thin), 0);
 	cr_expect_eq(thin->ranking.verdict, NEIGHBOURS_THIN);
 	cr_expect_eq(thin->ranking.bins, 0);

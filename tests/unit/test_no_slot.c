@@ -30,7 +30,7 @@ Test(no_slot, paths_are_found_whatever_their_order)
 	cr_expect_eq(list.n, 0);
 }
 
-/* Twice, because the names of the second time fill a list that has been cleared. */
+/* The list is filled twice, because the second time the names go to a list that has been cleared. */
 Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
 {
 	struct no_slot list = {0};
@@ -59,7 +59,7 @@ Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
 	}
 }
 
-/* With what the allocator adds, which is most for the shortest paths. */
+/* The limit includes the overhead of the allocator, which is greatest for the shortest paths. */
 Test(no_slot, the_whole_list_has_a_limit)
 {
 	for (int length = 1; length < 400; length = length * 3 / 2 + 7) {

@@ -109,8 +109,8 @@ Test(offcore_figures, counters_grow_by_each_collection_scaled_by_itself)
 	u64 value = 0, before = 0;
 
 	/*
-	 * Over the whole time it ran for half, and 300 would become 2 x 300. Each collection is scaled by
-	 * itself, so that counters never fall.
+	 * Each collection is scaled by its own running time, so that counters never fall: here 3 x 100 plus
+	 * 1.5 x 200. Over the whole time, the counter ran for half and counted 300, which also gives 600.
 	 */
 	difference = one(OFFCORE_L3, figure(100, 300, 100));
 	offcore_counters_add(&counters, &difference);
@@ -177,7 +177,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 	ledger_free(ledger);
 }
 
-/* This happens when a slot is reclaimed between two collections. */
+/* Counts are added between two collections when a slot is reclaimed then. */
 Test(offcore_figures, what_is_counted_between_two_collections_is_the_next_ones)
 {
 	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));

@@ -23,8 +23,8 @@ static const struct pmu_opening skylake = {
 };
 
 /*
- * If this holds, the kernel does not run the program for each record (intel_pmu_hw_config, Linux 6.1). It
- * must never hold.
+ * Returns true if the kernel does not run the program for each record (intel_pmu_hw_config, Linux 6.1). The
+ * result must never be true.
  */
 static bool large_pebs(const struct perf_event_attr *attr)
 {

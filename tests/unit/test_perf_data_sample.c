@@ -12,7 +12,8 @@
 #include "perf_data_writer.h"
 
 /*
- * Each bit alone and with all others, so that a field in the wrong place or of the wrong length is noticed.
+ * Each bit is tested alone and with all others, so that a field in the wrong place or of the wrong length is
+ * noticed.
  */
 Test(perf_data, every_field_of_a_sample_has_its_place)
 {
@@ -22,7 +23,7 @@ Test(perf_data, every_field_of_a_sample_has_its_place)
 		struct perf_data *data;
 
 		event.sample_type = NUMBERED_FIELDS | PERF_SAMPLE_CGROUP | PERF_SAMPLE_PERIOD;
-		/* 25 stands for all of them. */
+		/* `bit` 25 stands for all bits together. */
 		event.sample_type |= bit == 25 ? (1ULL << 25) - 1 : 1ULL << bit;
 		if (event.sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
 			event.sample_type &= ~(u64)PERF_SAMPLE_WEIGHT;

@@ -35,7 +35,7 @@ static struct perf_facts sound(void)
 	};
 }
 
-/* Expects a message that says what failed on what, with `words` in it and without `never`. */
+/* Expects a message that names the failed action and its event, with `words` in it and without `never`. */
 static void expect(int error, const struct perf_facts *facts, const char *words, const char *never)
 {
 	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, facts);
@@ -211,7 +211,7 @@ Test(perf_diagnose, what_keeps_programs_from_loading)
 	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities = CAP(CAP_BPF);
 	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
-	facts.capabilities_known = false; /* no obstacle is known then */
+	facts.capabilities_known = false; /* unknown capabilities are no obstacle */
 	expect_bpf(&facts, NULL);
 	facts = sound();
 	facts.user_namespace = true;

@@ -155,7 +155,7 @@ Test(pmu_hostile, random_trees)
 
 		tree_remove(root);
 		root = tree_new();
-		if (tree % 2 == 0) /* half of them begin as a valid machine */
+		if (tree % 2 == 0) /* half of the trees begin as a valid machine */
 			machine_tree(root, &(const struct machine_core){.name = "skylake",
 									.loads = LOADS_CORE,
 									.stores = STORES_ALL});

@@ -111,13 +111,13 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 	cr_expect_eq(fixture_run(&fixture, 20, "/a", 100, 0), 20);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.bounds.high, INFINITY);
-	/* Not even independent samples would prove it, so the bursts do not matter. */
+	/* Not even independent samples would prove a breach, so the bursts do not matter. */
 	(void)fixture_run(&fixture, 3, "/a", 45, 55);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NOT);
 	fixture_free(&fixture);
 }
 
-/* The policy reads the list at each use, so that the list may change in between. */
+/* The policy reads the list at each use. Therefore the list may change in between. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};

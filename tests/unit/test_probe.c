@@ -159,8 +159,8 @@ Test(probe, a_wish_out_of_range_is_an_error)
 }
 
 /*
- * Asks the real kernel. No machine has this type of PMU, so that the kernel's refusal becomes one of the
- * report.
+ * Asks the real kernel. No machine has this type of PMU. Therefore the kernel refuses the event, and the
+ * report lists the event among the refusals.
  */
 Test(probe, what_the_kernel_refuses_is_moved_to_the_refusals)
 {

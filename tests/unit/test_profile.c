@@ -238,7 +238,7 @@ Test(profile, memory_is_bounded_and_what_does_not_fit_is_counted)
 	cr_expect_eq(totals.dropped_latency, 3 * totals.dropped);
 	cr_expect_eq(totals.user_stacks, n - totals.dropped);
 	cr_expect_leq(profile_bytes(profile), PROFILE_BYTES_MAX + 4096);
-	/* A known address still has room. */
+	/* A full profile still takes a sample whose addresses it knows. */
 	struct zoom_sample again = world_sample(AT_WORK, AT_HEAP, 3);
 
 	cr_assert_eq(profile_add(profile, &again), 0);

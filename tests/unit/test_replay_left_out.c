@@ -15,7 +15,7 @@ Test(replay, other_events_are_left_out_and_counted)
 {
 	static const struct writer_event dummy = {.type = PERF_TYPE_SOFTWARE,
 						  .config = PERF_COUNT_SW_DUMMY,
-						  /* perf record -d -W asks every event for them */
+						  /* perf record -d -W sets these fields for every event */
 						  .sample_type = RECORDED_FIELDS,
 						  .ids = second_ids,
 						  .n_ids = 1};

@@ -365,7 +365,7 @@ Test(resolver, mapped_as_an_event_said)
 	subject = subject_start(path, NULL, NULL);
 	cr_assert_eq(stat(path, &found), 0);
 	mapping.pid = (u32)subject.pid;
-	/* Nothing is mapped at this address, so that it can only be known from the event. */
+	/* Nothing is mapped at this address. The mapping can only be known from the event. */
 	mapping.start = 0x10000000;
 	mapping.offset = subject.function % 0x1000000 & ~0xfffULL;
 	mapping.offset -= 0x400000;

@@ -256,7 +256,7 @@ static bool mean_ratios_do(const struct rule *rule, u64 n)
 	       interval_ratio(&least, &most).high <= rule->clear;
 }
 
-/* Latencies of one cycle each are not quite 0, so that `needs` is only a lower bound for the number. */
+/* Latencies of one cycle each are not quite 0. Therefore `needs` is only a lower bound for the number. */
 Test(rule, samples_for_ratios_of_means)
 {
 	const struct rule rule = rule_of("ratio:mean", false, 1.5, 1.2);

@@ -51,7 +51,7 @@ Test(sample_cost, the_rate_of_a_share_takes_that_share)
 	cr_expect_float_eq(sample_cost_rate(&usual, 100 * 4200e-9), 100, 1e-6);
 }
 
-/* Otherwise the governor would find two answers, or go in the wrong direction. */
+/* If more samples could cost less, the governor would find two answers, or go in the wrong direction. */
 Test(sample_cost, more_samples_never_cost_less_and_one_of_more_never_costs_more)
 {
 	static const struct sample_cost costs[] = {

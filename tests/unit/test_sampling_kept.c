@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state of the process before is adopted, or stays in the store. The test plays the service manager. */
+/* The state of the previous process is adopted, or stays in the store. The test plays the service manager. */
 #include <criterion/criterion.h>
 
 #include <errno.h>

@@ -356,7 +356,7 @@ Test(series, ten_thousand_promotions_are_bounded)
 	for (u64 i = 0; i < 10000; i++) {
 		char path[PATH_MAX_LENGTH];
 
-		/* Each path is louder than all before it, so that each would get a series. */
+		/* Each path is louder than all before it, so each of them would get a series. */
 		(void)snprintf(path, sizeof(path), "/job-%llu", (unsigned long long)i);
 		update_one(table, SECOND + i * 50 * NSEC_PER_MSEC, path, 10 + i);
 		total += (long)(10 + i);

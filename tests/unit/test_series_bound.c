@@ -67,7 +67,7 @@ Test(series_bound, places_follow_from_the_width)
 		{50, 46, {50, 69}},
 		{50, 88, {50, 50}},
 		{500, 46, {500, 715}},
-		/* If that number is small, more paths may keep their series. */
+		/* If the user's number is small, more paths may keep their series. */
 		{5, 46, {5, 20}},
 		{20, 46, {20, 69}},
 		{0, 46, {0, 0}},

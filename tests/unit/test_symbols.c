@@ -65,7 +65,7 @@ static size_t open_descriptors(void)
 		n++;
 	if (directory)
 		(void)closedir(directory);
-	/* Without ., .. and the descriptor of the directory itself. */
+	/* Do not count ., .. and the descriptor of the directory itself. */
 	return n - 3;
 }
 
@@ -551,7 +551,7 @@ Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
 	cr_expect(find_of(PID, address(2, 0)));
 	cr_expect_eq(symbols_executed(symbols, PID), 0);
 	cr_expect_null(find_of(PID, address(2, 0)));
-	/* The answer was for the program before, so the new one does not get it. */
+	/* The answer was for the previous program, so the new one does not get it. */
 	cr_expect_eq(symbols_executed(symbols, PID), 0);
 	settle();
 	cr_expect_null(find_of(PID, address(2, 0)));

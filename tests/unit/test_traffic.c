@@ -153,7 +153,7 @@ Test(traffic, only_shared_levels_and_asked_events_count)
 			[SOURCE_REMOTE_DRAM] = true, [SOURCE_PMEM] = true,         [SOURCE_CXL] = true};
 
 		put(window, 9, 1, source, 5ULL << source, 1, 100);
-		expected += shared[source] ? (double)(1U << source) : 0; /* 5 in 5 s */
+		expected += shared[source] ? (double)(1U << source) : 0; /* 5 << source in 5 s */
 		put(window, 10, 2, source, 5, 1, 100);
 	}
 	put(window, 11, 0, SOURCE_L1, 5, 1, 100);

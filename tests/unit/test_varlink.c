@@ -683,9 +683,9 @@ static u64 now_ms(void)
 }
 
 /*
- * The number of bytes that a client reads matters, not when it last read one. One client reads ten bytes a
- * second, which is too few. The other one reads half as much again as is required. The kernel always has that
- * many bytes ready.
+ * The number of bytes that a client reads matters, not the time of its last read. One client reads ten bytes
+ * a second, which is too few. The other one reads one and a half times the required number. The kernel always
+ * has that many bytes ready.
  */
 static bool one_is_let_go_and_one_is_not(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How much memory unread replies may take, and which connection is closed in favour of another one. */
+/*
+ * The limit on the memory of unread replies, and the choice of the connection that is closed in favour of
+ * another one.
+ */
 #include <criterion/criterion.h>
 
 #include "varlink/varlink_budget.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the policy verbs of pebsctl ask, print and return, against a child process that plays a daemon. */
+/*
+ * The requests, output and exit codes of pebsctl's policy verbs, against a child process that plays a daemon.
+ */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -328,7 +330,7 @@ Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
 	formatted_expect(text, "its version differs from pebsctl's");
 }
 
-/* The path of a cgroup is not UTF-8, so that a shell cannot quote it well. */
+/* The path of a cgroup is not UTF-8. Therefore a shell cannot quote it well. */
 Test(verbs_policy, names_in_their_own_bytes)
 {
 	static const struct answer answers[] = {

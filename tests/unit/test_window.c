@@ -360,8 +360,8 @@ static int note_nothing(u32 entry, unsigned event, const struct figures *figures
 }
 
 /*
- * Returns where the last `span_ns` begin, as far back as data is held. Collections may be merged, but each is
- * taken whole.
+ * Returns the time at which the last `span_ns` begin, as far back as data is held. Collections may be merged,
+ * but each is taken whole.
  */
 static u64 since_of(const struct window *window, u64 newest_ns, u64 span_ns)
 {

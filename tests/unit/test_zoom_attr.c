@@ -58,7 +58,8 @@ Test(zoom_attr, the_always_on_event_and_more)
 }
 
 /*
- * Otherwise the hardware reloads its counter, and records come without an interrupt (intel_pmu_hw_config()).
+ * Unless the attributes set `freq`, or `wakeup_events` without `watermark`, the hardware reloads its counter,
+ * and records come without an interrupt (intel_pmu_hw_config()).
  */
 Test(zoom_attr, every_record_is_an_overflow_and_wakes_nobody)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A zoom's recording returns what was put in, in the same order, and stays within its memory. */
+/* A zoom's recording returns the records that were put in, in the same order, and stays within its memory. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
