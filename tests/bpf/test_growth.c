@@ -709,7 +709,7 @@ Test(growth, who_is_killed_at_any_step_leaves_a_table_that_goes_on, .init = setu
 			  "%u slots instead of %u, after stop %u", life->slots, before, stop);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);
 		grown += life->slots != before;
-		/* Every slot can be taken and counted in. */
+		/* Cgroups can take every slot, and their samples are counted there. */
 		live(memory_max, true, life->slots - 1);
 		live(memory_max, true, life->adopted);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);

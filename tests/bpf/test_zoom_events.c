@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events of a zoom in the running kernel, on software events: whose samples come, with which stacks, how
- * many the limiter lets through, how the others are counted, and which records of tasks come. This program is
- * built with frame pointers.
+ * The events of a zoom in the running kernel, on software events. The tests check the cgroup and the stacks of
+ * the samples, the number that the limiter lets through, the counts of the others, and the records of tasks.
+ * This program is built with frame pointers.
  */
 #include <criterion/criterion.h>
 

@@ -29,7 +29,7 @@ expect 'one of few samples lost' 'undecided undecided' \
 mkdir "$work/bin"
 cat >"$work/bin/pebsd" <<'END'
 #!/bin/bash
-# SAMPLES: of the chase, in a hundred seconds. WRONG: a source for all. LOST: of a hundred samples.
+# SAMPLES: samples of the chase in a hundred seconds. WRONG: if set, their source. LOST: lost per 100.
 seconds=10
 while [ $# -gt 0 ]; do
 	case $1 in

@@ -101,7 +101,7 @@ half=$(seen)
 cpu() {
 	awk '{ print $14 + $15 }' "/proc/$daemon/stat"
 }
-# Once all that came is read.
+# Waits until pebsd has read all data that came, and takes hardly any CPU time.
 for _ in $(seq 30); do
 	before=$(cpu) began=$(uptime_ms) half=$(seen)
 	sleep 1
