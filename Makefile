@@ -246,7 +246,7 @@ $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 # Tests are Criterion programs. Tools and fuzzers have their own main() and no time limit.
 TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
 TIME_LIMIT = $(OUT)/obj/tests/lib/time_limit.o
-# Objects come first: what they define is not taken from the archives.
+# Objects come first, so that the linker does not take their symbols from the archives.
 link_test = $(LINK) -o $@ $(filter %.o,$^) $(filter-out %.o,$^) $(LIBS)
 
 $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)

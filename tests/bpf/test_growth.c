@@ -280,8 +280,8 @@ static void remove_cgroups(unsigned n)
 #define POLL_MS 10
 
 /*
- * The time of a daemon that gets a CPU whenever it wants one: the CPU time of this process, and the time in which
- * it waited for nothing. Others may take the CPUs of this machine for seconds.
+ * The time of a daemon that gets a CPU whenever it wants one: the CPU time of this process, plus `waits` pauses of
+ * POLL_MS. The real time would be longer, because others may take the CPUs of this machine for seconds.
  */
 static u64 own_time_ns(u64 waits)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process leaves to the next one, in the running kernel. Children of the test open the kernel side and
- * an event and are killed. Later children continue with what the test's own service manager kept. Needs root.
+ * The state that a process leaves to the next one, in the running kernel. Children of the test open the kernel
+ * side and an event and are killed. Later children continue with the descriptors that the test's own service
+ * manager kept. Needs root.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -871,8 +872,8 @@ Test(kept, off_core_counters_count_on_while_nobody_is_there)
 		before = now;
 	}
 	/*
-	 * Other programs continue to read the same counters. With other counters, what was counted before
-	 * stays.
+	 * Other programs continue to read the same counters. With other counters, the counts from before
+	 * stay.
 	 */
 	now = live((struct variation){.offcore = true, .other_ways = true});
 	cr_expect_eq(now.kept, KEPT_REPLACE);

@@ -144,7 +144,7 @@ for shell in bash fish zsh; do
 	[ $shell = zsh ] || offers $shell "pebsctl --socket $socket neighbours /x " ''
 done
 
-# The daemon accepts each order that is offered, and each duration.
+# The daemon accepts each order and window that is offered, and pebsctl each duration.
 for order in $(offered_by_bash 'pebsctl top --sort '); do
 	exits "--sort $order" 0 ctl top --sort "$order"
 done
