@@ -84,7 +84,7 @@ SANITIZE_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -f
 else ifdef FUZZ
 OUT = $(BUILD)/fuzz
 CC = $(CLANG)
-override WERROR = # another compiler's opinions, which are not what a fuzzer is for
+override WERROR = # clang warns about other things than gcc, and fuzzers are not built to find those
 SANITIZE_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 else
 OUT = $(BUILD)
@@ -100,7 +100,7 @@ LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.
 # The part of the tests' library that tools and fuzzers use. It does not need Criterion.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c http_crowd.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
-# Replace the daemon's own functions, only in the tests named below.
+# These files replace the daemon's own functions, only in the tests named below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
 
@@ -154,7 +154,7 @@ $(OUT)/synthetic/pebsd.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name pebsd_bpf > $@.new
 	@mv $@.new $@
 
-# They include these.
+# The sources of these objects include the daemon's BPF programs.
 $(OUT)/bpf/older_pebsd.bpf.o: bpf/pebsd.bpf.c
 $(OUT)/bpf/older_zoom.bpf.o: bpf/zoom.bpf.c
 
@@ -246,7 +246,7 @@ $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 # Tests are Criterion programs. Tools and fuzzers have their own main() and no time limit.
 TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
 TIME_LIMIT = $(OUT)/obj/tests/lib/time_limit.o
-# Objects come first: what they define is not taken from the archives.
+# Objects come first, so that the linker does not take their symbols from the archives.
 link_test = $(LINK) -o $@ $(filter %.o,$^) $(filter-out %.o,$^) $(LIBS)
 
 $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
@@ -461,7 +461,7 @@ test-sanitize: ## run the same tests built with address and undefined behaviour 
 	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
 	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
-# Without tests of the plain build, and tests that take away descriptors or /proc, which sanitizers need themselves.
+# Leaves out tests of the plain build, and tests that take away descriptors or /proc, which sanitizers need themselves.
 run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
 		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh faults_descriptors.sh faults_mounts.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests and ends with the line "N passed, N failed, N skipped".
 #   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-j JOBS [-a PATTERN]...] [-c|-p] TEST...
-# A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one; with -c each
-# is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, the last line of
-# their output says what was lacking; else: failed. With -p each is a command line that prints a report of several
-# tests (Test Anything Protocol) as they end, shown as it comes: "1..N" each time that N more are to be expected,
-# "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" for each, and "# TEXT" to explain the one before.
-# -t: time limit of one test, default 600. Logs go to DIRECTORY. -j: how many tests run at once, default 1; the output
-# of each is shown when it ends. -a: tests whose name matches run alone, as tests have to that measure the machine, or
-# count all that happens on it. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
+# A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one. With -c each TEST
+# is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, and the last line of
+# their output says what was lacking, else: failed. With -p each TEST is a command line that prints a report of several
+# tests while they run (Test Anything Protocol), which is shown as it comes: "1..N" announces N more tests, "ok - NAME",
+# "ok - NAME # SKIP WHY" or "not ok - NAME" is a result, and "# TEXT" explains the result before it.
+# -t: time limit of one test, default 600. Logs go to DIRECTORY. -j: number of tests that run at once, default 1; the
+# output of each is shown when it ends. -a: tests whose name matches run alone. Tests need that if they measure the
+# machine, or count all that happens on it. Exits with 1 if a test failed or none ran. With -s it does not if all tests
+# were skipped.
 set -u
 
 usage() {

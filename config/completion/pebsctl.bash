@@ -61,7 +61,7 @@ __pebsctl_values() {
 	--window) values='1s 10s 30s 1m 5m all' ;;
 	--for) values='10s 30s 1m 10m 1h' ;;
 	--depth) values='1 2 3 4' ;;
-	# A number, or a part of a name.
+	# The value is a number or a part of a name, so there is nothing to offer.
 	--limit | --rate | --filter | -n) return ;;
 	esac
 	# shellcheck disable=SC2086 # words

@@ -169,8 +169,8 @@ static u64 pebsd_counted(const struct kernel *kernel)
 }
 
 /*
- * Returns how many of `events` have arrived. Only valid for pebsd and for kinds that lose events by full
- * rings only.
+ * Returns how many of `events` have arrived. Only valid for pebsd, and for kinds that lose events in no other
+ * way than by full rings.
  */
 static u64 arrived(const struct bench *bench, enum kind kind, u64 events)
 {

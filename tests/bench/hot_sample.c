@@ -8,8 +8,8 @@
  * The two doors measure different things. `inject` runs again and again with warm caches, and no pid is
  * recorded. A page fault comes in the middle of other work, like a PMI. The code of that work and the page
  * that it cleared fill the caches: accounting alone takes twice as long there (`ratio` shows what tables add
- * to that), and a pid is recorded. All its samples have the same instruction, which has a counter. Each has a
- * new line, which takes over another line's counter.
+ * to that), and a pid is recorded. All samples of page faults have the same instruction, which has a counter.
+ * Each of them has a new cache line, which takes over another line's counter.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -34,7 +34,10 @@ static void open_with_room(u32 spare, u64 grace_ns)
 	cr_assert_eq(counts.without_slot, 0);
 }
 
-/* The cgroups of tests that make hundreds of them are the machine's, too: they take the same lock (faults.sh). */
+/*
+ * Tests that make hundreds of cgroups would disturb each other, because pebsd follows all cgroups of the
+ * machine. They take turns with a lock, which faults.sh uses, too.
+ */
 static void setup(void)
 {
 	cgroup_fixture_setup(&fixture);
@@ -50,7 +53,10 @@ static void teardown(void)
 	(void)close(alone);
 }
 
-/* Other tests may make and remove cgroups meanwhile. Waits until as many are known to be alive as there are. */
+/*
+ * Waits until the collector counts `more_than_exist` more live cgroups than exist. Other tests may make and
+ * remove cgroups meanwhile.
+ */
 static bool alive_again(s64 more_than_exist)
 {
 	for (unsigned i = 0; i < 600; i++) {
@@ -97,8 +103,8 @@ Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart)
 	char name[32];
 
 	/*
-	 * Collect only after all of these cgroups are gone: whatever is known then was kept by the slots
-	 * alone.
+	 * Collect only after all of these cgroups are gone. Only their slots can then have kept their names and
+	 * samples.
 	 */
 	open_with_room(CROWD + 16, COLLECT_GRACE_NS);
 	for (unsigned i = 0; i < CROWD; i++) {

@@ -280,8 +280,8 @@ static void remove_cgroups(unsigned n)
 #define POLL_MS 10
 
 /*
- * The time of a daemon that gets a CPU whenever it wants one: the CPU time of this process, and the time in which
- * it waited for nothing. Others may take the CPUs of this machine for seconds.
+ * The time of a daemon that gets a CPU whenever it wants one: the CPU time of this process, plus `waits` pauses of
+ * POLL_MS. The real time would be longer, because others may take the CPUs of this machine for seconds.
  */
 static u64 own_time_ns(u64 waits)
 {
@@ -709,7 +709,7 @@ Test(growth, who_is_killed_at_any_step_leaves_a_table_that_goes_on, .init = setu
 			  "%u slots instead of %u, after stop %u", life->slots, before, stop);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);
 		grown += life->slots != before;
-		/* Every slot can be taken and counted in. */
+		/* Cgroups can take every slot, and their samples are counted there. */
 		live(memory_max, true, life->slots - 1);
 		live(memory_max, true, life->adopted);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);

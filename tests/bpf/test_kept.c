@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a process leaves to the next one, in the running kernel. Children of the test open the kernel side and
- * an event and are killed. Later children continue with what the test's own service manager kept. Needs root.
+ * The state that a process leaves to the next one, in the running kernel. Children of the test open the kernel
+ * side and an event and are killed. Later children continue with the descriptors that the test's own service
+ * manager kept. Needs root.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -306,7 +307,7 @@ static struct found live(struct variation variation)
 	return *found;
 }
 
-/* Makes faults while no process lives, or in the middle of one. */
+/* Makes page faults while no process lives, or in the middle of the life of one. */
 static void make_faults(void)
 {
 	page_faults_on(0, FAULTS);
@@ -471,7 +472,7 @@ Test(kept, other_programs_take_over_event_by_event)
 	cr_expect_eq(now.kept, KEPT_REPLACE);
 	cr_expect_eq(now.epoch, before.epoch + 1);
 	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
-	/* Without an event for a moment, which is counted. */
+	/* For a moment there was no event. That time is counted as enabled but not running. */
 	cr_expect_gt(now.first.enabled_ns - now.first.running_ns,
 		     before.last.enabled_ns - before.last.running_ns);
 	cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
@@ -584,7 +585,10 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* Like a pause of a zoom that died with the process, and like a user's pause that is not over. */
+/*
+ * An event that was paused when its process died runs again, as after a zoom, whose pause ends with the
+ * process. A user's pause that is not over continues (`stay_paused`).
+ */
 Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 {
 	const u64 begun = now_ns();
@@ -868,8 +872,8 @@ Test(kept, off_core_counters_count_on_while_nobody_is_there)
 		before = now;
 	}
 	/*
-	 * Other programs continue to read the same counters. With other counters, what was counted before
-	 * stays.
+	 * Other programs continue to read the same counters. With other counters, the counts from before
+	 * stay.
 	 */
 	now = live((struct variation){.offcore = true, .other_ways = true});
 	cr_expect_eq(now.kept, KEPT_REPLACE);

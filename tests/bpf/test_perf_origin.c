@@ -416,7 +416,10 @@ static void expect_throttled(const struct perf_counts *counts, u64 elapsed)
 	cr_expect_leq(counts->throttled_ns, elapsed);
 }
 
-/* Until the event was throttled a few times, or ten seconds. A hypervisor may take the CPU, and with it ticks, away. */
+/*
+ * Keeps CPU 0 busy until its event was throttled a few times, or for at most ten seconds. A hypervisor may take
+ * the CPU, and with it ticks, away.
+ */
 static void burn_until_throttled(struct perf_event_set *set, struct perf_counts *ret)
 {
 	for (int i = 0; i < 160; i++) {

@@ -103,7 +103,7 @@ Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
 	cr_expect_geq(expect_exact(), due);
 }
 
-/* As after a suspend, when a CPU's counters have lost their state without the kernel noticing. */
+/* Imitates a suspend: a CPU's counters have lost their state, and the kernel did not notice it. */
 Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
 {
 	struct perf_counts before, still, after;

@@ -158,7 +158,7 @@ Test(probe_trial, maps_are_as_large_as_said)
 	stripes_done(&stripes);
 }
 
-/* What exists once for each possible CPU: hot tables and records of off-core responses. */
+/* Hot tables and records of off-core responses exist once for each possible CPU. */
 Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 {
 	const u32 cpus = (u32)libbpf_num_possible_cpus();

@@ -61,7 +61,7 @@ Test(programs, load_in_this_kernel)
 	cr_expect_eq(kernel_program_fd(kernel, 2), -ENOENT, "an event that is not used is not loaded");
 }
 
-/* All doors, each with another set of fields: as many as a machine can have. */
+/* Loads the largest number of perf_event programs ("doors") that a machine can have, with different fields. */
 Test(programs, as_many_doors_as_events_load)
 {
 	struct kernel_settings settings = {.slots = 64,
@@ -91,8 +91,8 @@ Test(programs, as_many_doors_as_events_load)
 		cr_expect_geq(kernel_program_fd(kernel, i), 0);
 		(void)snprintf(name, sizeof(name), "event_%u", i);
 		/*
-		 * Far below the limit of a million (BPF_COMPLEXITY_LIMIT_INSNS): paths to hot tables do not
-		 * multiply.
+		 * This is far below the limit of a million (BPF_COMPLEXITY_LIMIT_INSNS), so the paths to hot
+		 * tables do not multiply.
 		 */
 		cr_expect_lt(verified(kernel, name), 50000, "%s", name);
 	}

@@ -272,8 +272,8 @@ static int page_faults(unsigned event)
 }
 
 /*
- * Causes page faults and returns their number. All of them are in the slot of this program's cgroup, which
- * has none here.
+ * Causes page faults and returns their number. The cgroup of this program has no slot here, so all of them are
+ * unattributed.
  */
 static u64 count_faults(unsigned event, size_t pages)
 {

@@ -5,8 +5,8 @@
  *
  * The moment of a kill matters only through what was written until then to memory that outlives the process:
  * the state, and the kernel's records and marks. That memory is write-protected and each store to it is
- * counted. From kill to kill, the process ends before another of these stores. Other processes end at a
- * random moment, also while they take over.
+ * counted. Each kill comes before a different one of these stores. Other processes end at a random moment,
+ * also while they take over.
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events of a zoom in the running kernel, on software events: whose samples come, with which stacks, how
- * many the limiter lets through, how the others are counted, and which records of tasks come. This program is
- * built with frame pointers.
+ * The events of a zoom in the running kernel, on software events. The tests check the cgroup and the stacks of
+ * the samples, the number that the limiter lets through, the counts of the others, and the records of tasks.
+ * This program is built with frame pointers.
  */
 #include <criterion/criterion.h>
 
@@ -284,7 +284,7 @@ Test(zoom_events, no_more_than_the_limit)
 	run("a", work, shared);
 	counts = finish(events, &taken);
 
-	/* The time of a sample and the limiter's time differ by what the kernel does in between. */
+	/* The time of a sample and the limiter's time differ by the time that the kernel takes in between. */
 	most = (taken.last_ns - taken.first_ns + ZOOM_BURST_NS + 20 * NSEC_PER_MSEC) / spacing + 1;
 	cr_expect_leq(taken.samples, most, "%zu samples in %llu ms", taken.samples,
 		      (taken.last_ns - taken.first_ns) / NSEC_PER_MSEC);

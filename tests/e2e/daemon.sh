@@ -95,8 +95,8 @@ expect() {
 	[ "$2" = "$3" ] || fail "$1: expected $2, found $3"
 }
 
-# For what comes with time. Other tests may take the CPUs for seconds, so a test waits for the very thing that it demands,
-# and never for a time. Both wait up to a minute, or longer on a busy machine.
+# until_true and until_is wait for an effect that comes with time. Other tests may take the CPUs for seconds, so a test
+# waits for the effect itself, and never for a fixed time. Both wait up to a minute, or longer on a busy machine.
 # until_true WHAT COMMAND...: waits until the command succeeds.
 until_true() {
 	local what=$1

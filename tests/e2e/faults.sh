@@ -95,7 +95,7 @@ times_named() {
 	tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$1" || :
 }
 
-# named WHAT TEXT [MOST]: TEXT is in the log since `remember`, or comes, at least once and at most MOST times.
+# named WHAT TEXT [MOST]: waits until TEXT is in the log since `remember`, and expects it in at most MOST lines (1).
 named() {
 	local times
 	for _ in $(seq 600); do
@@ -158,8 +158,8 @@ own_cgroup() {
 	trap end_with_cgroup EXIT
 }
 
-# For tests with a certain number of cgroups, all of which are the machine's: only one of them runs at a time. The daemon
-# holds the lock, too, and ends with the test.
+# For tests that need a certain number of cgroups. pebsd follows all cgroups of the machine, so only one of these tests
+# runs at a time. The daemon holds the lock, too, and ends with the test.
 alone_with_cgroups() {
 	exec 8<"${cgroup%/*}"
 	flock 8

@@ -39,7 +39,7 @@ keys() {
 	tr -s '[:space:]' ' ' <"$1" | grep -oE "\\b$2\\([^\";]*\"[a-z0-9_]+\"" | grep -oE '"[a-z0-9_]+"' | tr -d '"'
 }
 
-# metrics: NAME LABEL for each series of a scrape, without what histograms and summaries add
+# metrics: NAME LABEL for each series of a scrape, without the endings and labels that histograms and summaries add
 metrics() {
 	sed 's/^#.*//; s/\\"//g' | grep -v '^$' | sed -E 's/^([a-z_]+)(\{([^ ]*.*)\})? .*/\1 \3/; s/="[^"]*"/ /g; s/,/ /g' |
 		awk '{ name = $1

@@ -13,7 +13,8 @@ cd "$work/checkout"
 echo 'true && make test' >README.md
 
 words=(all)
-# ends STATUS LAST_LINE PATTERN...: runs with these targets in the Makefile and with `words`.
+# ends STATUS LAST_LINE PATTERN...: runs .ci/run with the arguments in `words` and the present Makefile. Expects this
+# exit code and last line, and each pattern in the output.
 ends() {
 	local status=0 want=$1 last=$2 output pattern
 	shift 2

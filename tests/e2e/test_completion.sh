@@ -70,7 +70,7 @@ offers() {
 	local shell=$1 line=$2 found expected
 	shift 2
 	expected=$(printf '%s\n' "$@" | sort)
-	# The shells do not wait for pebsctl as long as others may take the CPUs.
+	# Others may take the CPUs for longer than pebsctl waits for an answer. Then the shell offers nothing: try again.
 	for _ in 1 2 3 4 5 6 7 8; do
 		found=$("offered_by_$shell" "$line")
 		[ "$found" != "$expected" ] || break
@@ -90,7 +90,7 @@ read -r -a origins < <("$PEBSD" --help | sed -n 's/^ *--origin \([a-z|]*\).*/\1/
 mapfile -t sources < <(sed -n '/^#define SOURCES/,/^$/s/.*X([A-Z0-9_]*, "\([a-z0-9_]*\)").*/share:\1/p' "$header")
 [ ${#sources[@]} -ge 16 ] || fail "sources of $header: ${sources[*]}"
 
-# Finds a verb's options by trying each of them. No daemon answers there.
+# Finds a verb's options by trying each of them, on a socket where no daemon answers.
 help=$("$PEBSCTL" --help)
 declare -A heeded
 for verb in "${verbs[@]}"; do
@@ -138,13 +138,13 @@ for shell in bash fish zsh; do
 		offers $shell "pebsctl --socket $socket $verb " "${cgroups[@]}"
 	done
 	offers $shell "pebsctl --socket $socket explain " slow-loads
-	# No daemon answers there.
+	# No daemon answers on this socket.
 	offers $shell "pebsctl --socket $work/nowhere show " ''
 	# Nothing is offered after the last argument, except that zsh offers the options.
 	[ $shell = zsh ] || offers $shell "pebsctl --socket $socket neighbours /x " ''
 done
 
-# The daemon accepts each order that is offered, and each duration.
+# The daemon accepts each order and window that is offered, and pebsctl each duration.
 for order in $(offered_by_bash 'pebsctl top --sort '); do
 	exits "--sort $order" 0 ctl top --sort "$order"
 done

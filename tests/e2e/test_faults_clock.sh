@@ -121,7 +121,7 @@ for sign in '' -; do
 	seconds=$(ctl --json zoom --last "$name" | jq .zoom.ran_s)
 	at_least 'what a zoom of 4s ran' "$seconds" 3.5
 	at_most 'what a zoom of 4s ran' "$seconds"
-	# The work may have had no CPU for some seconds, so that it resolved.
+	# The alert may have resolved, because the work had no CPU for some seconds. Then it fires again.
 	until_is 'the rule after a zoom' firing state late
 
 	begun=$(uptime_ms)

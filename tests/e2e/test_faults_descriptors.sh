@@ -37,7 +37,7 @@ for limit in 4 8 16 128 256; do
 done
 expect 'exit code of perf' 0 "$code"
 
-# While pebsd runs.
+# pebsd runs out of descriptors after its start.
 start --config "$work/pebsd.conf"
 get /metrics >/dev/null
 remember

@@ -19,7 +19,7 @@ work_in() {
 	)
 }
 
-# The test keeps what it reads itself, and takes it away from pebsd only.
+# The test keeps mounts of the cgroup tree and of /proc for itself, and takes the usual ones away from pebsd only.
 bind "$tree" tree
 bind /proc proc
 cgroup=$work/tree$name

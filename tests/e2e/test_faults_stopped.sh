@@ -96,7 +96,7 @@ for _ in $(seq 10); do
 		fail "after it was stopped: $now samples a second, before $usual: $(ctl --json --window 1s show "$name")"
 	sleep 0.1
 done
-# The work may have had no CPU for some seconds, so that this one resolved, too.
+# The alert may have resolved, because the work had no CPU for some seconds. Then it fires again.
 until_is 'what fires after it was stopped' usual firing
 sleep 2
 until_is 'what fires later' usual firing

@@ -21,7 +21,7 @@ speaker() {
 	pgrep --parent "$daemon" --full -- --http
 }
 
-# of_its_own PID: prints its own memory in KiB
+# of_its_own PID: prints the own memory of the process in KiB
 of_its_own() {
 	awk '/^RssAnon:/ { print $2 }' "/proc/$1/status"
 }
@@ -30,7 +30,8 @@ held() {
 	find "/proc/$1/fd" -mindepth 1 | wc -l
 }
 
-# Remembers the same values of the process that speaks HTTP, which must be the same process afterwards.
+# Remembers memory, descriptors and log of pebsd, and memory and descriptors of the process that speaks HTTP. after_it
+# expects the same process.
 before_it() {
 	expect 'a scrape before' 200 "$(local_scrape)"
 	remember

@@ -41,7 +41,7 @@ seq $((n + 1)) $((limit + 50)) | (cd "$cgroup" && xargs mkdir)
 until_is 'the limit is reached, and those beyond it are known' true status ".slots == $limit and $known"
 expect 'the limit holds' true "$(status ".slots == $limit and .map_bytes <= .map_bytes_max")"
 named 'the limit' 'cgroup slots are in use, and the limit is'
-# Also said once for each burst that finds no free slot before the table has grown.
+# The log also has this text once for each burst that finds no free slot before the table has grown.
 named 'no free slot' 'raise max-memory in \[cgroups\]' 4
 # A burst may find no free slot before the table has grown to the limit; that does not count.
 expect 'before it was reached' true "$(awk -v full="all $limit are in use" '

@@ -34,7 +34,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 kind=$series,$machine,$cpus
-# The usual one.
+# The name of the usual kind is the series alone.
 [ "$machine,$cpus" != skylake-server,1 ] || kind=$series
 [ "$root" = initrd ] || kind+=,$root
 : >"$serial"

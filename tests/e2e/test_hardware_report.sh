@@ -7,7 +7,7 @@
 need jq
 [ "$(id -u)" = 0 ] || skip 'needs root: the report is of a cgroup of its own'
 
-# judged FIGURES: prints the RESULTs, by the first two words that each is about
+# judged FIGURES: prints the results that judge.jq concludes from these values, in one line
 judged() {
 	jq -r --argjson expected '["l3", "local_cache"]' --argjson least 100 -f tests/hardware/judge.jq <<<"$1" |
 		jq -r '[.[] | .result] | join(" ")'
@@ -29,7 +29,7 @@ expect 'one of few samples lost' 'undecided undecided' \
 mkdir "$work/bin"
 cat >"$work/bin/pebsd" <<'END'
 #!/bin/bash
-# SAMPLES: of the chase, in a hundred seconds. WRONG: a source for all. LOST: of a hundred samples.
+# SAMPLES: samples of the chase in a hundred seconds. WRONG: if set, their source. LOST: lost per 100.
 seconds=10
 while [ $# -gt 0 ]; do
 	case $1 in

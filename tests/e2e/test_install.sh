@@ -11,7 +11,7 @@ fail() {
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-# Installs what the tests run. The settings of the make that runs the tests must not apply.
+# Installs the programs that the tests run. The settings of the make that runs the tests must not apply.
 install=(env -u MAKEFLAGS make --no-print-directory --silent DESTDIR="$root" BUILD="$(dirname "$PEBSD")")
 
 "${install[@]}" install

@@ -154,7 +154,7 @@ done
 packages=" $(sed -n '/^FROM debian:12-slim/,$p' config/kubernetes/Containerfile | tr '\\\\\n' '  ') libc6 "
 for library in $(readelf -d "$PEBSD" "$PEBSCTL" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort -u); do
 	case $library in
-	libasan.* | libubsan.*) continue ;; # of a build with checks
+	libasan.* | libubsan.*) continue ;; # only in a build with sanitizers
 	esac
 	file=$(ldconfig -p | sed -n "s/^\t$library (.*x86-64.*) => //p" | head -n 1)
 	owner=$(dpkg -S "$(readlink -f "$file")" 2>/dev/null || dpkg -S "$file" 2>/dev/null) ||

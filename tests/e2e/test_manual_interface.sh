@@ -28,7 +28,7 @@ $differences"
 
 (cd "$(dirname "$0")/../.." && tests/tools/interface_comments.py --check) >"$work/said" || fail "$(cat "$work/said")"
 
-# Each has its own heading, and each method says who may call it.
+# Each method, type and error has its own heading, and WHO MAY CALL lists each method.
 expect 'headings' "$(sed 's/^[a-z]* \([A-Za-z]*\).*/\1/' "$work/served.definitions" | sort)" \
 	"$(sed -n 's/^\.SS //p' $page | sort)"
 expect 'methods in WHO MAY CALL' "$(sed -n 's/^method \([A-Za-z]*\).*/\1/p' "$work/served.definitions" | sort)" \

@@ -50,7 +50,7 @@ if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true
 	shares("flag"; {locked: $s.locked}; {locked: $t.locked}; $name; $s.samples; $t.above),
 	if ($s.latency.sum / $s.samples - $t.latency_mean | fabs) > error($t; $s.samples) then
 		"\($name): mean latency \($s.latency.sum / $s.samples), not \($t.latency_mean)" else empty end),
-# The order: every two whose means are apart by more than chance can move them.
+# The order: takes each pair of workloads whose true means differ by more than chance can explain.
 ([($true | keys) as $names | $names[] as $a | $names[] as $b | select($a < $b) |
 	($true[$a].latency_mean - $true[$b].latency_mean) as $apart |
 	([error($true[$a]; $seen[$a].samples), error($true[$b]; $seen[$b].samples)] | map(. * .) | add | sqrt) as $error |

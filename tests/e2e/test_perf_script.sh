@@ -3,7 +3,7 @@
 # test-hardware must read perf's text correctly, in the words of each kind of machine.
 set -eu
 
-# expect JSON: of the lines on standard input
+# expect JSON: expects this result for the lines of perf on standard input
 expect() {
 	local found
 	found=$(awk -f tests/hardware/perf_script.awk)

@@ -13,7 +13,7 @@ put() {
 	mkdir -p "$(dirname "$file")"
 	printf '%s\n' "$2" >"$file"
 }
-configured() { # EVENTS...: a probe of the tree with these configured
+configured() { # EVENTS [ARGUMENT...]: probes the tree with these events configured
 	printf '[sampling]\nevents = %s\n' "$1" >"$work/pebsd.conf"
 	shift
 	"$PEBSD" --probe --sysfs-root "$tree" --config "$work/pebsd.conf" "$@"

@@ -11,7 +11,7 @@
 need python3
 top=$PWD
 
-# What this test cannot run: commands of a block, the test that runs them, and that test's evidence.
+# The blocks that this test cannot run: commands of a block, the test that runs them, and that test's evidence.
 cat >"$work/elsewhere" <<'EOT'
 apt-get update | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
 apt-get install -y --no-install-recommends make | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
@@ -200,7 +200,7 @@ def compare():
                                     "and it prints", words(found), "(make pictures)"]))
 
 
-# The files that have what is too long for the README.
+# The files with the text that is too long for the README.
 DOCUMENTS = ("README.md", ".github/SECURITY.md", "daemon/README.md", "daemon/origin/perf/README.md", "tests/README.md",
              "tests/bench/README.md")
 
@@ -293,8 +293,8 @@ mkdir -p "$work/checkout/build"
 for name in pebsd pebsctl pebsd-opener; do
 	ln -s "$(realpath "$(dirname "$PEBSD")/$name")" "$work/checkout/build/$name"
 done
-# The given pebsd: an installed one, to which the commands of a user talk. It has the rule of the README, and the rule
-# fires.
+# Starts the pebsd that the section GIVEN needs. It stands for an installed one, to which the user's commands talk. It
+# has the rule of the README, and the rule fires.
 sed -n '/^\[rule /,/^EOF$/{/^EOF$/!p}' README.md >"$work/given.conf"
 [ -s "$work/given.conf" ] || fail 'the README has no rule'
 mkdir "$work/given" "$work/alone"

@@ -42,7 +42,7 @@ sections=$(awk -F'|' '$2 ~ /^ [0-9]/ { print $2 }' <<<"$table")
 [ "$sections" = "$(sort -s -V <<<"$sections")" ] || complain 'the sections are not in order'
 for program in tests/unit/test_model_*.c; do
 	case $program in
-	*_machine.c | *_random.c | *_registers.c) continue ;; # no mechanism, but what all of them stand on
+	*_machine.c | *_random.c | *_registers.c) continue ;; # these test the basis of all mechanisms
 	esac
 	grep -q "${program##*/}" <<<"$table" || complain "$program is in no row"
 done

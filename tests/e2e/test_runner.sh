@@ -117,7 +117,7 @@ expect 1 '3 passed, 2 failed, 1 skipped' '^why it failed$' 'failed: bad.sh: exit
 script hangman 'kill -KILL "$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$PPID/status")"'
 expect 1 '1 passed, 1 failed, 0 skipped' 'failed: hangman.sh: what ran it is gone' -- -j 2 good.sh hangman.sh
 # A test that must run alone waits for those before it, and those after it wait for it.
-# Each of them fails if it meets another one, for which it waits as many tenths of a second as `patience` says.
+# Each of them fails if it meets another one. It waits for that, for the tenths of a second in the file `patience`.
 # shellcheck disable=SC2016 # the script's
 script busy 'mkdir busy || { : >met; exit 1; }
 n=$(cat patience)
@@ -193,7 +193,7 @@ expect 0 '2 passed, 0 failed, 0 skipped' 'passed   good (2)' -- good
 expect 1 '3 passed, 3 failed, 1 skipped' 'failed: mixed mixed::bad' 'skipped: mixed mixed::lacking: needs root' -- -j 2 mixed good
 expect 1 '1 passed, 3 failed, 1 skipped' 'the reason' 'failed: mixed mixed::bad' 'failed: mixed mixed::crash' \
 	'failed: mixed mixed::leaves' 'skipped: mixed mixed::lacking: needs root' -- mixed
-# The whole program has five times as long.
+# The time limit of a whole program is five times that of a test.
 expect 1 '0 passed, 1 failed, 0 skipped' 'failed: slow slow::slow timed out' -- -t 5 slow
 expect 1 '0 passed, 1 failed, 0 skipped' 'hangs: not done after 5 seconds' -- -t 1 hangs
 expect 1 '0 passed, 1 failed, 0 skipped' 'none: exit status 0 after 0 of 0 tests' -- none

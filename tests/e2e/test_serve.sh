@@ -23,7 +23,7 @@ expect 'samples by cgroup and source' "$(jq '.samples.attributed' "$work/once.js
 expect 'latency by cgroup and source' "$(jq '.total.events.loads.latency.sum' "$work/once.json")" \
 	"$(awk '/^pebsd_source_latency_cycles_total/ { sum += $NF } END { printf "%d\n", sum }' "$work/metrics")"
 expect 'healthz' ok "$(get /healthz)"
-# Leaves out what a collection in between changes.
+# Leaves out the series that a collection in between changes.
 expect 'gzip is the same text' "$(get /metrics | grep -v '^process_\|^pebsd_collection_' | cksum)" \
 	"$(get /metrics --compressed | grep -v '^process_\|^pebsd_collection_' | cksum)"
 
@@ -101,7 +101,7 @@ half=$(seen)
 cpu() {
 	awk '{ print $14 + $15 }' "/proc/$daemon/stat"
 }
-# Once all that came is read.
+# Waits until pebsd has read all data that came, and takes hardly any CPU time.
 for _ in $(seq 30); do
 	before=$(cpu) began=$(uptime_ms) half=$(seen)
 	sleep 1

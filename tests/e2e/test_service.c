@@ -151,7 +151,7 @@ Test(service, readiness_status_watchdog_and_stopping)
 	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
 }
 
-/* The model's time is run between the watchdog's notifications. Its status cannot be taken for a machine's. */
+/* The model works between the notifications to the watchdog. The status says that nothing is measured. */
 Test(service, the_model_says_what_it_is)
 {
 	_cleanup_free_ char *path = in_directory("notify");

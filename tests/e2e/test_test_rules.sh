@@ -51,9 +51,9 @@ told 'a step of p99' --replay "$step" --config "$work/db-p99.conf"
 expect 'one pending, fired, resolved' '[["inactive","pending"],["pending","firing"],["firing","resolved"]]' \
 	"$(jq -c '[.transitions[] | [.from, .state]]' "$work/json")"
 expect 'of the one command' '["comm:db"]' "$(jq -c '[.transitions[].cgroup] | unique' "$work/json")"
-# Per second, 3 more of 3,000 latencies are slow. Independent ones would prove a breach from 40 on, about 14 s after the
-# step. The half of the window after the step has to outweigh the other one, because the step might be a burst. In the
-# same way, a good p99 is proven as they leave the window.
+# With each second after the step, 3 more of the window's 3,000 latencies are slow. If they were independent, 40 of them
+# would prove a breach, about 14 s after the step. But the step might be a burst, so the half of the window after the
+# step has to outweigh the other one. In the same way, a good p99 is proven when the slow latencies leave the window.
 expect 'at the right times' '[true,true,true]' "$(jq -c '[.transitions[].at_s] |
 	[.[0] >= 250 and .[0] <= 275, .[1] >= .[0] + 60 and .[1] <= .[0] + 62, .[2] >= 375 and .[2] <= 392]' "$work/json")"
 expect 'at the time of day' true \

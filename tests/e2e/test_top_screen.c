@@ -380,7 +380,7 @@ Test(top_screen, names_cannot_reach_the_terminal)
 
 		expect(terminal, "with space\\x1b[31m and colour.service");
 		cr_expect_null(strstr(terminal_written(terminal), "\033[31m and"));
-		/* NOLINTNEXTLINE(misc-misleading-bidirectional): so it is */
+		/* NOLINTNEXTLINE(misc-misleading-bidirectional): such a character is tested */
 		cr_expect_null(strstr(terminal_written(terminal), "\xe2\x80\xae"), "nothing turns the line");
 		expect(terminal, i == 0 ? "日本-e\\xcc\\x81-\\xe2\\x80\\xae.service" : "\\xe6\\x97\\xa5");
 		for (const char *at = terminal_written(terminal); i == 1 && *at; at++)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the units' filters of system calls still allow. It must include no call that would extend a remaining privilege,
+# Checks the system calls that the units' filters allow. None of them may extend a privilege that a unit keeps,
 # such as mounting with CAP_SYS_ADMIN, or opening files by handle with CAP_DAC_READ_SEARCH.
 set -eu
 

@@ -55,7 +55,7 @@ for verb in $verbs; do
 	words=${arguments[$verb]:-}
 	words=${words//CGROUP/$cgroup}
 	for who in root detail reader stranger; do
-		# Only these two do not end by themselves, if they are permitted.
+		# hot and watch do not end by themselves, if they are permitted.
 		patience=60
 		case $who:$verb in
 		stranger:*) ;;
@@ -69,8 +69,8 @@ for verb in $verbs; do
 			grep -q 'not permitted\|permission\|may' "$work/said" || fail "a stranger is told: $(cat "$work/said")"
 		elif permitted $who "${may[$verb]}"; then
 			[ $status != 5 ] || fail "$verb is refused to $who: $(cat "$work/said")"
-			# If the model cannot answer, that is not a matter of rights (1). hot waits and watch continues
-			# (124).
+			# 1: the model has no data for the answer, which has nothing to do with rights. 124: the time
+			# limit ended hot, which waits, or watch, which continues.
 			case $verb:$status in
 			*:0 | zoom:1 | profile:1 | hot:124 | watch:124) ;;
 			*) fail "$verb by $who: exit code $status: $(cat "$work/said")" ;;

@@ -33,7 +33,7 @@ static void check_numbers(const struct config *config)
 	}
 }
 
-/* Checks what decisions depend on. */
+/* Checks the values of a rule that its decisions depend on. */
 static void check_rule(const struct config *config, const struct rule *rule)
 {
 	const struct limits limits = rule_limits(rule, rule->threshold);

@@ -50,7 +50,7 @@ static int run_seed(const char *name)
 
 int main(int argc, char **argv)
 {
-	/* What libFuzzer begins with. */
+	/* libFuzzer also begins with an empty input. */
 	(void)try_bytes(NULL, 0);
 	for (int i = 1; i < argc; i++)
 		if (run_seed(argv[i]) < 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the scripts in this folder: which kernels there are, where Debian's packages come from, and what is kept between
-# runs. They run in the top directory of the checkout. BUILD is the directory for everything that they make for one
-# checkout.
+# For the scripts in this folder: the kernels, the sources of Debian's packages, and the files that are kept between
+# runs. The scripts run in the top directory of the checkout. BUILD is the directory for everything that they make for
+# one checkout.
 set -eu
 
 : "${BUILD:=build}"
@@ -11,7 +11,7 @@ case $BUILD in
 *) BUILD=$PWD/$BUILD ;;
 esac
 export BUILD
-# shellcheck disable=SC2034 # for the scripts beside it
+# shellcheck disable=SC2034 # used by the other scripts in this folder
 guest=$BUILD/guest
 # Files from Debian are kept outside of the checkout, for all checkouts.
 : "${GUEST_CACHE:=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pebsd-guests}"

@@ -19,7 +19,7 @@
 . "${0%/*}/report.sh"
 
 ICOUNT=3
-# The whole life of a guest, in seconds of the host; and of those, where given, how long its soak takes.
+# GUEST_SECONDS: time limit of a guest, in seconds of the host. SOAK_SECONDS, if set, is the part that its soak takes.
 : "${GUEST_SECONDS:=$((14400 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue='' layout=''
@@ -69,7 +69,7 @@ words+=" nokaslr norandmaps random.trust_cpu=off"
 words+=" init_on_alloc=0 cryptomgr.notests initcall_blacklist=jent_mod_init,crypto_kdf108_init,init_encrypted"
 words+=",load_system_certificate_list,trace_eval_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
-# The tests read from it how long a soak takes.
+# The tests read the duration of a soak from the kernel's command line.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
 first_process=/sbin/init

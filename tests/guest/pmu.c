@@ -242,7 +242,7 @@ static const struct btf_type *find_structure(const struct types *types, const ch
 }
 
 /* Returns the offset in bytes. The field may be in a member without a name. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as these are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): the depth is that of the nested structures */
 static long offset_in(const struct types *types, const struct btf_type *type, const char *field)
 {
 	const struct btf_member *members = (const void *)(type + 1);

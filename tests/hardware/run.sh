@@ -222,7 +222,7 @@ longer() {
 	echo $((wanted < LONGEST ? wanted : LONGEST))
 }
 
-# ask_enough: the same, for longer while there are too few samples. Leaves $took, in seconds.
+# ask_enough PMU: like ask_pebsd, but asks again for longer while there are too few samples. Leaves $took, in seconds.
 ask_enough() {
 	local again samples
 	took=$seconds

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The page at /, opened in Chromium. It must show what pebsctl says, on a wide and on a narrow screen, and work with the
-# keyboard. A name must be nothing but a name. The page must request only from pebsd, once per collection, and must not
+# keyboard. A name must never become markup. The page must request only from pebsd, once per collection, and must not
 # violate its policy. It must say when pebsd does not answer. Leaves pictures of it in build/page/.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
@@ -211,7 +211,7 @@ wait "$daemon" || :
 becomes 'the end' true 'document.getElementById("trouble").textContent.startsWith("Lost connection to pebsd at 127.0.0.1:")'
 expect 'violations until here' '[]' "$(evaluate violations)"
 
-# The purpose of the policy: the page itself could not violate it. (And this test would notice.)
+# The policy must also stop code in the page itself, which is its purpose. (This shows that violations are noticed.)
 expect 'no text becomes markup' '"TypeError"' \
 	"$(evaluate 'try { document.body.innerHTML = "<b>"; "nothing" } catch (error) { error.name }')"
 evaluate 'const image = new Image(); image.src = "http://192.0.2.1/x.png"; document.body.append(image); fetch("http://192.0.2.1/y").catch(() => 0)' \

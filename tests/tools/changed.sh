@@ -13,7 +13,7 @@ changed=$(git diff --name-only --diff-filter=d "$1" -- '*.c' '*.h' && git ls-fil
 	[ -z "$changed" ] || find "$2" -name '*.d' -exec awk -v changed="$changed" '
 		BEGIN { n = split(changed, list, "\n"); for (i = 1; i <= n; i++) if (list[i] ~ /\.h$/) headers[list[i]] = 1 }
 		FNR == 1 { source = "" }
-		/^[^ ]+:$/ { next } # what -MP adds
+		/^[^ ]+:$/ { next } # an empty rule that -MP adds
 		{
 			for (i = 1; i <= NF; i++) {
 				if (source == "" && $i ~ /\.c$/)

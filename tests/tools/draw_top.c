@@ -8,8 +8,8 @@
  * steps in the order in which they are given, and waits that long after each:
  *   --keys KEYS  types them ("\e" is Escape, "\r" is Enter),
  *   --frames N   takes the screen as a frame of a moving picture, N times, with MS milliseconds between them.
- * With frames the picture moves, at the speed at which they were taken. Where nothing moves, as for readers who
- * want less motion, the last frame stands.
+ * With frames the picture moves, at the speed at which they were taken. If nothing moves, as for readers who
+ * want less motion, the last frame is shown.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -30,7 +30,7 @@
 
 DEFINE_CLEANUP(struct terminal *, terminal_free)
 
-/* What draws one screen, a line of SVG for each piece. Later layers lie above earlier ones. */
+/* A screen is drawn in layers, with a line of SVG for each piece. Later layers lie above earlier ones. */
 enum { LAYER_GROUND, LAYER_LETTERS, N_LAYERS };
 
 struct frame {
@@ -236,7 +236,7 @@ static void picture_free(struct picture *picture)
 
 DEFINE_CLEANUP(struct picture *, picture_free)
 
-/* Whether this piece, a line with its end, is in the frame. */
+/* Returns whether this piece, a line with its line end, is in the frame. */
 static bool frame_has(const struct picture *picture, size_t frame, int row, int layer, const char *piece,
 		      size_t size)
 {

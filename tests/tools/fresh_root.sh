@@ -65,7 +65,7 @@ left=$(find "$work/debian/tmp" -mindepth 1 -name '*pebsd*')
 [ -z "$left" ] || fail "make run left behind: $left"
 [ ! -e "$work/debian/usr/sbin/policy-rc.d" ] || fail "make deps left its policy-rc.d behind"
 case $status in
-0 | 130) ;; # make ends by the signal, whatever its recipe made of it
+0 | 130) ;; # 130: make ends by the signal, even if its recipe succeeded
 *) fail "make run ended with status $status after an interrupt: $(cat "$work/run.log")" ;;
 esac
 say_time "make run ended by an interrupt, status $status"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # of lifetime.sh: drop_in, openings, unit
-# For tests of what continues in the next process, after lib.sh, books.sh and lifetime.sh. The books cover the whole
-# time.
+# For tests of events and counters that continue in the next process, after lib.sh, books.sh and lifetime.sh. The books
+# cover the whole time.
 
 # How often a process ends in the same way. A start takes many seconds in a guest.
 # shellcheck disable=SC2034 # the tests'

@@ -13,7 +13,7 @@ pmu() {
 }
 
 # The emulated machine, by its name in daemon/model.
-# shellcheck disable=SC2034 # of those that come after
+# shellcheck disable=SC2034 # used by the files that are sourced after this one
 emulated=$(pmu machine)
 
 # shellcheck disable=SC2317 # called by the trap

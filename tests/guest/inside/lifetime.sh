@@ -119,7 +119,7 @@ expect_told() {
 	done
 }
 
-# last_words: prints the samples seen and lost, added, that the journal has for the opening that ended last.
+# last_words: prints the sum of the seen and the lost samples that the journal has for the opening that ended last.
 last_words() {
 	journalctl --sync
 	journal --output=json PEBSD_EVENT=loads |

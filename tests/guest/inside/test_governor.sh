@@ -18,7 +18,7 @@
 low=20
 high=2
 samples=100
-seconds=2 # an interval: with some hundred samples, so that one more or less is nothing
+seconds=2 # length of an interval: it has some hundred samples, so that one more or less does not matter
 records=$work/records
 
 # No throttling until the test needs it.

@@ -21,7 +21,7 @@ has_names() {
 	[ "$(jq .unnamed "$work/hot")" = 0 ]
 }
 
-# has_chosen TEXT: the cgroups that have tables are these.
+# has_chosen TEXT: true if exactly the cgroups in TEXT have tables.
 has_chosen() {
 	[ "$(status | jq --compact-output .detail.hot)" = "$1" ]
 }

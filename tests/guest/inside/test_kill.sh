@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# systemd must restart a pebsd that dies or no longer answers its watchdog. Here nothing of it is kept (test_kept.sh
-# tests what is), and its counters must be exact from the restart on. The books count what the process before it lost.
+# systemd must restart a pebsd that dies or no longer answers its watchdog. Here the next process takes nothing over
+# (test_kept.sh tests one that does), and its counters must be exact from its start on. The books count the samples that
+# the process before it lost.
 # long
 # kernels: 6.12
 # takes: 74 s

@@ -59,7 +59,7 @@ DynamicUser=no
 User=root
 UNIT
 systemctl daemon-reload
-# shellcheck disable=SC2064 # what is now
+# shellcheck disable=SC2064 # the present values
 trap "rm -r $override; systemctl stop watcher.service 2>/dev/null || :; leave" EXIT
 
 play
@@ -119,7 +119,7 @@ expect 'its number' "$number" "$(pebsctl --json alerts | jq '.alerts[] | select(
 expect 'runs of the unit' 1 "$(wc -l <"$ran")"
 fired_in_journal 1 || fail "the journal has $(entries "$firing_id") entries of one firing"
 
-# A pending alert keeps the time that was proven so far, also if nothing could note it.
+# A pending alert keeps the time that was proven so far, even if pebsd is killed and cannot save it.
 held_for() {
 	pebsctl --json alerts | jq '.alerts[] | select(.rule == "patient") | .held_s'
 }

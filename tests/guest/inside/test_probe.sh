@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd --probe on a machine with a PMU: what it measured, what it says that sampling takes, and what it says with fewer
-# privileges and descriptors than that.
+# pebsd --probe on a machine with a PMU: checks its measurements, the needs of sampling that it states, and its output
+# with fewer privileges and descriptors than these needs.
 # init: small
 # takes: 30 s
 # time limit: 600 s

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # systemctl reload, restart and stop of a pebsd under load, with nothing kept for the next process (test_kept.sh tests
-# what is). A reload must lose nothing, and neither must a refused one. At an orderly end the journal must have all
-# delivered samples. After a restart, counters must be exact from its start on.
+# a pebsd that keeps its state). A reload must lose nothing, and neither must a refused one. At an orderly end
+# the journal must have all delivered samples. After a restart, counters must be exact from its start on.
 # kernels: 7 6.12
 # takes: 58 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -13,7 +13,7 @@
 . "${0%/*}/lifetime.sh"
 
 play
-# shellcheck disable=SC2119 # nothing more
+# shellcheck disable=SC2119 # no further lines
 adapt_unit
 load pointer-chase chase.service
 load mix mix.service
@@ -65,7 +65,7 @@ exact 'after a restart'
 systemctl stop pebsd.service
 look
 expect 'how it ended' inactive/success/0 "${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}"
-# Except what the next start has to know about alerts.
+# Only the state of alerts stays, because the next start has to know it.
 left=$(find /run/pebsd -mindepth 1 ! -path /run/pebsd/alerts ! -path '/run/pebsd/alerts/*')
 [ -z "$left" ] || fail "left behind: $left"
 exits 'pebsctl without a daemon' 3 pebsctl status
