@@ -55,7 +55,7 @@ exits 'a member asks' 0 "${member[@]}" pebsctl status
 exits 'a member reloads' 5 "${member[@]}" pebsctl reload
 [[ $(<"$work/said") == *'permits this to root alone'* ]] || fail "the refusal: $(<"$work/said")"
 exits 'a stranger asks' 5 "${stranger[@]}" pebsctl status
-[[ $(<"$work/said") == *'become root, or a member of the group'* ]] || fail "the refusal: $(<"$work/said")"
+[[ $(<"$work/said") == *'become root, or join the group'* ]] || fail "the refusal: $(<"$work/said")"
 
 # pebsd's messages must have a priority and a place in the source. None may be a warning, except about the guard's losses.
 exact 'of the started service'
