@@ -36,9 +36,9 @@ enum cgroup_use {
 };
 
 /*
- * Decides which of these it is. `below`: a cgroup exists below the root of the mount. `subtree`: see
- * cgroup_mount_find(). `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy in
- * use, or NULL if it cannot be read. Pure: no system call.
+ * Decides how the default hierarchy is used. `below`: a cgroup exists below the root of the mount. `subtree`:
+ * see cgroup_mount_find(). `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy
+ * in use, or NULL if it cannot be read. Pure: no system call.
  */
 enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup);
 

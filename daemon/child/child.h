@@ -21,7 +21,7 @@
 
 struct child {
 	pid_t pid;  /* 0: not known (process of another unit before its first answer) */
-	int pidfd;  /* readable when it has ended; -1: none, or of another unit */
+	int pidfd;  /* readable when the child has ended; -1: no child, or a unit's process */
 	int socket; /* non-blocking; -1: closed */
 };
 
@@ -29,7 +29,7 @@ struct child {
 
 struct child_wish {
 	const char *program;      /* NULL: this program */
-	const char *argument;     /* the only one */
+	const char *argument;     /* the only argument */
 	char *const *environment; /* complete, terminated by NULL; NULL: empty */
 	const int *passed;        /* owned by the caller; the child gets copies */
 	size_t n_passed;          /* at most CHILD_PASSED_MAX */

@@ -27,7 +27,7 @@ struct slot_view {
 	u32 generation;
 	u16 left_events;  /* bits; with `left`: the records to clear, by event and stripe */
 	u16 left_stripes; /* bits */
-	bool left;        /* all counts are with the path, and nothing is read any more */
+	bool left;        /* the path's entry has all counts, and nothing is read any more */
 	bool learned;     /* its owner's name is in the tree of names */
 	bool owned;       /* its owner was noticed, and the slot is not reclaimed yet */
 	bool alive;

@@ -52,7 +52,7 @@ int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, e
 /* Why and for how long a cgroup has tables. */
 struct hot_choice {
 	bool configured; /* chosen by `hot` in [cgroups], until a reload */
-	u64 since_ns;    /* CLOCK_MONOTONIC: start of what the tables hold */
+	u64 since_ns;    /* CLOCK_MONOTONIC: start of the time that the tables cover */
 	u64 until_ns;    /* end of a request; 0 if configured */
 };
 

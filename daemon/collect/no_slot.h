@@ -12,7 +12,7 @@
 
 #include "base/keyed_hash.h"
 
-/* Limit of the names, including what each takes in the list and in the allocator. */
+/* Limit of the names, including the memory that each takes in the list and the allocator's overhead. */
 #define NO_SLOT_NAMES_BYTES ((size_t)4 << 20)
 
 /* Limit of the whole list: with the hashes of all other cgroups that a walk has names for (KERNEL_SLOTS_MAX). */

@@ -40,7 +40,7 @@ struct config_key {
 	u64 min;                  /* for a number, a duration or a size */
 	u64 max;
 	u64 auto_value;
-	const char *meaning; /* what the value is, with its unit; continues "... 3 to 65535 (" */
+	const char *meaning; /* describes the value, with its unit; continues "... 3 to 65535 (" */
 };
 
 /* Returns all keys. The keys of a section are adjacent. */

@@ -24,8 +24,8 @@ enum options_action {
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
 	OPTIONS_SYMBOLIZER, /* started by pebsd itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
-	OPTIONS_HTTP,       /* likewise: http/server/http_worker.h */
-	OPTIONS_CONTAINER_NAMES, /* likewise: containers/container_worker.h */
+	OPTIONS_HTTP,       /* started by pebsd itself: http/server/http_worker.h */
+	OPTIONS_CONTAINER_NAMES, /* started by pebsd itself: containers/container_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };

@@ -29,7 +29,7 @@
 #define DRAIN_ACCURACY_USEC 10000
 
 struct held_zoom {
-	struct zoom zoom;            /* must be first: what callers get */
+	struct zoom zoom;            /* must be first: callers get a pointer to it */
 	struct zoom_events *events;  /* NULL after the end */
 	struct number_map processes; /* pids whose names the symbolizer was asked to know */
 	size_t n_asked, n_read;      /* processes requested from the reader, and those that it returned */

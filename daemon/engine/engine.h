@@ -41,7 +41,7 @@ struct engine_settings {
 	bool (*exported)(const char *path, void *userdata);
 	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */
 	void *userdata;            /* for `exported` and `hot` */
-	/* Fills in the counts that the origin has of its events: `counted` and what follows it. May be NULL. */
+	/* Fills in the origin's counts of its events: `counted` and the members after it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/*
 	 * The same by CPU, as of that call, for every CPU that ever had the event. Owned by the origin. May
@@ -70,7 +70,7 @@ struct engine_settings {
 	bool (*hot)(const char *path, void *userdata); /* as engine_set_hot(), from the start; may be NULL */
 	struct collect_listener listener;
 	struct store *store;       /* as sampling_settings */
-	struct handover *handover; /* what the kernel side leaves to the next process; NULL: nothing */
+	struct handover *handover; /* stores maps and links for the next process; NULL: none */
 	u64 measured;              /* see kernel_settings */
 };
 

@@ -236,7 +236,10 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = read(engine->collect, engine->collected_ns);
-	/* Even if it ended early: what it has entered is only in the differences of this collection. */
+	/*
+	 * Do this even if the collection ended early: the samples that it entered are only in its
+	 * differences.
+	 */
 	add_totals(engine);
 	fill_window(engine, elapsed_ns);
 	fill_trend(engine);

@@ -150,7 +150,10 @@ void engine_adopted(struct engine *engine, u64 without_slot)
 
 	engine->without_slot = without_slot;
 	no_slot_sort(&engine->no_slot);
-	/* Everything that a walk costs is done now, so that the pause is long enough for all of it. */
+	/*
+	 * Read the clock only now, after the sort: the length of the pause then depends on the whole cost of
+	 * the walk.
+	 */
 	now_ns = engine_clock_ns();
 	engine->walk_again_ns =
 		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);

@@ -57,7 +57,7 @@ static bool has_bursts(const struct alert *alert)
 	return alert->estimate.known && alert->estimate.effect > 1;
 }
 
-/* Says what the samples are worth, if that is less than their number. */
+/* Says how many independent samples the samples are worth, if that is less than their number. */
 static void say_worth(struct speech *speech)
 {
 	const struct estimate *estimate = &speech->alert->estimate;

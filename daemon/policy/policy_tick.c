@@ -170,7 +170,7 @@ static int end_gone(struct policy *policy)
 			next_subject = subject->next;
 			if (policy->now_ns < path->gone_ns + gone_for_ns(subject))
 				continue;
-			if (path->entry) /* samples that came late have made it */
+			if (path->entry) /* samples that came after the removal made this entry */
 				entry_drop(policy, path->entry);
 			/* The cgroup itself is left out, but its subtree still gets samples from below. */
 			if (path->end == ALERT_END_IGNORED && subject->refs)

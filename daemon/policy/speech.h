@@ -21,7 +21,7 @@ void __attribute__((format(printf, 2, 3))) say(struct speech *speech, const char
 /* Adds sentences about what the next collection would have to bring for another verdict. */
 void say_change(struct speech *speech);
 
-/* "latencies" or "samples": what the metric is computed from. */
+/* "latencies" or "samples": the values that the metric is computed from. */
 const char *speech_samples(const struct metric *metric);
 
 /* Whether the verdict means "proven to be above its limit": the threshold if `breach`, else `clear`. */

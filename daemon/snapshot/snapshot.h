@@ -189,8 +189,8 @@ struct snapshot {
 	bool replay_done;                /* all recordings were read to their end */
 	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
-		*notes; /* what the reader must know, for example a truncated recording; NULL-terminated */
-	const struct recording *recordings; /* what is replayed; NULL: nothing */
+		*notes; /* for the reader, for example about a truncated recording; NULL-terminated */
+	const struct recording *recordings; /* those that are replayed; NULL: none */
 	size_t n_recordings;
 	const struct container_lookup *containers; /* NULL: of cgroups only paths are known */
 };

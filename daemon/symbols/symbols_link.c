@@ -28,7 +28,10 @@
 /* Failures are logged at most once in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
-/* Received answers are read before the timer of the same iteration finds that they are late. */
+/*
+ * The socket has a higher priority than the timer. If both are due in one iteration of the loop, answers that
+ * have arrived are read before the timer can find that they are late.
+ */
 #define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
 
 u64 symbols_link_now_ns(const struct symbols *symbols)

@@ -46,7 +46,7 @@ struct varlink_method {
 	const char *name; /* without its interface */
 	varlink_handler handle;
 	bool needs_more; /* without `more` the call is refused with ExpectedMore */
-	int rights;      /* what the caller needs, defined by the service */
+	int rights;      /* the permission that the caller needs; the service defines its values */
 };
 
 /* Must live as long as the server. */

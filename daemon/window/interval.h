@@ -63,8 +63,8 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 			      double effect, double confidence);
 
 /*
- * What interval_rate() derives from the weights. Each bound is that of a Poisson variable with this observed
- * number (for `high`, one more), times a unit, divided by the time.
+ * The numbers that interval_rate() derives from the weights. Each bound is that of a Poisson variable with
+ * this observed number (for `high`, one more), times a unit, divided by the time.
  */
 struct interval_weights {
 	double low_number;

@@ -41,7 +41,7 @@ struct zoom_cpu {
 
 struct opened {
 	struct pmu_opening opening;
-	struct zoom_ways ways; /* what the kernel accepted, once opened on any CPU */
+	struct zoom_ways ways; /* the features that the kernel accepted, once opened on any CPU */
 	bool settled;
 	struct perf_event_attr attr;
 };

@@ -121,12 +121,18 @@ bool zoom_parse_lbr(const struct perf_branch_entry *entries, size_t n, bool in_k
 	size_t kept = in_kernel && *n_user > 0 ? 1 : 0;
 	size_t calls = 0;
 
-	/* An unused entry reads as 0. Entries after it are older. */
+	/*
+	 * Entries are sorted from the newest to the oldest, and an unused entry reads as 0. The valid ones
+	 * end at the first unused one.
+	 */
 	while (calls < n && entries[calls].from)
 		calls++;
 	if (calls > ZOOM_STACK_MAX - kept)
 		calls = ZOOM_STACK_MAX - kept;
-	/* In the kernel, without a known place of entry, the calls belong to no known frame. */
+	/*
+	 * For a sample in the kernel without a user frame, the place at which the kernel was entered is not
+	 * known. Then no known frame belongs to the calls.
+	 */
 	if ((in_kernel && !kept) || kept + calls <= *n_user)
 		return false;
 	for (size_t i = 0; i < calls; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the verbs share: calls, and printing their replies on standard output. All functions report failures.
+ * Functions that the verbs share: they call the daemon, and print its replies on standard output. All of them
+ * report failures.
  */
 #ifndef PEBSD_CTL_CALL_H
 #define PEBSD_CTL_CALL_H

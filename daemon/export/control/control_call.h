@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the methods of the control socket share: permissions, snapshots, replies and errors. */
+/* Functions that the methods of the control socket share: permissions, snapshots, replies and errors. */
 #ifndef PEBSD_CONTROL_CALL_H
 #define PEBSD_CONTROL_CALL_H
 

@@ -221,7 +221,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 
 	if (more && more->matching)
 		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
-	/* A file's name and its host's are not for everybody. */
+	/* The names of a recording's file and of its host are not public. */
 	if (more && more->public)
 		put_time(&writer, head, snapshot);
 	else

@@ -54,7 +54,7 @@ json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const 
 json_object *json_subtree_without_samples(const struct snapshot *snapshot, const char *path,
 					  u64 without_slot);
 
-/* What is sampled and how, which samples were lost, and the state of the daemon itself. */
+/* The events and how they are sampled, the lost samples, and the state of the daemon itself. */
 json_object *json_status(const struct snapshot *snapshot);
 
 /* The part of json_status() about the configuration in force. */

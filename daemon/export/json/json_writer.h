@@ -60,8 +60,8 @@ bool json_append_to_page(struct json_writer *writer, json_object *array, json_ob
 			 struct json_page *page, u64 index);
 
 /*
- * The first of `lists` lists that still have to fit on the page may have an equal part of the text that is
- * left. For replies that have no next page: what does not fit is left out.
+ * `lists` lists still have to fit on the page. Gives the first of them an equal part of the space that is
+ * left. Meant for replies that have no next page: items that do not fit are left out.
  */
 void json_page_share(struct json_page *page, size_t lists);
 

@@ -75,9 +75,9 @@ static void forget(struct http_server *server, struct http_connection *connectio
 }
 
 /*
- * The library closes its descriptor now. A client that has not received everything keeps its place until it
- * has. Otherwise each client would leave a buffer in the kernel, without a limit. Returns whether it keeps
- * its place.
+ * The library closes its descriptor of the connection after this call. A client that has not received
+ * everything keeps its place until it has: otherwise each client would leave a buffer in the kernel, without
+ * a limit. Returns whether the client keeps its place.
  */
 static bool linger(struct http_server *server, struct http_connection *connection)
 {

@@ -18,7 +18,10 @@
 /* Maximum number of clients that wait for a profile or are being sent one. Each holds its own. */
 #define HTTP_PROFILES_HELD_MAX 8
 
-/* Size limit of a profile. What it is written from takes as much (PROFILE_BYTES_MAX). */
+/*
+ * Size limit of a profile. It is equal to the limit of the data that the profile is written from
+ * (PROFILE_BYTES_MAX).
+ */
 #define HTTP_PROFILE_BYTES_MAX (48UL << 20)
 
 /* The answer to a request for a profile if profiles are not served. */
