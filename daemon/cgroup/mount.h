@@ -19,9 +19,9 @@
 int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 
 /*
- * Does the same for this process, from /proc/self/mountinfo. Returns -ENODATA if that file does not exist,
- * and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here, even in a
- * cgroup namespace: the mounted directory is not the root of the hierarchy.
+ * Same as cgroup_mount_parse(), for this process: reads /proc/self/mountinfo. Returns -ENODATA if that file
+ * does not exist, and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here,
+ * even in a cgroup namespace: the mounted directory is not the root of the hierarchy.
  */
 int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 
@@ -43,7 +43,8 @@ enum cgroup_use {
 enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup);
 
 /*
- * Does the same for the mount at `path` and this process. Returns 0, or -errno if the mount cannot be read.
+ * Same as cgroup_use_of(), for the mount at `path` and this process. Returns 0, or -errno if the mount cannot
+ * be read.
  */
 int cgroup_mount_use(const char *path, bool subtree, enum cgroup_use *ret);
 

@@ -42,7 +42,10 @@ struct child_wish {
  */
 int child_start(const struct child_wish *wish, struct child *ret);
 
-/* Same with an existing socket. `socket` stays the caller's, and the socket in `ret` is closed. */
+/*
+ * Same as child_start(), but with an existing socket. The caller keeps `socket`, and the socket in `ret` is
+ * closed.
+ */
 int child_run(const struct child_wish *wish, int socket, struct child *ret);
 
 /*
@@ -72,7 +75,7 @@ void child_kill(struct child *child);
 #define CHILD_END_MAX 64
 int child_reap(struct child *child, char ret_how[static CHILD_END_MAX]);
 
-/* Does the same for a child that was killed, but first waits for its end, at most a second. */
+/* Same as child_reap(), for a child that was killed, but first waits for its end, at most a second. */
 int child_wait(struct child *child, char ret_how[static CHILD_END_MAX]);
 
 #endif

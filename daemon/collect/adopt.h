@@ -27,7 +27,7 @@ int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts
 /* Called with the path of each cgroup that found no free slot. Returns 0, or -errno, which ends the walk. */
 typedef int (*adopt_missing)(const char *path, void *userdata);
 
-/* The same for the tree whose root is open. `missing` may be NULL. */
+/* Same as adopt_existing(), for the tree whose root is open. `missing` may be NULL. */
 int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *userdata,
 	       struct adopt_counts *ret);
 

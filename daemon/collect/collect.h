@@ -37,8 +37,8 @@ struct collect_settings {
 	 */
 	struct state *state;
 	/*
-	 * True if the configuration wants hot tables for the cgroups of a path, as far as tables are free.
-	 * May be NULL.
+	 * Returns true if the configuration wants hot tables for the cgroups of a path, as far as tables are
+	 * free. May be NULL.
 	 */
 	bool (*hot)(const char *path, void *userdata);
 	void *hot_userdata;
@@ -106,7 +106,7 @@ int collect_hot_places(const struct collect *collect, const char *path, unsigned
 		       struct hot_places *ret);
 const struct hot_choices *collect_hot(const struct collect *collect);
 
-/* As engine_set_hot(). */
+/* Same as engine_set_hot(). */
 void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, void *userdata),
 		     void *userdata);
 

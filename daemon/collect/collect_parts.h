@@ -95,7 +95,7 @@ void collect_forget_early(struct collect *collect);
  */
 int collect_read(struct collect *collect, u64 now_ns, bool all);
 
-/* The same for one slot, into these differences. */
+/* Same as collect_read(), but reads one slot, into the given differences. */
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
 
 /* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call enters the rest. */

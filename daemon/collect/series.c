@@ -233,8 +233,9 @@ static struct series_places places_now(struct series_table *table)
 }
 
 /*
- * True if the path with this `rank` among the N may take one of `room` free places: more places must be free
- * than are reserved for costlier paths. The reserve grows with the rank, up to half of the places beyond N.
+ * Returns true if the path with this `rank` among the N may take one of `room` free places: more places must
+ * be free than are reserved for costlier paths. The reserve grows with the rank, up to half of the places
+ * beyond N.
  */
 static bool may_enter(const struct series_places *places, size_t rank, size_t room)
 {

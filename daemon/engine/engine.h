@@ -37,15 +37,18 @@ struct engine_settings {
 	size_t top;
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
-	/* True if a path may have a series. Called once per path, and again after engine_exports_changed(). */
+	/*
+	 * Returns true if a path may have a series. Called once per path, and again after
+	 * engine_exports_changed().
+	 */
 	bool (*exported)(const char *path, void *userdata);
 	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */
 	void *userdata;            /* for `exported` and `hot` */
 	/* Fills in the origin's counts of its events: `counted` and the members after it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/*
-	 * The same by CPU, as of that call, for every CPU that ever had the event. Owned by the origin. May
-	 * be NULL.
+	 * Returns the same counts by CPU, as of the last call of count(), for every CPU that ever had the
+	 * event. The origin owns them. May be NULL.
 	 */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
 	/* Called after each collection with the derived losses (reading_settle()). May be NULL. */
@@ -91,7 +94,7 @@ void engine_kernel_settings(const struct engine_settings *settings, struct kerne
  */
 struct state *engine_state(const struct engine *engine);
 
-/* True if the state has counters to continue. */
+/* Returns true if the state has counters to continue. */
 bool engine_has_before(const struct engine_settings *settings);
 
 struct engine *engine_free(struct engine *engine);
@@ -128,8 +131,8 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 void engine_release_window(struct engine *engine);
 
 /*
- * The same for the whole time, without the figures of cgroups (snapshot_build_summary()). For a scrape, which
- * uses the series. Owned by the engine, valid until the next collection.
+ * A snapshot of the whole time, without the figures of cgroups (snapshot_build_summary()). It is for a
+ * scrape, which uses the series. Owned by the engine, valid until the next collection.
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
 
@@ -142,7 +145,9 @@ u64 engine_collected_ns(const struct engine *engine);
 /* The differences of the last collection, including those of `unattributed`. */
 const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
 
-/* True if an entry may have a series (`exported` of the settings). Always false for `unattributed`. */
+/*
+ * Returns true if an entry may have a series (`exported` of the settings). Always false for `unattributed`.
+ */
 bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 
 /* Call this at a reload: `exported` may return other values from now on. */
@@ -156,7 +161,10 @@ void engine_exports_changed(struct engine *engine);
 int engine_slots_short_fd(const struct engine *engine);
 int engine_make_room(struct engine *engine, u64 *ret_again_ns);
 
-/* True if slots were short at the last collection or call of engine_make_room(); see kernel_slots_short_fd(). */
+/*
+ * Returns true if slots were short at the last collection or call of engine_make_room(); see
+ * kernel_slots_short_fd().
+ */
 bool engine_slots_short(const struct engine *engine);
 
 /* An event's counters as a whole, as of the last collection. */
@@ -187,7 +195,7 @@ const struct window *engine_window(const struct engine *engine);
  */
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns);
 
-/* True if the path is chosen. Then `ret` says how. */
+/* Returns true if the path is chosen. Then `ret` says how. */
 bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret);
 
 /* The paths of chosen cgroups by index from 0; NULL after the last. Owned by the engine. */
@@ -222,7 +230,7 @@ void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 /* Changes the number of exported cgroups at a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
-/* True if a cgroup found no free slot, at its birth or in the last walk. */
+/* Returns true if a cgroup found no free slot, at its birth or in the last walk. */
 bool engine_slots_missing(const struct engine *engine);
 
 /*

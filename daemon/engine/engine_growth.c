@@ -92,7 +92,7 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	return (u32)r;
 }
 
-/* True if no slots are free, and other cgroups than those of the last walk may be without one. */
+/* Returns true if no slots are free, and other cgroups than those of the last walk may be without one. */
 static bool should_list(const struct engine *engine)
 {
 	const struct slot_counters counters = kernel_slot_counters(engine->kernel);

@@ -219,7 +219,7 @@ static bool stopped(const struct task *task)
 	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
 }
 
-/* Does the same, and retries if the counter is in use. */
+/* Same as work_metered(), but retries if the counter is in use. */
 static double try_metered(const struct meter *meter, const struct task *task, u64 units,
 			  struct meter_reading *before, struct meter_reading *after)
 {

@@ -82,7 +82,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->on_end = sd_event_source_disable_unref(http->on_end);
 	http->broker = http_broker_free(http->broker);
 	if (child_reap(&http->child, how) == 0) {
-		/* This cannot happen: the pidfd is readable, so the process has ended. Do not wait for it. */
+		/* Not possible: the pidfd is readable, so the process has ended. Do not wait for it. */
 		(void)close(http->child.pidfd);
 		(void)snprintf(how, sizeof(how), "has ended");
 	}

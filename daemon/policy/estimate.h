@@ -78,7 +78,7 @@ double estimate_effect(const struct rule *rule, const struct limits *limits, con
 u64 estimate_worth(u64 n, double effect);
 u64 estimate_worth_count(u64 count, u64 n, u64 worth);
 
-/* Whether there is a value. */
+/* Returns whether there is a value. */
 bool estimate_known(const struct rule *rule, const struct measured *measured);
 
 /* The bounds alone. Call it only if estimate_known() holds. */
@@ -86,9 +86,9 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 				const struct measured *measured);
 
 /*
- * Whether the estimate knows how many samples the value is computed from. An estimate that was saved over a
- * restart does not, because only its value and bounds are saved. A known value without samples is from such
- * an estimate, unless it is a rate of 0.
+ * Returns whether the estimate knows how many samples the value is computed from. An estimate that was saved
+ * over a restart does not, because only its value and bounds are saved. A known value without samples is from
+ * such an estimate, unless it is a rate of 0.
  */
 bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric);
 

@@ -15,7 +15,7 @@ static void span(u64 ns, char ret[TEXT_NUMBER_MAX])
 	text_span((double)ns / (double)NSEC_PER_SEC, ret);
 }
 
-/* Whether the metric is judged by counting the latencies past the edge of a bucket. */
+/* Returns whether the metric is judged by counting the latencies past the edge of a bucket. */
 static bool at_edges(const struct metric *metric)
 {
 	return metric->kind == METRIC_QUANTILE && !metric->ratio;

@@ -74,7 +74,7 @@ static u64 foresee(struct evidence *evidence, const struct alert *alert)
 	return high;
 }
 
-/* Whether the value itself is past the threshold, proven or not. */
+/* Returns whether the value itself is past the threshold, proven or not. */
 static bool value_is_past(const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;

@@ -49,8 +49,8 @@ static inline bool screen_needs_more(const struct screen *screen, const struct t
 }
 
 /*
- * Whether a breach can be ruled out. For a ratio this also rules out that the baseline has too few samples.
- * `base` is the baseline of a ratio, else NULL.
+ * Returns whether a breach can be ruled out. For a ratio this also rules out that the baseline has too few
+ * samples. `base` is the baseline of a ratio, else NULL.
  */
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base);
 

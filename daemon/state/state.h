@@ -85,7 +85,7 @@ int state_commit(struct state *state);
  */
 void state_lose(struct state *state, int error);
 
-/* True if records are saved: `state` is neither NULL nor incomplete. */
+/* Returns true if records are saved: `state` is neither NULL nor incomplete. */
 bool state_keeps(const struct state *state);
 
 /* Memory of the records, in bytes. Includes the space of removed records, which is reused. */

@@ -260,7 +260,7 @@ static void control(struct zoom_events *events, unsigned long request)
 		for (size_t j = 0; j < events->cpus[i].n; j++) {
 			const struct member *member = &events->cpus[i].members[j];
 
-			/* This fails if the CPU went offline. No samples come from it either. */
+			/* The call fails if the CPU went offline. No samples come from that CPU either. */
 			(void)ioctl(member->leader_fd >= 0 ? member->leader_fd : member->fd, request,
 				    PERF_IOC_FLAG_GROUP);
 		}

@@ -159,7 +159,9 @@ static void take_branches(const struct perf_event_attr *attr, struct cursor *cur
 	sample->user_of_lbr = zoom_parse_lbr(entries, n, in_kernel, stacks->user, &sample->n_user);
 }
 
-/* Same as in bpf/read_sample.h. In a ring, a field that no driver filled in is 0 or PERF_MEM_NA. */
+/*
+ * Selects fields as bpf/read_sample.h does. In a ring, a field that no driver filled in is 0 or PERF_MEM_NA.
+ */
 static void select_fields(const struct event_settings *event, u64 weight, u64 source, u64 address,
 			  struct sample *ret)
 {

@@ -81,7 +81,7 @@ static const struct symbol *find(struct hot_writer *event, const struct hot_plac
 	return symbol;
 }
 
-/* True if the caller must not see this address of the kernel. */
+/* Returns true if the caller must not see this address of the kernel. */
 static bool is_hidden(const struct hot_writer *event, const struct hot_place *place)
 {
 	return !event->hot->kernel_addresses && SYMBOL_IS_KERNEL(place->address);

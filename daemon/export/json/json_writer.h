@@ -23,13 +23,13 @@ json_object *json_name(const char *name);
 /* Returns `object`; NULL is recorded as a failure. */
 json_object *json_checked(struct json_writer *writer, json_object *object);
 
-/* Both take `value`. */
+/* json_put() and json_append() take `value`. */
 void json_put(struct json_writer *writer, json_object *object, const char *key, json_object *value);
 void json_append(struct json_writer *writer, json_object *array, json_object *value);
 
 /*
- * The same for a key that may contain any byte, in its shown form. In a replay, the name of a PMU comes from
- * the recording.
+ * Same as json_put(), for a key that may contain any byte: it is written in its shown form. In a replay, the
+ * name of a PMU comes from the recording.
  */
 void json_put_shown(struct json_writer *writer, json_object *object, const char *key, json_object *value);
 
