@@ -49,8 +49,8 @@ int child_start(const struct child_wish *wish, struct child *ret);
 int child_run(const struct child_wish *wish, int socket, struct child *ret);
 
 /*
- * For the child: returns whether the descriptor is such a socket. If somebody starts the program by hand, it
- * is not.
+ * For the child: returns whether the descriptor is a socket from child_start() or child_run(). If somebody
+ * starts the program by hand, it is not.
  */
 bool child_is_ours(int fd);
 

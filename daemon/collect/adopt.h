@@ -20,7 +20,7 @@ struct adopt_counts {
 /*
  * Walks the cgroup2 tree mounted at `mount` and adopts each cgroup. Attach the tracepoints first: then a
  * cgroup that is born during the walk has a slot either way, and one that is removed during the walk is
- * checked again and buried. Returns 0, or -errno if the tree cannot be read.
+ * checked again, and its slot is marked dead. Returns 0, or -errno if the tree cannot be read.
  */
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
 

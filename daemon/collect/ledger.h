@@ -103,7 +103,7 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path);
 struct ledger_entry *ledger_other(const struct ledger *ledger);
 struct ledger_entry *ledger_unattributed(const struct ledger *ledger);
 
-/* Returns true if the event ever had a sample there. */
+/* Returns true if the entry ever had a sample of the event. */
 bool ledger_has(const struct ledger_entry *entry, unsigned event);
 
 /* Sets `ret` to the counts of an event since the start; all zero if there are none. */

@@ -24,7 +24,7 @@ struct no_slot {
 	size_t n;
 	size_t room;
 	size_t bytes; /* of the names, at most NO_SLOT_NAMES_BYTES */
-	u64 *hashes;  /* of the paths whose names are not stored; ascending likewise */
+	u64 *hashes;  /* of the paths whose names are not stored; ascending, as `paths` */
 	size_t n_hashes;
 	size_t hashes_room;
 	struct hash_key key;

@@ -15,7 +15,7 @@
 #define OPTIONS_SOCKET_DEFAULT  "/run/pebsd/control.sock"
 #define OPTIONS_ONCE_NS_DEFAULT (10 * NSEC_PER_SEC)
 
-/* In the model's time, which is computed within a few seconds. */
+/* Default run time of a test with the model, in model time. The model computes it within a few seconds. */
 #define OPTIONS_TEST_NS_DEFAULT (180 * NSEC_PER_SEC)
 
 enum options_action {

@@ -190,8 +190,9 @@ const struct window *engine_window(const struct engine *engine);
 
 /*
  * Hot tables of a few chosen cgroups. Chooses the cgroup of a path until `until_ns` (CLOCK_MONOTONIC), or
- * extends an earlier choice to that time; a collection ends it then. Returns 0; -ENOENT: no cgroup of that
- * path has a slot; -ENOSPC: all tables are in use (engine_hot_max()); -EOPNOTSUPP: there are no hot tables.
+ * extends an earlier choice to that time. The first collection after that time ends the choice. Returns 0;
+ * -ENOENT: no cgroup of that path has a slot; -ENOSPC: all tables are in use (engine_hot_max()); -EOPNOTSUPP:
+ * there are no hot tables.
  */
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns);
 

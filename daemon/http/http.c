@@ -112,7 +112,7 @@ static int start(struct http *http)
 {
 	static char *const environment[] = {
 #ifdef __SANITIZE_ADDRESS__
-		/* The leak check attaches to the process, which is forbidden there. */
+		/* The leak check attaches to the process, which the process forbids. */
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};

@@ -559,7 +559,7 @@ struct http_server *http_server_free(struct http_server *server)
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	/* The kernel continues to send the rest of these. */
+	/* Only lingering connections are left. The kernel continues to send the rest of their answers. */
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
 	http_profile_free(server->profile);

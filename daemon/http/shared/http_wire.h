@@ -37,7 +37,7 @@
 #define HTTP_SOCKETS_RECEIVING (16 * 1024)
 #define HTTP_SOCKETS_LINGER_MS 10000
 
-/* Both doubled buffers, and the last piece that was sent, which may exceed its buffer. */
+/* Both buffers after they are doubled, and the last piece that was sent, which may exceed its buffer. */
 #define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
 
 enum http_message_type {
