@@ -15,11 +15,10 @@ struct alerts;
 
 struct alerts_settings {
 	sd_event *event;
-	struct engine *engine; /* not owned, must outlive the alerts */
-	const struct config
-		*config;       /* not owned, must outlive the alerts; alerts_reload() reads its rules, too */
-	const char *directory; /* see act_settings */
-	bool live_cgroups;     /* paths are of this kernel's cgroup tree: read their directories */
+	struct engine *engine;       /* not owned, must outlive the alerts */
+	const struct config *config; /* not owned, outlives the alerts; alerts_reload() reads it, too */
+	const char *directory;       /* see act_settings */
+	bool live_cgroups;           /* paths are of this kernel's cgroup tree: read their directories */
 	/* See act_settings. May be NULL. */
 	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
 		    char **ret_message);
