@@ -532,7 +532,7 @@ void zooms_end_all(struct zooms *zooms)
 	for (size_t i = zooms->n; i-- > 0;)
 		if (zooms->held[i]->zoom.state == ZOOM_RUNNING)
 			end(zooms, zooms->held[i], now_ns);
-	/* Must be last: turn() drops expired zooms at any index. */
+	/* Call turn() only after the loop, because it drops expired zooms at any index. */
 	arm(zooms, turn(zooms, now_ns));
 }
 

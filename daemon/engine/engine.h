@@ -85,7 +85,10 @@ struct engine;
  * with new ones. An invalid state is discarded with a warning.
  */
 int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message);
-/* The settings with which engine_open() opens the kernel side. For callers that open it before. */
+/*
+ * The settings with which engine_open() opens the kernel side. They are for callers that open the kernel side
+ * before the engine.
+ */
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
 /*

@@ -306,9 +306,9 @@ int engine_collect_last(struct engine *engine)
 	int r = collect(engine, collect_last);
 
 	/*
-	 * Events that continue without this process are settled by the next one. Otherwise all events have
-	 * stopped and no sample is in flight: a second collection confirms that missing samples are lost
-	 * (reading_settle()).
+	 * If events continue without this process, the next process settles their counts. Otherwise all
+	 * events have stopped and no sample is in flight: a second collection confirms that missing samples
+	 * are lost (reading_settle()).
 	 */
 	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
 }

@@ -5,7 +5,10 @@
 
 #include "policy/policy_parts.h"
 
-/* Also reserves as many transitions: a state changes only if the change can be reported. */
+/*
+ * Reserves space for `n` more changes and as many transitions: a state changes only if the change can be
+ * reported.
+ */
 int changes_reserve(struct policy *policy, size_t n)
 {
 	size_t room = policy->n_changes + n;

@@ -107,7 +107,7 @@ struct view {
 	size_t n_active;
 	bool some_left; /* a subject was dropped since the last view_shrink() */
 
-	/* As of the last tick. */
+	/* The values as of the last tick. */
 	enum unknown_reason reason; /* applies to all subjects */
 	double seconds;             /* in which the event ran */
 	u64 covered_ns;

@@ -434,7 +434,7 @@ static int write_guest(struct rendering *rendering, const char *cgroup)
 	return 0;
 }
 
-/* Only for cgroups that have series: the names of other cgroups may be unwanted in the metrics. */
+/* Writes only cgroups that have series: the names of other cgroups may be unwanted in the metrics. */
 static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
 {
 	const struct snapshot *snapshot = rendering->snapshot;

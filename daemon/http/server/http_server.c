@@ -370,7 +370,7 @@ static int run(struct http_server *server)
 	int r;
 
 	(void)MHD_run(server->daemon);
-	/* Only after MHD_run(): a client whose request has arrived by now was in time. */
+	/* Call let_go() only after MHD_run(): a client whose request has arrived by now was in time. */
 	if (let_go(server))
 		(void)MHD_run(server->daemon);
 	r = arm_timer(server);
