@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine: everything that counts, without an event loop. It has the kernel side, the collection, the sums of
- * the collections (ledger, window, series), and snapshots of them. The modes of main.c and the tests drive it.
+ * The engine: all the code that counts samples, without an event loop. It has the kernel side, the
+ * collection, the sums of the collections (ledger, window, series), and snapshots of them. The modes of
+ * main.c and the tests drive it.
  */
 #ifndef PEBSD_ENGINE_H
 #define PEBSD_ENGINE_H

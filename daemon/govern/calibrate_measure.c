@@ -14,8 +14,8 @@
 #define NS_A_SECOND 1e9
 
 /*
- * CPU time of the work in half a round, and the samples in it. If a sample takes a microsecond, the
- * difference is a twentieth.
+ * CPU time of the work in half a round, and the samples in it. If a sample takes a microsecond, the samples
+ * add a twentieth to that time.
  */
 #define HALF_NS      1e6
 #define HALF_SAMPLES 50.0

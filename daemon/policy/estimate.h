@@ -29,8 +29,9 @@ struct measured {
 	double effect;
 	/*
 	 * The largest weight that a sample in the window has or could have had. It is the largest period used
-	 * in the window, or that of the last sample before it. The upper bound of a rate depends on it. If
-	 * there are no samples either, the rate is not known without it. 0: not known.
+	 * in the window, or that of the last sample before the window. The upper bound of a rate depends on
+	 * this weight. If it is not known and there are no samples either, the rate is not known. 0: not
+	 * known.
 	 */
 	double sample_weight;
 };

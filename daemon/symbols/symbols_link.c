@@ -358,7 +358,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
 	if (child_reap(&symbols->child, how) == 0) {
-		/* A pidfd that is readable although the process runs cannot happen. Do not wait for it. */
+		/* The pidfd is readable, so the process cannot be running any more. Do not wait for it. */
 		(void)close(symbols->child.pidfd);
 		symbols->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");

@@ -216,7 +216,7 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 /* The known facts about the items that are not listed. */
 struct left_out {
 	struct hot_place most; /* the maximum that each of them can have */
-	u64 n;                 /* those of them that are in the tables */
+	u64 n;                 /* number of them that are in the tables */
 };
 
 static void leave_out(struct left_out *left, const struct hot_place *place)
