@@ -119,7 +119,7 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
 }
 
-/* Returns what the page at / shows, as of the last collection, like all answers. */
+/* Returns the data for the table of the page at /, as of the last collection, like all answers. */
 static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 {
 	struct server *server = userdata;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Publishes what `pebsctl watch` shows, and logs the important part of it: births, deaths, losses, periods,
- * reloads, pauses, alerts, zooms, and the totals at the end.
+ * Publishes the items that `pebsctl watch` shows, and logs the important ones: births, deaths, losses,
+ * periods, reloads, pauses, alerts, zooms, and the totals at the end.
  */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H

@@ -410,7 +410,7 @@ static void run_log(struct act *act, const struct transition *transition, const 
 	alert_store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
 }
 
-/* `result` is that of writing the facts, which must be on disk before the unit starts. */
+/* `result` tells whether the facts were written. They must be on disk before the unit starts. */
 static void run_unit(struct act *act, const struct transition *transition, bool stored, int result)
 {
 	u64 alert = transition->alert.number;

@@ -42,8 +42,8 @@ struct act *act_free(struct act *act);
 DEFINE_CLEANUP(struct act *, act_free)
 
 /*
- * What the store had from the previous process: the number of the next alert, the time of the last tick (0:
- * not known), and the arguments for policy_recall(). Valid until act_free().
+ * The contents of the store that the previous process left: the number of the next alert, the time of the
+ * last tick (0: not known), and the arguments for policy_recall(). Valid until act_free().
  */
 u64 act_next_number(const struct act *act);
 u64 act_judged_ns(const struct act *act);

@@ -23,8 +23,8 @@ struct limit {
 bool limit_take(struct limit *limit, u64 now_ns);
 
 /*
- * Whether to log that tokens were refused, and how many so far. Returns true once in a burst, which ends when
- * all tokens are back.
+ * Returns whether to log that tokens were refused, and writes how many were refused so far. Returns true once
+ * in a burst, which ends when all tokens are back.
  */
 bool limit_tell(struct limit *limit, u64 *ret_refused);
 

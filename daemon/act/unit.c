@@ -106,7 +106,7 @@ static int answered(sd_bus_message *message, void *userdata, sd_bus_error *ret_e
 	if (error)
 		end_request(request,
 			    sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY)
-				    ? -ECONNRESET /* sd-bus fails all calls so if the bus is lost */
+				    ? -ECONNRESET /* a lost bus fails all calls with this error */
 				    : -sd_bus_error_get_errno(error),
 			    error->name, error->message ? error->message : error->name);
 	else

@@ -283,7 +283,7 @@ static void ask_in_turn(struct alerts *alerts)
 	}
 }
 
-/* Puts the differences. Those of one entry follow one another in the list. */
+/* Passes the differences to the policy. Those of one entry follow one another in the list. */
 static void put_differences(struct alerts *alerts)
 {
 	struct engine *engine = alerts->settings.engine;

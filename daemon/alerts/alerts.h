@@ -16,7 +16,7 @@ struct alerts;
 struct alerts_settings {
 	sd_event *event;
 	struct engine *engine;       /* not owned, must outlive the alerts */
-	const struct config *config; /* likewise; its rules are read here and by alerts_reload() */
+	const struct config *config; /* not owned, outlives the alerts; alerts_reload() reads it, too */
 	const char *directory;       /* see act_settings */
 	bool live_cgroups;           /* paths are of this kernel's cgroup tree: read their directories */
 	/* See act_settings. May be NULL. */

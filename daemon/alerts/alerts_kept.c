@@ -31,7 +31,7 @@ struct alerts_kept {
 	struct state_ref head;
 	u64 next_id;
 	struct kept_list list;
-	/* From the previous process. */
+	/* The state that the previous process left. */
 	bool before;
 	u64 judged_ns;
 	u64 next_number;

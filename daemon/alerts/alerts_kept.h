@@ -26,7 +26,7 @@ int alerts_kept_new(struct state *state, u64 now_ns, struct alerts_kept **ret, c
 struct alerts_kept *alerts_kept_free(struct alerts_kept *kept);
 DEFINE_CLEANUP(struct alerts_kept *, alerts_kept_free)
 
-/* Whether there are restored alerts, and they are of a tick at or after `judged_ns`. */
+/* Returns whether there are restored alerts, and they are of a tick at or after `judged_ns`. */
 bool alerts_kept_is_newer(const struct alerts_kept *kept, u64 judged_ns);
 
 /*

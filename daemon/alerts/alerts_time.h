@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Computes, for the policy, what an event did with the time between two collections. Pure. */
+/* Computes, for the policy, how an event spent the time between two collections. Pure. */
 #ifndef PEBSD_ALERTS_TIME_H
 #define PEBSD_ALERTS_TIME_H
 

@@ -27,7 +27,7 @@
 
 /*
  * For each library, the function that returns its version at run time, if it has one. No library is linked
- * for the sake of this function: it is looked up in what is loaded.
+ * for the sake of this function: it is looked up among the loaded libraries.
  */
 static const struct library {
 	const char *name; /* name in pkg-config; "" if it has none */

@@ -23,7 +23,7 @@ struct cpu_list {
  */
 int cpu_list_parse(const char *text, struct cpu_list *ret);
 
-/* Does the same for the content of a file. It also returns the errors of text_file_read(). */
+/* Same as cpu_list_parse(), for the content of a file. It also returns the errors of text_file_read(). */
 int cpu_list_read(const char *path, struct cpu_list *ret);
 
 /*

@@ -64,7 +64,7 @@ bool glob_match(const char *pattern, const char *path)
 		struct places next = {0};
 		bool any = false;
 
-		/* The rest is whatever the `**` at the end of the pattern matches. */
+		/* The `**` at the end of the pattern matches the rest of the path. */
 		if (n > 0 && crosses(pattern, n - 1) && has_place(&now, n - 1))
 			return true;
 		for (size_t word = 0; word < n_words; word++)

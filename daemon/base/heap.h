@@ -11,8 +11,8 @@
 void heap_map_large(void);
 
 /*
- * Returns free memory to the kernel. Meant for the end of the start, which takes more memory than what
- * follows.
+ * Returns free memory to the kernel. Call it at the end of the start, which needs more memory than the work
+ * after it.
  */
 void heap_trim(void);
 

@@ -36,7 +36,7 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret);
  */
 json_object *json_get(const json_object *object, const char *key);
 
-/* Does the same, but returns NULL for another type. */
+/* Same as json_get(), but returns NULL for a member of another type. */
 json_object *json_get_object(const json_object *object, const char *key);
 json_object *json_get_array(const json_object *object, const char *key);
 

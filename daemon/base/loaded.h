@@ -13,7 +13,7 @@
 
 struct loaded {
 	char *name; /* "libbpf.so.1"; NULL: the program itself */
-	char *file; /* resolved, for the name mostly ends with the library's version; NULL: unknown */
+	char *file; /* links resolved, so that the name mostly ends with the version; NULL: unknown */
 	char build_id[2 * LOADED_BUILD_ID_MAX + 1]; /* in hexadecimal; "": none */
 };
 

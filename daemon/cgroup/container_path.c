@@ -234,7 +234,10 @@ static bool take_prefixed(struct walk *walk, struct span name)
 		enter_container(walk, prefixes[i].runtime, id, false);
 		return true;
 	}
-	/* This one is within the unit's own cgroup: podman run --cgroups=split, which Quadlet uses. */
+	/*
+	 * podman run --cgroups=split, which Quadlet uses, makes the container's cgroup within the unit's own
+	 * cgroup.
+	 */
 	if (!skip_prefix(&payload, "libpod-payload-") || !is_container_id(payload))
 		return false;
 	enter_container(walk, "podman", payload, true);

@@ -17,7 +17,7 @@
  */
 u64 cgroup_memory_limit(const char *mount, const char *self_cgroup);
 
-/* Does the same for this process. */
+/* Same as cgroup_memory_limit(), for this process. */
 u64 cgroup_own_memory_limit(void);
 
 #endif

@@ -19,9 +19,9 @@
 int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 
 /*
- * Does the same for this process, from /proc/self/mountinfo. Returns -ENODATA if that file does not exist,
- * and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here, even in a
- * cgroup namespace: the mounted directory is not the root of the hierarchy.
+ * Same as cgroup_mount_parse(), for this process: reads /proc/self/mountinfo. Returns -ENODATA if that file
+ * does not exist, and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here,
+ * even in a cgroup namespace: the mounted directory is not the root of the hierarchy.
  */
 int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 
@@ -36,14 +36,15 @@ enum cgroup_use {
 };
 
 /*
- * Decides which of these it is. `below`: a cgroup exists below the root of the mount. `subtree`: see
- * cgroup_mount_find(). `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy in
- * use, or NULL if it cannot be read. Pure: no system call.
+ * Decides how the default hierarchy is used. `below`: a cgroup exists below the root of the mount. `subtree`:
+ * see cgroup_mount_find(). `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy
+ * in use, or NULL if it cannot be read. Pure: no system call.
  */
 enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup);
 
 /*
- * Does the same for the mount at `path` and this process. Returns 0, or -errno if the mount cannot be read.
+ * Same as cgroup_use_of(), for the mount at `path` and this process. Returns 0, or -errno if the mount cannot
+ * be read.
  */
 int cgroup_mount_use(const char *path, bool subtree, enum cgroup_use *ret);
 

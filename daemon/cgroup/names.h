@@ -23,7 +23,9 @@
 
 struct names;
 
-/* Limit of what one name takes, with what the allocator adds. Each has at most NAME_MAX bytes. */
+/*
+ * Limit of the memory of one name, including the allocator's overhead. Each name has at most NAME_MAX bytes.
+ */
 #define NAMES_EACH_BYTES 512UL
 
 /* Holds at most `max` names. Returns 0 or -ENOMEM. */

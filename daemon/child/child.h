@@ -21,7 +21,7 @@
 
 struct child {
 	pid_t pid;  /* 0: not known (process of another unit before its first answer) */
-	int pidfd;  /* readable when it has ended; -1: none, or of another unit */
+	int pidfd;  /* readable when the child has ended; -1: no child, or a unit's process */
 	int socket; /* non-blocking; -1: closed */
 };
 
@@ -29,7 +29,7 @@ struct child {
 
 struct child_wish {
 	const char *program;      /* NULL: this program */
-	const char *argument;     /* the only one */
+	const char *argument;     /* the only argument */
 	char *const *environment; /* complete, terminated by NULL; NULL: empty */
 	const int *passed;        /* owned by the caller; the child gets copies */
 	size_t n_passed;          /* at most CHILD_PASSED_MAX */
@@ -42,12 +42,15 @@ struct child_wish {
  */
 int child_start(const struct child_wish *wish, struct child *ret);
 
-/* Same with an existing socket. `socket` stays the caller's, and the socket in `ret` is closed. */
+/*
+ * Same as child_start(), but with an existing socket. The caller keeps `socket`, and the socket in `ret` is
+ * closed.
+ */
 int child_run(const struct child_wish *wish, int socket, struct child *ret);
 
 /*
- * For the child: returns whether the descriptor is such a socket. If somebody starts the program by hand, it
- * is not.
+ * For the child: returns whether the descriptor is a socket from child_start() or child_run(). If somebody
+ * starts the program by hand, it is not.
  */
 bool child_is_ours(int fd);
 
@@ -72,7 +75,7 @@ void child_kill(struct child *child);
 #define CHILD_END_MAX 64
 int child_reap(struct child *child, char ret_how[static CHILD_END_MAX]);
 
-/* Does the same for a child that was killed, but first waits for its end, at most a second. */
+/* Same as child_reap(), for a child that was killed, but first waits for its end, at most a second. */
 int child_wait(struct child *child, char ret_how[static CHILD_END_MAX]);
 
 #endif

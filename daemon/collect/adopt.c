@@ -64,7 +64,10 @@ static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
 	return remember(adoption, id);
 }
 
-/* The tracepoint may have seen a removal before the adoption. Then nothing else would ever bury the slot. */
+/*
+ * The tracepoint may have seen a removal before the adoption. Then nothing else would ever mark the slot
+ * dead.
+ */
 static int bury_vanished(struct adoption *adoption, int root_fd)
 {
 	for (size_t i = 0; i < adoption->n; i++) {

@@ -37,8 +37,8 @@ struct collect_settings {
 	 */
 	struct state *state;
 	/*
-	 * True if the configuration wants hot tables for the cgroups of a path, as far as tables are free.
-	 * May be NULL.
+	 * Returns true if the configuration wants hot tables for the cgroups of a path, as far as tables are
+	 * free. May be NULL.
 	 */
 	bool (*hot)(const char *path, void *userdata);
 	void *hot_userdata;
@@ -98,15 +98,15 @@ int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns);
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);
 
 /*
- * Hot tables of the cgroups of a path: as engine_hot_choose() and engine_hot_places(). collect_hot() returns
- * what is chosen now (hot_choices.h).
+ * Hot tables of the cgroups of a path: the same as engine_hot_choose() and engine_hot_places(). collect_hot()
+ * returns the present choices (hot_choices.h).
  */
 int collect_hot_choose(struct collect *collect, const char *path, u64 until_ns, u64 now_ns);
 int collect_hot_places(const struct collect *collect, const char *path, unsigned event, enum hot_kind kind,
 		       struct hot_places *ret);
 const struct hot_choices *collect_hot(const struct collect *collect);
 
-/* As engine_set_hot(). */
+/* Same as engine_set_hot(). */
 void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, void *userdata),
 		     void *userdata);
 

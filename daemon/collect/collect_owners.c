@@ -85,7 +85,10 @@ static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
 	if (state == SLOT_FREE)
 		return 0;
 	if (!view->owned) {
-		/* Born after the names were learned: the next collection has both. */
+		/*
+		 * The cgroup was born after the names were learned. The next collection learns its name and
+		 * notices its birth.
+		 */
 		if (collect->settings.names_from_slots && !view->learned)
 			return 1;
 		r = notice_birth(collect, slot, owner, now_ns);
@@ -226,17 +229,17 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 {
 	u32 slot = slot_number(collect, view);
 
-	/* A previous process may have retired the slot before the process was killed. */
+	/* A previous process may have retired the slot and then been killed. */
 	if (state_of(kernel_owner(collect->settings.kernel, slot)) != SLOT_RETIRED &&
 	    kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
-		return; /* a busy bucket: later */
+		return; /* its bucket is busy: try again later */
 	/* `now_ns` is the start of the collection, which may be long ago. */
 	if (collect->settings.clock_ns)
 		now_ns = collect->settings.clock_ns();
 	view->since_ns = now_ns;
 	TAILQ_REMOVE(&collect->dead, view, way);
 	TAILQ_INSERT_TAIL(&collect->retired, view, way);
-	/* Well before another cgroup can get the slot, which takes at least as long as the rest. */
+	/* Another cgroup can get the slot only after COLLECT_REST_NS. The tables rest no longer than that. */
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 

@@ -27,7 +27,7 @@ struct slot_view {
 	u32 generation;
 	u16 left_events;  /* bits; with `left`: the records to clear, by event and stripe */
 	u16 left_stripes; /* bits */
-	bool left;        /* all counts are with the path, and nothing is read any more */
+	bool left;        /* the path's entry has all counts, and nothing is read any more */
 	bool learned;     /* its owner's name is in the tree of names */
 	bool owned;       /* its owner was noticed, and the slot is not reclaimed yet */
 	bool alive;
@@ -95,7 +95,7 @@ void collect_forget_early(struct collect *collect);
  */
 int collect_read(struct collect *collect, u64 now_ns, bool all);
 
-/* The same for one slot, into these differences. */
+/* Same as collect_read(), but reads one slot, into the given differences. */
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
 
 /* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call enters the rest. */

@@ -224,7 +224,7 @@ static bool has_reading(const struct slot_view *view, unsigned event)
 	return false;
 }
 
-/* True if the record has any count, so that a reading would begin. */
+/* Returns true if the record has any count, so that a reading would begin. */
 static bool has_record(struct collect *collect, u32 slot, unsigned event)
 {
 	u64 by_stripe[STRIPES_MAX] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Saves what changes in the collection to the state, and restores it in the next process. */
+/* Saves changes of the collection to the state, and restores the collection in the next process. */
 #include <errno.h>
 #include <string.h>
 

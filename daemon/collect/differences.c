@@ -50,7 +50,7 @@ struct differences *differences_free(struct differences *differences)
 	return NULL;
 }
 
-/* Frees the memory that exceeds about twice what the ending collection used. */
+/* Frees the memory beyond about twice the amount that the ending collection used. */
 static void shrink(struct differences *differences)
 {
 	size_t blocks = 2 * differences->n_filled + 1, list = 4 * differences->n + LIST_MIN;

@@ -61,7 +61,9 @@ static inline size_t held_bytes_for(size_t n_cells)
 
 #define PREFETCHED_BYTES 640
 
-/* For functions whose shape is a constant at the call: each kind of record gets code of its own. */
+/*
+ * Marks functions whose shape is a constant at the call. Inlining gives each kind of record code of its own.
+ */
 #define SHAPED static inline __attribute__((always_inline))
 
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))

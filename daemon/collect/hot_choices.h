@@ -35,19 +35,19 @@ void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns);
  */
 bool hot_choices_tend(struct hot_choices *choices, u64 now_ns);
 
-/* True if some tables are at rest: they are free soon. */
+/* Returns true if some tables are at rest: they are free soon. */
 bool hot_choices_resting(const struct hot_choices *choices);
 
-/* True if the slot has tables. Sets *ret_configured to whether the configuration chose it. */
+/* Returns true if the slot has tables. Sets *ret_configured to whether the configuration chose it. */
 bool hot_choices_has(const struct hot_choices *choices, u32 slot, bool *ret_configured);
 
-/* True if a cgroup of the path has tables. Sets `ret` to the start and end of the choice. */
+/* Returns true if a cgroup of the path has tables. Sets `ret` to the start and end of the choice. */
 bool hot_choices_find(const struct hot_choices *choices, const char *path, struct hot_choice *ret);
 
 /* The path of a choice, by index from 0; NULL after the last. */
 const char *hot_choices_nth(const struct hot_choices *choices, size_t index);
 
-/* As engine_hot_places(), for a path that has tables; -ENODATA for others. */
+/* Same as engine_hot_places(), for a path that has tables. Returns -ENODATA for others. */
 int hot_choices_places(const struct hot_choices *choices, const char *path, unsigned event,
 		       enum hot_kind kind, struct hot_places *ret);
 

@@ -55,7 +55,8 @@ static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 			continue;
 		}
 		/*
-		 * Errors before the sums that include them, so that a lower bound never exceeds the true value.
+		 * Read the errors before the sums that include them, so that a lower bound never exceeds the
+		 * true value.
 		 */
 		ret->error.weight = SHARED(error->weight);
 		ret->error.samples = SHARED(error->samples);
@@ -160,8 +161,8 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, size
 	for (size_t table = 0; table < n_tables; table++)
 		search_set(search, &tables[table]->kinds[places->kind].sets[set], table);
 	/*
-	 * After the items: `passed` then covers an item that left its counter meanwhile, and the sums cover
-	 * all items.
+	 * Read these sums after the items. `passed` then covers an item that left its counter meanwhile, and
+	 * the sums cover all items.
 	 */
 	for (size_t table = 0; table < n_tables; table++) {
 		const struct hot_set *shared = &tables[table]->kinds[places->kind].sets[set];
@@ -193,7 +194,10 @@ static void bound(u64 *value, u64 *error, u64 slack)
 	*error = slack;
 }
 
-/* The total minus all lower bounds is what remains. No item can have more than its lower bound plus that. */
+/*
+ * The total exceeds the sum of all lower bounds by some remainder. No item can have more than its lower bound
+ * plus that remainder.
+ */
 static void bound_all(struct hot_places *places)
 {
 	u64 weight = 0, samples = 0;

@@ -22,7 +22,7 @@ struct hot_place {
 	u64 weight, weight_error;
 	u64 samples, samples_error;
 	u64 hitm;      /* lines only: samples that met a modified copy while in the table; a lower bound */
-	u32 hitm_cpus; /* CPUs with such samples */
+	u32 hitm_cpus; /* CPUs with samples that `hitm` counts */
 	u32 cpus;      /* CPUs in whose tables it is */
 	u32 pid;       /* a process that accessed it (tgid); 0: not known, as in the model or a recording */
 };
@@ -52,7 +52,7 @@ int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, e
 /* Why and for how long a cgroup has tables. */
 struct hot_choice {
 	bool configured; /* chosen by `hot` in [cgroups], until a reload */
-	u64 since_ns;    /* CLOCK_MONOTONIC: start of what the tables hold */
+	u64 since_ns;    /* CLOCK_MONOTONIC: start of the time that the tables cover */
 	u64 until_ns;    /* end of a request; 0 if configured */
 };
 

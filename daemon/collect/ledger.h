@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ledger: what was counted for each cgroup since the start, by path. A path keeps its entry when its
- * cgroup is removed and created again. An entry whose cgroup was removed long ago is folded into `other`:
- * memory is bounded, and no sample is ever lost from the total. Pure.
+ * The ledger: the counts of each cgroup since the start, by path. A path keeps its entry when its cgroup is
+ * removed and created again. An entry whose cgroup was removed long ago is folded into `other`: memory is
+ * bounded, and no sample is ever lost from the total. Pure.
  */
 #ifndef PEBSD_LEDGER_H
 #define PEBSD_LEDGER_H
@@ -103,7 +103,7 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path);
 struct ledger_entry *ledger_other(const struct ledger *ledger);
 struct ledger_entry *ledger_unattributed(const struct ledger *ledger);
 
-/* True if the event ever had a sample there. */
+/* Returns true if the entry ever had a sample of the event. */
 bool ledger_has(const struct ledger_entry *entry, unsigned event);
 
 /* Sets `ret` to the counts of an event since the start; all zero if there are none. */
@@ -126,8 +126,8 @@ void ledger_unhold(struct ledger_entry *entry);
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 
 /*
- * Releases the first reading of a slot: adds its counts to what the entry keeps, frees it, and sets *of_slot
- * to the next one. Returns 0, or -ENOMEM with nothing changed.
+ * Releases the first reading of a slot: adds its counts to the sum that former slots left to the entry, frees
+ * the reading, and sets *of_slot to the next one. Returns 0, or -ENOMEM with nothing changed.
  */
 int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
 

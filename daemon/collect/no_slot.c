@@ -7,7 +7,10 @@
 
 #include "base/utf8.h"
 
-/* Two pointers, because the array may have twice the room it needs, and what malloc(3) adds and rounds up. */
+/*
+ * The memory of a name besides its text. The array may have twice the room that it needs, which makes two
+ * pointers. The 32 bytes are the allocator's overhead and rounding.
+ */
 #define NAME_BYTES (2 * sizeof(char *) + 32)
 
 static int add_name(struct no_slot *list, const char *path, size_t bytes)

@@ -12,7 +12,7 @@
 
 #include "base/keyed_hash.h"
 
-/* Limit of the names, including what each takes in the list and in the allocator. */
+/* Limit of the names, including the memory that each takes in the list and the allocator's overhead. */
 #define NO_SLOT_NAMES_BYTES ((size_t)4 << 20)
 
 /* Limit of the whole list: with the hashes of all other cgroups that a walk has names for (KERNEL_SLOTS_MAX). */
@@ -24,7 +24,7 @@ struct no_slot {
 	size_t n;
 	size_t room;
 	size_t bytes; /* of the names, at most NO_SLOT_NAMES_BYTES */
-	u64 *hashes;  /* of the paths whose names are not stored; ascending likewise */
+	u64 *hashes;  /* of the paths whose names are not stored; ascending, as `paths` */
 	size_t n_hashes;
 	size_t hashes_room;
 	struct hash_key key;

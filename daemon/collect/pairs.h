@@ -56,13 +56,13 @@ static inline bool pairs_get(struct pairs_reader *reader, unsigned *ret_counter,
 /* Writes `figures` to `to`, PAIRS_MAX bytes. Returns the number of bytes written. */
 size_t pairs_of(const struct figures *figures, u8 *to);
 
-/* True if pairs_put() could have written these bytes. Use it for untrusted data. */
+/* Returns true if pairs_put() could have written these bytes. Use it for untrusted data. */
 bool pairs_sound(const u8 *pairs, size_t size);
 
 /* sum += the pairs, each counter saturating at 2^64 - 1. */
 void pairs_add(const u8 *pairs, size_t size, struct figures *sum);
 
-/* The same sums as in figures.h, from pairs. */
+/* The sums have the same meaning as in figures.h, but are computed from pairs. */
 u64 pairs_samples(const u8 *pairs, size_t size);
 u64 pairs_weighted_latency(const u8 *pairs, size_t size);
 

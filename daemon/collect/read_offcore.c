@@ -9,7 +9,10 @@ static u64 load(const u64 *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Reads `settles` first. The writer writes it last, so the counts that it stands for are there. */
+/*
+ * Call it before the counts are read. The writer writes `settles` last, so the counts that belong to the
+ * value read are complete.
+ */
 static u64 settles_of(const struct kernel_offcore *offcore, u32 slot)
 {
 	u64 settles = 0;

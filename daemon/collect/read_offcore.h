@@ -12,7 +12,7 @@ struct offcore_base {
 	struct offcore_figures sum;
 };
 
-/* True if anything was counted since the last reading. `base` NULL: nothing was read yet. */
+/* Returns true if anything was counted since the last reading. `base` NULL: nothing was read yet. */
 bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, const struct offcore_base *base);
 
 /*

@@ -224,7 +224,7 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	return 0;
 }
 
-/* Uses the width of what was counted so far in all series. */
+/* Returns the places, for the width that follows from all counters that any series has had so far. */
 static struct series_places places_now(struct series_table *table)
 {
 	for (size_t i = 0; i < table->n_list; i++)
@@ -233,8 +233,9 @@ static struct series_places places_now(struct series_table *table)
 }
 
 /*
- * True if the path with this `rank` among the N may take one of `room` free places: more places must be free
- * than are reserved for costlier paths. The reserve grows with the rank, up to half of the places beyond N.
+ * Returns true if the path with this `rank` among the N may take one of `room` free places: more places must
+ * be free than are reserved for costlier paths. The reserve grows with the rank, up to half of the places
+ * beyond N.
  */
 static bool may_enter(const struct series_places *places, size_t rank, size_t room)
 {

@@ -25,7 +25,7 @@
 /* Lower bound of the width: the next sample may add half of an event's counters. */
 #define SERIES_WIDTH_MIN 40
 
-/* What was seen in any path, or is expected. All zero: nothing. */
+/* The counters that were seen in any path, or are expected. All zero: none. */
 struct series_width {
 	struct {
 		u32 samples, latencies;            /* bits: enum source */
@@ -36,7 +36,10 @@ struct series_width {
 	u32 offcore; /* bits: PMU and kind */
 };
 
-/* Adds what a sampled event of this kind usually produces, so that it is expected from the start. */
+/*
+ * Adds the counters that a sampled event of this kind usually produces, so that they are expected from the
+ * start.
+ */
 void series_width_expect(struct series_width *width, unsigned event, const struct event *what);
 
 /* Takes the counters of a series into account. */

@@ -153,7 +153,7 @@ void config_rule_changes_free(char **changes);
 
 /*
  * Applies a reload: swaps those values of `running` and `loaded` that need no restart. `running` keeps its
- * other values, so that it still describes what is in force.
+ * other values, so that it still describes the settings in force.
  */
 void config_reload(struct config *running, struct config *loaded);
 

@@ -11,7 +11,8 @@
 #include "config/config.h"
 
 /*
- * Loads the configuration as config_load() does with `file`, and checks what only this machine can tell.
+ * Loads the configuration as config_load() does with `file`, and makes the checks that depend on this
+ * machine.
  *
  * Returns 0 if pebsd can start with it; `*ret` is then the configuration, with one more warning for each user
  * or group that does not exist. Returns -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. The caller

@@ -40,7 +40,7 @@ struct config_key {
 	u64 min;                  /* for a number, a duration or a size */
 	u64 max;
 	u64 auto_value;
-	const char *meaning; /* what the value is, with its unit; continues "... 3 to 65535 (" */
+	const char *meaning; /* describes the value, with its unit; continues "... 3 to 65535 (" */
 };
 
 /* Returns all keys. The keys of a section are adjacent. */
@@ -62,7 +62,10 @@ const struct config_key *config_key_find(const char *section, const char *name);
  */
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem);
 
-/* Does the same, but writes the value to `field`, which has the type that belongs to the key's type. */
+/*
+ * Same as config_key_set(), but writes the value to `field`, which has the type that belongs to the key's
+ * type.
+ */
 int config_key_set_field(const struct config_key *key, void *field, const char *text, char **ret_problem);
 
 bool config_key_equal(const struct config_key *key, const struct config *a, const struct config *b);

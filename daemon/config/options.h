@@ -15,7 +15,7 @@
 #define OPTIONS_SOCKET_DEFAULT  "/run/pebsd/control.sock"
 #define OPTIONS_ONCE_NS_DEFAULT (10 * NSEC_PER_SEC)
 
-/* In the model's time, which is computed within a few seconds. */
+/* Default run time of a test with the model, in model time. The model computes it within a few seconds. */
 #define OPTIONS_TEST_NS_DEFAULT (180 * NSEC_PER_SEC)
 
 enum options_action {
@@ -24,8 +24,8 @@ enum options_action {
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
 	OPTIONS_SYMBOLIZER, /* started by pebsd itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
-	OPTIONS_HTTP,       /* likewise: http/server/http_worker.h */
-	OPTIONS_CONTAINER_NAMES, /* likewise: containers/container_worker.h */
+	OPTIONS_HTTP,       /* started by pebsd itself: http/server/http_worker.h */
+	OPTIONS_CONTAINER_NAMES, /* started by pebsd itself: containers/container_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };

@@ -56,7 +56,7 @@ void containers_look_for_names(struct containers *containers, bool yes);
  */
 const struct container *containers_find(struct containers *containers, const char *path);
 
-/* Returns the same as an interface for exporters, which is valid as long as `containers`. */
+/* Returns containers_find() as an interface for exporters, which is valid as long as `containers`. */
 const struct container_lookup *containers_lookup(struct containers *containers);
 
 /* Call this when a cgroup is born: the search for its names begins before they are used. */

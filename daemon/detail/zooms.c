@@ -29,7 +29,7 @@
 #define DRAIN_ACCURACY_USEC 10000
 
 struct held_zoom {
-	struct zoom zoom;            /* must be first: what callers get */
+	struct zoom zoom;            /* must be first: callers get a pointer to it */
 	struct zoom_events *events;  /* NULL after the end */
 	struct number_map processes; /* pids whose names the symbolizer was asked to know */
 	size_t n_asked, n_read;      /* processes requested from the reader, and those that it returned */
@@ -532,7 +532,7 @@ void zooms_end_all(struct zooms *zooms)
 	for (size_t i = zooms->n; i-- > 0;)
 		if (zooms->held[i]->zoom.state == ZOOM_RUNNING)
 			end(zooms, zooms->held[i], now_ns);
-	/* Must be last: turn() drops expired zooms at any index. */
+	/* Call turn() only after the loop, because it drops expired zooms at any index. */
 	arm(zooms, turn(zooms, now_ns));
 }
 

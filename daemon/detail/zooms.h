@@ -33,8 +33,8 @@ struct zoom {
 	double seconds;        /* requested duration */
 	char *reason;          /* "asked for by uid 0", "rule NAME, alert 17", "HTTP" */
 	/*
-	 * What is unusual, for display: "the always-on event loads of cpu is paused for it", "the cgroup was
-	 * removed, which ended it". NULL: nothing.
+	 * An unusual fact about the zoom, for display: "the always-on event loads of cpu is paused for it",
+	 * "the cgroup was removed, which ended it". NULL: nothing is unusual.
 	 */
 	char *note;
 	struct zoom_recording *recording;

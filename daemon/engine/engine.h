@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine: everything that counts, without an event loop. It has the kernel side, the collection, the sums of
- * the collections (ledger, window, series), and snapshots of them. The modes of main.c and the tests drive it.
+ * The engine: all the code that counts samples, without an event loop. It has the kernel side, the
+ * collection, the sums of the collections (ledger, window, series), and snapshots of them. The modes of
+ * main.c and the tests drive it.
  */
 #ifndef PEBSD_ENGINE_H
 #define PEBSD_ENGINE_H
@@ -37,15 +38,18 @@ struct engine_settings {
 	size_t top;
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
-	/* True if a path may have a series. Called once per path, and again after engine_exports_changed(). */
+	/*
+	 * Returns true if a path may have a series. Called once per path, and again after
+	 * engine_exports_changed().
+	 */
 	bool (*exported)(const char *path, void *userdata);
 	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */
 	void *userdata;            /* for `exported` and `hot` */
-	/* Fills in the counts that the origin has of its events: `counted` and what follows it. May be NULL. */
+	/* Fills in the origin's counts of its events: `counted` and the members after it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/*
-	 * The same by CPU, as of that call, for every CPU that ever had the event. Owned by the origin. May
-	 * be NULL.
+	 * Returns the same counts by CPU, as of the last call of count(), for every CPU that ever had the
+	 * event. The origin owns them. May be NULL.
 	 */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
 	/* Called after each collection with the derived losses (reading_settle()). May be NULL. */
@@ -70,7 +74,7 @@ struct engine_settings {
 	bool (*hot)(const char *path, void *userdata); /* as engine_set_hot(), from the start; may be NULL */
 	struct collect_listener listener;
 	struct store *store;       /* as sampling_settings */
-	struct handover *handover; /* what the kernel side leaves to the next process; NULL: nothing */
+	struct handover *handover; /* stores maps and links for the next process; NULL: none */
 	u64 measured;              /* see kernel_settings */
 };
 
@@ -82,7 +86,10 @@ struct engine;
  * with new ones. An invalid state is discarded with a warning.
  */
 int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message);
-/* The settings with which engine_open() opens the kernel side. For callers that open it before. */
+/*
+ * The settings with which engine_open() opens the kernel side. They are for callers that open the kernel side
+ * before the engine.
+ */
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
 /*
@@ -91,7 +98,7 @@ void engine_kernel_settings(const struct engine_settings *settings, struct kerne
  */
 struct state *engine_state(const struct engine *engine);
 
-/* True if the state has counters to continue. */
+/* Returns true if the state has counters to continue. */
 bool engine_has_before(const struct engine_settings *settings);
 
 struct engine *engine_free(struct engine *engine);
@@ -128,8 +135,8 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 void engine_release_window(struct engine *engine);
 
 /*
- * The same for the whole time, without the figures of cgroups (snapshot_build_summary()). For a scrape, which
- * uses the series. Owned by the engine, valid until the next collection.
+ * A snapshot of the whole time, without the figures of cgroups (snapshot_build_summary()). It is for a
+ * scrape, which uses the series. Owned by the engine, valid until the next collection.
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
 
@@ -142,7 +149,9 @@ u64 engine_collected_ns(const struct engine *engine);
 /* The differences of the last collection, including those of `unattributed`. */
 const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
 
-/* True if an entry may have a series (`exported` of the settings). Always false for `unattributed`. */
+/*
+ * Returns true if an entry may have a series (`exported` of the settings). Always false for `unattributed`.
+ */
 bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 
 /* Call this at a reload: `exported` may return other values from now on. */
@@ -156,7 +165,10 @@ void engine_exports_changed(struct engine *engine);
 int engine_slots_short_fd(const struct engine *engine);
 int engine_make_room(struct engine *engine, u64 *ret_again_ns);
 
-/* True if slots were short at the last collection or call of engine_make_room(); see kernel_slots_short_fd(). */
+/*
+ * Returns true if slots were short at the last collection or call of engine_make_room(); see
+ * kernel_slots_short_fd().
+ */
 bool engine_slots_short(const struct engine *engine);
 
 /* An event's counters as a whole, as of the last collection. */
@@ -182,12 +194,13 @@ const struct window *engine_window(const struct engine *engine);
 
 /*
  * Hot tables of a few chosen cgroups. Chooses the cgroup of a path until `until_ns` (CLOCK_MONOTONIC), or
- * extends an earlier choice to that time; a collection ends it then. Returns 0; -ENOENT: no cgroup of that
- * path has a slot; -ENOSPC: all tables are in use (engine_hot_max()); -EOPNOTSUPP: there are no hot tables.
+ * extends an earlier choice to that time. The first collection after that time ends the choice. Returns 0;
+ * -ENOENT: no cgroup of that path has a slot; -ENOSPC: all tables are in use (engine_hot_max()); -EOPNOTSUPP:
+ * there are no hot tables.
  */
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns);
 
-/* True if the path is chosen. Then `ret` says how. */
+/* Returns true if the path is chosen. Then `ret` says how. */
 bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret);
 
 /* The paths of chosen cgroups by index from 0; NULL after the last. Owned by the engine. */
@@ -222,7 +235,7 @@ void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 /* Changes the number of exported cgroups at a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
-/* True if a cgroup found no free slot, at its birth or in the last walk. */
+/* Returns true if a cgroup found no free slot, at its birth or in the last walk. */
 bool engine_slots_missing(const struct engine *engine);
 
 /*

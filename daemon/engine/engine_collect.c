@@ -236,7 +236,10 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = read(engine->collect, engine->collected_ns);
-	/* Even if it ended early: what it has entered is only in the differences of this collection. */
+	/*
+	 * Do this even if the collection ended early: the samples that it entered are only in its
+	 * differences.
+	 */
 	add_totals(engine);
 	fill_window(engine, elapsed_ns);
 	fill_trend(engine);
@@ -303,9 +306,9 @@ int engine_collect_last(struct engine *engine)
 	int r = collect(engine, collect_last);
 
 	/*
-	 * Events that continue without this process are settled by the next one. Otherwise all events have
-	 * stopped and no sample is in flight: a second collection confirms that missing samples are lost
-	 * (reading_settle()).
+	 * If events continue without this process, the next process settles their counts. Otherwise all
+	 * events have stopped and no sample is in flight: a second collection confirms that missing samples
+	 * are lost (reading_settle()).
 	 */
 	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
 }

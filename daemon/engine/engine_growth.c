@@ -92,7 +92,7 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	return (u32)r;
 }
 
-/* True if no slots are free, and other cgroups than those of the last walk may be without one. */
+/* Returns true if no slots are free, and other cgroups than those of the last walk may be without one. */
 static bool should_list(const struct engine *engine)
 {
 	const struct slot_counters counters = kernel_slot_counters(engine->kernel);
@@ -150,7 +150,10 @@ void engine_adopted(struct engine *engine, u64 without_slot)
 
 	engine->without_slot = without_slot;
 	no_slot_sort(&engine->no_slot);
-	/* Everything that a walk costs is done now, so that the pause is long enough for all of it. */
+	/*
+	 * Read the clock only now, after the sort: the length of the pause then depends on the whole cost of
+	 * the walk.
+	 */
 	now_ns = engine_clock_ns();
 	engine->walk_again_ns =
 		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);

@@ -18,7 +18,10 @@ int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger,
 struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore);
 DEFINE_CLEANUP(struct engine_offcore *, engine_offcore_free)
 
-/* Adds what a collection entered in the ledger, and describes the state and cost of counting in `head`. */
+/*
+ * Adds the counts that a collection entered in the ledger, and describes the state and cost of counting in
+ * `head`.
+ */
 void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const struct timespec *now,
 			  struct snapshot *head);
 

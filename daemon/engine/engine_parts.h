@@ -78,7 +78,7 @@ int engine_go_on(struct engine *engine, bool same_kernel);
 /* Saves and commits all changes for the next process. */
 void engine_save(struct engine *engine);
 
-/* Fills in what `head` says about slots. */
+/* Fills in the members of `head` that describe slots. */
 void engine_describe_slots(struct engine *engine);
 
 /* Adds slots if they are short or missing, and gives them to cgroups that have none. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /healthz says about the collections. Pure function. */
+/* The judgement of the collections that /healthz reports. Pure function. */
 #ifndef PEBSD_HEALTH_H
 #define PEBSD_HEALTH_H
 

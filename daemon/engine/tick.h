@@ -37,8 +37,8 @@ struct tick {
 u64 tick_next_us(u64 due_us, u64 done_us, u64 interval_us);
 
 /*
- * True if collections stopped: the last one is more than three intervals old, and more than 10 s plus one
- * interval. Pure.
+ * Returns true if collections stopped: the last one is more than three intervals old, and more than 10 s plus
+ * one interval. Pure.
  */
 bool tick_is_overdue(u64 age_us, u64 interval_us);
 

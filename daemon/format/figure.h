@@ -72,7 +72,7 @@ enum figure_group {
 
 bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS]);
 
-/* The same for an object of samples by source, as in the report of a zoom. */
+/* Same as figure_source_groups(), for an object of samples by source, as in the report of a zoom. */
 bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS]);
 
 /* The letters of the groups in a bar, and the legend that explains them. */

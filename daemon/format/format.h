@@ -36,7 +36,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 /* Prints the replies of GetStatus and GetHot. */
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
-/* The same without the name of the cgroup, if that has been printed already. */
+/* Same as format_hot(), without the name of the cgroup, if that has been printed already. */
 void format_hot_places(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
 /* Prints the reply of GetZoom. */

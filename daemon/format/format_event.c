@@ -73,7 +73,7 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 		 line_time(json_get_text(reply, "since"), since), window);
 }
 
-/* Says what the latency of the hardware counts. */
+/* Returns the kind of latency that the hardware measures, in words. */
 static const char *kind_in_words(const char *kind)
 {
 	if (kind && strcmp(kind, "use") == 0)

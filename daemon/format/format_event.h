@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must precede any table: the origin of its samples, what they are samples of, and how many were lost.
- * Pure functions.
+ * The lines that must precede any table: the origin of its samples, the operations that are sampled, and the
+ * number of lost samples. Pure functions.
  */
 #ifndef PEBSD_FORMAT_EVENT_H
 #define PEBSD_FORMAT_EVENT_H

@@ -285,7 +285,7 @@ static void put_judged(FILE *out, const struct format_style *style, const json_o
 	put_state(out, style, alert, now);
 	put_value(out, style, rule, alert);
 	put_scale(out, style, alert);
-	/* The sentences contain everything that follows, in better words. */
+	/* The sentences say everything that the lines below would say, in better words. */
 	if (put_sentences(out, style, json_get_array(alert, "sentences")))
 		return;
 	put_why(out, style, alert);

@@ -77,8 +77,8 @@ static bool is_complete(const struct calibrate_result *result)
 }
 
 /*
- * Interrupts of one PMU cost the same if both events are precise or neither is. Takes timings that are
- * unknown from such another event. Returns whether all timings are known.
+ * Interrupts of one PMU cost the same if both events are precise or neither is. If a timing is unknown, takes
+ * it from another event to which that applies. Returns whether all timings are known.
  */
 static bool go_by_another(struct calibration *calibration, size_t event)
 {
@@ -120,7 +120,7 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 	}
 }
 
-/* Fills in events that found no counter and came before an event that was measured. */
+/* Takes the results of events that found no counter from events that were measured after them. */
 static void fill_in(struct calibration *calibration)
 {
 	for (size_t i = 0; i < calibration->n; i++)

@@ -128,8 +128,8 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		    u64 max_rate, struct calibration **ret);
 
 /*
- * Returns the result of each event, in their order, or NULL while the calibration runs. The results belong to
- * it.
+ * Returns the result of each event, in their order, or NULL while the calibration runs. The calibration owns
+ * the results.
  */
 const struct calibrate_result *calibration_results(const struct calibration *calibration);
 

@@ -14,8 +14,8 @@
 #define NS_A_SECOND 1e9
 
 /*
- * CPU time of the work in half a round, and the samples in it. If a sample takes a microsecond, the
- * difference is a twentieth.
+ * CPU time of the work in half a round, and the samples in it. If a sample takes a microsecond, the samples
+ * add a twentieth to that time.
  */
 #define HALF_NS      1e6
 #define HALF_SAMPLES 50.0
@@ -219,7 +219,7 @@ static bool stopped(const struct task *task)
 	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
 }
 
-/* Does the same, and retries if the counter is in use. */
+/* Same as work_metered(), but retries if the counter is in use. */
 static double try_metered(const struct meter *meter, const struct task *task, u64 units,
 			  struct meter_reading *before, struct meter_reading *after)
 {

@@ -105,7 +105,7 @@ struct memory {
 	struct peak recent;
 	struct peak burst;
 	double smoothed; /* events a second */
-	double stopped;  /* the throttled share, smoothed likewise since the last back-off */
+	double stopped;  /* the throttled share, smoothed like `smoothed`, since the last back-off */
 	double seen_seconds;
 	double since_change; /* seconds */
 	double hold;         /* seconds from the last change to the next shortening */

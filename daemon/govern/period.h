@@ -9,9 +9,9 @@
 #include "pebsd/types.h"
 
 /*
- * Returns the first such period that is at least `wanted`, between `least` and `greatest`. If there is none
- * up to `greatest`, returns the first multiple of the step that is at least `wanted`, within the bounds.
- * `wanted` may be any number, and NaN stands for `least`. `step` 0 counts as 1.
+ * Returns the first prime, times the step, that is at least `wanted`, between `least` and `greatest`. If
+ * there is none up to `greatest`, returns the first multiple of the step that is at least `wanted`, within
+ * the bounds. `wanted` may be any number, and NaN stands for `least`. `step` 0 counts as 1.
  */
 u64 govern_period(double wanted, u64 least, u64 greatest, u64 step);
 

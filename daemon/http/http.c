@@ -82,7 +82,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->on_end = sd_event_source_disable_unref(http->on_end);
 	http->broker = http_broker_free(http->broker);
 	if (child_reap(&http->child, how) == 0) {
-		/* This cannot happen: the pidfd is readable, so the process has ended. Do not wait for it. */
+		/* Not possible: the pidfd is readable, so the process has ended. Do not wait for it. */
 		(void)close(http->child.pidfd);
 		(void)snprintf(how, sizeof(how), "has ended");
 	}
@@ -112,7 +112,7 @@ static int start(struct http *http)
 {
 	static char *const environment[] = {
 #ifdef __SANITIZE_ADDRESS__
-		/* The leak check attaches to the process, which is forbidden there. */
+		/* The leak check attaches to the process, which the process forbids. */
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};

@@ -160,7 +160,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 	return 0;
 }
 
-/* Takes the token that was not available before the rest. */
+/* Ends the pause that rest() began: takes the token that was not available then. */
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct http_broker *broker = userdata;

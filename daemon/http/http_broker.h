@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers the requests of the process that speaks HTTP. An attacker may control that process. All it can get
- * is what HTTP serves anyway. If it sends more than HTTP_QUESTIONS_A_SECOND, its requests wait. If it sends
- * an invalid message or does not read its answers, `failed` is called.
+ * Answers the requests of the process that speaks HTTP. An attacker may control that process, but can only
+ * get contents that HTTP serves anyway. If the process sends more than HTTP_QUESTIONS_A_SECOND, its requests
+ * wait. If it sends an invalid message or does not read its answers, `failed` is called.
  */
 #ifndef PEBSD_HTTP_BROKER_H
 #define PEBSD_HTTP_BROKER_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The profiles for which the process that speaks HTTP waits, as pebsd keeps them. Few can be pending at a
- * time and few can be begun per second, whatever that process requests.
+ * The profiles for which the process that speaks HTTP waits, on pebsd's side. Only few can be pending at a
+ * time, and only few can begin per second, even if that process requests more.
  */
 #ifndef PEBSD_HTTP_PENDING_H
 #define PEBSD_HTTP_PENDING_H

@@ -31,7 +31,7 @@ struct http_profiles {
 	/* Returns a finished profile, gzipped; the caller frees it. Returns 0 or -errno. */
 	int (*write)(void *userdata, u64 id, u8 **ret, size_t *ret_size);
 
-	/* No HTTP client waits for it any more: it was sent, or the clients left. */
+	/* Reports that no HTTP client waits for the profile any more: it was sent, or the clients left. */
 	void (*leave)(void *userdata, u64 id);
 };
 
@@ -47,7 +47,7 @@ struct http_source {
 	/* Like prometheus_render(): returns 0 and a malloc'ed text, which the endpoint frees; or -errno. */
 	int (*metrics)(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length);
 
-	/* The same for cgroups and alerts as JSON (export/json/json_public.h). NULL: not served. */
+	/* Same as metrics(), for cgroups and alerts as JSON (export/json/json_public.h). NULL: not served. */
 	int (*top)(void *userdata, char **ret_text, size_t *ret_length);
 	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
 

@@ -12,7 +12,10 @@
  */
 int listen_open(const struct listen_address *address, int *ret_fd, char **ret_message);
 
-/* The same for a UNIX socket, to which `group` may connect. local_socket_remove() removes its file. */
+/*
+ * Same as listen_open(), for a UNIX socket, to which `group` may connect. local_socket_remove() removes its
+ * file.
+ */
 int listen_open_local(const struct listen_address *address, const char *group, struct local_socket *ret,
 		      int *ret_fd, char **ret_message);
 

@@ -247,8 +247,8 @@ static double scatter_of_chance(size_t n)
 }
 
 /*
- * Whether the latency moved by NEIGHBOURS_SLOWER_MIN, and by more than the sampling errors of the bins
- * explain.
+ * Returns whether the latency moved by NEIGHBOURS_SLOWER_MIN, and by more than the sampling errors of the
+ * bins explain.
  */
 static bool moved(const struct neighbour_series *victim, const struct ordered *ordered,
 		  const struct neighbours *result)

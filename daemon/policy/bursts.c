@@ -95,7 +95,7 @@ static double neighbours_alike(const struct residuals *residuals)
 	return squares > 0 ? products / squares : 0;
 }
 
-/* Whether the service was idle for some of the window, and busy in only a few bursts. */
+/* Returns whether the service was idle for some of the window, and busy in only a few bursts. */
 static bool is_idle_between(const struct burst_series *series)
 {
 	const double n = (double)series->n;

@@ -139,7 +139,7 @@ static struct side base_of(const struct measured *measured)
 	return (struct side){measured->base, measured->base_seconds, 0};
 }
 
-/* Whether the value is 0, without computing it. */
+/* Returns whether the value is 0, without computing it. */
 static bool is_zero(const struct rule *rule, const struct tally *tally)
 {
 	switch (rule->metric.kind) {

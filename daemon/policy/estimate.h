@@ -29,14 +29,18 @@ struct measured {
 	double effect;
 	/*
 	 * The largest weight that a sample in the window has or could have had. It is the largest period used
-	 * in the window, or that of the last sample before it. The upper bound of a rate depends on it. If
-	 * there are no samples either, the rate is not known without it. 0: not known.
+	 * in the window, or that of the last sample before the window. The upper bound of a rate depends on
+	 * this weight. If it is not known and there are no samples either, the rate is not known. 0: not
+	 * known.
 	 */
 	double sample_weight;
 };
 
 struct estimate {
-	/* There is a value: at least one sample has what is measured. A rate has a value without any sample. */
+	/*
+	 * There is a value: at least one sample has the quantity that is measured. A rate has a value without
+	 * any sample.
+	 */
 	bool known;
 	/*
 	 * In the metric's unit. A quantile is interpolated by quantile_of(). INFINITY: a ratio's baseline is
@@ -61,10 +65,10 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 		 struct estimate *ret);
 
 /*
- * Returns the design effect (bursts.h) of what the metric counts: bounds divide the number of samples by it.
- * For a quantile it is the largest of the effects around the value and at the limits. The samples of a
- * baseline are assumed to have the same effect as those of the window. Returns 1 if there are no parts or no
- * value.
+ * Returns the design effect (bursts.h) of the samples that the metric counts: bounds divide the number of
+ * samples by it. For a quantile it is the largest of the effects around the value and at the limits. The
+ * samples of a baseline are assumed to have the same effect as those of the window. Returns 1 if there are no
+ * parts or no value.
  */
 double estimate_effect(const struct rule *rule, const struct limits *limits, const struct measured *measured);
 
@@ -75,7 +79,7 @@ double estimate_effect(const struct rule *rule, const struct limits *limits, con
 u64 estimate_worth(u64 n, double effect);
 u64 estimate_worth_count(u64 count, u64 n, u64 worth);
 
-/* Whether there is a value. */
+/* Returns whether there is a value. */
 bool estimate_known(const struct rule *rule, const struct measured *measured);
 
 /* The bounds alone. Call it only if estimate_known() holds. */
@@ -83,9 +87,9 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 				const struct measured *measured);
 
 /*
- * Whether the estimate knows how many samples the value is computed from. One that was saved over a restart
- * does not: only its value and bounds are saved. A known value without samples is such a one, unless it is a
- * rate of 0.
+ * Returns whether the estimate knows how many samples the value is computed from. An estimate that was saved
+ * over a restart does not, because only its value and bounds are saved. A known value without samples is from
+ * such an estimate, unless it is a rate of 0.
  */
 bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric);
 

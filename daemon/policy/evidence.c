@@ -138,9 +138,9 @@ static double log_chance(struct evidence *evidence, double confidence)
 }
 
 /*
- * Gives the same answer, for most counts without the exact test. A count below the expected one proves
- * nothing, because a tail that begins there has a probability of at least one half. A count that Bernstein's
- * inequality finds too large for chance is proof.
+ * Gives the answer of the exact test (recall()), for most counts without running it. A count below the
+ * expected one proves nothing, because a tail that begins there has a probability of at least one half. A
+ * count that Bernstein's inequality finds too large for chance is proof.
  */
 static bool is_proven(struct evidence *evidence, const struct test *test, u64 count)
 {
@@ -156,7 +156,7 @@ static bool is_proven(struct evidence *evidence, const struct test *test, u64 co
 	return recall(evidence, test, count);
 }
 
-/* The same for samples of which `effect` are worth one independent sample. */
+/* Same as is_proven(), for samples of which `effect` are worth one independent sample. */
 static bool is_worth_proof(struct evidence *evidence, const struct test *test, double effect, u64 count)
 {
 	struct test worth = *test;

@@ -15,7 +15,7 @@ static void span(u64 ns, char ret[TEXT_NUMBER_MAX])
 	text_span((double)ns / (double)NSEC_PER_SEC, ret);
 }
 
-/* Whether the metric is judged by counting the latencies past the edge of a bucket. */
+/* Returns whether the metric is judged by counting the latencies past the edge of a bucket. */
 static bool at_edges(const struct metric *metric)
 {
 	return metric->kind == METRIC_QUANTILE && !metric->ratio;
@@ -57,7 +57,7 @@ static bool has_bursts(const struct alert *alert)
 	return alert->estimate.known && alert->estimate.effect > 1;
 }
 
-/* Says what the samples are worth, if that is less than their number. */
+/* Says how many independent samples the samples are worth, if that is less than their number. */
 static void say_worth(struct speech *speech)
 {
 	const struct estimate *estimate = &speech->alert->estimate;

@@ -74,7 +74,7 @@ static u64 foresee(struct evidence *evidence, const struct alert *alert)
 	return high;
 }
 
-/* Whether the value itself is past the threshold, proven or not. */
+/* Returns whether the value itself is past the threshold, proven or not. */
 static bool value_is_past(const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
@@ -121,7 +121,7 @@ static u64 least_samples(struct evidence *evidence, const struct alert *alert, b
 	return high;
 }
 
-/* Judged by counts: says how many of the samples must be past the limit to prove it. */
+/* For a rule that is judged by counts: says how many of the samples must be past the limit to prove it. */
 static void say_counts(struct speech *speech, bool breach)
 {
 	const struct alert *alert = speech->alert;
@@ -164,7 +164,7 @@ static void say_counts(struct speech *speech, bool breach)
 	}
 }
 
-/* Judged by bounds: says which bound would have to pass which limit. */
+/* For a rule that is judged by bounds: says which bound would have to pass which limit. */
 static void say_bound(struct speech *speech, bool breach)
 {
 	const struct alert *alert = speech->alert;

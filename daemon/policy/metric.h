@@ -50,7 +50,7 @@ const char *metric_threshold_form(const struct metric *metric);
 /* "cycles", "weighted samples a second", "of the samples", "times its baseline"; a constant. */
 const char *metric_unit(const struct metric *metric);
 
-/* The same in JSON: "cycles", "per_second", "share", "ratio". */
+/* The word for the unit in JSON: "cycles", "per_second", "share", "ratio". */
 const char *metric_unit_word(const struct metric *metric);
 
 #endif

@@ -87,8 +87,8 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 void policy_gone(struct policy *policy, const char *path);
 
 /*
- * Does the same for a path whose cgroup still exists, but for which nothing will be put any more. Its alerts
- * end with ALERT_END_IGNORED.
+ * Same as policy_gone(), for a path whose cgroup still exists, but for which nothing will be put any more.
+ * Its alerts end with ALERT_END_IGNORED.
  */
 void policy_leave_out(struct policy *policy, const char *path);
 
@@ -164,8 +164,8 @@ struct policy_memory {
 int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
 /*
- * Does the same with the value and bounds from when each state began, which is cheap enough for each
- * collection. An alert that has not changed since the last call is the same to the last bit, except for
+ * Same as policy_remember(), with the value and bounds from when each state began. That is cheap enough for
+ * each collection. An alert that has not changed since the last call is the same to the last bit, except for
  * `held_ns`.
  */
 int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);

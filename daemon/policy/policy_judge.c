@@ -5,7 +5,10 @@
 
 #include "policy/policy_parts.h"
 
-/* Also reserves as many transitions: a state changes only if the change can be reported. */
+/*
+ * Reserves space for `n` more changes and as many transitions: a state changes only if the change can be
+ * reported.
+ */
 int changes_reserve(struct policy *policy, size_t n)
 {
 	size_t room = policy->n_changes + n;
@@ -166,7 +169,7 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
-/* Whether the metric is a rate, and its samples came without the periods that a rate is made of. */
+/* Returns whether the metric is a rate, and its samples came without the periods that a rate is made of. */
 static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 {
 	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;

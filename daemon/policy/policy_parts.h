@@ -107,7 +107,7 @@ struct view {
 	size_t n_active;
 	bool some_left; /* a subject was dropped since the last view_shrink() */
 
-	/* As of the last tick. */
+	/* The values as of the last tick. */
 	enum unknown_reason reason; /* applies to all subjects */
 	double seconds;             /* in which the event ran */
 	u64 covered_ns;
@@ -351,7 +351,7 @@ void ended_expire(struct policy *policy);
 
 /* policy_read.c */
 void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret);
-/* Likewise, with a given estimate. */
+/* Same as alert_of(), with a given estimate. */
 void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
 		const struct estimate *estimate, struct alert *ret);
 /* Implements policy_alerts(). Without `judged_now` it uses the cheap estimates from when the states changed. */

@@ -101,7 +101,10 @@ static void sum_lower_edges(struct screened *screened)
 	screened->has_lower_sum = true;
 }
 
-/* Whether the count is more than one below the expected count. The margin of one keeps rounding errors out. */
+/*
+ * Returns whether the count is more than one below the expected count. The margin of one keeps rounding
+ * errors out.
+ */
 static bool is_less(u64 count, double n, double chance)
 {
 	return (double)count < n * chance - 1;

@@ -20,8 +20,8 @@ struct screen {
 	bool of_latencies; /* `min-samples` counts samples with a latency, else all */
 	u32 bucket;        /* of a quantile: the threshold is its upper edge */
 	u32 share_at;      /* of a share: the offset of its counter in struct tally, bytes */
-	u32 base_share_at; /* likewise in struct baseline */
-	double chance;     /* that a sample is past the threshold, if the metric is exactly at it */
+	u32 base_share_at; /* of a share: the offset in struct baseline, bytes */
+	double chance;     /* probability of a sample past the threshold if the metric is exactly at it */
 	double limit;
 	u64 min_samples;
 };
@@ -49,8 +49,8 @@ static inline bool screen_needs_more(const struct screen *screen, const struct t
 }
 
 /*
- * Whether a breach can be ruled out. For a ratio this also rules out that the baseline has too few samples.
- * `base` is the baseline of a ratio, else NULL.
+ * Returns whether a breach can be ruled out. For a ratio this also rules out that the baseline has too few
+ * samples. `base` is the baseline of a ratio, else NULL.
  */
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base);
 

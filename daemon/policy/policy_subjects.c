@@ -35,7 +35,10 @@ void states_free(struct policy *policy, struct state *states, size_t n)
 	free(states);
 }
 
-/* A ratio has a baseline from the start. Time that is in the window before that is not fed to it. */
+/*
+ * A ratio has a baseline from the start. Time that entered the window before the baseline existed is not fed
+ * to it.
+ */
 static int add_baseline(struct policy *policy, const struct view *view, struct state *state)
 {
 	struct sliding_time time = sliding_time(view->sliding);

@@ -142,8 +142,9 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 }
 
 /*
- * How long a subject outlives its cgroup. An alert ends when the window has passed. Without an alert nothing
- * waits for that, so the memory that short-lived cgroups hold does not depend on the length of the window.
+ * Returns how long a subject outlives its cgroup. An alert ends when the window has passed. Without an alert
+ * nothing waits for the end of the window. So the memory that short-lived cgroups hold does not depend on the
+ * length of the window.
  */
 static u64 gone_for_ns(const struct subject *subject)
 {
@@ -170,7 +171,7 @@ static int end_gone(struct policy *policy)
 			next_subject = subject->next;
 			if (policy->now_ns < path->gone_ns + gone_for_ns(subject))
 				continue;
-			if (path->entry) /* samples that came late have made it */
+			if (path->entry) /* samples that came after the removal made this entry */
 				entry_drop(policy, path->entry);
 			/* The cgroup itself is left out, but its subtree still gets samples from below. */
 			if (path->end == ALERT_END_IGNORED && subject->refs)

@@ -52,7 +52,7 @@ static void find_threshold(const char *text, const struct rule *rule, struct pre
 	size_t length;
 
 	while ((length = next_word(&text, &word)) > 0) {
-		/* For example "RULE =VALUE". */
+		/* The word is only the rule's name, for example from "RULE =VALUE". */
 		if (is_word(word, length, rule->name))
 			effect->malformed = true;
 		if (length <= name || word[name] != '=' || strncmp(word, rule->name, name) != 0)

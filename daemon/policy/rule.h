@@ -60,10 +60,10 @@ struct limits {
 /* Computes the limits for a threshold, which a preference may set. `clear` then stays in proportion to it. */
 struct limits rule_limits(const struct rule *rule, double threshold);
 
-/* Whether `path` is one of the rule's cgroups (see cgroup_patterns_match()). */
+/* Returns whether `path` is one of the rule's cgroups (see cgroup_patterns_match()). */
 bool rule_matches(const struct rule *rule, const char *path);
 
-/* Whether both rules have the same patterns in the same order. */
+/* Returns whether both rules have the same patterns in the same order. */
 bool rule_same_patterns(const struct rule *a, const struct rule *b);
 
 /*
@@ -80,8 +80,8 @@ u32 rule_mean_cap(const struct rule *rule, const struct limits *limits);
 u64 rule_needs_samples(const struct rule *rule);
 
 /*
- * Whether a reload may carry the states of one rule over to the other: all settings that affect the decision
- * are the same. Severity, actions and dry-run do not affect it.
+ * Returns whether a reload may carry the states of one rule over to the other: all settings that affect the
+ * decision are the same. Severity, actions and dry-run do not affect it.
  */
 bool rule_same_decision(const struct rule *a, const struct rule *b);
 

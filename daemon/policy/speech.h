@@ -21,15 +21,17 @@ void __attribute__((format(printf, 2, 3))) say(struct speech *speech, const char
 /* Adds sentences about what the next collection would have to bring for another verdict. */
 void say_change(struct speech *speech);
 
-/* "latencies" or "samples": what the metric is computed from. */
+/* "latencies" or "samples": the values that the metric is computed from. */
 const char *speech_samples(const struct metric *metric);
 
-/* Whether the verdict means "proven to be above its limit": the threshold if `breach`, else `clear`. */
+/*
+ * Returns whether the verdict means "proven to be above its limit": the threshold if `breach`, else `clear`.
+ */
 bool speech_proven_above(const struct rule *rule, bool breach);
 
 /*
- * Whether there is a lower or upper bound worth showing. A lower bound of 0 is not, because no value is less.
- * Nor is an upper bound that is the end of the overflow bucket.
+ * Returns whether there is a lower or upper bound worth showing. A lower bound of 0 is not, because no value
+ * is less. Nor is an upper bound that is the end of the overflow bucket.
  */
 bool speech_has_low(const struct alert *alert);
 bool speech_has_high(const struct alert *alert);

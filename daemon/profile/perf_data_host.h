@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads what a perf.data file says about this machine. */
+/* Reads the facts about this machine that a perf.data file contains. */
 #ifndef PEBSD_PERF_DATA_HOST_H
 #define PEBSD_PERF_DATA_HOST_H
 

@@ -235,7 +235,7 @@ static void put_mapped(struct perf_data_bytes *out, const struct zoom_record *re
 
 	if (strlen(record->mapped.path) >= PATH_BYTES)
 		return;
-	/* Same as the kernel: a mapping that is not executable is data (perf_event_mmap_event()). */
+	/* The kernel does the same: a mapping that is not executable is data (perf_event_mmap_event()). */
 	at = begin(out, PERF_RECORD_MMAP2,
 		   (u16)(PERF_RECORD_MISC_USER |
 			 (record->mapped.protection & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA) |

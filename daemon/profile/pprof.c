@@ -26,7 +26,7 @@ struct pprof {
 	const struct profile *profile;
 	const struct profile_about *about;
 	struct arena arena;
-	struct budget budget; /* unlimited: the profile bounds what is allocated */
+	struct budget budget; /* unlimited: the size of the profile bounds the allocations */
 	struct hash_key key;
 	struct growing strings;         /* char * */
 	u32 *location_of_node;          /* by node: its location, 0: not added yet */

@@ -79,7 +79,7 @@ struct snapshot_event {
 	struct maybe_double multiplexed_seconds; /* enabled but not running, summed over CPUs */
 	struct maybe_double running_ratio;       /* running / enabled time, 0 to 1 */
 	struct maybe_double throttled_seconds;   /* stopped for too many samples, summed over CPUs */
-	struct maybe_u64 throttles;              /* number of such stops */
+	struct maybe_u64 throttles;              /* number of stops for too many samples */
 	struct maybe_u64 rearmed;           /* how often it was silent on a CPU until it was armed again */
 	struct maybe_double paused_seconds; /* in a requested pause, summed over CPUs */
 	struct maybe_u64 filtered; /* samples of operations that the event excludes; not part of `total` */
@@ -189,8 +189,8 @@ struct snapshot {
 	bool replay_done;                /* all recordings were read to their end */
 	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
-		*notes; /* what the reader must know, for example a truncated recording; NULL-terminated */
-	const struct recording *recordings; /* what is replayed; NULL: nothing */
+		*notes; /* for the reader, for example about a truncated recording; NULL-terminated */
+	const struct recording *recordings; /* those that are replayed; NULL: none */
 	size_t n_recordings;
 	const struct container_lookup *containers; /* NULL: of cgroups only paths are known */
 };

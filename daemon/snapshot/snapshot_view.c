@@ -99,7 +99,7 @@ static int add_parts(struct parts *parts, const char *path, u64 depth, size_t cg
 	return r;
 }
 
-/* True if a path is displayed as `subtree`, or lies below it. */
+/* Returns true if a path is displayed as `subtree`, or lies below it. */
 static bool is_below(const char *path, const char *subtree)
 {
 	_cleanup_free_ char *shown = NULL;

@@ -34,8 +34,8 @@ struct view_request {
 struct snapshot_view;
 
 /*
- * True if `path` is displayed as `subtree`, or lies below it. `ret_length` gets the number of bytes of `path`
- * that are displayed as `subtree`.
+ * Returns true if `path` is displayed as `subtree`, or lies below it. `ret_length` gets the number of bytes
+ * of `path` that are displayed as `subtree`.
  */
 bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_length);
 

@@ -39,9 +39,9 @@ struct state_record {
 int state_new(u32 records, struct state **ret);
 
 /*
- * Takes over what another process left in `fd`, which is duplicated. From then on nothing else may use the
- * memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: it cannot be used, and *ret_wrong, a
- * constant, says why; -ENOMEM or another -errno.
+ * Takes over the records that another process left in the memory behind `fd`, which is duplicated. From then
+ * on nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
+ * cannot be used, and *ret_wrong, a constant, says why; -ENOMEM or another -errno.
  */
 int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong);
 
@@ -85,7 +85,7 @@ int state_commit(struct state *state);
  */
 void state_lose(struct state *state, int error);
 
-/* True if records are saved: `state` is neither NULL nor incomplete. */
+/* Returns true if records are saved: `state` is neither NULL nor incomplete. */
 bool state_keeps(const struct state *state);
 
 /* Memory of the records, in bytes. Includes the space of removed records, which is reused. */

@@ -75,7 +75,7 @@ static inline const u8 *state_get_rest(struct state_reader *reader, size_t *ret_
 	return from;
 }
 
-/* True if the record was read exactly to its end. */
+/* Returns true if the record was read exactly to its end. */
 static inline bool state_read_whole(const struct state_reader *reader)
 {
 	return !reader->bad && reader->from == reader->end;

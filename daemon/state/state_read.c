@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Takes over what another process left, and checks all of it. */
+/* Takes over the records that another process left, and checks all of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The handover: what a process tells the next one about the descriptors that it stores. It is plain memory in
- * parts, behind a memfd (memfd_create(2)) that is stored, too. Numbers in the names connect descriptors with
- * their memory. A number is not reused as long as a descriptor with it is stored.
+ * The handover: the data that a process passes to the next one about the descriptors that it stores. It is
+ * plain memory in parts, behind a memfd (memfd_create(2)) that is stored, too. Numbers in the names connect
+ * descriptors with their memory. A number is not reused as long as a descriptor with it is stored.
  *
  * A memory is valid only once it is committed. Until then, the memory of the previous process stays valid. A
  * part that changes after the commit is consistent at any instruction if handover_flip() writes it.

@@ -28,7 +28,10 @@
 /* Failures are logged at most once in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
-/* Received answers are read before the timer of the same iteration finds that they are late. */
+/*
+ * The socket has a higher priority than the timer. If both are due in one iteration of the loop, answers that
+ * have arrived are read before the timer can find that they are late.
+ */
 #define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
 
 u64 symbols_link_now_ns(const struct symbols *symbols)
@@ -355,7 +358,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
 	if (child_reap(&symbols->child, how) == 0) {
-		/* A pidfd that is readable although the process runs cannot happen. Do not wait for it. */
+		/* The pidfd is readable, so the process cannot be running any more. Do not wait for it. */
 		(void)close(symbols->child.pidfd);
 		symbols->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");

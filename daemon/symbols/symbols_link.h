@@ -38,7 +38,7 @@ void symbols_link_soon(struct symbols *symbols);
 
 /*
  * symbols_link_begin_time() restarts the time limit of the oldest request, or of idleness. symbols_link_arm()
- * sets the timer to what is left of it.
+ * sets the timer to the end of that time limit.
  */
 void symbols_link_begin_time(struct symbols *symbols);
 void symbols_link_arm(struct symbols *symbols);

@@ -30,7 +30,7 @@ int symbols_socket_connect(const char *path, struct child *ret)
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	(void)stpcpy(address.sun_path, path);
-	/* Before connect(): the first answer may arrive immediately. */
+	/* Set SO_PASSCRED before connect(), because the first answer may arrive immediately. */
 	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
 	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &size) < 0)

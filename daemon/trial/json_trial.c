@@ -61,8 +61,8 @@ static json_object *transition_object(struct json_writer *writer, const struct t
 	struct timespec time = later(&stretch->start, entered->at_ns);
 
 	/*
-	 * json_transition() leaves `event` to what happened, and calls the key of the event `source`. Here
-	 * the key is `event`, as elsewhere.
+	 * json_transition() uses the key `source` for the event, because `event` has another meaning in items
+	 * of the control socket. Here the event has the key `event`, as in other JSON.
 	 */
 	if (object)
 		json_object_object_del(object, "source");

@@ -19,7 +19,7 @@
 /* The start of the policy's clock. It is not 0, because the policy uses 0 for "never". */
 #define CLOCK_START NSEC_PER_SEC
 
-/* What happened to a path under one rule. */
+/* Flags of a path under one rule: the rule matches it, the rule judged it, the rule fired. */
 enum standing { MATCHED = 1 << 0, JUDGED = 1 << 1, FIRED = 1 << 2 };
 
 struct subject {

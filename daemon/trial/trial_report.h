@@ -90,7 +90,10 @@ int trial_report_new(const char *origin, const struct rule *rules, size_t n_rule
 struct trial_report *trial_report_free(struct trial_report *report);
 DEFINE_CLEANUP(struct trial_report *, trial_report_free)
 
-/* Both own what they are given (the strings of `stretch`), also on failure. They return 0 or -ENOMEM. */
+/*
+ * Both take ownership of their argument (of `stretch`, only of its strings), also on failure. They return 0
+ * or -ENOMEM.
+ */
 int trial_report_stretch(struct trial_report *report, struct trial_stretch *stretch);
 int trial_report_note(struct trial_report *report, char *note);
 

@@ -53,8 +53,8 @@ struct connection {
 	sd_event_source *stall; /* ends a period; enabled while something waits to be sent */
 	struct varlink_buffer in, out;
 	bool sending;    /* something waits to be sent */
-	u64 since_us;    /* since when */
-	u64 taken;       /* bytes that the client has read since then */
+	u64 since_us;    /* when `sending` began */
+	u64 taken;       /* bytes that the client has read since `since_us` */
 	u64 period_sent; /* bytes that the kernel accepted in this period */
 	u64 queued;      /* bytes that the kernel held when the period began */
 	bool waits;      /* it has a call that is not answered yet */

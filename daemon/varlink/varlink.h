@@ -46,7 +46,7 @@ struct varlink_method {
 	const char *name; /* without its interface */
 	varlink_handler handle;
 	bool needs_more; /* without `more` the call is refused with ExpectedMore */
-	int rights;      /* what the caller needs, defined by the service */
+	int rights;      /* the permission that the caller needs; the service defines its values */
 };
 
 /* Must live as long as the server. */
@@ -88,7 +88,10 @@ size_t varlink_server_subscribers(const struct varlink_server *server);
 /* Bytes of memory held by replies and items that clients have not read. */
 size_t varlink_server_held(const struct varlink_server *server);
 
-/* Both take `parameters` (NULL means none) and return 0 or -ENOMEM. Nothing is sent for a `oneway` call. */
+/*
+ * varlink_reply() and varlink_error() take `parameters` (NULL means none) and return 0 or -ENOMEM. Nothing is
+ * sent for a `oneway` call.
+ */
 int varlink_reply(struct varlink_call *call, json_object *parameters);
 int varlink_error(struct varlink_call *call, const char *error, json_object *parameters);
 

@@ -18,7 +18,9 @@ struct varlink_buffer {
 /* Ensures that `more` bytes can be written at varlink_buffer_end(); add the number written to `length`. */
 int varlink_buffer_reserve(struct varlink_buffer *buffer, size_t more);
 
-/* Both return 0 or -ENOMEM; on error the buffer is unchanged. */
+/*
+ * varlink_buffer_reserve() and varlink_buffer_append() return 0 or -ENOMEM. On error the buffer is unchanged.
+ */
 int varlink_buffer_append(struct varlink_buffer *buffer, const void *bytes, size_t length);
 
 /* `length` is at most the buffer's. A buffer that becomes empty frees its memory. */

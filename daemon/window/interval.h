@@ -34,12 +34,15 @@ struct interval interval_quantile(const u32 histogram[FINE_BUCKETS], u64 n, doub
 void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
 /*
- * The same if the n values carry as much information as `worth` independent ones, at most n. The ranks among
- * `worth` values are scaled to ranks among n, rounded outwards.
+ * Same as interval_ranks(), if the n values carry as much information as `worth` independent ones, at most n.
+ * The ranks among `worth` values are scaled to ranks among n, rounded outwards.
  */
 void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
-/* True if a rank is a valid bound, even if not the tightest: all ranks up to `low`, and all from `high` on. */
+/*
+ * Returns true if a rank is a valid bound, even if not the tightest: all ranks up to `low`, and all from
+ * `high` on.
+ */
 bool interval_rank_is_low(u64 rank, u64 n, double q, double confidence);
 bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence);
 
@@ -63,8 +66,8 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 			      double effect, double confidence);
 
 /*
- * What interval_rate() derives from the weights. Each bound is that of a Poisson variable with this observed
- * number (for `high`, one more), times a unit, divided by the time.
+ * The numbers that interval_rate() derives from the weights. Each bound is that of a Poisson variable with
+ * this observed number (for `high`, one more), times a unit, divided by the time.
  */
 struct interval_weights {
 	double low_number;

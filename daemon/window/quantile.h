@@ -18,9 +18,9 @@ struct quantile {
 };
 
 /*
- * The number of independent samples at and above which some sample lies on each side of the `q` quantile of
- * what is sampled, 0 < q < 1, with a confidence of 95% for either side: 5 for p50, 299 for p99, 2995 for p999.
- * With fewer, the value says little more than the lowest or highest latency of the samples.
+ * The number of independent samples with which some sample lies on each side of the true `q` quantile, 0 < q
+ * < 1, with a confidence of 95% for either side: 5 for p50, 299 for p99, 2995 for p999. With fewer, the value
+ * says little more than the lowest or highest latency of the samples.
  */
 u64 quantile_samples_needed(double q);
 

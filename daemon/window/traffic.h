@@ -25,7 +25,7 @@ struct traffic {
 	u64 covered_ns;  /* by all bins; a last bin shorter than half of `bin_ns` is dropped */
 	unsigned event;  /* the event whose latency was used */
 	double *latency; /* mean cycles; NAN with too few samples or a bin longer than twice `bin_ns` */
-	double *error;   /* its standard error, from the histogram; NAN alike */
+	double *error;   /* standard error of `latency`, from the histogram; NAN if that is NAN */
 	size_t n_points;
 	struct traffic_point {
 		u32 entry;

@@ -41,7 +41,7 @@ struct zoom_cpu {
 
 struct opened {
 	struct pmu_opening opening;
-	struct zoom_ways ways; /* what the kernel accepted, once opened on any CPU */
+	struct zoom_ways ways; /* the features that the kernel accepted, once opened on any CPU */
 	bool settled;
 	struct perf_event_attr attr;
 };
@@ -260,7 +260,7 @@ static void control(struct zoom_events *events, unsigned long request)
 		for (size_t j = 0; j < events->cpus[i].n; j++) {
 			const struct member *member = &events->cpus[i].members[j];
 
-			/* This fails if the CPU went offline. No samples come from it either. */
+			/* The call fails if the CPU went offline. No samples come from that CPU either. */
 			(void)ioctl(member->leader_fd >= 0 ? member->leader_fd : member->fd, request,
 				    PERF_IOC_FLAG_GROUP);
 		}

@@ -121,12 +121,18 @@ bool zoom_parse_lbr(const struct perf_branch_entry *entries, size_t n, bool in_k
 	size_t kept = in_kernel && *n_user > 0 ? 1 : 0;
 	size_t calls = 0;
 
-	/* An unused entry reads as 0. Entries after it are older. */
+	/*
+	 * Entries are sorted from the newest to the oldest, and an unused entry reads as 0. The valid ones
+	 * end at the first unused one.
+	 */
 	while (calls < n && entries[calls].from)
 		calls++;
 	if (calls > ZOOM_STACK_MAX - kept)
 		calls = ZOOM_STACK_MAX - kept;
-	/* In the kernel, without a known place of entry, the calls belong to no known frame. */
+	/*
+	 * For a sample in the kernel without a user frame, the place at which the kernel was entered is not
+	 * known. Then no known frame belongs to the calls.
+	 */
 	if ((in_kernel && !kept) || kept + calls <= *n_user)
 		return false;
 	for (size_t i = 0; i < calls; i++)
@@ -153,7 +159,9 @@ static void take_branches(const struct perf_event_attr *attr, struct cursor *cur
 	sample->user_of_lbr = zoom_parse_lbr(entries, n, in_kernel, stacks->user, &sample->n_user);
 }
 
-/* Same as in bpf/read_sample.h. In a ring, a field that no driver filled in is 0 or PERF_MEM_NA. */
+/*
+ * Selects fields as bpf/read_sample.h does. In a ring, a field that no driver filled in is 0 or PERF_MEM_NA.
+ */
 static void select_fields(const struct event_settings *event, u64 weight, u64 source, u64 address,
 			  struct sample *ret)
 {

@@ -42,7 +42,8 @@ const struct zoom_about *zoom_recording_about_const(const struct zoom_recording 
 
 /*
  * Adds a record. LOST, THROTTLED and OTHER are ignored, since `counts` covers them. Returns 0 or -ENOMEM.
- * Also returns 0 if there is no room: `dropped` counts the samples to which that happened.
+ * Also returns 0 if there is no room for the record: `dropped` counts the samples that are left out for this
+ * reason.
  */
 int zoom_recording_add(struct zoom_recording *recording, const struct zoom_record *record);
 

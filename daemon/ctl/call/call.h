@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the verbs share: calls, and printing their replies on standard output. All functions report failures.
+ * Functions that the verbs share: they call the daemon, and print its replies on standard output. All of them
+ * report failures.
  */
 #ifndef PEBSD_CTL_CALL_H
 #define PEBSD_CTL_CALL_H
@@ -24,13 +25,16 @@ enum ctl_exit call_open(const struct ctl_options *options, struct client **ret);
 enum ctl_exit call(const struct ctl_options *options, struct client *client, const char *method,
 		   json_object *parameters, json_object **ret);
 
-/* The same for a reply whose member `list` comes in pages: returns one reply with the items of all pages. */
+/*
+ * Same as call(), for a reply whose member `list` comes in pages: returns one reply with the items of all
+ * pages.
+ */
 enum ctl_exit call_pages(const struct ctl_options *options, struct client *client, const char *method,
 			 json_object *parameters, const char *list, json_object **ret);
 
 /*
- * The same, but if the daemon answers with an error (access denied, unknown method), the call succeeds and
- * `ret` is NULL.
+ * Same as call(), but if the daemon answers with an error (access denied, unknown method), the call succeeds
+ * and `ret` is NULL.
  */
 enum ctl_exit call_if_possible(const struct ctl_options *options, struct client *client, const char *method,
 			       json_object *parameters, json_object **ret);

@@ -120,8 +120,8 @@ int screen_open(struct screen **ret)
 	if (!screen)
 		return -ENOMEM;
 	/*
-	 * Before ncurses changes the terminal: from here on no signal can end the program without restoring
-	 * it.
+	 * Block signals before ncurses changes the terminal: from here on no signal can end the program
+	 * without restoring the terminal.
 	 */
 	r = block_signals(screen);
 	if (r < 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the methods of the control socket share: permissions, snapshots, replies and errors. */
+/* Functions that the methods of the control socket share: permissions, snapshots, replies and errors. */
 #ifndef PEBSD_CONTROL_CALL_H
 #define PEBSD_CONTROL_CALL_H
 
@@ -35,7 +35,10 @@ struct control {
 /* Replies with `parameters` and takes them. NULL: no memory for them, returns -ENOMEM. */
 int control_reply(struct varlink_call *call, json_object *parameters);
 
-/* Both answer with NotMeasured and the reason; the second derives the reason from the error of a snapshot. */
+/*
+ * control_not_measured_why() and control_not_measured() answer with NotMeasured and the reason. The second
+ * one derives the reason from the error of a snapshot.
+ */
 int control_not_measured_why(struct varlink_call *call, const char *what, const char *reason);
 int control_not_measured(struct varlink_call *call, int error);
 

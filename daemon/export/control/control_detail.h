@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the methods for zooms, profiles and hot tables share: finding the requested cgroup or zoom, and common
- * errors.
+ * Functions that the methods for zooms, profiles and hot tables share: they find the requested cgroup or
+ * zoom, and answer with common errors.
  */
 #ifndef PEBSD_CONTROL_DETAIL_H
 #define PEBSD_CONTROL_DETAIL_H

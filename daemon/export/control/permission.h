@@ -11,9 +11,10 @@
 #include <sys/socket.h>
 
 enum permission_level {
-	PERMISSION_ROOT,   /* only root: Reload; also the level of a method that sets none */
-	PERMISSION_DETAIL, /* root, and whom `detail` in [control] names: pause, resume, zooms, hot tables */
-	PERMISSION_ASK,    /* every client that could connect: counters, rules and alerts */
+	PERMISSION_ROOT, /* only root: Reload; also the level of a method that sets none */
+	/* root, and the user or group that `detail` in [control] names: pause, resume, zooms, hot tables */
+	PERMISSION_DETAIL,
+	PERMISSION_ASK, /* every client that could connect: counters, rules and alerts */
 };
 
 /* The user and the group that `detail` names. All zero: neither. */

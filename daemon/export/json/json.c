@@ -221,7 +221,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 
 	if (more && more->matching)
 		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
-	/* A file's name and its host's are not for everybody. */
+	/* The names of a recording's file and of its host are not public. */
 	if (more && more->public)
 		put_time(&writer, head, snapshot);
 	else
@@ -246,7 +246,10 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	return r == 0 ? put_literal(&text, "}") : r;
 }
 
-/* If the cgroup has counters, they are from when it, or another cgroup of that path, had a slot. */
+/*
+ * If the cgroup has counters, they are from a time when this cgroup, or another cgroup of that path, had a
+ * slot.
+ */
 static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			const char *path)
 {

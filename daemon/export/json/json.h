@@ -17,7 +17,7 @@
 /* The sums over all cgroups, and each cgroup. */
 json_object *json_top(const struct snapshot *snapshot);
 
-/* The same with only the `n` cgroups whose indexes are in `cgroups`, in that order. */
+/* Same as json_top(), but with only the `n` cgroups whose indexes are in `cgroups`, in that order. */
 json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n);
 
 /* Receives the text in parts, without a NUL. A result other than 0 ends the output. */
@@ -46,15 +46,15 @@ json_object *json_cgroup(const struct snapshot *snapshot, size_t index);
 json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t index,
 				    const struct json_trend *trend);
 
-/* The same for a cgroup that has no sample in the snapshot: its `events` are empty. */
+/* Same as json_cgroup(), for a cgroup that has no sample in the snapshot: its `events` are empty. */
 json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,
 					 bool alive);
 
-/* The same for the sum of a subtree. */
+/* Same as json_cgroup_without_samples(), for the sum of a subtree. */
 json_object *json_subtree_without_samples(const struct snapshot *snapshot, const char *path,
 					  u64 without_slot);
 
-/* What is sampled and how, which samples were lost, and the state of the daemon itself. */
+/* The events and how they are sampled, the lost samples, and the state of the daemon itself. */
 json_object *json_status(const struct snapshot *snapshot);
 
 /* The part of json_status() about the configuration in force. */

@@ -63,8 +63,9 @@ static void put_address(struct json_writer *writer, json_object *object, u64 add
 }
 
 /*
- * The name of an address that belongs to no process (of the model or a recording) exists now or never, so it
- * does not count as unnamed.
+ * Finds the name of an address. An address whose name may still come is counted as unnamed. An address that
+ * belongs to neither a process nor the kernel (in the model or a recording) is not counted: its name is known
+ * from the start or never.
  */
 static const struct symbol *find(struct hot_writer *event, const struct hot_place *place,
 				 enum symbol_kind kind)
@@ -80,7 +81,7 @@ static const struct symbol *find(struct hot_writer *event, const struct hot_plac
 	return symbol;
 }
 
-/* True if the caller must not see this address of the kernel. */
+/* Returns true if the caller must not see this address of the kernel. */
 static bool is_hidden(const struct hot_writer *event, const struct hot_place *place)
 {
 	return !event->hot->kernel_addresses && SYMBOL_IS_KERNEL(place->address);
@@ -212,10 +213,10 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 	return sum;
 }
 
-/* What is known about the items that are not listed. */
+/* The known facts about the items that are not listed. */
 struct left_out {
 	struct hot_place most; /* the maximum that each of them can have */
-	u64 n;                 /* those of them that are in the tables */
+	u64 n;                 /* number of them that are in the tables */
 };
 
 static void leave_out(struct left_out *left, const struct hot_place *place)

@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "snapshot/snapshot.h"
 
-/* What the tables have of one event. NULL: the event has no such addresses. */
+/* The contents of the tables for one event. NULL: the event has no such addresses. */
 struct json_hot_event {
 	const struct hot_places *places[HOT_KINDS];
 };

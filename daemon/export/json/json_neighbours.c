@@ -77,7 +77,7 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	json_put_number(&writer, object, "window_s", report->covered_seconds, 3);
 	json_put_u64(&writer, object, "bins", ranking->bins);
 	json_put_text(&writer, object, "verdict", json_neighbours_verdict(ranking->verdict));
-	/* With too few bins these were not computed. */
+	/* The following members were computed only if there were enough bins. */
 	if (judged) {
 		put_known(&writer, object, "self_strength", ranking->self_strength, 3);
 		put_slow_fast(&writer, object, "latency", ranking->latency_slow, ranking->latency_fast, 1);

@@ -201,8 +201,8 @@ void json_put_alert_state(struct json_writer *writer, json_object *object, const
 }
 
 /*
- * True if the alert resolved before a restart, or after it without being judged again. Its value and bounds
- * are known, but not the samples and the window behind them.
+ * Returns true if the alert resolved before a restart, or after it without being judged again. Its value and
+ * bounds are known, but not the samples and the window behind them.
  */
 static bool recalled(const struct alert *alert)
 {

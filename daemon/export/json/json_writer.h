@@ -23,13 +23,13 @@ json_object *json_name(const char *name);
 /* Returns `object`; NULL is recorded as a failure. */
 json_object *json_checked(struct json_writer *writer, json_object *object);
 
-/* Both take `value`. */
+/* json_put() and json_append() take `value`. */
 void json_put(struct json_writer *writer, json_object *object, const char *key, json_object *value);
 void json_append(struct json_writer *writer, json_object *array, json_object *value);
 
 /*
- * The same for a key that may contain any byte, in its shown form. In a replay, the name of a PMU comes from
- * the recording.
+ * Same as json_put(), for a key that may contain any byte: it is written in its shown form. In a replay, the
+ * name of a PMU comes from the recording.
  */
 void json_put_shown(struct json_writer *writer, json_object *object, const char *key, json_object *value);
 
@@ -60,8 +60,8 @@ bool json_append_to_page(struct json_writer *writer, json_object *array, json_ob
 			 struct json_page *page, u64 index);
 
 /*
- * The first of `lists` lists that still have to fit on the page may have an equal part of the text that is
- * left. For replies that have no next page: what does not fit is left out.
+ * `lists` lists still have to fit on the page. Gives the first of them an equal part of the space that is
+ * left. Meant for replies that have no next page: items that do not fit are left out.
  */
 void json_page_share(struct json_page *page, size_t lists);
 

@@ -45,7 +45,7 @@ static char *room_for(struct exposition *out, size_t n)
 	return out->text + out->length;
 }
 
-/* Accepts what was written up to `end`. */
+/* Adds the bytes that were written up to `end` to the text. */
 static void take(struct exposition *out, const char *end)
 {
 	out->length = (size_t)(end - out->text);

@@ -45,7 +45,10 @@ int exposition_end(struct exposition *out, char **ret_text, size_t *ret_length);
 void exposition_u64(struct exposition *out, const struct family *family, const char *suffix,
 		    const char *labels, const char *more, u64 value);
 
-/* The same, but write nothing if the value is not known. A value that is not finite counts as not known. */
+/*
+ * Same as the functions above, but they write nothing if the value is not known. A value that is not finite
+ * counts as not known.
+ */
 void exposition_maybe_u64(struct exposition *out, const struct family *family, const char *suffix,
 			  const char *labels, const char *more, struct maybe_u64 value);
 void exposition_maybe_double(struct exposition *out, const struct family *family, const char *suffix,

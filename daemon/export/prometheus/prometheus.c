@@ -434,7 +434,7 @@ static int write_guest(struct rendering *rendering, const char *cgroup)
 	return 0;
 }
 
-/* Only for cgroups that have series: the names of other cgroups may be unwanted in the metrics. */
+/* Writes only cgroups that have series: the names of other cgroups may be unwanted in the metrics. */
 static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
 {
 	const struct snapshot *snapshot = rendering->snapshot;
@@ -459,7 +459,10 @@ static int write_guests(struct rendering *rendering, const struct series *const 
 	return 0;
 }
 
-/* Returns true if an earlier event says the same about its PMU, or any other event says more. */
+/*
+ * Returns true if the event's kind of latency adds nothing about its PMU: an earlier event of the PMU has the
+ * same kind, or the event has no latency and another event of the PMU has one.
+ */
 static bool sampler_is_told(const struct snapshot *snapshot, size_t index)
 {
 	const struct event *event = &snapshot->events[index].event;

@@ -17,7 +17,7 @@
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
 
-/* As much as the kernel buffers for the connection. */
+/* A piece has as many bytes as the kernel buffers for the connection. */
 #define PIECE_BYTES HTTP_SOCKETS_SENDING
 
 struct http_waiting {
@@ -123,7 +123,7 @@ static void leave(struct http_waiting *waiting)
 				-1);
 }
 
-/* Must be called before the connection is freed. */
+/* Call it before the connection is freed. */
 static void forget(struct http_waiting *waiting)
 {
 	struct http_profile *profile = waiting->owner;

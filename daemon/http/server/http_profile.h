@@ -44,7 +44,7 @@ void http_profile_told(struct http_profile *profile, const struct http_message *
 enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Connection *connection, int fd,
 				    struct http_waiting **waiting);
 
-/* The connection was closed: forgets what it waited for. */
+/* Call this when the connection was closed: drops its wait for a profile. */
 void http_profile_closed(struct http_waiting **waiting);
 
 #endif

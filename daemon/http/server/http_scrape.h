@@ -19,10 +19,13 @@ struct MHD_Response;
 
 #define HTTP_JSON_TYPE "application/json"
 
-/* For each form: the current body, and two old ones that slow clients are still receiving. */
+/*
+ * Maximum number of bodies of each form: the current one, and two old ones that slow clients are still
+ * receiving.
+ */
 #define HTTP_SCRAPE_BODIES_MAX 3
 
-/* For all forms together: old bodies that slow clients are still receiving. */
+/* Maximum bytes of the old bodies that slow clients are still receiving, for all forms together. */
 #define HTTP_SCRAPE_BYTES_MAX (64ULL << 20)
 
 struct http_scrape_body {

@@ -75,9 +75,9 @@ static void forget(struct http_server *server, struct http_connection *connectio
 }
 
 /*
- * The library closes its descriptor now. A client that has not received everything keeps its place until it
- * has. Otherwise each client would leave a buffer in the kernel, without a limit. Returns whether it keeps
- * its place.
+ * The library closes its descriptor of the connection after this call. A client that has not received
+ * everything keeps its place until it has: otherwise each client would leave a buffer in the kernel, without
+ * a limit. Returns whether the client keeps its place.
  */
 static bool linger(struct http_server *server, struct http_connection *connection)
 {
@@ -370,7 +370,7 @@ static int run(struct http_server *server)
 	int r;
 
 	(void)MHD_run(server->daemon);
-	/* Only after MHD_run(): a client whose request has arrived by now was in time. */
+	/* Call let_go() only after MHD_run(): a client whose request has arrived by now was in time. */
 	if (let_go(server))
 		(void)MHD_run(server->daemon);
 	r = arm_timer(server);
@@ -559,7 +559,7 @@ struct http_server *http_server_free(struct http_server *server)
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	/* The kernel continues to send the rest of these. */
+	/* Only lingering connections are left. The kernel continues to send the rest of their answers. */
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
 	http_profile_free(server->profile);

@@ -23,7 +23,7 @@ struct http_owner http_owner_of_address(const struct sockaddr *peer);
  */
 int http_owner_open(void);
 
-/* Returns true if `fd` is such a socket. */
+/* Returns true if `fd` is a socket as http_owner_open() opens it. */
 bool http_owner_is_open(int fd);
 
 #endif

@@ -18,7 +18,10 @@
 
 #define HTTP_PLACES_LEAST_NS 1000000000ULL
 
-/* A client must receive this many bytes per second. How late it is, is the time by which it falls behind. */
+/*
+ * A client must receive this many bytes per second. Its lateness is the time by which it falls behind this
+ * rate.
+ */
 #define HTTP_PLACES_BYTES_A_SECOND (64U << 10)
 
 /* The owner of clients, who may have one or a thousand. */

@@ -18,7 +18,10 @@
 /* Maximum number of clients that wait for a profile or are being sent one. Each holds its own. */
 #define HTTP_PROFILES_HELD_MAX 8
 
-/* Size limit of a profile. What it is written from takes as much (PROFILE_BYTES_MAX). */
+/*
+ * Size limit of a profile. It is equal to the limit of the data that the profile is written from
+ * (PROFILE_BYTES_MAX).
+ */
 #define HTTP_PROFILE_BYTES_MAX (48UL << 20)
 
 /* The answer to a request for a profile if profiles are not served. */
@@ -34,7 +37,7 @@
 #define HTTP_SOCKETS_RECEIVING (16 * 1024)
 #define HTTP_SOCKETS_LINGER_MS 10000
 
-/* Both doubled buffers, and the last piece that was sent, which may exceed its buffer. */
+/* Both buffers after they are doubled, and the last piece that was sent, which may exceed its buffer. */
 #define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
 
 enum http_message_type {

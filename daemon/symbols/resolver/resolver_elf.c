@@ -368,7 +368,8 @@ static int add(struct elf_symbols *symbols, const GElf_Sym *symbol, const char *
 	u64 end = symbol->st_value + symbol->st_size;
 
 	/*
-	 * The end of a symbol without a size is set when all are known. Until then it is that of the section.
+	 * The end of a symbol without a size is set when all symbols are known. Until then it is the end of
+	 * the section.
 	 */
 	if (!symbol->st_size)
 		end = section ? section->end : symbol->st_value + 1;

@@ -54,12 +54,12 @@ struct elf_file {
  * order that can be executed or loaded) or -ENOMEM.
  */
 int elf_file_new(int fd, struct elf_file **ret);
-/* Same for an image in memory, which must outlive the file. */
+/* Same as elf_file_new(), for an image in memory, which must outlive the file. */
 int elf_file_new_memory(char *image, size_t size, struct elf_file **ret);
 struct elf_file *elf_file_free(struct elf_file *file);
 DEFINE_CLEANUP(struct elf_file *, elf_file_free)
 
-/* Frees what libelf holds of the file. It is read again when needed. */
+/* Frees the contents of the file that libelf holds in memory. They are read again when needed. */
 void elf_file_forget(struct elf_file *file);
 
 /*

@@ -44,7 +44,7 @@ struct module {
 int module_open(int fd, const struct stat *found, const char *path, int own_root, int root,
 		struct module *ret);
 
-/* Same for an image in memory, which must outlive the module. */
+/* Same as module_open(), for an image in memory, which must outlive the module. */
 int module_of_memory(char *image, size_t size, struct module *ret);
 void module_done(struct module *module);
 

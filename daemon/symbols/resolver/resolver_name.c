@@ -19,8 +19,8 @@
 
 /*
  * Receives a demangled name in pieces. A few hundred bytes of a mangled name can stand for terabytes. If the
- * buffer is full, longjmp() aborts the demangler. For C++ it then holds only memory on the stack. For Rust it
- * leaks a few bytes (identifiers in Punycode).
+ * buffer is full, longjmp() aborts the demangler. The demangler of C++ then holds only memory on the stack,
+ * and that of Rust leaks a few bytes (identifiers in Punycode).
  */
 struct demangled {
 	char text[RESOLVER_NAME_MAX + 1];

@@ -12,7 +12,10 @@
  */
 int resolver_printable(const char *name, char **ret);
 
-/* Same for a symbol. First demangles C++ and Rust, unless the result would exceed RESOLVER_NAME_MAX bytes. */
+/*
+ * Same as resolver_printable(), for a symbol. First demangles C++ and Rust, unless the result would exceed
+ * RESOLVER_NAME_MAX bytes.
+ */
 int resolver_name(const char *symbol, char **ret);
 
 #endif

@@ -42,7 +42,7 @@ int resolver_process_read(struct process *process, const char *proc);
 /* Reads field 22 of /proc/PID/stat (proc(5)), the start time. Returns 0 or -errno. */
 int process_start_time(const char *proc, u32 pid, u64 *ret);
 
-/* Same for the text of that file. Returns 0 or -EINVAL. Pure. */
+/* Same as process_start_time(), for the text of /proc/PID/stat. Returns 0 or -EINVAL. Pure. */
 int process_parse_start_time(const char *stat, u64 *ret);
 
 /* Identifies the root of the process. All 0: the root of this process. Returns 0 or -errno. */

@@ -109,7 +109,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	(void)events;
 	client->on_end = sd_event_source_disable_unref(client->on_end);
 	if (child_reap(&client->child, how) == 0) {
-		/* A pidfd that is readable although the process runs cannot happen. Do not wait for it. */
+		/* The pidfd is readable, so the process cannot be running any more. Do not wait for it. */
 		(void)close(client->child.pidfd);
 		client->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The symbolizer: `pebsd --symbolizer`, which pebsd or its unit runs with a socket as its standard input.
- * Before it reads anything, it gives up what it does not need. That is all capabilities except
+ * Before it reads anything, it gives up all privileges that it does not need: all capabilities except
  * CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE and CAP_SYSLOG, new privileges, the network
  * (unless debuginfod is configured), writing files, and more memory than it may need.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A text that describes what a process executes. The first line is the process' name. The other lines are
- * those of /proc/PID/maps that are executable and have a name.
+ * A text that describes the code that a process executes. The first line is the process' name. The other
+ * lines are those of /proc/PID/maps that are executable and have a name.
  */
 #ifndef PEBSD_PROCESS_CODE_H
 #define PEBSD_PROCESS_CODE_H

@@ -60,7 +60,7 @@ static int make_environment(const char *debuginfod, struct environment *environm
 	    (r = environment_add(environment, "LANG", "C.UTF-8")) < 0)
 		return r;
 #ifdef __SANITIZE_ADDRESS__
-	/* LeakSanitizer attaches to the process with ptrace, which is forbidden there. */
+	/* LeakSanitizer attaches to the process with ptrace, which the symbolizer forbids. */
 	if ((r = environment_add(environment, "ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1")) < 0)
 		return r;
 #endif

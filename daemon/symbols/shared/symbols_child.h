@@ -11,7 +11,7 @@
  */
 int symbols_child_start(const char *program, const char *debuginfod, struct child *ret);
 
-/* Same, but with an existing socket: see child_run(). */
+/* Same as symbols_child_start(), but with an existing socket: see child_run(). */
 int symbols_child_run(const char *program, const char *debuginfod, int socket, struct child *ret);
 
 #endif

@@ -76,8 +76,8 @@ size_t symbols_wire_write_answer(u64 number, u64 held, const struct symbol *symb
 int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wire_answer *ret);
 
 /*
- * Writes what a process executes: the text of process_code.h, less than PROCESS_CODE_MAX bytes. Returns the
- * bytes written.
+ * Writes the description of the code that a process executes: the text of process_code.h, less than
+ * PROCESS_CODE_MAX bytes. Returns the bytes written.
  */
 size_t symbols_wire_write_code(u64 number, const char *text, u8 buffer[static SYMBOLS_WIRE_MAX]);
 
