@@ -5,7 +5,7 @@
  * The UAPI context has neither weight nor data source. Both lie in the kernel's perf_sample_data behind it
  * (kernel/events/core.c, bpf_overflow_handler). If the kernel has bpf_cast_to_kern_ctx (6.2 and later), plain
  * typed loads read them; otherwise bpf_probe_read_kernel fetches them. libbpf resolves the symbol
- * bpf_cast_to_kern_ctx at load, and the verifier drops the branch that is not taken.
+ * bpf_cast_to_kern_ctx at load, and the verifier drops the branch that does not run.
  *
  * With BEFORE_6_2 the code does not even name that symbol. If the kernel's own types lack a symbol, libbpf
  * searches those of all modules, and listing modules takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID,

@@ -29,7 +29,7 @@ grep -q '^machine: ' "$work/said" || fail 'the machine is not named'
 # tests/bench/README.md has the rows of these tables, each with its limit. The values are those of another run. A limit
 # has its unit only if something was measured.
 rows() {
-	sed -n 's/^| \([^|]*\) |.*| \([^|]*\) |$/\1: \2/p' | sed '/^---/d; s/: [0-9–][0-9.,]*$//; s/\(: at [a-z]* [0-9.,]*\) [A-Za-z]*$/\1/' | sort
+	sed -n 's/^| \([^|]*\) |.*| \([^|]*\) |$/\1: \2/p' | sed '/^---/d; s/: –$//; s/: [0-9][0-9.,]*$//; s/\(: at [a-z]* [0-9.,]*\) [A-Za-z]*$/\1/' | sort
 }
 "$programs/bench_report" markdown "$result" | rows >"$work/rows"
 grep -q -x pebsd "$work/rows" || fail 'the tables have no row of pebsd'

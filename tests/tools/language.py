@@ -5,15 +5,15 @@ Finds turns of phrase that a reader must read twice, in what people read.
 
   language.py [--except PATH]... [PATH...]     prints FILE:LINE, the words, and what to write instead
 
-A PATH is a file or a folder. Without any, all files that git knows are read. In C sources the tool reads strings (messages,
+A PATH is a file or a folder. Without any, all files are read but those in build/. In C sources the tool reads strings (messages,
 help) and comments. In scripts and configuration files it reads comments. In manual pages, interface descriptions, READMEs,
 rules and dashboards it reads all text. CONTRIBUTING, "Words", has the glossary. If a line must quote such a turn, write
 "language: quoted" into it or into the line above.
 """
+import fnmatch
 import json
 import os
 import re
-import subprocess
 import sys
 
 # The turn, and what to write instead. Matched without regard to case, across line ends.
@@ -140,11 +140,22 @@ def findings(path):
             yield number, f'{path}:{number}: "{words}": {better}'
 
 
+def listed(path):
+    """The files of a folder without those that are built, as far as their names are known."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if name not in (".git", "build"))
+        found += [os.path.normpath(os.path.join(folder, name)) for name in sorted(names)]
+    return found
+
+
 def files(paths, but):
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *(paths or ["."])]
-    command += [f":(exclude){path}" for path in [*but, *SKIPPED]]
-    listed = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")
-    return [path for path in listed if READ.search(path) and os.path.exists(path)]
+    left_out = tuple(os.path.normpath(path) for path in [*but, *SKIPPED])
+    return [path for start in paths or ["."] for path in listed(start)
+            if READ.search(path) and os.path.exists(path)
+            and not any(path == out or path.startswith(out + os.sep) or fnmatch.fnmatch(path, out) for out in left_out)]
 
 
 def main(arguments):

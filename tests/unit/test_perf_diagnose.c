@@ -211,7 +211,7 @@ Test(perf_diagnose, what_keeps_programs_from_loading)
 	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities = CAP(CAP_BPF);
 	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
-	facts.capabilities_known = false; /* unknown capabilities are no obstacle */
+	facts.capabilities_known = false; /* unknown capabilities are not an obstacle */
 	expect_bpf(&facts, NULL);
 	facts = sound();
 	facts.user_namespace = true;

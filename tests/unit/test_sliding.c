@@ -478,7 +478,7 @@ static struct collected parts_of(const struct sliding *sliding, u32 subject)
 }
 
 /*
- * A pane has so many subjects that a search in it uses its marks. The subjects are put in a different order
+ * A pane has enough subjects for a search in it to use its marks. The subjects are put in a different order
  * each time. A third of them have samples in a second, and some are closed in between.
  */
 Test(sliding, parts_are_what_each_pane_has_of_a_subject)
