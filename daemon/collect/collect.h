@@ -27,7 +27,7 @@ struct collect_settings {
 	struct names *names;
 	struct ledger *ledger;
 	bool names_from_slots; /* births bring names; else the adopter also adds names (a replay) */
-	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
+	u64 grace_ns;          /* time for which a removed cgroup keeps its slot in the index */
 	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC when a slot is retired; NULL: the collection's now_ns */
 	struct collect_listener listener;
 	/*
@@ -47,7 +47,7 @@ struct collect_settings {
 /* Exiting tasks still run under the id of a removed cgroup for a moment. */
 #define COLLECT_GRACE_NS (2 * NSEC_PER_SEC)
 
-/* How long a retired slot rests, until all programs that may have found it have ended. */
+/* The time for which a retired slot rests, until all programs that may have found it have ended. */
 #define COLLECT_REST_NS (100 * NSEC_PER_MSEC)
 
 struct collect;

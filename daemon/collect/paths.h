@@ -9,8 +9,8 @@
 
 enum path_standing {
 	PATH_WAITING,  /* no series and no figures: its samples are in `other` */
-	PATH_EXPORTED, /* has a series */
-	PATH_ENDED,    /* had one; its figures are kept for its return */
+	PATH_EXPORTED, /* the path has a series */
+	PATH_ENDED,    /* the path had a series; the figures are kept for its return */
 };
 
 struct path {
@@ -27,7 +27,7 @@ struct path {
 	bool has_input;
 	bool excluded;
 	bool in_top;
-	bool owns;   /* its series gets its differences */
+	bool owns;   /* differences of the path go to its own series */
 	bool forget; /* to be removed by paths_sweep() */
 };
 

@@ -70,8 +70,8 @@ struct series_input {
 struct series_kept {
 	u32 id;        /* 0: no record yet, except for `other` */
 	u32 moved;     /* bits: events whose figures changed */
-	bool changed;  /* its standing or cost changed */
-	bool counted;  /* its off-core counts changed */
+	bool changed;  /* the standing or cost of the series changed */
+	bool counted;  /* the off-core counts of the series changed */
 	u64 wanted_ns; /* as last saved */
 	struct state_ref name, standing, counters, figures[EVENTS_MAX];
 };

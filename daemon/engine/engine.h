@@ -54,7 +54,7 @@ struct engine_settings {
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
 	/* Called after each collection with the derived losses (reading_settle()). May be NULL. */
 	void (*settled)(const struct reading readings[EVENTS_MAX], void *userdata);
-	void *count_userdata; /* for all of these, and the next two */
+	void *count_userdata; /* for `count`, `count_cpus`, `settled`, `offcore_collect` and `adopt` */
 	/*
 	 * Settles the off-core counts of running tasks (perf_offcore.h). Called before the slots are read.
 	 * May be NULL.

@@ -22,7 +22,7 @@ struct drain {
 	u64 size;    /* bytes of the buffer that are filled */
 	u64 enabled; /* complete IA32_PEBS_ENABLE, with load latency bits, as the driver uses it */
 	u32 counts[DRAIN_COUNTERS];     /* records of each counter */
-	u32 collisions[DRAIN_COUNTERS]; /* records of several counters, dropped (before 0011b) */
+	u32 collisions[DRAIN_COUNTERS]; /* records of several counters, dropped (before PEBS format 0011b) */
 	u32 unclaimed;                  /* records that name no enabled counter */
 	u32 broken;                     /* 1: the rest of the buffer is not a record */
 	/* position of drain_next() */

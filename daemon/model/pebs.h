@@ -51,7 +51,7 @@ struct pebs_counter {
 	bool armed; /* overflowed: the next event triggers the assist */
 	/* Written while PEBS was on: reduced skid does not work until the next reload (skid.h). */
 	bool disturbed;
-	bool interrupt_due;             /* its overflow interrupt waits for the assist */
+	bool interrupt_due;             /* the counter's overflow interrupt waits for the assist */
 	bool asserted;                  /* edge detection: the condition held in the last cycle */
 	u8 skid_left;                   /* instructions that an armed counter still ignores */
 	struct counter_program program; /* the effect of `select` with the unit's other registers */

@@ -7,7 +7,7 @@
 
 enum operation { OPERATION_NONE, OPERATION_LOAD, OPERATION_STORE };
 
-/* Where the line really was. A data source encoding expresses this only in part. */
+/* The real location of the line. A data source encoding expresses this only in part. */
 enum place {
 	PLACE_L1,
 	PLACE_FILL_BUFFER, /* a miss of the same line was in flight */

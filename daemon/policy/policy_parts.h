@@ -81,7 +81,7 @@ struct subject {
 	struct path *path;
 	struct view *view;
 	struct group *group;
-	u32 number; /* in the view's sliding window */
+	u32 number; /* the subject's number in the view's sliding window */
 	u32 refs;   /* entries that list it */
 	u32 judged; /* policy.tick of the last judgement */
 	struct subject *next_doomed;
@@ -172,7 +172,7 @@ struct change {
 	struct ended *ended;
 };
 
-/* When the policy began to judge a rule. */
+/* The time at which the policy began to judge a rule. */
 struct rule_start {
 	u64 ns;
 	struct timespec time;

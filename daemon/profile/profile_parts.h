@@ -104,7 +104,7 @@ struct place {
 	u32 first;  /* index of its first frame in place_frames */
 	u8 n;       /* number of its frames; code with an answer has at least one */
 	u8 kind, region, state;
-	u8 start; /* programs or threads start in its outermost function */
+	u8 start; /* programs or threads start in the outermost function of this place */
 };
 
 /* Memory in which all addresses have the same name: [heap], [stack], [anon]. */

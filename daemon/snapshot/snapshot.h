@@ -97,7 +97,7 @@ struct snapshot_cgroup {
 	bool guest_not_sampled; /* it holds a virtual machine, whose guest mode is not sampled */
 	const struct figures *figures[EVENTS_MAX]; /* existing figures; read all with snapshot_figures() */
 	const void *made_of; /* source of figures that are not in `figures`; owned by the snapshot */
-	u32 entry;           /* its number in window and trend */
+	u32 entry;           /* the cgroup's number in the window and the trend */
 	/* For a sum of subtrees (snapshot_view.h): its members. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
@@ -173,7 +173,7 @@ struct snapshot {
 	u64 map_bytes;     /* memory of the existing BPF maps */
 	u64 map_bytes_max; /* limit for adding slots; 0: none are added */
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
-	struct maybe_u64 anonymous_peak_bytes; /* its maximum during the start, as far as it was measured */
+	struct maybe_u64 anonymous_peak_bytes; /* peak of RssAnon during the start, if measured */
 	u64 births_without_slot;
 	u64 without_slot;              /* cgroups without a slot now, as far as known */
 	const struct no_slot *no_slot; /* paths of those that may be exported; NULL: not known */
@@ -190,7 +190,7 @@ struct snapshot {
 	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
 		*notes; /* for the reader, for example about a truncated recording; NULL-terminated */
-	const struct recording *recordings; /* those that are replayed; NULL: none */
+	const struct recording *recordings; /* the replayed recordings; NULL: none */
 	size_t n_recordings;
 	const struct container_lookup *containers; /* NULL: of cgroups only paths are known */
 };

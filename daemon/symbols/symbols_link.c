@@ -350,8 +350,8 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	(void)fd;
 	(void)events;
 	/*
-	 * Answers sent before its end are valid. Read only while answers arrive: another process may hold the
-	 * other end of the socket open.
+	 * Answers that the symbolizer sent before it ended are valid. Read only while answers arrive: another
+	 * process may hold the other end of the socket open.
 	 */
 	do {
 		before = symbols->queue.n;

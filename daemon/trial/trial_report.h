@@ -56,7 +56,7 @@ struct trial_rule {
 	u64 cgroups_fired;
 	double firing_s;
 	u64 still_firing; /* at the end of a stretch */
-	u64 cgroups;      /* that the rule matches, and that have a sample */
+	u64 cgroups;      /* cgroups that the rule matches and that have at least one sample */
 	u64 cgroups_judged;
 	double known_s;
 	double unknown_s[UNKNOWN_NOT_MEASURED + 1]; /* by reason */

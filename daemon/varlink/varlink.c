@@ -57,8 +57,8 @@ struct connection {
 	u64 taken;       /* bytes that the client has read since `since_us` */
 	u64 period_sent; /* bytes that the kernel accepted in this period */
 	u64 queued;      /* bytes that the kernel held when the period began */
-	bool waits;      /* it has a call that is not answered yet */
-	bool needs_room; /* that call waits for memory */
+	bool waits;      /* the client has a call that is not answered yet */
+	bool needs_room; /* the unanswered call waits for memory */
 	u64 turn;        /* the server's `turns` at connection or at its last answer */
 	bool input_ended;
 	bool closing; /* close it when its output has been sent */

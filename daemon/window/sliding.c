@@ -54,7 +54,7 @@ struct sliding {
 	size_t scratch_room;
 
 	/* The open collection. */
-	u64 last_ns; /* its begin */
+	u64 last_ns; /* start of the open collection */
 	u64 now_ns;
 	struct sliding_time now_time;
 	bool is_open;

@@ -35,7 +35,10 @@ struct sliding;
 typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
 				const struct sliding_time *time);
 
-/* Called before a pane leaves, and before its records do. Its time also passes for idle subjects. */
+/*
+ * Called before a pane leaves the window, and before its records leave. The pane's time also leaves the window of
+ * subjects that have no record in the pane.
+ */
 typedef void (*sliding_passing)(void *userdata, const struct sliding_time *time);
 
 struct sliding_settings {

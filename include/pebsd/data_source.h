@@ -30,7 +30,7 @@
 	X(UNCACHED, "uncached")         \
 	X(UNKNOWN, "unknown")
 
-/* What the snoop found. If the hardware reports several results, the most informative one wins. */
+/* The result of the snoop. If the hardware reports several results, the most informative one wins. */
 #define SNOOPS(X)       \
 	X(NA, "na")     \
 	X(NONE, "none") \

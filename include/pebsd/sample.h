@@ -22,7 +22,7 @@ struct sample {
 	u64 code_address;        /* instruction pointer */
 	u64 period;              /* the sample's weight; 0 if a recording does not have it */
 	u32 instruction_latency; /* core cycles, dispatch to retirement */
-	u16 event;               /* index of its event, below EVENTS_MAX */
+	u16 event;               /* index of the sample's event, below EVENTS_MAX */
 	u16 fields;              /* enum sample_field */
 };
 

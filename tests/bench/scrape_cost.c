@@ -38,7 +38,7 @@
 #define CLIENTS      50
 #define TICKS        150
 #define TICK_NS      (20 * NSEC_PER_MSEC)
-#define KINDS        3 /* how many samples a cgroup has: few, more, many */
+#define KINDS        3 /* kinds of cgroups by number of samples: few, more, many */
 #define EVENTS       2
 #define CLIENT_ROOM  65536
 #define USAGE_FAILED 2

@@ -37,7 +37,7 @@
 /* The task's progress, in memory shared with the parent. */
 struct progress {
 	volatile u64 rounds;
-	volatile u64 cpu_ns; /* its own CPU time, updated every 64 rounds */
+	volatile u64 cpu_ns; /* CPU time of the task, updated every 64 rounds */
 	volatile bool over;
 };
 

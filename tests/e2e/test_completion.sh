@@ -79,7 +79,7 @@ offers() {
 $(diff <(echo "$found") <(echo "$expected") | sed -n 's/^</-/p; s/^>/+/p')"
 }
 
-# What the help of the programs lists.
+# The words that the help of the programs lists.
 mapfile -t verbs < <("$PEBSCTL" --help | awk '/^Verbs:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
 mapfile -t options < <("$PEBSCTL" --help | sed -n '/^Options:/,/^$/s/^  \(-., \)\?\(--[a-z-]*\).*/\2/p')
 mapfile -t daemon_options < <("$PEBSD" --help | grep -o '^  *--[a-z-]*' | tr -d ' ')

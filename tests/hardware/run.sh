@@ -334,7 +334,7 @@ try() {
 		verdict failed "$name: pebsd samples" "$(tail -n 1 "$work/pebsd.said")"
 	else
 		record_by_perf
-		# The chase need not share the CPUs with what follows.
+		# The chase is no longer needed, and would take CPU time from the steps below.
 		end_chase
 		include <"$work/said.json"
 		tell_figures "$name" "$ldlat" "$cpu" "$bytes" "$node" "$@"

@@ -218,7 +218,7 @@ Test(model_workload, what_nobody_has_has_no_name)
 	}
 }
 
-/* What the loads of one instruction in a loop found. */
+/* The results of the loads of one instruction in a loop. */
 struct found {
 	u64 loads;
 	u64 places[PLACE_COUNT];

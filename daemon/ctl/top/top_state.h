@@ -42,7 +42,7 @@ struct top_state {
 /* The contents of the screen. */
 struct top_shown {
 	size_t rows; /* of the table, also those not fetched; or lines of the page */
-	size_t room; /* how many fit on the screen */
+	size_t room; /* number of rows that fit on the screen */
 	size_t n_events;
 	size_t first, n; /* rows that have been fetched */
 	/*

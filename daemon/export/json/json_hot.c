@@ -209,7 +209,7 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 			add_place(&sum, &places->places[i]);
 			(*ret_n)++;
 		}
-	event->unnamed = unnamed; /* each is counted again when it is shown */
+	event->unnamed = unnamed; /* each unnamed item is counted again when it is shown */
 	return sum;
 }
 

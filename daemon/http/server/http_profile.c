@@ -123,7 +123,7 @@ static void leave(struct http_waiting *waiting)
 				-1);
 }
 
-/* Call it before the connection is freed. */
+/* Removes a waiting request. Call this before its connection is freed. */
 static void forget(struct http_waiting *waiting)
 {
 	struct http_profile *profile = waiting->owner;

@@ -4,8 +4,8 @@
  *
  * A sample counts if its event is one of loads or stores and records a data source or a weight. The sample's
  * cgroup is the recorded one (PERF_SAMPLE_CGROUP), named by its path, or "cgroup:ID" if the path was not
- * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name of its thread at that time, as perf
- * script prints it.
+ * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name that the sample's thread had at that
+ * time, as perf script prints it.
  */
 #ifndef PEBSD_REPLAY_H
 #define PEBSD_REPLAY_H

@@ -70,7 +70,7 @@ int resolver_find(struct resolver *resolver, const struct symbol_query *query, s
  */
 int resolver_kernel(struct resolver *resolver, bool *ret_hidden);
 
-/* Bytes that it holds, approximate. */
+/* Returns the approximate memory of the resolver, in bytes. */
 u64 resolver_bytes(const struct resolver *resolver);
 
 #endif

@@ -111,7 +111,7 @@ wait_until 'BPF programs are gone' 30 programs_are "$bpf_before"
 expect 'what was configured, when it is removed' '# mine' "$(tail -n 1 /etc/pebsd/pebsd.conf)"
 exits 'apt-get purge' 0 apt-get purge --yes pebsd
 expect 'what a purge leaves' '' "$(named_after_it)"
-# Nobody can remove users without that program.
+# The package can remove its user and group only if userdel exists.
 ! command -v userdel >/dev/null ||
 	expect 'users and groups' '' "$(grep -h '^pebsd' /etc/passwd /etc/group || :)"
 expect 'failed units' '' "$(systemctl list-units --failed --plain --no-legend 'pebsd*')"
