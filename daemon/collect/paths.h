@@ -19,7 +19,7 @@ struct path {
 	u64 hash;
 	enum path_standing standing;
 	double samples; /* decays as the cost does */
-	u64 seen_ns;    /* when it last had a sample */
+	u64 seen_ns;    /* time of the path's last sample */
 
 	/* The plan of the update under way. */
 	double next_cost;

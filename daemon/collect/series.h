@@ -79,7 +79,7 @@ struct series_kept {
 /* One exported series. `figures[event]` is NULL until the event's first sample in it. */
 struct series {
 	char *path;
-	u64 wanted_ns; /* when it was last among the N, CLOCK_MONOTONIC */
+	u64 wanted_ns; /* time at which the path was last among the N, CLOCK_MONOTONIC */
 	double cost;   /* weighted latency, decays with a half-life of SERIES_HALF_LIFE_NS */
 	struct figures *figures[EVENTS_MAX];
 	struct offcore_counters *offcore; /* NULL until something is counted */

@@ -260,7 +260,7 @@ static void drop(struct zooms *zooms, size_t index)
 	memmove(&zooms->held[index], &zooms->held[index + 1], (zooms->n - index) * sizeof(*zooms->held));
 }
 
-/* Does all work that is due at `now_ns`. Returns when there is more to do; 0: never. */
+/* Does all work that is due at `now_ns`. Returns the time at which there is more to do; 0: never. */
 static u64 turn(struct zooms *zooms, u64 now_ns)
 {
 	u64 next_ns = 0;

@@ -58,7 +58,7 @@ struct calibrate_timing {
 	bool known;
 	double ns;
 	double per_second;                 /* samples in a second of the work */
-	char reason[CALIBRATE_REASON_MAX]; /* why it is unknown; a part of a sentence */
+	char reason[CALIBRATE_REASON_MAX]; /* the reason why the cost is unknown; a part of a sentence */
 };
 
 struct calibrate_result {

@@ -31,8 +31,8 @@ struct machine_event {
 	bool auxiliary;       /* auxiliary of the load latency event */
 	bool locked;          /* only locked accesses */
 	u8 operations, asked; /* sets: bits of enum operation and enum asked */
-	u16 places;           /* of enum place */
-	u8 translated;        /* of enum translated */
+	u16 places;           /* set: bits of enum place */
+	u8 translated;        /* set: bits of enum translated */
 	u8 offcore;           /* MSR_OFFCORE_RSP_0 or _1 */
 	u32 counters;         /* general-purpose counters that can count it */
 };

@@ -88,8 +88,8 @@ struct pebs_unit {
 	u64 offcore[2];
 	struct pebs_tagged tagged;
 	u32 tag_left;   /* loads until the next one is tagged */
-	u64 tag_free;   /* when the tagged load retired; loads dispatched before cannot be tagged */
-	u64 tsc;        /* when the last instruction retired; 0: none yet */
+	u64 tag_free;   /* time at which the tagged load retired; loads dispatched before cannot be tagged */
+	u64 tsc;        /* time at which the last instruction retired; 0: none yet */
 	u64 cycles;     /* between the retirements of the last two instructions */
 	u64 counting;   /* counters that count, as bits of the status registers */
 	bool tagging;   /* the load latency facility is on, for a counter that counts */

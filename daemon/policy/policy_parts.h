@@ -22,7 +22,7 @@
 #include "policy/policy_screen.h"
 #include "window/baseline.h"
 
-/* How long after its removal a cgroup may still get samples, from tasks that are exiting. */
+/* The time after its removal in which a cgroup may still get samples, from tasks that are exiting. */
 #define POLICY_STRAY_NS (5 * NSEC_PER_SEC)
 
 /* The baseline of a ratio's state. */
@@ -55,7 +55,7 @@ struct view_rule {
 	u32 rule; /* index in the policy's rules */
 	u32 like; /* index in the view's rules of the first one with the same patterns */
 	bool not_measured;
-	bool matches; /* scratch of view_group(): the rule matches its path */
+	bool matches; /* scratch of view_group(): the rule matches the path */
 	struct limits limits;
 	struct screen screen;
 };
@@ -82,7 +82,7 @@ struct subject {
 	struct view *view;
 	struct group *group;
 	u32 number; /* the subject's number in the view's sliding window */
-	u32 refs;   /* entries that list it */
+	u32 refs;   /* number of entries that list the subject */
 	u32 judged; /* policy.tick of the last judgement */
 	struct subject *next_doomed;
 	bool active;  /* listed in view.active */
@@ -131,7 +131,7 @@ struct path {
 	u64 gone_ns; /* if gone: the time of the removal, or of the last sample after it */
 	u64 removed_ns;
 	bool gone;
-	enum alert_end end; /* if gone: the reason with which its alerts end */
+	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
 	struct entry *entry;
 	struct subject *subjects;
 	bool owner_is_root; /* this and the next two: the preference */

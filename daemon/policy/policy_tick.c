@@ -64,7 +64,7 @@ static int judge_number(struct policy *policy, const struct view *view, size_t n
 	return number < view->n_numbers ? judge_one(policy, view->by_number[number]) : 0;
 }
 
-/* How many subjects ahead of the judged one a tally is prefetched. */
+/* The distance, in subjects, at which tallies are prefetched. */
 #define FETCH_AHEAD 2
 
 /* Judges the subjects whose window changed, and the active ones, whose state also changes with time. */

@@ -61,7 +61,7 @@ struct snapshot_cost {
 	struct maybe_double interrupt_ns; /* per sample at the present rate, from `dense` and `sparse` */
 	struct snapshot_interrupt dense;  /* calibrated at the start, with frequent samples */
 	struct snapshot_interrupt sparse; /* with rare samples; not known: the costs are lower bounds */
-	struct maybe_double program_ns;   /* per sample, measured for some of them */
+	struct maybe_double program_ns;   /* per sample, measured for some samples */
 	const char *state;                /* "steady", "over budget", ...; NULL: not governed */
 	u64 changes[GOVERNOR_REASONS];    /* of the period by the governor since the start, by reason */
 };
@@ -80,7 +80,7 @@ struct snapshot_event {
 	struct maybe_double running_ratio;       /* running / enabled time, 0 to 1 */
 	struct maybe_double throttled_seconds;   /* stopped for too many samples, summed over CPUs */
 	struct maybe_u64 throttles;              /* number of stops for too many samples */
-	struct maybe_u64 rearmed;           /* how often it was silent on a CPU until it was armed again */
+	struct maybe_u64 rearmed;           /* number of times that a silent event was rearmed on a CPU */
 	struct maybe_double paused_seconds; /* in a requested pause, summed over CPUs */
 	struct maybe_u64 filtered; /* samples of operations that the event excludes; not part of `total` */
 	struct snapshot_cost cost;
@@ -94,7 +94,7 @@ struct snapshot_cgroup {
 		*path; /* below the cgroup2 root; "comm:NAME" or "cgroup:ID" in a replay, "model:WORKLOAD" */
 	u64 id;        /* 0 if there is none */
 	bool alive;
-	bool guest_not_sampled; /* it holds a virtual machine, whose guest mode is not sampled */
+	bool guest_not_sampled; /* the cgroup holds a virtual machine, whose guest mode is not sampled */
 	const struct figures *figures[EVENTS_MAX]; /* existing figures; read all with snapshot_figures() */
 	const void *made_of; /* source of figures that are not in `figures`; owned by the snapshot */
 	u32 entry;           /* the cgroup's number in the window and the trend */

@@ -19,10 +19,10 @@
  */
 #define GATHER_US 2000
 
-/* How long a killed process may take to end. It may be waiting for a file system that does not respond. */
+/* The time that a killed process may take to end. A file system that does not respond may delay the process. */
 #define END_NS (10 * NSEC_PER_SEC)
 
-/* How often the time limit of a request may be extended by another SYMBOLS_QUESTION_S. */
+/* The number of times that the time limit of a request may be extended by SYMBOLS_QUESTION_S. */
 #define PROLONGED_MAX 6
 
 /* Failures are logged at most once in this time. */

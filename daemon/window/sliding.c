@@ -47,7 +47,7 @@ struct sliding {
 	/* The open pane. */
 	u64 begin_ns;
 	struct sliding_time time;
-	struct numbers in_pane; /* subjects with a record in it */
+	struct numbers in_pane; /* subjects with a record in the pane */
 	struct tally *spare;    /* for sliding_subject.open; linked through their first bytes */
 	size_t n_spare;
 	u8 *scratch;

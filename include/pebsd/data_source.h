@@ -40,7 +40,7 @@
 	X(FWD, "fwd")   \
 	X(PEER, "peer")
 
-/* How the address was translated. `hit` means the first or second level, and it is not known which. */
+/* The translation of the address. `hit` means the first or second level, and it is not known which. */
 #define TLBS(X)             \
 	X(NA, "na")         \
 	X(L1_HIT, "l1_hit") \

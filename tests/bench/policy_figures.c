@@ -303,8 +303,9 @@ static int step(struct policy *policy, struct subject *subjects, size_t n, unsig
 }
 
 /*
- * How often per week chance alone keeps a normal moving average over WINDOW above its 95 % point for FOR.
- * This is what to expect of a rule exactly at its threshold. It is simulated without policy's code.
+ * Returns the number of times per week that chance alone keeps a normal moving average over WINDOW above its
+ * 95 % point for FOR. A rule exactly at its threshold should fire as often. The number is simulated without
+ * policy's code.
  */
 static double derived_fires(u64 weeks)
 {

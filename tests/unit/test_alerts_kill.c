@@ -256,7 +256,7 @@ static bool stands_as(const struct standing *a, const struct standing *b)
  * process was found.
  */
 struct twin {
-	struct alert_store now; /* the twin's memories */
+	struct alert_store now; /* the alerts that the twin has in memory */
 	struct told told[TOLD_MAX];
 	size_t n_told;
 };

@@ -169,7 +169,7 @@ struct host {
 	u64 total;             /* samples of both events */
 	u64 seen[CGROUPS + 1]; /* samples of each cgroup, and of `other`, that a scraper has seen */
 	u64 increases;         /* sum of all increases that it has seen */
-	u64 begun_ns[CGROUPS]; /* when it got its series; 0: no series */
+	u64 begun_ns[CGROUPS]; /* time at which the cgroup got a series; 0: no series */
 	size_t most, begins, ends;
 };
 

@@ -36,7 +36,7 @@ struct top_state {
 	size_t first;        /* first row that is drawn */
 	size_t scroll;       /* lines of the page above the screen */
 	bool selected_sum;   /* the marked row is the sum of a subtree */
-	const char *message; /* why the last key had no effect; NULL: it had */
+	const char *message; /* the reason why the last key had no effect; NULL: it had */
 };
 
 /* The contents of the screen. */

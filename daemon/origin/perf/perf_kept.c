@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "origin/perf/perf_diagnose.h"
 
-/* How the events of the previous process are taken over. */
+/* The state of taking over the events of the previous process. */
 struct taking_over {
 	const struct perf_keep_settings *settings;
 	struct perf_kept_set before;

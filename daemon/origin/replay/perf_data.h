@@ -34,7 +34,7 @@ struct perf_data_record {
 	bool timed; /* `time` is known */
 	u64 time;   /* ns of the recording's clock */
 	union {
-		struct perf_data_sample sample; /* all 0 if its event is not known */
+		struct perf_data_sample sample; /* all 0 if the event is not known */
 		struct {
 			u32 tid;
 			const char *name; /* not terminated */

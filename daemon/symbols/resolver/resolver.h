@@ -28,7 +28,7 @@ struct resolver_settings {
 #define RESOLVER_ALL_MAPPINGS_MAX (64ULL * RESOLVER_MAPPINGS_MAX)
 #define RESOLVER_JIT_BYTES_MAX    (256ULL << 20) /* of all JIT maps */
 #define RESOLVER_MODULE_BYTES_MAX (512ULL << 20) /* symbols and DWARF of all files, approximate */
-#define RESOLVER_DESCRIPTORS_MAX  900            /* files that it keeps open */
+#define RESOLVER_DESCRIPTORS_MAX  900            /* files that a resolver keeps open */
 
 struct resolver;
 

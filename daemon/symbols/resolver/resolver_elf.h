@@ -31,7 +31,7 @@ struct elf_symbol {
 struct elf_symbols {
 	struct elf_symbol *symbols; /* sorted by `start` */
 	size_t n, room;
-	u64 bytes; /* bytes of the file that were read for them */
+	u64 bytes; /* bytes of the file that were read for the symbols */
 };
 
 struct elf_file {

@@ -9,14 +9,14 @@
 
 struct process {
 	u32 pid;
-	char *root;     /* prefix of the paths in its maps, "" for "/"; NULL: not known */
+	char *root;     /* prefix of the paths in `maps`, "" for "/"; NULL: not known */
 	u64 start_time; /* /proc/PID/stat, in ticks; 0: not known */
 	struct maps *maps;
-	u64 read;    /* when its maps were read, CLOCK_MONOTONIC in ns; 0: never */
-	u64 took;    /* how long that took, ns */
+	u64 read;    /* time at which `maps` was read, CLOCK_MONOTONIC in ns; 0: never */
+	u64 took;    /* duration of reading `maps`, ns */
 	u64 checked; /* when pid reuse was last checked, CLOCK_MONOTONIC in ns */
 	struct jit_file jit;
-	u64 jit_looked; /* when the file was last looked for or read; 0: never */
+	u64 jit_looked; /* time at which the file was last looked for or read; 0: never */
 	enum { VDSO_NOT_COMPARED, VDSO_OWN, VDSO_OTHER } vdso;
 	u64 used;
 	struct process *next;
