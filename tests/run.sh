@@ -71,7 +71,7 @@ start() {
 	group=$!
 }
 
-# Waits for what start() started. Sets `status` and `timed_out`.
+# Waits for the program that start() started. Sets `status` and `timed_out`.
 finish() {
 	wait "$group" 2>/dev/null
 	status=$?

@@ -14,7 +14,7 @@
 #include "engine/engine_offcore.h"
 #include "state/state.h"
 
-/* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
+/* The longest window: as long as the entry of a removed cgroup is kept. */
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures what the interrupt of a sample costs on this machine, without our program. Memory work is timed
+ * Measures the cost of a sample's interrupt on this machine, without our program. Memory work is timed
  * with and without interrupts of an event of the same PMU and precision. The event is opened only for the
  * thread that does the work, and its program only counts its runs. The difference is the cost of the
  * interrupt: the record, the handler, and the call of an empty program. It is timed at two rates, because an

@@ -68,7 +68,7 @@ enum governor_reason {
 	GOVERNOR_REASONS
 };
 
-/* Why samples are few and the period stays, although the budget has room for twice as many. */
+/* The reason why samples are few and the period stays, although the budget has room for twice as many. */
 enum governor_hold {
 	GOVERNOR_NOT_HELD,
 	GOVERNOR_HELD_BY_LIMIT,       /* kernel.perf_event_max_sample_rate has no room */

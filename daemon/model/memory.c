@@ -44,7 +44,7 @@ struct outcome {
 	enum asked asked;
 	u32 cycles;  /* without queueing */
 	u32 scale;   /* scale of the queueing delay */
-	u32 doubles; /* how often that delay can double */
+	u32 doubles; /* number of times that the queueing delay can double */
 };
 
 /* -- layout -- */

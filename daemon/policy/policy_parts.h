@@ -53,7 +53,7 @@ struct state {
 
 struct view_rule {
 	u32 rule; /* index in the policy's rules */
-	u32 like; /* index in the view's rules of the first one with the same patterns */
+	u32 like; /* index of the first rule of the view that has the same patterns */
 	bool not_measured;
 	bool matches; /* scratch of view_group(): the rule matches the path */
 	struct limits limits;
@@ -179,7 +179,7 @@ struct rule_start {
 };
 
 /*
- * How many names of the list of cgroups without a slot a rule matches. A cache for readers, of one list as of one
+ * The number of cgroups without a slot whose names a rule matches. A cache for readers, of one list as of one
  * walk: matching takes long if the list is long.
  */
 struct no_slot_matches {
@@ -305,7 +305,7 @@ int entry_list(struct policy *policy, struct entry *entry, unsigned event);
 /* Returns the `extra` of a state, and makes one if there is none. */
 int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);
-/* Applies the preference of its path. The next tick judges the subject. */
+/* Applies the preference of the subject's path. The next tick judges the subject. */
 int subject_prefer(struct policy *policy, struct subject *subject);
 
 static inline const struct view_rule *subject_view_rule(const struct subject *subject, size_t member)

@@ -142,9 +142,9 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 }
 
 /*
- * Returns how long a subject outlives its cgroup. An alert ends when the window has passed. Without an alert
- * nothing waits for the end of the window. So the memory that short-lived cgroups hold does not depend on the
- * length of the window.
+ * Returns the time by which a subject outlives its cgroup. An alert ends when the window has passed. Without
+ * an alert nothing waits for the end of the window. So the memory that short-lived cgroups hold does not
+ * depend on the length of the window.
  */
 static u64 gone_for_ns(const struct subject *subject)
 {

@@ -114,7 +114,7 @@ struct snapshot_offcore {
 		u64 errors[OFFCORE_KINDS]; /* failed readings, all CPUs and cgroups */
 	} pmus[OFFCORE_PMUS_MAX];
 	u64 cpus;     /* number of CPUs that count now */
-	u64 switches; /* task switches on these */
+	u64 switches; /* task switches on the CPUs that count */
 	u64 settles;  /* readings of the counters: at switches between cgroups, and at collections */
 	struct maybe_double settle_ns;  /* per reading, measured for one of OFFCORE_TIMED_EVERY */
 	struct maybe_double cost_ratio; /* share of the time of these CPUs, over the last collection */
@@ -138,7 +138,7 @@ struct trend;
 struct snapshot {
 	const char *origin;                 /* "perf", "replay", "model" */
 	u64 sequence;                       /* number of the collection; grows */
-	struct timespec since;              /* CLOCK_REALTIME of the begin of the covered time */
+	struct timespec since;              /* CLOCK_REALTIME at the start of the covered time */
 	struct timespec taken;              /* CLOCK_REALTIME of the collection */
 	struct maybe_double window_seconds; /* not known: everything since `since` */
 

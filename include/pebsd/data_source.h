@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `union perf_mem_data_src` says about a sample, in pebsd's terms.
+ * The meaning of `union perf_mem_data_src` for a sample, in pebsd's terms.
  *
  * The bit positions are those of include/uapi/linux/perf_event.h (read in Linux 6.1, 6.12 and 7.3). Only the
  * fields named here are used, and each is extracted with its own mask. Newer kernels and other architectures

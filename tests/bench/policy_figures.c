@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How far policy's decisions can be trusted: false alarms over simulated weeks, and how often a step is found
- * in time, by the number of samples. Each is compared with a naive rule on the same data, which compares the
- * point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
+ * Measures the reliability of policy's decisions: false alarms over simulated weeks, and how often a step is
+ * found in time, by the number of samples. Each is compared with a naive rule on the same data, which compares
+ * the point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
  *
  * Latencies are those of the model's workload `mix`, scaled so that the metric has the value that a scenario
  * needs. Each sample is drawn independently, so that the series is stationary. Everything is seeded. Fails if

@@ -508,8 +508,8 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 }
 
 /*
- * The start that fails has the previous settings, or others that would start from zero. The process after it has
- * the previous settings again, as when somebody undoes an edit. It must find everything.
+ * The start that fails has the previous settings, or others that would start from zero. The process after it
+ * has the previous settings again, as when somebody undoes an edit. It must find everything.
  */
 Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
 {
@@ -756,7 +756,7 @@ Test(kept, the_books_are_cut_off)
 	expect_anew();
 }
 
-/* Returns what the process writes to its log. The caller frees it. */
+/* Returns the text that the process writes to its log. The caller frees it. */
 static char *log_of(struct variation variation, struct found *ret)
 {
 	FILE *log = tmpfile();

@@ -228,7 +228,7 @@ static void watch_stores(const struct kernel *kernel, const struct state *state,
 /* The way in which a process ends. */
 struct fate {
 	bool watched;
-	bool rests;      /* long enough that slots become free */
+	bool rests;      /* the process waits until slots become free */
 	u64 store;       /* killed before this store; 0: not */
 	u64 nanoseconds; /* killed after this time; 0: not */
 	u64 *ret_stores; /* number of its stores; shared; may be NULL */

@@ -13,7 +13,7 @@ ln -s "$(realpath "$PEBSCTL")" "$work/bin/pebsctl"
 ln -s "$(realpath "$PEBSD")" "$work/bin/pebsd"
 export PATH=$work/bin:$PATH HOME=$work INPUTRC=/dev/null HISTFILE='' TERM=dumb
 
-# Each of these functions prints what its shell offers at the end of a line, sorted.
+# Each of these functions prints the words that its shell offers at the end of a line, sorted.
 
 # insert-completions (M-*) makes readline put all completions on the line. A function that replaces the program gets
 # them as its arguments.

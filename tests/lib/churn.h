@@ -8,7 +8,7 @@
  * nowhere else.
  *
  * A second thread creates and removes the cgroups and injects the samples. It waits if the engine's thread
- * has not run for long, because a busy machine is not what is tested.
+ * has not run for long, because the test is not about busy machines.
  */
 #ifndef PEBSD_TEST_CHURN_H
 #define PEBSD_TEST_CHURN_H

@@ -434,7 +434,7 @@ Test(model_workload, order_of_their_mean_latencies)
 	}
 }
 
-/* How a sample shows the problem of each workload: the classes of loads above the threshold. */
+/* The sign of each workload's problem in a sample: the classes of loads above the threshold. */
 Test(model_workload, what_shows_each)
 {
 	FOREACH_MACHINE(machine)

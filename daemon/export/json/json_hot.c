@@ -215,8 +215,8 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 
 /* The known facts about the items that are not listed. */
 struct left_out {
-	struct hot_place most; /* the maximum that each of them can have */
-	u64 n;                 /* number of them that are in the tables */
+	struct hot_place most; /* the maximum that each item can have */
+	u64 n;                 /* number of these items that are in the tables */
 };
 
 static void leave_out(struct left_out *left, const struct hot_place *place)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sampling costs on a machine with a given number of CPUs: descriptors, memory and start time. Pure
+ * The cost of sampling on a machine with a given number of CPUs: descriptors, memory and start time. Pure
  * functions. The caller supplies costs that can only be measured. A cost that was not measured stays unknown.
  */
 #ifndef PEBSD_PERF_COST_H

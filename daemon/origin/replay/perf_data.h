@@ -81,8 +81,8 @@ int perf_data_fd(const struct perf_data *data);
 const char *perf_data_message(const struct perf_data *data);
 
 /*
- * Returns what is known of the events so far. In a pipe, they are announced in records before their first
- * samples.
+ * Returns the description of the events that are known so far. In a pipe, they are announced in records before
+ * their first samples.
  */
 const struct perf_data_events *perf_data_events(const struct perf_data *data);
 

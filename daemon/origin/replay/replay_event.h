@@ -18,7 +18,7 @@
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret);
 
 /*
- * Returns what the latencies of the CPU measure, or LATENCY_NONE if that is not known. `cpuid` has perf's
+ * Returns the kind of the CPU's latencies, or LATENCY_NONE if that is not known. `cpuid` has perf's
  * format, or is NULL.
  */
 enum latency_kind replay_latency_kind(const char *cpuid);

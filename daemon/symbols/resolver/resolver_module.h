@@ -52,7 +52,7 @@ void module_done(struct module *module);
 int module_find(struct module *module, u64 address, enum symbol_kind kind, bool debuginfod,
 		struct symbol *ret);
 
-/* Frees what can be read again. */
+/* Frees the data that can be read again. */
 void module_forget(struct module *module);
 
 u64 module_bytes(const struct module *module);

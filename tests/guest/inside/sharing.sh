@@ -78,7 +78,7 @@ settle_sharing() {
 	take_touched
 }
 
-# take_touched: writes what the service touched, by the books, to $work/touched.
+# take_touched: writes the accesses of the service, by the books, to $work/touched.
 take_touched() {
 	pmu touched >"$work/touched"
 	! grep -q full "$work/touched" || wrong 'the books are full'
