@@ -241,7 +241,7 @@ work() {
 	exit
 }
 
-# Waits until one of them ends, then prints and counts its result.
+# Waits until one of the tests ends, then prints and counts the result of that test.
 end_work() {
 	local pid number what text ended=''
 	wait -n -p pid "${!workers[@]}" 2>/dev/null

@@ -15,7 +15,7 @@ enum path_standing {
 
 struct path {
 	struct series series;
-	struct path *next; /* in its hash bucket */
+	struct path *next; /* next path in the hash bucket */
 	u64 hash;
 	enum path_standing standing;
 	double samples; /* decays as the cost does */

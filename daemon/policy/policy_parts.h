@@ -125,7 +125,7 @@ struct view {
 };
 
 struct path {
-	struct path *next; /* in its bucket, sorted by hash, then by bytes */
+	struct path *next; /* next path in the bucket, sorted by hash, then by bytes */
 	u64 hash;
 	TAILQ_ENTRY(path) gone_list;
 	u64 gone_ns; /* if gone: the time of the removal, or of the last sample after it */
@@ -141,7 +141,7 @@ struct path {
 };
 
 struct entry {
-	struct entry *next; /* in its bucket */
+	struct entry *next; /* next entry in the bucket */
 	u32 number;
 	u32 known; /* a bit for each event whose subjects are listed */
 	struct path *path;

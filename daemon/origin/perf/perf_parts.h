@@ -70,8 +70,8 @@ void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *eve
 void perf_set_keep_closed(struct perf_event_set *set, int cpu);
 
 /*
- * The same for a new event: stores it and writes its counts, before it is enabled. If that fails, which is
- * logged, the event samples anyway.
+ * Saves a new event of a saved set: stores it and writes its counts, before it is enabled. If that fails,
+ * which is logged, the event samples anyway.
  */
 void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event);
 
