@@ -46,7 +46,7 @@ struct retired {
 	u64 physical;   /* physical address of the data; 0: same as `address` */
 	u64 tsc;        /* time at which the instruction retired, core clock cycles since the start */
 	u64 time_stamp; /* the time-stamp counter at that time, for the record; 0: same as `tsc` */
-	const struct retired_registers *registers; /* as the instruction left them; NULL: records have none */
+	const struct retired_registers *registers; /* values after the instruction; NULL: records have none */
 	u32 latency; /* core clock cycles from first dispatch to the data, 18.8.1.2; loads and stores */
 	u32 instruction_latency; /* core clock cycles from dispatch to retirement; not below `latency` */
 	u8 operation;            /* enum operation */

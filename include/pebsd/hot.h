@@ -38,7 +38,7 @@ enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
 /* The members that a hit writes, except the weight. */
 struct hot_counter {
 	u64 item;    /* 0: unused, or being written; written last */
-	u64 samples; /* includes what the item inherited */
+	u64 samples; /* includes the samples that the item inherited */
 	u64 hitm;    /* samples that met a modified copy since this item has the counter */
 	u32 pid;     /* process (tgid) of the last sample; 0: not known */
 	u32 turn;    /* incremented with each item that gets the counter */

@@ -48,7 +48,7 @@ int process_parse_start_time(const char *stat, u64 *ret);
 /* Identifies the root of the process. All 0: the root of this process. Returns 0 or -errno. */
 int resolver_process_root(const char *proc, u32 pid, struct module_root *ret);
 
-/* Converts a path from its maps to the path that the process itself sees. */
+/* Converts a path from the maps of the process to the path that the process itself sees. */
 const char *process_path(const struct process *process, const char *path);
 
 /* Returns whether the bytes at `start` in the process equal `image`. */
