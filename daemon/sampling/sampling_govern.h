@@ -21,7 +21,7 @@ struct sampling_govern_settings {
 	struct snapshot *head;
 	struct perf_event_set *const *sets; /* in the order of the head's events */
 	size_t n_sets;
-	struct perf_notes *notes; /* the list to which permanent notes are added */
+	struct perf_notes *notes; /* notes that are shown until their cause is gone */
 };
 
 /* Everything in `settings` except for the configuration must outlive `*ret`. Returns 0 or -errno. */

@@ -36,7 +36,7 @@ mapfile -t places < <(named_after_it -prune)
 
 # shellcheck disable=SC2317 # called by the trap
 end_package() {
-	# Removes the remains of an earlier failure: a purge leaves nothing.
+	# Removes the remains of a failed test: a purge leaves nothing.
 	dpkg --purge pebsd >/dev/null 2>&1 || :
 	end_lifetime
 	tar -C / -xf "$installed"
