@@ -31,7 +31,7 @@ const volatile u8 stripes_alone = 0;  /* each stripe has only one CPU that write
 const volatile u32 marks_event = 1;   /* lines of the marks of one event */
 const volatile u32 marks_owners = 0;  /* first line of the marks of owners */
 const volatile u32 marks_offcore = 0; /* first line of the marks of off-core counts, for the first CPU */
-const volatile u32 marks_lines = 1;   /* lines of a row */
+const volatile u32 marks_lines = 1;   /* number of lines in a row of marks */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};

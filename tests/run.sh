@@ -71,7 +71,7 @@ start() {
 	group=$!
 }
 
-# Waits for what start() started. Sets `status` and `timed_out`.
+# Waits for the program that start() started. Sets `status` and `timed_out`.
 finish() {
 	wait "$group" 2>/dev/null
 	status=$?
@@ -241,7 +241,7 @@ work() {
 	exit
 }
 
-# Waits until one of them ends, then prints and counts its result.
+# Waits until one of the tests ends, then prints and counts the result of that test.
 end_work() {
 	local pid number what text ended=''
 	wait -n -p pid "${!workers[@]}" 2>/dev/null

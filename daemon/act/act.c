@@ -28,7 +28,7 @@ struct act {
 		    char **ret_message);
 	void *userdata;
 	bool write_failed;         /* the last write failed, which was logged */
-	struct alert_store before; /* as it was found at the start */
+	struct alert_store before; /* the store that was found at the start */
 	struct alert_store store;
 	sd_event_source *write; /* writes the store when the event loop runs again */
 	struct unit *unit;

@@ -39,7 +39,7 @@ void unit_start(struct unit *unit, u64 alert);
 /* "pebsd-alert@17.service" */
 void unit_name(u64 alert, char ret[UNIT_NAME_MAX]);
 
-/* What to do about an error of D-Bus, by its name; NULL: the bus could not be opened. A constant. */
+/* Returns advice on an error of D-Bus, by its name; NULL: the bus could not be opened. A constant. */
 const char *unit_remedy(const char *error);
 
 #endif

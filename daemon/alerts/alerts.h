@@ -22,7 +22,7 @@ struct alerts_settings {
 	/* See act_settings. May be NULL. */
 	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
 		    char **ret_message);
-	void (*changed)(void *userdata, const struct transition *transition); /* called after its actions */
+	void (*changed)(void *userdata, const struct transition *transition); /* called after the actions */
 	void *userdata;
 };
 

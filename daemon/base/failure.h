@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Why pebsd exits: an exit code, and the complete message for the person who started it. */
+/* The reason why pebsd exits: an exit code, and the complete message for the person who started it. */
 #ifndef PEBSD_FAILURE_H
 #define PEBSD_FAILURE_H
 

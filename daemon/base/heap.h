@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How malloc(3) returns memory to the kernel in a process that runs for months. */
+/* Makes malloc(3) return memory to the kernel in a process that runs for months. */
 #ifndef PEBSD_HEAP_H
 #define PEBSD_HEAP_H
 

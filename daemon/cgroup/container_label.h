@@ -13,7 +13,7 @@
 				  /* nspawn, libvirt; machine: known to systemd-machined */ \
 	X(NAMESPACE, "namespace") /* of Kubernetes */                                       \
 	X(POD, "pod")                                                                       \
-	X(CONTAINER, "container") /* its name; for libvirt the name of the VM */            \
+	X(CONTAINER, "container") /* the name; for libvirt that of the VM */                \
 	X(POD_UID, "pod_uid")     /* for a static pod the hash of its manifest */           \
 	X(ID, "container_id")                                                               \
 	X(UNIT, "unit") /* the systemd unit nearest to the cgroup */                        \

@@ -16,7 +16,7 @@ struct span {
 	size_t length;
 };
 
-/* How the components so far affect the meaning of the next one. */
+/* The effect of the components so far on the meaning of the next one. */
 struct walk {
 	struct container_labels *labels;
 	struct span before; /* the previous component; empty: the root */

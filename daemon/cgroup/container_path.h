@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parses what a cgroup's path says by itself: the runtime of a container, its pod, the systemd unit that runs
+ * Parses the facts that a cgroup's path contains: the runtime of a container, its pod, the systemd unit that runs
  * in it, and the user that owns it. Pure functions, which read nothing but the path.
  *
  * Container managers do not document these forms. They were taken from their sources and from hosts, and each

@@ -28,9 +28,9 @@ int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 /* Returns 1 if a cgroup exists below the root of the mount at `path`, else 0, or -errno. */
 int cgroup_mount_in_use(const char *path);
 
-/* How the default hierarchy is used. */
+/* The use of the default hierarchy. */
 enum cgroup_use {
-	CGROUP_USE_CGROUPS,  /* it has cgroups, or this process sees only a part of it */
+	CGROUP_USE_CGROUPS,  /* the hierarchy has cgroups, or this process sees only a part of it */
 	CGROUP_USE_NONE_YET, /* no cgroup exists yet: all samples belong to the root */
 	CGROUP_USE_V1,       /* no cgroup exists, v1 hierarchies are used: all samples would be the root's */
 };

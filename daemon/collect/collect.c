@@ -107,7 +107,7 @@ static u64 at_least(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* When the next reclaim step of any slot is due; 0: no slot is being reclaimed. */
+/* The time at which the next reclaim step of any slot is due; 0: no slot is being reclaimed. */
 static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 {
 	const struct slot_view *view = TAILQ_FIRST(&collect->retired);

@@ -27,8 +27,8 @@ struct collect_settings {
 	struct names *names;
 	struct ledger *ledger;
 	bool names_from_slots; /* births bring names; else the adopter also adds names (a replay) */
-	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
-	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC when a slot is retired; NULL: the collection's now_ns */
+	u64 grace_ns;          /* time for which a removed cgroup keeps its slot in the index */
+	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, for retired slots; NULL: the collection's now_ns */
 	struct collect_listener listener;
 	/*
 	 * The saved state of the collection and the ledger. The caller commits it after each collect_run(),
@@ -47,7 +47,7 @@ struct collect_settings {
 /* Exiting tasks still run under the id of a removed cgroup for a moment. */
 #define COLLECT_GRACE_NS (2 * NSEC_PER_SEC)
 
-/* How long a retired slot rests, until all programs that may have found it have ended. */
+/* The time for which a retired slot rests, until all programs that may have found it have ended. */
 #define COLLECT_REST_NS (100 * NSEC_PER_MSEC)
 
 struct collect;
@@ -60,7 +60,7 @@ DEFINE_CLEANUP(struct collect *, collect_free)
 /*
  * Restores the saved state. Call it before anything else, but after ledger_keep(). `same_kernel`: the maps
  * are those that the state describes, and slots continue from their last reading. Otherwise the counts of the
- * saved slots are added to what their paths have. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
+ * saved slots are added to the counts of their paths. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
  * valid or does not match the maps. Then collection and ledger can only be freed.
  */
 int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns);

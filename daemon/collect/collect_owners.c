@@ -232,7 +232,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	/* A previous process may have retired the slot and then been killed. */
 	if (state_of(kernel_owner(collect->settings.kernel, slot)) != SLOT_RETIRED &&
 	    kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
-		return; /* its bucket is busy: try again later */
+		return; /* the bucket is busy: try again later */
 	/* `now_ns` is the start of the collection, which may be long ago. */
 	if (collect->settings.clock_ns)
 		now_ns = collect->settings.clock_ns();

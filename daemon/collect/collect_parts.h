@@ -17,7 +17,7 @@
  */
 struct slot_view {
 	u64 cgroup_id;
-	u64 since_ns;                 /* when it died, or was retired */
+	u64 since_ns;                 /* time at which the cgroup died or the slot was retired */
 	char *path;                   /* owned until there is an entry; then use the entry's path */
 	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
 	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
@@ -28,8 +28,8 @@ struct slot_view {
 	u16 left_events;  /* bits; with `left`: the records to clear, by event and stripe */
 	u16 left_stripes; /* bits */
 	bool left;        /* the path's entry has all counts, and nothing is read any more */
-	bool learned;     /* its owner's name is in the tree of names */
-	bool owned;       /* its owner was noticed, and the slot is not reclaimed yet */
+	bool learned;     /* the name of the slot's owner is in the tree of names */
+	bool owned;       /* the slot's owner was noticed, and the slot is not reclaimed yet */
 	bool alive;
 };
 

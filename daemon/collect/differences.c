@@ -17,7 +17,7 @@ struct block {
 
 struct differences {
 	struct block *blocks;
-	struct block *block; /* the one that is being filled; NULL: none yet */
+	struct block *block; /* the block that is being filled; NULL: none yet */
 	size_t used;         /* bytes of it */
 	size_t n_blocks;
 	size_t n_filled; /* including `block` */

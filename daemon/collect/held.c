@@ -36,7 +36,7 @@ struct wrap {
 };
 
 struct held {
-	u64 present[PRESENT_WORDS]; /* the cells stored here: those that were ever nonzero */
+	u64 present[PRESENT_WORDS]; /* the cells stored here: all that were ever nonzero */
 	u32 stripes;
 	u16 n_wraps;
 	bool has_latency;

@@ -49,7 +49,7 @@ void hot_places_done(struct hot_places *places);
 int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, enum hot_kind kind,
 		    bool latency, struct hot_places *ret);
 
-/* Why and for how long a cgroup has tables. */
+/* The reason for which a cgroup has tables, and the time that they cover. */
 struct hot_choice {
 	bool configured; /* chosen by `hot` in [cgroups], until a reload */
 	u64 since_ns;    /* CLOCK_MONOTONIC: start of the time that the tables cover */

@@ -22,7 +22,7 @@ struct ledger_entry {
 	u32 number;  /* of this entry; a number is reused only after 2^32 entries */
 	u64 id;      /* of the last cgroup with this path; 0: none */
 	u32 holders; /* slots with this path: more than one while a removed cgroup's slot rests */
-	u32 living;  /* of these, slots whose cgroup exists */
+	u32 living;  /* holders whose cgroup exists */
 	bool guest;  /* a cgroup of this path has held a virtual machine */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last became 0 */
 	/*

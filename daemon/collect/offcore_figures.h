@@ -15,7 +15,7 @@
 struct offcore_figure {
 	u64 count;      /* while the counter ran */
 	u64 enabled_ns; /* time for which the counter was enabled while this cgroup's tasks ran */
-	u64 running_ns; /* time for which it counted: less if multiplexed */
+	u64 running_ns; /* time for which the counter counted: less if multiplexed */
 	u64 errors;     /* failed readings: a part of the count is unknown */
 };
 

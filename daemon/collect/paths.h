@@ -9,17 +9,17 @@
 
 enum path_standing {
 	PATH_WAITING,  /* no series and no figures: its samples are in `other` */
-	PATH_EXPORTED, /* has a series */
-	PATH_ENDED,    /* had one; its figures are kept for its return */
+	PATH_EXPORTED, /* the path has a series */
+	PATH_ENDED,    /* the path had a series; the figures are kept for its return */
 };
 
 struct path {
 	struct series series;
-	struct path *next; /* in its hash bucket */
+	struct path *next; /* next path in the hash bucket */
 	u64 hash;
 	enum path_standing standing;
 	double samples; /* decays as the cost does */
-	u64 seen_ns;    /* when it last had a sample */
+	u64 seen_ns;    /* time of the path's last sample */
 
 	/* The plan of the update under way. */
 	double next_cost;
@@ -27,7 +27,7 @@ struct path {
 	bool has_input;
 	bool excluded;
 	bool in_top;
-	bool owns;   /* its series gets its differences */
+	bool owns;   /* differences of the path go to its own series */
 	bool forget; /* to be removed by paths_sweep() */
 };
 

@@ -16,7 +16,7 @@
 /* Numbers of series in saved records. */
 #define SERIES_ID_OTHER        0
 #define SERIES_ID_UNATTRIBUTED 1
-#define SERIES_ID_PATHS        2 /* and above: paths */
+#define SERIES_ID_PATHS        2 /* lowest number of a path's series */
 
 struct series_table {
 	size_t top; /* may be SERIES_TOP_AUTO */

@@ -70,8 +70,8 @@ struct series_input {
 struct series_kept {
 	u32 id;        /* 0: no record yet, except for `other` */
 	u32 moved;     /* bits: events whose figures changed */
-	bool changed;  /* its standing or cost changed */
-	bool counted;  /* its off-core counts changed */
+	bool changed;  /* the standing or cost of the series changed */
+	bool counted;  /* the off-core counts of the series changed */
 	u64 wanted_ns; /* as last saved */
 	struct state_ref name, standing, counters, figures[EVENTS_MAX];
 };
@@ -79,7 +79,7 @@ struct series_kept {
 /* One exported series. `figures[event]` is NULL until the event's first sample in it. */
 struct series {
 	char *path;
-	u64 wanted_ns; /* when it was last among the N, CLOCK_MONOTONIC */
+	u64 wanted_ns; /* time at which the path was last among the N, CLOCK_MONOTONIC */
 	double cost;   /* weighted latency, decays with a half-life of SERIES_HALF_LIFE_NS */
 	struct figures *figures[EVENTS_MAX];
 	struct offcore_counters *offcore; /* NULL until something is counted */

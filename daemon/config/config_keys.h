@@ -36,7 +36,7 @@ struct config_key {
 	bool needs_restart;
 	bool has_auto;            /* a number or size that may also be `auto`, stored as `auto_value` */
 	size_t offset;            /* in struct config */
-	const char *default_text; /* as it would be in a file */
+	const char *default_text; /* the default, as it would be written in a file */
 	u64 min;                  /* for a number, a duration or a size */
 	u64 max;
 	u64 auto_value;

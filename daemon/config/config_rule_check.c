@@ -56,7 +56,7 @@ static bool need(struct check *check, enum config_rule_key key, const char *reme
 	return false;
 }
 
-/* Which of above and below is given; RULE_KEYS: neither, both, or a mistake. */
+/* Returns the given key, above or below; RULE_KEYS: neither, both, or a mistake. */
 static enum config_rule_key find_threshold(struct check *check)
 {
 	const struct config_rule_draft *draft = check->draft;

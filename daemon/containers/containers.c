@@ -33,7 +33,7 @@ struct containers {
 	bool look;
 	void *index; /* of struct known, by path: tsearch(3) */
 	struct known_list all;
-	struct known_list wanting; /* those whose names are still missing */
+	struct known_list wanting; /* containers whose names are still missing */
 	struct known *asked;       /* the subject of the pending request; NULL: none, or it was removed */
 	size_t count;
 	size_t bytes; /* of all texts */

@@ -16,7 +16,7 @@
 
 #define DEFAULT_ROWS        20
 #define DEFAULT_HOT_SECONDS 10
-/* How long the daemon keeps hot tables by default. A longer time has to be requested. */
+/* The time for which the daemon keeps hot tables by default. A longer time has to be requested. */
 #define HOT_KEPT_SECONDS 600
 #define HOT_SECONDS_MAX  86400
 /* Symbols usually arrive within some tenths of a second. */

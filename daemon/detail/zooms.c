@@ -12,8 +12,8 @@
 #include "zoom/zoom_reader.h"
 
 /*
- * How often the rings are drained. ZOOM_RING_BYTES_MIN holds the samples that one CPU takes in this time,
- * even if their stacks are long.
+ * The interval at which the rings are drained. ZOOM_RING_BYTES_MIN holds the samples that one CPU takes in
+ * this time, even if their stacks are long.
  */
 #define DRAIN_EVERY_NS (200 * NSEC_PER_MSEC)
 
@@ -32,7 +32,7 @@ struct held_zoom {
 	struct zoom zoom;            /* must be first: callers get a pointer to it */
 	struct zoom_events *events;  /* NULL after the end */
 	struct number_map processes; /* pids whose names the symbolizer was asked to know */
-	size_t n_asked, n_read;      /* processes requested from the reader, and those that it returned */
+	size_t n_asked, n_read;      /* processes requested from the reader, and processes returned */
 	u64 until_ns; /* RUNNING: end of the zoom; NAMING: end of the wait for names; DONE: when it is dropped */
 };
 
@@ -260,7 +260,7 @@ static void drop(struct zooms *zooms, size_t index)
 	memmove(&zooms->held[index], &zooms->held[index + 1], (zooms->n - index) * sizeof(*zooms->held));
 }
 
-/* Does all work that is due at `now_ns`. Returns when there is more to do; 0: never. */
+/* Does all work that is due at `now_ns`. Returns the time at which there is more to do; 0: never. */
 static u64 turn(struct zooms *zooms, u64 now_ns)
 {
 	u64 next_ns = 0;

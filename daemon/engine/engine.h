@@ -54,7 +54,7 @@ struct engine_settings {
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
 	/* Called after each collection with the derived losses (reading_settle()). May be NULL. */
 	void (*settled)(const struct reading readings[EVENTS_MAX], void *userdata);
-	void *count_userdata; /* for all of these, and the next two */
+	void *count_userdata; /* for `count`, `count_cpus`, `settled`, `offcore_collect` and `adopt` */
 	/*
 	 * Settles the off-core counts of running tasks (perf_offcore.h). Called before the slots are read.
 	 * May be NULL.
@@ -187,8 +187,8 @@ const struct ledger_entry *engine_find(const struct engine *engine, const char *
 struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
 
 /*
- * The window of the last minutes, with these numbers as entries. Owned by the engine, changed by the next
- * collection.
+ * The window of the last minutes. Its entries are the numbers of the ledger's entries. Owned by the engine,
+ * changed by the next collection.
  */
 const struct window *engine_window(const struct engine *engine);
 
@@ -214,8 +214,9 @@ size_t engine_hot_max(const struct engine *engine);
 void engine_set_hot(struct engine *engine, bool (*chosen)(const char *path, void *userdata), void *userdata);
 
 /*
- * The items that an event found in the path's hot tables. The caller frees `ret` with hot_places_done(). Returns
- * 0; -ENOENT: no such cgroup; -ENODATA: it is not chosen; -EOPNOTSUPP: the event has no such addresses; -ENOMEM.
+ * The items that an event found in the path's hot tables. The caller frees `ret` with hot_places_done().
+ * Returns 0; -ENOENT: no such cgroup; -ENODATA: it is not chosen; -EOPNOTSUPP: the event has no such
+ * addresses; -ENOMEM.
  */
 int engine_hot_places(const struct engine *engine, const char *path, unsigned event, enum hot_kind kind,
 		      struct hot_places *ret);

@@ -14,7 +14,7 @@
 struct engine_offcore {
 	const struct kernel_offcore *kernel;
 	const struct ledger *ledger;
-	struct window *window; /* its rows are made by offcore_pack() */
+	struct window *window; /* the rows in it are made by offcore_pack() */
 	u64 entered_ns;
 	double spent_ns; /* by all CPUs, as of the last collection */
 };

@@ -14,7 +14,7 @@
 #include "engine/engine_offcore.h"
 #include "state/state.h"
 
-/* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
+/* The longest window: as long as the entry of a removed cgroup is kept. */
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*
@@ -46,11 +46,11 @@ struct engine {
 	struct snapshot *all;            /* of the last collection; NULL: not built yet */
 	struct snapshot *summary;        /* likewise */
 	struct snapshot *windowed;       /* the last one that was requested */
-	u64 births_without_slot;         /* as of the begin of the last adoption */
-	u64 without_slot;                /* cgroups that found no free slot in it */
-	struct no_slot no_slot;          /* of these, those that may be exported */
+	u64 births_without_slot;         /* at the start of the last adoption */
+	u64 without_slot;                /* cgroups that found no free slot in the last adoption */
+	struct no_slot no_slot;          /* the cgroups of `without_slot` that may be exported */
 	u64 walk_deaths;                 /* number of removals when the walk began */
-	u64 walk_ns, walk_again_ns;      /* its begin, and the time from which another one may be useful */
+	u64 walk_ns, walk_again_ns;      /* start of the walk; earliest useful time of the next */
 	u64 grow_again_ns;               /* after a failure; 0: none */
 	bool limit_told;                 /* logged that slots are short and none can be added */
 	struct reading base[EVENTS_MAX]; /* counts of earlier processes, which `now` includes */

@@ -53,7 +53,7 @@ static void save_event(struct engine *engine, unsigned event)
 #define COUNT_(name)  +1
 #define APPEND_(name) ret[n++] = &reading->name;
 
-/* How many numbers of a reading are saved: its saved counts and four more. */
+/* The number of saved values of a reading: the saved counts and four more. */
 enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
 _Static_assert(NUMBERS == 11, "increment STATE_RECORDS with it: the next version reads them in this order");
 

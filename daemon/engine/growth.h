@@ -6,9 +6,9 @@
 #include "pebsd/types.h"
 
 /*
- * The number of slots that the table should have, at least `slots`. `slots` exist, including slot 0; `free`
- * of them are free; `missing` cgroups found none. If slots are short (slots_spare()) or a cgroup has none,
- * returns more, so that a third is free then.
+ * Returns the number of slots that the table should have, at least `slots`. `slots` is the number of existing
+ * slots, including slot 0, and `free` that of free slots. `missing` cgroups found no slot. If slots are short
+ * (slots_spare()) or a cgroup has none, the result is so large that a third of the slots will be free.
  */
 u32 growth_wanted(u32 slots, u32 free, u64 missing);
 

@@ -16,7 +16,7 @@ struct slot_reclaim {
 	sd_event_source *short_of; /* NULL: slots cannot run short */
 	sd_event_source *again;
 	u64 times;      /* number of reclaims since slot_reclaim_open() */
-	u64 short_ns;   /* when slots were last short, CLOCK_MONOTONIC */
+	u64 short_ns;   /* time at which slots were last short, CLOCK_MONOTONIC */
 	bool under_way; /* some slots are not free yet: `again` continues with them */
 };
 

@@ -21,8 +21,8 @@ struct tick {
 	sd_event_source *source;
 	sd_event_source *watchdog; /* NULL: the service manager has no watchdog */
 	u64 interval_us;
-	u64 due_us;      /* when the last collection was due */
-	u64 done_us;     /* when it ended */
+	u64 due_us;      /* time at which the last collection was due */
+	u64 done_us;     /* time at which the last collection ended */
 	u64 watchdog_us; /* between two notifications */
 	bool logged;     /* logged that collections stopped */
 	tick_handler handler;
@@ -30,9 +30,9 @@ struct tick {
 };
 
 /*
- * Returns when the next collection is due. Collections keep to a grid of intervals. If one ended late (a
- * stopped process, a suspended machine, a long collection), missed ones are not repeated, and the loop has at
- * least a quarter of an interval for everything else. Pure.
+ * Returns the time at which the next collection is due. Collections keep to a grid of intervals. If one ended
+ * late (a stopped process, a suspended machine, a long collection), missed ones are not repeated, and the loop
+ * has at least a quarter of an interval for everything else. Pure.
  */
 u64 tick_next_us(u64 due_us, u64 done_us, u64 interval_us);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures what the interrupt of a sample costs on this machine, without our program. Memory work is timed
+ * Measures the cost of a sample's interrupt on this machine, without our program. Memory work is timed
  * with and without interrupts of an event of the same PMU and precision. The event is opened only for the
  * thread that does the work, and its program only counts its runs. The difference is the cost of the
  * interrupt: the record, the handler, and the call of an empty program. It is timed at two rates, because an
@@ -58,7 +58,7 @@ struct calibrate_timing {
 	bool known;
 	double ns;
 	double per_second;                 /* samples in a second of the work */
-	char reason[CALIBRATE_REASON_MAX]; /* why it is unknown; a part of a sentence */
+	char reason[CALIBRATE_REASON_MAX]; /* the reason why the cost is unknown; a part of a sentence */
 };
 
 struct calibrate_result {

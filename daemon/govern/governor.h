@@ -40,13 +40,13 @@ struct governor_input {
 	u64 period;       /* in force, at least 1 */
 	u64 least_period; /* minimum */
 	u64 greatest_period;
-	u64 period_step;           /* periods are multiples of it; 0 or 1: any period */
-	double events_per_second;  /* on the busiest CPU, per second in which it could count */
-	double active;             /* share of the time in which it could count, not throttled; 0 to 1 */
-	double samples;            /* expected there; decides how certain the rate is */
-	struct sample_cost sample; /* cost of a sample there, depending on the rate */
+	u64 period_step;          /* periods are multiples of it; 0 or 1: any period */
+	double events_per_second; /* on the busiest CPU, per second in which the event could count */
+	double active;  /* share of the time in which the event could count, not throttled; 0 to 1 */
+	double samples; /* expected on the busiest CPU; decides how certain the rate is */
+	struct sample_cost sample; /* cost of a sample on the busiest CPU, by rate */
 	double throttled;          /* largest share of the interval for which a CPU was stopped; 0 to 1 */
-	u64 throttles;             /* in this interval, on that CPU */
+	u64 throttles;             /* in this interval, on the CPU with the largest share */
 	unsigned cpus;             /* number of CPUs among which the busiest was found */
 	bool fixed;                /* the user set the period: it is reported, never changed */
 	bool known; /* open and counting for the whole interval; else all other values are invalid */
@@ -68,11 +68,11 @@ enum governor_reason {
 	GOVERNOR_REASONS
 };
 
-/* Why samples are few and the period stays, although the budget has room for twice as many. */
+/* The reason why samples are few and the period stays, although the budget has room for twice as many. */
 enum governor_hold {
 	GOVERNOR_NOT_HELD,
 	GOVERNOR_HELD_BY_LIMIT,       /* kernel.perf_event_max_sample_rate has no room */
-	GOVERNOR_HELD_AFTER_THROTTLE, /* the kernel throttled it within the last minutes */
+	GOVERNOR_HELD_AFTER_THROTTLE, /* the kernel throttled the event within the last minutes */
 	GOVERNOR_HELD_AFTER_LOWERED,  /* the kernel lowered its limit within the last minutes */
 	GOVERNOR_HELD_AFTER_BURST,    /* the load was much larger within the last minutes */
 };

@@ -27,7 +27,7 @@ struct http {
 	struct http_broker *broker;
 	sd_event_source *on_end;
 	sd_event_source *restart;
-	const char *why; /* why pebsd ended the process; NULL: it ended by itself */
+	const char *why; /* the reason why pebsd ended the process; NULL: it ended by itself */
 	u64 started_ns;
 	u64 wait_ms; /* before the next start */
 	u64 restarts;

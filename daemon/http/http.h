@@ -47,7 +47,7 @@ int http_stop(struct http *http, void (*stopped)(void *userdata), void *userdata
  */
 int http_configure(struct http *http, const char *hosts);
 
-/* How often the process that speaks HTTP was started again. `http` may be NULL. */
+/* Returns the number of times that the process that speaks HTTP was restarted. `http` may be NULL. */
 u64 http_restarts(const struct http *http);
 
 /* The process that speaks HTTP; -1: none runs. */

@@ -8,7 +8,7 @@
 struct http_limit {
 	u64 every_ns; /* interval at which one token returns */
 	u64 burst;    /* maximum number of tokens, also at the start */
-	u64 full_ns;  /* when all tokens will be back; 0 at the start */
+	u64 full_ns;  /* time at which all tokens will be back; 0 at the start */
 };
 
 /*

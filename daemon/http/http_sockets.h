@@ -20,8 +20,8 @@ struct http_sockets {
 	int fds[HTTP_SOCKETS_MAX];
 	size_t n;
 	int users;                        /* to look up users of connections (http_owner.h); -1: none */
-	bool any_local;                   /* one of them is a UNIX socket */
-	bool any_remote;                  /* one of them accepts other machines */
+	bool any_local;                   /* at least one is a UNIX socket */
+	bool any_remote;                  /* at least one accepts connections from other machines */
 	struct local_socket local;        /* the file of a UNIX socket that was opened here */
 	char text[HTTP_SOCKETS_TEXT_MAX]; /* for the log: "http://127.0.0.1:9754, unix:/run/x.sock"; "none" */
 };

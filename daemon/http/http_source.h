@@ -11,7 +11,7 @@
 enum http_profile_state {
 	HTTP_PROFILE_UNDER_WAY,
 	HTTP_PROFILE_READY,
-	HTTP_PROFILE_GONE, /* it is not kept any more */
+	HTTP_PROFILE_GONE, /* the profile is no longer kept */
 };
 
 struct http_profiles {

@@ -31,7 +31,7 @@ struct kernel_settings {
 	 */
 	u64 memory_max;
 	bool memory_auto; /* `memory_max` is a default: inherited maps with fewer slots remain in use */
-	const struct stripes *stripes; /* which CPU writes to which stripe; only kernel_open() reads it */
+	const struct stripes *stripes; /* the stripe of each CPU; only kernel_open() reads this */
 	bool births;                   /* follow the creation and removal of cgroups in this kernel */
 	bool hardware;                 /* load the perf_event program of each event */
 	u32 offcore_cpus;              /* count off-core responses on CPUs below this number; 0: off */

@@ -35,7 +35,7 @@ struct kernel_books {
 	struct kernel_book copies[2];
 };
 
-/* Returns what the previous process saved, or NULL. The memory belongs to the handover. */
+/* Returns the data that the previous process saved, or NULL. The memory belongs to the handover. */
 const struct kernel_book *kernel_keep_before(const struct handover *handover);
 
 /*

@@ -36,10 +36,10 @@ struct stripes {
 int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes *ret);
 
 /*
- * Does the same for this machine, from the files below `sysfs`; NULL stands for /sys. If `cpus` is 0, it uses
- * all possible CPUs, and returns -ENODATA if sysfs does not list them. If sysfs does not describe the caches
- * of CPUs, as in a container, these CPUs count as sharing one cache. If it does not list a CPU's sibling
- * threads, the CPU counts as a core of its own. Offline CPUs are absent. Returns 0 or -errno.
+ * Assigns the stripes of this machine, from the files below `sysfs`; NULL stands for /sys. If `cpus` is 0, it
+ * uses all possible CPUs, and returns -ENODATA if sysfs does not list them. If sysfs does not describe the
+ * caches of CPUs, as in a container, these CPUs count as sharing one cache. If it does not list a CPU's
+ * sibling threads, the CPU counts as a core of its own. Offline CPUs are absent. Returns 0 or -errno.
  */
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret);
 

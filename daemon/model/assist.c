@@ -98,7 +98,7 @@ static void record_fill(struct pebs_unit *unit, const struct retired *retired, u
 
 struct covered {
 	u64 counters;
-	u64 due;     /* those of `counters` whose overflow interrupt waits */
+	u64 due;     /* the part of `counters` whose overflow interrupt waits */
 	bool chosen; /* at least one requests adaptive records */
 };
 

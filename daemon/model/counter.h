@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a counter counts the occurrences of its event: privilege, counter mask, inversion, edge detection
- * (manual 18.2.1.1), and counter width.
+ * The way in which a counter counts the occurrences of its event: privilege, counter mask, inversion, edge
+ * detection (manual 18.2.1.1), and counter width.
  */
 #ifndef PEBSD_MODEL_COUNTER_H
 #define PEBSD_MODEL_COUNTER_H
@@ -27,7 +27,7 @@ u64 counter_highest(const struct machine *machine);
 bool counter_add(const struct machine *machine, u64 *count, u64 events);
 
 /*
- * Returns what to add to the counter for `occurrences` of its event. They happen in the cycle in which an
+ * Returns the number to add to the counter for `occurrences` of its event. They happen in the cycle in which an
  * instruction at `ip` retires, `cycles` after the previous one. In between, the event does not occur. The
  * privilege level is derived from the address: the upper half is the kernel's.
  *

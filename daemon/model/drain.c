@@ -23,7 +23,7 @@ static bool one_bit(u64 bits)
 
 /*
  * Returns the enabled counters that a record names. The status can be cleared between the overflow and the
- * record. Before 0011b, a record with an empty status therefore belongs to the only counter in
+ * record. Before PEBS format 0011b, a record with an empty status therefore belongs to the only counter in
  * IA32_PEBS_ENABLE, if exactly one bit is set there.
  */
 static u64 named(const struct drain *drain, const struct record *record)
@@ -39,7 +39,8 @@ static u64 named(const struct drain *drain, const struct record *record)
 }
 
 /*
- * Before 0011b, a record that names several counters is dropped: it does not say which events it stands for.
+ * Before PEBS format 0011b, a record that names several counters is dropped: it does not say which events it
+ * stands for.
  */
 static bool collides(const struct drain *drain, u64 counters)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a driver evaluates a PEBS buffer: which counter a record belongs to, and in which order records are
- * delivered. The rules are those of intel_pmu_drain_pebs_core(), _nhm() and _icl() in
+ * The evaluation of a PEBS buffer by a driver: which counter a record belongs to, and in which order records
+ * are delivered. The rules are those of intel_pmu_drain_pebs_core(), _nhm() and _icl() in
  * arch/x86/events/intel/ds.c (Linux 6.1, 6.12, 7.3).
  */
 #ifndef PEBSD_MODEL_DRAIN_H
@@ -22,7 +22,7 @@ struct drain {
 	u64 size;    /* bytes of the buffer that are filled */
 	u64 enabled; /* complete IA32_PEBS_ENABLE, with load latency bits, as the driver uses it */
 	u32 counts[DRAIN_COUNTERS];     /* records of each counter */
-	u32 collisions[DRAIN_COUNTERS]; /* records of several counters, dropped (before 0011b) */
+	u32 collisions[DRAIN_COUNTERS]; /* records of several counters, dropped (before PEBS format 0011b) */
 	u32 unclaimed;                  /* records that name no enabled counter */
 	u32 broken;                     /* 1: the rest of the buffer is not a record */
 	/* position of drain_next() */

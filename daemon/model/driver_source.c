@@ -137,7 +137,7 @@ static const u64 *table_of(const struct machine *machine)
 	}
 }
 
-/* pebs_set_tlb_lock(). */
+/* Same as the driver's pebs_set_tlb_lock(). */
 static u64 tlb_and_lock(u64 missed, u64 locked)
 {
 	u64 value = missed ? TLB(TLB_BIT_MISS | TLB_BIT_L2) : TLB(TLB_BIT_HIT | TLB_BIT_L1 | TLB_BIT_L2);

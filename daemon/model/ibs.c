@@ -81,7 +81,7 @@ const struct ibs_machine *ibs_machine_find(const char *name)
 void ibs_open(struct ibs_unit *unit, const struct ibs_machine *machine, u64 seed)
 {
 	*unit = (struct ibs_unit){.machine = machine};
-	random_seed(&unit->random, seed, 0x696273); /* its own random stream: "ibs" */
+	random_seed(&unit->random, seed, 0x696273); /* a separate random stream: "ibs" */
 }
 
 /* -- registers -- */

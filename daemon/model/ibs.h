@@ -120,7 +120,7 @@ struct ibs_unit {
 	const struct ibs_machine *machine;
 	struct random random;
 	u64 registers[IBS_REGISTERS]; /* from IBS_OP_CTL on */
-	u64 tsc;                      /* when the last instruction retired; 0: none yet */
+	u64 tsc;                      /* time at which the last instruction retired; 0: none yet */
 	u64 samples, filtered;        /* tagged and reported; tagged and dropped by a filter */
 };
 

@@ -43,7 +43,7 @@ enum record_format {
 enum source_encoding {
 	ENCODING_NONE,
 	ENCODING_NEHALEM,
-	ENCODING_SANDY_BRIDGE, /* to Broadwell */
+	ENCODING_SANDY_BRIDGE, /* Sandy Bridge to Broadwell */
 	ENCODING_SKYLAKE,
 	ENCODING_SKYLAKE_SERVER,
 	ENCODING_ICE_LAKE,    /* like Skylake server's; bits 6 and 7 have no meaning yet */
@@ -103,7 +103,7 @@ struct machine {
 	 * multiples it is rounded down (hsw_, bdw_limit_period()). 0: as for any other event.
 	 */
 	u16 instructions_smallest, instructions_step;
-	/* What the kernel's driver shows in sysfs. NULL: not shown. */
+	/* Values that the kernel's driver shows in sysfs. NULL: not shown. */
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads in Linux 6.1 */
 	const char *stores_string; /* events/mem-stores */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the events of IA32_PERFEVTSELx count for a retired instruction, by microarchitecture. The tables map
+ * The counts of the events of IA32_PERFEVTSELx for a retired instruction, by microarchitecture. The tables map
  * event select and unit mask to sets of places, snoop results and translations. Sources: manual 18.8.1.1 and
  * 18.9.4 (precise events of Nehalem and Sandy Bridge), 18.13.1.2 (Skylake), chapter 19 (event lists), 18.7
  * (Goldmont).
@@ -31,8 +31,8 @@ struct machine_event {
 	bool auxiliary;       /* auxiliary of the load latency event */
 	bool locked;          /* only locked accesses */
 	u8 operations, asked; /* sets: bits of enum operation and enum asked */
-	u16 places;           /* of enum place */
-	u8 translated;        /* of enum translated */
+	u16 places;           /* set: bits of enum place */
+	u8 translated;        /* set: bits of enum translated */
 	u8 offcore;           /* MSR_OFFCORE_RSP_0 or _1 */
 	u32 counters;         /* general-purpose counters that can count it */
 };
@@ -50,8 +50,8 @@ void machine_event_find(const struct machine *machine, u16 code, struct machine_
 void machine_event_find_fixed(const struct machine *machine, u32 counter, struct machine_event *ret);
 
 /*
- * Returns how often an event occurs with the instruction. Not for the events of facilities (load latency,
- * precise store, off-core response). `cycles` is the time since the previous instruction.
+ * Returns the number of times that an event occurs with the instruction. Not for the events of facilities
+ * (load latency, precise store, off-core response). `cycles` is the time since the previous instruction.
  */
 u64 machine_event_occurrences(const struct machine *machine, const struct machine_event *event,
 			      const struct retired *retired, u64 cycles);

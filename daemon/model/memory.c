@@ -44,7 +44,7 @@ struct outcome {
 	enum asked asked;
 	u32 cycles;  /* without queueing */
 	u32 scale;   /* scale of the queueing delay */
-	u32 doubles; /* how often that delay can double */
+	u32 doubles; /* number of times that the queueing delay can double */
 };
 
 /* -- layout -- */
@@ -118,7 +118,7 @@ struct memory *memory_open(void *storage, const struct memory_shape *shape, u64 
 	*memory = (struct memory){.shape = *shape};
 	memory->flights.buffers =
 		shape->fill_buffers < FLIGHTS_BUFFERS_MAX ? shape->fill_buffers : FLIGHTS_BUFFERS_MAX;
-	random_seed(&memory->random, seed, 0x6d656d6f7279); /* its own random stream: "memory" */
+	random_seed(&memory->random, seed, 0x6d656d6f7279); /* a separate random stream: "memory" */
 	lay_out_all(&memory->tables, storage, shape);
 	/*
 	 * L1 is indexed by the plain address. The other levels use a hash, because physical pages are

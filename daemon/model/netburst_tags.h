@@ -42,7 +42,7 @@ enum execution {
 };
 #define MASK_EXECUTION_ALL (1 << 15)
 
-/* Upstream: what an ESCR of the RAT pair tags for the front end event. */
+/* Upstream: the operations that an ESCR of the RAT pair tags for the front end event. */
 #define EVENT_UOP_TYPE  0x02
 #define MASK_TAG_LOADS  (1 << 1)
 #define MASK_TAG_STORES (1 << 2)

@@ -40,7 +40,7 @@
 #define OFFCORE_OUTSTANDING (1ULL << 38)
 
 /*
- * Returns what the event counts for the instruction, with `config` in register `which`. A request counts 1 if
+ * Returns the count of the event for the instruction, with `config` in register `which`. A request counts 1 if
  * its type and its response are selected. With OFFCORE_OUTSTANDING it counts its latency, for any response.
  * If no request type or no response is selected, it counts 0.
  */

@@ -51,7 +51,7 @@ struct pebs_counter {
 	bool armed; /* overflowed: the next event triggers the assist */
 	/* Written while PEBS was on: reduced skid does not work until the next reload (skid.h). */
 	bool disturbed;
-	bool interrupt_due;             /* its overflow interrupt waits for the assist */
+	bool interrupt_due;             /* the counter's overflow interrupt waits for the assist */
 	bool asserted;                  /* edge detection: the condition held in the last cycle */
 	u8 skid_left;                   /* instructions that an armed counter still ignores */
 	struct counter_program program; /* the effect of `select` with the unit's other registers */
@@ -88,8 +88,8 @@ struct pebs_unit {
 	u64 offcore[2];
 	struct pebs_tagged tagged;
 	u32 tag_left;   /* loads until the next one is tagged */
-	u64 tag_free;   /* when the tagged load retired; loads dispatched before cannot be tagged */
-	u64 tsc;        /* when the last instruction retired; 0: none yet */
+	u64 tag_free;   /* time at which the tagged load retired; loads dispatched before cannot be tagged */
+	u64 tsc;        /* time at which the last instruction retired; 0: none yet */
 	u64 cycles;     /* between the retirements of the last two instructions */
 	u64 counting;   /* counters that count, as bits of the status registers */
 	bool tagging;   /* the load latency facility is on, for a counter that counts */
@@ -123,8 +123,8 @@ int pebs_write(struct pebs_unit *unit, u32 msr, u64 value);
 int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret);
 
 /*
- * Returns why the behaviour of the unit as configured is undefined on this machine, as a constant that names
- * the rule. NULL: it is defined. The counters concerned count nothing.
+ * Returns the reason why the behaviour of the unit as configured is undefined on this machine, as a constant
+ * that names the rule. NULL: it is defined. The counters concerned count nothing.
  */
 const char *pebs_undefined(const struct pebs_unit *unit);
 

@@ -13,7 +13,7 @@
 
 /*
  * Offsets and meanings:
- * - GLOBAL_STATUS (90H): since 0011b, the applicable counters.
+ * - GLOBAL_STATUS (90H): since PEBS format 0011b, the applicable counters.
  * - ADDRESS (98H): data linear address.
  * - SOURCE (A0H): data source encoding, or a store's status.
  * - LATENCY (A8H): core clock cycles.

@@ -7,7 +7,7 @@
 
 enum operation { OPERATION_NONE, OPERATION_LOAD, OPERATION_STORE };
 
-/* Where the line really was. A data source encoding expresses this only in part. */
+/* The real location of the line. A data source encoding expresses this only in part. */
 enum place {
 	PLACE_L1,
 	PLACE_FILL_BUFFER, /* a miss of the same line was in flight */
@@ -44,9 +44,9 @@ struct retired {
 	u64 next_ip;    /* address of the instruction that retires next */
 	u64 address;    /* data linear address; 0: no access */
 	u64 physical;   /* physical address of the data; 0: same as `address` */
-	u64 tsc;        /* when it retired, core clock cycles since the start */
+	u64 tsc;        /* time at which the instruction retired, core clock cycles since the start */
 	u64 time_stamp; /* the time-stamp counter at that time, for the record; 0: same as `tsc` */
-	const struct retired_registers *registers; /* as the instruction left them; NULL: records have none */
+	const struct retired_registers *registers; /* values after the instruction; NULL: records have none */
 	u32 latency; /* core clock cycles from first dispatch to the data, 18.8.1.2; loads and stores */
 	u32 instruction_latency; /* core clock cycles from dispatch to retirement; not below `latency` */
 	u8 operation;            /* enum operation */

@@ -64,8 +64,8 @@ struct workload {
 	const struct memory_shape *shape;
 	struct memory *memory;
 	struct random random;
-	u64 tsc;         /* when the next instruction is dispatched, core clock cycles */
-	u64 retired;     /* when the last one retired */
+	u64 tsc;         /* time at which the next instruction is dispatched, core clock cycles */
+	u64 retired;     /* time at which the last instruction retired */
 	u64 position[4]; /* for use by the kind */
 	u32 phase;       /* position in the loop's body */
 };

@@ -43,11 +43,11 @@ enum neighbours_verdict {
 };
 
 struct neighbour {
-	size_t index;        /* in the candidates */
-	double strength;     /* at the lag with the highest one; -1 to 1 */
+	size_t index;        /* index in the candidates */
+	double strength;     /* at the lag with the highest strength; -1 to 1 */
 	int lag;             /* bins by which the traffic precedes the latency; 0 or more */
 	size_t n;            /* number of bins that the strength is computed from */
-	double needed;       /* the strength that it must exceed to be named; at most 1 */
+	double needed;       /* the strength that a neighbour must exceed to be named; at most 1 */
 	double traffic_slow; /* mean traffic in the slowest quarter of the bins */
 	double traffic_fast; /* mean traffic in the fastest half */
 	bool named;

@@ -8,7 +8,7 @@
 struct opener_serve_settings {
 	const char *sysfs_root; /* "/sys", where the PMUs are read */
 	int listening;          /* listening socket; owned by the caller */
-	int idle_ms;            /* it ends after this time without a request */
+	int idle_ms;            /* the opener ends after this time without a request */
 };
 
 /*

@@ -11,7 +11,7 @@
 enum event_role { EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS, EVENT_OFFCORE, EVENT_ROLES };
 
 /*
- * What the latency of an event measures, and its name for users:
+ * The meaning of an event's latency, and its name for users:
  * - LATENCY_USE, "use": cycles from the dispatch of the load until its data is there.
  * - LATENCY_CACHE, "cache": cache latency of a load, or latency of a store, on CPUs that report the
  *   instruction latency separately.

@@ -18,7 +18,7 @@
 	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_ring.h */ \
 	X(throttles)    /* how often the kernel throttled the event */                       \
 	X(paused_ns)    /* time that the event was closed because of a requested pause */    \
-	X(rearmed)      /* how often it was rearmed because it no longer produced samples: perf_stall.h */
+	X(rearmed) /* number of times that the event was rearmed because it no longer produced samples: perf_stall.h */
 
 #define EVENT_COUNTS_SAVED(X)    \
 	EVENT_COUNTS_OF_TIME_(X) \

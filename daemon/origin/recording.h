@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a recording says about itself: where and when it was made. */
+/* The metadata of a recording: the place and time at which it was made. */
 #ifndef PEBSD_RECORDING_H
 #define PEBSD_RECORDING_H
 
@@ -8,7 +8,7 @@
 
 /* A text is NULL, and `time` is 0, if the recording does not contain it. The replay owns the texts. */
 struct recording {
-	const char *file;     /* as it was named, or "standard input" */
+	const char *file;     /* name as given by the user, or "standard input" */
 	const char *host;     /* name of the host */
 	const char *cpu;      /* name of the CPU model, or else perf's CPU id, "GenuineIntel,6,85,4" */
 	const char *kernel;   /* release */

@@ -19,17 +19,17 @@ struct alert {
 	struct limits limits;
 	struct preference_effect preference;
 	struct estimate estimate; /* of the last collection; of an alert that ended: of the last one judged */
-	u64 covered_ns;           /* how much time the window covers */
+	u64 covered_ns;           /* time that the window covers */
 
 	/* CLOCK_REALTIME; 0: has not happened yet. */
-	struct timespec since;    /* when the state began */
-	struct timespec breached; /* when the breach was first proven */
+	struct timespec since;    /* time at which the state began */
+	struct timespec breached; /* time at which the breach was first proven */
 	struct timespec fired;
 	struct timespec resolved;
 	enum alert_end end; /* of a resolved alert */
 };
 
-/* An alert changed its state. */
+/* A change of an alert's state. */
 struct transition {
 	enum alert_state from;
 	enum alert_state to;

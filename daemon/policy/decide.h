@@ -34,7 +34,7 @@ enum unknown_reason {
 	UNKNOWN_NOT_MEASURED, /* the event measures no latency, data source or period here */
 };
 
-/* Why an alert ended. */
+/* The reason why an alert ended. */
 enum alert_end {
 	ALERT_END_CLEAR,   /* `clear` was proven */
 	ALERT_END_GONE,    /* the cgroup was removed, and the window has passed since */
@@ -49,7 +49,7 @@ struct decision {
 	enum alert_state state;
 	enum unknown_reason unknown; /* of the last collection */
 	u64 at_ns;                   /* the last collection with a known verdict; 0: none */
-	u64 since_ns;                /* when the state began */
+	u64 since_ns;                /* time at which the state began */
 	u64 held_ns;                 /* while pending: how long the breach has been proven */
 };
 

@@ -190,7 +190,7 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 				  : bounds_of(rule, limits, &now, effect_of(measured), rule->confidence);
 }
 
-/* How much each sample counts in a burst series. */
+/* The weight of each sample in a burst series. */
 struct counter {
 	const struct rule *rule;
 	double values

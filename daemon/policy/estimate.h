@@ -49,7 +49,7 @@ struct estimate {
 	double value;
 	struct interval bounds; /* each at the rule's confidence */
 	u64 samples;            /* the number that the value is computed from */
-	u64 worth;              /* how many independent samples these are worth; 0: not known */
+	u64 worth;              /* number of independent samples that these are worth; 0: not known */
 	double effect;          /* samples / worth; INFINITY: not known */
 	u64 base_samples;       /* of a ratio: effective number in the baseline */
 	/*

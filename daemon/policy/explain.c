@@ -180,7 +180,7 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	    where, have, needed, speech_samples(&speech->rule->metric), missing);
 }
 
-/* Says what will end the state "unknown". */
+/* Names the condition that will end the state "unknown". */
 static void say_end_of_unknown(struct speech *speech)
 {
 	const struct alert *alert = speech->alert;

@@ -3,7 +3,7 @@
  * The policy takes rules, differences and time, and returns the changes of states (transitions). Pure: it has
  * no clock, reads no file, and runs no action.
  *
- * A subject is what a rule judges: one cgroup under one event, and each PMU's event separately. For a rule
+ * The subject of a rule is one cgroup under one event, and each PMU's event separately. For a rule
  * with `subtree` it is a cgroup together with all cgroups below it. Subjects that no rule matches cost
  * nothing. Rules with the same event, window and `subtree` share one sliding window.
  *

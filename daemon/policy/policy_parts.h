@@ -22,7 +22,7 @@
 #include "policy/policy_screen.h"
 #include "window/baseline.h"
 
-/* How long after its removal a cgroup may still get samples, from tasks that are exiting. */
+/* The time after its removal in which a cgroup may still get samples, from tasks that are exiting. */
 #define POLICY_STRAY_NS (5 * NSEC_PER_SEC)
 
 /* The baseline of a ratio's state. */
@@ -53,9 +53,9 @@ struct state {
 
 struct view_rule {
 	u32 rule; /* index in the policy's rules */
-	u32 like; /* index in the view's rules of the first one with the same patterns */
+	u32 like; /* index of the first rule of the view that has the same patterns */
 	bool not_measured;
-	bool matches; /* scratch of view_group(): the rule matches its path */
+	bool matches; /* scratch of view_group(): the rule matches the path */
 	struct limits limits;
 	struct screen screen;
 };
@@ -81,8 +81,8 @@ struct subject {
 	struct path *path;
 	struct view *view;
 	struct group *group;
-	u32 number; /* in the view's sliding window */
-	u32 refs;   /* entries that list it */
+	u32 number; /* the subject's number in the view's sliding window */
+	u32 refs;   /* number of entries that list the subject */
 	u32 judged; /* policy.tick of the last judgement */
 	struct subject *next_doomed;
 	bool active;  /* listed in view.active */
@@ -125,13 +125,13 @@ struct view {
 };
 
 struct path {
-	struct path *next; /* in its bucket, sorted by hash, then by bytes */
+	struct path *next; /* next path in the bucket, sorted by hash, then by bytes */
 	u64 hash;
 	TAILQ_ENTRY(path) gone_list;
 	u64 gone_ns; /* if gone: the time of the removal, or of the last sample after it */
 	u64 removed_ns;
 	bool gone;
-	enum alert_end end; /* if gone: the reason with which its alerts end */
+	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
 	struct entry *entry;
 	struct subject *subjects;
 	bool owner_is_root; /* this and the next two: the preference */
@@ -141,7 +141,7 @@ struct path {
 };
 
 struct entry {
-	struct entry *next; /* in its bucket */
+	struct entry *next; /* next entry in the bucket */
 	u32 number;
 	u32 known; /* a bit for each event whose subjects are listed */
 	struct path *path;
@@ -172,14 +172,14 @@ struct change {
 	struct ended *ended;
 };
 
-/* When the policy began to judge a rule. */
+/* The time at which the policy began to judge a rule. */
 struct rule_start {
 	u64 ns;
 	struct timespec time;
 };
 
 /*
- * How many names of the list of cgroups without a slot a rule matches. A cache for readers, of one list as of one
+ * The number of cgroups without a slot whose names a rule matches. A cache for readers, of one list as of one
  * walk: matching takes long if the list is long.
  */
 struct no_slot_matches {
@@ -305,7 +305,7 @@ int entry_list(struct policy *policy, struct entry *entry, unsigned event);
 /* Returns the `extra` of a state, and makes one if there is none. */
 int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);
-/* Applies the preference of its path. The next tick judges the subject. */
+/* Applies the preference of the subject's path. The next tick judges the subject. */
 int subject_prefer(struct policy *policy, struct subject *subject);
 
 static inline const struct view_rule *subject_view_rule(const struct subject *subject, size_t member)

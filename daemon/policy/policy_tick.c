@@ -64,7 +64,7 @@ static int judge_number(struct policy *policy, const struct view *view, size_t n
 	return number < view->n_numbers ? judge_one(policy, view->by_number[number]) : 0;
 }
 
-/* How many subjects ahead of the judged one a tally is prefetched. */
+/* The distance, in subjects, at which tallies are prefetched. */
 #define FETCH_AHEAD 2
 
 /* Judges the subjects whose window changed, and the active ones, whose state also changes with time. */
@@ -142,9 +142,9 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 }
 
 /*
- * Returns how long a subject outlives its cgroup. An alert ends when the window has passed. Without an alert
- * nothing waits for the end of the window. So the memory that short-lived cgroups hold does not depend on the
- * length of the window.
+ * Returns the time by which a subject outlives its cgroup. An alert ends when the window has passed. Without
+ * an alert nothing waits for the end of the window. So the memory that short-lived cgroups hold does not
+ * depend on the length of the window.
  */
 static u64 gone_for_ns(const struct subject *subject)
 {

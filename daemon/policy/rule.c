@@ -108,8 +108,9 @@ static u64 band_needs(double epsilon, double confidence)
 }
 
 /*
- * The number of samples with which the upper bound of a mean can be as low as its limit. The lowest upper
- * bound is that of latencies of one cycle each, of which the band's part counts as `cap` cycles each.
+ * The number of samples with which the upper bound of a mean can be as low as the rule's limit. The bound is
+ * lowest if all latencies are one cycle. Even then, a share of the samples counts as `cap` cycles. This share is
+ * the `epsilon` of band_needs().
  */
 static u64 mean_needs(const struct limits *limits, bool below, u32 cap, double confidence)
 {

@@ -101,10 +101,10 @@ struct place {
 	u64 at; /* offset in the module in bytes (symbol.h); in a named variable: in the variable */
 	u32 pid;
 	u32 module; /* NONE: no module */
-	u32 first;  /* index of its first frame in place_frames */
-	u8 n;       /* number of its frames; code with an answer has at least one */
+	u32 first;  /* index of the first frame in place_frames */
+	u8 n;       /* number of frames; code with an answer has at least one */
 	u8 kind, region, state;
-	u8 start; /* programs or threads start in its outermost function */
+	u8 start; /* programs or threads start in the outermost function of this place */
 };
 
 /* Memory in which all addresses have the same name: [heap], [stack], [anon]. */

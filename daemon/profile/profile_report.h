@@ -41,7 +41,7 @@ struct report_access {
 
 struct report_line {
 	u64 address;  /* of the line in the process */
-	u32 pid;      /* its process; 0: several processes share it */
+	u32 pid;      /* 0: several processes share the line */
 	char *object; /* same as report_object's name, with "+0xOFFSET" */
 	u64 samples, latency, hitm;
 	u32 cpus, hitm_cpus; /* CPUs that accessed it, and CPUs with HITM on it */

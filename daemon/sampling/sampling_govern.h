@@ -21,7 +21,7 @@ struct sampling_govern_settings {
 	struct snapshot *head;
 	struct perf_event_set *const *sets; /* in the order of the head's events */
 	size_t n_sets;
-	struct perf_notes *notes; /* for notes that remain */
+	struct perf_notes *notes; /* notes that are shown until their cause is gone */
 };
 
 /* Everything in `settings` except for the configuration must outlive `*ret`. Returns 0 or -errno. */

@@ -30,7 +30,7 @@ struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore)
 	return NULL;
 }
 
-/* Returns why no PMU has counters. The caller frees; NULL if memory ran out. */
+/* Returns the reason why no PMU has counters. The caller frees; NULL if memory ran out. */
 static char *why_none(const struct pmu_plan *plan)
 {
 	_cleanup_free_ char *refusals = pmu_plan_refusals(plan, 1U << EVENT_OFFCORE);

@@ -34,8 +34,8 @@ struct origin_state {
 	struct perf_turns turns[EVENTS_MAX];
 	struct sampling_govern *govern;    /* NULL: not started, or already stopped */
 	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: unknown */
-	u64 rate_at_start;                 /* its value at the start; 0: unknown */
-	u64 rate;                          /* its value at the last collection */
+	u64 rate_at_start;                 /* kernel.perf_event_max_sample_rate at the start; 0: unknown */
+	u64 rate;                          /* kernel.perf_event_max_sample_rate at the last collection */
 	struct perf_notes notes;           /* shown in the head; a new note is logged once */
 	u64 names_unread;                  /* number already logged */
 	bool slots_missing;                /* logged, and not over yet */

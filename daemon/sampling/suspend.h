@@ -19,7 +19,7 @@ struct suspend {
 };
 
 /*
- * Returns how long the machine was suspended: the time by which CLOCK_BOOTTIME advanced more than
+ * Returns the time for which the machine was suspended: the time by which CLOCK_BOOTTIME advanced more than
  * CLOCK_MONOTONIC. 0: it was not suspended, or this is the first look. Pure: no system call.
  */
 u64 suspend_judge(struct suspend *suspend, u64 boottime_ns, u64 monotonic_ns);

@@ -61,7 +61,7 @@ struct snapshot_cost {
 	struct maybe_double interrupt_ns; /* per sample at the present rate, from `dense` and `sparse` */
 	struct snapshot_interrupt dense;  /* calibrated at the start, with frequent samples */
 	struct snapshot_interrupt sparse; /* with rare samples; not known: the costs are lower bounds */
-	struct maybe_double program_ns;   /* per sample, measured for some of them */
+	struct maybe_double program_ns;   /* per sample, measured for some samples */
 	const char *state;                /* "steady", "over budget", ...; NULL: not governed */
 	u64 changes[GOVERNOR_REASONS];    /* of the period by the governor since the start, by reason */
 };
@@ -80,7 +80,7 @@ struct snapshot_event {
 	struct maybe_double running_ratio;       /* running / enabled time, 0 to 1 */
 	struct maybe_double throttled_seconds;   /* stopped for too many samples, summed over CPUs */
 	struct maybe_u64 throttles;              /* number of stops for too many samples */
-	struct maybe_u64 rearmed;           /* how often it was silent on a CPU until it was armed again */
+	struct maybe_u64 rearmed;           /* number of times that a silent event was rearmed on a CPU */
 	struct maybe_double paused_seconds; /* in a requested pause, summed over CPUs */
 	struct maybe_u64 filtered; /* samples of operations that the event excludes; not part of `total` */
 	struct snapshot_cost cost;
@@ -94,10 +94,10 @@ struct snapshot_cgroup {
 		*path; /* below the cgroup2 root; "comm:NAME" or "cgroup:ID" in a replay, "model:WORKLOAD" */
 	u64 id;        /* 0 if there is none */
 	bool alive;
-	bool guest_not_sampled; /* it holds a virtual machine, whose guest mode is not sampled */
+	bool guest_not_sampled; /* the cgroup holds a virtual machine, whose guest mode is not sampled */
 	const struct figures *figures[EVENTS_MAX]; /* existing figures; read all with snapshot_figures() */
 	const void *made_of; /* source of figures that are not in `figures`; owned by the snapshot */
-	u32 entry;           /* its number in window and trend */
+	u32 entry;           /* the cgroup's number in the window and the trend */
 	/* For a sum of subtrees (snapshot_view.h): its members. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
@@ -114,7 +114,7 @@ struct snapshot_offcore {
 		u64 errors[OFFCORE_KINDS]; /* failed readings, all CPUs and cgroups */
 	} pmus[OFFCORE_PMUS_MAX];
 	u64 cpus;     /* number of CPUs that count now */
-	u64 switches; /* task switches on these */
+	u64 switches; /* task switches on the CPUs that count */
 	u64 settles;  /* readings of the counters: at switches between cgroups, and at collections */
 	struct maybe_double settle_ns;  /* per reading, measured for one of OFFCORE_TIMED_EVERY */
 	struct maybe_double cost_ratio; /* share of the time of these CPUs, over the last collection */
@@ -138,7 +138,7 @@ struct trend;
 struct snapshot {
 	const char *origin;                 /* "perf", "replay", "model" */
 	u64 sequence;                       /* number of the collection; grows */
-	struct timespec since;              /* CLOCK_REALTIME of the begin of the covered time */
+	struct timespec since;              /* CLOCK_REALTIME at the start of the covered time */
 	struct timespec taken;              /* CLOCK_REALTIME of the collection */
 	struct maybe_double window_seconds; /* not known: everything since `since` */
 
@@ -173,7 +173,7 @@ struct snapshot {
 	u64 map_bytes;     /* memory of the existing BPF maps */
 	u64 map_bytes_max; /* limit for adding slots; 0: none are added */
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
-	struct maybe_u64 anonymous_peak_bytes; /* its maximum during the start, as far as it was measured */
+	struct maybe_u64 anonymous_peak_bytes; /* peak of RssAnon during the start, if measured */
 	u64 births_without_slot;
 	u64 without_slot;              /* cgroups without a slot now, as far as known */
 	const struct no_slot *no_slot; /* paths of those that may be exported; NULL: not known */
@@ -190,7 +190,7 @@ struct snapshot {
 	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
 		*notes; /* for the reader, for example about a truncated recording; NULL-terminated */
-	const struct recording *recordings; /* those that are replayed; NULL: none */
+	const struct recording *recordings; /* the replayed recordings; NULL: none */
 	size_t n_recordings;
 	const struct container_lookup *containers; /* NULL: of cgroups only paths are known */
 };

@@ -24,7 +24,7 @@ struct group {
 struct snapshot_view {
 	struct snapshot snapshot;
 	const struct snapshot *of;
-	struct view_request request; /* its strings are not used after the view is built */
+	struct view_request request; /* the strings in it are not used after the view is built */
 	const struct snapshot_cgroup **members;
 	struct group *groups;
 	size_t n_groups;

@@ -12,17 +12,17 @@
 enum state_kind {
 	STATE_HEAD = 1,     /* engine: start time and number of the collection */
 	STATE_EVENT,        /* engine, by event: identifies the event */
-	STATE_READING,      /* engine, by event: its counts and losses */
+	STATE_READING,      /* engine, by event: counts and losses */
 	STATE_ENTRY,        /* ledger, by entry: the path */
 	STATE_LEFT,         /* ledger, by entry and event: the sum that former slots left */
 	STATE_COUNTED,      /* ledger, by entry: off-core counts */
-	STATE_SLOT,         /* collection, by slot: its owner */
+	STATE_SLOT,         /* collection, by slot: the owner */
 	STATE_HELD,         /* collection, by slot and event: the last reading */
 	STATE_COUNTED_BASE, /* collection, by slot: the last reading of off-core counts */
 	STATE_STRIPES,      /* collection, by event: samples by stripe */
 	STATE_EARLY,        /* collection, by number: differences read early, not in any series yet */
-	STATE_PATH,         /* series, by path: its name */
-	STATE_SERIES,       /* series, by path: its standing */
+	STATE_PATH,         /* series, by path: the name */
+	STATE_SERIES,       /* series, by path: the standing */
 	STATE_FIGURES,      /* series, by path and event */
 	STATE_COUNTERS,     /* series, by path: off-core counts */
 	STATE_RULES,        /* alerts: the time of the rules' state, and the next number */

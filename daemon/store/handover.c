@@ -21,7 +21,7 @@ struct header {
 		u64 offset;
 		u64 bytes; /* 0: there is no such part */
 	} parts[HANDOVER_PARTS];
-	u32 starts; /* number of processes that used it since the last handover_confirm() */
+	u32 starts; /* number of processes that used the handover since the last handover_confirm() */
 };
 
 /* One memory, and the mappings of its header and parts. */

@@ -84,7 +84,7 @@ struct symbols_figures {
 	u64 late;                     /* exceeded the time limit of a query, answered or lost */
 	u64 starts;                   /* of the symbolizer */
 	u64 bytes;                    /* memory of both sides, approximate */
-	u64 own_bytes;                /* the part of it on pebsd's side */
+	u64 own_bytes;                /* the part of `bytes` on pebsd's side */
 	bool running;
 };
 struct symbols_figures symbols_figures(const struct symbols *symbols);

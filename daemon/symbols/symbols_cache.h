@@ -21,7 +21,7 @@ struct symbols_entry {
 	u8 answers;   /* consecutive answers SYMBOL_UNKNOWN, at most 255 */
 	bool barred;  /* the symbolizer failed on it: do not ask again */
 	bool pending; /* sent, not answered */
-	bool dropped; /* not found any more: pending when its process changed */
+	bool dropped; /* no longer found, because the process changed while the entry was pending */
 
 	/* Private to the cache. */
 	void *block;

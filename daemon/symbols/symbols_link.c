@@ -19,10 +19,10 @@
  */
 #define GATHER_US 2000
 
-/* How long a killed process may take to end. It may be waiting for a file system that does not respond. */
+/* The time that a killed process may take to end. A file system that does not respond may delay the process. */
 #define END_NS (10 * NSEC_PER_SEC)
 
-/* How often the time limit of a request may be extended by another SYMBOLS_QUESTION_S. */
+/* The number of times that the time limit of a request may be extended by SYMBOLS_QUESTION_S. */
 #define PROLONGED_MAX 6
 
 /* Failures are logged at most once in this time. */
@@ -350,8 +350,8 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	(void)fd;
 	(void)events;
 	/*
-	 * Answers sent before its end are valid. Read only while answers arrive: another process may hold the
-	 * other end of the socket open.
+	 * Answers that the symbolizer sent before it ended are valid. Read only while answers arrive: another
+	 * process may hold the other end of the socket open.
 	 */
 	do {
 		before = symbols->queue.n;

@@ -21,10 +21,10 @@ struct symbols {
 	struct symbols_queue queue;
 	struct symbols_backoff backoff;
 	struct child child;     /* socket closed but pidfd open: killed, not ended yet */
-	bool ready;             /* it has sent SYMBOLS_WIRE_READY */
-	bool stuck;             /* it was killed and does not end */
+	bool ready;             /* the symbolizer has sent SYMBOLS_WIRE_READY */
+	bool stuck;             /* the symbolizer was killed and does not end */
 	unsigned int prolonged; /* extensions of the oldest request */
-	u64 cpu_ns;             /* its CPU time at the last extension */
+	u64 cpu_ns;             /* CPU time of the symbolizer at the last extension */
 	u64 since_ns;           /* start of the oldest request, of idleness, or of the kill */
 	u64 said_ns;
 	u64 said_late_ns;

@@ -13,7 +13,7 @@
  */
 #define CGROUPS_AUTO 16384
 
-/* How many times in one window look() measures how near to their thresholds the rules are. */
+/* The number of times per window that look() runs. */
 #define LOOKS_A_WINDOW 10
 
 /* The start of the policy's clock. It is not 0, because the policy uses 0 for "never". */
@@ -342,7 +342,10 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 	return 0;
 }
 
-/* Measures how near to its threshold each subject is. Not done at each collection, because bounds are slow. */
+/*
+ * Measures how near each subject is to its threshold. This does not run at each collection, because bounds are
+ * slow to compute.
+ */
 static int look(struct trial *trial)
 {
 	u64 next_ns = ~0ULL;

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "policy/alert.h"
 
-/* How many names of cgroups are kept for hints. */
+/* The number of names of cgroups that are kept for hints. */
 #define TRIAL_SOME_CGROUPS 3
 
 /*
@@ -17,7 +17,7 @@
  * has its own windows, baselines and states.
  */
 struct trial_stretch {
-	char *name;     /* of its first recording; NULL: the model */
+	char *name;     /* of the first recording; NULL: the model */
 	u64 start_ns;   /* the time of its first sample on its clock; of the model 0 */
 	u64 elapsed_ns; /* until the last collection */
 	bool real_time; /* `start` is known, as CLOCK_REALTIME */
@@ -35,7 +35,7 @@ struct trial_transition {
 	struct transition transition;
 };
 
-/* How near to its threshold a rule came. */
+/* The value of a rule that came nearest to the threshold. */
 struct trial_closest {
 	bool known;
 	double share;     /* value / threshold, or the inverse for a rule `below`; 1 or more: past it */
@@ -56,7 +56,7 @@ struct trial_rule {
 	u64 cgroups_fired;
 	double firing_s;
 	u64 still_firing; /* at the end of a stretch */
-	u64 cgroups;      /* that the rule matches, and that have a sample */
+	u64 cgroups;      /* cgroups that the rule matches and that have at least one sample */
 	u64 cgroups_judged;
 	double known_s;
 	double unknown_s[UNKNOWN_NOT_MEASURED + 1]; /* by reason */

@@ -163,7 +163,7 @@ static void put_fired(FILE *out, const struct trial_rule *of_rule)
 	put_count(out, of_rule->fired, "time", "times");
 	(void)fputs(" on ", out);
 	put_count(out, of_rule->cgroups_fired, "cgroup", "cgroups");
-	/* Limit the sum to what fits into 64 bits of nanoseconds: some centuries. */
+	/* Limit the sum to a value that fits into 64 bits of nanoseconds: some centuries. */
 	(void)fprintf(out, ", firing for %s in total",
 		      duration_format((u64)fmin(of_rule->firing_s * (double)NSEC_PER_SEC, 1e19), time));
 	if (of_rule->still_firing) {
@@ -248,7 +248,7 @@ static void put_closest(FILE *out, const struct rule *rule, const struct trial_c
 	(void)fputc('\n', out);
 }
 
-/* Says what the rule would have done each time it fired, besides the journal entry. */
+/* Lists the actions that the rule would have taken each time it fired, besides the journal entry. */
 static void put_done(FILE *out, const struct rule *rule)
 {
 	const char *between = "";

@@ -53,17 +53,17 @@ struct connection {
 	sd_event_source *stall; /* ends a period; enabled while something waits to be sent */
 	struct varlink_buffer in, out;
 	bool sending;    /* something waits to be sent */
-	u64 since_us;    /* when `sending` began */
+	u64 since_us;    /* time at which `sending` began */
 	u64 taken;       /* bytes that the client has read since `since_us` */
 	u64 period_sent; /* bytes that the kernel accepted in this period */
 	u64 queued;      /* bytes that the kernel held when the period began */
-	bool waits;      /* it has a call that is not answered yet */
-	bool needs_room; /* that call waits for memory */
+	bool waits;      /* the client has a call that is not answered yet */
+	bool needs_room; /* the unanswered call waits for memory */
 	u64 turn;        /* the server's `turns` at connection or at its last answer */
 	bool input_ended;
-	bool closing; /* close it when its output has been sent */
+	bool closing; /* close the connection when the output has been sent */
 	bool subscribed;
-	u64 moved_us; /* when a byte was last sent or received */
+	u64 moved_us; /* time at which a byte was last sent or received */
 };
 
 struct varlink_server {
@@ -72,7 +72,7 @@ struct varlink_server {
 	sd_event_source *again; /* resumes accepting connections */
 	sd_event_source *work;  /* answers the next call; enabled while one can be answered */
 	sd_event_source *room;  /* on while a call waits for memory */
-	u64 accept_failed_us;   /* when accepting last failed; logged; 0: it works */
+	u64 accept_failed_us;   /* time at which accepting last failed; logged; 0: it works */
 	int fd;
 	const struct varlink_service *service;
 	struct connection *connections;

@@ -28,8 +28,8 @@
 struct varlink_load {
 	uid_t user;
 	size_t held;  /* bytes of memory for unsent output */
-	u64 since_us; /* when it began to wait for its client */
-	u64 taken;    /* bytes that the client has read since then */
+	u64 since_us; /* time at which the reply began to wait for the client */
+	u64 taken;    /* bytes that the client has read since `since_us` */
 };
 
 /* Returns true if `user` may have `bytes` more in addition to what the `n` connections hold. */

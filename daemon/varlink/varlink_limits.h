@@ -20,7 +20,7 @@
 #define VARLINK_SEAT_US 1000000ULL
 
 struct varlink_seat {
-	u64 moved_us; /* when it last sent or read a byte, or connected */
+	u64 moved_us; /* time of the connection's last sent or read byte, or of its start */
 	uid_t user;
 	bool subscribed; /* a subscriber is idle by design */
 };

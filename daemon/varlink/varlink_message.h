@@ -16,7 +16,7 @@
 struct varlink_message {
 	json_object *root;       /* owns the rest */
 	const char *method;      /* "INTERFACE.METHOD", with text on both sides of the last dot */
-	size_t interface_length; /* bytes of `method` before that dot */
+	size_t interface_length; /* bytes of `method` before the last dot */
 	json_object *parameters; /* an object, or NULL if there are none */
 	bool oneway;             /* the client wants no reply */
 	bool more;               /* the client accepts several replies */

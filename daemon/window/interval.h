@@ -86,7 +86,7 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
 			      double confidence);
 
-/* Both bounds are for the mean with each latency limited to `cap` cycles. Use it for ratios of such means. */
+/* Bounds the mean with each latency limited to `cap` cycles, on both sides. Use this for ratios of such means. */
 struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
 				     double confidence);
 

@@ -12,7 +12,7 @@
 
 struct quantile {
 	double value; /* cycles, interpolated within the bucket as Prometheus does */
-	u32 low;      /* cycles, exclusive: the quantile lies above it */
+	u32 low;      /* cycles, exclusive: the quantile lies above this */
 	u32 high;     /* cycles, inclusive: the quantile is not above it; 2^32 - 1 in the overflow bucket */
 	bool few;     /* there are fewer samples than quantile_samples_needed() */
 };

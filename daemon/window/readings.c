@@ -14,7 +14,7 @@ struct readings {
 	size_t length;
 	size_t n_events;
 	size_t n;    /* number of moments stored */
-	size_t next; /* index of the next one */
+	size_t next; /* index of the next moment */
 	bool forgot;
 	unsigned char *moments;
 };

@@ -47,14 +47,14 @@ struct sliding {
 	/* The open pane. */
 	u64 begin_ns;
 	struct sliding_time time;
-	struct numbers in_pane; /* subjects with a record in it */
+	struct numbers in_pane; /* subjects with a record in the pane */
 	struct tally *spare;    /* for sliding_subject.open; linked through their first bytes */
 	size_t n_spare;
 	u8 *scratch;
 	size_t scratch_room;
 
 	/* The open collection. */
-	u64 last_ns; /* its begin */
+	u64 last_ns; /* start of the open collection */
 	u64 now_ns;
 	struct sliding_time now_time;
 	bool is_open;

@@ -18,7 +18,7 @@
 #define SLIDING_PANES 30
 
 /*
- * How one event's time was spent, between two collections or over the window, in nanoseconds summed over CPUs.
+ * The use of one event's time, between two collections or over the window, in nanoseconds summed over CPUs.
  */
 struct sliding_time {
 	u64 elapsed_ns; /* by the clock, not summed over CPUs */
@@ -35,7 +35,10 @@ struct sliding;
 typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
 				const struct sliding_time *time);
 
-/* Called before a pane leaves, and before its records do. Its time also passes for idle subjects. */
+/*
+ * Called before a pane leaves the window, and before its records leave. The pane's time also leaves the window
+ * of subjects that have no record in the pane.
+ */
 typedef void (*sliding_passing)(void *userdata, const struct sliding_time *time);
 
 struct sliding_settings {
@@ -91,7 +94,8 @@ struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);
 
 /*
- * The subjects whose tally the last collection changed by adding or removing, each once. May include closed ones.
+ * The subjects whose tally the last collection changed by adding or removing, each once. May include closed
+ * ones.
  */
 const u32 *sliding_changed(const struct sliding *sliding, size_t *ret_n);
 

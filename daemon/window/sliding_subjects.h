@@ -14,9 +14,9 @@
 #define SUBJECTS_CHUNK 64
 
 struct sliding_subject {
-	struct tally *open; /* its tally in the open pane; NULL: none */
+	struct tally *open; /* tally of the subject in the open pane; NULL: none */
 	u32 records;        /* panes with a record of it, including the open one */
-	u32 changed;        /* the last collection that changed it */
+	u32 changed;        /* the last collection that changed the subject */
 	u32 place;          /* index in the open pane's list, if `open` is set */
 	bool live;
 };
@@ -33,7 +33,7 @@ struct sliding_subjects {
 	size_t first_free; /* all chunks before this one are full */
 	size_t held;       /* chunks that are not NULL */
 	size_t n;          /* numbers in use */
-	size_t n_live;     /* how many of `n` are of live subjects; only records refer to the others */
+	size_t n_live;     /* number of live subjects among `n`; only records refer to the others */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -19,7 +19,7 @@
 /* Writes `tally`; returns the end. */
 u8 *tally_pack(const struct tally *tally, u8 *to);
 
-/* Reads what tally_pack() wrote; returns the end. */
+/* Reads a record that tally_pack() wrote. Returns the end of the record. */
 const u8 *tally_unpack(const u8 *from, struct tally *ret);
 
 /* Returns the end of a record that tally_pack() wrote. */

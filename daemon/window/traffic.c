@@ -24,7 +24,7 @@ struct filling {
 	struct traffic *traffic;
 	size_t points_room;
 	u64 bin_length_ns; /* of the open bin */
-	size_t bin_points; /* its first point */
+	size_t bin_points; /* index of the first point of the open bin */
 	size_t bins_room;
 	struct bin {
 		u64 length_ns;

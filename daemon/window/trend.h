@@ -35,7 +35,7 @@
 struct trend;
 
 /*
- * Stores the last `span_ns` and the rest of the page in which that begins, in at most `max_bytes`; a page
+ * Stores the last `span_ns` and the rest of the page in which this span begins, in at most `max_bytes`; a page
  * under way may exceed it. `start_ns` (CLOCK_MONOTONIC): the first collection covers the time from then.
  * Returns 0 or -ENOMEM.
  */
@@ -53,7 +53,7 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 
 /* A part of the requested time. */
 struct trend_bin {
-	bool covered;   /* a collection ended in it */
+	bool covered;   /* a collection ended in the bin */
 	double samples; /* of all entries that were added */
 	double latency; /* cycles: sum over the samples that have one, with the precision of the stored mean */
 	double latency_samples;

@@ -30,7 +30,7 @@ struct window {
 	struct collection *open; /* between begin and end; its `end_ns` is already set */
 	size_t room;             /* capacity for data in `open` */
 	int error;               /* of the open collection */
-	u64 last_ns;             /* begin of the next collection */
+	u64 last_ns;             /* start of the next collection */
 	struct timespec last;    /* the same in CLOCK_REALTIME */
 	struct timespec now;     /* becomes `last` at the end */
 };

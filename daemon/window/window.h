@@ -57,7 +57,7 @@ int window_end(struct window *window);
 /* The time that the collections in a sum cover. */
 struct window_span {
 	u64 covered_ns;        /* at least the requested time, if the window has that much */
-	struct timespec since; /* CLOCK_REALTIME of its begin */
+	struct timespec since; /* CLOCK_REALTIME at the start of the covered time */
 };
 
 /*

@@ -20,7 +20,7 @@ struct record {
 	size_t size;
 };
 
-/* Writes the header for `size` bytes of pairs. Returns where the pairs go. */
+/* Writes the header for `size` bytes of pairs. Returns the address for the pairs. */
 u8 *record_put_header(u8 *to, u32 entry, u32 event, size_t size);
 
 /* Decodes a record that record_put_header() began. */

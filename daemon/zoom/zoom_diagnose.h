@@ -14,7 +14,7 @@ struct zoom_facts {
 	bool v1; /* perf_event is a controller of a cgroup v1 hierarchy */
 	bool gone;
 	char enable[ZOOM_ENABLE_MAX];          /* the result of zoom_facts_enable() */
-	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why pebsd-opener could not help, or "" */
+	char opener[PERF_BACKEND_TROUBLE_MAX]; /* the reason why pebsd-opener could not help, or "" */
 };
 
 /*

@@ -55,7 +55,7 @@ struct zoom_events {
 	size_t n_cpus;
 	struct zoom_cpu *cpus;
 	bool stopped;
-	u64 counted_ns; /* when `counts` was last read from the events; 0: never */
+	u64 counted_ns; /* time at which `counts` was last read from the events; 0: never */
 	struct zoom_counts counts;
 	u64 lost_told; /* sum of the LOST records */
 	struct zoom_stacks stacks;

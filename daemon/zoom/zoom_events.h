@@ -41,7 +41,7 @@ struct zoom_counts {
 	u64 limited;                /* samples of `seen` left out because they were over the limit */
 	u64 lost;                   /* records, samples and others, for which a ring had no room */
 	u64 malformed;              /* records that could not be parsed */
-	u64 throttles;              /* how often the kernel throttled an event */
+	u64 throttles;              /* number of times that the kernel throttled an event */
 	u64 count;                  /* the events' own count, summed over the CPUs */
 	u64 enabled_ns, running_ns; /* while tasks of the cgroup ran, summed over the CPUs */
 };

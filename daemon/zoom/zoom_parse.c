@@ -46,7 +46,7 @@ static void take_u32s(struct cursor *cursor, u32 *ret_first, u32 *ret_second)
 	*ret_second = halves[1];
 }
 
-/* Returns where the next `n` words of `word` bytes are, or NULL if the record has fewer. */
+/* Returns the position of the next `n` words of `word` bytes, or NULL if the record has fewer. */
 static const u8 *take_words(struct cursor *cursor, u64 n, size_t word)
 {
 	const u8 *words = cursor->at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `union perf_mem_data_src` says about a sample, in pebsd's terms.
+ * The meaning of `union perf_mem_data_src` for a sample, in pebsd's terms.
  *
  * The bit positions are those of include/uapi/linux/perf_event.h (read in Linux 6.1, 6.12 and 7.3). Only the
  * fields named here are used, and each is extracted with its own mask. Newer kernels and other architectures
@@ -30,7 +30,7 @@
 	X(UNCACHED, "uncached")         \
 	X(UNKNOWN, "unknown")
 
-/* What the snoop found. If the hardware reports several results, the most informative one wins. */
+/* The result of the snoop. If the hardware reports several results, the most informative one wins. */
 #define SNOOPS(X)       \
 	X(NA, "na")     \
 	X(NONE, "none") \
@@ -40,7 +40,7 @@
 	X(FWD, "fwd")   \
 	X(PEER, "peer")
 
-/* How the address was translated. `hit` means the first or second level, and it is not known which. */
+/* The translation of the address. `hit` means the first or second level, and it is not known which. */
 #define TLBS(X)             \
 	X(NA, "na")         \
 	X(L1_HIT, "l1_hit") \

@@ -35,16 +35,16 @@ enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
 /* Maximum number of cgroups chosen at the same time. */
 #define HOT_MAX 64
 
-/* What a hit writes, except the weight. */
+/* The members that a hit writes, except the weight. */
 struct hot_counter {
 	u64 item;    /* 0: unused, or being written; written last */
-	u64 samples; /* includes what the item inherited */
+	u64 samples; /* includes the samples that the item inherited */
 	u64 hitm;    /* samples that met a modified copy since this item has the counter */
 	u32 pid;     /* process (tgid) of the last sample; 0: not known */
 	u32 turn;    /* incremented with each item that gets the counter */
 };
 
-/* What an item inherited when it took over the counter. */
+/* The values that an item inherited when it took over the counter. */
 struct hot_error {
 	u64 weight;
 	u64 samples;

@@ -37,7 +37,7 @@ struct offcore_count {
 
 /* The counts of one slot's cgroup on one CPU. They only grow; `settles` is written last. */
 struct offcore_record {
-	u64 settles; /* how often counts were added */
+	u64 settles; /* number of times that counts were added */
 	struct offcore_count counts[OFFCORE_COUNTERS];
 	u64 errors[OFFCORE_COUNTERS]; /* shares of this cgroup that a failed reading lost */
 } __attribute__((aligned(64)));

@@ -125,8 +125,8 @@ enum slot_block_kind {
 
 enum slot_state {
 	SLOT_FREE,    /* belongs to no cgroup */
-	SLOT_ALIVE,   /* its cgroup exists */
-	SLOT_DEAD,    /* its cgroup is removed; exiting tasks may still be counted here */
+	SLOT_ALIVE,   /* the slot's cgroup exists */
+	SLOT_DEAD,    /* the slot's cgroup is removed; exiting tasks may still be counted here */
 	SLOT_RETIRED, /* no longer in the index; samples in flight may still arrive */
 };
 

@@ -5,7 +5,7 @@
 
 #include "types.h"
 
-/* Which fields of a sample hold a measurement. A field without its bit is 0 and means nothing. */
+/* The fields of a sample that hold a measurement. A field without its bit is 0 and means nothing. */
 enum sample_field {
 	SAMPLE_LATENCY = 1 << 0,
 	SAMPLE_INSTRUCTION_LATENCY = 1 << 1,
@@ -22,7 +22,7 @@ struct sample {
 	u64 code_address;        /* instruction pointer */
 	u64 period;              /* the sample's weight; 0 if a recording does not have it */
 	u32 instruction_latency; /* core cycles, dispatch to retirement */
-	u16 event;               /* index of its event, below EVENTS_MAX */
+	u16 event;               /* index of the sample's event, below EVENTS_MAX */
 	u16 fields;              /* enum sample_field */
 };
 
@@ -45,9 +45,9 @@ _Static_assert(sizeof(struct sample) == 56, "crosses the kernel boundary");
 #define EVENTS_MAX 12
 
 /*
- * What an opened or recorded event is known to measure. Adaptive PEBS fills in a weight for any event, and
- * before Sapphire Rapids the weight of a store is not a latency. So a field is ignored unless it is enabled
- * here, even if the sample's own flags have it (arch/x86/events/intel/ds.c, Linux 6.1).
+ * The values that an opened or recorded event is known to measure. Adaptive PEBS fills in a weight for any
+ * event, and before Sapphire Rapids the weight of a store is not a latency. So a field is ignored unless it is
+ * enabled here, even if the sample's own flags have it (arch/x86/events/intel/ds.c, Linux 6.1).
  */
 struct event_settings {
 	u8 has_latency;

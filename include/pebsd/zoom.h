@@ -8,13 +8,13 @@
 /* One per CPU, in a cache line of its own. */
 struct zoom_tally {
 	u64 seen;    /* samples for which the program ran */
-	u64 limited; /* of these, samples over the limit, which were dropped */
+	u64 limited; /* samples over the limit, which were dropped; `seen` includes them */
 	u64 unused[6];
 };
 
 _Static_assert(sizeof(struct zoom_tally) == 64, "one cache line, and what crosses the kernel boundary");
 
-/* How far a burst may run ahead of an even pace. */
+/* The time by which a burst may run ahead of an even pace. */
 #define ZOOM_BURST_NS 10000000ULL
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How policy handles samples that come in bursts: how often a bound is wrong, how often a rule fires without
- * a cause, with one service and with 200, and how soon it finds a real change. Everything goes through
+ * Tests how policy handles samples that come in bursts: how often a bound is wrong, how often a rule fires
+ * without a cause, with one service and with 200, and how soon it finds a real change. Everything goes through
  * policy's own interface and is seeded.
  *   bursts coverage [WINDOWS]   bounds over windows of 30 s; exit 1 if a lower bound is wrong in more than 6 %
  *   bursts alarms [DAYS]        false alarms at 0.7 of the threshold; exit 1 if more than one a month

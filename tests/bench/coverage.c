@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often each bound of each metric holds, compared with the promise. Prints a table and exits with 1 if a
- * bound's share is more than half a point below the promise. Metrics that need one random number per draw are
- * drawn ten times as often. Their bounds hold hardly more often than promised. With 10,000 draws, a bound
+ * Counts how often each bound of each metric holds, compared with the promise. Prints a table and exits with 1
+ * if a bound's share is more than half a point below the promise. Metrics that need one random number per draw
+ * are drawn ten times as often. Their bounds hold hardly more often than promised. With 10,000 draws, a bound
  * that holds in 50 % of them would be off by half a point in a third of the cells.
  *   coverage [DRAWS]
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * daemon_cost PEBSD [EVENTS]: what requests cost the daemon, one round, as lines for bench_report. The daemon
- * replays a recording and does not sample. The recording has 1,000 cgroups with paths of 200 bytes, EVENTS
- * events (1, or 2: loads and stores) and 20 samples per cgroup and event. Needs root.
+ * daemon_cost PEBSD [EVENTS]: measures the cost of requests to the daemon, one round, as lines for
+ * bench_report. The daemon replays a recording and does not sample. The recording has 1,000 cgroups with paths
+ * of 200 bytes, EVENTS events (1, or 2: loads and stores) and 20 samples per cgroup and event. Needs root.
  *
  *   control  processor time of the daemon for a call of its Varlink socket
  *   scrape   processor time of the first scrape after a collection, which builds the text, and of later ones

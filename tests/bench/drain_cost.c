@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * drain_cost [ROUNDS]: what it costs a collection to read the new counts, compared with a memcpy of the same
- * records. Prints lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds' ratios,
- * and bytes of the daemon's memory. Needs root.
+ * drain_cost [ROUNDS]: measures the cost of reading the new counts in a collection, compared with a memcpy of
+ * the same records. Prints lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds'
+ * ratios, and bytes of the daemon's memory. Needs root.
  *
  * The samples are made up: of six sources, each with latencies around one or two modes. The function that the
  * programs use writes them through the mapping, and marks are set as the programs set them. Each round runs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * events_cost [ROUND [LOOPS]]: what a sample costs with pebsd and with other ways to get the same counters.
- * All use the same events (tests/lib/bench_victim.h) with the same synthetic latency and data source
+ * events_cost [ROUND [LOOPS]]: measures the cost of a sample with pebsd and with other ways to get the same
+ * counters. All use the same events (tests/lib/bench_victim.h) with the same synthetic latency and data source
  * (peers/synthetic.h). Prints one round, as lines for bench_report. Needs root.
  *
  *   body        nanoseconds of the program, as the kernel times it, minus those of an empty one

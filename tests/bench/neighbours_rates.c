@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often the right neighbour is named, and how often a wrong one: SEEDS worlds of each story
+ * Counts how often the right neighbour is named, and how often a wrong one: SEEDS worlds of each story
  * (neighbour_world.h). Usage: neighbours_rates [SEEDS [FIRST]]: FIRST is the first seed. The limit for chance
  * in the method was tuned with the seeds up to 1,000. Other seeds therefore show more.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How far policy's decisions can be trusted: false alarms over simulated weeks, and how often a step is found
- * in time, by the number of samples. Each is compared with a naive rule on the same data, which compares the
- * point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
+ * Measures the reliability of policy's decisions: false alarms over simulated weeks, and how often a step is
+ * found in time, by the number of samples. Each is compared with a naive rule on the same data, which compares
+ * the point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
  *
  * Latencies are those of the model's workload `mix`, scaled so that the metric has the value that a scenario
  * needs. Each sample is drawn independently, so that the series is stationary. Everything is seeded. Fails if
@@ -303,8 +303,9 @@ static int step(struct policy *policy, struct subject *subjects, size_t n, unsig
 }
 
 /*
- * How often per week chance alone keeps a normal moving average over WINDOW above its 95 % point for FOR.
- * This is what to expect of a rule exactly at its threshold. It is simulated without policy's code.
+ * Returns the number of times per week that chance alone keeps a normal moving average over WINDOW above its
+ * 95 % point for FOR. A rule exactly at its threshold should fire as often. The number is simulated without
+ * policy's code.
  */
 static double derived_fires(u64 weeks)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a collection costs policy: 10,000 cgroups under 50 rules, over two windows. At each collection all of
- * them are active with about 10 samples, or only 100 of them. Prints medians and checks nothing.
+ * Measures the cost of a collection in policy: 10,000 cgroups under 50 rules, over two windows. At each
+ * collection all of them are active with about 10 samples, or only 100 of them. Prints medians and checks
+ * nothing.
  */
 #include <stdio.h>
 #include <string.h>

@@ -46,7 +46,7 @@
 #define SLOT       3
 #define LOOP       20000 /* samples */
 #define LOOPS      5     /* per round, which takes the fastest */
-#define CPUS       2     /* that run the loop */
+#define CPUS       2     /* number of CPUs that run the loop */
 #define OBJECTS    4
 #define VARIANTS   (4 * OBJECTS + 2)
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scrape_cost [--json]: what a scrape costs. The host has 1,000 cgroups with paths of 200 bytes, loads and
- * stores. Hours have passed in which the costliest cgroups changed all the time. Its series are those that
- * the daemon would have. Another process requests them over HTTP. The processor time, user and system, is
- * that of this process and of the one that speaks HTTP for it. Prints results and checks nothing. With --json
- * it prints one object per line, as bench_results.h reads them.
+ * scrape_cost [--json]: measures the cost of a scrape. The host has 1,000 cgroups with paths of 200 bytes,
+ * loads and stores. Hours have passed in which the costliest cgroups changed all the time. Its series are
+ * those that the daemon would have. Another process requests them over HTTP. The processor time, user and
+ * system, is that of this process and of the one that speaks HTTP for it. Prints results and checks nothing.
+ * With --json it prints one object per line, as bench_results.h reads them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,7 +38,7 @@
 #define CLIENTS      50
 #define TICKS        150
 #define TICK_NS      (20 * NSEC_PER_MSEC)
-#define KINDS        3 /* how many samples a cgroup has: few, more, many */
+#define KINDS        3 /* kinds of cgroups by number of samples: few, more, many */
 #define EVENTS       2
 #define CLIENT_ROOM  65536
 #define USAGE_FAILED 2
@@ -142,7 +142,10 @@ static void name_cgroup(struct host *host, char path[PATH_BYTES + 1])
 	memcpy(path + n, end, sizeof(end));
 }
 
-/* What a collection adds to a cgroup for an event: all sources that machines with two sockets commonly show. */
+/*
+ * The samples that a collection adds to a cgroup for an event: all sources that machines with two sockets
+ * commonly show.
+ */
 static struct figures brought(struct host *host, const struct event *event, u64 n)
 {
 	static const enum source sources[] = {SOURCE_L1,           SOURCE_UNKNOWN,    SOURCE_LFB,

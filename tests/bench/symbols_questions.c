@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What names cost: requests per second through the whole path with the real symbolizer, CPU time of pebsd and
- * of the symbolizer per request, the cost of a cached answer, and memory. Addresses are in the code of the C
- * library, in a process that this program starts. This is not a test: it prints results and checks nothing.
+ * Measures the cost of names: requests per second through the whole path with the real symbolizer, CPU time of
+ * pebsd and of the symbolizer per request, the cost of a cached answer, and memory. Addresses are in the code
+ * of the C library, in a process that this program starts. This is not a test: it prints results and checks
+ * nothing.
  */
 #include <errno.h>
 #include <link.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tick_cost [ROUNDS]: what a collection costs the daemon, stage by stage, as JSON. Prints microseconds of
+ * tick_cost [ROUNDS]: measures the cost of a collection, stage by stage, as JSON. Prints microseconds of
  * processor time (median and minimum of the rounds) and the memory of the totals after that. Loads with
  * latency and stores without come through the inject door, about 20 per cgroup, event and collection. Four
  * rules judge all cgroups. Needs root.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tools_cost [ROUND [LOOPS]]: what a page fault costs while other tools sample all page faults. Prints one
- * round, as lines for bench_report, in the groups of events_cost. Needs root.
+ * tools_cost [ROUND [LOOPS]]: measures the cost of a page fault while other tools sample all page faults.
+ * Prints one round, as lines for bench_report, in the groups of events_cost. Needs root.
  *
  *   bpftrace     a histogram per cgroup of the process number, because there is no latency to use. It counts no
  *                levels, sum or maximum, so it does less than pebsd.

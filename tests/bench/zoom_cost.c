@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a zoom costs, in one run. A task works in its own cgroup, some frames deep, in three kinds of turns:
- * without an event, with one that only interrupts it 1,000 times per second of its CPU time, and with a zoom
- * that takes a sample each time. The CPU time of the daemon's part (draining, parsing, recording) is printed
- * besides. It uses cpu-clock. The cost of that timer, which is high in a virtual machine, is part of the
- * second kind. The cost of PEBS and its interrupts is in none of them. Needs root.
+ * Measures the cost of a zoom, in one run. A task works in its own cgroup, some frames deep, in three kinds of
+ * turns: without an event, with one that only interrupts it 1,000 times per second of its CPU time, and with a
+ * zoom that takes a sample each time. The CPU time of the daemon's part (draining, parsing, recording) is
+ * printed besides. It uses cpu-clock. The cost of that timer, which is high in a virtual machine, is part of
+ * the second kind. The cost of PEBS and its interrupts is in none of them. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@
 /* The task's progress, in memory shared with the parent. */
 struct progress {
 	volatile u64 rounds;
-	volatile u64 cpu_ns; /* its own CPU time, updated every 64 rounds */
+	volatile u64 cpu_ns; /* CPU time of the task, updated every 64 rounds */
 	volatile bool over;
 };
 

@@ -280,8 +280,9 @@ static void remove_cgroups(unsigned n)
 #define POLL_MS 10
 
 /*
- * The time of a daemon that gets a CPU whenever it wants one: the CPU time of this process, plus `waits` pauses of
- * POLL_MS. The real time would be longer, because others may take the CPUs of this machine for seconds.
+ * The time of a daemon that gets a CPU whenever it wants one: the CPU time of this process, plus `waits`
+ * pauses of POLL_MS. The real time would be longer, because others may take the CPUs of this machine for
+ * seconds.
  */
 static u64 own_time_ns(u64 waits)
 {
@@ -356,7 +357,7 @@ Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_tw
 		(double)longest_ns / (double)NSEC_PER_SEC);
 	cr_assert_eq(engine_collect(daemon.engine), 0);
 	cr_expect_geq(engine_head(daemon.engine)->cgroups_alive, CGROUPS);
-	/* All of them have their names, also the last ones. */
+	/* All cgroups have their names, also the last ones. */
 	for (unsigned i = 0; i < CGROUPS; i += 499) {
 		_cleanup_free_ char *path = NULL;
 		_cleanup_free_ char *directory = NULL;

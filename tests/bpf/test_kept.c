@@ -37,7 +37,7 @@
 #define FAULTS 3000UL
 #define SLOTS  512
 
-/* How a process differs from the default. */
+/* The differences of a process from the default. */
 struct variation {
 	u32 slots;        /* 0: SLOTS */
 	bool other_ways;  /* reads samples as on older kernels: other settings */
@@ -46,12 +46,12 @@ struct variation {
 	bool alone;       /* takes nothing over */
 	bool offcore;     /* also counts page faults at task switches */
 	bool other_counters;
-	bool dies_replacing; /* is killed just before it replaces the first counter */
+	bool dies_replacing; /* the process is killed just before it replaces the first counter */
 	bool cannot_load;    /* the kernel refuses its programs */
 	bool hot;            /* a cgroup may have hot tables */
 };
 
-/* What a process read, before and after it made page faults. */
+/* The values that a process read, before and after it made page faults. */
 struct found {
 	enum kept kept;
 	u32 epoch;
@@ -63,7 +63,7 @@ struct found {
 	struct offcore_count counted_first, counted_last;
 	u64 counting_errors;
 	u64 hot_samples; /* in the hot tables, of the samples after they were made */
-	bool whole;      /* it reached its end */
+	bool whole;      /* the process reached its end */
 };
 
 struct process {
@@ -508,8 +508,8 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 }
 
 /*
- * The start that fails has the previous settings, or others that would start from zero. The process after it has
- * the previous settings again, as when somebody undoes an edit. It must find everything.
+ * The start that fails has the previous settings, or others that would start from zero. The process after it
+ * has the previous settings again, as when somebody undoes an edit. It must find everything.
  */
 Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
 {
@@ -756,7 +756,7 @@ Test(kept, the_books_are_cut_off)
 	expect_anew();
 }
 
-/* Returns what the process writes to its log. The caller frees it. */
+/* Returns the text that the process writes to its log. The caller frees it. */
 static char *log_of(struct variation variation, struct found *ret)
 {
 	FILE *log = tmpfile();

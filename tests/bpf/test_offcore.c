@@ -314,7 +314,7 @@ static int touch_and_stay(void *userdata)
 			return 0;
 }
 
-/* Returns how often a process was switched out. */
+/* Returns the number of times that a process was switched out. */
 static u64 switches_of(pid_t pid)
 {
 	_cleanup_fclose_ FILE *file = NULL;
@@ -357,7 +357,7 @@ Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 	child = cgroup_fixture_child(&fixture, "stays", touch_and_stay, &player);
 	go_on(&child);
 	cr_assert_eq(read(back[0], &go, 1), 1);
-	/* On a busy machine other tasks run there in between. Then try again. */
+	/* On a busy machine other tasks may run on this CPU in between. Try again in that case. */
 	for (int i = 0; i < 1000 && !stayed; i++) {
 		u64 switches = switches_of(child.pid);
 

@@ -136,7 +136,7 @@ Test(perf_sets, what_another_try_may_open_is_left_out)
 	cr_expect_eq(plan.n_refusals, 1);
 }
 
-/* With fewer events than were saved, counting would have to start from zero. */
+/* Opening fails at the first refusal: with fewer events than were saved, counting would restart from zero. */
 Test(perf_sets, where_all_are_wanted_it_ends_there)
 {
 	need_two_cpus();

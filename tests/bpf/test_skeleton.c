@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Both kinds of BPF object load with CAP_BPF and CAP_PERFMON only, which is what the unit leaves to pebsd.
- * The object for kernels before 6.2 names nothing that libbpf would look for in modules, on any kernel.
+ * Both kinds of BPF object load with CAP_BPF and CAP_PERFMON only, the only capabilities that the unit leaves
+ * to pebsd. The object for kernels before 6.2 names nothing that libbpf would look for in modules, on any
+ * kernel.
  */
 #include <criterion/criterion.h>
 

@@ -225,10 +225,10 @@ static void watch_stores(const struct kernel *kernel, const struct state *state,
 	watched_stores_add(kernel->marks.memory, kernel->marks.bytes);
 }
 
-/* How a process ends. */
+/* The way in which a process ends. */
 struct fate {
 	bool watched;
-	bool rests;      /* long enough that slots become free */
+	bool rests;      /* the process waits until slots become free */
 	u64 store;       /* killed before this store; 0: not */
 	u64 nanoseconds; /* killed after this time; 0: not */
 	u64 *ret_stores; /* number of its stores; shared; may be NULL */
@@ -264,7 +264,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	if (!engine)
 		_exit(12);
 	if (engine_head(engine)->sequence == 0)
-		_exit(13); /* it did not continue */
+		_exit(13); /* the process did not continue the saved state */
 	learn_names(engine, plan);
 	if (fate->rests)
 		(void)usleep((COLLECT_REST_NS + COLLECT_REST_NS / 10) / NSEC_PER_USEC);

@@ -137,7 +137,7 @@ static const struct {
 #define CUT_LENGTH 80
 
 /*
- * Returns what perf's text means. A text that may be cut is looked up as the beginning of a word. All words
+ * Returns the meaning of perf's text. A text that may be cut is looked up as the beginning of a word. All words
  * that begin with it must have the same meaning.
  */
 static int look_up(const struct word *words, size_t n, const char *text, bool cut)

@@ -108,7 +108,7 @@ until_true() {
 	fail "not in a minute: $what"
 }
 
-# until_is WHAT EXPECTED COMMAND...: waits until the command prints this.
+# until_is WHAT EXPECTED COMMAND...: waits until COMMAND prints EXPECTED.
 until_is() {
 	local found=''
 	for _ in $(seq 600); do

@@ -13,7 +13,7 @@ ln -s "$(realpath "$PEBSCTL")" "$work/bin/pebsctl"
 ln -s "$(realpath "$PEBSD")" "$work/bin/pebsd"
 export PATH=$work/bin:$PATH HOME=$work INPUTRC=/dev/null HISTFILE='' TERM=dumb
 
-# Each of these functions prints what its shell offers at the end of a line, sorted.
+# Each of these functions prints the words that its shell offers at the end of a line, sorted.
 
 # insert-completions (M-*) makes readline put all completions on the line. A function that replaces the program gets
 # them as its arguments.
@@ -79,7 +79,7 @@ offers() {
 $(diff <(echo "$found") <(echo "$expected") | sed -n 's/^</-/p; s/^>/+/p')"
 }
 
-# What the help of the programs lists.
+# The words that the help of the programs lists.
 mapfile -t verbs < <("$PEBSCTL" --help | awk '/^Verbs:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
 mapfile -t options < <("$PEBSCTL" --help | sed -n '/^Options:/,/^$/s/^  \(-., \)\?\(--[a-z-]*\).*/\2/p')
 mapfile -t daemon_options < <("$PEBSD" --help | grep -o '^  *--[a-z-]*' | tr -d ' ')

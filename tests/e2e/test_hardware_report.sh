@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# How `make test-hardware` evaluates pebsd's output, without any hardware. A stand-in for pebsd answers at once what a
+# Tests how `make test-hardware` evaluates pebsd's output, without any hardware. A stand-in for pebsd answers at once what a
 # machine would have given in the requested time.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"

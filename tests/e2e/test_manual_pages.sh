@@ -15,7 +15,7 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 
 tests/tools/manual.py daemon/man/*.[1-8]
 
-# finds WHAT: the tool complains of this in the page on standard input
+# finds WHAT: expects the tool to report WHAT for the page on standard input
 finds() {
 	cat >"$work/page.7"
 	! tests/tools/manual.py "$work/page.7" >"$work/said" || {

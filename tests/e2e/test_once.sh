@@ -28,7 +28,7 @@ grep -q /system.slice/postgresql.service "$work/said" || fail "the text lacks a 
 "$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'
 expect 'the same from a pipe' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/piped.json")"
 
-# Cut: complete records are counted and printed, the cut is reported, and the exit code is 2.
+# The recording is cut: complete records are counted and printed, the cut is reported, and the exit code is 2.
 size=$(stat -c %s "$file")
 head -c $((size * 2 / 3)) "$file" >"$work/cut.perf.data"
 status=0

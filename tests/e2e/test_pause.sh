@@ -140,7 +140,7 @@ exits 'for more than a year' 2 ctl pause --for 366d
 exits 'for what is no time' 2 ctl pause --for ever
 exits 'another verb with --for' 2 ctl status --for 3s
 
-# Who may pause.
+# Permission to pause depends on the user.
 chmod 711 "$work"
 chmod 666 "$socket"
 exits 'pause by another' 5 as_other --clear-groups pause

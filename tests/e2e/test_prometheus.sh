@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What Prometheus reads from the endpoint. promtool must not complain, a real server must scrape it, and a quantile that
+# Tests the data that Prometheus reads from the endpoint. promtool must not complain, a real server must scrape it, and a quantile that
 # the server computes must be in the exported bucket that contains pebsctl's quantile.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Who may use which verb of pebsctl, as real users: root, a user that `detail` names, a user that may connect, and a
+# The permission to use each verb of pebsctl, tested as real users: root, a user that `detail` names, a user that may connect, and a
 # user that is neither. Every user tries every verb. A new verb fails this test until it is in the table. A user with
 # read access only must not see any address.
 # shellcheck source=tests/e2e/daemon.sh

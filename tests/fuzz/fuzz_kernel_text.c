@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any text as what the kernel writes in /proc and /sys. Byte 0 selects the file: lists of CPUs, a process's
+ * Any text as a file of the kernel in /proc and /sys. Byte 0 selects the file: lists of CPUs, a process's
  * stat, status, statm and maps, the kernel's version and symbols. Some of these contain names that a process
  * chose.
  */

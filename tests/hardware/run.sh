@@ -205,7 +205,7 @@ end_chase() {
 	chase=''
 }
 
-# ask_pebsd PMU SECONDS: writes what pebsd says about the chase's cgroup, see figures.jq
+# ask_pebsd PMU SECONDS: writes pebsd's values of the chase's cgroup, see figures.jq
 ask_pebsd() {
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$work/control.sock" --listen none --once --for "${2}s" --json \
 		>"$work/pebsd.json" 2>"$work/pebsd.said" &&
@@ -244,7 +244,7 @@ record_by_perf() {
 		rm -f "$work/perf.data"
 }
 
-# Reads the chase's part of what perf recorded, by the program's name.
+# Reads the chase's part of perf's recording, by the program's name.
 read_perf() {
 	[ -e "$work/perf.data" ] || return 1
 	perf script -i "$work/perf.data" --comms pointer-chase -F weight,data_src 2>/dev/null >"$work/perf.script" || return 1
@@ -334,7 +334,7 @@ try() {
 		verdict failed "$name: pebsd samples" "$(tail -n 1 "$work/pebsd.said")"
 	else
 		record_by_perf
-		# The chase need not share the CPUs with what follows.
+		# The chase is no longer needed, and would take CPU time from the steps below.
 		end_chase
 		include <"$work/said.json"
 		tell_figures "$name" "$ldlat" "$cpu" "$bytes" "$node" "$@"

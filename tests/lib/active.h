@@ -20,7 +20,7 @@ struct active_settings {
 struct active_result {
 	u64 before_bytes;     /* RssAnon of the process before it opened anything */
 	u64 opened_bytes;     /* RssAnon with programs and maps, before the first collection */
-	u64 peak_bytes;       /* peak until then: kernel_start_peak() */
+	u64 peak_bytes;       /* the peak before the first collection: kernel_start_peak() */
 	u64 anonymous_bytes;  /* RssAnon at the end */
 	u64 map_bytes;        /* kernel_map_bytes() */
 	double collection_ms; /* of the last collection */

@@ -10,7 +10,7 @@
 
 #include "pebsd/types.h"
 
-/* How often a thread without wakeups polls the ring. */
+/* The polling interval of a thread without wakeups, in milliseconds. */
 #define BENCH_RING_MS 20
 
 struct bench_ring;

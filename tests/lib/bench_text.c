@@ -199,8 +199,8 @@ static bool is_time(const char *unit)
 }
 
 /*
- * Returns how much slower the machine itself was in `b`, measured by a loop that never changes. Returns 1 if
- * the difference is within the spread.
+ * Returns the factor by which the machine itself was slower in `b`, measured by a loop that never changes.
+ * Returns 1 if the difference is within the spread.
  */
 static double machine_change(const struct bench_results *a, const struct bench_results *b)
 {
@@ -221,7 +221,7 @@ static double machine_change(const struct bench_results *a, const struct bench_r
 	}
 }
 
-/* Prints what else may have caused a difference. */
+/* Prints other possible causes of a difference. */
 static void print_facts(FILE *out, const struct bench_results *a, const struct bench_results *b)
 {
 	static const char *const facts[] = {"machine", "kernel", "compilers", "peers"};

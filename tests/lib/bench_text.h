@@ -12,7 +12,7 @@ void bench_text_table(FILE *out, const struct bench_results *results);
 void bench_text_markdown(FILE *out, const struct bench_results *results);
 
 /*
- * Prints what changed from `a` to `b` beyond the spread of both. If the machine itself was slower in one of
+ * Prints the changes from `a` to `b` beyond the spread of both. If the machine itself was slower in one of
  * them (group "machine", "integer loop"), times of `b` are corrected by that. Returns the number of results
  * that are worse.
  */

@@ -8,7 +8,7 @@
  * nowhere else.
  *
  * A second thread creates and removes the cgroups and injects the samples. It waits if the engine's thread
- * has not run for long, because a busy machine is not what is tested.
+ * has not run for long, because the test is not about busy machines.
  */
 #ifndef PEBSD_TEST_CHURN_H
 #define PEBSD_TEST_CHURN_H
@@ -29,7 +29,7 @@ struct churn_settings {
 struct churn_result {
 	u64 cgroups;    /* created and removed */
 	double seconds; /* duration */
-	u64 waits;      /* how often the churn waited for the engine's thread */
+	u64 waits;      /* number of times that the churn waited for the engine's thread */
 	u64 samples;    /* samples injected */
 	u64 found;      /* samples under the path of a cgroup of this run */
 	u64 nameless;   /* samples under any other path, including `unattributed` */

@@ -38,7 +38,7 @@ struct endpoint {
 	struct http_broker *broker;
 	struct http_server *server;
 	int line[2];
-	const char *failed; /* why the broker gave up the server */
+	const char *failed; /* the reason why the broker gave up the server */
 	bool ended;         /* the server has given up the broker */
 	struct endpoint_figures source;
 };

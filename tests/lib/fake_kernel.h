@@ -35,7 +35,7 @@ void fake_kernel_mark(struct kernel *kernel, unsigned event, u32 stripe, u32 slo
 /* From now on, access to a record kills the process unless the record gets another sample. */
 void fake_kernel_guard(struct kernel *kernel);
 
-/* Returns how often a record was looked up. */
+/* Returns the number of times that a record was looked up. */
 u64 fake_kernel_visits(const struct kernel *kernel);
 
 /* Refuses the next `n` steps of reclaiming slots, as a busy bucket does. */

@@ -16,7 +16,10 @@ int page_faults_program(void);
 /* Does the same, but the program counts its runs in memory that is mapped at `*ret_runs`. */
 int page_faults_counting_program(const u64 **ret_runs);
 
-/* Returns how often the program ran. The kernel counts only while statistics are enabled (BPF_STATS_RUN_TIME). */
+/*
+ * Returns the number of times that the program ran. The kernel counts only while statistics are enabled
+ * (BPF_STATS_RUN_TIME).
+ */
 u64 page_faults_runs(int program_fd);
 
 /* Touches `n` fresh pages in a child on `cpu`, and waits for the child. */

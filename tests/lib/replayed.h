@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records what a replay delivers, for tests. */
+/* Records everything that a replay delivers, for tests. */
 #ifndef PEBSD_REPLAYED_H
 #define PEBSD_REPLAYED_H
 

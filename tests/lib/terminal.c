@@ -113,7 +113,7 @@ static long long now_ms(void)
 	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Reads what is available or arrives in time. Returns false if there was nothing, or at the end. */
+/* Reads the bytes that are available or arrive in time. Returns false if there were none, or at the end. */
 static bool read_some(struct terminal *terminal, long long milliseconds)
 {
 	struct pollfd readable = {.fd = terminal->fd, .events = POLLIN};

@@ -30,7 +30,10 @@ struct truth {
 	u64 locked;
 };
 
-/* Returns what the threshold register is compared with: the latency of the load, or of the whole instruction. */
+/*
+ * Returns the value that the threshold register is compared with: the latency of the load, or of the whole
+ * instruction.
+ */
 u32 truth_threshold_latency(const struct machine *machine, const struct retired *load);
 
 /* Runs the world for `loads` loads and adds them to `truth`. */

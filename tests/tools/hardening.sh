@@ -13,7 +13,7 @@ lack() {
 }
 
 # The start files of Debian's C library have no notes on control flow, so the linker omits the notes from the program.
-# Then check main() itself for what the compiler did.
+# Then check main() itself for the output of the compiler.
 check_control_flow() {
 	local start
 	case $(uname -m) in

@@ -5,8 +5,8 @@
  *
  *     make_zoom FILE
  *
- * Prints what a reader must find in it: "samples EVENT N LATENCY", "function NAME N LATENCY" (loads of the
- * function), "hitm N", "comm NAME N".
+ * Prints the values that a reader must find in it: "samples EVENT N LATENCY", "function NAME N LATENCY" (loads
+ * of the function), "hitm N", "comm NAME N".
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -147,7 +147,7 @@ static void write_file(const struct policy_fixture *fixture, struct alert_store 
 	__atomic_store_n(&disk->which, disk->which + 1, __ATOMIC_SEQ_CST);
 }
 
-/* Reads what a new process finds. The caller owns `kept` and `store`. */
+/* Reads the state that a new process finds. The caller owns `kept` and `store`. */
 static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_kept **kept,
 		 struct alert_store *store, const struct policy_memory **ret, size_t *ret_n, u64 *ret_next)
 {
@@ -256,7 +256,7 @@ static bool stands_as(const struct standing *a, const struct standing *b)
  * process was found.
  */
 struct twin {
-	struct alert_store now; /* the twin's memories */
+	struct alert_store now; /* the alerts that the twin has in memory */
 	struct told told[TOLD_MAX];
 	size_t n_told;
 };

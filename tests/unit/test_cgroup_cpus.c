@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which CPUs a cgroup may use, and their nodes, read from trees as the kernel makes them. */
+/* The CPUs that a cgroup may use, and their nodes, read from trees as the kernel makes them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -225,8 +225,8 @@ static void add_churn(struct stream *stream, u64 weight, u64 of)
 }
 
 enum order {
-	HEAVY_FIRST, /* then a flood evicts them */
-	CHURN_FIRST, /* late items inherit the errors */
+	HEAVY_FIRST, /* heavy items come first, and then a flood evicts them */
+	CHURN_FIRST, /* heavy items come late and inherit the errors of the items that they replace */
 	INTERLEAVED, /* a flood between any two heavy items */
 	ROUNDS,      /* heavy items take turns with small portions, and churn between them */
 	SHUFFLED,

@@ -40,7 +40,7 @@ static void expect_json(json_object *got, const char *expected)
 	"\"baseline_s\":3600,\"min_samples\":500,\"confidence\":0.95,\"severity\":\"warning\"," \
 	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":true,\"action\":[]"
 
-/* How many samples `worse` and `starved` need is tested in test_rule.c. */
+/* test_rule.c tests the number of samples that `worse` and `starved` need. */
 Test(json_rules, rules_in_full)
 {
 	static const struct policy_counts counts[] = {

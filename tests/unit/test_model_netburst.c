@@ -250,7 +250,7 @@ Test(model_netburst, enable_pebs_bit_25_makes_records_and_without_it_sampling_is
 	cr_expect(miss(&bench, 0x1000));
 	cr_expect_eq(bench.netburst.records, 0);
 	cr_expect_eq(netburst_take_interrupt(&bench.netburst), NETBURST_OVERFLOW);
-	cr_expect_eq(get(&bench, 0x310), 0); /* PEBS did not reload it */
+	cr_expect_eq(get(&bench, 0x310), 0); /* PEBS did not reload the counter */
 }
 
 Test(model_netburst, pebs_takes_execution_front_end_and_replay_events)

@@ -218,7 +218,7 @@ Test(model_workload, what_nobody_has_has_no_name)
 	}
 }
 
-/* What the loads of one instruction in a loop found. */
+/* The results of the loads of one instruction in a loop. */
 struct found {
 	u64 loads;
 	u64 places[PLACE_COUNT];
@@ -434,7 +434,7 @@ Test(model_workload, order_of_their_mean_latencies)
 	}
 }
 
-/* How a sample shows the problem of each workload: the classes of loads above the threshold. */
+/* The sign of each workload's problem in a sample: the classes of loads above the threshold. */
 Test(model_workload, what_shows_each)
 {
 	FOREACH_MACHINE(machine)

@@ -414,7 +414,7 @@ Test(neighbours, who_cannot_be_judged_is_not_in_the_list)
 	make_culprit(&scene, 3, 0);
 	for (size_t i = 0; i < BINS; i++) {
 		scene.traffic[1][i] = 500;                      /* constant */
-		scene.traffic[2][i] = is_burst(i) ? NAN : 1000; /* constant where it is known */
+		scene.traffic[2][i] = is_burst(i) ? NAN : 1000; /* constant if known */
 		scene.traffic[4][i] = i < 20 ? scene.traffic[4][i] : NAN;
 		if (i % 10 == 0)
 			scene.traffic[5][i] = NAN;

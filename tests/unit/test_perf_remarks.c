@@ -71,7 +71,7 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.cpu_time_max_known = true, .cpu_time_max_percent = 5};
 	expect_one(&facts, "kernel.perf_cpu_time_max_percent is 5");
-	facts.cpu_time_max_percent = 0; /* 0 switches it off */
+	facts.cpu_time_max_percent = 0; /* 0 switches the limit off */
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.kvm_host = true};
 	expect_one(&facts, "guest not sampled");

@@ -189,7 +189,7 @@ Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
 
-	/* Another walk, and other rules. */
+	/* The next walk lists only one cgroup. Then the rules are replaced. */
 	list = (struct no_slot){.paths = &paths[1], .n = 1, .turn = list.turn + 1};
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 1);

@@ -81,7 +81,7 @@ static char *render_all(const struct books *books, bool openmetrics, bool detail
 	return text;
 }
 
-/* Renders in one format, checks the text with the strict reader, and returns what it has read. */
+/* Renders in one format, checks the text with the strict reader, and returns the parsed metrics. */
 static struct metrics read_all(const struct books *books, bool openmetrics, bool detail)
 {
 	_cleanup_free_ char *text = render_all(books, openmetrics, detail);

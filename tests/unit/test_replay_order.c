@@ -106,7 +106,7 @@ Test(replay_queue, equal_times_keep_their_order)
 	replay_queue_clear(&queue);
 }
 
-/* What a target received that also takes moments. */
+/* The calls that a target received. The target also takes moments. */
 struct timed {
 	struct replay_moment moments[8];
 	size_t n;

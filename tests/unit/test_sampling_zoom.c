@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which of the always-on events a zoom opens, which ones pause for it, and which directories it may open. */
+/* The always-on events that a zoom opens, the ones that pause for it, and the directories that it may open. */
 #include <criterion/criterion.h>
 
 #include <errno.h>

@@ -169,7 +169,7 @@ struct host {
 	u64 total;             /* samples of both events */
 	u64 seen[CGROUPS + 1]; /* samples of each cgroup, and of `other`, that a scraper has seen */
 	u64 increases;         /* sum of all increases that it has seen */
-	u64 begun_ns[CGROUPS]; /* when it got its series; 0: no series */
+	u64 begun_ns[CGROUPS]; /* time at which the cgroup got a series; 0: no series */
 	size_t most, begins, ends;
 };
 
@@ -344,7 +344,7 @@ Test(series_bound, a_newcomer_that_costs_most_finds_a_place)
 
 	cr_assert_not_null(host);
 	host_init(host, skylake, SERIES_TOP_AUTO);
-	/* 49 are loud all the time, and a hundred others take turns as the last of the N. */
+	/* 49 cgroups are loud all the time, and a hundred others take turns as the last of the N. */
 	for (size_t now = 1; now <= 100; now++) {
 		for (size_t i = 0; i < 149; i++)
 			inputs[i] =

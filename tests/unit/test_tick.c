@@ -132,7 +132,10 @@ Test(tick, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
 	cr_expect_geq(loop.collections, 1);
 }
 
-/* Returns how often the watchdog is fed in a few of its periods, if the last collection is `age_us` old. */
+/*
+ * Returns the number of times that the watchdog is fed in a few of its periods, if the last collection is
+ * `age_us` old.
+ */
 static unsigned feedings(u64 age_us)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -181,7 +181,7 @@ Test(verbs_policy, json_of_neighbours)
 	cr_expect_str_eq(text, "{\"verdict\":\"thin/\"}\n");
 }
 
-/* The text of the alerts also says what the rules cannot judge. */
+/* The text of the alerts also lists the cgroups that the rules cannot judge. */
 Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 {
 	static const struct answer answers[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may call which method on the control socket: every method, by every kind of caller. A new method fails
- * this test until it is in the table.
+ * The permission to call a method on the control socket: every method, by every kind of caller. A new method
+ * fails this test until it is in the table.
  */
 #include <criterion/criterion.h>
 #include <errno.h>

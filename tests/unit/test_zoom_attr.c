@@ -192,7 +192,7 @@ static void expect_said(int error, const char *pmu, struct zoom_facts facts, int
 	cr_expect_eq(zoom_diagnose_open(error, &event, 3, &facts, &message), expected, "%s", words);
 	cr_assert_not_null(message);
 	cr_expect_not_null(strstr(message, words), "%s", message);
-	/* The caller's message says what the event was for. */
+	/* The caller's message states the purpose of the event. */
 	cr_expect_null(strstr(message, "cannot zoom"), "%s", message);
 }
 

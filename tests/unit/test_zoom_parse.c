@@ -254,7 +254,7 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	struct zoom_record record;
 	struct bytes bytes;
 
-	/* Three calls up to the unused entry, while frame pointers give two. */
+	/* The branch stack has three calls before the unused entry. The frame pointers have two. */
 	bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, chain_of_user, ARRAY_SIZE(chain_of_user), branches,
 			  ARRAY_SIZE(branches), true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);

@@ -33,7 +33,7 @@ struct live {
 	char clock[CLOCK_LENGTH + 8];
 	char *page; /* text of the cgroup that is open; NULL: not fetched yet */
 	size_t page_lines;
-	char trouble[TROUBLE_MAX]; /* why the display is old; "": it is not */
+	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
 	time_t gone;               /* since when no daemon answers; 0: one does */
 };
 

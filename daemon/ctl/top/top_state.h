@@ -36,13 +36,13 @@ struct top_state {
 	size_t first;        /* first row that is drawn */
 	size_t scroll;       /* lines of the page above the screen */
 	bool selected_sum;   /* the marked row is the sum of a subtree */
-	const char *message; /* why the last key had no effect; NULL: it had */
+	const char *message; /* the reason why the last key had no effect; NULL: it had */
 };
 
 /* The contents of the screen. */
 struct top_shown {
 	size_t rows; /* of the table, also those not fetched; or lines of the page */
-	size_t room; /* how many fit on the screen */
+	size_t room; /* number of rows that fit on the screen */
 	size_t n_events;
 	size_t first, n; /* rows that have been fetched */
 	/*

@@ -53,7 +53,7 @@ struct control_backend {
 	const struct policy *(*policy)(void *userdata);
 
 	/*
-	 * Which other cgroups' traffic rose when the cgroup of a path slowed down: see neighbours_report().
+	 * Finds the cgroups whose traffic rose when the cgroup of a path slowed down: see neighbours_report().
 	 */
 	int (*neighbours)(void *userdata, const char *path, struct neighbours_report **ret);
 

@@ -209,14 +209,14 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 			add_place(&sum, &places->places[i]);
 			(*ret_n)++;
 		}
-	event->unnamed = unnamed; /* each is counted again when it is shown */
+	event->unnamed = unnamed; /* each unnamed item is counted again when it is shown */
 	return sum;
 }
 
 /* The known facts about the items that are not listed. */
 struct left_out {
-	struct hot_place most; /* the maximum that each of them can have */
-	u64 n;                 /* number of them that are in the tables */
+	struct hot_place most; /* the maximum that each item can have */
+	u64 n;                 /* number of these items that are in the tables */
 };
 
 static void leave_out(struct left_out *left, const struct hot_place *place)

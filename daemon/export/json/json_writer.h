@@ -39,7 +39,7 @@ void json_put_shown(struct json_writer *writer, json_object *object, const char 
 /* A part of a list: from item `first` on, as many as fit. */
 struct json_page {
 	u64 first;
-	struct timespec taken; /* when the list was made; the same in all pages of one list */
+	struct timespec taken; /* time at which the list was made; the same in all pages of one list */
 	size_t bytes;          /* text of the items so far */
 	size_t most;           /* of `bytes`; 0: JSON_PAGE_BYTES */
 	bool cut;

@@ -22,7 +22,7 @@ struct json_zoom {
 /* "running", "naming", "done". */
 const char *json_zoom_state(enum zoom_state state);
 
-/* When a running zoom will end; CLOCK_REALTIME. */
+/* Returns the time at which a running zoom will end; CLOCK_REALTIME. */
 struct timespec json_zoom_until(const struct zoom *zoom, const struct zoom_about *about);
 
 /* Returns true if any event of the zoom has a latency. */

@@ -5,7 +5,7 @@
 
 #include "cgroup/container_label.h"
 
-/* Which labels to write. Zeroed: only the path. */
+/* The labels to write. Zeroed: only the path. */
 struct cgroup_label_wish {
 	const struct container_lookup *containers; /* NULL: no container is known */
 	unsigned int labels;                       /* wanted labels: bit 1 << enum container_label */

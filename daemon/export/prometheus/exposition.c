@@ -23,7 +23,7 @@ void exposition_begin(struct exposition *out, bool openmetrics)
 	*out = (struct exposition){.openmetrics = openmetrics};
 }
 
-/* Returns where to write `n` bytes and a NUL; NULL: no memory. */
+/* Returns the address at which to write `n` bytes and a NUL; NULL: no memory. */
 static char *room_for(struct exposition *out, size_t n)
 {
 	size_t size = MAX(out->size, TEXT_SIZE_MIN);

@@ -30,7 +30,7 @@ struct http_waiting {
 	bool left;  /* the client hung up */
 	int fd;     /* the profile; -1: not received */
 	u64 size;   /* of the profile, in bytes */
-	u32 error;  /* why there is no profile; 0: not known yet */
+	u32 error;  /* the reason why there is no profile; 0: not known yet */
 	char *text; /* the reason as a text */
 };
 
@@ -123,7 +123,7 @@ static void leave(struct http_waiting *waiting)
 				-1);
 }
 
-/* Call it before the connection is freed. */
+/* Removes a waiting request. Call this before its connection is freed. */
 static void forget(struct http_waiting *waiting)
 {
 	struct http_profile *profile = waiting->owner;

@@ -19,7 +19,7 @@ struct http_requester {
 	TAILQ_ENTRY(http_requester) entry;
 	u32 kind;
 	u64 since_ns;
-	bool covered; /* its question was sent after the request came */
+	bool covered; /* the question to the daemon was sent after the request came */
 };
 
 TAILQ_HEAD(http_requesters, http_requester);

@@ -36,8 +36,8 @@ struct http_server {
 	struct http_server_settings settings;
 	TAILQ_HEAD(, http_connection) connections; /* oldest first */
 	unsigned int n_connections;
-	unsigned int n_lingering; /* number of lingering ones among them */
-	u64 look_ns;              /* when to look for slow clients next */
+	unsigned int n_lingering; /* number of lingering connections among them */
+	u64 look_ns;              /* time of the next check for slow clients */
 	bool was_crowd;           /* the memory of many connections has not been freed yet */
 	bool crowded;             /* no client is accepted: all places are full and wait for pebsd */
 	struct MHD_Daemon *daemon;

@@ -35,11 +35,11 @@ struct http_owner {
 	u64 id;
 };
 
-/* How late a client is. All zero but for `seen_ns` at the start. */
+/* The delay of a client. At the start, all members except `seen_ns` are zero. */
 struct http_pace {
 	u64 seen_ns; /* time of the last look */
 	u64 taken;   /* bytes received by then */
-	u64 late_ns; /* how late it was then */
+	u64 late_ns; /* delay of the client at that time */
 };
 
 /* The client has received `taken` bytes in all. A client that was faster than required gets no credit for later. */

@@ -21,15 +21,15 @@
 #define OPENER_ANSWER_MS  2000
 #define OPENER_PAUSE_MS   3000
 
-/* Why pebsd-opener did not open the last requested event. */
+/* The reason why pebsd-opener did not open the last requested event. */
 enum opener_trouble {
-	OPENER_WELL,      /* it answered, or was never asked */
+	OPENER_WELL,      /* pebsd-opener answered, or was never asked */
 	OPENER_NO_SOCKET, /* there is no socket */
 	OPENER_NOT_OURS,  /* this process's user may not use the socket */
-	OPENER_GONE,      /* it closed the connection */
+	OPENER_GONE,      /* pebsd-opener closed the connection */
 	OPENER_SILENT,    /* no answer in time */
 	OPENER_GARBLED,   /* the answer is of another version, or invalid */
-	OPENER_REFUSED,   /* it does not open such events: opener_client_reason() */
+	OPENER_REFUSED,   /* pebsd-opener does not open such events: opener_client_reason() */
 };
 
 /*

@@ -15,7 +15,7 @@
 
 #include "pebsd/types.h"
 
-/* What an event is opened on. */
+/* The target that an event is opened on. */
 enum opener_target {
 	OPENER_CPU,    /* everything that runs on a CPU */
 	OPENER_CGROUP, /* a cgroup's tasks on a CPU */
@@ -27,7 +27,7 @@ struct opener_request {
 	enum opener_target target;
 	int cpu;        /* -1 for OPENER_THREAD */
 	int thread;     /* the number from gettid(2) for OPENER_THREAD; otherwise -1 */
-	bool has_group; /* the leader of its group accompanies it */
+	bool has_group; /* the descriptor of the group's leader accompanies the request */
 	struct perf_event_attr attr;
 };
 
@@ -39,7 +39,7 @@ struct opener_request {
 /* If `error` is 0, the event accompanies the answer and `reason` is empty. */
 struct opener_answer {
 	int error;                      /* -errno of perf_event_open(2); -EACCES with a reason if refused */
-	char reason[OPENER_REASON_MAX]; /* why pebsd-opener itself refused; "": it did not */
+	char reason[OPENER_REASON_MAX]; /* the reason why pebsd-opener itself refused; "": it did not */
 };
 
 #define OPENER_REQUEST_BYTES (6 * sizeof(u32) + sizeof(struct perf_event_attr))

@@ -28,7 +28,7 @@ struct perf_counts {
 	EVENT_COUNT_MEMBERS
 	u64 count;            /* events; excludes the unfinished period of each CPU while the event runs */
 	size_t cpus;          /* CPUs on which the event is open now */
-	size_t cpus_in_error; /* of these, the CPUs on which another pinned event holds the counter */
+	size_t cpus_in_error; /* the part of `cpus` on which another pinned event holds the counter */
 };
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sampling costs on a machine with a given number of CPUs: descriptors, memory and start time. Pure
+ * The cost of sampling on a machine with a given number of CPUs: descriptors, memory and start time. Pure
  * functions. The caller supplies costs that can only be measured. A cost that was not measured stays unknown.
  */
 #ifndef PEBSD_PERF_COST_H
@@ -8,7 +8,7 @@
 
 #include "origin/pmu/pmu.h"
 
-/* What is known of a machine, or was measured in a run on it. 0: not known. */
+/* Known facts of a machine, and measurements of a run on it. 0: not known. */
 struct perf_cost_facts {
 	u32 slots;       /* in the table of cgroups */
 	u32 hot_max;     /* maximum number of cgroups with hot tables at a time */
@@ -18,7 +18,7 @@ struct perf_cost_facts {
 	u64 event_ns;    /* opening, mapping, attaching and enabling one event on one CPU, with its leader */
 };
 
-/* What a daemon samples: which events, and on how many CPUs each. */
+/* The events that a daemon samples, and the number of CPUs of each. */
 struct perf_cost_case {
 	u32 cpus;    /* possible CPUs */
 	u32 stripes; /* stripes of a slot (kernel/stripes.h) */

@@ -21,7 +21,7 @@ char *perf_diagnose_attach(int error, const struct pmu_opening *opening, int cpu
 			   const struct perf_facts *facts);
 
 /*
- * Sets `ret` to a message of the same form about what prevents loading BPF programs here, or to NULL if no
+ * Sets `ret` to a message of the same form about the obstacle to loading BPF programs here, or to NULL if no
  * obstacle is known. Returns 0 or -ENOMEM.
  */
 int perf_diagnose_bpf(const struct perf_facts *facts, char **ret);

@@ -43,7 +43,7 @@ struct perf_kept_cpu {
 
 /* A saved event as a whole. */
 struct perf_kept_set {
-	struct pmu_opening opening; /* its period is the one that was asked for, not the one in force */
+	struct pmu_opening opening; /* with the requested period, not the one in force */
 	u32 known;
 	u32 paused;
 	u64 paused_seen_ns; /* as in struct perf_event_set */

@@ -10,12 +10,12 @@
 #include "base/log.h"
 #include "origin/perf/perf_diagnose.h"
 
-/* How the events of the previous process are taken over. */
+/* The state of taking over the events of the previous process. */
 struct taking_over {
 	const struct perf_keep_settings *settings;
 	struct perf_kept_set before;
 	bool known; /* the previous process had this set */
-	bool same;  /* and opened it in the same way as this process */
+	bool same;  /* the previous process opened the event in the same way as this one */
 	u64 period; /* the period that will be in force */
 	size_t went_on;
 	size_t replaced;

@@ -20,7 +20,7 @@ enum perf_watchdog perf_note_read_watchdog(void);
 /* The samples that an event lost since the start, as of the last collection. */
 struct perf_note_losses {
 	u64 expected;          /* samples; 0: not known */
-	u64 lost;              /* of these, lost for no known reason: `unexplained` of readings.h */
+	u64 lost;              /* samples lost for no known reason: `unexplained` of readings.h */
 	const char *colliding; /* the text of perf_note_colliding() */
 };
 

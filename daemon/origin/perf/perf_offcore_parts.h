@@ -51,9 +51,9 @@ static inline void offcore_control_place(const struct offcore_place *place, unsi
 }
 
 /*
- * The following functions do nothing for a set that is not saved, except that offcore_kept_begin() makes a
- * set saved. It reads what the previous process saved, and ends the counters of CPUs that are not among the
- * places. Returns 0 or -errno.
+ * The following functions do nothing for a set that is not saved, except that offcore_kept_begin() makes a set
+ * saved. It reads the data that the previous process saved, and ends the counters of CPUs that are not among
+ * the places. Returns 0 or -errno.
  */
 int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep);
 void offcore_kept_end(struct offcore_set *set);

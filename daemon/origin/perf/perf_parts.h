@@ -63,15 +63,15 @@ void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts 
 void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret);
 void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept);
 
-/* Does nothing for a set that is not saved. Otherwise saves what an open event has counted so far. */
+/* Does nothing for a set that is not saved. Otherwise saves the counts of an open event so far. */
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);
 
 /* The same for the counts of closed events. No event is open on the CPU now. */
 void perf_set_keep_closed(struct perf_event_set *set, int cpu);
 
 /*
- * The same for a new event: stores it and writes its counts, before it is enabled. If that fails, which is
- * logged, the event samples anyway.
+ * Saves a new event of a saved set: stores it and writes its counts, before it is enabled. If that fails,
+ * which is logged, the event samples anyway.
  */
 void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event);
 

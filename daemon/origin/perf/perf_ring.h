@@ -14,10 +14,10 @@
 #include "base/cleanup.h"
 #include "pebsd/types.h"
 
-/* What the ring has reported so far. All zero before the first reading. */
+/* The throttling that the ring has reported so far. All zero before the first reading. */
 struct perf_throttle {
 	u64 throttled_ns; /* never decreases; a lower bound if records were lost */
-	u64 throttles;    /* how often the event was stopped; a lower bound if records were lost */
+	u64 throttles;    /* number of times that the event was stopped; a lower bound if records were lost */
 	u64 lost;         /* records that did not fit, as far as the kernel has reported */
 	bool full;        /* the last reading found no space for another record */
 

@@ -31,10 +31,10 @@
 
 /* The state of one event. {0} is the state before the first page. */
 struct perf_stall {
-	struct perf_reading page; /* as it was when it last moved */
+	struct perf_reading page; /* content of the page when it last changed */
 	u64 wait_ns; /* time from the last look, or from the last move, to the next look; 0: no page seen yet */
 	u64 look_ns; /* time of the next look */
-	u64 rearmed; /* how often the event was rearmed; the caller maintains it */
+	u64 rearmed; /* number of times that the event was rearmed; the caller maintains it */
 	u64 missed;  /* samples expected up to then; the caller maintains it */
 	bool likely; /* records of this event collide with others of pebsd; the caller sets it */
 };

@@ -14,9 +14,9 @@
  *
  * The ring that an event maps is only for throttling (perf_ring.h). Without sample_id_all its records have no
  * trailer. Their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI and the reader can read
- * too. Setting a clock removes PERF_SAMPLE_TIME from what a large buffer allows, and changes nothing else of
- * a PEBS event (intel_pmu_large_pebs_flags). A throttling record does not count as a sample for
- * `wakeup_events`. A half full ring wakes processes that poll it, but none does.
+ * too. Setting a clock removes PERF_SAMPLE_TIME from the fields that a large buffer allows, and changes
+ * nothing else of a PEBS event (intel_pmu_large_pebs_flags). A throttling record does not count as a sample
+ * for `wakeup_events`. A half full ring wakes processes that poll it, but none does.
  */
 #ifndef PEBSD_PERF_ATTR_H
 #define PEBSD_PERF_ATTR_H

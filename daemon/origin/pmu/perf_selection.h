@@ -36,8 +36,8 @@ int perf_selection_check(const struct perf_selection *selection, const struct cp
 			 char **ret_message);
 
 /*
- * Returns what a reader of the counts must know of the selection, or NULL if there is nothing to say or no
- * memory. The caller frees it. Pure.
+ * Returns a note on the selection for readers of the counts, or NULL if they need none or memory is short. The
+ * caller frees the note. Pure.
  */
 char *perf_selection_note(const struct perf_selection *selection);
 

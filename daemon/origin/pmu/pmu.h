@@ -23,7 +23,7 @@ struct pmu_wish {
 
 /* One event as it is to be opened on each CPU of its list. */
 struct pmu_opening {
-	struct event event; /* its settings say which fields each sample has */
+	struct event event; /* the settings in it say which fields each sample has */
 	u32 type;           /* perf_event_attr.type; assigned dynamically, never a constant */
 	u64 config;
 	u64 config1;
@@ -59,7 +59,7 @@ struct pmu_counter {
 	u32 type;
 	u64 config;
 	u64 config1;      /* the value of the MSR, placed by format/offcore_rsp */
-	bool has_members; /* it can run only on the CPUs in `members`, online or not; if not, on all */
+	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
 	struct cpu_list members;
 	bool cpus_known;
 	struct cpu_list cpus; /* CPUs of this PMU that are online, according to the tree */

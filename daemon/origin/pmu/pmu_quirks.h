@@ -12,7 +12,7 @@
 
 #include "pebsd/types.h"
 
-/* What PEBS records of loads and stores, for cores where no event in sysfs says so. */
+/* The data that PEBS records of loads and stores, for cores where no event in sysfs says so. */
 enum pmu_records {
 	PMU_RECORDS_SPLIT,    /* cache latency and instruction latency, data source, address */
 	PMU_RECORDS_USE,      /* one latency, from the use of the load on, data source, address */
@@ -32,7 +32,7 @@ struct pmu_offcore_values {
 	u64 remote_dram;
 	u64 outstanding;
 	u64 requests;
-	const char *note; /* what the values cannot distinguish; NULL: nothing */
+	const char *note; /* names the cases that the values cannot distinguish; NULL: none */
 };
 
 struct pmu_quirk {

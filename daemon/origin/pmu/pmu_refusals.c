@@ -60,8 +60,8 @@ static int refuse_amd(const struct planner *planner, const char *pmu, enum event
 }
 
 /*
- * Returns why a core that is recognized by its name or its formats can never support the role, or NULL if it
- * is not recognized.
+ * Returns the reason why a core that is recognized by its name or its formats can never support the role, or
+ * NULL if it is not recognized.
  */
 static const char *fault_of_core(const struct planner *planner, const struct pmu_core *core,
 				 enum event_role role)
@@ -87,7 +87,7 @@ static const char *fault_of_core(const struct planner *planner, const struct pmu
 	return NULL;
 }
 
-/* Returns what the tree lacks for the role, as part of a sentence. */
+/* Returns the thing that the tree lacks for the role, as part of a sentence. */
 static const char *need_of(enum event_role role)
 {
 	switch (role) {

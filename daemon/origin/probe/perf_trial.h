@@ -9,7 +9,7 @@
 #define PERF_TRIAL_CPUS 16
 
 struct perf_trial {
-	size_t opened;            /* how often the event was opened: once on each CPU */
+	size_t opened;            /* number of times that the event was opened: once on each CPU */
 	u64 ns;                   /* their total time: opening, mapping, attaching the program, enabling */
 	struct cpu_list in_error; /* CPUs where another pinned event holds the counter */
 };

@@ -227,7 +227,7 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
-/* Returns what is available of the requested roles, with memory accesses first. */
+/* Returns the available ones of the requested roles, with memory accesses first. */
 static const char *verdict(const struct probe_report *report)
 {
 	unsigned roles = 0;

@@ -14,7 +14,7 @@ char *probe_condition(const struct pmu_opening *opening);
 /* Returns a sentence about the latency of a sample. The caller frees it. NULL: no memory. */
 char *probe_latency(const struct pmu_opening *opening);
 
-/* Returns what the period counts, such as "loads over the threshold". */
+/* Returns the things that the period counts, such as "loads over the threshold". */
 const char *probe_period_unit(const struct pmu_opening *opening);
 
 /*

@@ -34,7 +34,7 @@ struct perf_data_record {
 	bool timed; /* `time` is known */
 	u64 time;   /* ns of the recording's clock */
 	union {
-		struct perf_data_sample sample; /* all 0 if its event is not known */
+		struct perf_data_sample sample; /* all 0 if the event is not known */
 		struct {
 			u32 tid;
 			const char *name; /* not terminated */
@@ -81,8 +81,8 @@ int perf_data_fd(const struct perf_data *data);
 const char *perf_data_message(const struct perf_data *data);
 
 /*
- * Returns what is known of the events so far. In a pipe, they are announced in records before their first
- * samples.
+ * Returns the description of the events that are known so far. In a pipe, they are announced in records before
+ * their first samples.
  */
 const struct perf_data_events *perf_data_events(const struct perf_data *data);
 

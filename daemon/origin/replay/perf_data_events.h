@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a recording says of its events and of the machine: attributes, sample ids, event names, the CPU, and
- * the names of PMUs. Pure functions over bytes. The layouts are those of tools/perf/util/header.c and
+ * The description of the events and of the machine in a recording: attributes, sample ids, event names, the
+ * CPU, and the names of PMUs. Pure functions over bytes. The layouts are those of tools/perf/util/header.c and
  * tools/perf/Documentation/perf.data-file-format.txt in Linux.
  */
 #ifndef PEBSD_PERF_DATA_EVENTS_H

@@ -4,8 +4,8 @@
  *
  * A sample counts if its event is one of loads or stores and records a data source or a weight. The sample's
  * cgroup is the recorded one (PERF_SAMPLE_CGROUP), named by its path, or "cgroup:ID" if the path was not
- * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name of its thread at that time, as perf
- * script prints it.
+ * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name that the sample's thread had at that
+ * time, as perf script prints it.
  */
 #ifndef PEBSD_REPLAY_H
 #define PEBSD_REPLAY_H
@@ -57,8 +57,8 @@ struct replay_report {
 	u64 first_time;
 	u64 last_time;
 	/*
-	 * What a reader of the results must know. NULL-terminated. The replay owns the list, which is valid
-	 * until the next step or replay_add_note().
+	 * The facts that a reader of the results must know. NULL-terminated. The replay owns the list, which
+	 * is valid until the next step or replay_add_note().
 	 */
 	const char *const *notes;
 };
@@ -99,7 +99,7 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 const char *replay_name(const struct replay *replay, u32 recording);
 bool replay_real_time(const struct replay *replay, u32 recording, s64 *ret_offset_ns);
 
-/* Returns what each recording says about itself. The replay owns it. */
+/* Returns the metadata of each recording. The replay owns it. */
 const struct recording *replay_recordings(const struct replay *replay, size_t *ret_n);
 
 /* Returns the descriptor that the next step reads, or -1 at the end. The replay owns it. */

@@ -18,16 +18,16 @@
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret);
 
 /*
- * Returns what the latencies of the CPU measure, or LATENCY_NONE if that is not known. `cpuid` has perf's
+ * Returns the kind of the CPU's latencies, or LATENCY_NONE if that is not known. `cpuid` has perf's
  * format, or is NULL.
  */
 enum latency_kind replay_latency_kind(const char *cpuid);
 
-/* How two recorded events relate. */
+/* The relation of two recorded events. */
 enum replay_match {
-	REPLAY_OTHER,   /* they are counted separately */
-	REPLAY_SAME,    /* their samples can be counted together */
-	REPLAY_CLASHES, /* they would have the same name, but must not be mixed */
+	REPLAY_OTHER,   /* the events are counted separately */
+	REPLAY_SAME,    /* the samples of both can be counted together */
+	REPLAY_CLASHES, /* the events would have the same name, but must not be mixed */
 };
 
 enum replay_match replay_event_match(const struct event *a, const struct event *b);

@@ -42,8 +42,9 @@ void replay_names_clear(struct replay_names *names);
 void replay_machine_clear(struct replay_machine *machine);
 
 /*
- * Limits for what a hostile recording can make the replay store: more than any machine has had, and some 100
- * MiB. The kernel truncates a comm (TASK_COMM_LEN) and never reports a path of PATH_MAX bytes or more.
+ * Limits for the names that a hostile recording can make the replay store: more than any machine has had, and
+ * some 100 MiB. The kernel truncates a comm (TASK_COMM_LEN) and never reports a path of PATH_MAX bytes or
+ * more.
  */
 #define REPLAY_NAMES_BYTES_MAX ((size_t)64 << 20)
 #define REPLAY_NAME_OVERHEAD   200 /* bytes that a name takes besides its text */

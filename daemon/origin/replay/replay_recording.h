@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One recording of a replay: how far it is read, and the notes about it at its end. */
+/* One recording of a replay: the position of the reader, and the notes about the recording at its end. */
 #ifndef PEBSD_REPLAY_RECORDING_H
 #define PEBSD_REPLAY_RECORDING_H
 

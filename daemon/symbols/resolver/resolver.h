@@ -28,7 +28,7 @@ struct resolver_settings {
 #define RESOLVER_ALL_MAPPINGS_MAX (64ULL * RESOLVER_MAPPINGS_MAX)
 #define RESOLVER_JIT_BYTES_MAX    (256ULL << 20) /* of all JIT maps */
 #define RESOLVER_MODULE_BYTES_MAX (512ULL << 20) /* symbols and DWARF of all files, approximate */
-#define RESOLVER_DESCRIPTORS_MAX  900            /* files that it keeps open */
+#define RESOLVER_DESCRIPTORS_MAX  900            /* files that a resolver keeps open */
 
 struct resolver;
 
@@ -70,7 +70,7 @@ int resolver_find(struct resolver *resolver, const struct symbol_query *query, s
  */
 int resolver_kernel(struct resolver *resolver, bool *ret_hidden);
 
-/* Bytes that it holds, approximate. */
+/* Returns the approximate memory of the resolver, in bytes. */
 u64 resolver_bytes(const struct resolver *resolver);
 
 #endif

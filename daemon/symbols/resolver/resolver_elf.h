@@ -31,7 +31,7 @@ struct elf_symbol {
 struct elf_symbols {
 	struct elf_symbol *symbols; /* sorted by `start` */
 	size_t n, room;
-	u64 bytes; /* bytes of the file that were read for them */
+	u64 bytes; /* bytes of the file that were read for the symbols */
 };
 
 struct elf_file {
@@ -74,10 +74,10 @@ const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
 const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size);
 
 /*
- * Finds the file's virtual address of `address` in a process. It lies in a mapping that starts at
+ * Finds the file's virtual address of `address` in a process. The address lies in a mapping that starts at
  * `mapping_start` and maps the file from `mapping_offset` with `protection`. `bias` is the load bias of
- * another mapping of the file close by; UINT64_MAX: not known. It decides if two segments share a page.
- * Returns false if no segment is there.
+ * another mapping of the file close by; UINT64_MAX: not known. If two segments share a page, `bias` decides
+ * between them. Returns false if no segment is there.
  */
 bool elf_file_address(const struct elf_file *file, u64 mapping_offset, u32 protection, u64 mapping_start,
 		      u64 bias, u64 address, u64 *ret);

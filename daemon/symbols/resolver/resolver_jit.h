@@ -52,7 +52,8 @@ void jit_file_open(const char *proc, u32 pid, struct jit_file *ret);
 void jit_file_done(struct jit_file *file);
 
 /*
- * Reads what was appended since the last call. If the file has shrunk, reads all of it. Returns 0 or -errno.
+ * Reads the lines that were appended since the last call. If the file has shrunk, reads all of it. Returns 0
+ * or -errno.
  */
 int jit_file_read(struct jit_file *file);
 

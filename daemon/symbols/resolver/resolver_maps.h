@@ -17,13 +17,13 @@ struct mapped_file {
 	u64 inode;
 	char *path; /* never "" */
 	bool deleted;
-	bool code; /* has an executable mapping */
+	bool code; /* at least one mapping of the file is executable */
 	u8 build_id[SYMBOL_BUILD_ID_MAX];
 	u8 build_id_size;
 	/* Index among the resolver's modules, valid if that module's serial is still `module_serial`. */
 	size_t module;
 	u64 module_serial; /* 0: none */
-	u64 module_looked; /* when it was last tried to open, CLOCK_MONOTONIC in ns; 0: never */
+	u64 module_looked; /* time of the last attempt to open the module, CLOCK_MONOTONIC in ns; 0: never */
 };
 
 struct mapping {

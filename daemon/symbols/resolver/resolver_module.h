@@ -31,7 +31,7 @@ struct module {
 	struct elf_file *debug, *supplementary;
 	struct elf_symbols code, data;
 	struct dwarf_file *dwarf;
-	bool has_code, has_data, looked_for_dwarf; /* they were read, or cannot be read */
+	bool has_code, has_data, looked_for_dwarf; /* true: the part was read, or cannot be read */
 	bool asked_debuginfod; /* ask only once: a server that does not answer costs seconds */
 	u64 used, serial;
 };
@@ -52,7 +52,7 @@ void module_done(struct module *module);
 int module_find(struct module *module, u64 address, enum symbol_kind kind, bool debuginfod,
 		struct symbol *ret);
 
-/* Frees what can be read again. */
+/* Frees the data that can be read again. */
 void module_forget(struct module *module);
 
 u64 module_bytes(const struct module *module);

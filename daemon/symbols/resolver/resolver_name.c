@@ -75,7 +75,7 @@ static bool is_control(char byte)
 	return (unsigned char)byte < 0x20 || byte == 0x7f;
 }
 
-/* Returns where to cut the text: at the start of a character. */
+/* Returns the position at which to cut the text: at the start of a character. */
 static size_t cut(const char *text, size_t size)
 {
 	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)

@@ -9,14 +9,14 @@
 
 struct process {
 	u32 pid;
-	char *root;     /* prefix of the paths in its maps, "" for "/"; NULL: not known */
+	char *root;     /* prefix of the paths in `maps`, "" for "/"; NULL: not known */
 	u64 start_time; /* /proc/PID/stat, in ticks; 0: not known */
 	struct maps *maps;
-	u64 read;    /* when its maps were read, CLOCK_MONOTONIC in ns; 0: never */
-	u64 took;    /* how long that took, ns */
+	u64 read;    /* time at which `maps` was read, CLOCK_MONOTONIC in ns; 0: never */
+	u64 took;    /* duration of reading `maps`, ns */
 	u64 checked; /* when pid reuse was last checked, CLOCK_MONOTONIC in ns */
 	struct jit_file jit;
-	u64 jit_looked; /* when the file was last looked for or read; 0: never */
+	u64 jit_looked; /* time at which the file was last looked for or read; 0: never */
 	enum { VDSO_NOT_COMPARED, VDSO_OWN, VDSO_OTHER } vdso;
 	u64 used;
 	struct process *next;
@@ -48,7 +48,7 @@ int process_parse_start_time(const char *stat, u64 *ret);
 /* Identifies the root of the process. All 0: the root of this process. Returns 0 or -errno. */
 int resolver_process_root(const char *proc, u32 pid, struct module_root *ret);
 
-/* Converts a path from its maps to the path that the process itself sees. */
+/* Converts a path from the maps of the process to the path that the process itself sees. */
 const char *process_path(const struct process *process, const char *path);
 
 /* Returns whether the bytes at `start` in the process equal `image`. */

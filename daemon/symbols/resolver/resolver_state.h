@@ -28,7 +28,7 @@ struct resolver {
 	u64 serial, uses;
 	int kallsyms; /* -1: not requested, or not available */
 	struct kernel_symbols kernel;
-	u64 kernel_read; /* when kallsyms was read; 0: never */
+	u64 kernel_read; /* time at which kallsyms was read; 0: never */
 	char *vdso_image;
 	size_t vdso_size;
 	struct module vdso;

@@ -35,7 +35,7 @@ struct client {
 struct unit {
 	const struct symbols_unit_settings *settings;
 	u64 idle_ns;
-	uid_t owner; /* may connect, as root may */
+	uid_t owner; /* the only user besides root who may connect */
 	u64 said_ns;
 	sd_event *event;
 	sd_event_source *on_connection;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peers of pebsd's program at the same event: what other tools do with a sample. All of them use the
- * latency and the data source that synthetic.h derives from the fault's address.
+ * The peers of pebsd's program at the same event: programs that handle a sample as other tools do. All of them
+ * use the latency and the data source that synthetic.h derives from the fault's address.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the peers of pebsd's sampler count and stream. A cgroup's value has the number of samples, the sum and
- * maximum of latencies, a histogram in powers of two, and counts by level, snoop and TLB result. pebsd counts
- * more (a histogram per source, a finer histogram, weighted sums). The peers do a little less work than
+ * The counts and the stream of the peers of pebsd's sampler. A cgroup's value has the number of samples, the
+ * sum and maximum of latencies, a histogram in powers of two, and counts by level, snoop and TLB result. pebsd
+ * counts more (a histogram per source, a finer histogram, weighted sums). The peers do a little less work than
  * pebsd, never more.
  */
 #ifndef PEBSD_BENCH_PEERS_H
@@ -25,7 +25,7 @@ struct peer_value {
 	u32 tlbs[TLB_SLOTS];
 };
 
-/* A record of the ring. It has only what the reader needs to count. */
+/* A record of the ring. It has only the fields that the reader needs to count. */
 struct peer_record {
 	u64 cgroup_id;
 	u64 data_source;

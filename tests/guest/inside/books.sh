@@ -59,7 +59,7 @@ sampled=()
 # true if other tools also sample in this test.
 others_sample=false
 
-# How much a workload touches, in MiB: more than the caches of any machine of the model.
+# The memory that a workload touches, in MiB: more than the caches of any machine of the model.
 touches=16
 
 # Milliseconds of sleep after each millisecond of work, or empty for none. While all CPUs sleep, the guest's clock
@@ -117,7 +117,7 @@ stop_pebsd() {
 	fi
 }
 
-# pebsd_log SINCE: prints what pebsd logged since this second (date +%s).
+# pebsd_log SINCE: prints the messages that pebsd logged since this second (date +%s).
 pebsd_log() {
 	if has_systemd; then
 		journalctl --quiet --no-pager --unit=pebsd.service --since="@$1"

@@ -4,7 +4,7 @@
 # For tests of events and counters that continue in the next process, after lib.sh, books.sh and lifetime.sh. The books
 # cover the whole time.
 
-# How often a process ends in the same way. A start takes many seconds in a guest.
+# The number of times that a process ends in the same way. A start takes many seconds in a guest.
 # shellcheck disable=SC2034 # the tests'
 times=3
 

@@ -156,7 +156,7 @@ exact() {
 	[ ! -s "$work/said" ] || fail "$1: $(<"$work/said")"
 }
 
-# figures TEXT...: prints what was measured. It also goes to the kernel's log, which is kept even if the test passes.
+# figures TEXT...: prints the measurements. It also goes to the kernel's log, which is kept even if the test passes.
 figures() {
 	say "measured: $*"
 	printf 'guest-tests: %s: measured: %s\n' "${0##*/}" "$*" >/dev/kmsg

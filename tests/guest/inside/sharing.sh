@@ -65,7 +65,7 @@ has_touched() {
 	[ "$(touched "$1")" -ge "$2" ]
 }
 
-# await_touched CODE N: waits for this many.
+# await_touched CODE N: waits until the event CODE has N samples of the service.
 await_touched() {
 	wait_until "$2 samples of the service" 200 has_touched "$1" "$2"
 }
@@ -78,7 +78,7 @@ settle_sharing() {
 	take_touched
 }
 
-# take_touched: writes what the service touched, by the books, to $work/touched.
+# take_touched: writes the accesses of the service, by the books, to $work/touched.
 take_touched() {
 	pmu touched >"$work/touched"
 	! grep -q full "$work/touched" || wrong 'the books are full'

@@ -23,5 +23,5 @@ exits 'systemd-analyze security' 0 systemd-analyze security --no-pager pebsd.ser
 score=$(sed -n 's/.*Overall exposure level for pebsd.service: \([0-9.]*\).*/\1/p' "$work/said")
 [ -n "$score" ] || fail "no score: $(tail -n 3 "$work/said")"
 figures "systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), exposure $score of 10"
-# A service without any hardening has more than 9.
+# The exposure score of a service without any hardening is above 9.
 [ "${score%.*}" -lt 4 ] || fail "the unit's hardening is gone: $score"

@@ -17,12 +17,12 @@
 
 # MACHINE events WORDS: the configured events.
 #
-# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: what the probe opens, and the kind of its
+# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: an event that the probe opens, and the kind of its
 # latency in `pebsctl status`. A leader or a kind of "-" means none.
 #
-# MACHINE refuses PMU ROLE WORDS: what it refuses, with words of the reason.
+# MACHINE refuses PMU ROLE WORDS: a refused event, with words of the reason.
 #
-# MACHINE driver WORDS: what the kernel's driver prints when it starts.
+# MACHINE driver WORDS: words that the kernel's driver prints when it starts.
 table() {
 	cat <<-'END'
 		nehalem events loads stores instructions
@@ -198,7 +198,7 @@ zen*)
 	;;
 esac
 
-# -- what it samples --
+# -- sampling --
 
 # records_of CODE: prints the records of an event on all CPUs.
 records_of() {

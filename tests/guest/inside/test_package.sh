@@ -36,7 +36,7 @@ mapfile -t places < <(named_after_it -prune)
 
 # shellcheck disable=SC2317 # called by the trap
 end_package() {
-	# Removes what a failure left: a purge ends all of it.
+	# Removes the remains of a failed test: a purge leaves nothing.
 	dpkg --purge pebsd >/dev/null 2>&1 || :
 	end_lifetime
 	tar -C / -xf "$installed"
@@ -111,7 +111,7 @@ wait_until 'BPF programs are gone' 30 programs_are "$bpf_before"
 expect 'what was configured, when it is removed' '# mine' "$(tail -n 1 /etc/pebsd/pebsd.conf)"
 exits 'apt-get purge' 0 apt-get purge --yes pebsd
 expect 'what a purge leaves' '' "$(named_after_it)"
-# Nobody can remove users without that program.
+# The package can remove its user and group only if userdel exists.
 ! command -v userdel >/dev/null ||
 	expect 'users and groups' '' "$(grep -h '^pebsd' /etc/passwd /etc/group || :)"
 expect 'failed units' '' "$(systemctl list-units --failed --plain --no-legend 'pebsd*')"

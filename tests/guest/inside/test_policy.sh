@@ -28,7 +28,7 @@ rules() {
 		'window = 4s' 'for = 1h' 'min-samples = 100'
 }
 
-# does WORKLOAD: sets what the service does from now on.
+# does WORKLOAD: makes the service run WORKLOAD from now on.
 does() {
 	echo "$1" >"$work/does"
 	pkill -f "^$here/workload .* --for" || :

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a sample costs, in instructions from the entry of the NMI to its exit, including the kernel's driver and pebsd's
+# The cost of a sample, in instructions from the entry of the NMI to its exit, including the kernel's driver and pebsd's
 # program. Two runs give the same numbers, so sample_price.txt is a budget: a change that makes a sample more expensive
 # fails here.
 # kernels: 6.12 6.1 7

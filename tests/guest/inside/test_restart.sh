@@ -61,7 +61,7 @@ figures "restart: $(readiness) ms from its start to READY, not sampled for $(abs
 more 'after the restart'
 exact 'after a restart'
 
-# The end: nothing of it may be left.
+# When pebsd is stopped, it may leave nothing behind.
 systemctl stop pebsd.service
 look
 expect 'how it ended' inactive/success/0 "${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}"

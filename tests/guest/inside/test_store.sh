@@ -19,7 +19,7 @@ said() {
 		_TRANSPORT=stdout
 }
 
-# manager_time: prints the milliseconds of processor time of the manager, in its own ticks of ten.
+# manager_time: prints the CPU time of the service manager in milliseconds. The kernel reports it in ticks of 10 ms.
 manager_time() {
 	awk '{ sub(/.*\) /, ""); print ($12 + $13) * 10 }' /proc/1/stat
 }

@@ -19,7 +19,7 @@
 struct holder {
 	u64 line;
 	u64 cpus;              /* CPUs that have the line in their recent lines or their caches */
-	u8 writer;             /* CPU that may write it without asking others; NOBODY */
+	u8 writer;             /* CPU that may write the line without asking others; NOBODY */
 	u16 slot[CACHES_CPUS]; /* index of the line in each CPU's recent lines */
 };
 

@@ -26,12 +26,12 @@
 
 /* A sample as the hardware describes it. */
 struct core_record {
-	u64 counters;   /* counters that it belongs to, bits as in the status registers */
-	bool collision; /* it names several counters, so the driver drops it (before record format 0011b) */
+	u64 counters;   /* counters that the record belongs to, bits as in the status registers */
+	bool collision; /* the record names several counters; before format 0011b, the driver drops it */
 	bool first;     /* no other record waits: the driver has taken the earlier ones */
 	struct record record;   /* PEBS */
 	u64 ibs[IBS_REGISTERS]; /* IBS: the values of its registers, from IBS_OP_CTL on */
-	struct retired retired; /* the truth: the access that it describes */
+	struct retired retired; /* the truth: the access that the record describes */
 };
 
 /* Place and time of an instruction. */

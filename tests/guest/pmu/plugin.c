@@ -133,7 +133,7 @@ static struct {
 	unsigned int cpu_count;
 	u64 node_bytes;
 	unsigned int icount; /* the shift */
-	unsigned int one_in; /* one slot in this many is a window */
+	unsigned int one_in; /* one slot in `one_in` is a window */
 	bool resetting;
 	u64 tsc_offset;
 	struct qemu_scoreboard *attention;

@@ -43,7 +43,7 @@ struct qemu_register_descriptor {
 	bool is_readonly;
 };
 
-/* What a callback may do with registers. QEMU makes registers available accordingly. */
+/* The access of a callback to registers. QEMU makes registers available accordingly. */
 enum qemu_registers {
 	QEMU_NO_REGISTERS,
 	QEMU_READ_REGISTERS,
