@@ -3,17 +3,6 @@
 
 #include <errno.h>
 #include <float.h>
-#include <math.h>
-
-#define UNSURE 0.05 /* 1 - confidence */
-
-u64 quantile_samples_needed(double q)
-{
-	/* All n samples lie on the same side with a probability of q^n or (1 - q)^n. */
-	const double likelier = q > 0.5 ? q : 1 - q;
-
-	return (u64)ceil(log(UNSURE) / log(likelier));
-}
 
 int quantile_of(const u64 histogram[FINE_BUCKETS], double q, struct quantile *ret)
 {
@@ -33,7 +22,6 @@ int quantile_of(const u64 histogram[FINE_BUCKETS], double q, struct quantile *re
 	while (bucket < FINE_OVERFLOW && (double)(below + histogram[bucket]) < rank)
 		below += histogram[bucket++];
 
-	ret->few = q < 1 && n < quantile_samples_needed(q);
 	ret->low = histogram_fine_lower(bucket);
 	ret->high = histogram_fine_upper(bucket);
 	ret->value = ret->low;

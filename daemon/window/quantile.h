@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Quantiles of a fine histogram, with the edges of their buckets. These edges say nothing about confidence. Pure
- * functions.
+ * function.
  */
 #ifndef PEBSD_QUANTILE_H
 #define PEBSD_QUANTILE_H
-
-#include <stdbool.h>
 
 #include "collect/figures.h"
 
@@ -14,15 +12,7 @@ struct quantile {
 	double value; /* cycles, interpolated within the bucket as Prometheus does */
 	u32 low;      /* cycles, exclusive: the quantile lies above this */
 	u32 high;     /* cycles, inclusive: the quantile is not above it; 2^32 - 1 in the overflow bucket */
-	bool few;     /* there are fewer samples than quantile_samples_needed() */
 };
-
-/*
- * The number of independent samples with which some sample lies on each side of the true `q` quantile, 0 < q
- * < 1, with a confidence of 95% for either side: 5 for p50, 299 for p99, 2995 for p999. With fewer, the value
- * says little more than the lowest or highest latency of the samples.
- */
-u64 quantile_samples_needed(double q);
 
 /*
  * The `q` quantile, 0 < q <= 1: lies in the bucket of the ceil(q x n)-th smallest of the n latencies. In the

@@ -110,24 +110,3 @@ Test(quantile, bounds_hold_the_exact_quantile)
 		}
 	}
 }
-
-/* The smallest n for which all n samples lie on one side of the quantile with a probability of at most 5%. */
-Test(quantile, too_few_samples_are_said)
-{
-	u64 histogram[FINE_BUCKETS] = {[16] = 298};
-	struct quantile quantile;
-
-	cr_expect_eq(quantile_samples_needed(0.5), 5);
-	cr_expect_eq(quantile_samples_needed(0.9), 29);
-	cr_expect_eq(quantile_samples_needed(0.95), 59);
-	cr_expect_eq(quantile_samples_needed(0.99), 299);
-	cr_expect_eq(quantile_samples_needed(0.999), 2995);
-	cr_expect_eq(quantile_samples_needed(0.01), 299);
-	cr_assert_eq(quantile_of(histogram, 0.99, &quantile), 0);
-	cr_expect(quantile.few);
-	histogram[20] = 1;
-	cr_assert_eq(quantile_of(histogram, 0.99, &quantile), 0);
-	cr_expect_not(quantile.few);
-	cr_assert_eq(quantile_of(histogram, 0.999, &quantile), 0);
-	cr_expect(quantile.few);
-}

@@ -6,9 +6,17 @@
 #include "base/cleanup.h"
 #include "export/json/data_source_names.h"
 #include "export/json/per_thousand.h"
+#include "window/interval.h"
 #include "window/quantile.h"
 
-static void put_quantiles(struct json_writer *writer, json_object *object, const u64 histogram[FINE_BUCKETS])
+/*
+ * With fewer samples than interval_quantile() needs for both bounds with this confidence, a quantile says little
+ * more than the lowest or highest latency of the samples: 5 for p50, 299 for p99, 2995 for p999.
+ */
+#define CONFIDENCE 0.95
+
+static void put_quantiles(struct json_writer *writer, json_object *object, const u64 histogram[FINE_BUCKETS],
+			  u64 samples)
 {
 	static const struct {
 		const char *name;
@@ -25,7 +33,7 @@ static void put_quantiles(struct json_writer *writer, json_object *object, const
 		json_put_cycles(writer, bounds, "value", quantile.value);
 		json_put_u64(writer, bounds, "low", quantile.low);
 		json_put_u64(writer, bounds, "high", quantile.high);
-		if (quantile.few)
+		if (samples < interval_quantile_needs(quantiles[i].q, CONFIDENCE))
 			json_put(writer, bounds, "few", json_object_new_boolean(true));
 		json_put(writer, object, quantiles[i].name, bounds);
 	}
@@ -62,7 +70,7 @@ static void put_latency(struct json_writer *writer, json_object *object, const s
 		json_put_u64(writer, latency, "samples", samples);
 	json_put_u64(writer, latency, "sum", sum);
 	json_put_cycles(writer, latency, "mean", (double)sum / (double)samples);
-	put_quantiles(writer, latency, figures->latency);
+	put_quantiles(writer, latency, figures->latency, samples);
 	json_put(writer, object, "latency", latency);
 }
 
