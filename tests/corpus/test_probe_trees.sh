@@ -31,7 +31,7 @@ for tree in "$CORPUS"/sysfs/*/; do
 	head -n 1 "$work/text" | grep -q "^pebsd $verdict" || fail "$name: exit code $status, but: $(cat "$work/text")"
 	! grep -n '.\{101\}' "$work/text" || fail "$name: lines of more than 100 columns"
 	"${probe[@]}" --json >"$work/json" || [ $? = "$status" ] || fail "$name: another exit code with --json"
-	jq -e --argjson usable $usable '.usable == $usable and ((.events | length) + (.refused | length) > 0) and
+	jq -ne --argjson usable $usable 'input | .usable == $usable and ((.events | length) + (.refused | length) > 0) and
 		(.notes | length) > 0 and (.cost == null) == (.events == []) and
 		all(.refused[]; (.reason | length) > 30) and all(.events[]; .period > 0 and (.samples_of | length) > 0)' \
 		"$work/json" >/dev/null || fail "$name: $(cat "$work/json")"

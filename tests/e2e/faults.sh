@@ -171,7 +171,7 @@ sampled() {
 }
 
 has_samples() {
-	ctl --json show "$1" 2>/dev/null | jq -e '.events | length > 0' >/dev/null
+	ctl --json show "$1" 2>/dev/null | jq -ne 'input | .events | length > 0' >/dev/null
 }
 
 # work_in N: runs a process in the cgroup N below that one. The process touches fresh memory.

@@ -27,7 +27,7 @@ above = 1
 C
 start --origin model --config "$work/pebsd.conf"
 judged() {
-	ctl --json explain slow-loads $cgroup 2>/dev/null | jq -e '.judged[0].samples > 0' >/dev/null
+	ctl --json explain slow-loads $cgroup 2>/dev/null | jq -ne 'input | .judged[0].samples > 0' >/dev/null
 }
 until_true 'it is judged' judged
 
@@ -37,7 +37,7 @@ grep -q 'Matches: none of the cgroups' "$work/said" || fail "a rule without a cg
 expect 'rules as JSON' 'slow-loads always elsewhere' "$(ctl --json rules | jq -r '[.rules[].rule] | join(" ")')"
 exits 'alerts' 0 ctl alerts
 fires() {
-	ctl --json alerts | jq -e 'any(.alerts[]; .rule == "always" and .state == "firing")' >/dev/null
+	ctl --json alerts | jq -ne 'input | any(.alerts[]; .rule == "always" and .state == "firing")' >/dev/null
 }
 until_true 'a rule fires' fires
 exits 'status' 0 ctl status

@@ -15,7 +15,7 @@ begins_with() {
 	prlimit --nofile="$1:$1" "$PEBSD" --config "$work/pebsd.conf" --once --for 100ms --json \
 		>"$work/once.json" 2>"$work/log" || code=$?
 	case $code in
-	0) jq -e .samples "$work/once.json" >/dev/null || fail "with $1 descriptors: $(cat "$work/once.json")" ;;
+	0) jq -ne 'input | .samples' "$work/once.json" >/dev/null || fail "with $1 descriptors: $(cat "$work/once.json")" ;;
 	1 | 3)
 		grep -q 'Too many open files' "$work/log" || fail "with $1 descriptors it does not say why"
 		[ "$(wc -l <"$work/log")" -le 3 ] || fail "with $1 descriptors it says too much"

@@ -20,7 +20,7 @@ rules() {
 
 firing() {
 	for _ in $(seq 600); do
-		! ctl --json alerts | jq -e --arg rule "$1" '[.alerts[] | select(.rule == $rule and .state == "firing")] | length > 0' \
+		! ctl --json alerts | jq -ne --arg rule "$1" 'input | [.alerts[] | select(.rule == $rule and .state == "firing")] | length > 0' \
 			>/dev/null || return 0
 		sleep 0.1
 	done

@@ -61,7 +61,7 @@ while read -r line; do
 		timeout 60 sh -c "${line//\/run\/pebsd\/control.sock/$socket}" >"$work/answer" || fail "$line: $(cat "$work/answer")"
 		[ ! -s "$work/answer" ] || break
 	done
-	jq -e '.parameters.version == 1' "$work/answer" >/dev/null || fail "$line: $(head -c 500 "$work/answer")"
+	jq -ne 'input | .parameters.version == 1' "$work/answer" >/dev/null || fail "$line: $(head -c 500 "$work/answer")"
 	tried=$((tried + 1))
 done < <(sed -n '/^\.SH EXAMPLES/,$p' $page | sed 's/\\-/-/g; s/\\(dq/"/g; s/\\e/\\/g' | grep '^printf ')
 [ $tried -ge 1 ] || fail "$page has no example that could be tried"

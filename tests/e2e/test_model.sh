@@ -131,7 +131,7 @@ expect 'hot: lines' '{"bounds":true,"named":true,"no_more_than_there_is":true,"o
 		named: (([.[].object] | unique) - ["[stack]", "cold", "cool", "hot", "remote", "shared", "warm"] == []),
 		no_more_than_there_is: (([.[].latency.low] | add) <= $loads.latency and ([.[].samples.low] | add) <= $loads.samples),
 		order: ([.[].latency.high] | . == (sort | reverse))}' "$work/hot")"
-ctl --json status | jq -e '.detail.hot | index("model:mix")' >"$work/said" || fail 'status does not say who has hot tables'
+ctl --json status | jq -ne 'input | .detail.hot | index("model:mix")' >"$work/said" || fail 'status does not say who has hot tables'
 ctl hot model:mix >"$work/output" || fail 'pebsctl hot as text'
 grep -q 'Origin: model (no measurement)' "$work/output" || fail "pebsctl hot does not say model: $(cat "$work/output")"
 grep -q ' look_up+0x0  model:mix 0x[0-9a-f]*$' "$work/output" || fail "pebsctl hot has no function: $(cat "$work/output")"
@@ -146,7 +146,7 @@ done
 # A rule that fires starts its cgroup's hot tables. The log says that its zoom is not possible.
 logged 'tracking hot code and data of model:false-sharing for rule sharing, alert 1'
 logged 'the action zoom of alert 1 (rule sharing) failed: the origin is model'
-ctl --json status | jq -e '.detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'
+ctl --json status | jq -ne 'input | .detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
 expect 'healthz' ok "$(get /healthz)"
 get / | grep -q 'model (not a measurement)' || fail 'the page does not say model'

@@ -20,7 +20,7 @@ configured() { # EVENTS [ARGUMENT...]: probes the tree with these events configu
 }
 # json WHAT FILTER: expects FILTER to be true for $work/probe.json
 json() {
-	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(cat "$work/probe.json")"
+	jq -ne "input | $2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(cat "$work/probe.json")"
 }
 
 put type 4
@@ -61,7 +61,7 @@ exits 'a probe of a machine that cannot' 3 configured loads
 grep -q '^pebsd cannot sample memory accesses here.$' "$work/said" || fail "$(cat "$work/said")"
 ! grep -n '.\{101\}' "$work/said" || fail 'lines of more than 100 columns'
 exits 'the same as JSON' 3 configured loads --json
-jq -e '(.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
+jq -ne 'input | (.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
 	fail "$(cat "$work/said")"
 
 # told WHAT WORDS COMMAND...: this machine's probe says so as a refusal or, if it refuses nothing, as a note

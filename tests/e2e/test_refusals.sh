@@ -120,7 +120,7 @@ for file in probe same; do jq 'del(.cost)' "$work/$file.json" >"$work/$file.cons
 cmp "$work/probe.constant" "$work/same.constant" || fail 'mistakes in the configuration change what the machine can do'
 grep -q 'pebsd.conf:2: ' "$work/said" || fail "the mistakes are not told: $(cat "$work/said")"
 
-jq -e 'has("usable") and has("events") and has("refused") and has("notes")' "$work/probe.json" >/dev/null ||
+jq -ne 'input | has("usable") and has("events") and has("refused") and has("notes")' "$work/probe.json" >/dev/null ||
 	fail "--probe --json: $(cat "$work/probe.json")"
 if [ "$(jq .usable "$work/probe.json")" = false ]; then
 	exits '--probe where nothing can be sampled' 3 "$PEBSD" --probe

@@ -30,7 +30,7 @@ expect 'gzip is the same text' "$(get /metrics | grep -v '^process_\|^pebsd_coll
 ctl top | grep -q /system.slice/postgresql.service || fail 'top lacks a cgroup'
 ctl show /system.slice/postgresql.service | grep -q 'local_dram' || fail 'show lacks a source'
 ctl status | grep -q replay || fail 'status does not name the origin'
-ctl --json show /system.slice/postgresql.service | jq -e .cgroup >/dev/null || fail 'show --json'
+ctl --json show /system.slice/postgresql.service | jq -ne 'input | .cgroup' >/dev/null || fail 'show --json'
 exits 'an unknown cgroup' 4 ctl show /no/such.service
 exits "the code of a cgroup that was not chosen before the replay" 1 ctl hot /system.slice/postgresql.service
 grep -q 'no hot table: the recording was read to its end, and tables hold only samples after' "$work/said" || fail "hot: $(cat "$work/said")"

@@ -358,7 +358,7 @@ try_cost() {
 		"$PEBSCTL" --socket "$work/control.sock" --json status >"$work/status.json" 2>/dev/null || continue
 		known=$(jq -r '[.events[] | select(.cost.interrupt_ns and .cost.program_ns)] | length > 0' "$work/status.json")
 		[ "$known" != true ] || break
-		! jq -e '.notes | any(contains("could not be measured"))' "$work/status.json" >/dev/null || break
+		! jq -ne 'input | .notes | any(contains("could not be measured"))' "$work/status.json" >/dev/null || break
 	done
 	kill -TERM $daemon 2>/dev/null || :
 	wait $daemon 2>/dev/null || :

@@ -25,7 +25,7 @@ end_containers() {
 trap end_containers EXIT
 
 has_name() {
-	pebsctl --json show "/docker/$id" | jq -e '.labels.container == "web"' >/dev/null
+	pebsctl --json show "/docker/$id" | jq -ne 'input | .labels.container == "web"' >/dev/null
 }
 
 mkdir -p "$docker" "$cgroup"

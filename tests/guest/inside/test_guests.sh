@@ -25,7 +25,7 @@ end_guests() {
 trap end_guests EXIT
 
 is_marked() {
-	pebsctl --json show "$1" | jq -e '.guest_not_sampled == true' >/dev/null
+	pebsctl --json show "$1" | jq -ne 'input | .guest_not_sampled == true' >/dev/null
 }
 
 # has_run_guest: KVM has counted time of its guest.
@@ -48,7 +48,7 @@ await_samples 100
 machine=$(cgroup_of machine.service) plain=$(cgroup_of plain.service)
 await_collections 3
 has_samples() {
-	pebsctl --json show "$1" --window all | jq -e '.events.loads.samples > 0' >/dev/null
+	pebsctl --json show "$1" --window all | jq -ne 'input | .events.loads.samples > 0' >/dev/null
 }
 wait_until 'samples of the machine' 60 has_samples "$machine"
 for cgroup in "$machine" "$plain"; do

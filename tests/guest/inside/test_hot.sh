@@ -51,7 +51,7 @@ compare_hot configuration
 
 # A request chooses a cgroup: its tables have no earlier samples.
 pebsctl --json hot --for 1s "$others" >"$work/hot"
-jq -e --arg path "$others" '.cgroup == $path and .chosen.by == "request" and (.events.loads.samples // 0) == 0' "$work/hot" \
+jq -ne --arg path "$others" 'input | .cgroup == $path and .chosen.by == "request" and (.events.loads.samples // 0) == 0' "$work/hot" \
 	>"$work/said" || wrong "of a cgroup that was not chosen: $(cat "$work/hot")"
 systemctl stop pebsd.service
 

@@ -53,7 +53,7 @@ look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
 expect_told 'CPUs that went online or offline'
 # Off-core responses must also be counted on CPUs that came back.
-jq -e '.offcore.refused == null and (.offcore.failed_readings // 0) == 0' "$work/status" >"$work/said" ||
+jq -ne 'input | .offcore.refused == null and (.offcore.failed_readings // 0) == 0' "$work/status" >"$work/said" ||
 	fail "off-core responses: $(jq .offcore "$work/status")"
 scrape
 [ "$(metric pebsd_offcore_reads_total | cut -d . -f 1)" -gt 100 ] || fail "off-core counters were read $(metric pebsd_offcore_reads_total) times"

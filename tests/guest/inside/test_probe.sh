@@ -21,7 +21,7 @@ probe() {
 }
 # json WHAT FILTER: expects FILTER to be true for $work/probe.json
 json() {
-	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(<"$work/probe.json")"
+	jq -ne "input | $2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(<"$work/probe.json")"
 }
 
 play_paused

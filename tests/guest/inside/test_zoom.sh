@@ -124,7 +124,7 @@ resume
 wait_until 'a zoom' 120 zooms_running 1
 wait_until 'its end' 60 zooms_running 0
 exits 'what it took' 0 pebsctl --json zoom --last "$path"
-jq -e '.zoom.reason | contains("slow")' "$work/said" >"$work/reason" || wrong "not for the rule: $(cat "$work/said")"
+jq -ne 'input | .zoom.reason | contains("slow")' "$work/said" >"$work/reason" || wrong "not for the rule: $(cat "$work/said")"
 sleep 10
 expect 'zooms that the rule began' 1 "$(status | jq .detail.zooms_held)"
 expect 'events that are open' "$before" "$(open_events)"
