@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Zooms and hot tables as JSON. */
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "export/json/json_hot.h"
+#include "export/json/json_writer.h"
 #include "export/json/json_zoom.h"
 #include "profile/hidden_names.h"
 
@@ -119,6 +121,34 @@ static const struct hot_places latency = {.kind = HOT_CODE,
 	"{\"name\":\"[unknown]\",\"address\":\"0x7f0000001000\",\"latency\":{\"low\":10,\"high\":10}," \
 	"\"share\":{\"low\":0.010000,\"high\":0.010000},\"samples\":{\"low\":1,\"high\":1}}"
 #define TAIL "],\"absent\":{\"code\":{\"latency\":9,\"samples\":3}}}},\"unnamed\":1}"
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* More places than fit on a page, each with as little text as possible. */
+Test(json_hot, a_page_takes_no_more_memory_than_its_bound)
+{
+	static struct hot_place places[65536];
+	const struct hot_places code = {
+		.kind = HOT_CODE, .latency = true, .n = ARRAY_SIZE(places), .places = places};
+	size_t before, bytes;
+	json_object *object;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		places[i] = (struct hot_place){.address = 1 + i, .weight = 1, .samples = 1};
+	json_object_put(hot_of(&code, NULL, true, 1));
+	before = heap_bytes();
+	object = hot_of(&code, NULL, true, ~0ULL);
+	cr_assert_not_null(object);
+	bytes = heap_bytes() - before;
+	cr_expect_leq(bytes, JSON_PAGE_TREE_BYTES, "%zu", bytes);
+	cr_expect_gt(bytes, JSON_PAGE_TREE_BYTES / 2, "the page is full: %zu", bytes);
+	json_object_put(object);
+}
 
 Test(json_hot, code_by_latency_for_root)
 {

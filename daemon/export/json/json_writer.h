@@ -36,6 +36,12 @@ void json_put_shown(struct json_writer *writer, json_object *object, const char 
 /* Maximum text of the items of one page. A larger item gets a page of its own. */
 #define JSON_PAGE_BYTES (640U << 10)
 
+/*
+ * Maximum memory of the objects of a page. Small objects need most: 21.7 MB for a page of code addresses without
+ * names.
+ */
+#define JSON_PAGE_TREE_BYTES (32U << 20)
+
 /* A part of a list: from item `first` on, as many as fit. */
 struct json_page {
 	u64 first;
