@@ -356,24 +356,50 @@ Test(http_profile, as_many_wait_as_may)
 	expect("?cgroup=/a", 200, "octet-stream");
 }
 
+#define NOBODY 65534
+
+/* Asks for a profile as this user, and receives only its beginning. */
+static struct http_client begin_to_receive(uid_t user)
+{
+	struct http_client client;
+
+	cr_assert_eq(seteuid(user), 0);
+	client = ask("?cgroup=/a");
+	cr_assert_eq(seteuid(0), 0);
+	while (!http_client_receive(&client))
+		endpoint_turn(&server);
+	return client;
+}
+
 /* Clients that do not read hold their profiles, which are larger than the kernel's buffers. */
 Test(http_profile, few_clients_hold_a_profile_at_a_time)
 {
-	struct http_client clients[HTTP_PROFILES_HELD_MAX];
+	struct http_client clients[HTTP_PROFILES_HELD_MAX], third;
 	u64 deadline;
 	int status = 0;
 
+	if (geteuid() != 0)
+		cr_skip_test("needs root to be two users");
 	world.state = HTTP_PROFILE_READY;
 	world.size = 8 << 20;
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
-		clients[i] = ask("?cgroup=/a");
-		while (!http_client_receive(&clients[i]))
-			endpoint_turn(&server);
+		const uid_t user = i < HTTP_PROFILES_OWNER_MAX ? 0 : NOBODY;
+
+		/* Wait until the daemon would begin another profile. */
+		if (i == HTTP_PROFILES_OWNER_MAX) {
+			(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
+			expect("?cgroup=/a", 503, "of one user or address is receiving profiles");
+			expect_health();
+		}
+		clients[i] = begin_to_receive(user);
 		cr_assert_eq(http_client_status(&clients[i]), 200, "%zu: %.300s", i, clients[i].data);
 	}
-	/* Wait until the daemon would begin another profile. */
 	(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
-	expect("?cgroup=/a", 503, "The maximum number of clients is receiving profiles");
+	third = begin_to_receive(NOBODY - 1);
+	cr_expect_eq(http_client_status(&third), 503);
+	cr_expect(strstr(third.data, "The maximum number of clients is receiving profiles"), "%.300s",
+		  third.data);
+	http_client_done(&third);
 	expect_health();
 	world.size = SIZE;
 	http_client_done(&clients[0]);

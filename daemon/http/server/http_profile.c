@@ -22,7 +22,8 @@
 
 struct http_waiting {
 	TAILQ_ENTRY(http_waiting) entry;
-	struct http_profile *owner;
+	struct http_profile *profile;
+	struct http_owner owner;
 	struct MHD_Connection *connection;
 	sd_event_source *hangup;
 	u32 number;
@@ -41,12 +42,15 @@ struct http_profile {
 	u32 last_number;
 	TAILQ_HEAD(, http_waiting) waiting;
 	size_t n_waiting;
-	size_t n_sent; /* profiles that clients are being sent */
+	LIST_HEAD(, sent) sent;
+	size_t n_sent;
 };
 
 /* A profile that a client is being sent. */
 struct sent {
-	struct http_profile *owner;
+	LIST_ENTRY(sent) entry;
+	struct http_profile *profile;
+	struct http_owner owner;
 	int fd;
 };
 
@@ -118,7 +122,7 @@ static void leave(struct http_waiting *waiting)
 	if (waiting->left || waiting->fd >= 0 || waiting->error)
 		return;
 	waiting->left = true;
-	(void)http_channel_send(waiting->owner->line,
+	(void)http_channel_send(waiting->profile->line,
 				&(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = waiting->number},
 				-1);
 }
@@ -126,7 +130,7 @@ static void leave(struct http_waiting *waiting)
 /* Removes a waiting request. Call this before its connection is freed. */
 static void forget(struct http_waiting *waiting)
 {
-	struct http_profile *profile = waiting->owner;
+	struct http_profile *profile = waiting->profile;
 
 	leave(waiting);
 	TAILQ_REMOVE(&profile->waiting, waiting, entry);
@@ -212,15 +216,18 @@ struct http_profile *http_profile_free(struct http_profile *profile)
 }
 
 static int wait_for(struct http_profile *profile, struct MHD_Connection *connection, int fd,
-		    const struct request *request, struct http_waiting **ret)
+		    struct http_owner owner, const struct request *request, struct http_waiting **ret)
 {
 	struct http_waiting *waiting = calloc(1, sizeof(*waiting));
 	int r;
 
 	if (!waiting)
 		return -ENOMEM;
-	*waiting = (struct http_waiting){
-		.owner = profile, .connection = connection, .number = ++profile->last_number, .fd = -1};
+	*waiting = (struct http_waiting){.profile = profile,
+					 .owner = owner,
+					 .connection = connection,
+					 .number = ++profile->last_number,
+					 .fd = -1};
 	r = sd_event_add_io(profile->event, &waiting->hangup, fd, EPOLLRDHUP, on_hangup, waiting);
 	if (r >= 0)
 		r = http_channel_send(profile->line,
@@ -255,8 +262,22 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, int error, cons
 	return http_send_later(connection, HTTP_PROFILE_RETRY_SECONDS, text);
 }
 
+/* Number of clients of one owner that wait for a profile or are being sent one. */
+static size_t count_owned(const struct http_profile *profile, struct http_owner owner)
+{
+	const struct http_waiting *waiting;
+	const struct sent *sent;
+	size_t n = 0;
+
+	TAILQ_FOREACH (waiting, &profile->waiting, entry)
+		n += http_owner_is_same(&waiting->owner, &owner);
+	LIST_FOREACH(sent, &profile->sent, entry)
+	n += http_owner_is_same(&sent->owner, &owner);
+	return n;
+}
+
 static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection *connection, int fd,
-			     struct http_waiting **ret)
+			     struct http_owner owner, struct http_waiting **ret)
 {
 	struct request request;
 	int r;
@@ -276,10 +297,14 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 	if (profile->n_waiting >= HTTP_PROFILES_MAX)
 		return refuse(connection, -EBUSY,
 			      "The maximum number of clients is waiting for profiles. Try again later.");
+	if (count_owned(profile, owner) >= HTTP_PROFILES_OWNER_MAX)
+		return refuse(
+			connection, -EBUSY,
+			"The maximum number of clients of one user or address is receiving profiles. Try again later.");
 	if (profile->n_waiting + profile->n_sent >= HTTP_PROFILES_HELD_MAX)
 		return refuse(connection, -EBUSY,
 			      "The maximum number of clients is receiving profiles. Try again later.");
-	r = wait_for(profile, connection, fd, &request, ret);
+	r = wait_for(profile, connection, fd, owner, &request, ret);
 	if (r < 0)
 		return refuse(connection, r, NULL);
 	MHD_suspend_connection(connection);
@@ -300,7 +325,8 @@ static void free_sent(void *userdata)
 {
 	struct sent *sent = userdata;
 
-	sent->owner->n_sent--;
+	LIST_REMOVE(sent, entry);
+	sent->profile->n_sent--;
 	(void)close(sent->fd);
 	free(sent);
 }
@@ -318,8 +344,10 @@ static struct MHD_Response *respond(struct http_waiting *waiting)
 		free(sent);
 		return NULL;
 	}
-	*sent = (struct sent){.owner = waiting->owner, .fd = TAKE_FD(waiting->fd)};
-	waiting->owner->n_sent++;
+	*sent = (struct sent){
+		.profile = waiting->profile, .owner = waiting->owner, .fd = TAKE_FD(waiting->fd)};
+	LIST_INSERT_HEAD(&sent->profile->sent, sent, entry);
+	sent->profile->n_sent++;
 	waiting->error = EALREADY;
 	return response;
 }
@@ -341,12 +369,12 @@ static enum MHD_Result send_profile(struct MHD_Connection *connection, struct ht
 }
 
 enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Connection *connection, int fd,
-				    struct http_waiting **waiting)
+				    struct http_owner owner, struct http_waiting **waiting)
 {
 	enum MHD_Result result = MHD_NO;
 
 	if (!*waiting)
-		return begin(profile, connection, fd, waiting);
+		return begin(profile, connection, fd, owner, waiting);
 	if ((*waiting)->fd >= 0)
 		result = send_profile(connection, *waiting);
 	else if ((*waiting)->error)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
+#include "http/shared/http_places.h"
 #include "http/shared/http_wire.h"
 
 #define HTTP_PROFILE_PATH            "/debug/pprof/memory"
@@ -37,12 +38,12 @@ bool http_profile_enabled(const struct http_profile *profile);
 void http_profile_told(struct http_profile *profile, const struct http_message *message, int fd);
 
 /*
- * Answers a request on the socket `fd`, or suspends its connection until there is an answer; the library then
- * calls again. `waiting` belongs to the request and is NULL at first. While it is not NULL, the connection
- * needs no deadline. Returns the result of the library's callback.
+ * Answers a request of `owner` on the socket `fd`, or suspends its connection until there is an answer; the
+ * library then calls again. `waiting` belongs to the request and is NULL at first. While it is not NULL, the
+ * connection needs no deadline. Returns the result of the library's callback.
  */
 enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Connection *connection, int fd,
-				    struct http_waiting **waiting);
+				    struct http_owner owner, struct http_waiting **waiting);
 
 /* Call this when the connection was closed: drops its wait for a profile. */
 void http_profile_closed(struct http_waiting **waiting);

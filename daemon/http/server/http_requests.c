@@ -120,7 +120,7 @@ static enum MHD_Result send_health(struct http_server *server, struct http_conne
 static enum MHD_Result send_profile(struct http_server *server, struct http_connection *connection)
 {
 	enum MHD_Result result = http_profile_answer(server->profile, connection->library, connection->fd,
-						     &connection->waiting);
+						     connection->owner, &connection->waiting);
 
 	if (!connection->waiting) {
 		http_server_begin(connection);

@@ -31,7 +31,7 @@ u64 http_places_patience(size_t n, u64 most_ns)
 	return most_ns - (most_ns - MIN(most_ns, HTTP_PLACES_LEAST_NS)) * over / half;
 }
 
-static bool is_same(const struct http_owner *a, const struct http_owner *b)
+bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b)
 {
 	return a->kind == b->kind && a->id == b->id;
 }
@@ -46,7 +46,7 @@ void http_places_count(const struct http_place *places, size_t n, size_t *ret)
 	for (size_t i = 0; i < n; i++) {
 		size_t at = 0;
 
-		while (at < n_owners && !is_same(&places[firsts[at]].owner, &places[i].owner))
+		while (at < n_owners && !http_owner_is_same(&places[firsts[at]].owner, &places[i].owner))
 			at++;
 		if (at == n_owners)
 			firsts[n_owners++] = i;

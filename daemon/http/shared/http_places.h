@@ -35,6 +35,8 @@ struct http_owner {
 	u64 id;
 };
 
+bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b);
+
 /* The delay of a client. At the start, all members except `seen_ns` are zero. */
 struct http_pace {
 	u64 seen_ns; /* time of the last look */

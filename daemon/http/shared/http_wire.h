@@ -18,6 +18,9 @@
 /* Maximum number of clients that wait for a profile or are being sent one. Each holds its own. */
 #define HTTP_PROFILES_HELD_MAX 8
 
+/* Maximum number of those that belong to one owner (http_places.h), so that other owners also get profiles. */
+#define HTTP_PROFILES_OWNER_MAX 4
+
 /*
  * Size limit of a profile. It is equal to the limit of the data that the profile is written from
  * (PROFILE_BYTES_MAX).
