@@ -15,7 +15,7 @@
 #define TEXT_TIME_MAX 32
 void text_time(const struct timespec *time, char ret[TEXT_TIME_MAX]);
 
-/* Parses exactly that form. Returns 0 or -EINVAL. */
+/* Parses exactly the form that text_time() writes. Returns 0 or -EINVAL. */
 int text_parse_time(const char *text, time_t *ret);
 
 /* Formats "1,234,567". */

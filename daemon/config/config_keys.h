@@ -18,7 +18,7 @@ enum config_key_type {
 	CONFIG_KEY_PATTERNS,  /* struct config_patterns */
 	CONFIG_KEY_LISTEN,    /* struct listen_address */
 	CONFIG_KEY_GROUP,     /* char[CONFIG_GROUP_MAX] */
-	CONFIG_KEY_ACCOUNT,   /* the same, for a user or a group */
+	CONFIG_KEY_ACCOUNT,   /* char[CONFIG_GROUP_MAX], a user or a group */
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */

@@ -138,8 +138,8 @@ int ibs_read(const struct ibs_unit *unit, u32 msr, u64 *ret);
 u64 ibs_left(const struct ibs_unit *unit);
 
 /*
- * Lets `count` operations (or cycles) pass that are not described, but stops one before the tag. Returns how
- * many passed.
+ * Lets `count` operations (or cycles) pass without a description of each, but stops one before the tag.
+ * Returns how many passed.
  */
 u64 ibs_pass(struct ibs_unit *unit, u64 count);
 

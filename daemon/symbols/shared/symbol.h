@@ -30,7 +30,7 @@ enum symbol_region {
 	SYMBOL_SHARED,    /* shared memory: /dev/zero, memfd:, SYSV */
 	SYMBOL_VDSO,
 	SYMBOL_JIT,    /* code that the process listed in perf-PID.map */
-	SYMBOL_KERNEL, /* `module` is that of a kernel module, NULL: the kernel itself */
+	SYMBOL_KERNEL, /* `module` is the name of a kernel module; NULL: the kernel itself */
 	SYMBOL_REGIONS
 };
 
