@@ -11,7 +11,7 @@
 
 #include "pebsd/types.h"
 
-/* Formats "2026-11-21T06:00:00Z". Years with more than four digits are cut off at the end of `ret`. */
+/* Formats "2026-11-21T06:00:00Z". Writes "" if the year does not fit in an int. */
 #define TEXT_TIME_MAX 32
 void text_time(const struct timespec *time, char ret[TEXT_TIME_MAX]);
 

@@ -56,9 +56,10 @@ size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_
 const struct config_key *config_key_find(const char *section, const char *name);
 
 /*
- * Sets the key from the text of its value. An empty text empties a list or the group, and resets any other
- * key to its default. Returns 0 or -ENOMEM, or -EINVAL with `*ret_problem`, which says what is wrong and what
- * to do. The caller frees `*ret_problem`. On an error, `config` is unchanged.
+ * Sets the key from the text of its value. An empty text empties the group, or a list of patterns, URLs,
+ * hosts or labels. It resets any other key to its default. Returns 0 or -ENOMEM, or -EINVAL with
+ * `*ret_problem`, which says what is wrong and what to do. The caller frees `*ret_problem`. On an error,
+ * `config` is unchanged.
  */
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem);
 

@@ -37,7 +37,7 @@ struct ibs_machine {
 	struct memory_shape memory;
 };
 
-/* Oldest first. */
+/* All machines, oldest first. */
 extern const struct ibs_machine ibs_machines[];
 extern const size_t ibs_machines_count;
 

@@ -429,8 +429,8 @@ static void close_zoom(struct origin_state *state, struct zoom_events *events)
 }
 
 /*
- * Hashes which events there are and in which layout they are saved. If the hash differs, the counters of the
- * previous process cannot be continued.
+ * Hashes the events and the layout in which they are saved. If the hash differs, the counters of the previous
+ * process cannot be continued.
  */
 static u64 hash_events(const struct origin_state *state)
 {
@@ -501,7 +501,7 @@ static void start_offcore(struct origin_state *state, const struct perf_keep_set
 	sampling_offcore_start(state->offcore, state->engine, state->handover ? &keep : NULL);
 }
 
-/* Confirms the saved state. From now on, everything that the next process needs is stored. */
+/* Commits the saved state. From now on, everything that the next process needs is stored. */
 static void commit(struct origin_state *state)
 {
 	int r = state->handover ? handover_commit(state->handover) : 0;
