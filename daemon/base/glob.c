@@ -11,8 +11,8 @@
 
 /*
  * Follows all places of the pattern that the bytes read so far can reach at the same time, instead of trying
- * one and backtracking. That bounds the run time. Place `n` is the end of the pattern. Few places are reachable
- * at a time, so they are bits, and only those are visited that are set.
+ * one and backtracking. That bounds the run time. Place `n` is the end of the pattern. Few places are
+ * reachable at a time. Each place is therefore a bit, and only set bits are visited.
  */
 struct places {
 	u64 words[WORDS];

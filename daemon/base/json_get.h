@@ -17,9 +17,9 @@ DEFINE_CLEANUP(json_object *, json_object_put)
 #define _cleanup_json_ _cleanup_(json_object_putp)
 
 /*
- * Maximum number of values in a text. Each opening bracket and each comma counts as one. json-c 0.16 takes 0.8 KiB
- * for an object in an array, which is three bytes of text: 64 MiB of text could take 17 GiB. With this bound no text
- * takes more than 1 GiB besides its strings.
+ * Maximum number of values in a text. Each opening bracket and each comma counts as one. json-c 0.16 takes
+ * 0.8 KiB for an object in an array, which is three bytes of text: 64 MiB of text could take 17 GiB. With
+ * this bound no text takes more than 1 GiB besides its strings.
  */
 #define JSON_VALUES_MAX 2000000
 

@@ -35,7 +35,9 @@ struct listen_address {
 	"a numeric address and a port from 1 to 65535, such as 127.0.0.1:9754 or " \
 	"[::1]:9754, a UNIX socket, such as unix:/run/pebsd/metrics.sock, or none"
 
-/* Returns 0, or -EINVAL if `text` does not have that form. `*ret` is written on success only. */
+/*
+ * Returns 0, or -EINVAL if `text` does not have one of the accepted forms. `*ret` is written on success only.
+ */
 int listen_address_parse(const char *text, struct listen_address *ret);
 
 bool listen_address_equal(const struct listen_address *a, const struct listen_address *b);

@@ -95,8 +95,8 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 		return;
 	}
 	/*
-	 * If a member of the group alone made the socket, it has the right group already. The unit may not
-	 * even be allowed to call chown.
+	 * If pebsd runs with this group as its primary one, the socket already has it. The unit may not even
+	 * be allowed to call chown.
 	 */
 	if (((lstat(path, &st) < 0 || st.st_gid != entry->gr_gid) &&
 	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||

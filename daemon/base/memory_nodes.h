@@ -24,7 +24,7 @@ int memory_nodes(const char *sysfs_root, struct node_range **ret, size_t *ret_n)
 
 /*
  * Returns an array of nodes, indexed by CPU number, with -1 for a CPU without a known node. Errors and
- * ownership are as above.
+ * ownership are as for memory_nodes().
  */
 int memory_nodes_of_cpus(const char *sysfs_root, int **ret, size_t *ret_n);
 

@@ -11,11 +11,11 @@
 
 #include "pebsd/types.h"
 
-/* Formats "2026-11-21T06:00:00Z". Years with more than four digits are cut off at the end of `ret`. */
+/* Formats "2026-11-21T06:00:00Z". Writes "" if the year does not fit in an int. */
 #define TEXT_TIME_MAX 32
 void text_time(const struct timespec *time, char ret[TEXT_TIME_MAX]);
 
-/* Parses exactly that form. Returns 0 or -EINVAL. */
+/* Parses exactly the form that text_time() writes. Returns 0 or -EINVAL. */
 int text_parse_time(const char *text, time_t *ret);
 
 /* Formats "1,234,567". */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Names in a form that JSON and Prometheus can carry. The name of a cgroup or a command may contain any byte.
- * The shown form replaces each byte that is not part of valid UTF-8 by U+FFFD and two hexadecimal digits. It
- * does the same with the bytes of a U+FFFD in the name, so that two different names never get the same shown
- * form. Pure functions.
+ * The shown form replaces each byte that is not part of valid UTF-8, and each byte of a noncharacter, by
+ * U+FFFD and two hexadecimal digits. It does the same with the bytes of a U+FFFD in the name, so that two
+ * different names never get the same shown form. Pure functions.
  */
 #ifndef PEBSD_UTF8_H
 #define PEBSD_UTF8_H
@@ -22,8 +22,8 @@ bool utf8_is_shown_as(const char *name, const char *shown);
 
 /*
  * Makes `text` safe for one line of output, in place. These bytes become '?': control characters, bytes that
- * are not UTF-8, and the bytes of characters that end a line or change the direction of the text (U+0080 to
- * U+009F, U+2028 to U+202E, U+2066 to U+2069).
+ * are not UTF-8, the bytes of noncharacters, and the bytes of characters that end a line or change the
+ * direction of the text (U+0080 to U+009F, U+2028 to U+202E, U+2066 to U+2069).
  */
 void utf8_make_plain(char *text);
 

@@ -16,7 +16,7 @@
 /* Hexadecimal digits of a container id, for every runtime that has ids. */
 #define CONTAINER_ID_LENGTH 64
 
-/* Writes the labels to `*ret`, which is always written. Returns false if the path says nothing. */
+/* Writes the labels to `*ret`, which is always written. Returns false if the path contains no label. */
 bool container_path_parse(const char *path, struct container_labels *ret);
 
 #endif

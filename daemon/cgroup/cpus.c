@@ -29,7 +29,7 @@ static int read_cpus(int root_fd, const char *cgroup, struct cpu_list *ret)
 	TAKE_FD(fd);
 	errno = 0;
 	if (getline(&line, &room, file) < 0)
-		/* The cgroup was removed between opening and reading. */
+		/* The file is empty, or the cgroup was removed between opening and reading. */
 		return errno == 0 || errno == ENODEV ? -ENODATA : -errno;
 	r = cpu_list_parse(line, ret);
 	if (r < 0)

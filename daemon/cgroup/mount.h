@@ -21,7 +21,8 @@ int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 /*
  * Same as cgroup_mount_parse(), for this process: reads /proc/self/mountinfo. Returns -ENODATA if that file
  * does not exist, and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here,
- * even in a cgroup namespace: the mounted directory is not the root of the hierarchy.
+ * even in a cgroup namespace: it tells whether the mounted directory is another one than the root of the
+ * hierarchy.
  */
 int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 

@@ -7,7 +7,7 @@
 
 #include "pebsd/types.h"
 
-/* A condition for an argument. It checks the lower 32 bits, which is all that these calls use. */
+/* A condition for an argument. It checks the lower 32 bits: the calls that have conditions use no others. */
 enum seccomp_condition {
 	SECCOMP_NOTHING,
 	SECCOMP_EQUAL,   /* argument == value */

@@ -18,7 +18,7 @@
 #include "pebsd/types.h"
 #include "policy/rule.h"
 
-/* In the order of the choices of `origin`. */
+/* The origins, in the order of the choices of the key `origin`. */
 enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
 
 /* Stands for `period = auto` and `instructions-period = auto`: the PMU's own default, see struct pmu_wish. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebsd --check-config: checks a configuration against this machine, and reports the result. Uses only what
- * the configuration and this machine's users, groups and CPUs say; it starts nothing.
+ * pebsd --check-config: checks a configuration against this machine, and reports the result. Uses only the
+ * configuration and this machine's users, groups and CPUs; it starts nothing.
  */
 #ifndef PEBSD_CONFIG_CHECK_H
 #define PEBSD_CONFIG_CHECK_H

@@ -18,7 +18,7 @@ enum config_key_type {
 	CONFIG_KEY_PATTERNS,  /* struct config_patterns */
 	CONFIG_KEY_LISTEN,    /* struct listen_address */
 	CONFIG_KEY_GROUP,     /* char[CONFIG_GROUP_MAX] */
-	CONFIG_KEY_ACCOUNT,   /* the same, for a user or a group */
+	CONFIG_KEY_ACCOUNT,   /* char[CONFIG_GROUP_MAX], a user or a group */
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */
@@ -56,9 +56,10 @@ size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_
 const struct config_key *config_key_find(const char *section, const char *name);
 
 /*
- * Sets the key from the text of its value. An empty text empties a list or the group, and resets any other
- * key to its default. Returns 0 or -ENOMEM, or -EINVAL with `*ret_problem`, which says what is wrong and what
- * to do. The caller frees `*ret_problem`. On an error, `config` is unchanged.
+ * Sets the key from the text of its value. An empty text empties the group, or a list of patterns, URLs,
+ * hosts or labels. It resets any other key to its default. Returns 0 or -ENOMEM, or -EINVAL with
+ * `*ret_problem`, which says what is wrong and what to do. The caller frees `*ret_problem`. On an error,
+ * `config` is unchanged.
  */
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem);
 

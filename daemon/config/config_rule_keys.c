@@ -124,7 +124,7 @@ static int set_metric(const struct config_key *key, struct rule *rule, const cha
 	return metric_parse(text, &rule->metric) < 0 ? refuse_metric(key, text, ret_problem) : 0;
 }
 
-/* Above, below and clear. */
+/* Checks the syntax of above, below or clear. */
 static int check_threshold(const struct config_key *key, const char *text, char **ret_problem)
 {
 	double value;

@@ -8,7 +8,7 @@
 
 #include "config/config_keys.h"
 
-/* In the order of the table. */
+/* The keys of a rule, in the order of `config_rule_keys`. */
 enum config_rule_key {
 	RULE_KEY_CGROUP,
 	RULE_KEY_EVENT,

@@ -8,7 +8,7 @@ struct config_rules {
 	struct config_rule_draft **drafts;
 	size_t n;
 	struct config_rule_draft *refused; /* the last refused draft */
-	char **files;                      /* the last file is being read */
+	char **files;                      /* the last one is being read */
 	unsigned int n_files;
 };
 

@@ -18,10 +18,10 @@ struct config_place {
 };
 
 enum config_given {
-	CONFIG_GIVEN_NOT,     /* not given: the default */
+	CONFIG_GIVEN_NOT,     /* no file sets the key: the default */
 	CONFIG_GIVEN_DEFAULT, /* reset to the default by `key =`, which has a place */
 	CONFIG_GIVEN_VALUE,
-	CONFIG_GIVEN_MISTAKE, /* was reported already */
+	CONFIG_GIVEN_MISTAKE, /* invalid, which was reported already */
 };
 
 struct config_rule_draft {
@@ -31,7 +31,7 @@ struct config_rule_draft {
 	struct {
 		enum config_given given;
 		struct config_place place;
-		unsigned int file_number; /* number of the file that gave it last */
+		unsigned int file_number; /* number of the last file that set the key */
 		char *text;
 	} keys[RULE_KEYS];
 };

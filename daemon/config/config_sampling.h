@@ -16,7 +16,7 @@ int config_sampling_events(const struct config_key *key, const char *text, unsig
 int config_sampling_cpus(const struct config_key *key, const char *text, struct cpu_list *ret,
 			 char **ret_problem);
 
-/* Parses `off`, which is 0, or a share of CPU time: 0.5% or 0.005. */
+/* Parses `off`, which is 0, or a percentage of CPU time, such as 0.5%. A number without % is refused. */
 int config_sampling_budget(const struct config_key *key, const char *text, double *ret, char **ret_problem);
 
 #endif

@@ -24,8 +24,8 @@
 void container_files_find(int root, struct container_labels *labels);
 
 /*
- * Returns whether all names that such a path can have are known. It is never true for the sandbox of a pod,
- * which has no name. Pure: no system call.
+ * Returns whether `labels` have all names that their path can have. This is never true for the sandbox of a
+ * pod, which has no name. Pure: no system call.
  */
 bool container_files_complete(const struct container_labels *labels);
 

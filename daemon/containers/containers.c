@@ -13,7 +13,7 @@
 #include "containers/container_state.h"
 
 struct known {
-	const char *path; /* must be first, as tfind(3) compares it with a plain path; in `texts` */
+	const char *path; /* points into `texts`; must be first, as tfind(3) compares it with a plain path */
 	struct container shown;
 	char *texts;
 	size_t bytes; /* of `texts` */

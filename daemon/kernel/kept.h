@@ -26,7 +26,7 @@ struct kept_identity {
 	u32 hot_max;
 	u32 hot_cpus;
 	u32 offcore_cpus;
-	/* If one of these differs, the maps can be used, but by other programs. */
+	/* If one of these differs, the maps can be inherited, but the programs must be replaced. */
 	u64 settings; /* hash of the constants in the programs */
 	u64 programs; /* hash of the kernel's tags of the programs */
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hashes which fields the values of a map have, and at which offsets, from the BTF of the BPF object. A
- * record that gained a field, or a variable that moved, thus gets another hash without anybody raising a
- * version.
+ * Hashes the fields of the values of a map and their offsets, from the BTF of the BPF object. A record that
+ * gained a field, or a variable that moved, thus gets another hash without anybody raising a version.
  */
 #ifndef PEBSD_KEPT_LAYOUT_H
 #define PEBSD_KEPT_LAYOUT_H

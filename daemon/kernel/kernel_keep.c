@@ -21,7 +21,7 @@ const struct kernel_book *kernel_keep_before(const struct handover *handover)
 	return part ? &part->copies[part->current & 1] : NULL;
 }
 
-/* `injected` holds data only during a call. */
+/* `injected` is not stored, because it holds data only during a call. */
 static bool is_kept(const struct kernel *kernel, const struct bpf_map *map)
 {
 	return bpf_map__autocreate(map) && map != kernel->skeleton->maps.injected;

@@ -63,9 +63,9 @@ int kernel_keep_blocks(struct kernel *kernel, u32 first);
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret);
 
 /*
- * The last step of a start: stores all that was made, records it in the handover, and removes the inherited
- * maps and links that were replaced or are not used. Nothing is removed earlier, so a start that fails before
- * this step leaves everything to the next start. Returns 0 or -errno.
+ * The last step of a start: stores the maps and links that this start made, records them in the handover, and
+ * removes the inherited maps and links that were replaced or are not used. Nothing is removed earlier, so a
+ * start that fails before this step leaves everything to the next start. Returns 0 or -errno.
  */
 int kernel_keep_done(struct kernel *kernel);
 

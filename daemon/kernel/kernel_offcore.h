@@ -20,9 +20,9 @@ struct kernel_blocks;
 struct kernel_offcore;
 
 /*
- * Call this before the programs are loaded. If `cpus` is not 0, all that off-core counting needs is made and
- * loaded for CPUs with numbers below `cpus`. If it is 0, nothing of it is loaded and `*ret` is NULL. `blocks`
- * hold the records and must outlive `*ret`. Returns 0 or -errno.
+ * Call this before the programs are loaded. If `cpus` is 0, the programs and maps of off-core counting are
+ * left out when the rest is loaded, and `*ret` is NULL. Otherwise they are loaded, for CPUs with numbers
+ * below `cpus`. `blocks` hold the records and must outlive `*ret`. Returns 0 or -errno.
  */
 int kernel_offcore_prepare(struct pebsd_bpf *skeleton, const struct kernel_blocks *blocks, u32 cpus,
 			   struct kernel_offcore **ret);

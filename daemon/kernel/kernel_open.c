@@ -93,7 +93,8 @@ static int configure_stripes(struct kernel *kernel)
 	int r;
 
 	/*
-	 * The assignment of CPUs to stripes is inherited: all counters need not restart because some CPUs are offline.
+	 * The assignment of CPUs to stripes is inherited. Counters therefore need not begin at zero if other
+	 * CPUs are offline than before.
 	 */
 	skeleton->rodata->stripes_alone =
 		before ? before->stripes_alone != 0

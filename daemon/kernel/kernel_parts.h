@@ -27,7 +27,7 @@ struct kernel {
 	int examples[BLOCK_KINDS]; /* inner maps for making the outer maps; -1: none */
 	struct mapping injected;
 	int hot_example;                    /* inner map for loading the programs; negative: none */
-	struct mapping hot_tables[HOT_MAX]; /* by choice; memory NULL: not made yet */
+	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until it is made */
 	struct mapping marks;
 	struct mapping cpu_states;
 	u32 stripes;

@@ -38,8 +38,8 @@ struct load_facts {
 char *load_failure_verdict(const char *text);
 
 /*
- * Composes the message for a failed step. `last_words` are libbpf's and may be NULL. Returns NULL if memory
- * ran out. The caller frees. Pure: no system call.
+ * Composes the message for a failed step. `last_words` is the message of libbpf that tells the cause, or
+ * NULL. Returns NULL if memory ran out. The caller frees. Pure: no system call.
  */
 char *load_failure_message(const char *step, int error, const struct load_facts *facts,
 			   const char *last_words);

@@ -54,7 +54,7 @@ struct group {
 	u16 bytes; /* size; for branches: of each entry */
 };
 
-/* In the order in which a record has them. */
+/* The groups, in the order in which a record has them. */
 static const struct group groups[] = {
 	{0, basic, sizeof(basic) / sizeof(basic[0]), BASIC_BYTES},
 	{DATA_CFG_MEMORY, memory, sizeof(memory) / sizeof(memory[0]), MEMORY_BYTES},

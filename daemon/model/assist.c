@@ -43,9 +43,9 @@ static void record_access(struct pebs_unit *unit, const struct retired *retired,
 	bool own = machine->format >= RECORD_HASWELL;
 
 	/*
-	 * According to the manual, the address is that of the previous instruction's access. The record's IP
-	 * is that of the next instruction, so the previous one is this one (18.7.1.1). The other two fields
-	 * are reserved.
+	 * According to the manual, the address is that of the access of the instruction before the record's
+	 * IP (18.7.1.1). The record's IP is that of the next instruction, so the instruction before it is the
+	 * retired one. The other two fields are reserved.
 	 */
 	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY)
 		put_access(record, retired->address, 0, 0);
@@ -170,7 +170,7 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	    (area.index < area.base || area.index > area.maximum)) {
 		unit->not_written++;
 		settle(unit, &covered, NULL);
-		unit->global_status &= ~covered.counters; /* also of counters that interrupt */
+		unit->global_status &= ~covered.counters; /* also the bits of counters that interrupt */
 		raise_buffer(unit, older);
 		return covered.due;
 	}

@@ -36,7 +36,7 @@ void drain_open(struct drain *drain, enum record_format format, const void *byte
 
 struct delivery {
 	u32 counter;
-	bool last; /* the newest of its counter: perf_event_overflow() gets only this one in an interrupt */
+	bool last; /* newest record of its counter: perf_event_overflow() gets only this one in an interrupt */
 	struct record record;
 };
 

@@ -69,8 +69,8 @@ static inline u32 flights_wait(struct flights *flights, u64 now)
 }
 
 /*
- * Adds the line of a miss, after flights_wait(), or a prefetched line, if there are fewer than
- * FLIGHTS_PREFETCHES_MAX.
+ * Adds the line of a miss, after flights_wait(), or of a prefetch. A prefetch needs fewer than
+ * FLIGHTS_PREFETCHES_MAX prefetches in `list`.
  */
 static inline void flights_add(struct flights *flights, u64 line, u64 ready, bool prefetch)
 {

@@ -37,7 +37,7 @@ struct ibs_machine {
 	struct memory_shape memory;
 };
 
-/* Oldest first. */
+/* All machines, oldest first. */
 extern const struct ibs_machine ibs_machines[];
 extern const size_t ibs_machines_count;
 
@@ -138,8 +138,8 @@ int ibs_read(const struct ibs_unit *unit, u32 msr, u64 *ret);
 u64 ibs_left(const struct ibs_unit *unit);
 
 /*
- * Lets `count` operations (or cycles) pass that are not described, but stops one before the tag. Returns how
- * many passed.
+ * Lets `count` operations (or cycles) pass without a description of each, but stops one before the tag.
+ * Returns how many passed.
  */
 u64 ibs_pass(struct ibs_unit *unit, u64 count);
 

@@ -13,7 +13,10 @@
 #include "pebsd/data_source.h"
 #include "retired.h"
 
-/* Returns the value that the hardware writes for a load. Returns 0 for ENCODING_NONE, where the field is reserved. */
+/*
+ * Returns the value that the hardware writes for a load. Returns 0 for ENCODING_NONE, whose field is
+ * reserved.
+ */
 u64 load_source_encode(const struct machine *machine, const struct retired *load);
 
 /* Returns the union perf_mem_data_src that the driver reports for this value. */

@@ -444,7 +444,7 @@ const struct machine machines[] = {
 			   OTHER_CORES(36, 64, 370), DRAM(290, 470), LOCKED(18)},
 	},
 	{
-		/* intel_pmu_init() gives it no PMU_FL_MEM_LOADS_AUX. */
+		/* intel_pmu_init() does not set PMU_FL_MEM_LOADS_AUX for this CPU. */
 		.name = "graniterapids",
 		.title = "Granite Rapids",
 		.family = 0x06,

@@ -48,15 +48,16 @@ enum source_encoding {
 	ENCODING_SKYLAKE_SERVER,
 	ENCODING_ICE_LAKE,    /* like Skylake server's; bits 6 and 7 have no meaning yet */
 	ENCODING_GOLDEN_COVE, /* Sapphire and Granite Rapids: with block bits (x86_pmu.pebs_block, core.c) */
-	ENCODING_GOLDEN_COVE_CLIENT, /* Alder Lake's P-core: the same, with Skylake's memory other than DRAM */
+	ENCODING_GOLDEN_COVE_CLIENT, /* Alder Lake's P-core: like Golden Cove, but 8 and 9 are embedded DRAM */
 	ENCODING_GRACEMONT,          /* E-cores; lock in bit 4, TLB in bit 5 (grt_latency_data() in ds.c) */
 	ENCODING_CRESTMONT,          /* lock in bit 5, TLB in bit 6 (cmt_latency_data(), 6.12) */
 };
 
 /*
  * Sizes are a power of two times the ways. A cache of 0 bytes or a TLB of 0 pages does not exist on that CPU.
- * Cycles are core clock cycles from dispatch to data, without queueing. Parts sold for one socket only get a
- * second socket at the distance of their server sibling's, so that a workload means the same on all machines.
+ * Cycles are core clock cycles from dispatch to data, without queueing. A part that is sold for one socket
+ * only is modelled with a second socket, which is as far away as on its server sibling. A workload therefore
+ * means the same on all machines.
  */
 struct memory_shape {
 	u32 l1_bytes, l1_ways;

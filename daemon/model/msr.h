@@ -6,7 +6,7 @@
 #ifndef PEBSD_MODEL_MSR_H
 #define PEBSD_MODEL_MSR_H
 
-/* No enum tag, because the kernel has a struct with that name. */
+/* The enum has no tag, because the kernel has a struct msr. */
 enum {
 	MSR_IA32_PMC0 = 0xc1,    /* + counter; writes are sign-extended from bit 31 */
 	MSR_IA32_A_PMC0 = 0x4c1, /* + counter; full width */

@@ -44,7 +44,7 @@ enum netburst_msr {
 #define NETBURST_PEBS_COUNTER 4
 #define NETBURST_COUNTER_BITS 40
 
-/* In the order in which they are raised. */
+/* The interrupts, in the order in which they are raised. */
 enum netburst_interrupt { NETBURST_BUFFER = 1 << 0, NETBURST_OVERFLOW = 1 << 1 };
 
 struct netburst {

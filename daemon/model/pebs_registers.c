@@ -153,7 +153,10 @@ static u64 read_fixed_control(const struct pebs_unit *unit)
 	return value;
 }
 
-/* Writes a register of a counter. Returns -EINVAL if it is not one, or if the value is invalid. */
+/*
+ * Writes a register of a counter. Returns -EINVAL if `msr` is not such a register, or if the value is
+ * invalid.
+ */
 static int write_counter(struct pebs_unit *unit, u32 msr, u64 value)
 {
 	const struct machine *machine = unit->machine;

@@ -3,7 +3,7 @@
  * Programs that the model runs: streams of retired instructions, each with a characteristic memory behaviour.
  *
  * The order by mean latency of the loads above 30 cycles, highest first, is the same on every machine with
- * load latency: remote-numa, pointer-chase, false-sharing with locked-counters and mix, streaming,
+ * load latency: remote-numa; pointer-chase; false-sharing, locked-counters and mix, in any order; streaming;
  * tlb-thrash. Typical of each:
  * - streaming: fill buffers
  * - pointer-chase: local DRAM (three of four) and L3

@@ -26,7 +26,7 @@
  */
 #define PEERS_MAX 8
 
-/* If a request is refused, the PMUs are read again, but not more often than this. */
+/* If a request is refused, the PMUs are read again, but for the same threshold not more often than this. */
 #define PLAN_NS         NSEC_PER_SEC
 #define ACCEPT_AGAIN_US 100000
 

@@ -18,7 +18,7 @@
 	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_ring.h */ \
 	X(throttles)    /* how often the kernel throttled the event */                       \
 	X(paused_ns)    /* time that the event was closed because of a requested pause */    \
-	X(rearmed) /* number of times that the event was rearmed because it no longer produced samples: perf_stall.h */
+	X(rearmed)      /* number of rearmings because the event no longer produced samples: perf_stall.h */
 
 #define EVENT_COUNTS_SAVED(X)    \
 	EVENT_COUNTS_OF_TIME_(X) \
@@ -26,7 +26,7 @@
 
 #define EVENT_COUNTS(X)       \
 	EVENT_COUNTS_SAVED(X) \
-	X(missed) /* samples expected while it was stalled; of this process only */
+	X(missed) /* samples expected while it was stalled, counted only by this process */
 
 /* As members of a struct. `throttle_known` false: throttled_ns and throttles cover only a part of the time. */
 #define EVENT_COUNT_MEMBER_(name) u64 name;

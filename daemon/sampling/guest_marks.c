@@ -49,7 +49,7 @@ bool guest_marks_due(const struct guest_marks *marks, u64 now_ns, u64 births)
 	return since >= wanted && since >= marks->took_ns * GUEST_MARKS_SHARE;
 }
 
-/* Logs a persistent failure once, and that there are virtual machines once. */
+/* Logs a failure when it begins, and the first time that virtual machines are found. */
 static void tell(struct guest_marks *marks, int error, size_t n)
 {
 	if (error < 0 && !marks->failed)

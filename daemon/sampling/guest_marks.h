@@ -11,7 +11,10 @@
 #include "engine/engine.h"
 #include "kernel/guests.h"
 
-/* Time between searches if no cgroup was born, and after a birth, when a virtual machine has begun to run. */
+/*
+ * Minimum time between two searches: if no cgroup was born since the last search, and if one was, because it
+ * may contain a new virtual machine.
+ */
 #define GUEST_MARKS_IDLE_NS  (30 * NSEC_PER_SEC)
 #define GUEST_MARKS_BIRTH_NS (3 * NSEC_PER_SEC)
 
@@ -23,14 +26,14 @@ struct guest_marks {
 	u64 looked_ns;         /* CLOCK_MONOTONIC, time of the last search; 0: never */
 	u64 took_ns;           /* duration of the last search */
 	u64 births;            /* cgroups born before the last search */
-	bool failed;           /* already logged */
-	bool found;            /* already logged */
+	bool failed;           /* the last search failed, which was logged */
+	bool found;            /* virtual machines were found, which was logged */
 };
 
 /*
- * Returns whether sampling or counting leaves out guests. AMD's IBS cannot leave them out (perf_ibs_init,
- * arch/x86/events/amd/ibs.c, Linux 6.1), so with IBS a mark would be wrong. Only events of IBS filter
- * operations. Pure: no system call.
+ * Returns whether the events or the off-core counters leave out guests. AMD's IBS cannot leave them out
+ * (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 6.1), so with IBS alone a mark would be wrong. An event
+ * with `operations` in its settings is one of IBS. Pure: no system call.
  */
 bool guest_marks_wanted(const struct event *events, size_t n, bool offcore);
 

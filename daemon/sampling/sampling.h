@@ -69,9 +69,9 @@ int sampling_tick(struct sampling *sampling);
 int sampling_stop(struct sampling *sampling);
 
 /*
- * Returns whether every recording was complete and has been read to its end; true for a live origin.
- * `*ret_message` says what is wrong, or is NULL if no recording is at fault. The string belongs to the
- * sampling.
+ * Returns false if a recording is cut or cannot be read to its end, as far as it has been read; true for a
+ * live origin. `*ret_message` says what is wrong, or is NULL if no recording is at fault. The string belongs
+ * to the sampling.
  */
 bool sampling_complete(const struct sampling *sampling, const char **ret_message);
 
@@ -115,9 +115,9 @@ int sampling_resume(struct sampling *sampling);
  * one counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
  * time, and `*ret_note` says so.
  *
- * Returns 0; -EBUSY if another zoom is open; -ENOENT if there is no such cgroup; -EOPNOTSUPP if the origin
- * has no tasks; or another -errno. On failure `*ret_message` says why. sampling_zoom_close() frees the events
- * and resumes the paused ones.
+ * Returns 0; -EBUSY if another zoom is open or sampling is paused; -ENOENT if there is no such cgroup;
+ * -EOPNOTSUPP if the origin has no tasks or no sampled event can record stacks; or another -errno. On failure
+ * `*ret_message` says why. sampling_zoom_close() frees the events and resumes the paused ones.
  */
 int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_events **ret,
 		       char **ret_note, char **ret_message);

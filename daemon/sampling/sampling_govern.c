@@ -149,8 +149,8 @@ void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64
 }
 
 /*
- * Measures the time of our program on the event's CPUs since the last step. All events of a CPU share one
- * clock.
+ * Measures the time of the sampling program on the event's CPUs since the last step. All events of a CPU
+ * share one clock.
  */
 static void time_program(struct sampling_govern *govern, size_t i)
 {
@@ -299,8 +299,8 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 }
 
 /*
- * Notes why the kernel keeps samples few, for as long as it does. In an interval with a change the reason may
- * be unknown, so the note stays as it is.
+ * Notes the reason why the kernel keeps samples few, as long as it does so. In an interval with a change the
+ * reason may be unknown, so the note stays as it is.
  */
 static void note_held(struct sampling_govern *govern, size_t i, const struct governor_input *input,
 		      const struct governor_output *output, u64 max_rate)

@@ -13,7 +13,7 @@
 #include "origin/model/pace.h"
 #include "sampling/model_setup.h"
 
-/* `max = auto`: twice the number of workloads. */
+/* `max = auto`: more than twice the number of workloads. */
 #define SLOTS_AUTO 16
 
 struct origin_state {
@@ -28,7 +28,7 @@ struct origin_state {
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
 	int result;  /* the first failure since the last tick */
-	bool failed; /* already logged */
+	bool failed; /* a failure was logged, and no tick has succeeded since */
 	char *note;
 	const char *notes[2];
 	struct model_symbol symbol; /* result of the last query */
@@ -128,7 +128,10 @@ static int tick(struct origin_state *state)
 
 	while (!state->paused && (due = pace_next(&state->pace, monotonic_ns())) > 0) {
 		run(state, due);
-		/* The remaining time is the duration of this run itself. */
+		/*
+		 * Less than a slice was due, so the model has caught up, except for the time that this run
+		 * took.
+		 */
 		if (due < PACE_SLICE_NS)
 			break;
 	}

@@ -34,7 +34,7 @@ void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *eng
 /* Adds the PMUs and their kinds of responses to `hash`: for kernel_settings.measured. */
 u64 sampling_offcore_hash(const struct sampling_offcore *offcore, u64 hash);
 
-/* The first runs before each collection, the second once an interval. */
+/* sampling_offcore_collect() runs before each collection, sampling_offcore_tick() once an interval. */
 void sampling_offcore_collect(const struct sampling_offcore *offcore);
 void sampling_offcore_tick(struct sampling_offcore *offcore);
 

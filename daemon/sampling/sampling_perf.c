@@ -37,8 +37,8 @@ struct origin_state {
 	u64 rate_at_start;                 /* kernel.perf_event_max_sample_rate at the start; 0: unknown */
 	u64 rate;                          /* kernel.perf_event_max_sample_rate at the last collection */
 	struct perf_notes notes;           /* shown in the head; a new note is logged once */
-	u64 names_unread;                  /* number already logged */
-	bool slots_missing;                /* logged, and not over yet */
+	u64 names_unread;                  /* number already logged; see kernel_slot_counters() */
+	bool slots_missing;                /* a lack of slots was logged, and is not over yet */
 	struct sampling_offcore *offcore;  /* NULL: not asked for */
 	char *hotplug_message[EVENTS_MAX]; /* the failure logged last; NULL: none since */
 	struct guest_marks guests;
@@ -235,7 +235,7 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	state->hotplug_message[set] = r < 0 ? TAKE_PTR(message) : NULL;
 }
 
-/* Logs once, and again only after every cgroup had a slot in between. */
+/* Logs a lack of slots once, and again only if every cgroup had a slot in between. */
 static void tell_slots(struct origin_state *state)
 {
 	const struct snapshot *head = engine_head(state->engine);
@@ -429,8 +429,8 @@ static void close_zoom(struct origin_state *state, struct zoom_events *events)
 }
 
 /*
- * Hashes which events there are and in which layout they are saved. If the hash differs, the counters of the
- * previous process cannot be continued.
+ * Hashes the events and the layout in which they are saved. If the hash differs, the counters of the previous
+ * process cannot be continued.
  */
 static u64 hash_events(const struct origin_state *state)
 {
@@ -501,7 +501,7 @@ static void start_offcore(struct origin_state *state, const struct perf_keep_set
 	sampling_offcore_start(state->offcore, state->engine, state->handover ? &keep : NULL);
 }
 
-/* All that the next process needs is stored now. */
+/* Commits the saved state. From now on, everything that the next process needs is stored. */
 static void commit(struct origin_state *state)
 {
 	int r = state->handover ? handover_commit(state->handover) : 0;

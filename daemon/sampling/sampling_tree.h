@@ -19,7 +19,7 @@ struct sampling_tree {
 
 /*
  * Finds the tree. Returns 0, or -errno with `failure` filled in: there is no cgroup2 file system, or it
- * cannot tell cgroups apart. In each case, sampling_tree_done() frees what `*ret` holds.
+ * cannot tell cgroups apart. In each case, sampling_tree_done() frees the contents of `*ret`.
  */
 int sampling_tree_open(struct sampling_tree *ret, struct failure *failure);
 void sampling_tree_done(struct sampling_tree *tree);

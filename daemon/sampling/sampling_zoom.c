@@ -72,7 +72,8 @@ static int refuse(int error, char **ret_message, const char *format, const char 
 }
 
 /*
- * Returns "the always-on loads of PMU cpu are paused for it, ...". The caller frees; NULL if memory ran out.
+ * Returns "the always-on loads of PMU cpu are paused for all cgroups during the zoom: ...". The caller frees;
+ * NULL if memory ran out.
  */
 static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 			    const bool displaced[static EVENTS_MAX])

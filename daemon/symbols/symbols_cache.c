@@ -148,8 +148,8 @@ static u64 entry_bytes(const struct symbols_entry *entry)
 }
 
 /*
- * Removes an entry from all lists. An answered entry goes to the grave. A pending one still belongs to the
- * queue and is marked as dropped.
+ * Removes an entry from all lists. An answered entry goes to the list `grave`, which symbols_cache_sweep()
+ * frees. A pending one still belongs to the queue and is marked as dropped.
  */
 static void forget(struct symbols_cache *cache, struct symbols_entry *entry)
 {

@@ -29,7 +29,7 @@ struct symbols_entry {
 	struct symbols_of_process *process;
 	LIST_ENTRY(symbols_entry) in_bucket;
 	LIST_ENTRY(symbols_entry) in_process;
-	TAILQ_ENTRY(symbols_entry) in_order; /* by use if answered; in the grave if removed */
+	TAILQ_ENTRY(symbols_entry) in_order; /* in the list by use, or in that of removed entries */
 };
 
 struct symbols_cache_limits {

@@ -39,9 +39,9 @@ bool varlink_budget_for(const struct varlink_load *loads, size_t n, uid_t user, 
  * Returns the index of the connection to close when `user` needs more memory than there is. -1: close none,
  * `user` has to wait.
  *
- * It is the slowest client, in bytes per second, of those that have had at least `patience_us`. A user at the
- * limit of one user, or who holds as much as any other user, loses a connection of their own. Otherwise the
- * user who holds the most memory loses one.
+ * It is the connection of the slowest client, in bytes per second, of those whose output has waited for at
+ * least `patience_us`. A user at the limit of one user, or who holds as much as any other user, loses a
+ * connection of their own. Otherwise the user who holds the most memory loses one.
  */
 int varlink_budget_yield(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes, u64 now_us,
 			 u64 patience_us);

@@ -21,7 +21,7 @@ struct core {
 	void *memory; /* storage of the memory system */
 	void *area;   /* storage of the DS area and its buffer */
 	u64 hertz;    /* speed of the workload's clock */
-	u64 until;    /* value of that clock at the end of the time it may run */
+	u64 until;    /* value of that clock up to which the workload may run */
 	u64 rest;     /* remaining part of a cycle, in 1 / NSEC_PER_SEC */
 	u64 owed;     /* events still to be skipped, which did not fit before an overflow */
 	u64 cgroup_id;
@@ -114,8 +114,8 @@ struct core *core_free(struct core *core)
 }
 
 /*
- * Skips the loads that the counted load stands for. With a short period, fewer can be skipped than one load
- * stands for, so the number owed is limited.
+ * Skips the loads that the counted load stands for. With a short period, fewer loads can be skipped than one
+ * counted load stands for, so the number owed is limited to one period.
  */
 static void pass(struct core *core)
 {

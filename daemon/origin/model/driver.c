@@ -190,7 +190,7 @@ int driver_drain(struct driver *driver, u64 cgroup_id, model_take take, void *us
 		sample.cgroup_id = cgroup_id;
 		take(userdata, &sample);
 	}
-	/* The unit is stopped meanwhile, so no record is added and none needs to be copied. */
+	/* The unit retires nothing meanwhile, so no record is added and none needs to be copied. */
 	return ds_area_set_index(unit->machine, &unit->memory, driver->area, area.base);
 }
 

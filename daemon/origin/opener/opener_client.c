@@ -47,7 +47,10 @@ static int fail(enum opener_trouble trouble)
 {
 	hang_up();
 	client.trouble = trouble;
-	/* These are not failures of pebsd-opener, and finding them out again costs little. */
+	/*
+	 * A missing socket or permission is not a failure of pebsd-opener, and finding it out again costs
+	 * little.
+	 */
 	if (trouble != OPENER_NO_SOCKET && trouble != OPENER_NOT_OURS)
 		client.not_before_ns = now_ns() + (OPENER_PAUSE_MS * NSEC_PER_MSEC
 						   << (client.failures < 4 ? client.failures++ : 4));

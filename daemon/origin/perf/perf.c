@@ -124,7 +124,9 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
-		/* Disable the event first: the last reading could not expect samples that come after it. */
+		/*
+		 * Disable the event first: samples after the last reading would come without being expected.
+		 */
 		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);

@@ -105,7 +105,8 @@ int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message);
 
 /*
  * Notes that the period in force is the one that the configuration asks for. If the next process is asked for
- * the same period, it continues with the one in force then, even if that was changed in between.
+ * the same period, it continues with the period that is in force when it takes over, even if
+ * perf_set_period() has changed that in between.
  */
 void perf_asked_period(struct perf_event_set *set);
 

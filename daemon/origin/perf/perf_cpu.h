@@ -97,15 +97,18 @@ void perf_cpu_read(struct perf_cpu *event, bool started);
 bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns, bool last);
 
 /*
- * If the event is stalled, reloads its counter as perf_cpu_set_period() does. `last` then includes what it
- * counted in the meantime, and those samples count as expected.
+ * If the event is stalled, reloads its counter as perf_cpu_set_period() does. `last` then includes the events
+ * counted in the meantime, and the samples that they stand for count as expected.
  */
 void perf_cpu_rearm(struct perf_cpu *event);
 
 /* Brings throttling up to date from the rings. Makes a system call only to enlarge a ring. */
 void perf_cpu_read_throttling(struct perf_cpu *event);
 
-/* Returns all that the event has counted since it was opened, as of the last of these calls. */
+/*
+ * Returns the counts of the event since it was opened, as of the last perf_cpu_update(), perf_cpu_read() and
+ * perf_cpu_read_throttling().
+ */
 struct cpu_counts perf_cpu_counts(const struct perf_cpu *event);
 
 #endif

@@ -18,8 +18,8 @@ enum privilege {
 	PRIVILEGE_NONE,    /* kernel.perf_event_paranoid is 0 or less: perf_allow_cpu, kernel/events/core.c */
 	PRIVILEGE_PERFMON, /* CAP_PERFMON */
 	PRIVILEGE_ADMIN,   /* CAP_SYS_ADMIN: the setting is above 2, with Debian's patch */
-	PRIVILEGE_ADMIN_UBUNTU, /* the same: 4 or above, with Ubuntu's patch (PERF_SECURITY_MAX) */
-	PRIVILEGE_ADMIN_MAYBE,  /* the same: above 2, not known whether the kernel has a patch */
+	PRIVILEGE_ADMIN_UBUNTU, /* CAP_SYS_ADMIN: 4 or above, with Ubuntu's patch (PERF_SECURITY_MAX) */
+	PRIVILEGE_ADMIN_MAYBE,  /* CAP_SYS_ADMIN: above 2, not known whether the kernel has a patch */
 };
 
 static enum privilege privilege_needed(const struct perf_facts *facts)

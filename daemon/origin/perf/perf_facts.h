@@ -18,7 +18,7 @@ enum perf_cgroups {
 	PERF_CGROUPS_USED,     /* the default hierarchy is mounted and has cgroups below its root */
 	PERF_CGROUPS_NO_MOUNT, /* no cgroup2 file system is mounted */
 	PERF_CGROUPS_NONE_YET, /* the default hierarchy is mounted, but has no cgroup below its root */
-	PERF_CGROUPS_V1_ONLY,  /* the same, and v1 hierarchies are in use */
+	PERF_CGROUPS_V1_ONLY,  /* like PERF_CGROUPS_NONE_YET, but v1 hierarchies are in use */
 };
 
 struct perf_facts {

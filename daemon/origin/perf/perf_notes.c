@@ -52,7 +52,7 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 	return text;
 }
 
-/* Not 1: while it is opened and started, the event is enabled for moments without being on its counter. */
+/* Not 1: an event is enabled for moments without being on its counter, while it is opened and started. */
 #define TURNS_SHARE 0.99
 
 #define TURNS_NS (60 * NSEC_PER_SEC)

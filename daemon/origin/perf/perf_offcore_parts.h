@@ -17,7 +17,7 @@ struct offcore_place {
 	int cpu;
 	u32 pmu;
 	int fds[OFFCORE_KINDS]; /* -1: not counted here */
-	/* Both values are of the last check of whether the CPU went offline and came back. */
+	/* Both values are those of the last check whether the CPU went offline and came back. */
 	u64 settles;
 	u64 enabled_ns;
 };

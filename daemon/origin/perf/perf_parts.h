@@ -66,7 +66,7 @@ void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event
 /* Does nothing for a set that is not saved. Otherwise saves the counts of an open event so far. */
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);
 
-/* The same for the counts of closed events. No event is open on the CPU now. */
+/* Like perf_set_keep_counts(), for the counts of closed events of a CPU on which no event is open now. */
 void perf_set_keep_closed(struct perf_event_set *set, int cpu);
 
 /*
@@ -75,7 +75,9 @@ void perf_set_keep_closed(struct perf_event_set *set, int cpu);
  */
 void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event);
 
-/* The same for the set: how it was opened, and whether it is paused. */
+/*
+ * Does nothing for a set that is not saved. Otherwise saves how the set was opened, and whether it is paused.
+ */
 void perf_set_keep(struct perf_event_set *set);
 
 #endif

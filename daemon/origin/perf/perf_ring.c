@@ -129,8 +129,8 @@ void perf_ring_read(const unsigned char *data, u64 size, u64 tail, u64 head, u64
 	bool whole = take_all(data, size, tail, head, now_ns, throttle);
 
 	/*
-	 * One byte always stays free (CIRC_SPACE). Records written since did not fit, and one of them may
-	 * have been the end of the stop.
+	 * The ring is full if the kernel's next record does not fit. One byte always stays free (CIRC_SPACE).
+	 * Records may have been lost then, and one of them may have been the end of the stop.
 	 */
 	throttle->full = head - tail + ROOM >= size;
 	if (!whole || throttle->full)

@@ -35,14 +35,14 @@ struct perf_stall {
 	u64 wait_ns; /* time from the last look, or from the last move, to the next look; 0: no page seen yet */
 	u64 look_ns; /* time of the next look */
 	u64 rearmed; /* number of times that the event was rearmed; the caller maintains it */
-	u64 missed;  /* samples expected up to then; the caller maintains it */
+	u64 missed;  /* samples expected during all stalls before `rearmed`; the caller maintains it */
 	bool likely; /* records of this event collide with others of pebsd; the caller sets it */
 };
 
 /*
  * Notes the page at `now_ns` of a monotonic clock. Returns true if the count should be read now (a "look"),
  * which interrupts the CPU:
- * - at the first page, because it is not known how long that has stood still,
+ * - at the first page, because it is not known how long the page has stood still,
  * - 1 s after the page moved, or half a second if a stall is likely or happened before,
  * - after that at doubling intervals, at most a minute.
  */

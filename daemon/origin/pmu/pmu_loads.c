@@ -42,7 +42,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 	r = planner_open(planner, core, EVENT_LOADS, "events/mem-loads", &opening);
 	if (r <= 0)
 		return r;
-	/* Replaces the value in sysfs. Combining them would be wrong: 3 | 64 is 67. */
+	/* Replaces the value in sysfs. Combining both values would be wrong: 3 | 64 is 67. */
 	r = planner_place(planner, core->pmu, EVENT_LOADS, "events/mem-loads", &ldlat, 1, &opening);
 	if (r <= 0)
 		return r;

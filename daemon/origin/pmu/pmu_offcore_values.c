@@ -110,7 +110,7 @@ const struct pmu_offcore_values pmu_offcore_goldmont = {
 	.requests = READS_OF(ANY_RESPONSE),
 };
 
-/* Here bit 63 counts the outstanding requests. */
+/* On Tremont, bit 63 counts the outstanding requests. */
 const struct pmu_offcore_values pmu_offcore_tremont = {
 	.events = {0x01b7, 0x02b7},
 	.l3 = READS_OF(L3_HIT | ANY_OF_MEMORY),

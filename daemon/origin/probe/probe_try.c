@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds out what only the running system can tell: whether it accepts the events, which obstacles exist, and
- * how long opening takes.
+ * Finds the facts that only the running system can show: whether it accepts the events, which obstacles
+ * exist, and how long opening takes.
  */
 #include <errno.h>
 #include <string.h>

@@ -38,7 +38,7 @@ struct perf_data {
 	char *message;
 };
 
-/* Handles the end of the input where more data should follow. */
+/* Handles an input that ends before the recording does. */
 static int end_cut(struct perf_data *data)
 {
 	data->cut = true;

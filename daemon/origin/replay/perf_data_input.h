@@ -27,7 +27,10 @@ struct perf_data_input {
 int perf_data_input_open(struct perf_data_input *input, int fd);
 void perf_data_input_close(struct perf_data_input *input);
 
-/* Returns the length of the recording as far as it is known. For a pipe, this is what has been read. */
+/*
+ * Returns the length of the recording as far as it is known. For a pipe, this is the number of bytes read so
+ * far.
+ */
 u64 perf_data_input_seen(const struct perf_data_input *input);
 
 /*

@@ -15,15 +15,18 @@ struct replay_notes {
 };
 
 /*
- * Adds a note. The caller makes names from untrusted sources visible before (base/text.h). Returns 0 or
- * -ENOMEM.
+ * Adds a note. The caller first escapes unprintable characters in names from untrusted sources
+ * (text_visible() in base/text.h). Returns 0 or -ENOMEM.
  */
 int replay_note(struct replay_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the notes, NULL-terminated. The list owns them. They are valid until the next note is added. */
 const char *const *replay_notes_list(const struct replay_notes *notes);
 
-/* What the results of a recording do not include. All are samples, except `lost`. Each is counted once. */
+/*
+ * The samples of a recording that the results do not include, each counted once. `lost` also counts other
+ * records.
+ */
 struct replay_left_out {
 	u64 without_memory_data; /* of events that do not measure loads or stores */
 	u64 unknown_event;       /* the recording does not say of which event */

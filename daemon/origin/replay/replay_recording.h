@@ -14,7 +14,7 @@
 struct replay_recording {
 	char *name; /* for messages */
 	struct perf_data *data;
-	bool has_pending; /* `pending` holds its first sample, read when it was opened */
+	bool has_pending; /* `pending` holds the recording's first sample, which replay_open() has read */
 	struct perf_data_record pending;
 	struct replay_event_map events; /* one entry for each event of `data` */
 	struct replay_machine machine;
@@ -26,9 +26,9 @@ struct replay_recording {
 };
 
 /*
- * Adds the notes about a recording that is read to its end. They say that it is cut (first, with `ret_cut`
- * set) or was never completed, and which samples are not in the results. `events` are those that are counted.
- * Returns 0 or -ENOMEM.
+ * Adds the notes about a recording that is read to its end. They say that the recording is cut (first, with
+ * `ret_cut` set) or was never completed, that the kind of its latencies is unknown, and which samples are not
+ * in the results. `events` are those that are counted. Returns 0 or -ENOMEM.
  */
 int replay_recording_notes(const struct replay_recording *recording, const struct replay_event_set *events,
 			   struct replay_notes *notes, bool *ret_cut);

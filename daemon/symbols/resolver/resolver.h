@@ -47,7 +47,10 @@ DEFINE_CLEANUP(struct resolver *, resolver_free)
  */
 int resolver_process(struct resolver *resolver, u32 pid);
 
-/* Adds a mapping that the process has just created, and replaces what it covers. Returns 0 or -errno. */
+/*
+ * Adds a mapping that the process has just created. It replaces the mappings that it covers. Returns 0 or
+ * -errno.
+ */
 int resolver_mapped(struct resolver *resolver, const struct symbol_mapping *mapping);
 
 /* The process executes another program: forgets its mappings. */

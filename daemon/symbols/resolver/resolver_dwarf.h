@@ -14,7 +14,7 @@
 #define DWARF_FIND_NS  500000000ULL
 
 #define DWARF_UNITS_MAX      (1U << 18)
-#define DWARF_FUNCTIONS_MAX  (1U << 21) /* of a unit, including their ranges */
+#define DWARF_FUNCTIONS_MAX  (1U << 21) /* address ranges of all units, and of the functions of one unit */
 #define DWARF_LINE_BYTES_MAX (8U << 20) /* of the line program of a unit */
 
 struct dwarf_file;
@@ -34,7 +34,7 @@ DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free)
  */
 int dwarf_file_find(struct dwarf_file *dwarf, u64 address, const char *name, u64 offset, struct symbol *ret);
 
-/* Bytes that it holds, approximate. */
+/* Returns the approximate memory that `dwarf` holds, in bytes. */
 u64 dwarf_file_bytes(const struct dwarf_file *dwarf);
 
 #endif

@@ -22,7 +22,7 @@
 struct kernel_symbol {
 	u64 start;
 	u32 name;   /* offset in `names` */
-	u32 module; /* the same; 0: the kernel itself */
+	u32 module; /* offset of the module's name in `names`; 0: the kernel itself */
 	bool code;
 };
 

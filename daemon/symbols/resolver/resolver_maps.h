@@ -62,14 +62,14 @@ int maps_copy(const struct maps *maps, struct maps **ret);
 int maps_read(FILE *file, struct maps **ret);
 
 /*
- * Returns `newer` plus those mappings of `older` that do not overlap it. If that is too many, returns only
+ * Returns `newer` plus those mappings of `older` that do not overlap it. If these are too many, returns only
  * `newer`. Returns 0 or -ENOMEM.
  */
 int maps_merge(const struct maps *newer, const struct maps *older, struct maps **ret);
 
 /*
- * Adds a mapping and replaces what it covers. Returns 0, -ENOMEM, -ENOSPC (too many) or -EINVAL (empty, or an
- * invalid range).
+ * Adds a mapping, which replaces the mappings or parts of them that it covers. Returns 0, -ENOMEM, -ENOSPC
+ * (too many) or -EINVAL (empty, or an invalid range).
  */
 int maps_enter(struct maps *maps, const struct symbol_mapping *mapping);
 

@@ -217,7 +217,9 @@ static int read_symbols(struct module *module, enum symbol_kind kind, struct elf
 		r = elf_file_symbols(module->debug, kind, symbols);
 	if (r >= 0)
 		r = elf_file_symbols(module->elf, kind, symbols);
-	/* Use none if there are too many: otherwise a symbol could stand for another that was left out. */
+	/*
+	 * Use no symbols if there are too many: otherwise a symbol could stand for another that was left out.
+	 */
 	if (r < 0)
 		elf_symbols_done(symbols);
 	elf_symbols_sort(symbols);

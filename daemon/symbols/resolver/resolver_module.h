@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A mapped file and all sources of its names: its own symbols and its separate debug information. That is
- * searched for in this order: by build id below /usr/lib/debug of this system and then of the process' root;
- * by .gnu_debuglink, next to the file and below /usr/lib/debug of that root; by debuginfod if that is
- * allowed.
+ * A mapped file and all sources of its names: its own symbols and its separate debug information. The debug
+ * information is searched for in this order: by build id below /usr/lib/debug of this system and then of the
+ * process' root; by .gnu_debuglink, next to the file and below /usr/lib/debug of the process' root; by
+ * debuginfod if that is allowed.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_MODULE_H
 #define PEBSD_SYMBOLS_RESOLVER_MODULE_H
@@ -38,8 +38,8 @@ struct module {
 
 /*
  * Always takes ownership of `fd`. `path` is the file's path as its process sees it. `own_root` and `root` are
- * O_PATH descriptors: the root of this process, and the root that the file belongs to. `root` -1: the same,
- * or it cannot be opened. Returns 0 or -ENOMEM.
+ * O_PATH descriptors: the root of this process, and the root that the file belongs to. `root` is -1 if the
+ * two roots are the same, or if the file's root cannot be opened. Returns 0 or -ENOMEM.
  */
 int module_open(int fd, const struct stat *found, const char *path, int own_root, int root,
 		struct module *ret);

@@ -63,7 +63,10 @@ int resolver_open_mapping(struct resolver *resolver, const struct process *proce
  */
 void resolver_shed(struct resolver *resolver, const struct module *kept);
 
-/* Files have paths. Other mappings are in brackets, or begin with "anon_inode:" or "//". */
+/*
+ * Returns whether `file` is a file, not another mapping with a name. Files have paths. Other mappings are in
+ * brackets, or begin with "anon_inode:" or "//".
+ */
 bool resolver_is_file(const struct mapped_file *file);
 
 #endif

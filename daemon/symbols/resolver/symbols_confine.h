@@ -18,7 +18,7 @@
  * - It has resource limits.
  * - It keeps at most the capabilities CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE and
  *   CAP_SYSLOG.
- * - It does not access files as root, and has only an empty network namespace. Both do not apply if
+ * - It does not access files as root, and has only an empty network namespace. Neither applies if
  *   `debuginfod` is set.
  * - It may only use system calls for reading files and answering.
  *

@@ -30,7 +30,7 @@ enum symbol_region {
 	SYMBOL_SHARED,    /* shared memory: /dev/zero, memfd:, SYSV */
 	SYMBOL_VDSO,
 	SYMBOL_JIT,    /* code that the process listed in perf-PID.map */
-	SYMBOL_KERNEL, /* `module` is that of a kernel module, NULL: the kernel itself */
+	SYMBOL_KERNEL, /* `module` is the name of a kernel module; NULL: the kernel itself */
 	SYMBOL_REGIONS
 };
 
@@ -72,9 +72,9 @@ void symbol_done(struct symbol *symbol);
 int symbol_copy(const struct symbol *symbol, struct symbol *ret);
 
 /*
- * Returns the name to show. It is the innermost frame's name, or else "[unknown] MODULE+0xOFFSET", "[heap]",
- * "[stack]", "[anon]" or "[unknown]". It contains no address of the process or the kernel. The caller frees
- * it. NULL: no memory.
+ * Returns the name to show. It is the innermost frame's name, or else a text such as "[heap]",
+ * "[anon:NAME]", "[kernel]", "[unknown] MODULE+0xOFFSET" or "[unknown]". It contains no address of the process
+ * or the kernel. The caller frees it. NULL: no memory.
  */
 char *symbol_text(const struct symbol *symbol);
 
