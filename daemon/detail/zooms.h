@@ -53,7 +53,7 @@ struct zooms_origin {
 	 * Opens the events of a zoom for the cgroup at `path`. Returns 0 and the events, which the caller
 	 * owns. `ret_note` is then a note to display, or NULL, and the caller frees it. Returns -ENOENT,
 	 * -EOPNOTSUPP or another -errno with `ret_message` set. If `open` and `close` are NULL, this origin
-	 * has no tasks to look at.
+	 * has no tasks, and no zoom can begin.
 	 */
 	int (*open)(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 		    char **ret_message);

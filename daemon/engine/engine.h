@@ -28,7 +28,7 @@ struct engine_settings {
 	u32 slots;        /* at the start */
 	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are added */
 	bool memory_auto; /* see kernel_settings */
-	u32 offcore_cpus; /* see kernel_settings, also for the next one */
+	u32 offcore_cpus; /* see kernel_settings, as for the next member */
 	u32 hot_max;
 	bool births;      /* follow the running kernel's cgroups */
 	bool hardware;    /* load the perf_event programs */
