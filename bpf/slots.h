@@ -134,8 +134,8 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 }
 
 /*
- * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees what
- * was written before, and a reader that cleared the mark earlier finds it set again.
+ * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees all
+ * earlier writes. A reader that cleared the mark before them finds it set again.
  *
  * `look`: the preceding write was an atomic operation. A mark that is already set then needs no store,
  * because the reader has still to clear it. Otherwise the mark is always stored, in program order.
@@ -201,7 +201,7 @@ static __always_inline void slots_tell_short(void)
 /* Returns a free slot, now owned by the caller; SLOT_UNATTRIBUTED if there is none. */
 static __always_inline u32 slot_pop_one(void)
 {
-	/* Never counts past the last slot, because added slots begin there. */
+	/* `slots_used` never exceeds the last slot, because the number of the first added slot follows it. */
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u32 used = *(volatile u32 *)&slots_used;
 

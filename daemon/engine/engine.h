@@ -208,8 +208,8 @@ const char *engine_hot_nth(const struct engine *engine, size_t index);
 size_t engine_hot_max(const struct engine *engine);
 
 /*
- * From the next collection on, chooses the cgroups of these paths, as far as tables are free. For a reload,
- * and before the first sample. `chosen` may be NULL.
+ * From the next collection on, chooses the cgroups of these paths, as far as tables are free. Call it at a
+ * reload, and before the first sample. `chosen` may be NULL.
  */
 void engine_set_hot(struct engine *engine, bool (*chosen)(const char *path, void *userdata), void *userdata);
 

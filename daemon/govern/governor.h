@@ -120,8 +120,8 @@ const char *governor_state(const struct governor_input *input, const struct gove
 
 /*
  * Composes a sentence that says why the kernel keeps the samples of the event `key` few, and what to do. The
- * caller frees. Returns NULL if the kernel does not, or if memory ran out. `max_rate` is as for
- * governor_step().
+ * caller frees. Returns NULL if the kernel does not limit the samples, or if memory ran out. `max_rate` is as
+ * for governor_step().
  */
 char *governor_note(const char *key, const struct governor_input *input, const struct governor_output *output,
 		    u64 max_rate);

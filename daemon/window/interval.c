@@ -175,8 +175,8 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 	if (seconds <= 0)
 		return ret;
 	/*
-	 * As if samples came in groups of `effect`. The additional sample of the upper bound is also such a
-	 * group.
+	 * Compute as if samples came in groups of `effect`. The additional sample of the upper bound is also
+	 * such a group.
 	 */
 	weights.low_number /= effect;
 	weights.low_unit *= effect;
