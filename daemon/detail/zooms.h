@@ -3,7 +3,7 @@
  * The zooms of a running daemon: which cgroups are sampled in detail, until when, and the results of zooms
  * that have ended. Runs in the event loop. A zoom ends by itself. Its results are kept for ZOOM_KEPT_NS, or
  * until a new zoom needs the place. Memory is bounded by ZOOMS_KEPT_MAX * (ZOOM_RECORDING_BYTES +
- * PROFILE_BYTES_MAX).
+ * PROFILE_BYTES_MAX), besides the rings of running zooms.
  */
 #ifndef PEBSD_ZOOMS_H
 #define PEBSD_ZOOMS_H
