@@ -99,8 +99,8 @@ double calibrate_retry_seconds(unsigned failed);
  * `percent` (kernel.perf_cpu_time_max_percent) of the time from one sample to the next at `max_rate`
  * (kernel.perf_event_max_sample_rate); perf_sample_event_took(), kernel/events/core.c, Linux 6.1 to 7.3. It
  * steers the governor when nothing was measured and is never shown. If either value is unknown, or if the
- * kernel checks neither (0 or 100 percent), it is 2,500 ns, as with the kernel's defaults. It is always
- * between 1,000 and 25,000 ns. Pure: no system call.
+ * kernel does not check the time (0 or 100 percent), it is 2,500 ns, as with the kernel's defaults. It is
+ * always between 1,000 and 25,000 ns. Pure: no system call.
  */
 double calibrate_bound_ns(u64 max_rate, u64 percent);
 
