@@ -13,10 +13,10 @@
 /* One cgroup of the view, and the source of its figures. */
 struct group {
 	const struct snapshot_view *view;
-	char *path;                             /* NULL: that of a member */
+	char *path;                             /* owned */
 	const struct snapshot_cgroup **members; /* in the view's list */
 	size_t n_members;
-	struct offcore_figures *offcore; /* a sum; NULL: none, or that of a member */
+	struct offcore_figures *offcore; /* the sum of the members; NULL: nothing counted */
 	struct snapshot_rank rank;
 	struct snapshot_cgroup cgroup;
 };
