@@ -240,10 +240,10 @@ void engine_set_top(struct engine *engine, size_t top);
 bool engine_slots_missing(const struct engine *engine);
 
 /*
- * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and some are free
- * now. Call engine_adopting() before the walk, engine_found_without_slot() for each cgroup that finds no free
- * slot, and engine_adopted() after the walk, with the number of these. engine_found_without_slot() returns 0 or
- * -ENOMEM.
+ * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and more than an
+ * eighth of the slots is free now. Call engine_adopting() before the walk, engine_found_without_slot() for
+ * each cgroup that finds no free slot, and engine_adopted() after the walk, with the number of these.
+ * engine_found_without_slot() returns 0 or -ENOMEM.
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);
