@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) struct account_buckets account_buck
 	nibbles = 4 * (account_above(below, 0xf) + account_above(below, 0xff) + account_above(below, 0xfff) +
 		       account_above(below, 0xffff));
 	octave = nibbles + (u32)(0x4444444433332210ULL >> (below >> nibbles) * 4 & 0xf);
-	/* From 16 cycles on there are 8 buckets an octave; below, each value has its own bucket. */
+	/* Up to 16 cycles each value has its own bucket; above, there are 8 buckets an octave. */
 	shift = octave - 1 - HISTOGRAM_SUB_LOG2;
 	shift &= (shift >> 31) - 1;
 	return (struct account_buckets){.fine = shift * 8 + (below >> shift), .octave = octave};

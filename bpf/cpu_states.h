@@ -69,7 +69,10 @@ static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
 	return *slot;
 }
 
-/* Index of a record in the block of its slot: event, then stripe, then slot, so that a reader streams. */
+/*
+ * Index of a record in the block of its slot. The order is event, stripe, slot: a reader of many slots reads
+ * memory in order.
+ */
 static __always_inline u32 cpu_record(const struct cpu_state *state,
 				      const volatile struct event_settings *event, u32 slot)
 {

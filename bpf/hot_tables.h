@@ -59,9 +59,9 @@ struct {
  * Counts a sample's items in the table whose sets begin at `first` in `tables`, the tables of a choice.
  * `origin` is the pid, with bit 32 set if a modified copy was found. An item of 0 is skipped.
  *
- * The function is always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs as much as a
- * third of it. It counts the code address and the cache line in a loop, so that both run the same
- * instructions: at a PMI no cache holds them yet.
+ * The function is always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs a third as
+ * much as the whole function. It counts the code address and the cache line in a loop, so that both run the
+ * same instructions, because at a PMI no cache holds any of them yet.
  */
 static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 line, u64 weight, u64 origin)
 {

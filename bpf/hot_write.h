@@ -10,8 +10,8 @@
 #include "pebsd/hot.h"
 
 /*
- * Stores a value and keeps other stores on their side of this one. On x86, stores become visible in program
- * order. Elsewhere an exchange separates them, which in BPF is a full barrier.
+ * Stores a value. Earlier stores become visible before it, and later stores after it. On x86, stores become
+ * visible in program order. Elsewhere an exchange separates them, which in BPF is a full barrier.
  */
 #if defined(__bpf__) && defined(__TARGET_ARCH_x86)
 static inline __attribute__((always_inline)) void hot_publish(u64 *place, u64 value)

@@ -25,7 +25,7 @@
 
 const volatile u32 offcore_cpu_count = 1;
 
-/* Sizes are set at load. Without `offcore` none of the three maps is created. */
+/* Sizes are set at load. If off-core responses are not counted, none of the three maps is created. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, OFFCORE_COUNTERS);

@@ -22,8 +22,8 @@
 #endif
 
 /*
- * Counts a sample's code address and data address in the hot tables. Both are read only here. PEBS and IBS
- * put the instruction that they recorded in the registers (x86/events/intel/ds.c
+ * Counts a sample's code address and data address in the hot tables. No other function reads these addresses.
+ * PEBS and IBS put the instruction that they recorded in the registers (x86/events/intel/ds.c
  * setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux 6.1). An injected sample brings its own
  * addresses, and has no `context`.
  */
@@ -107,8 +107,8 @@ static __always_inline void account(const struct sample *sample, u16 number,
 }
 
 /*
- * Does nothing unless slots are chosen for hot tables. Call it before account(), or the verifier would check this for every
- * path through account().
+ * Does nothing unless slots are chosen for hot tables. Call it before account(), or the verifier would check
+ * this for every path through account().
  */
 static __always_inline void account_hot(const struct sample *sample, u16 number,
 					const volatile struct event_settings *event,

@@ -22,7 +22,8 @@
 #include "pebsd/records.h"
 
 /*
- * Settings, fixed at load. They are volatile in every use; otherwise the compiler would assume that they are 0.
+ * Settings, fixed at load. They are volatile in every use; otherwise the compiler would assume that they keep
+ * the values below.
  */
 const volatile u32 block_log2 = 0; /* a slot's block is its number shifted right by this */
 const volatile u32 block_mask = 0; /* and its number in the block is its number masked by this */
@@ -60,8 +61,8 @@ struct {
 
 /*
  * The maps of each block, indexed by block number (records.h, enum slot_block_kind). The daemon creates the
- * maps of a block, with a size that is set at load, and enters them here. None is ever removed. The variable
- * is unused: it makes the types of the object describe the records (kernel/kept_layout.h).
+ * maps of a block, with a size that is set at load, and enters them here. None is ever removed. The unused
+ * variable NAME_type puts the type of the record into the object's BTF (kernel/kept_layout.h).
  */
 #define SLOT_BLOCKS(name, record)                          \
 	struct name {                                      \
@@ -133,8 +134,8 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 }
 
 /*
- * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees what
- * was written before, and a reader that cleared the mark earlier finds it set again.
+ * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees all
+ * earlier writes. A reader that cleared the mark before them finds it set again.
  *
  * `look`: the preceding write was an atomic operation. A mark that is already set then needs no store,
  * because the reader has still to clear it. Otherwise the mark is always stored, in program order.
@@ -169,8 +170,8 @@ static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32
 }
 
 /*
- * Attempts of a push or pop. Few others run at the same time: births come one at a time, and the daemon makes
- * one more.
+ * Attempts of a push or pop. At most two run at the same time: the birth of a cgroup, one at a time, and a
+ * request of the daemon.
  */
 #define FREE_TRIES 16
 
@@ -200,7 +201,7 @@ static __always_inline void slots_tell_short(void)
 /* Returns a free slot, now owned by the caller; SLOT_UNATTRIBUTED if there is none. */
 static __always_inline u32 slot_pop_one(void)
 {
-	/* Never counts past the last slot, because added slots begin there. */
+	/* `slots_used` never exceeds the last slot, because the number of the first added slot follows it. */
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u32 used = *(volatile u32 *)&slots_used;
 

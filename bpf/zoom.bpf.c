@@ -70,7 +70,10 @@ int zoom_all(struct bpf_perf_event_data *context)
 	return take();
 }
 
-/* For IBS, which samples operations of every kind: drops those that are not part of the event. */
+/*
+ * For IBS, which samples operations of every kind: also drops the samples of operations that are not part of
+ * the event, without counting them.
+ */
 SEC("perf_event")
 int zoom_selected(struct bpf_perf_event_data *context)
 {

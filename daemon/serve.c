@@ -420,7 +420,10 @@ static int start(struct server *server, struct failure *failure)
 	r = sampling_open(&settings, &server->sampling, failure);
 	if (r < 0)
 		return r;
-	/* Not earlier: arm() blocks signals, and a signal must end the wait for the first bytes of a pipe. */
+	/*
+	 * Call arm() only now: it blocks signals, and a signal must end the wait for the first bytes of a
+	 * pipe.
+	 */
 	r = arm(server);
 	if (r < 0)
 		return log_error(r, "cannot set up the event loop");

@@ -6,7 +6,8 @@
  *
  * No action runs twice for one transition, even across a restart. Its intent is on disk before it begins
  * (act/alert_store.h), and an action that may have begun is not begun again. Zooms and hot tables end with
- * the daemon, so their intents are not saved.
+ * the daemon, so their intents are not saved. If intents cannot be written, no unit is started, but the
+ * journal still gets its entries.
  */
 #ifndef PEBSD_ACT_H
 #define PEBSD_ACT_H

@@ -57,7 +57,7 @@ int alert_store_set_memories(struct alert_store *store, const struct policy_memo
 /* Notes that actions of a transition are about to begin. 0 or -ENOMEM. */
 int alert_store_begin(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
-/* Notes that they have ended, with or without success. */
+/* Notes that the actions have ended, with or without success. */
 void alert_store_end(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
 /* Notes that an alert has an ID.env, or no longer has one. 0 or -ENOMEM. */

@@ -58,7 +58,10 @@ static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
 	if (r < 0)
 		return r;
 	adoption->counts.adopted++;
-	/* Without a name there is no second look; the slot then lives on until the cgroup dies. */
+	/*
+	 * If the name cannot be stored, bury_vanished() does not check this cgroup. Only the tracepoint marks
+	 * its slot dead then.
+	 */
 	if (names_add(adoption->names, id, parent_id, name) < 0)
 		return 0;
 	return remember(adoption, id);

@@ -26,7 +26,7 @@ struct collect_settings {
 	struct kernel *kernel; /* this and the other pointers are borrowed and outlive the collection */
 	struct names *names;
 	struct ledger *ledger;
-	bool names_from_slots; /* births bring names; else the adopter also adds names (a replay) */
+	bool names_from_slots; /* slots of new cgroups bring names; else the adopter adds them (a replay) */
 	u64 grace_ns;          /* time for which a removed cgroup keeps its slot in the index */
 	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, for retired slots; NULL: the collection's now_ns */
 	struct collect_listener listener;
@@ -65,12 +65,12 @@ DEFINE_CLEANUP(struct collect *, collect_free)
  */
 int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns);
 
-/* Writes the parts that have not been written yet to the state. The caller commits it then. */
+/* Writes the parts that have not been written yet to the state. The caller commits the state afterwards. */
 void collect_save(struct collect *collect);
 
 /*
- * Differences read since the last collection; those of the next collection begin with them. Valid as those of
- * collect_differences().
+ * Differences that were read since the last collection. The next collection includes them. They are valid for
+ * as long as those of collect_differences().
  */
 const struct differences *collect_early(const struct collect *collect);
 

@@ -202,7 +202,7 @@ static void clear(struct collect *collect, const struct slot_view *view)
 
 /*
  * A step that fails, because the kernel refuses it for now or memory is short, is tried again later from the
- * same point. With a saved state, the records are cleared only by the next collection: until the state is
+ * same point. With a saved state, the records are cleared only by the next call: until the state is
  * committed, a restart must still find them, because their counts are not yet saved with the path.
  */
 static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)

@@ -25,8 +25,8 @@ struct slot_view {
 	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
-	u16 left_events;  /* bits; with `left`: the records to clear, by event and stripe */
-	u16 left_stripes; /* bits */
+	u16 left_events;  /* bits: events whose records are cleared before the slot becomes free */
+	u16 left_stripes; /* bits: their stripes */
 	bool left;        /* the path's entry has all counts, and nothing is read any more */
 	bool learned;     /* the name of the slot's owner is in the tree of names */
 	bool owned;       /* the slot's owner was noticed, and the slot is not reclaimed yet */
@@ -55,7 +55,7 @@ struct collect {
 	struct hot_choices *hot;
 	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
 	bool hot_short;  /* a warning was logged that tables are missing */
-	bool read_all;   /* a previous process may have taken marks: the next collection reads all */
+	bool read_all;   /* a previous process may have taken marks: the next collection reads all records */
 	u64 begun_ns;    /* when collect_go_on() was called */
 	u32 seen_moved;  /* bits: events whose `seen_by_stripe` is to be saved */
 	struct state_ref stripes_records[EVENTS_MAX];
@@ -78,7 +78,7 @@ static inline const char *view_path(const struct slot_view *view)
 /* Takes added slots into account. */
 void collect_follow_growth(struct collect *collect);
 
-/* Makes the slot's cgroup count to the entry from now on. */
+/* Adds the samples of the slot's cgroup to the entry from now on. */
 void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
 
 /* Write a slot's owner, its readings, or its off-core reading to the state. */

@@ -267,7 +267,7 @@ static int leave_held(struct collect *collect, const struct state_record *record
 		if (r < 0)
 			return r;
 		entry = kept.entry;
-		/* If the cgroup still exists, it is found again. */
+		/* The path has no slot now. If the cgroup still exists, adoption gives it one. */
 		if (has_flag(&kept, SLOT_FLAG_ALIVE))
 			ledger_died(entry, collect->begun_ns);
 	}

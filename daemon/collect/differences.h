@@ -38,7 +38,7 @@ void differences_begin(struct differences *differences);
 u8 *differences_room(struct differences *differences);
 void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size);
 
-/* In the order in which they were put. Valid until the next collection begins. */
+/* Returns the differences in the order in which they were put. Valid until the next collection begins. */
 const struct difference *differences_list(const struct differences *differences, size_t *ret_n);
 
 /* Memory used, bytes. */

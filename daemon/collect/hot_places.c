@@ -38,8 +38,8 @@ void hot_places_done(struct hot_places *places)
 }
 
 /*
- * Returns false if the counter has no item. If the item changes during the read, tries again: the item or the
- * turn shows it, the turn even if the same item is back.
+ * Returns false if the counter has no item. Tries again, up to TRIES times, if the item changes during the read:
+ * the item or the turn shows the change, the turn even if the same item is back.
  */
 static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 {

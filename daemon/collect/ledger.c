@@ -535,7 +535,7 @@ int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 		newer = entry->newer;
 		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay)
 			break;
-		/* Part of the differences of this collection, or of those for the next one. */
+		/* Differences of this collection or of the next one refer to the entry. */
 		if (entry->holders || (entry->unheld && ledger->begun <= entry->unheld))
 			continue;
 		r = fold_one(ledger, entry);

@@ -34,8 +34,8 @@ struct ledger_entry {
 	struct offcore_figures *offcore_difference; /* not consumed yet; NULL: none */
 
 	/*
-	 * Owned by the engine: whether the path may have a series, by the patterns of number `exports_as_of`;
-	 * 0: not yet checked.
+	 * Owned by the engine. `exports`: the path may have a series. `exports_as_of`: the number of the
+	 * patterns by which `exports` was decided; 0: not decided yet.
 	 */
 	bool exports;
 	u32 exports_as_of;
@@ -51,7 +51,8 @@ struct ledger_entry {
 struct ledger;
 
 /*
- * The counts that one slot adds to an entry for one event. It is the slot's reading until the slot is released.
+ * The counts of one event in an entry: the last reading of one present slot, or the sum that former slots
+ * left.
  */
 struct ledger_sum {
 	struct ledger_sum *next;    /* in the list of the entry */
@@ -136,7 +137,8 @@ int ledger_reserve_offcore(struct ledger_entry *entry);
 void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
 
 /*
- * Drops the off-core differences: all consumers have them. Counts between two collections belong to the next one.
+ * Drops the off-core differences, after all consumers have read them. Later counts belong to the next
+ * collection.
  */
 void ledger_offcore_taken(struct ledger *ledger);
 

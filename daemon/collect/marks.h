@@ -43,7 +43,7 @@ static inline u64 marks_take(u8 line[MARKS_LINE])
 
 /*
  * Barrier between taking marks and reading records. A writer that finds its mark still set does not set it
- * again; reads after this barrier see what that writer wrote.
+ * again; reads after this barrier see the writer's changes.
  */
 static inline void marks_taken(void)
 {

@@ -15,7 +15,10 @@
 /* Limit of the names, including the memory that each takes in the list and the allocator's overhead. */
 #define NO_SLOT_NAMES_BYTES ((size_t)4 << 20)
 
-/* Limit of the whole list: with the hashes of all other cgroups that a walk has names for (KERNEL_SLOTS_MAX). */
+/*
+ * Limit of the whole list: the names, and the hashes of all other cgroups. A walk finds at most
+ * KERNEL_SLOTS_MAX cgroups with a name.
+ */
 #define NO_SLOT_BYTES ((size_t)5 << 20)
 
 /* All zero: empty. */
@@ -42,7 +45,7 @@ void no_slot_clear(struct no_slot *list);
 /* Returns whether the path was added. `list` may be NULL. */
 bool no_slot_has(const struct no_slot *list, const char *path);
 
-/* Returns whether `paths` has it. */
+/* Returns whether `paths` contains the path. */
 bool no_slot_has_name(const struct no_slot *list, const char *path);
 
 /*

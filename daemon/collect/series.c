@@ -146,7 +146,7 @@ static void select_first(struct path **list, size_t n, size_t most)
 		struct path **left = list, **right = list + n - 1;
 		size_t n_left;
 
-		/* Partition for input in any order: elements before the pivot, then those after it. */
+		/* Elements that sort before the pivot move to the left part, the others to the right part. */
 		while (left <= right) {
 			while (compare(left, &pivot) < 0)
 				left++;

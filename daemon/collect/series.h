@@ -21,9 +21,9 @@
  * N, so the number of series and the memory are bounded. The places beyond N are for paths that leave the N
  * and keep their series. A path that joins the N when all places are taken waits in `other` until one is
  * free. Some of the places are reserved for the costliest paths, so that small changes at the lower end of
- * the N do not take all of them. Figures are kept for at most SERIES_ENDED_FACTOR x N ended series, those
- * that were among the N most recently. A path whose figures were dropped starts at 0 when it returns, which a
- * scraper correctly reads as a counter reset.
+ * the N do not take all of them. Figures are kept for at most SERIES_ENDED_FACTOR x N ended series (N is the
+ * largest so far), for those that were among the N most recently. A path whose figures were dropped starts at
+ * 0 when it returns, which a scraper correctly reads as a counter reset.
  */
 #ifndef PEBSD_SERIES_H
 #define PEBSD_SERIES_H

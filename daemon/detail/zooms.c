@@ -23,7 +23,10 @@
  */
 #define READ_NS (20 * NSEC_PER_MSEC)
 
-/* Names that have not arrived by then are reported as unknown. */
+/*
+ * The time after a zoom ended in which names may arrive. Names that are still missing then are reported as
+ * unknown.
+ */
 #define NAMING_NS (20 * NSEC_PER_SEC)
 
 #define DRAIN_ACCURACY_USEC 10000

@@ -3,7 +3,7 @@
  * The zooms of a running daemon: which cgroups are sampled in detail, until when, and the results of zooms
  * that have ended. Runs in the event loop. A zoom ends by itself. Its results are kept for ZOOM_KEPT_NS, or
  * until a new zoom needs the place. Memory is bounded by ZOOMS_KEPT_MAX * (ZOOM_RECORDING_BYTES +
- * PROFILE_BYTES_MAX).
+ * PROFILE_BYTES_MAX), besides the rings of running zooms.
  */
 #ifndef PEBSD_ZOOMS_H
 #define PEBSD_ZOOMS_H
@@ -53,7 +53,7 @@ struct zooms_origin {
 	 * Opens the events of a zoom for the cgroup at `path`. Returns 0 and the events, which the caller
 	 * owns. `ret_note` is then a note to display, or NULL, and the caller frees it. Returns -ENOENT,
 	 * -EOPNOTSUPP or another -errno with `ret_message` set. If `open` and `close` are NULL, this origin
-	 * has no tasks to look at.
+	 * has no tasks, and no zoom can begin.
 	 */
 	int (*open)(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 		    char **ret_message);

@@ -28,7 +28,7 @@ struct engine_settings {
 	u32 slots;        /* at the start */
 	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are added */
 	bool memory_auto; /* see kernel_settings */
-	u32 offcore_cpus; /* see kernel_settings, also for the next one */
+	u32 offcore_cpus; /* see kernel_settings, as for the next member */
 	u32 hot_max;
 	bool births;      /* follow the running kernel's cgroups */
 	bool hardware;    /* load the perf_event programs */
@@ -208,8 +208,8 @@ const char *engine_hot_nth(const struct engine *engine, size_t index);
 size_t engine_hot_max(const struct engine *engine);
 
 /*
- * From the next collection on, chooses the cgroups of these paths, as far as tables are free. For a reload,
- * and before the first sample. `chosen` may be NULL.
+ * From the next collection on, chooses the cgroups of these paths, as far as tables are free. Call it at a
+ * reload, and before the first sample. `chosen` may be NULL.
  */
 void engine_set_hot(struct engine *engine, bool (*chosen)(const char *path, void *userdata), void *userdata);
 
@@ -240,10 +240,10 @@ void engine_set_top(struct engine *engine, size_t top);
 bool engine_slots_missing(const struct engine *engine);
 
 /*
- * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and some are free
- * now. Call engine_adopting() before the walk, engine_found_without_slot() for each cgroup that finds no free
- * slot, and engine_adopted() after the walk, with the number of these. engine_found_without_slot() returns 0 or
- * -ENOMEM.
+ * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and more than an
+ * eighth of the slots is free now. Call engine_adopting() before the walk, engine_found_without_slot() for
+ * each cgroup that finds no free slot, and engine_adopted() after the walk, with the number of these.
+ * engine_found_without_slot() returns 0 or -ENOMEM.
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);

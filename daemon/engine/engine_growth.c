@@ -92,7 +92,10 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	return (u32)r;
 }
 
-/* Returns true if no slots are free, and other cgroups than those of the last walk may be without one. */
+/*
+ * Returns true if too few slots are free for an adoption, other cgroups than those of the last walk may be
+ * without one, and the pause after that walk is over.
+ */
 static bool should_list(const struct engine *engine)
 {
 	const struct slot_counters counters = kernel_slot_counters(engine->kernel);

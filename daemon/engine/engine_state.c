@@ -44,7 +44,7 @@ static void save_event(struct engine *engine, unsigned event)
 {
 	u8 bytes[EVENT_BYTES_MAX];
 
-	/* Saved once; it does not change. */
+	/* The description of an event does not change, so it is saved once. */
 	if (engine->event_records[event].unit == 0)
 		state_put(engine->settings.state, &engine->event_records[event], STATE_EVENT, event, bytes,
 			  describe_event(engine, event, bytes));

@@ -29,7 +29,7 @@ static u64 now_us(void)
 {
 	struct timespec now;
 
-	/* Not sd_event_now(), whose time is from before the collection. */
+	/* sd_event_now() would return a time before the collection. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (u64)now.tv_sec * USEC_PER_SEC + (u64)now.tv_nsec / NSEC_PER_USEC;
 }

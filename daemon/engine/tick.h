@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timer of collections, on the monotonic clock. Only a collection moves it by a whole interval. A reload
- * changes the interval, counted from the last collection, regardless of the number of reloads. A due
- * collection comes before client requests in the same iteration of the event loop.
+ * The timer of collections, on the monotonic clock. Each collection sets it for the next one. A reload that
+ * changes the interval sets it to one new interval after the last collection, so repeated reloads cannot
+ * postpone a collection. A due collection comes before client requests in the same iteration of the event
+ * loop.
  *
  * The age of the last collection decides about health and watchdog. A loop that runs without collecting is
  * useless: it does not feed the watchdog, so that the service manager restarts the process.

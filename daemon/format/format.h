@@ -56,8 +56,8 @@ void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style
 void format_rules(FILE *out, json_object *rules, const struct format_style *style);
 
 /*
- * Prints the replies of GetAlerts and of GetRules (NULL: do not report what cannot be judged). `now` is used
- * for ages.
+ * Prints the replies of GetAlerts and of GetRules. If `rules` is NULL, the text does not say how many cgroups
+ * cannot be judged. `now` is used for ages.
  */
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,
 		   const struct format_style *style);

@@ -258,7 +258,7 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 	line_put(out, style, "Samples", "%s%s%s%s%s", number, independent, window, base, least);
 }
 
-/* Returns true if there were any. */
+/* Prints the sentences about the verdict. Returns true if there were any. */
 static bool put_sentences(FILE *out, const struct format_style *style, json_object *sentences)
 {
 	size_t printed = 0;

@@ -8,7 +8,7 @@
 #include "format/verdict.h"
 
 #define WIDTH_OF_NAMES 12
-#define ROWS_MAX       20 /* named ones are shown in any case */
+#define ROWS_MAX       20 /* further rows only for named cgroups */
 
 static const char head_right[] = " NAMED STRENGTH NEEDED    LAG  BINS  SLOW/s  FAST/s";
 

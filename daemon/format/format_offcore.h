@@ -16,7 +16,7 @@
 void format_offcore(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup);
 
 /*
- * Prints how often counters are read and what that costs, or why nothing is counted, from a reply of
+ * Prints how often counters are read and the cost of reading, or why nothing is counted, from a reply of
  * GetStatus.
  */
 void format_offcore_status(FILE *out, const struct format_style *style, json_object *status);

@@ -11,8 +11,8 @@
 #define NAME_WIDTH_MAX 64 /* a longer name gets a line of its own */
 
 /*
- * The columns: on how many cgroups a rule is in each state. With several core PMUs a cgroup counts once for
- * each.
+ * The columns: the number of cgroups on which a rule is in each state. With several core PMUs a cgroup counts
+ * once for each.
  */
 static const struct {
 	const char *key; /* NULL: the sum of all that is unknown */

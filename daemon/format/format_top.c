@@ -278,7 +278,7 @@ static bool any_is(json_object *cgroups, bool (*is)(const json_object *cgroup))
 	return false;
 }
 
-/* Checks the quantiles that the table shows. */
+/* Returns true if one of the quantiles that the table shows has too few samples. */
 static bool has_few(const json_object *cgroup)
 {
 	json_object *events = json_get_object(cgroup, "events");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Code and data of a reply in tables: shares, bounds, names and where they come from. Pure functions. */
+/*
+ * Code and data of a reply in tables: shares, bounds, names, and the source lines and modules of functions.
+ * Pure functions.
+ */
 #ifndef PEBSD_FORMAT_LOCATION_H
 #define PEBSD_FORMAT_LOCATION_H
 

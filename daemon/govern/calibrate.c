@@ -78,7 +78,7 @@ static bool is_complete(const struct calibrate_result *result)
 
 /*
  * Interrupts of one PMU cost the same if both events are precise or neither is. If a timing is unknown, takes
- * it from another event to which that applies. Returns whether all timings are known.
+ * it from another event of the PMU that is as precise. Returns whether all timings are known.
  */
 static bool go_by_another(struct calibration *calibration, size_t event)
 {

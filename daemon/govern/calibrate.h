@@ -18,9 +18,9 @@
  * The thread's event is pinned. The kernel then gives counters first to pinned events of the CPU, which
  * sample for pebsd, then to this one, and last to events that share counters by multiplexing (ctx_resched()
  * in kernel/events/core.c, Linux 6.1 to 7.3). So sampling never stands still for a timing. Off-core counters
- * give way to it on one CPU while a half of a round runs; their times enabled and running account for that.
- * It would be worse to close them or to time before they are opened. That would stop them on every CPU, and
- * it would be needed again for each retry and for counters that are inherited from the previous process.
+ * give way to the thread's event, on one CPU and for half a round at a time. Their enabled and running times
+ * account for that. To close them for each calibration, or to open them only after it, would be worse: they
+ * would stop on every CPU, again for each retry, and also if they are inherited from the previous process.
  *
  * The calibration runs on a thread of its own, for half a second for each event; nobody waits for it. If
  * rounds do not agree, or no counter is left, the result is unknown, and `reason` says why. It is then
@@ -99,8 +99,8 @@ double calibrate_retry_seconds(unsigned failed);
  * `percent` (kernel.perf_cpu_time_max_percent) of the time from one sample to the next at `max_rate`
  * (kernel.perf_event_max_sample_rate); perf_sample_event_took(), kernel/events/core.c, Linux 6.1 to 7.3. It
  * steers the governor when nothing was measured and is never shown. If either value is unknown, or if the
- * kernel checks neither (0 or 100 percent), it is 2,500 ns, as with the kernel's defaults. It is always
- * between 1,000 and 25,000 ns. Pure: no system call.
+ * kernel does not check the time (0 or 100 percent), it is 2,500 ns, as with the kernel's defaults. It is
+ * always between 1,000 and 25,000 ns. Pure: no system call.
  */
 double calibrate_bound_ns(u64 max_rate, u64 percent);
 

@@ -357,7 +357,10 @@ static size_t add_rounds(const struct meter *meter, struct task *task, size_t en
 		if (round.samples >= HALF_SAMPLES_LEAST / 2) {
 			rounds[n++] = round;
 		} else if (task->units < longest) {
-			/* Rounds are compared with one another, and those so far were shorter. */
+			/*
+			 * Make the rounds longer, and begin again: only rounds of one length can be compared
+			 * with one another.
+			 */
 			task->units *= 2;
 			n = 0;
 		}

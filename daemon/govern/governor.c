@@ -14,8 +14,9 @@
 #define AIM 0.75
 
 /*
- * Below this part of the budget, the period may shrink. It is well below AIM: if a period was just set for
- * the largest of several rates, the cost at the others is not below it.
+ * Below this part of the budget, the period may shrink. It is well below AIM, because a period that was set
+ * for the largest of several rates costs less at the other rates. There, too, the cost should not be below
+ * LOW.
  */
 #define LOW 0.5
 
@@ -29,9 +30,10 @@
 #define SMOOTH_SECONDS 5.0
 
 /*
- * After backing off, more than this part of the budget is already too much. The governor backed off on a rate
- * from a part of an interval, in which interrupts left the load less of the CPU. This holds until
- * AFTER_SAMPLES samples or AFTER_SECONDS seconds show the cost of the new period.
+ * For some time after the governor backed off, the cost is too high already above this part of the budget.
+ * The rate on which it backed off may have been too low: it is from a part of an interval, in which
+ * interrupts took CPU time from the load. AFTER_SAMPLES samples or AFTER_SECONDS seconds then show the cost
+ * of the new period.
  */
 #define AFTER_MOST    0.825
 #define AFTER_SAMPLES 2000.0

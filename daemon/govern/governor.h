@@ -21,9 +21,10 @@
  * Samples come at random, and the kernel counts them by the tick. Once it has lowered its limit to HZ, it
  * throttles an event whenever two of its samples fall into one tick, even if few come in a second. So a
  * throttling alone is not a reason to back off: the rate must be near the limit, or a CPU must stand still
- * for a fair share of the time. A demand of the kernel does not keep samples rare either. At most eleven
- * minutes after the last load of that size, the period halves every ten seconds, until the samples are an
- * eighth of those that the budget and the limit allow. From the greatest period this takes four minutes.
+ * for a fair share of the time. A demand of the kernel does not keep samples rare for long either. A large
+ * load keeps the period long for at most eleven minutes after it ended. Then the period halves every ten
+ * seconds, until the samples are an eighth of those that the budget and the limit allow. From the greatest
+ * period this takes four minutes.
  */
 #ifndef PEBSD_GOVERNOR_H
 #define PEBSD_GOVERNOR_H
@@ -119,8 +120,8 @@ const char *governor_state(const struct governor_input *input, const struct gove
 
 /*
  * Composes a sentence that says why the kernel keeps the samples of the event `key` few, and what to do. The
- * caller frees. Returns NULL if the kernel does not, or if memory ran out. `max_rate` is as for
- * governor_step().
+ * caller frees. Returns NULL if the kernel does not limit the samples, or if memory ran out. `max_rate` is as
+ * for governor_step().
  */
 char *governor_note(const char *key, const struct governor_input *input, const struct governor_output *output,
 		    u64 max_rate);

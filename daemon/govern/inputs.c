@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /*
- * On an idle machine the period shrinks by at most this factor. Below that, a sample adds little information.
+ * On an idle machine the period shrinks by at most this factor. With a shorter period, a sample adds little
+ * information.
  */
 #define CLOSER 32
 

@@ -82,7 +82,10 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->on_end = sd_event_source_disable_unref(http->on_end);
 	http->broker = http_broker_free(http->broker);
 	if (child_reap(&http->child, how) == 0) {
-		/* Not possible: the pidfd is readable, so the process has ended. Do not wait for it. */
+		/*
+		 * Not expected, because a readable pidfd means that the process has ended. Continue without
+		 * its exit code.
+		 */
 		(void)close(http->child.pidfd);
 		(void)snprintf(how, sizeof(how), "has ended");
 	}
@@ -90,7 +93,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->child = CHILD_NONE;
 	if (http->stopped)
 		return sd_event_source_set_time_relative(http->restart, 0);
-	/* Before say(), so that a long last run makes say() warn again. */
+	/* Call this before say(): after a long run it makes say() warn again. */
 	start_later(http);
 	say(http, 0, http->why ? http->why : how);
 	http->why = NULL;

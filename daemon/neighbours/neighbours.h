@@ -11,8 +11,8 @@
  *
  * A candidate is named if its strength exceeds each of
  * - NEIGHBOURS_STRENGTH_MIN;
- * - the strength that the best candidate and lag reach by chance: the victim's series is rotated against
- *   theirs by each number of bins that is at least an eighth of all (91 rotations of 120 bins);
+ * - the strength that the best candidate and lag reach by chance: the victim's series is rotated against the
+ *   candidates' series by each number of bins that is at least an eighth of all (91 rotations of 120 bins);
  * - the strength that theory gives for 1 case in 500, for that number of tries and of independent bins.
  *
  * Its mean traffic must also be higher in the bins in which the victim was slow. The difference must be at

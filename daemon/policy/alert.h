@@ -18,8 +18,9 @@ struct alert {
 	struct decision decision;
 	struct limits limits;
 	struct preference_effect preference;
-	struct estimate estimate; /* of the last collection; of an alert that ended: of the last one judged */
-	u64 covered_ns;           /* time that the window covers */
+	/* As of the last collection. If the alert ended, as of the last collection that judged it. */
+	struct estimate estimate;
+	u64 covered_ns; /* time that the window covers */
 
 	/* CLOCK_REALTIME; 0: has not happened yet. */
 	struct timespec since;    /* time at which the state began */

@@ -9,8 +9,9 @@
  *   resolved -> pending    a breach is proven
  *   resolved -> inactive   after DECIDE_RESOLVED_NS
  *
- * A collection with the finding "unknown" changes no state, and its time does not count toward `for`. People
- * see "unknown" together with the state that the rule keeps.
+ * A collection with the finding "unknown" changes no state, except from resolved to inactive, which depends on
+ * time alone. Its time does not count toward `for`. People see "unknown" together with the state that the rule
+ * keeps.
  */
 #ifndef PEBSD_DECIDE_H
 #define PEBSD_DECIDE_H

@@ -99,7 +99,10 @@ static bool can_prove(struct evidence *evidence, const struct alert *alert, bool
 	return breach ? breach_from <= (s64)n : clear_to >= 0;
 }
 
-/* The least number of samples with which any count can prove the change. 0: the number is too large to wait for. */
+/*
+ * The least number of samples with which any count can prove the change. 0: the number is too large to wait
+ * for.
+ */
 static u64 least_samples(struct evidence *evidence, const struct alert *alert, bool breach)
 {
 	u64 low = alert->estimate.samples, high = low + 1;

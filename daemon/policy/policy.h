@@ -139,7 +139,7 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 struct policy_counts {
 	u64 states[ALERT_RESOLVED + 1];
 	u64 unknown[UNKNOWN_NOT_MEASURED + 1];
-	u64 unknown_firing; /* those of the unknown ones that fired before, and therefore still fire */
+	u64 unknown_firing; /* unknown subjects that fired before, and therefore still fire */
 	u64 ignored;
 };
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret);
@@ -159,7 +159,7 @@ struct policy_memory {
 	u64 held_ns;
 	struct timespec since, breached, fired, resolved;
 	enum alert_end end;      /* of a resolved alert */
-	double value, low, high; /* when last judged: reported if it resolves; NAN: not known */
+	double value, low, high; /* as last judged; reported if the alert resolves; NAN: not known */
 };
 int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 

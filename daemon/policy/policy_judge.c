@@ -398,7 +398,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 		subject->rejudge = active = true;
 	if (active && !subject->active)
 		view->active[view->n_active++] = subject;
-	subject->active |= active; /* judge_view() takes those that are no longer active off the list */
+	subject->active |= active; /* judge_view() takes inactive subjects off the list */
 	if (!active && !subject->refs && !tally->samples && !tally->latency_samples) {
 		subject->next_doomed = policy->doomed;
 		policy->doomed = subject;

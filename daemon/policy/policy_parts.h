@@ -39,7 +39,7 @@ struct extra {
 	u64 number;
 	struct timespec since, breached, fired, resolved;
 	enum alert_end end;
-	struct estimate estimate; /* from when the state changed, or its cgroup was removed */
+	struct estimate estimate; /* as of the state's last change, or its cgroup's removal */
 	struct limits limits;     /* valid if the preference has a threshold */
 	struct preference_effect preference;
 	struct state_baseline *base; /* NULL: not a ratio */
@@ -167,7 +167,7 @@ TAILQ_HEAD(gone_list, path);
 struct change {
 	size_t order; /* index of the rule + 1; 0: a removed rule */
 	enum alert_state from;
-	struct subject *subject; /* with `member`, an index in its group; or `ended` */
+	struct subject *subject; /* the change is of `member` of this subject's group, or of `ended` */
 	size_t member;
 	struct ended *ended;
 };
@@ -179,8 +179,8 @@ struct rule_start {
 };
 
 /*
- * The number of cgroups without a slot whose names a rule matches. A cache for readers, of one list as of one
- * walk: matching takes long if the list is long.
+ * The number of cgroups without a slot whose names a rule matches. It is cached for readers, because matching
+ * a long list takes long. It is valid for this list, until no_slot_clear() changes `turn`.
  */
 struct no_slot_matches {
 	const struct no_slot *list; /* NULL: the cache is empty */
@@ -190,7 +190,7 @@ struct no_slot_matches {
 
 /* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
 struct window_parts {
-	const struct subject *subject; /* has these parts, at this tick; NULL: the cache is empty */
+	const struct subject *subject; /* the subject with these parts, at this tick; NULL: none */
 	bool is_new; /* the subject was made within the window: skip the empty parts before that */
 	size_t n;
 	struct measured_part list[BURSTS_PARTS_MAX];

@@ -13,7 +13,7 @@
 #include "window/baseline.h"
 #include "window/tally.h"
 
-/* A rule's question to a tally, prepared once for many tallies. */
+/* A rule's test of a tally, prepared once for many tallies. */
 struct screen {
 	u8 kind; /* enum screen_kind */
 	bool below;

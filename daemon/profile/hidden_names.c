@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "profile/hidden_names.h"
 
-/* Not const, because struct symbol_frame has char *. A symbol handed out as const is never written to. */
+/*
+ * This array is not const, because struct symbol_frame has char *. A symbol handed out as const is never
+ * written to.
+ */
 static char kernel_name[] = HIDDEN_KERNEL;
 
 static const struct symbol *find(void *userdata, const struct symbol_query *query)

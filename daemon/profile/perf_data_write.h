@@ -26,7 +26,7 @@ struct perf_data_host {
 	u64 kernel_start;    /* address of _text (_stext); 0: not known, no kernel mapping */
 	const char *command; /* shown as cmdline */
 	const char *cpuid;   /* "GenuineIntel,6,143,8", as perf spells it; NULL: left out */
-	/* If there are none, they are left out. perf c2c needs them and then refuses the file. */
+	/* Left out if there are none. perf c2c refuses a file without nodes. */
 	const struct perf_data_node *nodes;
 	size_t n_nodes;
 };

@@ -13,10 +13,10 @@
 /* One cgroup of the view, and the source of its figures. */
 struct group {
 	const struct snapshot_view *view;
-	char *path;                             /* NULL: that of a member */
+	char *path;                             /* owned */
 	const struct snapshot_cgroup **members; /* in the view's list */
 	size_t n_members;
-	struct offcore_figures *offcore; /* a sum; NULL: none, or that of a member */
+	struct offcore_figures *offcore; /* the sum of the members; NULL: nothing counted */
 	struct snapshot_rank rank;
 	struct snapshot_cgroup cgroup;
 };
@@ -140,7 +140,7 @@ bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_leng
 	return true;
 }
 
-/* Number of paths, of an ascending list, that lie before the first `length` bytes of `path` and then `end`. */
+/* Number of paths in the ascending list that sort before this text: `length` bytes of `path`, then `end`. */
 static size_t count_before(const struct no_slot *list, const char *path, size_t length, unsigned char end)
 {
 	size_t first = 0, n = list->n;
@@ -167,7 +167,7 @@ u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path
 		return 0;
 	if (length == 1)
 		return list->n;
-	/* The path itself, and all that continue it with a slash. */
+	/* Counts the path itself, which ends there, and the paths that continue it with a slash. */
 	return count_before(list, path, length, 1) - count_before(list, path, length, 0) +
 	       count_before(list, path, length, '/' + 1) - count_before(list, path, length, '/');
 }

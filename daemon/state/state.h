@@ -67,7 +67,7 @@ void state_settle(struct state *state);
 
 /*
  * Replaces the record at `ref`, or adds a new one if there is none. `kind` and `key` must not change while
- * the record exists, and no two records may have the same. At most STATE_RECORD_MAX bytes.
+ * the record exists, and no two records may have the same kind and key. At most STATE_RECORD_MAX bytes.
  */
 void state_put(struct state *state, struct state_ref *ref, u32 kind, u64 key, const void *bytes,
 	       size_t length);
@@ -80,8 +80,9 @@ void state_remove(struct state *state, struct state_ref *ref);
 int state_commit(struct state *state);
 
 /*
- * Marks the state as incomplete, as if a record could not be stored: an owner cannot save all of its records
- * (`error`, -errno), and the rest would be taken for all of them. `state` must not be NULL.
+ * Marks the state as incomplete, as if a record could not be stored. Call it if an owner cannot save all of
+ * its records (`error`, -errno): the next process would take the others for all of them. `state` must not be
+ * NULL.
  */
 void state_lose(struct state *state, int error);
 

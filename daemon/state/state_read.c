@@ -93,7 +93,7 @@ static int find_blocks(struct state *state, struct founds *founds, const char **
 	const struct state_header *header = state_header(state);
 	int r = 0;
 
-	/* From the end, because allocation takes from the end of the free list. */
+	/* Begin at the last chunk, because allocation takes blocks from the end of the free list. */
 	for (u32 chunk = header->n_chunks; chunk-- > 0 && r == 0;) {
 		u32 bytes = state_block_bytes(header->sizes[chunk]);
 		size_t at = STATE_HEADER_BYTES + (size_t)chunk * STATE_CHUNK_BYTES;

@@ -67,7 +67,7 @@ int handover_anew(struct handover *handover);
 
 /*
  * Gives access to a part, for reading and writing: with its previous content, or zeroed if it is new.
- * -EBADMSG: the part has another size.
+ * -EBADMSG: the part has another size, or there is no memory (call handover_anew()). Other -errno.
  */
 int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret);
 

@@ -47,7 +47,7 @@ int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVENTS_MAX]);
 
 /*
- * The time after its last sample in which a subject can still change its state. When no sample came for that
+ * A subject can change its state for at most this time after its last sample. If no sample came for that
  * long, the rest of the silence may be one collection.
  */
 u64 trial_memory_ns(const struct trial *trial);

@@ -18,7 +18,7 @@
  */
 struct trial_stretch {
 	char *name;     /* of the first recording; NULL: the model */
-	u64 start_ns;   /* the time of its first sample on its clock; of the model 0 */
+	u64 start_ns;   /* time of the first sample, on the clock of the stretch; 0 for the model */
 	u64 elapsed_ns; /* until the last collection */
 	bool real_time; /* `start` is known, as CLOCK_REALTIME */
 	struct timespec start;
@@ -66,7 +66,7 @@ struct trial_rule {
 
 struct trial_report {
 	const char *origin;
-	const struct rule *rules; /* the configuration's */
+	const struct rule *rules; /* owned by the configuration */
 	size_t n_rules;
 	struct trial_rule *of_rules; /* one for each rule */
 	unsigned roles;              /* bits 1 << enum event_role: the roles that have an event */
@@ -76,7 +76,7 @@ struct trial_report {
 	size_t n_transitions;
 	u64 collections;
 	u64 samples;
-	u64 cgroups;                                  /* with a sample, without the next two */
+	u64 cgroups;                                  /* with a sample; the next two are not included */
 	u64 cgroups_excluded;                         /* by `include` and `exclude` of [cgroups] */
 	u64 cgroups_left_out;                         /* beyond `max` of [cgroups] */
 	const char *some_cgroups[TRIAL_SOME_CGROUPS]; /* the first of `cgroups`; NULL: there are fewer */

@@ -76,7 +76,11 @@ void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *re
 		*ret_high = high;
 		return;
 	}
-	/* The samples at or above a rank, or at or below it, must be worth at least as many independent ones. */
+	/*
+	 * The ranks are those of `worth` independent samples. Among all n samples, a bound is the rank at
+	 * which the samples at or beyond it are worth at least as many independent samples as are at or
+	 * beyond the exact rank.
+	 */
 	*ret_low = low ? n + 1 - scaled_up(worth + 1 - low, n, worth) : 0;
 	*ret_high = high > worth ? n + 1 : scaled_up(high, n, worth);
 }
@@ -171,8 +175,8 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 	if (seconds <= 0)
 		return ret;
 	/*
-	 * As if samples came in groups of `effect`. The additional sample of the upper bound is also such a
-	 * group.
+	 * Compute as if samples came in groups of `effect`. The additional sample of the upper bound is also
+	 * such a group.
 	 */
 	weights.low_number /= effect;
 	weights.low_unit *= effect;
@@ -202,7 +206,10 @@ static const u32 upper_edges[FINE_BUCKETS] = {
 	OCTAVE(13), OCTAVE(14), OCTAVE(15), OCTAVE(16), ~0U,
 };
 
-/* Sums over the lower and the upper edges, each limited to its cap. Integers, so they are exact. */
+/*
+ * Sums over the lower and the upper edges, each limited to its cap. They are exact, because they are
+ * integers.
+ */
 struct sums {
 	u64 samples;
 	u64 lower;
@@ -213,7 +220,10 @@ static struct sums sum_edges(const u32 histogram[FINE_BUCKETS], u32 low_cap, u32
 {
 	struct sums sums = {histogram[0], 0, histogram[0]};
 
-	/* In octaves of 8 buckets, most of which are empty. The last group ends with the overflow bucket. */
+	/*
+	 * Takes 8 buckets at a time, because most groups of 8 are empty. The last group ends with the
+	 * overflow bucket.
+	 */
 	for (u32 i = 1; i < FINE_BUCKETS; i += 8) {
 		u64 samples = 0;
 

@@ -88,7 +88,7 @@ void readings_push(struct readings *readings, u64 now_ns, const struct reading e
 
 struct reading readings_at(const struct readings *readings, unsigned event, u64 at_ns)
 {
-	/* Newest first: windows are short. */
+	/* Search from the newest moment, because windows are short. */
 	for (size_t back = 1; back <= readings->n; back++) {
 		const struct moment *moment = moment_back(readings, back);
 

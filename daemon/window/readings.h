@@ -36,8 +36,8 @@ struct readings *readings_free(struct readings *readings);
 DEFINE_CLEANUP(struct readings *, readings_free)
 
 /*
- * Adds the reading of one collection at `now_ns` (CLOCK_MONOTONIC, growing). It replaces the last one if that
- * is less than READINGS_GAP_NS after the one before. Drops the oldest when full.
+ * Adds the reading of one collection at `now_ns` (CLOCK_MONOTONIC, growing). It replaces the last reading if
+ * the one before that is less than READINGS_GAP_NS old. Drops the oldest when full.
  */
 void readings_push(struct readings *readings, u64 now_ns, const struct reading events[]);
 

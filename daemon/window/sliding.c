@@ -166,7 +166,8 @@ static int set_room(struct sliding *sliding, size_t room)
 }
 
 /*
- * A number may be in the list of changes of the collection in which it was freed, so chunks count until the next.
+ * The room that both lists need: a place for each number in the chunks. The list of changes may still have a
+ * number that was freed in this collection, so its chunk counts until the next collection.
  */
 static size_t room_needed(const struct sliding *sliding)
 {
@@ -518,7 +519,7 @@ static u64 first_ns(const struct sliding *sliding)
 	return first ? first->begin_ns : sliding->begin_ns;
 }
 
-/* Begin of the window if the oldest pane leaves. */
+/* Start of the window if the oldest pane leaves. */
 static u64 second_ns(const struct sliding *sliding)
 {
 	const struct pane *second = TAILQ_NEXT(TAILQ_FIRST(&sliding->panes), list);

@@ -49,7 +49,7 @@ struct sliding_settings {
 	void *userdata;
 };
 
-/* Returns 0 or -ENOMEM. Free with sliding_free(). `start_ns`: begin of the first collection. */
+/* Returns 0 or -ENOMEM. Free with sliding_free(). `start_ns`: start of the first collection. */
 int sliding_new(const struct sliding_settings *settings, u64 start_ns, struct sliding **ret);
 struct sliding *sliding_free(struct sliding *sliding);
 DEFINE_CLEANUP(struct sliding *, sliding_free)

@@ -77,7 +77,7 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		struct window_span *ret_span);
 
 /*
- * `collection` is called at the begin of each collection, `figures` for each difference in it. Arguments are
+ * `collection` is called at the start of each collection, `figures` for each difference in it. Arguments are
  * valid during the call.
  */
 struct window_visitor {

@@ -26,8 +26,8 @@
 struct zoom_events_settings {
 	int cgroup_fd; /* the directory, duplicated: the caller may close it after opening */
 	/*
-	 * As opened for the always-on sampling, after perf_attr_relax(), with the same `period` and ldlat.
-	 * Each is opened on its own CPUs.
+	 * The events to open, as the always-on sampling opened them: after perf_attr_relax(), with the same
+	 * `period` and ldlat. Each is opened on its own CPUs.
 	 */
 	const struct pmu_opening *openings;
 	size_t n_openings; /* at most ZOOM_EVENTS_MAX */
@@ -37,7 +37,7 @@ struct zoom_events_settings {
 };
 
 struct zoom_counts {
-	u64 seen;                   /* samples that the BPF program ran for */
+	u64 seen;                   /* samples of the events, within the limit or over it */
 	u64 limited;                /* samples of `seen` left out because they were over the limit */
 	u64 lost;                   /* records, samples and others, for which a ring had no room */
 	u64 malformed;              /* records that could not be parsed */

@@ -11,7 +11,7 @@
 #include "base/varint.h"
 #include "zoom/zoom_recording_store.h"
 
-/* The largest row, in numbers, and the longest text that may follow it. */
+/* Upper bounds of a row: its numbers, and the text that may follow them, with a NUL. */
 #define NUMBERS_MAX 24
 #define TEXT_MAX    4096
 

@@ -6,13 +6,13 @@
  * (Metwally, Agrawal, El Abbadi, 2005): an item that is not in the set takes over the counter with the least
  * weight, and inherits that weight as its error.
  *
- * For each item and any stream, with "true" for what the stream really had of the item:
+ * For each item and any stream, with "true" for the item's real numbers in the stream:
  *
  *   in the set:      weight - weight_error <= true weight <= weight, and likewise for samples
  *   not in the set:  true weight <= passed_weight, true samples <= passed_samples
  *
  * An item with more than 1/HOT_WAYS of its set's weight is in the set. Even with 31 items above 1/32 of a
- * table's weight each, more than HOT_WAYS of them share a set in only one of a million tables.
+ * table's weight each, more than HOT_WAYS of them share a set in fewer than one of a million tables.
  *
  * BPF writes a table on one CPU only. The daemon reads it through mmap(2), and clears it when nobody writes
  * to it.

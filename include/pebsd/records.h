@@ -169,7 +169,10 @@ static inline u32 slots_spare(u32 slots)
 	return slots < 4 ? 1 : slots / 4;
 }
 
-/* Requests of user space to the slot table. BPF carries them out, never a map system call. */
+/*
+ * Requests of user space to the slot table. A BPF program carries them out, because a map system call
+ * disables perf_event programs on its CPU (kernel/kernel.h).
+ */
 enum slot_request_kind {
 	SLOT_ADOPT,  /* give `cgroup_id` a slot; an existing slot is kept */
 	SLOT_BURY,   /* `cgroup_id` was removed before its adoption ended: mark its slot dead */

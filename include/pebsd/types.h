@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The integer types that both sides of the kernel boundary use. They are built from the compiler's own types,
- * so that neither libc's nor the kernel's headers are needed. Only code of the kernel itself has them already.
+ * so that neither libc's nor the kernel's headers are needed. Code of the kernel itself has these types
+ * already.
  */
 #ifndef PEBSD_TYPES_H
 #define PEBSD_TYPES_H

@@ -34,7 +34,7 @@ struct live {
 	char *page; /* text of the cgroup that is open; NULL: not fetched yet */
 	size_t page_lines;
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
-	time_t gone;               /* since when no daemon answers; 0: one does */
+	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
 };
 
 static int wait_for_answer(int fd, void *userdata)

@@ -31,17 +31,17 @@ struct top_state {
 	bool typing;
 	char typed[TOP_FILTER_MAX];
 	bool frozen;
-	char *selected;      /* name of the marked row; NULL: the row at this position, whatever its name */
+	char *selected;      /* name of the marked row; NULL: row number `row` is marked, whatever its name */
 	size_t row;          /* position of the marked row */
 	size_t first;        /* first row that is drawn */
 	size_t scroll;       /* lines of the page above the screen */
 	bool selected_sum;   /* the marked row is the sum of a subtree */
-	const char *message; /* the reason why the last key had no effect; NULL: it had */
+	const char *message; /* the reason why the last key had no effect; NULL: it had an effect */
 };
 
 /* The contents of the screen. */
 struct top_shown {
-	size_t rows; /* of the table, also those not fetched; or lines of the page */
+	size_t rows; /* rows of the whole table, fetched or not; or lines of the page */
 	size_t room; /* number of rows that fit on the screen */
 	size_t n_events;
 	size_t first, n; /* rows that have been fetched */
@@ -73,7 +73,7 @@ void top_state_settle(struct top_state *state, const struct top_shown *shown);
 const char *top_state_sort(const struct top_state *state);
 void top_state_set_sort(struct top_state *state, const char *sort);
 
-/* In seconds; 0: the whole time, with which a replay begins. */
+/* The window in seconds; 0: the whole time. A replay begins with the whole time, unless --window is given. */
 double top_state_window(const struct top_state *state, bool replay);
 
 /* Seconds that the trend covers. */

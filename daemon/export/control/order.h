@@ -17,7 +17,7 @@ enum order_by {
 struct order {
 	enum order_by by;
 	enum source source; /* for ORDER_SHARE_SOURCE */
-	bool any_role;      /* cgroups have counters of one event: its samples count, in any role */
+	bool any_role;      /* all counters are of one event: its samples decide, whatever its role */
 };
 
 /* The words of `--sort`, for messages. */

@@ -293,7 +293,7 @@ static json_object *absent_object(struct json_writer *writer, const struct hot_p
 
 /*
  * The totals are maxima: samples of an event may have a code address and no data address, or the other way
- * round. `lists`: those that `page` still has to hold.
+ * round. `lists` is the number of lists for which `page` still needs space.
  */
 static json_object *event_object(struct json_writer *writer, const struct json_hot *hot,
 				 const struct snapshot_event *event, const struct json_hot_event *found,

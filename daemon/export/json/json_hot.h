@@ -33,8 +33,8 @@ struct json_hot {
 };
 
 /*
- * Returns a new object that the caller owns; NULL: no memory. Its items have the text of one page, which the
- * lists share; `left_out` counts the others.
+ * Returns a new object that the caller owns; NULL: no memory. The text of its items takes at most one page,
+ * which the lists share. `left_out` counts the items that do not fit.
  */
 json_object *json_hot(const struct snapshot *snapshot, const struct json_hot *hot);
 

@@ -87,7 +87,7 @@ json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_
 			return NULL;
 		}
 		if (json_object_object_length(object) == 0)
-			json_object_put(object); /* none of its CPUs ran this cgroup */
+			json_object_put(object); /* none of the PMU's CPUs ran this cgroup */
 		else if (!put(result, snapshot->offcore.pmus[i].name, object))
 			return NULL;
 	}

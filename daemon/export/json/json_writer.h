@@ -47,7 +47,7 @@ struct json_page {
 	u64 first;
 	struct timespec taken; /* time at which the list was made; the same in all pages of one list */
 	size_t bytes;          /* text of the items so far */
-	size_t most;           /* of `bytes`; 0: JSON_PAGE_BYTES */
+	size_t most;           /* maximum of `bytes`; 0: JSON_PAGE_BYTES */
 	bool cut;
 	u64 next; /* out, if `cut`: the first item after the page */
 };

@@ -51,7 +51,10 @@ static struct profile_pieces_file *oldest(struct profile_pieces *pieces)
 	return found;
 }
 
-/* Files are made only after this, because the one that was made last may be large. */
+/*
+ * Frees an entry for a new file, and drops files beyond PROFILE_PIECES_BYTES. Call it before the new file is
+ * made: the file that was made last counts only now, and it may be large.
+ */
 static struct profile_pieces_file *make_room(struct profile_pieces *pieces)
 {
 	struct profile_pieces_file *unused = oldest(pieces);

@@ -22,7 +22,7 @@ static int compare_series(const struct alert *a, const struct alert *b)
 	return order ? order : strcmp(a->cgroup, b->cgroup);
 }
 
-/* By series, and within one series the firing alert first. */
+/* Sorts by series, and within one series the firing alert first. */
 static int by_series(const void *first, const void *second)
 {
 	const struct alert *a = *(const struct alert *const *)first;

@@ -4,9 +4,10 @@
  * one for each form, shared by all connections. None of their bytes is copied to this process.
  *
  * Memory is bounded, whatever clients do. A body is kept while it is the current one, or while a slow client
- * is still receiving it. No new body of a form is requested while HTTP_SCRAPE_BODIES_MAX of that form exist,
- * or while old ones take HTTP_SCRAPE_BYTES_MAX. Clients that come meanwhile get the last one, so slow clients
- * never cause a refusal. Each connection ends after HTTP_TIMEOUT_SECONDS, which ends this state, too.
+ * is still receiving it. No new body of a form is requested while clients are receiving HTTP_SCRAPE_BODIES_MAX
+ * bodies of that form, or if old bodies would then take more than HTTP_SCRAPE_BYTES_MAX. Clients that come
+ * meanwhile get the last one, so slow clients never cause a refusal. Each connection ends after
+ * HTTP_TIMEOUT_SECONDS, which ends this state, too.
  */
 #ifndef PEBSD_HTTP_SCRAPE_H
 #define PEBSD_HTTP_SCRAPE_H

@@ -99,7 +99,7 @@ static bool linger(struct http_server *server, struct http_connection *connectio
 /*
  * An MHD_NotifyConnectionCallback. The server has its own deadlines, because the library's timeout starts
  * again with each byte. A client that sends a byte now and then could keep its connection forever, and many
- * such clients all connections.
+ * such clients could keep all connections.
  */
 static void on_connection(void *userdata, struct MHD_Connection *library, void **place,
 			  enum MHD_ConnectionNotificationCode what)

@@ -18,8 +18,8 @@
 struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;
 	struct MHD_Connection *library;
-	int fd;       /* owned by the library, or by this if it lingers */
-	bool lingers; /* all is sent but not all acknowledged; the library has closed it */
+	int fd;       /* owned by the library, or by this struct if `lingers` */
+	bool lingers; /* all is sent but not all acknowledged; the library has closed the connection */
 	struct http_owner owner;
 	struct http_pace pace;
 	u64 deadline_ns;

@@ -14,7 +14,7 @@
 #include "pebsd/types.h"
 
 #define HTTP_PLACES_MAX  256
-#define HTTP_PLACES_ROOM (HTTP_PLACES_MAX + 16) /* also has clients that were just accepted */
+#define HTTP_PLACES_ROOM (HTTP_PLACES_MAX + 16) /* more than there are places: some were just accepted */
 
 #define HTTP_PLACES_LEAST_NS 1000000000ULL
 
@@ -44,7 +44,10 @@ struct http_pace {
 	u64 late_ns; /* delay of the client at that time */
 };
 
-/* The client has received `taken` bytes in all. A client that was faster than required gets no credit for later. */
+/*
+ * The client has received `taken` bytes in all. A client that was faster than required gets no credit for
+ * later.
+ */
 void http_pace_advance(struct http_pace *pace, u64 now_ns, u64 taken);
 
 /* Returns how late the client is if it has received nothing since the last look. */

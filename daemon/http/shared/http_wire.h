@@ -48,7 +48,7 @@ enum http_message_type {
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that is here already, 0: none */
 	HTTP_ASK_HEALTH,
 	HTTP_ASK_PROFILE, /* `number`: chosen by the requester, `value`: seconds, `text`: the cgroup's path */
-	HTTP_LEAVE_PROFILE, /* `number`: it is not wanted any more; has no answer */
+	HTTP_LEAVE_PROFILE, /* `number`: the profile that is not wanted any more; has no answer */
 	/* Answers, in the order of the questions, except those on profiles. */
 	/* Answers no question. `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts. */
 	HTTP_TELL_SETTINGS,
