@@ -362,8 +362,9 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 	text_count(unknown, all_text);
 	text_count(few, few_text);
 	line_put(out, style, "Unknown",
-		 "%s cgroups (counted for each rule) cannot be judged now%s%s%s; `pebsctl rules` says why",
-		 all_text, few ? ", " : "", few ? few_text : "", few ? " of them for too few samples" : "");
+		 "%s cgroup%s (counted for each rule) cannot be judged now%s%s%s; `pebsctl rules` says why",
+		 all_text, unknown == 1 ? "" : "s", few ? ", " : "", few ? few_text : "",
+		 few ? " of them for too few samples" : "");
 }
 
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,

@@ -56,7 +56,7 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	size_t named = count_named(json_get_array(reply, "neighbours"));
 	char bins[TEXT_NUMBER_MAX] = "-", self[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
 	_cleanup_free_ char *kept = NULL;
-	u64 n;
+	u64 n = 0;
 
 	if (json_get_u64(reply, "bins", &n))
 		text_count(n, bins);
@@ -81,8 +81,8 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	else if (strcmp(verdict, "thin") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: the evidence is thin, because only %s bins have enough samples for a latency; try again after some minutes of load, or sample more (`period` in pebsd.conf)",
-			bins);
+			"none named: the evidence is thin, because only %s %s enough samples for a latency; try again after some minutes of load, or sample more (`period` in pebsd.conf)",
+			bins, n == 1 ? "bin has" : "bins have");
 	else if (strcmp(verdict, "steady") == 0)
 		line_put(
 			out, style, "Verdict",
@@ -116,7 +116,7 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 	char number[TEXT_NUMBER_MAX];
 	double seconds;
 	bool known;
-	u64 n;
+	u64 n = 0;
 
 	if (json_get_u64(reply, "bins", &n))
 		text_count(n, bins);
@@ -124,19 +124,19 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 		text_span(seconds, bin);
 	if (verdict_member(reply, "window_s", &seconds))
 		text_span(seconds, window);
-	line_put(out, style, "Event", "%s: %s bins of %s with a latency, of the last %s",
-		 line_visible(json_get_text(reply, "event"), &event), bins, bin, window);
+	line_put(out, style, "Event", "%s: %s bin%s of %s with a latency, of the last %s",
+		 line_visible(json_get_text(reply, "event"), &event), bins, n == 1 ? "" : "s", bin, window);
 	if (json_get_bool(reply, "nodes_known", &known) && !known)
 		line_put(out, style, "Nodes", "not known here, so every other cgroup is a candidate");
 	if (json_get_u64(reply, "apart", &n) && n > 0) {
 		text_count(n, number);
-		line_put(out, style, "Left out", "%s cgroups: their CPUs share no node with this one's",
-			 number);
+		line_put(out, style, "Left out", "%s %s CPUs share no node with this one's", number,
+			 n == 1 ? "cgroup: its" : "cgroups: their");
 	}
 	if (json_get_u64(reply, "beyond", &n) && n > 0) {
 		text_count(n, number);
-		line_put(out, style, "Left out", "%s cgroups: they have less traffic than the candidates",
-			 number);
+		line_put(out, style, "Left out", "%s %s less traffic than the candidates", number,
+			 n == 1 ? "cgroup: it has" : "cgroups: they have");
 	}
 }
 
@@ -211,8 +211,8 @@ static void put_table(FILE *out, const struct format_style *style, json_object *
 	if (left_out) {
 		text_count(left_out, number);
 		(void)fputc('\n', out);
-		line_put(out, style, NULL,
-			 "%s weaker ones, none of them named, are not shown; --json lists all", number);
+		line_put(out, style, NULL, "%s weaker %s not shown; --json lists all", number,
+			 left_out == 1 ? "one, not named, is" : "ones, none of them named, are");
 	}
 }
 

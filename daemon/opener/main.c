@@ -17,7 +17,8 @@
 #include "base/number.h"
 #include "opener/opener_serve.h"
 
-#define IDLE_S 60
+#define IDLE_S     60
+#define IDLE_MAX_S 86400 /* a day; idle_ms is an int, which 24 days would fill */
 
 static int usage(FILE *stream)
 {
@@ -45,8 +46,13 @@ static int parse(int argc, char *argv[], struct opener_serve_settings *ret)
 			ret->sysfs_root = optarg;
 			break;
 		case 'i':
-			if (number_parse(optarg, 1, 86400, &seconds) < 0)
+			if (number_parse(optarg, 1, IDLE_MAX_S, &seconds) < 0) {
+				(void)log_error(
+					0,
+					"invalid --idle '%s': expected a whole number of seconds from 1 to %d",
+					optarg, IDLE_MAX_S);
 				return -EINVAL;
+			}
 			ret->idle_ms = (int)seconds * 1000;
 			break;
 		case 'h':
@@ -54,7 +60,10 @@ static int parse(int argc, char *argv[], struct opener_serve_settings *ret)
 		default:
 			return -EINVAL;
 		}
-	return optind == argc ? 0 : -EINVAL;
+	if (optind == argc)
+		return 0;
+	(void)log_error(0, "unexpected argument '%s'", argv[optind]);
+	return -EINVAL;
 }
 
 int main(int argc, char *argv[])

@@ -7,6 +7,13 @@ need jq
 
 exits 'an unknown option' 2 "$PEBSD" --frobnicate
 exits 'an origin that there is not' 2 "$PEBSD" --origin modell
+for value in 0 86401 1m; do
+	exits "the opener with --idle $value" 2 "$PEBSD-opener" --idle $value
+	grep -qxF "pebsd-opener: invalid --idle '$value': expected a whole number of seconds from 1 to 86400" "$work/said" ||
+		fail "the opener with --idle $value: $(cat "$work/said")"
+done
+exits 'the opener with an argument' 2 "$PEBSD-opener" 60
+grep -qxF "pebsd-opener: unexpected argument '60'" "$work/said" || fail "the opener with an argument: $(cat "$work/said")"
 exits 'help' 0 "$PEBSD" --help
 exits 'version' 0 "$PEBSD" --version
 

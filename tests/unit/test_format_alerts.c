@@ -119,12 +119,15 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 {
 	_cleanup_free_ char *none = text_of("{\"rules\":[]}", REPLY(""), &narrow);
 	_cleanup_free_ char *unknown = text_of(RULES, REPLY(""), &narrow);
+	_cleanup_free_ char *single =
+		text_of("{\"rules\":[{\"cgroups\":{\"unknown\":{\"no_slot\":1}}}]}", REPLY(""), &narrow);
 	_cleanup_free_ char *absent = text_of(NULL, "{}", &narrow);
 
 	formatted_expect(none, "     Alerts: none firing or pending");
 	formatted_expect(none, "      Rules: none, so there are no alerts");
 	formatted_expect(unknown,
 			 "    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them\n");
+	formatted_expect(single, "    Unknown: 1 cgroup (counted for each rule) cannot be judged now;");
 	formatted_expect(absent, "     Alerts: not known\n");
 }
 

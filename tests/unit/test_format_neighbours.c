@@ -99,6 +99,25 @@ Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 	formatted_expect_not(none, "CGROUP ");
 }
 
+Test(format_neighbours, one_of_a_kind_is_singular)
+{
+	_cleanup_free_ char *text = text_of("{\"event\":\"loads\",\"bin_s\":5,\"window_s\":300,\"bins\":1,"
+					    "\"verdict\":\"thin\",\"apart\":1,\"beyond\":1}",
+					    &wide);
+	_cleanup_json_ json_object *reply = formatted_from(REPLY("nobody", "", BYSTANDER));
+	json_object *list = json_get_array(reply, "neighbours");
+	_cleanup_free_ char *rest = NULL;
+
+	formatted_expect(text, "      Event: loads: 1 bin of 5s with a latency, of the last 5min 0s\n");
+	formatted_expect(text, "because only 1 bin has enough samples for a latency;");
+	formatted_expect(text, "   Left out: 1 cgroup: its CPUs share no node with this one's\n");
+	formatted_expect(text, "   Left out: 1 cgroup: it has less traffic than the candidates\n");
+	for (int i = 0; i < 20; i++)
+		(void)json_object_array_add(list, json_object_get(json_object_array_get_idx(list, 0)));
+	rest = FORMATTED(format_neighbours(out, reply, &narrow));
+	formatted_expect(rest, "\n1 weaker one, not named, is not shown; --json lists all\n");
+}
+
 Test(format_neighbours, the_named_are_shown_however_many_there_are)
 {
 	_cleanup_json_ json_object *reply = formatted_from(REPLY("named", "", BYSTANDER));

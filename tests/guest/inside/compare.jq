@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-# Compares pebsd's output with the books of the emulated PMU (tests/guest/pmu/books.c). Nothing may count any more, and
-# pebsd must have collected twice since.
-#   jq --null-input --from-file compare.jq --slurpfile books --slurpfile totals
-#      --slurpfile top     pebsctl --json top --window all
-#      --slurpfile status  pebsctl --json status, of the same collection
-#      --slurpfile cgroups lines of ["ID", "/PATH"] (an id may be one of several of a path)
-#      --argjson codes     {"loads": {"pmu": "cpu", "code": "0x1cd"}}, by pebsd's keys; on a machine with several core
-#                          PMUs "loads:cpu_core" and so on. With "filtered": [CODE...] the samples of these are of
-#                          the same event, of operations that it is not about, and pebsd has to have filtered them.
-#      --argjson others    whether tools beside pebsd sample, too: events that the books know as other:CODE
-# Every sample that the hardware delivered must be in pebsd's counters, under its cgroup's path, with everything that
-# the hardware reported about it. Stores have no latency on some machines, and instructions have neither latency nor
-# source. In these cases pebsd must not have any. Two kinds of samples may be missing. For the first the kernel left out
-# the program ("guarded"), and pebsd must report exactly these as lost. The others were due when the event was stopped,
-# before there was a record ("cut").
+# Compares pebsd's counters with the books of the emulated PMU, which are its own counts of all samples
+# (tests/guest/pmu/books.c). Stop all events first, and let pebsd collect twice after that.
+#   jq --null-input --raw-output --from-file compare.jq
+#      --slurpfile books FILE    the books: a line for each CPU, event, cgroup and task
+#      --slurpfile totals FILE   the totals of the books: a line for each CPU
+#      --slurpfile top FILE      the output of pebsctl --json top --window all
+#      --slurpfile status FILE   the output of pebsctl --json status, from the same collection as `top`
+#      --slurpfile cgroups FILE  lines of ["ID", "/PATH"]; several ids may have the same path
+#      --argjson codes OBJECT    the codes that pebsd's events have in the books:
+#                                {"loads": {"pmu": "cpu", "code": "0x1cd"}}. With several core PMUs the names
+#                                are "loads:cpu_core" and so on. "filtered": [CODE...] adds codes of operations
+#                                that are sampled with the event, and that pebsd must filter out.
+#      --argjson others BOOLEAN  true if other tools sample too; the books have their events as other:CODE
 #
-# The output has one line each, with fields separated by tabs:
-#   differs  TEXT                   none where all is as it must be
-#   figure   EVENT NAME VALUE
-#   cgroup   EVENT PATH SAMPLES     of the books
-#   metric   NAME LABEL VALUE       what the sum of such series of /metrics must be
+# Every sample that the hardware delivered must be in pebsd's counters, under the path of its cgroup, with all
+# values that the hardware reported. pebsd must not have values that the hardware does not report: stores have no
+# latency on some machines, and instructions have neither latency nor source.
+#
+# Two kinds of samples are missing there. pebsd must report exactly these as lost:
+#   guarded  the kernel did not call the BPF program, because one was running
+#   cut      the sample was due, but its event stopped before the hardware wrote the record
+#
+# The output has one line for each result, with fields separated by tabs:
+#   differs  TEXT                   a difference; there is none if pebsd is right
+#   figure   EVENT NAME VALUE       a count or sum over all cgroups
+#   cgroup   EVENT PATH SAMPLES     samples of a cgroup, according to the books
+#   metric   NAME LABELS VALUE      the expected sum of all series of /metrics with these labels
 
 def sum(stream): reduce stream as $value (0; . + $value);
 
@@ -31,13 +37,13 @@ def prefixed(name): (. // {}) | with_entries(.key = name + "." + .key);
 def differ(what; expected; found):
 	if expected == found then empty else "\(what): \(expected) by the books, \(found) by pebsd" end;
 
-# The values of a book under the names that they have here.
+# The values of a line of the books, under the names that seen_figures uses.
 def delivered_figures:
 	{samples, latency, guarded, period, instruction_latency, locked, blocked}
 	+ (.sources | prefixed("source")) + (.source_latency | prefixed("source_latency"))
 	+ (.snoops | prefixed("snoop")) + (.tlbs | prefixed("tlb"));
 
-# The values of an event in `top`.
+# The values of one event of one cgroup in `top`.
 def seen_figures:
 	{samples, latency: (.latency.sum // 0), period: (.weighted.samples // 0), locked: (.locked // 0),
 		blocked: (.blocked // 0), instruction_latency: (.instruction_latency.sum // 0)}
@@ -45,7 +51,7 @@ def seen_figures:
 	+ (.sources // {} | map_values(.latency_sum // 0) | prefixed("source_latency"))
 	+ (.snoop | prefixed("snoop")) + (.tlb | prefixed("tlb"));
 
-# The differences of one cgroup. $slack: samples that are not in its counters because it had no slot yet.
+# Prints the differences of one cgroup. At most $slack of its samples may be missing, because it had no slot yet.
 def compare_cgroup($what; $book; $seen; $slack):
 	($book.samples - $book.guarded - $seen.samples) as $missing
 	| if $missing < 0 or $missing > $slack then
@@ -119,7 +125,7 @@ def compare_event($event; $of; $paths):
 		}
 	};
 
-# The values that the endpoint must have, from `top` and `status`: sums over cgroups.
+# The values that /metrics must have, computed from `top` and `status`: sums over all cgroups.
 def metrics($event):
 	"event=\"\($event | split(":")[0])\",pmu=\"\($codes[$event].pmu)\"" as $all
 	| $status[0].events[$event].samples as $samples
