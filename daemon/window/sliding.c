@@ -2,11 +2,281 @@
 #include "window/sliding.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
-#include "window/sliding_subjects.h"
-#include "window/tally_record.h"
+#include "base/varint.h"
+#include "window/tally.h"
+
+/* A compact form of a tally: only counters that are not zero. Pure functions. */
+
+#define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
+
+/*
+ * Upper bound of a record's size: numbers of 64 bits, the number of pairs, the sum of squares, an index and
+ * value per pair.
+ */
+#define TALLY_RECORD_MAX ((size_t)6 * VARINT_MAX + sizeof(double) + (size_t)TALLY_COUNTERS * 7)
+
+/*
+ * Format, as varints: samples, latency samples, weight, latency sum; then twice the number of pairs, plus 1
+ * if the sum of squares follows, because it is not that of equal weights. Then for each nonzero counter a
+ * byte with the number of counters skipped since the previous one, and its value as a varint.
+ */
+
+_Static_assert(offsetof(struct tally, latency) + sizeof(((struct tally *)0)->latency) ==
+		       offsetof(struct tally, sources) + TALLY_COUNTERS * sizeof(u32),
+	       "nothing but counters of 32 bits from the sources on");
+_Static_assert(TALLY_COUNTERS % 2 == 0 && offsetof(struct tally, sources) % sizeof(u64) == 0,
+	       "two counters fit a word");
+
+static double squares_of_equal_weights(const struct tally *tally)
+{
+	return tally->samples ? (double)tally->weight * (double)tally->weight / (double)tally->samples : 0;
+}
+
+/* Writes the indices of counters that are not zero to `ret`. Reads two at a time, because most are zero. */
+static unsigned find_counters(const u8 *counters, u8 ret[TALLY_COUNTERS])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TALLY_COUNTERS; i += 2) {
+		u32 two[2];
+		u64 both;
+
+		memcpy(&both, counters + i * sizeof(u32), sizeof(both));
+		if (!both)
+			continue;
+		memcpy(two, &both, sizeof(two));
+		ret[n] = (u8)i;
+		n += two[0] != 0;
+		ret[n] = (u8)(i + 1);
+		n += two[1] != 0;
+	}
+	return n;
+}
+
+_Static_assert(TALLY_COUNTERS <= 256, "a place fits a byte");
+
+/* Writes `tally`; returns the end. */
+static u8 *tally_pack(const struct tally *tally, u8 *to)
+{
+	const u8 *counters = (const u8 *)tally + offsetof(struct tally, sources);
+	bool unequal = tally->weight_squared != squares_of_equal_weights(tally);
+	u8 places[TALLY_COUNTERS + 1];
+	unsigned n = find_counters(counters, places);
+	unsigned next = 0;
+
+	to = put_varint(to, tally->samples);
+	to = put_varint(to, tally->latency_samples);
+	to = put_varint(to, tally->weight);
+	to = put_varint(to, tally->latency_sum);
+	to = put_varint(to, 2 * (u64)n + unequal);
+	if (unequal) {
+		memcpy(to, &tally->weight_squared, sizeof(double));
+		to += sizeof(double);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		u32 value;
+
+		memcpy(&value, counters + places[i] * sizeof(u32), sizeof(value));
+		*to++ = (u8)(places[i] - next);
+		to = put_varint(to, value);
+		next = places[i] + 1U;
+	}
+	return to;
+}
+
+/* Reads a record that tally_pack() wrote. Returns the end of the record. */
+static const u8 *tally_unpack(const u8 *from, struct tally *ret)
+{
+	u8 *counter = (u8 *)ret + offsetof(struct tally, sources);
+	u64 n;
+
+	memset(ret, 0, sizeof(*ret));
+	from = get_varint(from, &ret->samples);
+	from = get_varint(from, &ret->latency_samples);
+	from = get_varint(from, &ret->weight);
+	from = get_varint(from, &ret->latency_sum);
+	from = get_varint(from, &n);
+	if (n & 1) {
+		memcpy(&ret->weight_squared, from, sizeof(double));
+		from += sizeof(double);
+	} else {
+		ret->weight_squared = squares_of_equal_weights(ret);
+	}
+	for (n >>= 1; n; n--) {
+		u64 value;
+		u32 narrow;
+
+		counter += *from++ * sizeof(u32);
+		from = get_varint(from, &value);
+		narrow = (u32)value;
+		memcpy(counter, &narrow, sizeof(narrow));
+		counter += sizeof(u32);
+	}
+	return from;
+}
+
+/* Returns the end of a record that tally_pack() wrote. */
+static const u8 *tally_skip(const u8 *from)
+{
+	u64 value;
+	u64 n;
+
+	for (unsigned i = 0; i < 4; i++)
+		from = get_varint(from, &value);
+	from = get_varint(from, &n);
+	if (n & 1)
+		from += sizeof(double);
+	for (n >>= 1; n; n--)
+		from = get_varint(from + 1, &value);
+	return from;
+}
+
+/*
+ * The subjects of a sliding window, with a tally each. Subjects have numbers, which are reused only when no
+ * record refers to them any more. Pure.
+ */
+
+#define SUBJECTS_CHUNK 64
+
+struct sliding_subject {
+	struct tally *open; /* tally of the subject in the open pane; NULL: none */
+	u32 records;        /* panes with a record of it, including the open one */
+	u32 changed;        /* the last collection that changed the subject */
+	u32 place;          /* index in the open pane's list, if `open` is set */
+	bool live;
+};
+
+struct subjects_chunk {
+	u64 used; /* bits: live, or referred to by a record */
+	struct sliding_subject subjects[SUBJECTS_CHUNK];
+	struct tally tallies[SUBJECTS_CHUNK];
+};
+
+struct sliding_subjects {
+	struct subjects_chunk **chunks; /* NULL for an unused chunk */
+	size_t n_chunks;
+	size_t first_free; /* all chunks before this one are full */
+	size_t held;       /* chunks that are not NULL */
+	size_t n;          /* numbers in use */
+	size_t n_live;     /* number of live subjects among `n`; only records refer to the others */
+};
+
+/* NULL for a number in an unused chunk. */
+static struct sliding_subject *subjects_get(const struct sliding_subjects *subjects, u32 number)
+{
+	size_t chunk = number / SUBJECTS_CHUNK;
+
+	if (chunk >= subjects->n_chunks || !subjects->chunks[chunk])
+		return NULL;
+	return &subjects->chunks[chunk]->subjects[number % SUBJECTS_CHUNK];
+}
+
+static struct tally *subjects_tally(const struct sliding_subjects *subjects, u32 number)
+{
+	return &subjects->chunks[number / SUBJECTS_CHUNK]->tallies[number % SUBJECTS_CHUNK];
+}
+
+static int make_chunk(struct sliding_subjects *subjects, size_t at)
+{
+	if (at == subjects->n_chunks) {
+		size_t n = subjects->n_chunks + subjects->n_chunks / 2 + 1;
+		struct subjects_chunk **chunks = reallocarray(subjects->chunks, n, sizeof(*chunks));
+
+		if (!chunks)
+			return -ENOMEM;
+		memset(chunks + subjects->n_chunks, 0, (n - subjects->n_chunks) * sizeof(*chunks));
+		subjects->chunks = chunks;
+		subjects->n_chunks = n;
+	}
+	subjects->chunks[at] = calloc(1, sizeof(**subjects->chunks));
+	if (!subjects->chunks[at])
+		return -ENOMEM;
+	subjects->held++;
+	return 0;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int subjects_open(struct sliding_subjects *subjects, u32 *ret)
+{
+	struct subjects_chunk *chunk;
+	size_t at = subjects->first_free;
+	unsigned bit;
+	int r;
+
+	while (at < subjects->n_chunks && subjects->chunks[at] && !~subjects->chunks[at]->used)
+		at++;
+	subjects->first_free = at;
+	if (at == subjects->n_chunks || !subjects->chunks[at]) {
+		r = make_chunk(subjects, at);
+		if (r < 0)
+			return r;
+	}
+	chunk = subjects->chunks[at];
+	bit = (unsigned)__builtin_ctzll(~chunk->used);
+	chunk->used |= 1ULL << bit;
+	chunk->subjects[bit].live = true;
+	subjects->n++;
+	subjects->n_live++;
+	*ret = (u32)(at * SUBJECTS_CHUNK + bit);
+	return 0;
+}
+
+/* Frees the number if it is neither live nor referred to by a record. */
+static void subjects_release(struct sliding_subjects *subjects, u32 number)
+{
+	size_t at = number / SUBJECTS_CHUNK;
+	struct sliding_subject *subject = &subjects->chunks[at]->subjects[number % SUBJECTS_CHUNK];
+
+	if (subject->live || subject->records)
+		return;
+	subjects->chunks[at]->used &= ~(1ULL << number % SUBJECTS_CHUNK);
+	subjects->n--;
+	if (at < subjects->first_free)
+		subjects->first_free = at;
+}
+
+/* Marks the subject as no longer live, and frees its number if no record refers to it. */
+static void subjects_close(struct sliding_subjects *subjects, u32 number)
+{
+	subjects_get(subjects, number)->live = false;
+	subjects->n_live--;
+	subjects_release(subjects, number);
+}
+
+/* Frees the memory of unused chunks. */
+static void subjects_sweep(struct sliding_subjects *subjects)
+{
+	if (subjects->held <= subjects->n / SUBJECTS_CHUNK)
+		return;
+	for (size_t i = 0; i < subjects->n_chunks; i++) {
+		if (!subjects->chunks[i] || subjects->chunks[i]->used)
+			continue;
+		free(subjects->chunks[i]);
+		subjects->chunks[i] = NULL;
+		subjects->held--;
+		if (i < subjects->first_free)
+			subjects->first_free = i;
+	}
+}
+
+static void subjects_free(struct sliding_subjects *subjects)
+{
+	for (size_t i = 0; i < subjects->n_chunks; i++)
+		free(subjects->chunks[i]);
+	free(subjects->chunks);
+}
+
+static size_t subjects_bytes(const struct sliding_subjects *subjects)
+{
+	return subjects->held * sizeof(struct subjects_chunk) +
+	       subjects->n_chunks * sizeof(struct subjects_chunk *);
+}
 
 #define SCRATCH_KEPT ((size_t)64 << 10)
 #define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)
