@@ -13,11 +13,237 @@
 #include "base/http_host.h"
 #include "base/listen_address.h"
 #include "base/number.h"
-#include "config/config_containers.h"
-#include "config/config_model.h"
-#include "config/config_sampling.h"
+#include "cgroup/container_label.h"
 #include "config/config_words.h"
+#include "model/workload.h"
+#include "origin/event.h"
 #include "pebsd/hot.h"
+
+/* The values of [containers] that are more than one word. */
+
+/*
+ * Parses labels (cgroup/container_label.h), separated by blanks, in any order. Sets `*ret` to the bits 1 <<
+ * enum container_label; an empty text gives 0. Returns as config_key_set(): a mistake changes nothing.
+ */
+static int config_container_labels(const struct config_key *key, const char *text, unsigned int *ret,
+				   char **ret_problem)
+{
+	const char *words[CONTAINER_LABELS];
+	_cleanup_free_ char *copy = strdup(text);
+	unsigned int labels = 0;
+	char *rest = copy;
+	char *word;
+
+	if (!copy)
+		return -ENOMEM;
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
+		words[label] = container_label_name(label);
+	while ((word = strsep(&rest, " \t"))) {
+		enum container_label label = 0;
+
+		if (!*word)
+			continue;
+		while (label < CONTAINER_LABELS && strcmp(word, words[label]) != 0)
+			label++;
+		if (label == CONTAINER_LABELS)
+			return config_words_refuse(key, word, words, ARRAY_SIZE(words), ret_problem);
+		labels |= 1U << label;
+	}
+	*ret = labels;
+	return 0;
+}
+
+/* The values of [model] that name parts of the model: its CPUs and its workloads. Pure functions. */
+
+#define ALL "all"
+
+static int refuse_unable(const struct config_key *key, const struct machine *machine,
+			 const char *const *words, size_t n, char **ret_problem)
+{
+	_cleanup_free_ char *list = config_words_join(words, n);
+
+	if (!list || asprintf(ret_problem, "%s = %s: %s; use one of %s (%s)", key->name, machine->name,
+			      machine_refusal(machine), list, key->meaning) < 0)
+		return -ENOMEM;
+	return -EINVAL;
+}
+
+/*
+ * Finds a CPU of the model by its name. Returns 0 or -ENOMEM, or -EINVAL with `*ret_problem`, which the
+ * caller frees. An unknown CPU is refused with a list of the known ones, and a CPU that machine_refusal()
+ * refuses with its reason. `*ret` is written on success only.
+ */
+static int config_model_cpu(const struct config_key *key, const char *text, const struct machine **ret,
+			    char **ret_problem)
+{
+	const struct machine *machine = machine_find(text);
+	_cleanup_free_ const char **able = calloc(machines_count, sizeof(*able));
+	size_t n = 0;
+
+	if (!able)
+		return -ENOMEM;
+	for (size_t i = 0; i < machines_count; i++)
+		if (!machine_refusal(&machines[i]))
+			able[n++] = machines[i].name;
+	if (!machine)
+		return config_words_refuse(key, text, able, n, ret_problem);
+	if (machine_refusal(machine))
+		return refuse_unable(key, machine, able, n, ret_problem);
+	*ret = machine;
+	return 0;
+}
+
+/*
+ * Parses names of workloads, separated by blanks, or "all". Sets `*ret` to the bits 1 << enum workload_kind.
+ * Returns as config_model_cpu().
+ */
+static int config_model_workloads(const struct config_key *key, const char *text, unsigned int *ret,
+				  char **ret_problem)
+{
+	const char *words[WORKLOAD_COUNT + 1] = {ALL};
+	_cleanup_free_ char *copy = strdup(text);
+	unsigned int workloads = 0;
+	char *rest = copy;
+	char *word;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(&words[1], workload_names, sizeof(workload_names));
+	while ((word = strsep(&rest, " \t"))) {
+		int kind = workload_find(word);
+
+		if (!*word)
+			continue;
+		if (strcmp(word, ALL) == 0)
+			workloads |= (1U << WORKLOAD_COUNT) - 1;
+		else if (kind >= 0)
+			workloads |= 1U << kind;
+		else
+			return config_words_refuse(key, word, words, ARRAY_SIZE(words), ret_problem);
+	}
+	*ret = workloads;
+	return 0;
+}
+
+/* The values of [sampling] that are more than a number or a word. */
+
+#define ALL "all"
+#define OFF "off"
+
+#define BUDGET_MIN 0.0001
+
+static int find_role(const char *word)
+{
+	for (int role = 0; role < EVENT_ROLES; role++)
+		if (strcmp(word, event_role_name((enum event_role)role)) == 0)
+			return role;
+	return -ENOENT;
+}
+
+static int refuse_event(const struct config_key *key, const char *word, char **ret_problem)
+{
+	const char *words[EVENT_ROLES];
+
+	for (int role = 0; role < EVENT_ROLES; role++)
+		words[role] = event_role_name((enum event_role)role);
+	return config_words_refuse(key, word, words, ARRAY_SIZE(words), ret_problem);
+}
+
+/*
+ * Parses events, separated by blanks, each at most once. Sets `*ret` to the bits 1 << enum event_role.
+ * Returns as config_key_set(): a mistake changes nothing.
+ */
+static int config_sampling_events(const struct config_key *key, const char *text, unsigned int *ret,
+				  char **ret_problem)
+{
+	_cleanup_free_ char *words = strdup(text);
+	unsigned int events = 0;
+	char *rest = words;
+	char *word;
+
+	if (!words)
+		return -ENOMEM;
+	while ((word = strsep(&rest, " \t"))) {
+		int role;
+
+		if (!*word)
+			continue;
+		role = find_role(word);
+		if (role < 0)
+			return refuse_event(key, word, ret_problem);
+		if (events & 1U << role)
+			return asprintf(ret_problem, "%s: %s is given twice; remove one (%s)", key->name,
+					word, key->meaning) < 0
+				       ? -ENOMEM
+				       : -EINVAL;
+		events |= 1U << role;
+	}
+	*ret = events;
+	return 0;
+}
+
+/* Parses `all`, which is the empty list, or CPUs in the kernel's format: 0-3,8. */
+static int config_sampling_cpus(const struct config_key *key, const char *text, struct cpu_list *ret,
+				char **ret_problem)
+{
+	struct cpu_list cpus = {0};
+	int length;
+	int r;
+
+	if (strcmp(text, ALL) == 0) {
+		*ret = cpus;
+		return 0;
+	}
+	r = cpu_list_parse(text, &cpus);
+	if (r == 0 && cpu_list_count(&cpus) > 0) {
+		*ret = cpus;
+		return 0;
+	}
+	if (r == -ERANGE)
+		length = asprintf(
+			ret_problem,
+			"%s = %s: the highest possible CPU number is %d; expected all or a list such as 0-3,8 (%s)",
+			key->name, text, CPU_LIST_MAX - 1, key->meaning);
+	else
+		length = asprintf(
+			ret_problem,
+			"%s = %s: expected all, or numbers and ranges separated by commas without blanks, such as 0-3,8 (%s)",
+			key->name, text, key->meaning);
+	return length < 0 ? -ENOMEM : -EINVAL;
+}
+
+/* A number without % could be a fraction or a percentage: 0.5 is half of a CPU, or half a percent of it. */
+static int refuse_bare(const struct config_key *key, const char *text, double value, char **ret_problem)
+{
+	return asprintf(
+		       ret_problem,
+		       "%s = %s: without %% this has two meanings: write %g%% if you mean %g percent, or %g%% if "
+		       "you mean the fraction (%s)",
+		       key->name, text, value, value, value * 100, key->meaning) < 0
+		       ? -ENOMEM
+		       : -EINVAL;
+}
+
+/* Parses `off`, which is 0, or a percentage of CPU time, such as 0.5%. A number without % is refused. */
+static int config_sampling_budget(const struct config_key *key, const char *text, double *ret,
+				  char **ret_problem)
+{
+	double value;
+	int r;
+
+	if (strcmp(text, OFF) == 0) {
+		*ret = 0;
+		return 0;
+	}
+	r = decimal_parse(text, &value);
+	if (r == 0 && !strchr(text, '%') && value >= BUDGET_MIN && value <= 1)
+		return refuse_bare(key, text, value, ret_problem);
+	if (r < 0 || !strchr(text, '%') || value < BUDGET_MIN || value > 1)
+		return config_key_refuse_value(key, text, "off, or a percentage from 0.01% to 100%",
+					       ret_problem);
+	*ret = value;
+	return 0;
+}
 
 #define BLANKS " \t"
 
