@@ -2,10 +2,592 @@
 #include "symbols/symbols.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include "symbols/symbols_link.h"
-#include "symbols/symbols_parts.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "child/child.h"
+#include "pebsd/types.h"
+#include "symbols/shared/symbols_child.h"
+#include "symbols/symbols_backoff.h"
+#include "symbols/symbols_cache.h"
+#include "symbols/symbols_queue.h"
+#include "symbols/symbols_socket.h"
+
+/* The struct that the query functions (symbols.c) and the connection (symbols_link.c) share. */
+
+struct symbols {
+	sd_event *event;
+	char *debuginfod;
+	char *program;
+	char *socket;
+	bool said_alone; /* logged that the unit is not available */
+	u64 question_ns;
+	u64 idle_ns;
+	struct symbols_cache *cache;
+	struct symbols_queue queue;
+	struct symbols_backoff backoff;
+	struct child child;     /* socket closed but pidfd open: killed, not ended yet */
+	bool ready;             /* the symbolizer has sent SYMBOLS_WIRE_READY */
+	bool stuck;             /* the symbolizer was killed and does not end */
+	unsigned int prolonged; /* extensions of the oldest request */
+	u64 cpu_ns;             /* CPU time of the symbolizer at the last extension */
+	u64 since_ns;           /* start of the oldest request, of idleness, or of the kill */
+	u64 said_ns;
+	u64 said_late_ns;
+	u64 held; /* bytes held by the symbolizer */
+	u64 kernel_start;
+	struct symbols_figures figures;
+	sd_event_source *on_socket;
+	sd_event_source *on_end;
+	sd_event_source *timer;
+	sd_event_source *gathering;
+	sd_event_source *soon;
+	u8 packet[SYMBOLS_WIRE_MAX];
+};
+
+/*
+ * Controls the symbolizer's lifetime. It is started when a request is to be sent, has a time limit for each
+ * request, and is killed if it is late, misbehaves or is idle. The query that it failed on is not sent again.
+ */
+
+struct symbols;
+
+/*
+ * If more answers are to come, wait this long and read several at once. Waking pebsd for each answer costs
+ * five times as much.
+ */
+#define GATHER_US 2000
+
+/* The time that a killed process may take to end. A file system that does not respond may delay the process. */
+#define END_NS (10 * NSEC_PER_SEC)
+
+/* The number of times that the time limit of a request may be extended by SYMBOLS_QUESTION_S. */
+#define PROLONGED_MAX 6
+
+/* Failures are logged at most once in this time. */
+#define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
+
+/*
+ * The socket has a higher priority than the timer. If both are due in one iteration of the loop, answers that
+ * have arrived are read before the timer can find that they are late.
+ */
+#define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
+
+/* CLOCK_MONOTONIC at the start of this event loop iteration; never 0. */
+static u64 symbols_link_now_ns(const struct symbols *symbols)
+{
+	u64 now_us = 0;
+
+	(void)sd_event_now(symbols->event, CLOCK_MONOTONIC, &now_us);
+	return now_us ? now_us * NSEC_PER_USEC : 1;
+}
+
+/*
+ * symbols_link_runs() returns whether a symbolizer can receive requests. symbols_link_cannot_start() returns
+ * whether none is running and none can be started for now.
+ */
+static bool symbols_link_runs(const struct symbols *symbols)
+{
+	return symbols->child.socket >= 0;
+}
+
+/*
+ * The symbolizer runs, or was killed and has not ended. pebsd is not responsible for the unit's process once
+ * the socket is closed.
+ */
+static bool exists(const struct symbols *symbols)
+{
+	return symbols->child.pidfd >= 0 || symbols_link_runs(symbols);
+}
+
+static bool symbols_link_cannot_start(const struct symbols *symbols, u64 now)
+{
+	if (exists(symbols))
+		return symbols->stuck;
+	return !symbols_backoff_may_start(&symbols->backoff, now);
+}
+
+/*
+ * Schedules work for when the event loop has control: starts the symbolizer if needed, sends, and frees
+ * removed entries.
+ */
+static void symbols_link_soon(struct symbols *symbols)
+{
+	(void)sd_event_source_set_enabled(symbols->soon, SD_EVENT_ONESHOT);
+}
+
+static u64 deadline(const struct symbols *symbols)
+{
+	if (!exists(symbols) || symbols->stuck)
+		return UINT64_MAX;
+	if (!symbols_link_runs(symbols))
+		return symbols->since_ns + END_NS;
+	return symbols->since_ns + (symbols->queue.n ? symbols->question_ns : symbols->idle_ns);
+}
+
+static void symbols_link_arm(struct symbols *symbols)
+{
+	u64 at = deadline(symbols);
+
+	if (at != UINT64_MAX)
+		(void)sd_event_source_set_time(symbols->timer, at / NSEC_PER_USEC + 1);
+	(void)sd_event_source_set_enabled(symbols->timer, at == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+/*
+ * symbols_link_begin_time() restarts the time limit of the oldest request, or of idleness. symbols_link_arm()
+ * sets the timer to the end of that time limit.
+ */
+static void symbols_link_begin_time(struct symbols *symbols)
+{
+	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols->prolonged = 0;
+	symbols_link_arm(symbols);
+}
+
+static bool is_of_kernel(const struct symbols_entry *entry)
+{
+	return entry && SYMBOL_IS_KERNEL(entry->query.address);
+}
+
+/* Called once for each late query. */
+static void note_late(struct symbols *symbols, bool of_kernel)
+{
+	u64 now = symbols_link_now_ns(symbols);
+
+	symbols->figures.late++;
+	if (symbols->said_late_ns && now - symbols->said_late_ns < SAY_AGAIN_NS)
+		return;
+	symbols->said_late_ns = now;
+	(void)log_warning(
+		0,
+		"the symbolizer has not answered for %llu s: %s; names come later, ask for them again (this is logged at most once in ten minutes)",
+		(unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
+		of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
+			  : "it gets little CPU time");
+}
+
+static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
+{
+	u64 now = symbols_link_now_ns(symbols);
+
+	if (symbols->said_ns && now - symbols->said_ns < SAY_AGAIN_NS)
+		return;
+	symbols->said_ns = now;
+	(void)log_warning(error, "the symbolizer %s; %s (this is logged at most once in ten minutes)", what,
+			  consequence);
+}
+
+/* Gives up all requests in flight. */
+static void give_up(struct symbols *symbols)
+{
+	const struct symbols_asked *asked;
+
+	while ((asked = symbols_queue_first(&symbols->queue))) {
+		if (asked->entry) {
+			symbols_cache_answer(symbols->cache, asked->entry, NULL,
+					     symbols_link_now_ns(symbols));
+			symbols->figures.lost++;
+		}
+		symbols_queue_remove_first(&symbols->queue);
+	}
+	symbols_queue_begin_anew(&symbols->queue);
+	symbols_link_soon(symbols);
+}
+
+static void kill_child(struct symbols *symbols)
+{
+	symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
+	child_kill(&symbols->child);
+	symbols->held = 0;
+	symbols_link_begin_time(symbols);
+	if (!exists(symbols) && symbols->queue.n)
+		symbols_link_soon(symbols);
+}
+
+/*
+ * The symbolizer has failed. The request that it worked on is given up, and the others are left for the next
+ * symbolizer. If it failed before it was ready, all are given up.
+ */
+static void blame_first(struct symbols *symbols)
+{
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	struct symbols_entry *entry = first ? first->entry : NULL;
+
+	if (!symbols->ready) {
+		give_up(symbols);
+		return;
+	}
+	if (!first)
+		return;
+	if (first->pid)
+		symbols_backoff_add(&symbols->backoff, first->pid, symbols_link_now_ns(symbols));
+	if (entry) {
+		/* Do not bar kernel addresses: nobody can craft kallsyms, unlike a file. */
+		entry->barred = !is_of_kernel(entry);
+		symbols_cache_answer(symbols->cache, entry, NULL, symbols_link_now_ns(symbols));
+		symbols->figures.lost++;
+	}
+	symbols_queue_remove_first(&symbols->queue);
+	symbols_queue_begin_anew(&symbols->queue);
+}
+
+/* Logs that "the symbolizer" `what`, and kills it because it misbehaves. */
+static void symbols_link_fail(struct symbols *symbols, const char *what)
+{
+	say(symbols, 0, what,
+	    symbols->ready
+		    ? "the addresses of that request have no names, and it is started again when needed"
+		    : "addresses have no names");
+	blame_first(symbols);
+	kill_child(symbols);
+}
+
+/* Maximum answers that are handled before other event sources get their turn. */
+#define ANSWERS_AT_ONCE 256
+
+/* Alignment of _text: at least this on x86 and arm64. */
+#define KERNEL_ALIGNED (64ULL << 10)
+
+/*
+ * If the address of _text is hidden, the answer has the offset in the function instead. The start of a
+ * function is aligned like _text only by chance.
+ */
+static void learn_kernel_start(struct symbols *symbols, const struct symbol_query *query,
+			       const struct symbol *symbol)
+{
+	u64 start = query->address - symbol->address;
+
+	if (symbol->region == SYMBOL_KERNEL && !symbol->module && symbol->n_frames &&
+	    query->kind == SYMBOL_CODE && SYMBOL_IS_KERNEL(start) && start % KERNEL_ALIGNED == 0)
+		symbols->kernel_start = start;
+}
+
+/* Handles one answer. Returns 0, or -EBADMSG if it does not answer the oldest request. */
+static int take_answer(struct symbols *symbols, size_t size)
+{
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	struct symbols_wire_answer answer = {0};
+	int r = symbols_wire_read_answer(symbols->packet, size, &answer);
+	_cleanup_free_ void *block = answer.block;
+
+	if (r == -EBADMSG)
+		return r;
+	if (r == 0 && !symbols->ready) {
+		if (answer.number != SYMBOLS_WIRE_READY || answer.has_symbol)
+			return -EBADMSG;
+		symbols->ready = true;
+		symbols_link_begin_time(symbols);
+		return 0;
+	}
+	if (!first || (r == 0 && (answer.number != first->number || answer.has_symbol != !!first->entry)))
+		return -EBADMSG;
+	if (first->entry) {
+		if (r == 0)
+			learn_kernel_start(symbols, &first->entry->query, &answer.symbol);
+		symbols->figures.answered += r == 0;
+		symbols->figures.unknown += r == 0 && answer.symbol.n_frames == 0;
+		symbols->figures.lost += r < 0;
+		block = NULL;
+		symbols_cache_answer(symbols->cache, first->entry, r == 0 ? &answer : NULL,
+				     symbols_link_now_ns(symbols));
+		symbols_link_soon(symbols);
+	}
+	symbols->held = answer.held;
+	symbols_queue_remove_first(&symbols->queue);
+	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols->prolonged = 0;
+	if (symbols->queue.n == 0)
+		symbols_link_arm(symbols);
+	return 0;
+}
+
+static ssize_t receive_packet(struct symbols *symbols)
+{
+	if (symbols->child.pid <= 0)
+		return symbols_socket_receive(&symbols->child, symbols->packet, sizeof(symbols->packet));
+	return recv(symbols->child.socket, symbols->packet, sizeof(symbols->packet),
+		    MSG_DONTWAIT | MSG_TRUNC);
+}
+
+/*
+ * Handles the answers that have arrived. Returns false if the symbolizer ended, or was killed for an invalid
+ * answer.
+ */
+static bool receive(struct symbols *symbols)
+{
+	for (unsigned int i = 0; i < ANSWERS_AT_ONCE && symbols_link_runs(symbols); i++) {
+		ssize_t n = receive_packet(symbols);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		if (n <= 0) {
+			/* The symbolizer has ended or is about to. Its pidfd tells how. */
+			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
+			if (symbols->child.pidfd < 0)
+				symbols_link_fail(symbols,
+						  "has ended (`journalctl -u pebsd-symbols` may say why)");
+			return false;
+		}
+		if ((size_t)n > sizeof(symbols->packet) || take_answer(symbols, (size_t)n) < 0) {
+			symbols_link_fail(symbols, "sent an answer that was not requested");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Sends as much as the socket takes now. The rest follows when it is writable. */
+static void send_unsent(struct symbols *symbols)
+{
+	const u8 *packet;
+	size_t size;
+
+	if (!symbols->on_socket)
+		return;
+	while ((size = symbols_queue_packet(&symbols->queue, &packet)) > 0) {
+		ssize_t n = send(symbols->child.socket, packet, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			(void)sd_event_source_set_io_events(symbols->on_socket, EPOLLIN | EPOLLOUT);
+			return;
+		}
+		if (n < 0)
+			return;
+		symbols_queue_sent(&symbols->queue, size);
+	}
+	(void)sd_event_source_set_io_events(symbols->on_socket, EPOLLIN);
+}
+
+static int on_socket(sd_event_source *source, int fd, u32 events, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)fd;
+	if (!receive(symbols))
+		return 0;
+	if (events & EPOLLOUT)
+		send_unsent(symbols);
+	if (symbols->queue.n == 0 || !symbols->ready)
+		return 0;
+	(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_OFF);
+	(void)sd_event_source_set_time(symbols->gathering,
+				       symbols_link_now_ns(symbols) / NSEC_PER_USEC + GATHER_US);
+	(void)sd_event_source_set_enabled(symbols->gathering, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+static int on_gathered(sd_event_source *source, u64 usec, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)usec;
+	if (symbols->on_socket)
+		(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_ON);
+	return 0;
+}
+
+static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
+{
+	struct symbols *symbols = userdata;
+	char how[CHILD_END_MAX];
+	size_t before;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	/*
+	 * Answers that the symbolizer sent before it ended are valid. Read only while answers arrive: another
+	 * process may hold the other end of the socket open.
+	 */
+	do {
+		before = symbols->queue.n;
+	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
+	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
+	if (child_reap(&symbols->child, how) == 0) {
+		/* The pidfd is readable, so the process cannot be running any more. Do not wait for it. */
+		(void)close(symbols->child.pidfd);
+		symbols->child.pidfd = -1;
+		(void)snprintf(how, sizeof(how), "has ended");
+	}
+	symbols->stuck = false;
+	if (symbols_link_runs(symbols))
+		symbols_link_fail(symbols, how);
+	symbols_link_arm(symbols);
+	if (symbols->queue.n)
+		symbols_link_soon(symbols);
+	return 0;
+}
+
+/*
+ * The symbolizer is nice, so on busy CPUs it is late through no fault of its own. It gets an extension while
+ * it wants to run and has had less than half of the time on a CPU. It also gets one while it reads the
+ * kernel's symbols, which it does for the first kernel address. That takes long on a slow machine, and a new
+ * symbolizer would have to start over.
+ */
+static bool prolong(struct symbols *symbols)
+{
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	bool of_kernel = is_of_kernel(first ? first->entry : NULL);
+	u64 before_ns = symbols->cpu_ns;
+	/* The service manager is starting the unit. How long that takes is not known here. */
+	bool starts = !symbols->ready && symbols->child.pidfd < 0;
+
+	if (symbols->prolonged == PROLONGED_MAX ||
+	    (!starts && !child_is_busy(&symbols->child, &symbols->cpu_ns)) ||
+	    (symbols->prolonged && !of_kernel && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
+		return false;
+	if (symbols->prolonged == 0 && symbols->ready)
+		note_late(symbols, of_kernel);
+	symbols->prolonged++;
+	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols_link_arm(symbols);
+	return true;
+}
+
+static int on_timer(sd_event_source *source, u64 usec, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)usec;
+	if (symbols->on_socket && !receive(symbols)) {
+		/* The symbolizer may have closed its socket without ending. */
+		symbols_link_arm(symbols);
+		return 0;
+	}
+	if (symbols_link_now_ns(symbols) < deadline(symbols)) {
+		symbols_link_arm(symbols);
+	} else if (!symbols_link_runs(symbols)) {
+		symbols->stuck = true;
+		say(symbols, 0, "was killed but is still there",
+		    "addresses have no names until it has ended");
+		give_up(symbols);
+	} else if (symbols->queue.n && prolong(symbols)) {
+		return 0;
+	} else if (symbols->queue.n) {
+		symbols_link_fail(symbols, "took too long for an answer");
+	} else {
+		kill_child(symbols);
+	}
+	return 0;
+}
+
+/* Connects to the unit if there is one, otherwise starts a child. */
+static int open_child(struct symbols *symbols)
+{
+	int r;
+
+	if (!symbols->socket)
+		return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+	r = symbols_socket_connect(symbols->socket, &symbols->child);
+	if (r == 0 || r == -EAGAIN)
+		return r;
+	if (!symbols->said_alone && (r == -EPERM || symbols_socket_is_needed()))
+		(void)log_warning(r == -EPERM ? 0 : r,
+				  "%s%s: addresses in programs of other users have no names; run `systemctl "
+				  "restart pebsd-symbols.socket`",
+				  symbols->socket,
+				  r == -EPERM ? " does not belong to root and is not used" : "");
+	symbols->said_alone = true;
+	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+}
+
+static int start(struct symbols *symbols)
+{
+	u64 now = symbols_link_now_ns(symbols);
+	int r;
+
+	symbols_backoff_started(&symbols->backoff, now);
+	r = open_child(symbols);
+	if (r < 0)
+		return r;
+	symbols->figures.starts++;
+	symbols->ready = false;
+	if ((symbols->child.pidfd >= 0 &&
+	     (r = sd_event_add_io(symbols->event, &symbols->on_end, symbols->child.pidfd, EPOLLIN, on_end,
+				  symbols)) < 0) ||
+	    (r = sd_event_add_io(symbols->event, &symbols->on_socket, symbols->child.socket, EPOLLIN,
+				 on_socket, symbols)) < 0 ||
+	    (r = sd_event_source_set_priority(symbols->on_socket, ANSWER_PRIORITY)) < 0) {
+		kill_child(symbols);
+		return r;
+	}
+	symbols_link_begin_time(symbols);
+	return 0;
+}
+
+static int on_soon(sd_event_source *source, void *userdata)
+{
+	struct symbols *symbols = userdata;
+	int r;
+
+	(void)source;
+	(void)symbols_cache_sweep(symbols->cache);
+	if (symbols->queue.n == 0)
+		return 0;
+	if (symbols_link_cannot_start(symbols, symbols_link_now_ns(symbols))) {
+		say(symbols, 0, "failed repeatedly", "for some time addresses have no names");
+		give_up(symbols);
+		return 0;
+	}
+	if (!exists(symbols)) {
+		r = start(symbols);
+		if (r < 0) {
+			say(symbols, r, "cannot be started", "addresses have no names");
+			give_up(symbols);
+			return 0;
+		}
+	}
+	send_unsent(symbols);
+	return 0;
+}
+
+/*
+ * symbols_link_open() starts no process yet and returns 0 or -errno. The child must be CHILD_NONE before.
+ * Call symbols_link_close() also after a failure. It kills a running symbolizer and waits for at most a
+ * second.
+ */
+static int symbols_link_open(struct symbols *symbols)
+{
+	int r;
+
+	if ((r = sd_event_add_defer(symbols->event, &symbols->soon, on_soon, symbols)) < 0 ||
+	    (r = sd_event_source_set_enabled(symbols->soon, SD_EVENT_OFF)) < 0 ||
+	    (r = sd_event_add_time(symbols->event, &symbols->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
+				   symbols)) < 0 ||
+	    (r = sd_event_source_set_enabled(symbols->timer, SD_EVENT_OFF)) < 0 ||
+	    (r = sd_event_add_time(symbols->event, &symbols->gathering, CLOCK_MONOTONIC, 0, 1, on_gathered,
+				   symbols)) < 0)
+		return r;
+	return sd_event_source_set_enabled(symbols->gathering, SD_EVENT_OFF);
+}
+
+static void symbols_link_close(struct symbols *symbols)
+{
+	char how[CHILD_END_MAX];
+
+	(void)sd_event_source_disable_unref(symbols->on_socket);
+	(void)sd_event_source_disable_unref(symbols->on_end);
+	(void)sd_event_source_disable_unref(symbols->timer);
+	(void)sd_event_source_disable_unref(symbols->gathering);
+	(void)sd_event_source_disable_unref(symbols->soon);
+	child_kill(&symbols->child);
+	if (symbols->child.pidfd >= 0 && child_wait(&symbols->child, how) == 0)
+		(void)close(symbols->child.pidfd);
+}
 
 #define ASK_AGAIN_NS       NSEC_PER_SEC
 #define ASK_AGAIN_DOUBLING 10
