@@ -53,7 +53,7 @@ static int config_container_labels(const struct config_key *key, const char *tex
 	return 0;
 }
 
-/* The values of [model] that name parts of the model: its CPUs and its workloads. Pure functions. */
+/* The values of [model] that name parts of the model: its CPUs and its workloads. */
 
 #define ALL "all"
 
@@ -127,7 +127,6 @@ static int config_model_workloads(const struct config_key *key, const char *text
 
 /* The values of [sampling] that are more than a number or a word. */
 
-#define ALL "all"
 #define OFF "off"
 
 #define BUDGET_MIN 0.0001

@@ -10,7 +10,7 @@
 
 /*
  * Approximate bounds: they enclose the exact bounds from both sides and take a fraction of the time. A caller
- * for which both sides lead to the same verdict needs no exact bounds. Pure.
+ * for which both sides lead to the same verdict needs no exact bounds.
  */
 
 /*

@@ -19,8 +19,6 @@
 #include "symbols/symbols_queue.h"
 #include "symbols/symbols_socket.h"
 
-/* The struct that the query functions (symbols.c) and the connection (symbols_link.c) share. */
-
 struct symbols {
 	sd_event *event;
 	char *debuginfod;
@@ -55,8 +53,6 @@ struct symbols {
  * Controls the symbolizer's lifetime. It is started when a request is to be sent, has a time limit for each
  * request, and is killed if it is late, misbehaves or is idle. The query that it failed on is not sent again.
  */
-
-struct symbols;
 
 /*
  * If more answers are to come, wait this long and read several at once. Waking pebsd for each answer costs

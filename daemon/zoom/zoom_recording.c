@@ -16,7 +16,7 @@
 #include "base/varint.h"
 #include "pebsd/types.h"
 
-/* Two stores that share one budget: bytes in blocks, and stacks, each distinct one once. Pure. */
+/* Two stores that share one budget: bytes in blocks, and stacks, each distinct one once. */
 
 /* The owner of the stores provides the storage. */
 struct store_budget {

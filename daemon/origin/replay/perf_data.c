@@ -302,8 +302,6 @@ static int perf_data_head_read(struct perf_data_input *input, struct perf_data_e
  * contains records. These need not end where the compressed records end. Memory is bounded for any stream.
  */
 
-struct perf_data_inflate;
-
 /* Twice the largest record, so that the rest of one record never prevents the next from fitting. */
 #define BUFFER_SIZE ((size_t)128 * 1024)
 
