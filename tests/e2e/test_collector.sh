@@ -31,7 +31,8 @@ for kind in "receivers", "processors", "exporters":
 expect("the first processor", pipeline["processors"][0], "memory_limiter")
 expect("the last processor", pipeline["processors"][-1], "batch")
 config = yaml.safe_dump(collector["receivers"]["prometheus"]["config"])
-# The collector would take one for a variable of its environment, and Prometheus for a group.
+# The collector would expand a dollar as a variable of its environment, and Prometheus as a group of a regular
+# expression.
 expect("dollars in the receiver's configuration", config.count("$"), 0)
 print(config)
 END

@@ -17,9 +17,9 @@ for _ in $(seq 40); do
 	deaf+=("$fd")
 done
 
-# A whole body is as of one collection, including the process metrics. Requests before the next collection get the same
-# bytes in any encoding. A collection may come between two scrapes, but not within all pairs of scrapes. In bodies made
-# for each request, the CPU time of the process would differ.
+# All values of a body belong to one collection, including the process metrics. Requests before the next collection
+# get the same bytes in any encoding. A collection may come between two scrapes, but not within all pairs of
+# scrapes. In bodies made for each request, the CPU time of the process would differ.
 cpu() {
 	sed -n 's/^process_cpu_seconds_total //p' "$1"
 }

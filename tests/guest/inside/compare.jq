@@ -6,20 +6,20 @@
 #      --slurpfile status  pebsctl --json status, of the same collection
 #      --slurpfile cgroups lines of ["ID", "/PATH"] (an id may be one of several of a path)
 #      --argjson codes     {"loads": {"pmu": "cpu", "code": "0x1cd"}}, by pebsd's keys; on a machine with several core
-#                          PMUs "loads:cpu_core" and so on. With "filtered": [CODE...] the samples of these are of
-#                          the same event, of operations that it is not about, and pebsd has to have filtered them.
-#      --argjson others    whether tools beside pebsd sample, too: events that the books know as other:CODE
-# Every sample that the hardware delivered must be in pebsd's counters, under its cgroup's path, with everything that
-# the hardware reported about it. Stores have no latency on some machines, and instructions have neither latency nor
-# source. In these cases pebsd must not have any. Two kinds of samples may be missing. For the first the kernel left out
-# the program ("guarded"), and pebsd must report exactly these as lost. The others were due when the event was stopped,
-# before there was a record ("cut").
+#                          PMUs "loads:cpu_core" and so on. "filtered": [CODE...] are further codes in the books for
+#                          samples of the same event: those of other operations, which pebsd must have filtered out.
+#      --argjson others    whether other tools sample besides pebsd; the books have their events as other:CODE
+# Every sample that the hardware delivered must be in pebsd's counters, under its cgroup's path, with everything
+# that the hardware reported about it. Stores have no latency on some machines, and instructions have neither
+# latency nor source. In these cases pebsd must not have any. Two kinds of samples may be missing. For the first
+# kind, the kernel's guard did not run pebsd's program ("guarded"), and pebsd must report exactly these samples as
+# lost. The other kind was due when the event was stopped, before there was a record ("cut").
 #
 # The output has one line each, with fields separated by tabs:
-#   differs  TEXT                   none where all is as it must be
+#   differs  TEXT                   no such line if there is no error
 #   figure   EVENT NAME VALUE
-#   cgroup   EVENT PATH SAMPLES     of the books
-#   metric   NAME LABEL VALUE       what the sum of such series of /metrics must be
+#   cgroup   EVENT PATH SAMPLES     by the books
+#   metric   NAME LABEL VALUE       VALUE: the required sum of these series of /metrics
 
 def sum(stream): reduce stream as $value (0; . + $value);
 
@@ -31,7 +31,7 @@ def prefixed(name): (. // {}) | with_entries(.key = name + "." + .key);
 def differ(what; expected; found):
 	if expected == found then empty else "\(what): \(expected) by the books, \(found) by pebsd" end;
 
-# The values of a book under the names that they have here.
+# The values of a book, under the names that this comparison uses.
 def delivered_figures:
 	{samples, latency, guarded, period, instruction_latency, locked, blocked}
 	+ (.sources | prefixed("source")) + (.source_latency | prefixed("source_latency"))

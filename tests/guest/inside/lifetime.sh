@@ -18,11 +18,11 @@ end_lifetime() {
 }
 trap end_lifetime EXIT
 
-# adapt_unit [LINE...]: adds these lines to pebsd's [Service] until the test ends, besides those that every such test
-# needs. Nothing of a process continues in the next one. After an opening of the events ends and before the next, its
-# books go to $spent and start again at 0. systemd's result of the service goes to $openings/result. Both need
-# privileges that pebsd does not have. The unit must not be running, so that systemd reads its file again at the start
-# without a reload of all units.
+# adapt_unit [LINE...]: adds these lines to pebsd's [Service] until the test ends, besides those that every such
+# test needs. Nothing of a process continues in the next one. After an opening of the events ends and before the
+# next, its books go to $spent and start again at 0. systemd's result of the service goes to $openings/result. The
+# two commands for this need privileges that pebsd does not have. The unit must not be running, so that systemd
+# reads its file again at the start without a reload of all units.
 adapt_unit() {
 	mkdir -p "$openings"
 	{
@@ -156,7 +156,8 @@ exact() {
 	[ ! -s "$work/said" ] || fail "$1: $(<"$work/said")"
 }
 
-# figures TEXT...: prints the measurements. It also goes to the kernel's log, which is kept even if the test passes.
+# figures TEXT...: prints the measurements. The text also goes to the kernel's log, which is kept even if the test
+# passes.
 figures() {
 	say "measured: $*"
 	printf 'guest-tests: %s: measured: %s\n' "${0##*/}" "$*" >/dev/kmsg
