@@ -19,7 +19,8 @@ fail() {
 	exit 1
 }
 
-# A script instead of QEMU. It prints what tests/guest/inside/run.sh prints, and sources the file of each test.
+# A script instead of QEMU. It prints the same lines as tests/guest/inside/run.sh, and sources the file of each
+# test.
 cat >emulator <<'END'
 #!/bin/bash
 while [ $# -gt 0 ]; do

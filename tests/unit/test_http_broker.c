@@ -137,7 +137,7 @@ Test(http_broker, what_is_no_question_is_the_end)
 	cr_expect_str_eq(failed, "sent an invalid request");
 	stop();
 	start();
-	/* An answer is not a question. */
+	/* The process sends a message of a type that only pebsd may send: an answer. */
 	ask(&(struct http_message){.type = HTTP_TELL_SAME});
 	turn(3);
 	cr_expect_str_eq(failed, "sent an invalid request");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd as a service must count every sample of every cgroup, with its latency, source, snoop and TLB result. pebsctl
-# and /metrics must show what the hardware delivered.
+# pebsd as a service must count every sample of every cgroup, with its latency, source, snoop and TLB result.
+# pebsctl and /metrics must show exactly the samples that the hardware delivered.
 # time limit: 400 s
 # kernels: 6.1 6.12 7
 # takes: 48 s

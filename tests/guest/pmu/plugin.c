@@ -654,7 +654,7 @@ static void replace_cpuid(struct cpu *cpu)
 		set(cpu, places[i], values[i]);
 }
 
-/* After the instruction has run: replaces or notes what it left in registers. */
+/* Runs after the instruction: replaces the values that it left in registers, or takes note of them. */
 static void finish(struct cpu *cpu)
 {
 	enum after after = cpu->after;
