@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the store of alerts: the store is refused, or its alerts can be written and read back
+ * Any bytes as the store of alerts: the store is refused, or its content can be written and read back
  * unchanged.
  */
 #include <errno.h>
