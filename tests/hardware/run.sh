@@ -403,7 +403,7 @@ while read -r pmu cpus; do
 	fi
 done < <(jq -r '.[] | "\(.pmu) \(.cpus // "0")"' "$work/loads")
 
-# Most of it is not in L2, and those loads take longer than the default ldlat.
+# Most of the memory of this chase is not in L2, and loads from there take longer than the default ldlat.
 try_cost $((4 * l2)) "$cpu" "$node"
 
 write_report

@@ -132,7 +132,8 @@ last_words() {
 exact() {
 	local before last='' changes=-1
 	stop_counting
-	# Waits for three collections: one may be under way, and the next one reports what that one lost.
+	# Waits for three collections: the first may have begun before the stop, the second begins after it, and
+	# the third reports the losses of the second.
 	while [ $changes -lt 3 ]; do
 		status >"$work/status"
 		before=$last
