@@ -36,7 +36,7 @@ done
 [ "$alike" -ge 1 ] || fail 'no two scrapes of one collection were alike'
 [ "$made" -ge 3 ] || fail "only $made bodies were made in all that time"
 
-# Twenty at the same time, in both formats and encodings.
+# Twenty clients scrape at the same time, in both formats and encodings.
 pids=()
 for i in $(seq 20); do
 	headers=()

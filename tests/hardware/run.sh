@@ -236,7 +236,7 @@ ask_enough() {
 	done
 }
 
-# The same with perf, for the same time. Neither build ids nor symbols of the kernel are needed (-B, -U).
+# Samples the chase with perf, for the same time. Neither build ids nor symbols of the kernel are needed (-B, -U).
 record_by_perf() {
 	rm -f "$work/perf.data"
 	! command -v perf >/dev/null ||

@@ -41,7 +41,7 @@ for path in "${paths[@]}"; do
 done
 expect 'cgroups whose path this test does not know' 0 "$(figure unnamed)"
 
-# Prometheus gets the same.
+# /metrics must have the same values.
 scrape
 compared=0
 while IFS=$'\t' read -r what name label value; do
