@@ -43,19 +43,20 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissi
 OPTIMIZE = -O2
 CFLAGS ?= $(OPTIMIZE) -g
 
-# Hardening against exploits of mistakes. tests/tools/hardening.sh checks it in the programs.
-# CPPFLAGS, CFLAGS and LDFLAGS, a packager's, come after these and win.
+# Hardening against exploits of mistakes. tests/tools/hardening.sh checks it in the programs. A packager's
+# CPPFLAGS, CFLAGS and LDFLAGS come after these flags and override them.
 ARCHITECTURE := $(shell uname -m)
 CONTROL_FLOW_x86_64 = -fcf-protection=full
 CONTROL_FLOW_aarch64 = -mbranch-protection=standard
 HARDEN_CFLAGS = -fPIE -fstack-protector-strong -fstack-clash-protection $(CONTROL_FLOW_$(ARCHITECTURE)) -Werror=format-security
 HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack
-# Sanitizers do not know the checked variants of functions, and these need a compiler that optimizes.
+# _FORTIFY_SOURCE is left out with sanitizers, which do not know the checked variants of functions, and without
+# optimization, which these variants need.
 optimizes = $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 fortify_given = $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))
 FORTIFY = $(if $(and $(optimizes),$(if $(SANITIZE_FLAGS)$(fortify_given),,yes)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 
-# The same sources give the same bytes in any directory: tests/tools/reproducible.sh.
+# The same sources give the same bytes in any directory (see tests/tools/reproducible.sh).
 SAME_ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
 
 PEBSD_CPPFLAGS = -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
@@ -231,7 +232,7 @@ $(OUT)/pebsd: $(call objects,daemon/main.c) $(OUT)/libpebsd.a
 $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
-# It uses the fewest libraries, because it has privileges that the others do not have.
+# pebsd-opener uses the fewest libraries, because it has privileges that the other programs do not have.
 $(OUT)/pebsd-opener: $(call objects,daemon/opener/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
@@ -274,7 +275,7 @@ $(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
 $(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
 $(OUT)/obj/tests/bench/%.o: PEBSD_CPPFLAGS += -Itests/bench
 
-# Loaded into a program before its libraries. They are never built with sanitizers.
+# These libraries are loaded into a program before its own libraries. They are never built with sanitizers.
 $(OUT)/tests/tools/%.so: $(OUT)/obj/tests/tools/preload/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^
@@ -282,12 +283,13 @@ $(OUT)/tests/tools/%.so: $(OUT)/obj/tests/tools/preload/%.o
 $(OUT)/obj/tests/tools/preload/%.o: CFLAGS += -fPIC -fno-builtin
 $(OUT)/obj/tests/tools/preload/%.o: SANITIZE_FLAGS =
 
-# Run in a guest, whose root may lack this system's libraries.
+# These programs run in a guest, whose root may lack this system's libraries.
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
 
-# Built like a service: position independent, with a shared C library, and with stacks that can be unwound.
+# This program is built like a service: position independent, with a shared C library, and with stacks that can be
+# unwound.
 $(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
@@ -304,7 +306,7 @@ $(OUT)/obj/plugin/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
-# Uses the daemon's own code. The guest has the libraries for it.
+# This program uses the daemon's own code. The guest has the libraries for it.
 $(OUT)/tests/guest/keep_many: $(OUT)/obj/tests/guest/keep_many.o $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
@@ -315,7 +317,7 @@ $(OUT)/tests/hardware/%: $(OUT)/obj/tests/hardware/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -o $@ $^
 
-# Loaded into a program in the guest before the C library, of which it uses only errno.
+# These libraries are loaded into a program in the guest before the C library, of which they use only errno.
 $(OUT)/tests/guest/%.so: $(OUT)/obj/tests/guest/preload/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -shared -nostdlib -o $@ $^
@@ -347,15 +349,16 @@ $(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | 
 # These programs unwind their own stacks.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-# Parts of the goals for users. A goal that installs, builds and then runs does this in sequence, and each step checks
-# again what exists. The + in recipes tells make that they call make, so that it passes its jobs on.
+# Parts of the goals for users. Such a goal installs packages, builds, and runs programs, one after the other. Each
+# step is a make of its own, which checks again which files exist. The + in recipes tells make that they call
+# make, so that it passes its jobs on.
 DEPS = tests/tools/install_deps.sh
 SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
 	tests/run.sh -o $(OUT)/test-results
-# Tests wait as often as they work. The longest tests come first. Tests run alone if they follow all cgroups of this
-# machine, or if map system calls of other tests would cost them samples.
+# Two tests per CPU run at once, because tests wait as often as they work. The longest tests come first. Tests run
+# alone if they follow all cgroups of this machine, or if map system calls of other tests would cost them samples.
 AT_ONCE = -j $$((2 * $$(nproc))) -a 'tests/bpf/*' -a tests/e2e/test_bench.sh
 # Installs Debian packages if this is Debian: $(call with,PACKAGES...)
 with = @$(DEPS) --if-debian $(BUILD_PACKAGES) $(1)
@@ -461,7 +464,8 @@ test-sanitize: ## run the same tests built with address and undefined behaviour 
 	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
 	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
-# Leaves out tests of the plain build, and tests that take away descriptors or /proc, which sanitizers need themselves.
+# Leaves out tests that need the plain build, and tests that take away descriptors or /proc, which sanitizers need
+# themselves.
 run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
 		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh faults_descriptors.sh faults_mounts.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # bash completion of pebsctl: verbs, options and their values, and the present cgroups and rules of the daemon.
 
-# Puts the words of the line up to the cursor into `words`. Readline splits words at colons and equals signs, which names of
-# cgroups contain. This joins them again, so that only blanks separate words.
+# Puts the words of the line up to the cursor into `words`. Readline splits words at colons and equals signs, which
+# names of cgroups contain. The function joins these parts again, so that only blanks separate words.
 __pebsctl_words() {
 	local i part rest=${COMP_LINE:0:COMP_POINT}
 	words=()
@@ -19,7 +19,7 @@ __pebsctl_words() {
 	done
 }
 
-# Queries the daemon through the socket that is on the line already.
+# Queries the daemon. If the line has --socket, uses that socket.
 __pebsctl_ask() {
 	command pebsctl ${socket:+--socket "$socket"} --json "$@" 2>/dev/null
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # fish completion of pebsctl: verbs, options and their values, and the present cgroups and rules of the daemon.
 
-# Queries the daemon through the socket that is on the line already.
+# Queries the daemon. If the line has --socket, uses that socket.
 function __pebsctl_ask
     set -l line (commandline --tokenize --current-process --cut-at-cursor)
     set -l socket

@@ -23,7 +23,8 @@ as_lines() {
 
 case ${1:-} in
 sample_body)
-	# The same accounting in a loop, without a page fault: two CPUs at once into one cgroup, divided by one CPU.
+	# The accounting of a sample in a loop, without a page fault: two CPUs at once into one cgroup, divided by
+	# one CPU.
 	"$BENCHES/sample_body" 3 | as_lines '
 		select(.two_cpus_throughput) | (.program | ltrimstr(" ")) as $what |
 		select($what | startswith("latency")) |

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hot_sample [ROUNDS]: measures the cost of hot tables per sample, as JSON. Prints the nanoseconds of a
- * program for one sample without tables, with tables but none chosen, and for a chosen cgroup, through the
- * inject door and at page faults. Each round runs all of them, so that all see the same conditions. Prints the
- * minimum and the median of the rounds. Needs root.
+ * program for one sample without tables, with tables but none chosen, and for a chosen cgroup. The samples
+ * come through one of two doors: the program `inject`, or page faults. Each round runs all of them, so that
+ * all see the same conditions. Prints the minimum and the median of the rounds. Needs root.
  *
  * The two doors measure different things. `inject` runs again and again with warm caches, and no pid is
  * recorded. A page fault comes in the middle of other work, like a PMI. The code of that work and the page

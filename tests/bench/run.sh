@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs measurements in rounds, each of them once a round, and makes a result of their lines (tests/lib/bench_results.h).
 #   tests/bench/run.sh [-r ROUNDS] [-n NAME] -b DIRECTORY -o DIRECTORY COMMAND...
-# A COMMAND is a program of the -b directory, or a script in this folder, with its arguments. ROUND in them is replaced
-# by the number of the round. A command that exits with 77 is left out, and its last line says why. Failed commands are
-# reported at the end, and the exit status is then 1.
+# A COMMAND is a program of the -b directory, or a script in this folder, with its arguments. The word ROUND in a
+# COMMAND is replaced by the number of the round. A command that exits with 77 is left out, and its last line says
+# why. Failed commands are reported at the end, and the exit status is then 1.
 #
 # -n: the result is NAME.json in the -o directory; default: the commit. -r: default 7 rounds.
 set -u
@@ -55,7 +55,8 @@ fact() {
 	[ -z "$line" ] || printf '{"fact": "%s", "value": "%s"}\n' "$1" "${line//\"/}" >>"$lines"
 }
 
-# version PACKAGE PROGRAM: prints the version of the Debian package or, if there is none, what the program says.
+# version PACKAGE PROGRAM: prints the version of the Debian package or, if that package is not installed, the
+# version that the program prints.
 version() {
 	local found
 	# shellcheck disable=SC2016 # dpkg-query's own variable
@@ -105,7 +106,7 @@ for ((round = 1; round <= rounds; round++)); do
 			"$(tail -n 1 "$said.error" | sed 's/["\\]//g')" >>"$lines" ;;
 		*)
 			failures+=("round $round: $command: exit status $status: $(tail -n 1 "$said.error")")
-			# Values that it measured before the failure are valid.
+			# Values that a command measured before it failed are valid.
 			grep '^{.*}$' "$said" >>"$lines"
 			;;
 		esac

@@ -403,7 +403,7 @@ static double least_loop_ns(int fd)
 	return least;
 }
 
-/* One CPU's part of a run on all CPUs at once. */
+/* One CPU's part of a run of the loop on CPUS CPUs at once. */
 struct runner {
 	pthread_t thread;
 	pthread_barrier_t *barrier;

@@ -2,7 +2,7 @@
 /*
  * tick_cost [ROUNDS]: measures the cost of a collection, stage by stage, as JSON. Prints microseconds of
  * processor time (median and minimum of the rounds) and the memory of the totals after that. Loads with
- * latency and stores without come through the inject door, about 20 per cgroup, event and collection. Four
+ * latency and stores without come from the program `inject`, about 20 per cgroup, event and collection. Four
  * rules judge all cgroups. Needs root.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Exposes what read_sample.h reads from the last sample, for test_read_sample.c. */
+/* Exposes the fields that read_sample.h read from the last sample, for test_read_sample.c. */
 #include "read_sample.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The calibration's measurements in the running kernel. Page faults stand in for samples, because every
- * machine has them. Needs root. The measured times depend on the machine. The tests check that samples came
- * and what is refused.
+ * machine has them. Needs root. The measured times depend on the machine. Therefore the tests check that
+ * samples came, and which measurements fail and why.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -145,9 +145,9 @@ Test(drain, at_full_speed_loses_no_sample)
 							  .cpu = 0},
 				 kernel_program_fd(books.kernel, 0));
 	/*
-	 * Late timers on a busy machine affect all three cases alike, within a tenth of what the batch lookups
-	 * lose. But other programs may take the CPU in the rounds of one case alone. Then the measurement is
-	 * repeated: a reader that loses samples does so each time.
+	 * Late timers on a busy machine affect all three cases alike, within a tenth of the loss that batch
+	 * lookups cause. But other programs may take the CPU in the rounds of one case alone. Then the
+	 * measurement is repeated: a reader that loses samples does so each time.
 	 */
 	for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
 		for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)

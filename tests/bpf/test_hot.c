@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables in the running kernel. Through the inject door they are chosen, released and reused, and
- * compared with the same code in plain C. Through the perf_event door software events fill them: these have
- * an instruction address and, for page faults, a data address.
+ * Hot tables in the running kernel. With samples from the program `inject`, tables are chosen, released and
+ * reused, and compared with the same code in plain C. Software events also fill tables, through the
+ * perf_event program: these events have an instruction address and, for page faults, a data address.
  */
 #include <criterion/criterion.h>
 

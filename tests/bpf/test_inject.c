@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The syscall door: samples with known values pass through the maps and the collector unchanged. */
+/*
+ * The program `inject`, which is run by a system call: samples with known values pass through the maps and
+ * the collector unchanged.
+ */
 #include <criterion/criterion.h>
 
 #include <sched.h>

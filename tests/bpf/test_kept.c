@@ -416,8 +416,8 @@ Test(kept, hot_tables_begin_anew)
 }
 
 /*
- * Returns how many stored descriptors have a name that begins with `kind`. First takes what the last process
- * sent.
+ * Returns how many stored descriptors have a name that begins with `kind`. First takes the descriptors that
+ * the last process sent.
  */
 static size_t stored_of(const char *kind)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations other than the event's, in the running kernel: through the inject door and the perf_event door. */
+/*
+ * Samples of other operations than the event's, in the running kernel: from the program `inject`, and from
+ * software events.
+ */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The perf_event door in the running kernel, on software events: every run is counted in the right cgroup,
- * and no memory field is invented. Software events do not run in NMI context.
+ * The perf_event program (a "door") in the running kernel, on software events: every run is counted in the
+ * right cgroup, and no memory field is invented. Software events do not run in NMI context.
  */
 #include <criterion/criterion.h>
 

@@ -410,7 +410,7 @@ static void burn_throttled(int cpu, u64 ns)
 static void expect_throttled(const struct perf_counts *counts, u64 elapsed)
 {
 	cr_expect(counts->throttle_known);
-	/* At most one per tick, of 1 to 10 ms. */
+	/* Each tick of 1 to 10 ms has at most one throttling. */
 	cr_expect_geq(counts->throttles, 3);
 	cr_expect_gt(counts->throttled_ns, 100 * NSEC_PER_USEC);
 	cr_expect_leq(counts->throttled_ns, elapsed);

@@ -214,7 +214,7 @@ Test(sample_path, that_there_is_no_slot_is_not_remembered)
 	inject(7, LOADS);
 	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 2);
 	cr_expect_eq(loads_of(slot), 1);
-	/* This also holds for the id 0. */
+	/* A cgroup with the id 0 is looked up again as well. */
 	inject(0, LOADS);
 	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 3);
 	slot = adopt(0);

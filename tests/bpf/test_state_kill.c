@@ -3,10 +3,10 @@
  * The engine is killed at any instruction, again and again, over the running kernel's maps. Its successor
  * must have the same counts as a twin: another engine that got the same samples and was left alone.
  *
- * The moment of a kill matters only through what was written until then to memory that outlives the process:
- * the state, and the kernel's records and marks. That memory is write-protected and each store to it is
- * counted. Each kill comes before a different one of these stores. Other processes end at a random moment,
- * also while they take over.
+ * The moment of a kill matters only because of the data that were written until then to memory that outlives
+ * the process: the state, and the kernel's records and marks. That memory is write-protected and each store
+ * to it is counted. Each kill comes before a different one of these stores. Other processes end at a random
+ * moment, also while they take over.
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A real latency distribution (LULESH on a Sandy Bridge-EP) passes through the syscall door. The count and
- * the sum must be exact. Each quantile must be in the bucket of the exact quantile, which is computed here
- * from the file.
+ * A real latency distribution (LULESH on a Sandy Bridge-EP) passes through the program `inject`. The count
+ * and the sum must be exact. Each quantile must be in the bucket of the exact quantile, which is computed
+ * here from the file.
  */
 #include <criterion/criterion.h>
 

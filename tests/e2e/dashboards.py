@@ -4,11 +4,13 @@
 
     dashboards.py SERVER REAL METRICS EXAMPLE FILE...
 
-Of each dashboard (.json): each variable finds something, each expression parses, selects series that exist and makes
-some, and what legends, columns and links name is among their labels. Of rules (.yml): each selects series that exist.
-REAL is the instance of a real pebsd, METRICS what it serves, EXAMPLE an instance with what only others serve;
-CONTAINER_LABELS in the environment are labels that metrics may have. Waits at most PATIENCE seconds for what is not there
-yet. Complains a line each; exits 1 if there is anything to complain about.
+In each dashboard (.json), each variable must find a value. Each expression must parse, select series that exist, and
+have a result. The labels that legends, columns and links name must be among the labels of the result. Each rule (.yml)
+must select series that exist.
+
+REAL is the instance of a real pebsd, and METRICS is a file with a scrape of it. EXAMPLE is an instance that also serves
+metrics which this pebsd does not have. CONTAINER_LABELS in the environment are labels that metrics may have. Waits at
+most PATIENCE seconds for series that do not exist yet. Prints one complaint per line, and exits with 1 if there is any.
 """
 import json
 import os
@@ -50,13 +52,13 @@ class Server:
             raise ValueError(json.load(error)["error"]) from error
 
     def evaluate(self, expression):
-        """The labels of what it makes. Raises ValueError where it does not parse."""
+        """The labels of each series in the result. Raises ValueError if the expression does not parse."""
         answer = self.ask("query", query=expression)
         return [one["metric"] for one in answer["result"]] if answer["resultType"] == "vector" else [{}]
 
     def evaluate_in_time(self, expression, wanted=None):
-        """The same, waiting for the first scrapes and rules; and for a (label, value), that one of them has it: hosts are
-        not scraped at one time."""
+        """The same, but waits for a result, because the first scrapes and rules need time. With `wanted`, which is a
+        (label, value), waits for a series that has it, because hosts are not scraped at the same time."""
         while True:
             made = self.evaluate(expression)
             there = made if wanted is None else [one for one in made if one.get(wanted[0]) == wanted[1]]
@@ -65,7 +67,7 @@ class Server:
             time.sleep(0.5)
 
     def labels_of(self, metric):
-        """All that its series have; none: there is no such metric."""
+        """All labels of the metric's series. Empty if there is no such metric."""
         if metric not in self.labels:
             self.evaluate_in_time(metric)
             self.labels[metric] = set().union(*(set(one) for one in self.ask("series", **{"match[]": metric})))
@@ -73,8 +75,8 @@ class Server:
 
 
 def read_expression(expression):
-    """The selectors of an expression, as (metric, text with its matchers, labels matched), the labels that it groups by,
-    and those that it leaves out."""
+    """The selectors of an expression, as (metric, text with its matchers, labels in the matchers); the labels that the
+    expression groups by; and the labels that it leaves out."""
     tokens = [(one.lastgroup, one.group(one.lastgroup)) for one in TOKEN.finditer(expression) if one.lastgroup]
     selectors, grouped, left_out = [], set(), set()
     i = 0
@@ -102,7 +104,7 @@ def read_expression(expression):
 
 
 def check_selectors(server, where, expression):
-    """Each of its metrics exists with the labels and the values that it is asked for."""
+    """Checks that each metric of the expression exists, with the labels and values that the expression uses."""
     selectors, grouped, left_out = read_expression(expression)
     known = set()
     if not selectors:
@@ -139,7 +141,7 @@ class Dashboard:
         self.variables = {one["name"]: one for one in self.board["templating"]["list"]}
 
     def choose(self, instance):
-        """What is chosen in each variable, as far as an instance has it; of a list all."""
+        """A value for each variable: the one for this instance, or all values if the variable offers that, or the first."""
         values = {}
         for name, variable in self.variables.items():
             if variable["type"] == "datasource":
@@ -208,7 +210,8 @@ class Dashboard:
             self.check_columns(where, panel, labels, columns)
 
     def check_target(self, where, target, values):
-        """It parses, what it selects exists, and makes something: of the real pebsd, if that has all its metrics."""
+        """Checks that the expression parses, selects series that exist, and has a result. Uses the real pebsd if it
+        has all the metrics, or else the example. Returns the labels of the result."""
         real, example = (substitute(target["expr"], values[one]) for one in (self.real, self.example))
         try:
             self.server.evaluate(real)
@@ -226,7 +229,7 @@ class Dashboard:
         return made
 
     def check_columns(self, where, panel, labels, columns):
-        """What a table renames, hides, formats and links to is there."""
+        """Checks that the columns exist which a table renames, hides, formats or links to."""
         named = labels | columns | {"Time"}
         for step in panel["transformations"]:
             renamed = step["options"].get("renameByName", {})

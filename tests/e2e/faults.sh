@@ -174,7 +174,7 @@ has_samples() {
 	ctl --json show "$1" 2>/dev/null | jq -ne 'input | .events | length > 0' >/dev/null
 }
 
-# work_in N: runs a process in the cgroup N below that one. The process touches fresh memory.
+# work_in N: runs a process in the cgroup N below the test's own cgroup. The process touches fresh memory.
 work_in() {
 	(
 		echo "$BASHPID" >"$cgroup/$1/cgroup.procs"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The benchmarks themselves: a round of cheap ones must give a result. A comparison must find what became worse, and
-# nothing in equal runs. Measurements may fail or be impossible. The measured values do not matter here.
+# The benchmarks themselves: a round of cheap ones must give a result. A comparison must report a result that
+# became worse, and must report nothing for equal runs. Measurements may fail or be impossible. The measured values
+# do not matter here.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The collector's file (config/opentelemetry), as far as it can be tested without a collector, which Debian 12 does not
-# have. It must be YAML and its pipeline must use what the file defines. Prometheus must scrape a real pebsd with the
-# configuration of its receiver.
+# The collector's file (config/opentelemetry), as far as it can be tested without a collector, which Debian 12 does
+# not have. It must be YAML, and its pipeline must use exactly the components that the file defines. Prometheus
+# must scrape a real pebsd with the configuration of its receiver.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl python3 promtool prometheus
@@ -31,7 +31,8 @@ for kind in "receivers", "processors", "exporters":
 expect("the first processor", pipeline["processors"][0], "memory_limiter")
 expect("the last processor", pipeline["processors"][-1], "batch")
 config = yaml.safe_dump(collector["receivers"]["prometheus"]["config"])
-# The collector would take one for a variable of its environment, and Prometheus for a group.
+# The collector would expand a dollar as a variable of its environment, and Prometheus as a group of a regular
+# expression.
 expect("dollars in the receiver's configuration", config.count("$"), 0)
 print(config)
 END

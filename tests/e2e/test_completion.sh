@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# bash, zsh and fish must offer what pebsctl and pebsd accept: every verb, option and order, nothing else, for each verb
-# its options, and the cgroups and rules that the daemon has. The shells themselves do the completion.
+# bash, zsh and fish must offer exactly the words that pebsctl and pebsd accept: every verb and order, the options
+# of each verb, and the cgroups and rules that the daemon has. The shells themselves do the completion.
 # shellcheck source=tests/e2e/daemon.sh
 . "${0%/*}/daemon.sh"
 need jq

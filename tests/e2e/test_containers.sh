@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the path of a recorded cgroup shows about its container is in JSON, in `show`, and in metrics if configured, also
-# after a reload. Names of this host must not be used for containers of another host.
+# The facts about a container that the path of a recorded cgroup contains must be in JSON, in `show`, and in
+# metrics if configured, also after a reload. Names of this host must not be used for containers of another host.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl pgrep promtool

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# How pebsctl looks closer: it waits, shows its progress, can be left, and writes files completely or not at all. The
-# daemon in this test has made-up zooms.
+# The verbs of pebsctl that show details, such as zoom: they wait, show their progress, can be left, and write
+# files completely or not at all. The daemon in this test has made-up zooms.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq

@@ -23,9 +23,9 @@ set_clock() {
 	stepped=$1
 }
 
-# lasted WHAT LEAST: expects at least this many ms from `begun` to the end, which has come. If the clock is set forward, a
-# duration of that clock would be over at once. If it is set back, it would not be over in an hour. There is no other
-# limit: pebsd may get no CPU for long.
+# lasted WHAT LEAST: call it when WHAT has ended. Expects that it lasted at least LEAST ms since `begun`. If the
+# clock was set forward, a duration of that clock would be over at once. If the clock was set back, the duration
+# would not be over in an hour. There is no upper limit: pebsd may get no CPU for long.
 lasted() {
 	local ms=$(($(uptime_ms) - begun))
 	[ "$ms" -ge "$2" ] || fail "$1, the clock set by $stepped s: $ms ms, not $2"

@@ -209,7 +209,7 @@ static unsigned long long seen(void)
 	return strtoull(text, NULL, 10);
 }
 
-/* Each of these is logged. */
+/* Calls methods that pebsd logs, and expects that it still samples. */
 static void works_on(const char *when)
 {
 	unsigned long long before = seen(), after = 0;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# cgroup2 or /proc is missing, or disappears while pebsd runs. pebsd reports what depends on it as missing, and
-# everything else continues.
+# cgroup2 or /proc is missing, or disappears while pebsd runs. pebsd reports the data that depend on it as missing,
+# and everything else continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"

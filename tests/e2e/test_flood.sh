@@ -133,7 +133,7 @@ still_samples 'after kills'
 minutes=$((($(uptime_ms) - began) / 60000))
 named 'three kills' "the HTTP endpoint's process was killed by signal 9 (KILL)" $((1 + minutes))
 quiet 'three kills' $((1 + minutes))
-# A body has the counts of the last collection.
+# Wait, because the scraped body has the counts of the last collection.
 restarts() {
 	[ "$(local_scrape)" = 200 ] && sed -n 's/^pebsd_http_restarts_total //p' "$work/metrics"
 }

@@ -34,8 +34,8 @@ expect 'malformed' 0 "$(status .samples.lost.malformed)"
 named 'growth' 'added slots for cgroups: ' 9
 ! grep -q 'cgroup slots are in use, and the limit is' "$work/log" || fail 'a limit that is far is told'
 
-# Up to the limit, with a warning before it. Cgroups after that are named. The first of them may be named before the
-# table has grown to the limit, as the burst is faster.
+# The table grows up to the limit, and the log has a warning before that. Cgroups beyond the limit are named. The
+# first of them may be named before the table has grown to the limit, because the burst is faster.
 known='.without_slot >= 50 and (.no_slot | length) >= 50'
 seq $((n + 1)) $((limit + 50)) | (cd "$cgroup" && xargs mkdir)
 until_is 'the limit is reached, and those beyond it are known' true status ".slots == $limit and $known"

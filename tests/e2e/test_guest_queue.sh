@@ -19,7 +19,8 @@ fail() {
 	exit 1
 }
 
-# A script instead of QEMU. It prints what tests/guest/inside/run.sh prints, and sources the file of each test.
+# A script instead of QEMU. It prints the same lines as tests/guest/inside/run.sh, and sources the file of each
+# test.
 cat >emulator <<'END'
 #!/bin/bash
 while [ $# -gt 0 ]; do
@@ -34,7 +35,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 kind=$series,$machine,$cpus
-# The name of the usual kind is the series alone.
+# A guest of the usual machine, skylake-server with one CPU, is named by the kernel's series alone.
 [ "$machine,$cpus" != skylake-server,1 ] || kind=$series
 [ "$root" = initrd ] || kind+=,$root
 : >"$serial"
@@ -163,7 +164,7 @@ ran '1 7 dies'
 grep -q '^not ok - 7,skylake-server,1: dies: Oops: .* while it ran: ' out || fail "$(cat out)"
 grep -q '^not ok - 7,skylake-server,1: short: not run, Oops: ' out || fail "$(cat out)"
 grep -q '^not ok - 7,skylake-server,1: the kernel complained, Oops: ' out || fail "$(cat out)"
-# A stalled CPU is a complaint, too.
+# A stalled CPU counts as a complaint of the kernel, too.
 # shellcheck disable=SC2016
 test_of stands 'echo "[  221.037671] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:" >>$serial; echo passed stands 60'
 runs 7 stands

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Tests how `make test-hardware` evaluates pebsd's output, without any hardware. A stand-in for pebsd answers at once what a
-# machine would have given in the requested time.
+# Tests how `make test-hardware` evaluates pebsd's output, without any hardware. A stand-in for pebsd answers at
+# once with the data that a machine would have given in the requested time.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq

@@ -14,8 +14,8 @@ wakeups() {
 	awk '/^voluntary_ctxt_switches:/ { sum += $2 } END { print sum }' "/proc/$daemon/task/"*/status
 }
 
-# Work of earlier requests, and writes that wait for the disk, may still end, and later if others take the CPUs.
-# So this is tried several times: a pebsd that wakes up for more than its collections does so each time.
+# Work for earlier requests, and writes that wait for the disk, may go on for a while, and longer if others take
+# the CPUs. So the measurement is repeated: a pebsd that wakes up for more than its collections does so each time.
 for _ in 1 2 3 4 5; do
 	before=$(wakeups)
 	began=$(uptime_ms)

@@ -110,7 +110,7 @@ labels = re.search(r"^labels = (.*)$", config["pebsd.conf"], re.M).group(1)
 if f"`labels = {labels}`" not in readme:
     complain("README.md has other labels than the ConfigMap")
 
-# The memory limit has room for all that MEMORY of pebsd(8) says of a pod.
+# The memory limit must have room for the amounts that MEMORY in pebsd(8) lists for a pod.
 with open("daemon/man/pebsd.8") as file:
     manual = file.read()
 pod = re.search(r"^A pod has (\d+) MiB .*?^to (\d+)M\.$.*?^So up to (\d+) MiB .*?^For 1,000 cgroups, (\d+) MiB .*?"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The language check passes, finds its turns in every kind of file, and lets good sentences pass.
+# The language check must pass for this repository, find the turns of phrase that it forbids in every kind of file,
+# and let good sentences pass.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -21,7 +22,8 @@ fail() {
 tool=$PWD/tests/tools/language.py
 cd "$work"
 
-# finds FILE LINE...: each of these lines of the file has a turn, and no other line has one. The text is standard input.
+# finds FILE LINE...: expects a forbidden turn in each of these lines of the file, and in no other line. The text
+# is standard input.
 finds() {
 	local file=$1 expected found
 	shift

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `pebsd --origin model` in the running kernel. Its report of each workload must agree with what tools/model_truth says
-# about all loads of that workload, within the confidence that the number of samples allows. No sample may be missing,
-# and every output must say that the samples are a model's.
+# `pebsd --origin model` in the running kernel. Its report of each workload must agree with the output of
+# tools/model_truth, which is about all loads of that workload, within the confidence that the number of samples
+# allows. No sample may be missing, and every output must say that the samples are a model's.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl
@@ -163,7 +163,8 @@ more_seen() {
 }
 until_true 'more samples come' more_seen
 
-# A reload applies what it can, reports what has to wait, and refuses what is not possible.
+# A reload applies the settings that it can change, reports those that wait for a restart, and refuses impossible
+# ones.
 printf '[sampling]\norigin = model\ninterval = 300ms\n[model]\ncpu = icelake\nworkloads = mix\n' >"$work/live.conf"
 exits 'reload' 0 ctl reload
 grep -q 'applied: interval' "$work/said" || fail "what changed is not told: $(cat "$work/said")"

@@ -6,7 +6,7 @@
 need jq curl
 
 file=$(recording)
-# Replaces a name in the recording by this one, of the same length, cut within a character.
+# Replaces a name in the recording by one of the same length that is cut within a character.
 LC_ALL=C sed 's,/system.slice/nginx.service,/system.slice/nginx.servic\xc3,g' "$file" >"$work/hostile.perf.data"
 cmp -s "$file" "$work/hostile.perf.data" && fail 'the recording has no such cgroup any more'
 shown=$'/system.slice/nginx.servic\xef\xbf\xbdc3'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What pebsd --probe says about machines made of files, and about this machine with and without the privileges it needs.
+# Tests the output of pebsd --probe for machines made of files, and for this machine with and without the
+# privileges that the probe needs.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
@@ -64,7 +65,8 @@ exits 'the same as JSON' 3 configured loads --json
 jq -ne 'input | (.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
 	fail "$(cat "$work/said")"
 
-# told WHAT WORDS COMMAND...: this machine's probe says so as a refusal or, if it refuses nothing, as a note
+# told WHAT WORDS COMMAND...: expects WORDS in the output of this machine's probe, as a refusal or, if nothing is
+# refused, as a note
 told() {
 	local what=$1 words=$2 status=0
 	shift 2

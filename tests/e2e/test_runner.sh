@@ -116,8 +116,9 @@ expect 1 '3 passed, 2 failed, 1 skipped' '^why it failed$' 'failed: bad.sh: exit
 # shellcheck disable=SC2016 # the script's
 script hangman 'kill -KILL "$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$PPID/status")"'
 expect 1 '1 passed, 1 failed, 0 skipped' 'failed: hangman.sh: what ran it is gone' -- -j 2 good.sh hangman.sh
-# A test that must run alone waits for those before it, and those after it wait for it.
-# Each of them fails if it meets another one. It waits for that, for the tenths of a second in the file `patience`.
+# A test that must run alone waits for those before it, and those after it wait for it. Each of these tests fails
+# if it runs at the same time as another one. To find out, it stays for the time in the file `patience`, in tenths
+# of a second.
 # shellcheck disable=SC2016 # the script's
 script busy 'mkdir busy || { : >met; exit 1; }
 n=$(cat patience)

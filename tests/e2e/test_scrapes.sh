@@ -17,9 +17,9 @@ for _ in $(seq 40); do
 	deaf+=("$fd")
 done
 
-# A whole body is as of one collection, including the process metrics. Requests before the next collection get the same
-# bytes in any encoding. A collection may come between two scrapes, but not within all pairs of scrapes. In bodies made
-# for each request, the CPU time of the process would differ.
+# All values of a body belong to one collection, including the process metrics. Requests before the next collection
+# get the same bytes in any encoding. A collection may come between two scrapes, but not within all pairs of
+# scrapes. In bodies made for each request, the CPU time of the process would differ.
 cpu() {
 	sed -n 's/^process_cpu_seconds_total //p' "$1"
 }
@@ -36,7 +36,7 @@ done
 [ "$alike" -ge 1 ] || fail 'no two scrapes of one collection were alike'
 [ "$made" -ge 3 ] || fail "only $made bodies were made in all that time"
 
-# Twenty at the same time, in both formats and encodings.
+# Twenty clients scrape at the same time, in both formats and encodings.
 pids=()
 for i in $(seq 20); do
 	headers=()

@@ -67,7 +67,7 @@ said=$("$work/ask_name" "$work/socket" "$pid") || fail "no answer: $said"
 grep -q "r-xp .* $work/closed/ask_name$" <<<"$said" || fail "what it executes from: $said"
 ! grep -q 'rw-p' <<<"$said" || fail "more than what it executes from: $said"
 
-# Only root may send requests, because the socket is root's, whatever the mode of the socket is.
+# The socket belongs to root. Therefore only root may send requests, whatever the mode of the socket is.
 chmod 666 "$work/socket"
 ! setpriv --reuid=65533 --regid=65533 --clear-groups "$work/ask_name" "$work/socket" "$pid" >"$work/said" 2>&1 ||
 	fail "a stranger was answered: $(cat "$work/said")"

@@ -122,7 +122,7 @@ chmod 644 "$work/untimed.perf.data"
 exits 'without times' 2 test_rules --replay "$work/untimed.perf.data" --config "$work/db-p99.conf"
 grep -q 'its samples have no times' "$work/said" || fail "without times: $(cat "$work/said")"
 
-# Calls that are not tests.
+# Calls that lack rules, or a recording or model to judge, are refused.
 : >"$work/none.conf"
 exits 'no rules' 2 test_rules --replay "$step" --config "$work/none.conf"
 grep -Fq '[rule NAME]' "$work/said" || fail "no rules: $(cat "$work/said")"

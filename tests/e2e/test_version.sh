@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `--version --json` names what runs. These are the libraries that ldd shows and no others, with the build IDs that
-# readelf shows, the versions that pkg-config and the libraries report, and the BPF objects that were built. Without
-# --json, only name and version are printed.
+# `--version --json` must name the parts that run: the libraries that ldd shows and no others, with the build IDs
+# that readelf shows, the versions that pkg-config and the libraries report, and the BPF objects that were built.
+# Without --json, only name and version are printed.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq readelf ldd pkg-config

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as the store of alerts: it is refused, or what is read can be written and read back unchanged. */
+/*
+ * Any bytes as the store of alerts: the store is refused, or its content can be written and read back
+ * unchanged.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>

@@ -69,7 +69,7 @@ static void check_rules(const struct config *config)
 	(void)rules_free(copies, config->n_rules);
 }
 
-/* A byte 0xff, which no file may contain, starts a second file. It may override what the first one sets. */
+/* A byte 0xff, which no file may contain, starts a second file. It may override values of the first file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *second = size ? memchr(data, 0xff, size) : NULL;

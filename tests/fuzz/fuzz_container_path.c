@@ -21,7 +21,7 @@ static void check_ids(const struct container_labels *labels)
 {
 	const char *id = labels->text[CONTAINER_LABEL_ID], *uid = labels->text[CONTAINER_LABEL_POD_UID];
 
-	/* These become parts of file names. */
+	/* The ids become parts of file names. */
 	if (*id && (strlen(id) != CONTAINER_ID_LENGTH || !is_made_of(id, "0123456789abcdef")))
 		abort();
 	if (*uid && ((strlen(uid) != 32 && strlen(uid) != 36) || !is_made_of(uid, "0123456789abcdef-")))

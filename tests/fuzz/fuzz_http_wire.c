@@ -2,8 +2,8 @@
 /*
  * Any bytes that a hijacked process for HTTP may send to pebsd. The input is a list of packets, each a length
  * of two bytes and as many bytes, over a real socket to a real broker. The broker answers each packet or ends
- * the connection. What it read must be the same after it is written and read again. A body must be made once,
- * however often it is requested.
+ * the connection. A packet that it accepts must be the same after it is written and read again. A body must
+ * be made once, however often it is requested.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 			abort();  \
 	} while (0)
 
-/* More than the broker answers in a second, so that no request waits. */
+/* Fewer than HTTP_QUESTIONS_AT_ONCE, so that no request waits. */
 #define PACKETS_MAX 40
 
 struct world {

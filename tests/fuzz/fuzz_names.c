@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the name of a cgroup, on each way out: JSON, Prometheus, a line of the log, a terminal, the
- * environment of an alert's unit. What is written is read again. It must be exactly the name in its printable
+ * environment of an alert's unit. Each output is read back and must be exactly the name in its printable
  * form. Also tries any bytes as patterns and paths, and as extended attributes of a cgroup.
  */
 #include <json-c/json.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes sent to pebsd-opener, and any answer from it. They are read or refused, and what was read must be
- * the same after it is written again. The first byte selects the receiver of the rest, the second how many
+ * Any bytes sent to pebsd-opener, and any answer from it. A message is refused, or it is read and must be the
+ * same after it is written again. The first byte selects the receiver of the rest, the second how many
  * descriptors came with it. An event that the opener allows must be one of pebsd's and must not contain
  * anything that a sample must never have.
  */

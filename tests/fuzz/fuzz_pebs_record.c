@@ -2,8 +2,8 @@
 /*
  * Any bytes as a PEBS buffer. Byte 0 is the format, byte 1 the enabled counters, and the rest are records. If
  * the highest bit of byte 0 is set, adaptive records get valid first words, which are rarely found by chance.
- * Each walk must end and deliver to each counter the records that name it, as many as were counted. What was
- * read is written as the same bytes.
+ * Each walk must end and deliver to each counter the records that name it, as many as were counted. Each
+ * record that was read must give the same bytes when it is written.
  */
 #include <stdint.h>
 #include <stdlib.h>

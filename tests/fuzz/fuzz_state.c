@@ -2,7 +2,7 @@
 /*
  * Any bytes as the state that another process left: as the memory itself, and as complete records. The
  * ledger, the collection, the series and the rules refuse it, or restore it and continue. Then they collect
- * and judge, and what they save is restored again.
+ * and judge, and the state that they save is restored again.
  */
 #include <errno.h>
 #include <stdint.h>

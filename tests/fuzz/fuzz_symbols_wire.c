@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any answer of a hijacked symbolizer, and any request to one: it is read completely or refused. What was
- * read must be consistent, and the same after it is written and read again.
+ * Any answer of a hijacked symbolizer, and any request to one: the message is read completely or refused. A
+ * message that was read must be consistent, and the same after it is written and read again.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a record of a zoom's ring, for an event with any of the fields that a zoom requests. What is
- * read must stay within the record and within the space for stacks, and must pass through a recording
- * unchanged.
+ * Any bytes as a record of a zoom's ring, for an event with any of the fields that a zoom requests. The
+ * fields that are read must stay within the record and within the space for stacks, and must pass through a
+ * recording unchanged.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -106,8 +106,8 @@ hash_of() {
 	} | sha256sum | cut -d ' ' -f 1
 }
 
-# cached NAME [WORD]: prints the place in the cache for what NAME.sh makes, for a series or release WORD. The place
-# contains the hash of the script, so that checkouts with different scripts do not use each other's.
+# cached NAME [WORD]: prints the place in the cache for the result of NAME.sh, for a series or release WORD. The
+# place contains the hash of the script, so that checkouts with different scripts do not use each other's.
 cached() {
 	local scripts=${BASH_SOURCE[0]%/*} hash
 	hash=$(hash_of "$scripts/$1.sh" "$scripts/common.sh" -- "${2:-}")

@@ -88,7 +88,7 @@ pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$IC
 # Megabytes. A root in memory takes its space from the first node, and test_hardware.sh needs another 300.
 memory=1024
 [[ ,$words_of_kind, != *,whole,* ]] || memory=1536
-# Two sockets with one CPU and half of the memory each. Memory of the other one is remote.
+# Two sockets with one CPU and half of the memory each. Memory of the other socket is remote.
 topology=("$cpus")
 if [ "$cpus" = 2 ]; then
 	topology=("$cpus,sockets=2")

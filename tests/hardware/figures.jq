@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The values of the report: what `pebsd --once --json` says about one cgroup's loads and about the whole event.
-#   jq --arg cgroup PATH --arg pmu NAME --argjson seconds N --argjson period N -f figures.jq
+# The values of the report, from the output of `pebsd --once --json`: those of one cgroup's loads, and those of the
+# whole event.
 def loads: .events | to_entries | map(select(.key == "loads" or .key == "loads:" + $pmu)) | .[0].value;
 (.total | loads) as $all
 | ([.cgroups[] | select(.cgroup == $cgroup)][0] // {events: {}} | loads) as $mine

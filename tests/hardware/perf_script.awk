@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Adds up what `perf script -F weight,data_src` says about each sample, as JSON: {"samples", "mean", "sources"}, with
-# the sources in pebsd's words. A line is "… |OP LOAD|LVL L3 or L3 hit|SNP None|…   WEIGHT".
+# Adds up the samples in the output of `perf script -F weight,data_src`, as JSON: {"samples", "mean", "sources"},
+# with the sources in pebsd's words. A line is "… |OP LOAD|LVL L3 or L3 hit|SNP None|…   WEIGHT".
 {
 	split($0, part, "[|]LVL "); level = part[2]; sub(/\|.*/, "", level)
 	source = "unknown"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Checks on a machine with PEBS or IBS whether pebsd's values are right. A program chases pointers through memory that
-# fits into L2, L3, this node's DRAM and another node's DRAM, in its own cgroup. First pebsd and then `perf mem record`
-# sample the machine. The values of each are compared with what they must be, and with each other.
+# Checks on a machine with PEBS or IBS whether pebsd's values are right. A program chases pointers through memory
+# that fits into L2, L3, this node's DRAM and another node's DRAM, in its own cgroup. First pebsd and then `perf
+# mem record` sample the machine. The values of both are compared with the expected values, and with each other.
 #
 # Prints a report of several tests, as tests/run.sh -p reads it. Leaves everything in one text, $REPORT, which can be
 # mailed or attached to a bug. It begins with the verdict.
@@ -236,7 +236,7 @@ ask_enough() {
 	done
 }
 
-# The same with perf, for the same time. Neither build ids nor symbols of the kernel are needed (-B, -U).
+# Samples the chase with perf, for the same time. Neither build ids nor symbols of the kernel are needed (-B, -U).
 record_by_perf() {
 	rm -f "$work/perf.data"
 	! command -v perf >/dev/null ||
@@ -403,7 +403,7 @@ while read -r pmu cpus; do
 	fi
 done < <(jq -r '.[] | "\(.pmu) \(.cpus // "0")"' "$work/loads")
 
-# Most of it is not in L2, and those loads take longer than the default ldlat.
+# Most of the memory of this chase is not in L2, and loads from there take longer than the default ldlat.
 try_cost $((4 * l2)) "$cpu" "$node"
 
 write_report

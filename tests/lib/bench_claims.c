@@ -8,7 +8,7 @@
 #define RATIO_GROUP "ratio"
 
 const struct bench_claim bench_claims[] = {
-	/* 50 ns if the empty program takes 30. */
+	/* The program with pebsd may take 50 ns if the empty one takes 30 ns. */
 	{.name = "pebsd's program over an empty one, of that",
 	 .told = "pebsd's program over an empty one, of the empty one",
 	 .over = {"body/pebsd"},

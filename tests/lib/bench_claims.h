@@ -14,7 +14,7 @@ struct bench_claim {
 	const char *name;     /* name of a ratio; NULL: a limit on over[0] */
 	const char *told;     /* description for people; NULL: the name */
 	const char *over[2];  /* results, "group/name", that are added up; the second may be NULL */
-	const char *under[2]; /* the same; all have one unit */
+	const char *under[2]; /* the divisor, added up in the same way; all results have one unit */
 	double at_most;       /* 0: no such limit */
 	double at_least;
 };

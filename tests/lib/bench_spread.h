@@ -29,7 +29,7 @@ struct bench_spread bench_spread_of(const double *values, size_t n, enum bench_b
 enum bench_change {
 	BENCH_SAME,
 	BENCH_WORSE,
-	BENCH_IMPROVED, /* and better */
+	BENCH_IMPROVED, /* they differ, and B is better */
 	BENCH_UNKNOWN,  /* one has fewer than BENCH_ROUNDS rounds, or neither direction is better */
 };
 

@@ -44,8 +44,8 @@ struct coverage coverage_quantile(const struct coverage_settings *settings, cons
 				  double q);
 
 /*
- * Uses two latencies, where bounds fail as often as they are allowed to. For `low`, the true quantile is at
- * the end of the lower latency, and for `high` at the start of the higher one.
+ * Uses two latencies, for which bounds fail as often as they are allowed to. For `low`, the true quantile is
+ * at the end of the lower latency, and for `high` at the start of the higher one.
  */
 struct coverage coverage_edge(const struct coverage_settings *settings, u64 n, double q);
 

@@ -15,8 +15,8 @@
 struct policy *example_policy(void);
 
 /*
- * The report names /batch, and does not name /. Returns NULL if memory runs out. Free it with
- * neighbours_report_free().
+ * Returns a report of neighbours that names /batch and does not name /. Returns NULL if memory runs out. Free
+ * it with neighbours_report_free().
  */
 struct neighbours_report *example_neighbours(void);
 

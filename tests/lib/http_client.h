@@ -25,7 +25,7 @@ int http_client_connect(const struct endpoint *server);
 /* Sends until all is sent, the server closes the connection, or the deadline has passed. */
 void http_client_send(struct endpoint *server, const struct http_client *client, const char *text);
 
-/* Receives what is available. Returns true once there was data or the end. */
+/* Receives the bytes that are available. Returns true once there was data or the end. */
 bool http_client_receive(struct http_client *client);
 
 /* Receives the complete answer. Fails the test if it does not end before the deadline. */

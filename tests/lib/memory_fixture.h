@@ -34,7 +34,10 @@ struct retired memory_fixture_later(struct memory_fixture *fixture, u64 address)
 /* Loads `lines` lines from `address` on, each long after the one before. */
 void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines, u64 stride);
 
-/* Expects where an access found its line, and what the other cores answered. Evaluates to the access itself. */
+/*
+ * Expects an access to find its line at this place, and the other cores to give this answer. Evaluates to the
+ * access itself.
+ */
 #define expect_found(load, at, found)                                                                  \
 	({                                                                                             \
 		struct retired _load = (load);                                                         \

@@ -25,7 +25,7 @@ struct event fixture_event(enum event_role role, const char *pmu);
  */
 struct rule fixture_rule(const char *name, char **pattern);
 
-/* Has one event for loads unless `events` is given. Aborts if memory runs out. */
+/* Creates a policy with one event, for loads, unless `events` is given. Aborts if memory runs out. */
 void fixture_new(struct policy_fixture *fixture, const struct rule *rules, size_t n);
 void fixture_new_events(struct policy_fixture *fixture, const struct rule *rules, size_t n,
 			const struct event *events, size_t n_events);

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The page at /, opened in Chromium. It must show what pebsctl says, on a wide and on a narrow screen, and work with the
-# keyboard. A name must never become markup. The page must request only from pebsd, once per collection, and must not
-# violate its policy. It must say when pebsd does not answer. Leaves pictures of it in build/page/.
+# The page at /, opened in Chromium. It must show the same values as pebsctl, on a wide and on a narrow screen, and
+# work with the keyboard. A name must never become markup. The page must request only from pebsd, once per
+# collection, and must not violate its policy. It must say when pebsd does not answer. Leaves pictures of it in
+# build/page/.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . tests/e2e/daemon.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Go's own pprof must read what pebsd writes, with the same totals. $TOOLS/example_profile writes a file.
+# Go's own pprof must read the profiles that pebsd writes, with the same totals. $TOOLS/example_profile writes a
+# file.
 set -u
 fail() {
 	printf '%s\n' "$*" >&2

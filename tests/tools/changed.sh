@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Prints the C files that changed since a commit, then those that include a changed header, each once.
 #   changed.sh COMMIT OBJECTS
-# OBJECTS: the directory with the dependencies (*.d) of the last build, which show who includes what. A file that was
-# never built is printed only if it changed itself.
+# OBJECTS: the directory with the dependencies (*.d) of the last build, which list the headers that each file
+# includes. A file that was never built is printed only if it changed itself.
 set -eu
 
 changed=$(git diff --name-only --diff-filter=d "$1" -- '*.c' '*.h' && git ls-files --others --exclude-standard '*.c' '*.h')

@@ -35,7 +35,7 @@ def sources():
 
 
 def includes(files):
-    """Which sources each source includes. Generated headers and those of libraries are not among them."""
+    """The sources that each source includes, without generated headers and headers of libraries."""
     known = set(files)
     result = {}
     for path in files:
@@ -52,7 +52,7 @@ def includes(files):
 
 
 def folders(arrows):
-    """The same arrows between folders."""
+    """The arrows between folders that follow from the arrows between their sources."""
     graph = {}
     for path, targets in arrows.items():
         graph.setdefault(os.path.dirname(path), set()).update(os.path.dirname(target) for target in targets)
@@ -62,7 +62,7 @@ def folders(arrows):
 
 
 def calls(objects, files):
-    """Which sources use functions and variables of which, by the symbols of their objects."""
+    """The sources whose functions and variables each source uses, by the symbols of their objects."""
     paths = {os.path.join(objects, path[:-2] + ".o"): path for path in files if path.endswith(".c")}
     present = [path for path in paths if os.path.exists(path)]
     lines = subprocess.run(["nm", "-A", "-P"] + present, check=True, capture_output=True, text=True).stdout
@@ -83,7 +83,7 @@ def calls(objects, files):
 
 
 def reachable(graph):
-    """What each name leads to, by however many arrows."""
+    """The names that can be reached from each name, by any number of arrows."""
     result = {}
     for name in graph:
         seen = set()
@@ -105,7 +105,7 @@ def circles(graph):
 
 
 def floors(graph):
-    """How high each folder stands: one above the highest that it includes."""
+    """The height of each folder: one above the highest folder that it includes."""
     result = {}
 
     def floor(name):
@@ -123,7 +123,7 @@ def short(folder):
 
 
 def idea(folder):
-    """What the folder is, by the first line of its README.md: "# NAME: IDEA". Empty if there is none."""
+    """The purpose of the folder, from the first line of its README.md: "# NAME: IDEA". Empty if there is none."""
     try:
         with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
             return file.readline().partition(": ")[2].strip()

@@ -40,7 +40,7 @@ if [ -n "$minimize" ]; then
 	exit 0
 fi
 
-# Inputs that make it fail are kept next to the corpus and named in the output.
+# Inputs that make the fuzzer fail are kept next to the corpus and named in the output.
 command=("$program" -max_total_time="$2" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1
 	-artifact_prefix="$corpus-" "$corpus" ${with_seeds[@]+"${with_seeds[@]}"})
 [ -n "$summary" ] || exec "${command[@]}"

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 
-# The turn, and what to write instead. Matched without regard to case, across line ends.
+# Each forbidden turn of phrase, and the advice for it. Case does not matter, and a turn may go across line ends.
 TURNS = [
     (r"(?:does|do|is|are|was|were)(?: not|n't)? heed(?:s|ed)?", "say that it is ignored or cannot be used"),
     (r"not know what to do with", "unexpected argument"),
@@ -47,17 +47,17 @@ QUOTED = "language: quoted"
 
 C_PARTS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 READ = re.compile(r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto|fish)$|(^|/)(Makefile|_pebs\w+)$")
-# The lists of such turns.
+# These files list forbidden turns, so they are not checked.
 SKIPPED = ("tests/tools/language.py", "tests/e2e/test_language.sh")
 
 
 def blank(text):
-    """As many line ends, and nothing else: keeps the numbers of lines."""
+    """Only the line ends of the text, so that later lines keep their numbers."""
     return "\n" * text.count("\n")
 
 
 def of_c(text):
-    """Comments and strings. Strings that follow each other are one."""
+    """The comments and strings of C sources. Adjacent strings are joined."""
     result, last = "", 0
     for part in C_PARTS.finditer(text):
         between = text[last:part.start()]
@@ -77,7 +77,7 @@ def of_c(text):
 
 
 def of_comments(text):
-    """Comments of scripts and configuration files."""
+    """The comments of scripts and configuration files."""
     lines = []
     for line in text.split("\n"):
         match = re.match(r"\s*#+ ?(.*)", line) or re.search(r"\s# (.*)", line)
@@ -86,7 +86,7 @@ def of_comments(text):
 
 
 def of_manual(text):
-    """Without macros and escapes, whose arguments are text."""
+    """A manual page without macros and escapes. Their arguments stay, because they are text."""
     text = re.sub(r"^\.\\\".*$", "", text, flags=re.M)
     text = re.sub(r"^\.(nf|EX|TS|Bd)\b.*?^\.(fi|EE|TE|Ed)\b", lambda match: blank(match[0]), text, flags=re.M | re.S)
     text = re.sub(r"^\.[A-Z][A-Za-z]? ?", "", text, flags=re.M)
@@ -94,13 +94,13 @@ def of_manual(text):
 
 
 def of_markdown(text):
-    """Without code, and without the glossary, which lists such turns."""
+    """Markdown without code, and without the glossary, which lists forbidden turns."""
     text = re.sub(r"^## Words$.*?(?=^## |\Z)", lambda match: blank(match[0]), text, flags=re.M | re.S)
     return re.sub(r"^```.*?^```", lambda match: blank(match[0]), text, flags=re.M | re.S)
 
 
 def of_rules(text):
-    """Rules of Prometheus: comments and annotations."""
+    """The comments and annotations of Prometheus rules."""
     return "\n".join(re.sub(r"^\s*#", "", line) if re.match(r"\s*(#|summary:|description:|[a-z].*[.\"]$)", line) else "\x00"
                      for line in text.split("\n"))
 
@@ -141,7 +141,7 @@ def findings(path):
 
 
 def listed(path):
-    """The files of a folder without those that are built, as far as their names are known."""
+    """The files of a folder, without those in build/ and .git/."""
     if not os.path.isdir(path):
         return [path]
     found = []

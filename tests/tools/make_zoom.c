@@ -121,7 +121,10 @@ static int add_task(struct zoom_recording *recording, enum zoom_record_kind kind
 	return zoom_recording_add(recording, &record);
 }
 
-/* A sixth of the samples are stores. Two thirds of the loads are in the first function. */
+/*
+ * A sixth of the samples are stores. Of 25 loads, 14 are in the first function, 10 in the second and 1 in the
+ * third.
+ */
 static int add_sample(struct zoom_recording *recording, u32 pid, u64 number, u64 time_ns, struct truth *truth)
 {
 	bool store = number % 6 == 5, hitm = !store && number % 10 == 0;

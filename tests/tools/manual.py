@@ -26,7 +26,7 @@ OTHER = re.compile(r"\.(RS|RE|SY|YS|sp|in|Bl|El)\b")
 # Text between these macros is printed as it is.
 VERBATIM = re.compile(r"\.(nf|EX|TS|Bd)\b")
 VERBATIM_END = re.compile(r"\.(fi|EE|TE|Ed)\b")
-# One page for all, so that positions only grow.
+# A page length that no manual reaches: there is only one page, so positions only grow.
 ENDLESS = ".pl 100000v"
 UNITS_PER_LINE = 40
 
@@ -36,7 +36,8 @@ def mark(number):
 
 
 def prepare(lines):
-    """The page with the reports, and for each line at which a paragraph begins the lines that are not its text."""
+    """The page with commands that report positions. Also, for each line that begins a paragraph: how many lines of the
+    output before its text do not count."""
     text, before = [ENDLESS], {}
     verbatim, distance, lists, section = False, 1, [], ""
     for number, line in enumerate(lines, 1):
@@ -67,7 +68,7 @@ def prepare(lines):
 
 
 def positions(text):
-    """(line of the page, line of the output) of each report."""
+    """(line of the page, line of the output) for each report."""
     command = ["groff", "-t", "-mandoc", "-Tutf8", f"-rLL={COLUMNS}n", "-z"]
     run = subprocess.run(command, input=text.encode(), stderr=subprocess.PIPE, check=True)
     reports = re.findall(r"^paragraph (\d+) (\d+)$", run.stderr.decode(), re.M)
@@ -75,7 +76,7 @@ def positions(text):
 
 
 def long_paragraphs(page):
-    """(line, length, first words) of each."""
+    """(line, length, first words) of each paragraph that is too long."""
     with open(page, encoding="utf-8") as file:
         lines = file.read().split("\n")[:-1]
     text, before = prepare(lines)
@@ -89,7 +90,7 @@ def long_paragraphs(page):
 
 
 def warnings(page):
-    """What groff warns of. It names the page and the line itself."""
+    """The warnings of groff, which contain the page and the line."""
     run = subprocess.run(["groff", "-t", "-mandoc", "-Tutf8", "-ww", "-z", page], stderr=subprocess.PIPE, check=False)
     return run.stderr.decode().splitlines()
 
@@ -100,7 +101,7 @@ def version():
 
 
 def check(page):
-    """What is wrong with the page."""
+    """The mistakes of the page, one line of text each."""
     with open(page, encoding="utf-8") as file:
         text = file.read()
     yield from warnings(page)

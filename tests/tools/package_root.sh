@@ -39,7 +39,7 @@ next_version() {
 	rm -r "$work/next"
 }
 
-# Lists all files, except what apt, dpkg and the tools for users keep about their work.
+# Lists all files, except those in which apt, dpkg and the tools for users record their own work.
 files() {
 	(cd "$root" && find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./var/lib/apt \
 		-o -path ./var/cache/apt -o -path ./var/lib/dpkg -o -path ./var/log \) -prune -o ! -name '*-' -print) | sort

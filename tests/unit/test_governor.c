@@ -103,7 +103,7 @@ Test(governor, the_cost_is_what_a_sample_takes_at_the_present_rate)
 
 /*
  * Three quarters of the budget are 3.2 ms a second, enough for 1,600 samples. With the present cost of a
- * sample, the governor would aim at 2,263 samples, and these would take 3.6 ms.
+ * sample, the governor would aim at 2,263 samples, and these would take 4.15 ms.
  */
 Test(governor, over_budget_it_backs_off_to_where_fewer_samples_that_take_longer_keep_it)
 {

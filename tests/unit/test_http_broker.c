@@ -110,7 +110,7 @@ Test(http_broker, what_it_answers)
 	cr_expect_eq(answer.type, HTTP_TELL_HEALTH);
 	cr_expect_eq(answer.error, EIO);
 	cr_expect_str_eq(answer.text, "every event was refused");
-	/* There are no profiles. */
+	/* The source of this endpoint offers no profiles. */
 	ask(&(struct http_message){.type = HTTP_ASK_PROFILE, .number = 7, .value = 1, .text = "/a"});
 	cr_assert_eq(receive(&answer, &fd), 1);
 	cr_expect_eq(answer.type, HTTP_TELL_REFUSED);
@@ -137,7 +137,7 @@ Test(http_broker, what_is_no_question_is_the_end)
 	cr_expect_str_eq(failed, "sent an invalid request");
 	stop();
 	start();
-	/* An answer is not a question. */
+	/* The process sends a message of a type that only pebsd may send: an answer. */
 	ask(&(struct http_message){.type = HTTP_TELL_SAME});
 	turn(3);
 	cr_expect_str_eq(failed, "sent an invalid request");

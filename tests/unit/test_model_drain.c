@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* To which counter a record belongs: the rules of intel_pmu_drain_pebs_core(), _nhm() and _icl(). */
+/* The counter to which a record belongs: the rules of intel_pmu_drain_pebs_core(), _nhm() and _icl(). */
 #include <string.h>
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When an event is read with read(2), which interrupts its CPU. A file stands in for the descriptor of the
- * event.
+ * The conditions under which an event is read with read(2), which interrupts its CPU. A file stands in for
+ * the descriptor of the event.
  */
 #include <stdio.h>
 #include <sys/mman.h>

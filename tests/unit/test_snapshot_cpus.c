@@ -85,7 +85,10 @@ Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
 	cr_expect_not(cpus[0].filtered.known, "the event filters none");
 }
 
-/* 64 caches of four cores each. Four caches share a stripe, so the samples of a single CPU are not known. */
+/*
+ * A cache for each four of 256 possible CPUs, half of which are present. Two present caches share a stripe,
+ * so the samples of a single CPU are not known.
+ */
 Test(snapshot_cpus, of_256_cpus)
 {
 	struct stripes_cpu topology[256];

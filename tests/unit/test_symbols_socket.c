@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symbolizer that runs as a unit of its own: who may ask it, whom pebsd asks, and what happens if it
- * dies, hangs or is absent. The unit is a process of this test, and its symbolizers are this program.
+ * The symbolizer that runs as a unit of its own: the clients that it answers, the sockets that pebsd trusts,
+ * and the consequences if it dies, hangs or is absent. The unit is a process of this test, and its
+ * symbolizers are this program.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>

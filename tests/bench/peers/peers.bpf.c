@@ -71,7 +71,7 @@ int empty(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* Does what all peers do before they count. */
+/* Only reads the record. The other programs do this, too, before they count. */
 SEC("perf_event")
 int read_only(struct bpf_perf_event_data *context)
 {

@@ -3,9 +3,9 @@
 # counters must be stopped, and pebsd must have collected since.
 #   jq --null-input --from-file hot.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile hot pebsctl --json hot --argjson cgroup ID --arg event CODE
-# The true values from the books must be within the bounds of each item. Items that are not in the tables must be below
-# `absent`. What the program is known to do most must come first, under its names. The output has one line each:
-# "measured TEXT", and "wrong TEXT" for each error.
+# The true values from the books must be within the bounds of each item. Items that are not in the tables must be
+# below `absent`. The functions and variables that the program is known to use most must come first, under their
+# names. The output has one line each: "measured TEXT", and "wrong TEXT" for each error.
 
 def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
 

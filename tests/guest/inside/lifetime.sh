@@ -18,11 +18,11 @@ end_lifetime() {
 }
 trap end_lifetime EXIT
 
-# adapt_unit [LINE...]: adds these lines to pebsd's [Service] until the test ends, besides those that every such test
-# needs. Nothing of a process continues in the next one. After an opening of the events ends and before the next, its
-# books go to $spent and start again at 0. systemd's result of the service goes to $openings/result. Both need
-# privileges that pebsd does not have. The unit must not be running, so that systemd reads its file again at the start
-# without a reload of all units.
+# adapt_unit [LINE...]: adds these lines to pebsd's [Service] until the test ends, besides those that every such
+# test needs. Nothing of a process continues in the next one. After an opening of the events ends and before the
+# next, its books go to $spent and start again at 0. systemd's result of the service goes to $openings/result. The
+# two commands for this need privileges that pebsd does not have. The unit must not be running, so that systemd
+# reads its file again at the start without a reload of all units.
 adapt_unit() {
 	mkdir -p "$openings"
 	{
@@ -132,7 +132,8 @@ last_words() {
 exact() {
 	local before last='' changes=-1
 	stop_counting
-	# Waits for three collections: one may be under way, and the next one reports what that one lost.
+	# Waits for three collections: the first may have begun before the stop, the second begins after it, and
+	# the third reports the losses of the second.
 	while [ $changes -lt 3 ]; do
 		status >"$work/status"
 		before=$last
@@ -156,7 +157,8 @@ exact() {
 	[ ! -s "$work/said" ] || fail "$1: $(<"$work/said")"
 }
 
-# figures TEXT...: prints the measurements. It also goes to the kernel's log, which is kept even if the test passes.
+# figures TEXT...: prints the measurements. The text also goes to the kernel's log, which is kept even if the test
+# passes.
 figures() {
 	say "measured: $*"
 	printf 'guest-tests: %s: measured: %s\n' "${0##*/}" "$*" >/dev/kmsg

@@ -11,7 +11,7 @@ wrong() {
 	say "${machine:+$machine: }$*"
 }
 
-# judge FILTER JQ_OPTION...: prints what the filter concludes about the service and $work/touched.
+# judge FILTER JQ_OPTION...: prints the filter's conclusions about the service, from its books in $work/touched.
 judge() {
 	local what text
 	jq --null-input --raw-output --from-file "$here/$1" --slurpfile books "$work/touched" \

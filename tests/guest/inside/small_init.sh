@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Process 1 of a small guest: sets up what the tests need of systemd's work, and then runs the tests. Such a guest boots
-# in a few seconds, so there can be one for each machine and kernel.
+# Process 1 of a small guest: does the part of systemd's work that the tests need, and then runs the tests. Such a
+# guest boots in a few seconds, so there can be one for each machine and kernel.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys

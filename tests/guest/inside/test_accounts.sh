@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd as a service must count every sample of every cgroup, with its latency, source, snoop and TLB result. pebsctl
-# and /metrics must show what the hardware delivered.
+# pebsd as a service must count every sample of every cgroup, with its latency, source, snoop and TLB result.
+# pebsctl and /metrics must show exactly the samples that the hardware delivered.
 # time limit: 400 s
 # kernels: 6.1 6.12 7
 # takes: 48 s
@@ -41,7 +41,7 @@ for path in "${paths[@]}"; do
 done
 expect 'cgroups whose path this test does not know' 0 "$(figure unnamed)"
 
-# Prometheus gets the same.
+# /metrics must have the same values.
 scrape
 compared=0
 while IFS=$'\t' read -r what name label value; do

@@ -66,7 +66,7 @@ for line in "${sampled[@]}"; do
 	jq --raw-output '.notes[]' "$work/status" | grep "^$key stopped on CPUs" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide with each other, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
-	# Immediately, and then once per minute.
+	# The loss is logged immediately, and then once per minute.
 	logged=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
 	[ "$logged" -ge 1 ] || fail "the journal does not say that $key lost samples"
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"

@@ -20,7 +20,7 @@ load pointer-chase chase.service
 load mix mix.service
 start_pebsd
 
-# dies WHY SIGNAL: sends the signal and waits until it is back.
+# dies WHY SIGNAL: sends the signal and waits until pebsd is back.
 dies() {
 	local restarts read_last all
 	look

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd on a machine whose PMU the emulator imitates, under the kernel's own driver. Its probe must say what the table
-# says, and it must sample what opens there. Each value must equal the emulator's books, for each event, CPU and cgroup.
-# On a machine that cannot be sampled, pebsd must say so and exit with 3. A hybrid has a CPU of each kind, and Skylake
-# server is compared a second time with two CPUs.
+# pebsd on a machine whose PMU the emulator imitates, under the kernel's own driver. Its probe must agree with the
+# table below, and it must sample each event that opens there. Each value must equal the emulator's books, for each
+# event, CPU and cgroup. On a machine that cannot be sampled, pebsd must say so and exit with 3. A hybrid has a CPU
+# of each kind, and Skylake server is compared a second time with two CPUs.
 # kernels: 6.12 6.1 7
 # machines: nehalem sandybridge sandybridge-ep ivybridge haswell broadwell skylake skylake-server skylake-server:2 icelake icelake-server sapphirerapids graniterapids alderlake:2 gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
 # time limit: 900 s
@@ -249,12 +249,14 @@ sample_only() {
 
 case $emulated in
 nehalem | sandybridge | ivybridge | haswell | broadwell)
-	# Several events at once collide: see test_collision.sh. One after the other, each sample must be there.
+	# Events that run at the same time collide: see test_collision.sh. Therefore each event is sampled alone,
+	# and no sample may be missing.
 	all=("${sampled[@]}")
 	for line in "${all[@]}"; do
 		sample_only "$line"
 	done
-	# Loads and stores share a counter there and take turns, so they cannot collide. Neither runs all the time.
+	# On Sandy Bridge and Ivy Bridge, loads and stores share a counter and take turns, so they cannot collide.
+	# Neither runs all the time.
 	case $emulated in sandybridge | ivybridge)
 		sample_only "${all[@]:0:2}"
 		jq --exit-status '.events | .loads.takes_turns_with == ["stores"] and .stores.takes_turns_with == ["loads"]

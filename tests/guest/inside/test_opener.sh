@@ -57,7 +57,7 @@ expect 'who opens events with paranoid at 2' pebsd "$(opened_by)"
 expect 'the opener with paranoid at 2' inactive "$(opener)"
 systemctl stop pebsd.service
 
-# If it is missing, the message says why and what to do.
+# If CAP_PERFMON is not sufficient and there is no pebsd-opener, the message says why and what to do.
 echo 3 >"$paranoid"
 systemctl stop pebsd-opener.socket
 ln -s /dev/null /run/systemd/system/pebsd-opener.socket
@@ -124,5 +124,5 @@ wait_until 'it samples' 60 samples_cpus 0-1
 	fail "$had samples were seen before, and now $(status | jq .samples.seen): it began anew"
 more 'after a start that failed' 1
 
-# Only pebsd and root may reach it.
+# Only pebsd and root may reach the opener's socket.
 expect 'whose the socket is' 'pebsd 600' "$(stat -c '%U %a' /run/pebsd-opener.sock)"

@@ -33,8 +33,8 @@ has_of_others() {
 	[ "$(of_others "$1")" -ge "$2" ]
 }
 
-# ends NAME PROCESS: interrupts a perf that records, which then prints what it wrote. Its status is that signal, or the
-# one that it sends to its command.
+# ends NAME PROCESS: interrupts a perf that records, which then prints what it wrote. Its exit status is 0, 130
+# (that signal) or 143 (SIGTERM, which perf sends to its command).
 ends() {
 	local ended=0
 	kill -INT "$2"

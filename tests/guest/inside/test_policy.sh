@@ -42,7 +42,7 @@ has_state() {
 	[ "$(state_of "$1")" = "$2" ]
 }
 
-# entries MESSAGE_ID: prints how many the journal has
+# entries MESSAGE_ID: prints the number of journal entries of the rule with this message id
 entries() {
 	journalctl --quiet --output=json MESSAGE_ID="$1" PEBSD_RULE=remote | wc -l
 }

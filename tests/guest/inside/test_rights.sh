@@ -20,7 +20,7 @@ leave() {
 }
 trap leave EXIT
 
-# clean: removes what root's attempts leave.
+# clean: removes everything that the attempts of root made.
 clean() {
 	rm -f /etc/rights-made /usr/rights-made /var/lib/rights-made /dev/shm/rights*
 	[ ! -d /sys/fs/cgroup/rights-made ] || rmdir /sys/fs/cgroup/rights-made

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Metrics come through pebsd.socket, from a process without privileges, out of a service without a network. This must
-# hold over restarts and the death of that process, and over a UNIX socket, too. It must end when the service is stopped
-# or cannot start.
+# Metrics come through pebsd.socket, from a process without privileges, out of a service without a network. This
+# must hold over restarts and the death of that process, and over a UNIX socket, too. That process must end when
+# the service is stopped or cannot start.
 # kernels: 6.12 6.1 7
 # takes: 60 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -65,9 +65,9 @@ look
 expect 'the service after that' "active/$pid" "${unit[ActiveState]}/${unit[MainPID]}"
 figures "the process that speaks HTTP: $(awk '/^RssAnon:/ { print $2 }' "/proc/$(speaker "$pid")/status") kB of its own"
 
-# A request during a restart waits, and an accepted request is answered. Newer systemd versions restart the socket, too
-# (job_type_propagate_stop_graceful(), src/core/transaction.c, systemd 257). For a moment there is none, and curl exits
-# with 7. But no accepted connection is closed, which would give another exit code.
+# A request during a restart waits, and an accepted request is answered. Newer systemd versions restart the socket,
+# too (job_type_propagate_stop_graceful(), src/core/transaction.c, systemd 257). For a moment there is no socket,
+# and curl exits with 7. But no accepted connection is closed, which would give another exit code.
 answered=0
 may_refuse=$(systemctl --version | awk 'NR == 1 { print ($2 > 252 ? 7 : "") }')
 systemctl restart --no-block pebsd.service

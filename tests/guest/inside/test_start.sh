@@ -14,7 +14,8 @@
 # The probe opens events, too, and some of its samples may come in a window. Nothing may count before it is over.
 play_paused
 load pointer-chase chase.service
-# As on a fleet where some machines cannot sample: this one can, and the drop-in must not prevent it.
+# The drop-in is for a fleet in which some machines cannot sample. This machine can sample, and the drop-in must
+# not prevent that.
 mkdir -p "${drop_in%/*}"
 cp /usr/share/doc/pebsd/mixed-fleet.conf "$drop_in"
 start_pebsd

@@ -40,7 +40,7 @@ systemctl daemon-reload
 systemctl stop pebsd-opener.service
 start_pebsd
 resume
-# The less time the host gives the guest, the fewer buffers fill.
+# It may take some time until a buffer fills between two context switches.
 wait_until 'a buffer that fills' 100 has_seen
 settle
 compare

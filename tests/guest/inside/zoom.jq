@@ -3,11 +3,11 @@
 # that the zoom opened for the cgroup.
 #   jq --null-input --from-file zoom.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile zoom pebsctl --json zoom --arg event CODE --argjson rate N
-# Every sample that the hardware delivered must be taken or reported as left out. Each function and line must have the
-# values of the books, short by no more than what was left out. What the program is known to do most must come first,
-# with its names and source lines. The line whose parts its two threads write separately must be a false sharing
-# candidate. The line that both write must be true sharing. The output has one line each: "measured TEXT", and "wrong
-# TEXT" for each error.
+# Every sample that the hardware delivered must be taken or reported as left out. Each function and line must have
+# the values of the books, short by no more than what was left out. The functions and variables that the program is
+# known to use most must come first, with their names and source lines. The line whose parts its two threads write
+# separately must be a false sharing candidate. The line that both write must be true sharing. The output has one
+# line each: "measured TEXT", and "wrong TEXT" for each error.
 
 def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
 

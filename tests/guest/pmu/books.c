@@ -15,8 +15,8 @@
 #define COUNTED_MAX 1024U
 
 /*
- * Maximum number of instructions between the read of a counter in a task switch and the next task, 1.6 ms. A switch
- * that pebsd missed within this time after a read is not seen.
+ * Maximum number of instructions between the read of a counter in a task switch and the next task, 1.6 ms. If
+ * pebsd misses a switch within this time after a read, the books do not show it.
  */
 #define SWITCH_MOST 200000U
 

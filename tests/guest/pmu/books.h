@@ -55,7 +55,7 @@ void books_interrupt(struct books *books, const struct core *core, const struct 
 		     const struct guest_memory *memory);
 /*
  * The interrupt ends. Records that were made during the interrupt, and that the driver has taken, belong to
- * the same task.
+ * the task that was running when the interrupt began.
  */
 void books_interrupt_end(struct books *books, const struct core *core);
 
@@ -69,8 +69,8 @@ void books_count(struct books *books, unsigned int cpu, enum books_count count);
 void books_reset(struct books *books);
 
 /*
- * Print JSON, one object per line: by CPU, event, cgroup and task; by CPU; by instruction and address of the
- * watched cgroup.
+ * Prints JSON, one object per line. books_print() prints by CPU, event, cgroup and task, books_print_totals()
+ * by CPU, and books_print_touched() by instruction and address of the watched cgroup.
  *
  * For an event, `overflow` is the number of samples that the driver passes on. `cut` is the number of samples
  * that were due but not passed on: either the event was stopped before there was a record, or the driver

@@ -49,7 +49,7 @@ struct caches_access {
 	bool store, locked, io;
 };
 
-/* Makes an access in the model, and sets what memory_access() sets. */
+/* Makes an access in the model, and sets the same results as memory_access(). */
 void caches_access(struct caches *caches, unsigned int cpu, const struct caches_access *access,
 		   struct retired *ret);
 

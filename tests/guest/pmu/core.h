@@ -78,7 +78,7 @@ struct core {
 	u64 of_loads, of_stores, of_offcore;
 	u64 cycles; /* the core clock */
 	u64 instructions;
-	u64 kept[16]; /* registers that only store what is written: core.c */
+	u64 kept[16]; /* registers that only store the written value: core.c */
 	u64 amd_select[6], amd_count[6];
 	u64 armed;        /* counters whose overflow was reported but that have no record yet */
 	u32 ibs_tag_left; /* accesses until the one that IBS tags */
@@ -127,8 +127,8 @@ u64 core_instructions_left(const struct core *core);
 
 /*
  * Returns whether a record may be made after these instructions, loads and stores and one core_access(). Only
- * then do core_passed() and core_access() need an exact `moment`. Otherwise its address may be any in the
- * same half of the address space.
+ * then do core_passed() and core_access() need an exact `moment`. Otherwise the address in `moment` may be
+ * any address in the same half of the address space.
  */
 bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads what the guest's kernel is running out of its memory, as a debugger would. The guest reports the
- * places (tests/guest/pmu.c): addresses from its /proc/kallsyms, and offsets from its BTF. Before that,
- * nothing is known.
+ * Reads the guest's memory, as a debugger would, to find the task, the cgroup and the perf events that the
+ * guest's kernel is running. The guest reports where they are (tests/guest/pmu.c): addresses from its
+ * /proc/kallsyms, and offsets from its BTF. Before this report, nothing is known.
  */
 #ifndef PMU_GUEST_KERNEL_H
 #define PMU_GUEST_KERNEL_H

@@ -103,7 +103,7 @@ struct cpu {
 	struct recent_lines *recent;
 	u32 *translation_flags;
 	bool watched;                                     /* runs translations with callbacks for accesses */
-	int64_t loads, stores, loads_given, stores_given; /* until one must be reported */
+	int64_t loads, stores, loads_given, stores_given; /* left until one must be reported */
 	u64 executed_before; /* instructions that the scoreboard does not count, modulo 2^64 */
 	u64 told_at;         /* count of instructions that the core knows about */
 	bool held_back;      /* an interrupt waits until the vector table's entry is unmasked */
@@ -654,7 +654,7 @@ static void replace_cpuid(struct cpu *cpu)
 		set(cpu, places[i], values[i]);
 }
 
-/* After the instruction has run: replaces or notes what it left in registers. */
+/* Runs after the instruction: replaces the values that it left in registers, or takes note of them. */
 static void finish(struct cpu *cpu)
 {
 	enum after after = cpu->after;

@@ -25,11 +25,11 @@
 bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in);
 
 /*
- * Finds the translation flags in a CPU's data, by comparing it with the value that QEMU reports. Returns NULL
- * if this QEMU stores them elsewhere.
+ * Returns the place of the translation flags in a CPU's data. To find it, compares each word of the data with
+ * the flags that QEMU reports. Returns NULL if this QEMU stores the flags elsewhere.
  *
- * Call it before the CPU runs. The CPU then runs translations without callbacks. Callbacks then also get the
- * number of the running CPU, although one thread runs all CPUs.
+ * Call it before the CPU runs. The CPU then runs translations without callbacks. The function also sets
+ * CF_PARALLEL, so that callbacks get the number of the running CPU although one thread runs all CPUs.
  */
 u32 *window_flags_of(struct qemu_cpu *cpu);
 
