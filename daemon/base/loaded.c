@@ -41,9 +41,7 @@ static void find_build_id(const struct dl_phdr_info *info, struct loaded *loaded
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type == PT_NOTE)
-			/*
-			 * The linker gives an address as a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
-			 */
+			/* The linker gives an address as a number. NOLINTNEXTLINE(performance-no-int-to-ptr) */
 			loaded_build_id((const u8 *)(info->dlpi_addr + segment->p_vaddr), segment->p_memsz,
 					loaded->build_id);
 	}

@@ -137,7 +137,7 @@ Test(growth, from_512_slots_to_5000_cgroups_with_exact_sums)
 	}
 	cr_expect_eq(samples(engine, "unattributed", 0), 0);
 	cr_expect_geq(head->slots, CGROUPS + 1);
-	cr_expect_leq(head->slots, 2 * CGROUPS);
+	cr_expect_leq(head->slots, 2UL * CGROUPS);
 	cr_expect_eq(head->map_bytes, kernel_map_bytes(engine_kernel(engine)));
 	cr_expect_gt(head->map_bytes, bytes);
 	cr_expect_leq(head->map_bytes, settings.memory_max);

@@ -35,7 +35,7 @@ static int run_seed(const char *name)
 {
 	_cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
 	_cleanup_free_ char *data = NULL;
-	size_t size;
+	size_t size = 0;
 	int r = fd < 0 ? -errno : regular_file_read(fd, SEED_MAX, &data, &size);
 
 	if (r < 0) {

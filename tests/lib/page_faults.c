@@ -27,6 +27,7 @@ int page_faults_counting_program(const u64 **ret_runs)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	const int map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "runs", sizeof(u32), sizeof(u64), 1, &options);
+	/* NOLINTBEGIN(misc-redundant-expression): some of these names are 0 */
 	const struct bpf_insn code[] = {
 		{.code = BPF_LD | BPF_DW | BPF_IMM,
 		 .dst_reg = BPF_REG_1,
@@ -39,6 +40,7 @@ int page_faults_counting_program(const u64 **ret_runs)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
+	/* NOLINTEND(misc-redundant-expression) */
 	int program_fd = -1;
 
 	if (map_fd < 0)

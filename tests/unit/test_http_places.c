@@ -8,7 +8,7 @@
 #include "http/shared/http_places.h"
 
 #define SECOND NSEC_PER_SEC
-#define RATE   HTTP_PLACES_BYTES_A_SECOND
+#define RATE   ((u64)HTTP_PLACES_BYTES_A_SECOND)
 
 #define ALICE                         \
 	{                             \

@@ -52,7 +52,7 @@ Test(perf_cost, of_200_cpus)
 	 * 192 bytes, and 200 times 320. Each part is rounded up to whole pages.
 	 */
 	cr_expect_eq(cost.map_bytes,
-		     512 * 16 * (sizeof(struct latency_record) + sizeof(struct plain_record)) +
+		     512UL * 16 * (sizeof(struct latency_record) + sizeof(struct plain_record)) +
 			     160 * 1024ULL + 56 * 1024ULL + 120 * 1024ULL + 16 * 1024ULL + 712 * 64ULL +
 			     512 * 16ULL + 512ULL * 200 * 192 + 64 * 1024ULL);
 	cr_expect_eq(cost.event_bytes, 0, "nobody told");
@@ -86,7 +86,7 @@ Test(perf_cost, small_machines_have_fewer_stripes)
 
 	perf_cost(&machine, &facts, &cost);
 	/* A map without records has one entry, which takes a page. */
-	cr_expect_eq(cost.map_bytes, 512 * 2 * sizeof(struct latency_record) + 4096 + 160 * 1024ULL +
+	cr_expect_eq(cost.map_bytes, 512UL * 2 * sizeof(struct latency_record) + 4096 + 160 * 1024ULL +
 					     56 * 1024ULL + 4096 + 4096 + 514 * 64ULL + 512 * 16ULL);
 }
 

@@ -45,16 +45,21 @@ Test(sample_cost, the_share_has_interrupt_and_program)
 
 Test(sample_cost, the_rate_of_a_share_takes_that_share)
 {
-	for (double share = 1e-6; share < 10; share *= 1.7)
+	static const double shares[] = {1e-6, 1e-5, 3e-4, 0.001, 0.0012, 0.005, 0.02, 0.3, 1, 9};
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		const double share = shares[i];
+
 		cr_expect_float_eq(sample_cost_share(&usual, sample_cost_rate(&usual, share)) / share, 1,
 				   1e-9, "%g", share);
+	}
 	cr_expect_float_eq(sample_cost_rate(&usual, 100 * 4200e-9), 100, 1e-6);
 }
 
 /* If more samples could cost less, the governor would find two answers, or go in the wrong direction. */
 Test(sample_cost, more_samples_never_cost_less_and_one_of_more_never_costs_more)
 {
-	static const struct sample_cost costs[] = {
+	const struct sample_cost costs[] = {
 		usual,
 		{.dense_ns = 186, .dense_per_second = 25000, .sparse_ns = 1700, .sparse_per_second = 100},
 		{.dense_ns = 10, .dense_per_second = 200, .sparse_ns = 1e6, .sparse_per_second = 100},
@@ -66,7 +71,9 @@ Test(sample_cost, more_samples_never_cost_less_and_one_of_more_never_costs_more)
 	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++) {
 		double share = 0, ns = INFINITY;
 
-		for (double rate = 1; rate < 1e6; rate *= 1.1) {
+		for (int step = 0; step < 145; step++) {
+			const double rate = pow(1.1, step);
+
 			cr_expect_geq(sample_cost_share(&costs[i], rate), share * (1 - 1e-12), "%zu: %g", i,
 				      rate);
 			cr_expect_leq(sample_cost_interrupt_ns(&costs[i], rate), ns * (1 + 1e-12), "%zu: %g",
@@ -90,7 +97,7 @@ Test(sample_cost, without_sparse_ones_all_cost_what_dense_ones_do)
 	struct sample_cost cost = usual;
 
 	cost.sparse_ns = 0;
-	for (double rate = 1; rate < 1e6; rate *= 10)
+	for (unsigned rate = 1; rate < 1000000; rate *= 10)
 		cr_expect_float_eq(sample_cost_interrupt_ns(&cost, rate), 1000, 1e-6);
 	cr_expect_float_eq(sample_cost_rate(&cost, 0.0012), 1000, 1e-6);
 }

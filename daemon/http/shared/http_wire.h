@@ -36,7 +36,7 @@
  * read. The kernel doubles both values for its own bookkeeping (socket(7)). The last one is the time after
  * which unacknowledged data ends the connection.
  */
-#define HTTP_SOCKETS_SENDING   (64 * 1024)
+#define HTTP_SOCKETS_SENDING   (64 << 10)
 #define HTTP_SOCKETS_RECEIVING (16 * 1024)
 #define HTTP_SOCKETS_LINGER_MS 10000
 

@@ -301,32 +301,30 @@ int perf_diagnose_permission(int error, const struct perf_facts *facts, char **r
 
 int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_wanted *wanted, char **ret)
 {
-	u64 all = wanted->before + wanted->descriptors + wanted->blocks + DESCRIPTORS_SPARE;
+	const unsigned long long other = wanted->blocks + DESCRIPTORS_SPARE;
+	const u64 all = wanted->before + wanted->descriptors + other;
+	const unsigned long long descriptors = facts->descriptors_used + all, files = facts->files_used + all;
 
 	*ret = NULL;
-	if (facts->descriptors_max && facts->descriptors_used + all > facts->descriptors_max) {
+	if (facts->descriptors_max && descriptors > facts->descriptors_max) {
 		*ret = text("too few file descriptors: events on %u CPUs need up to %llu (one per CPU, and "
 			    "one more for a leader if the kernel requires it), events opened earlier need "
 			    "%llu, everything else needs %llu, and %llu are in use, but the hard limit is "
 			    "%llu; raise LimitNOFILE= of the unit (elsewhere ulimit -Hn, or --ulimit nofile= "
 			    "of a container) to %llu, or sample fewer events",
 			    wanted->cpus, (unsigned long long)wanted->descriptors,
-			    (unsigned long long)wanted->before,
-			    (unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
+			    (unsigned long long)wanted->before, other,
 			    (unsigned long long)facts->descriptors_used,
-			    (unsigned long long)facts->descriptors_max,
-			    (unsigned long long)facts->descriptors_used + all);
+			    (unsigned long long)facts->descriptors_max, descriptors);
 		return *ret ? 0 : -ENOMEM;
 	}
-	if (facts->files_max && facts->files_used + all > facts->files_max &&
+	if (facts->files_max && files > facts->files_max &&
 	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
 		*ret = text(
 			"too few file descriptors on this system: events on %u CPUs need up to %llu, events opened earlier need %llu, everything else needs %llu, but fs.file-max is %llu, and %llu are in use; raise it: sysctl fs.file-max=%llu",
 			wanted->cpus, (unsigned long long)wanted->descriptors,
-			(unsigned long long)wanted->before,
-			(unsigned long long)(wanted->blocks + DESCRIPTORS_SPARE),
-			(unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
-			2ULL * (facts->files_used + all));
+			(unsigned long long)wanted->before, other, (unsigned long long)facts->files_max,
+			(unsigned long long)facts->files_used, 2 * files);
 		return *ret ? 0 : -ENOMEM;
 	}
 	return 0;

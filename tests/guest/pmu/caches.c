@@ -122,6 +122,7 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	 * The line has one slot per CPU. If the CPU uses the same memory at another linear address, the slot
 	 * of the old address is cleared. This happens with the kernel's direct mapping of a program's page.
 	 */
+	/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): no CPU has NOBODY's number */
 	if (holder->cpus >> cpu & 1 && holder->slot[cpu] != slot)
 		set_recent(caches, cpu, holder->slot[cpu], 0);
 	if (access->store) {
@@ -130,8 +131,8 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	} else if (holder->writer != cpu) {
 		holder->writer = NOBODY;
 	}
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no CPU has NOBODY's number */
 	holder->cpus |= 1ULL << cpu;
+	/* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 	holder->slot[cpu] = slot;
 	set_recent(caches, cpu, slot, (access->linear >> 6) << 1 | (holder->writer == cpu));
 }
