@@ -416,7 +416,7 @@ struct recent {
 
 static double recent_median(const struct recent *recent)
 {
-	double sorted[PIECES_RECENT];
+	double sorted[PIECES_RECENT] = {0};
 
 	for (size_t i = 0; i < PIECES_RECENT; i++) {
 		size_t at = i;

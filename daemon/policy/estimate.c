@@ -87,7 +87,7 @@ static struct interval bounds_of(const struct rule *rule, const struct limits *l
 				 const struct side *side, double effect, double confidence)
 {
 	const struct tally *tally = side->tally;
-	u64 low, high;
+	u64 low = 0, high = 0;
 
 	if (isinf(effect))
 		return (struct interval){.low = 0, .high = INFINITY};
