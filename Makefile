@@ -337,7 +337,7 @@ $(PICTURE_TOOL): $(OUT)/obj/tests/lib/terminal.o
 $(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
 
 $(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/fuzz_state): $(OUT)/obj/tests/lib/fake_kernel.o
-$(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
+$(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_http_zooms: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
 $(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger test_sampling_kept): PEBSD_LDFLAGS += \

@@ -40,21 +40,12 @@ static int check_config(const struct options *options)
 	return checked < 0 ? EXIT_INPUT : EXIT_DONE;
 }
 
-static void log_mistakes(const struct config_mistakes *mistakes)
+static void log_mistakes(int priority, const struct config_mistakes *mistakes)
 {
 	for (size_t i = 0; i < mistakes->n; i++) {
 		_cleanup_free_ char *text = config_mistake_text(&mistakes->list[i]);
 
-		(void)log_error(0, "%s", text ? text : mistakes->list[i].message);
-	}
-}
-
-static void log_warnings(const struct config *config)
-{
-	for (size_t i = 0; i < config->warnings.n; i++) {
-		_cleanup_free_ char *text = config_mistake_text(&config->warnings.list[i]);
-
-		(void)log_warning(0, "%s", text ? text : config->warnings.list[i].message);
+		(void)log_full(priority, 0, NULL, "%s", text ? text : mistakes->list[i].message);
 	}
 }
 
@@ -64,9 +55,9 @@ static int load_config(const struct options *options, struct config **ret)
 	_cleanup_free_ char *problem = NULL;
 	int r = config_load(options->config, NULL, ret, &mistakes);
 
-	log_mistakes(&mistakes);
+	log_mistakes(LOG_ERR, &mistakes);
 	if (r == 0)
-		log_warnings(*ret);
+		log_mistakes(LOG_WARNING, &(*ret)->warnings);
 	if (r == 0)
 		r = options_override(options, *ret, &problem);
 	if (problem)
@@ -89,7 +80,7 @@ static int probe(const struct options *options)
 	int r = config_load(options->config, NULL, &config, &mistakes);
 
 	if (r == -EINVAL) {
-		log_mistakes(&mistakes);
+		log_mistakes(LOG_ERR, &mistakes);
 		log_notice(
 			"the configuration has mistakes; this report uses the default events, ldlat and period");
 		r = config_new(&config);

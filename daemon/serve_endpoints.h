@@ -4,7 +4,7 @@
 #define PEBSD_SERVE_ENDPOINTS_H
 
 #include "base/failure.h"
-#include "serve_parts.h"
+#include "serve_internal.h"
 
 /*
  * Opens both; the HTTP endpoint only if it is configured. The server frees them. `backend` contains the

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "act/limit.h"
 
-static void refill(struct limit *limit, u64 now_ns)
-{
-	u64 back = now_ns > limit->at_ns ? (now_ns - limit->at_ns) / LIMIT_EVERY_NS : 0;
-
-	if (back < limit->used) {
-		limit->used -= back;
-		limit->at_ns += back * LIMIT_EVERY_NS;
-		return;
-	}
-	*limit = (struct limit){.at_ns = now_ns};
-}
+#include "base/ratelimit.h"
 
 bool limit_take(struct limit *limit, u64 now_ns)
 {
-	refill(limit, now_ns);
-	if (limit->used >= LIMIT_BURST) {
+	struct ratelimit rate = {.every_ns = LIMIT_EVERY_NS, .burst = LIMIT_BURST, .full_ns = limit->full_ns};
+
+	if (now_ns >= limit->full_ns) {
+		limit->refused = 0;
+		limit->told = false;
+	}
+	if (ratelimit_take(&rate, now_ns) > 0) {
 		limit->refused++;
 		return false;
 	}
-	limit->used++;
+	limit->full_ns = rate.full_ns;
 	return true;
 }
 

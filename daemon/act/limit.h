@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A token bucket: limits how many actions may run at once, and how fast more may follow. Pure. */
+/* Limits how many actions may start at once, and how fast more may follow. Counts what it refuses. Pure. */
 #ifndef PEBSD_ACT_LIMIT_H
 #define PEBSD_ACT_LIMIT_H
 
@@ -11,10 +11,9 @@
 #define LIMIT_BURST    20
 #define LIMIT_EVERY_NS (3 * NSEC_PER_SEC)
 
-/* A struct of zeros is a full bucket. */
+/* All zero: no token was taken yet. */
 struct limit {
-	u64 used;    /* tokens that are taken: 0 to LIMIT_BURST */
-	u64 at_ns;   /* the time up to which returned tokens are counted */
+	u64 full_ns; /* time at which all tokens will be back */
 	u64 refused; /* since the burst began */
 	bool told;   /* limit_tell() has returned true in this burst */
 };

@@ -9,11 +9,11 @@
 
 #include "alerts/alerts_kept.h"
 #include "alerts/alerts_time.h"
-#include "alerts/alerts_turn.h"
+#include "alerts/round_robin.h"
 #include "base/log.h"
-#include "cgroup/attributes.h"
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
+#include "cgroup/xattr.h"
 #include "policy/preference.h"
 
 /* Each cgroup directory is read once within this many collections. */
@@ -205,7 +205,7 @@ struct alerts *alerts_free(struct alerts *alerts)
 static int read_attribute(struct alerts *alerts, const char *path, const char *name, char **ret,
 			  bool *ret_root)
 {
-	int r = cgroup_attribute(alerts->cgroup_root, path, name, PREFERENCE_TEXT_MAX, ret, ret_root);
+	int r = cgroup_xattr(alerts->cgroup_root, path, name, PREFERENCE_TEXT_MAX, ret, ret_root);
 
 	if (r == 0 || r == -ENOENT)
 		return r;
@@ -250,7 +250,7 @@ static void ask_pending(struct alerts *alerts)
 	for (size_t i = 0; i < n; i++)
 		if (list[i].decision.state == ALERT_PENDING)
 			pending[n_pending++] = list[i].cgroup;
-	n_pending = alerts_turn(pending, n_pending, alerts->pending, PREFERENCE_PENDING_MAX);
+	n_pending = round_robin(pending, n_pending, alerts->pending, PREFERENCE_PENDING_MAX);
 	for (size_t i = 0; i < n_pending; i++) {
 		paths[n_paths] = strdup(pending[i]);
 		n_paths += paths[n_paths] != NULL;

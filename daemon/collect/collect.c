@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "collect/collect_parts.h"
+#include "collect/collect_internal.h"
 
 /* Pause after a step that failed because the kernel refused it or memory was short. */
 #define MAKE_ROOM_PAUSE_NS (10 * NSEC_PER_MSEC)
@@ -119,7 +119,7 @@ static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 	return next_ns;
 }
 
-int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
+int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 {
 	u64 grace_ns = collect->settings.grace_ns;
 	int noticed, led;

@@ -32,7 +32,7 @@ struct collect_settings {
 	struct collect_listener listener;
 	/*
 	 * The saved state of the collection and the ledger. The caller commits it after each collect_run(),
-	 * collect_last(), collect_make_room() and collect_go_on(), before the next such call. NULL: nothing
+	 * collect_last(), collect_reclaim_now() and collect_go_on(), before the next such call. NULL: nothing
 	 * is saved.
 	 */
 	struct state *state;
@@ -92,7 +92,7 @@ int collect_last(struct collect *collect, u64 now_ns);
  * useful (CLOCK_MONOTONIC; 0: not before the next collection). Returns 0 or -ENOMEM.
  */
 #define COLLECT_SHORT_GRACE_NS (50 * NSEC_PER_MSEC)
-int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns);
+int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns);
 
 /* Samples of an event since the start, by stripe: STRIPES_MAX values, owned by the collection. */
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);
@@ -116,7 +116,7 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
  */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* The numbers at the last collection or collect_make_room(). */
+/* The numbers at the last collection or collect_reclaim_now(). */
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "collect/collect_parts.h"
+#include "collect/collect_internal.h"
 
 void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "collect/collect_parts.h"
+#include "collect/collect_internal.h"
 #include "collect/marks.h"
 
 static enum slot_state state_of(const struct slot_owner *owner)

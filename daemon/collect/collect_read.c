@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <string.h>
 
-#include "collect/collect_parts.h"
+#include "collect/collect_internal.h"
 #include "collect/marks.h"
 
 /* The stripes of one slot to be read, by event. */
@@ -187,7 +188,6 @@ static int read_lines(struct collect *collect, u64 now_ns)
 
 static void take_slot(struct collect *collect, u32 slot, struct marked *marked)
 {
-
 	for (unsigned event = 0; event < collect->n_events; event++)
 		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
 			if (marks_take_one(&collect->marks[event][stripe][slot]))
@@ -268,11 +268,13 @@ static void take_counted(struct collect *collect, const struct kernel_offcore *o
 	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++) {
 		u8 *marks = kernel_offcore_marks(collect->settings.kernel, cpu);
 
-		for (u32 line = 0; kernel_offcore_pmu(offcore, cpu, &pmu) && line < collect->n_lines; line++)
+		if (!kernel_offcore_pmu(offcore, cpu, &pmu))
+			continue;
+		for (u32 line = 0; line < collect->n_lines; line++)
 			collect->counted[line] |= marks_take(marks + (size_t)line * MARKS_LINE);
 	}
-	for (u32 line = 0; all && line < collect->n_lines; line++)
-		collect->counted[line] = ~0ULL;
+	if (all)
+		memset(collect->counted, 0xff, collect->n_lines * sizeof(*collect->counted));
 	marks_taken();
 }
 
@@ -295,7 +297,7 @@ static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
 				continue;
 			one = read_counted(collect, slot, now_ns);
 			if (one == 0)
-				collect->counted[line] &= ~(left & (~left + 1)); /* the lowest bit */
+				collect->counted[line] &= ~(1ULL << (slot % MARKS_LINE));
 			r = one < 0 ? one : r;
 		}
 	return r;

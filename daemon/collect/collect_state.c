@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/collect_parts.h"
+#include "collect/collect_internal.h"
 #include "collect/held.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"

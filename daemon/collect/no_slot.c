@@ -34,7 +34,7 @@ static int add_name(struct no_slot *list, const char *path, size_t bytes)
 
 static u64 hash_of(const struct no_slot *list, const char *path)
 {
-	return keyed_hash_bytes(&list->key, path, strlen(path));
+	return siphash_bytes(&list->key, path, strlen(path));
 }
 
 static int add_hash(struct no_slot *list, const char *path)
@@ -49,7 +49,7 @@ static int add_hash(struct no_slot *list, const char *path)
 		list->hashes_room = room;
 	}
 	if (list->n_hashes == 0)
-		list->key = hash_key_new();
+		list->key = siphash_key_new();
 	list->hashes[list->n_hashes++] = hash_of(list, path);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/keyed_hash.h"
+#include "base/siphash.h"
 
 /* Limit of the names, including the memory that each takes in the list and the allocator's overhead. */
 #define NO_SLOT_NAMES_BYTES ((size_t)4 << 20)
@@ -30,7 +30,7 @@ struct no_slot {
 	u64 *hashes;  /* of the paths whose names are not stored; ascending, as `paths` */
 	size_t n_hashes;
 	size_t hashes_room;
-	struct hash_key key;
+	struct siphash_key key;
 	u64 turn; /* no_slot_clear() increments it */
 };
 

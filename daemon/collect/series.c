@@ -22,9 +22,9 @@ enum path_standing {
 	PATH_ENDED,    /* the path had a series; the figures are kept for its return */
 };
 
-struct path {
+struct series_path {
 	struct series series;
-	struct path *next; /* next path in the hash bucket */
+	struct series_path *next; /* next path in the hash bucket */
 	u64 hash;
 	enum path_standing standing;
 	double samples; /* decays as the cost does */
@@ -41,16 +41,16 @@ struct path {
 };
 
 struct paths {
-	struct path **buckets;
-	size_t n_buckets;   /* a power of two */
-	struct path **list; /* all of them, in no particular order */
+	struct series_path **buckets;
+	size_t n_buckets;          /* a power of two */
+	struct series_path **list; /* all of them, in no particular order */
 	size_t n;
 	size_t room;
 };
 
 /* Do not add or remove paths inside the loop. */
-#define FOREACH_PATH(paths, path)                                                                     \
-	for (struct path **_at = (paths)->list, **_end = _at + (paths)->n, *path; _at != _end; _at++) \
+#define FOREACH_PATH(paths, path)                                                                            \
+	for (struct series_path **_at = (paths)->list, **_end = _at + (paths)->n, *path; _at != _end; _at++) \
 		if ((path = *_at))
 
 #define BUCKETS_MIN 64
@@ -74,14 +74,14 @@ static u64 hash_of(const char *name)
 	return hash;
 }
 
-static struct path **bucket_of(const struct paths *paths, u64 hash)
+static struct series_path **bucket_of(const struct paths *paths, u64 hash)
 {
 	return &paths->buckets[hash & (paths->n_buckets - 1)];
 }
 
-static struct path *find(const struct paths *paths, const char *name, u64 hash)
+static struct series_path *find(const struct paths *paths, const char *name, u64 hash)
 {
-	struct path *path = *bucket_of(paths, hash);
+	struct series_path *path = *bucket_of(paths, hash);
 
 	while (path && (path->hash != hash || strcmp(path->series.path, name) != 0))
 		path = path->next;
@@ -89,7 +89,7 @@ static struct path *find(const struct paths *paths, const char *name, u64 hash)
 }
 
 /* Returns NULL if the path is not known. */
-static struct path *paths_find(const struct paths *paths, const char *name)
+static struct series_path *paths_find(const struct paths *paths, const char *name)
 {
 	return find(paths, name, hash_of(name));
 }
@@ -104,16 +104,16 @@ static void path_free_figures(struct series *series)
 	series->offcore = NULL;
 }
 
-static void path_free(struct path *path)
+static void path_free(struct series_path *path)
 {
 	path_free_figures(&path->series);
 	free(path->series.path);
 	free(path);
 }
 
-static void put(struct paths *paths, struct path *path)
+static void put(struct paths *paths, struct series_path *path)
 {
-	struct path **bucket = bucket_of(paths, path->hash);
+	struct series_path **bucket = bucket_of(paths, path->hash);
 
 	path->next = *bucket;
 	*bucket = path;
@@ -122,7 +122,7 @@ static void put(struct paths *paths, struct path *path)
 /* Without memory for more buckets, the chains grow instead. */
 static void grow_buckets(struct paths *paths)
 {
-	struct path **buckets = calloc(paths->n_buckets * 2, sizeof(*buckets));
+	struct series_path **buckets = calloc(paths->n_buckets * 2, sizeof(*buckets));
 
 	if (!buckets)
 		return;
@@ -136,7 +136,7 @@ static void grow_buckets(struct paths *paths)
 static int grow_list(struct paths *paths)
 {
 	size_t room = 2 * paths->room + BUCKETS_MIN;
-	struct path **list = reallocarray(paths->list, room, sizeof(*list));
+	struct series_path **list = reallocarray(paths->list, room, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
@@ -146,10 +146,10 @@ static int grow_list(struct paths *paths)
 }
 
 /* Finds or adds the path; a new one is WAITING and has no cost. NULL: no memory. */
-static struct path *paths_get(struct paths *paths, const char *name)
+static struct series_path *paths_get(struct paths *paths, const char *name)
 {
 	u64 hash = hash_of(name);
-	struct path *path = find(paths, name, hash);
+	struct series_path *path = find(paths, name, hash);
 
 	if (path)
 		return path;
@@ -171,9 +171,9 @@ static struct path *paths_get(struct paths *paths, const char *name)
 	return path;
 }
 
-static void unlink_path(struct paths *paths, const struct path *path)
+static void unlink_path(struct paths *paths, const struct series_path *path)
 {
-	struct path **place = bucket_of(paths, path->hash);
+	struct series_path **place = bucket_of(paths, path->hash);
 
 	while (*place != path)
 		place = &(*place)->next;
@@ -200,7 +200,7 @@ static void paths_sweep(struct paths *paths)
 static int paths_init(struct paths *paths)
 {
 	*paths = (struct paths){.n_buckets = BUCKETS_MIN};
-	paths->buckets = calloc(paths->n_buckets, sizeof(struct path *));
+	paths->buckets = calloc(paths->n_buckets, sizeof(struct series_path *));
 	return paths->buckets ? grow_list(paths) : -ENOMEM;
 }
 
@@ -231,8 +231,8 @@ struct series_table {
 	size_t n_list;
 
 	/* Temporary data of the update under way. */
-	struct path **owners; /* of each input; NULL: not exported */
-	struct path **best;   /* the N, the costliest first; allocated for all candidates */
+	struct series_path **owners; /* of each input; NULL: not exported */
+	struct series_path **best;   /* the N, the costliest first; allocated for all candidates */
 	size_t n_best;
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
@@ -323,8 +323,8 @@ static int reserve(void *array, size_t n, size_t size)
 
 static int compare(const void *a, const void *b)
 {
-	const struct path *left = *(struct path *const *)a;
-	const struct path *right = *(struct path *const *)b;
+	const struct series_path *left = *(struct series_path *const *)a;
+	const struct series_path *right = *(struct series_path *const *)b;
 
 	if (left->next_cost != right->next_cost)
 		return left->next_cost > right->next_cost ? -1 : 1;
@@ -333,17 +333,17 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->series.path, right->series.path);
 }
 
-static bool kept(const struct path *path, u64 now_ns, u64 for_ns)
+static bool kept(const struct series_path *path, u64 now_ns, u64 for_ns)
 {
 	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
 }
 
 /* Moves the first `most` of the sorted order to the front of `list`, in no particular order (quickselect). */
-static void select_first(struct path **list, size_t n, size_t most)
+static void select_first(struct series_path **list, size_t n, size_t most)
 {
 	while (n > 1 && most > 0 && most < n) {
-		const struct path *pivot = list[n / 2];
-		struct path **left = list, **right = list + n - 1;
+		const struct series_path *pivot = list[n / 2];
+		struct series_path **left = list, **right = list + n - 1;
 		size_t n_left;
 
 		/* Elements that sort before the pivot move to the left part, the others to the right part. */
@@ -353,7 +353,7 @@ static void select_first(struct path **list, size_t n, size_t most)
 			while (compare(right, &pivot) > 0)
 				right--;
 			if (left <= right) {
-				struct path *swapped = *left;
+				struct series_path *swapped = *left;
 
 				*left++ = *right;
 				*right-- = swapped;
@@ -399,7 +399,7 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct series_input *input = &inputs[i];
-		struct path *path;
+		struct series_path *path;
 
 		table->owners[i] = NULL;
 		if (!input->exported) {
@@ -483,7 +483,7 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 
 static struct series *owner_of(struct series_table *table, size_t input)
 {
-	struct path *path = table->owners[input];
+	struct series_path *path = table->owners[input];
 
 	return path && path->owns ? &path->series : &table->other;
 }
@@ -591,7 +591,7 @@ static void carry_out(struct series_table *table, u64 now_ns)
 
 static void drop_oldest_ended(struct series_table *table)
 {
-	struct path *oldest = NULL;
+	struct series_path *oldest = NULL;
 
 	FOREACH_PATH (&table->paths, path) {
 		u64 wanted_ns = path->series.wanted_ns;
@@ -643,13 +643,13 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 
 	if (now_ns < table->now_ns)
 		now_ns = table->now_ns;
-	r = reserve(&table->owners, n, sizeof(struct path *));
+	r = reserve(&table->owners, n, sizeof(struct series_path *));
 	if (r < 0)
 		return r;
 	r = plan_costs(table, now_ns, inputs, n);
 	if (r < 0)
 		return r;
-	r = reserve(&table->best, table->paths.n, sizeof(struct path *));
+	r = reserve(&table->best, table->paths.n, sizeof(struct series_path *));
 	if (r < 0)
 		return r;
 	exported = plan_series(table, now_ns);
@@ -733,7 +733,7 @@ static void save_figures(struct series_table *table, struct series *series)
 	kept->counted = false;
 }
 
-static void save_name(struct series_table *table, struct path *path)
+static void save_name(struct series_table *table, struct series_path *path)
 {
 	u8 bytes[PATH_STATE_MAX];
 	struct state_writer writer = {.to = bytes};
@@ -744,7 +744,7 @@ static void save_name(struct series_table *table, struct path *path)
 		  (size_t)(writer.to - bytes));
 }
 
-static void save_standing(struct series_table *table, struct path *path)
+static void save_standing(struct series_table *table, struct series_path *path)
 {
 	u8 bytes[(size_t)4 * VARINT_MAX + 2 * sizeof(double)];
 	struct state_writer writer = {.to = bytes};
@@ -824,7 +824,7 @@ static bool is_cost(double value)
 }
 
 /* Without a record, the path keeps the standing of a new path. Costs decay to the table's time. */
-static int restore_standing(struct series_table *table, struct path *path)
+static int restore_standing(struct series_table *table, struct series_path *path)
 {
 	const struct state_record *record = state_find(table->state, STATE_SERIES, path->series.kept.id);
 	struct state_reader reader;
@@ -857,7 +857,7 @@ static int restore_path(struct series_table *table, const struct state_record *r
 {
 	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
 	_cleanup_free_ char *name = NULL;
-	struct path *path;
+	struct series_path *path;
 	int r = path_restore(&reader, &name);
 
 	if (r < 0)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "engine/engine_parts.h"
+#include "engine/engine_internal.h"
 
 static void describe_events(struct engine *engine)
 {
@@ -229,7 +229,7 @@ bool engine_slots_short(const struct engine *engine)
 	return collect_slots_free(engine->collect) < slots_spare(kernel_slots(engine->kernel));
 }
 
-int engine_make_room(struct engine *engine, u64 *ret_again_ns)
+int engine_reclaim(struct engine *engine, u64 *ret_again_ns)
 {
 	int r;
 
@@ -237,7 +237,7 @@ int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 	engine_forget_snapshots(engine);
 	/* Clear the report first: a cgroup that needs a slot from now on reports it again. */
 	kernel_slots_told(engine->kernel);
-	r = collect_make_room(engine->collect, engine_clock_ns(), ret_again_ns);
+	r = collect_reclaim_now(engine->collect, engine_clock_ns(), ret_again_ns);
 	engine_save(engine);
 	engine_keep_up(engine);
 	return r;

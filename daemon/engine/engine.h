@@ -158,15 +158,15 @@ bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 void engine_exports_changed(struct engine *engine);
 
 /*
- * Call it between two collections when free slots run short: it does collect_make_room(), then adds slots if
+ * Call it between two collections when free slots run short: it does collect_reclaim_now(), then adds slots if
  * they are still short, and gives them to cgroups without one. engine_slots_short_fd() becomes readable when
  * slots run short; -1: they cannot run short.
  */
 int engine_slots_short_fd(const struct engine *engine);
-int engine_make_room(struct engine *engine, u64 *ret_again_ns);
+int engine_reclaim(struct engine *engine, u64 *ret_again_ns);
 
 /*
- * Returns true if slots were short at the last collection or call of engine_make_room(); see
+ * Returns true if slots were short at the last collection or call of engine_reclaim(); see
  * kernel_slots_short_fd().
  */
 bool engine_slots_short(const struct engine *engine);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "engine/engine_parts.h"
+#include "engine/engine_internal.h"
 #include "snapshot/snapshot_cpus.h"
 
 /*

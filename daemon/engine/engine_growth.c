@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "engine/engine_parts.h"
+#include "engine/engine_internal.h"
 #include "engine/growth.h"
 
 /*

@@ -2,7 +2,7 @@
 /* Snapshots: built on request, kept until the next collection. */
 #include <errno.h>
 
-#include "engine/engine_parts.h"
+#include "engine/engine_internal.h"
 #include "snapshot/snapshot_build.h"
 
 void engine_forget_snapshots(struct engine *engine)

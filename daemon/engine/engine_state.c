@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "collect/pairs.h"
-#include "engine/engine_parts.h"
+#include "engine/engine_internal.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 

@@ -22,7 +22,7 @@ static int make_room(struct slot_reclaim *reclaim, bool told)
 {
 	u64 again_ns;
 	uint64_t now, next;
-	int r = engine_make_room(reclaim->engine, &again_ns);
+	int r = engine_reclaim(reclaim->engine, &again_ns);
 
 	reclaim->times++;
 	if (r < 0)

@@ -23,7 +23,7 @@ struct slot_reclaim {
 /* After enough slots were free for this time, only collections reclaim slots again. */
 #define SLOT_RECLAIM_CALM_NS NSEC_PER_SEC
 
-/* Returns true if the reclaim of slots continues (`again_ns` as of engine_make_room()). Pure. */
+/* Returns true if the reclaim of slots continues (`again_ns` as of engine_reclaim()). Pure. */
 bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns);
 
 /* `event` and `engine` outlive `ret`, which must not move until slot_reclaim_done(). Returns 0 or -errno. */

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "http/http_limit.h"
+#include "base/ratelimit.h"
 #include "http/http_pending.h"
 #include "http/shared/http_channel.h"
 
@@ -25,7 +25,7 @@
 struct http_broker {
 	struct http_broker_settings settings;
 	struct http_pending *pending;
-	struct http_limit limit;
+	struct ratelimit limit;
 	sd_event_source *io;
 	sd_event_source *timer;
 	bool failed;
@@ -151,7 +151,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 			return 0;
 		}
 		answer(broker, &question);
-		wait_ns = http_limit_take(&broker->limit, now_ns());
+		wait_ns = ratelimit_take(&broker->limit, now_ns());
 		if (wait_ns > 0) {
 			rest(broker, wait_ns);
 			return 0;
@@ -164,7 +164,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct http_broker *broker = userdata;
-	u64 wait_ns = http_limit_take(&broker->limit, now_ns());
+	u64 wait_ns = ratelimit_take(&broker->limit, now_ns());
 
 	(void)source;
 	(void)usec;
@@ -205,8 +205,8 @@ int http_broker_new(const struct http_broker_settings *settings, struct http_bro
 	if (!broker)
 		return -ENOMEM;
 	broker->settings = *settings;
-	broker->limit = (struct http_limit){.every_ns = NSEC_PER_SEC / HTTP_QUESTIONS_A_SECOND,
-					    .burst = HTTP_QUESTIONS_AT_ONCE};
+	broker->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_QUESTIONS_A_SECOND,
+					   .burst = HTTP_QUESTIONS_AT_ONCE};
 	r = start(broker);
 	if (r < 0) {
 		http_broker_free(broker);

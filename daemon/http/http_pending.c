@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/ratelimit.h"
 #include "http/http_bodies.h"
-#include "http/http_limit.h"
 
 /* Time between checks whether a profile is ready. */
 #define LOOK_EVERY_US    200000
@@ -30,7 +30,7 @@ struct http_pending {
 	http_pending_tell tell;
 	void *userdata;
 	sd_event_source *timer;
-	struct http_limit limit;
+	struct ratelimit limit;
 	struct wait list[HTTP_PROFILES_MAX];
 };
 
@@ -147,8 +147,8 @@ int http_pending_new(sd_event *event, const struct http_profiles *profiles, http
 	pending->profiles = profiles;
 	pending->tell = tell;
 	pending->userdata = userdata;
-	pending->limit = (struct http_limit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_A_SECOND,
-					     .burst = HTTP_PENDING_AT_ONCE};
+	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_A_SECOND,
+					    .burst = HTTP_PENDING_AT_ONCE};
 	r = sd_event_add_time_relative(event, &pending->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
 				       pending);
 	if (r >= 0)
@@ -194,7 +194,7 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 		       "The maximum number of clients is waiting for profiles. Try again later.");
 		return;
 	}
-	if (http_limit_take(&pending->limit, now_ns()) > 0) {
+	if (ratelimit_take(&pending->limit, now_ns()) > 0) {
 		refuse(pending, question->number, -EBUSY,
 		       "Too many profiles were requested within a second. Try again later.");
 		return;

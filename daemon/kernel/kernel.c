@@ -10,8 +10,8 @@
 #include <bpf/libbpf.h>
 
 #include "base/descriptor_limit.h"
+#include "kernel/kernel_internal.h"
 #include "kernel/kernel_keep.h"
-#include "kernel/kernel_parts.h"
 #include "kernel/skeleton.h"
 
 enum kept kernel_kept(const struct kernel *kernel)

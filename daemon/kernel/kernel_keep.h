@@ -7,7 +7,7 @@
 #define PEBSD_KERNEL_KEEP_H
 
 #include "kernel/kept.h"
-#include "kernel/kernel_parts.h"
+#include "kernel/kernel_internal.h"
 
 #define KEEP_MAPS_MAX  16
 #define KEEP_LINKS_MAX 4

@@ -12,9 +12,9 @@
 #include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/own_memory.h"
+#include "kernel/kernel_internal.h"
 #include "kernel/kernel_keep.h"
 #include "kernel/kernel_offcore.h"
-#include "kernel/kernel_parts.h"
 #include "kernel/load_failure.h"
 #include "kernel/skeleton.h"
 

@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
-#include "kernel/kernel_parts.h" /* the types of the variables */
+#include "kernel/kernel_internal.h" /* the types of the variables */
 #include "older_pebsd.skel.h"
 #include "older_zoom.skel.h"
 #include "pebsd.skel.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cpu_nodes.h"
-#include "cgroup/cpus.h"
+#include "cgroup/cpuset.h"
 #include "window/traffic.h"
 
 #define SPAN_NS     (600 * NSEC_PER_SEC)
@@ -157,7 +157,7 @@ static bool shares_a_node(const struct making *making, const char *path)
 {
 	struct cpu_list cpus;
 
-	if (cgroup_cpus(making->cgroup_root_fd, path, &cpus) < 0)
+	if (cgroup_cpuset(making->cgroup_root_fd, path, &cpus) < 0)
 		return true;
 	cpu_list_keep(&cpus, &making->nodes);
 	return cpu_list_count(&cpus) > 0;
@@ -223,7 +223,7 @@ static bool find_nodes(struct making *making, const char *sysfs_root)
 	struct cpu_list cpus;
 
 	return making->cgroup_root_fd >= 0 &&
-	       cgroup_cpus(making->cgroup_root_fd, making->sources->victim->path, &cpus) == 0 &&
+	       cgroup_cpuset(making->cgroup_root_fd, making->sources->victim->path, &cpus) == 0 &&
 	       cpu_nodes(sysfs_root, &cpus, &making->nodes) == 0;
 }
 

@@ -14,10 +14,10 @@
 	X(enabled_ns) /* time enabled, including the time in error */                                 \
 	X(running_ns) /* time on a counter; less than enabled_ns if multiplexed or in error */
 
-#define EVENT_COUNTS_OF_STOPS_(X)                                                            \
-	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_ring.h */ \
-	X(throttles)    /* how often the kernel throttled the event */                       \
-	X(paused_ns)    /* time that the event was closed because of a requested pause */    \
+#define EVENT_COUNTS_OF_STOPS_(X)                                                                \
+	X(throttled_ns) /* time that the kernel kept the event throttled; see perf_throttle.h */ \
+	X(throttles)    /* how often the kernel throttled the event */                           \
+	X(paused_ns)    /* time that the event was closed because of a requested pause */        \
 	X(rearmed)      /* number of rearmings because the event no longer produced samples: perf_stall.h */
 
 #define EVENT_COUNTS_SAVED(X)    \

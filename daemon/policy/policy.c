@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 int policy_new(const struct policy_settings *settings, struct policy **ret)
 {
@@ -63,7 +63,7 @@ struct policy *policy_free(struct policy *policy)
 	}
 	for (size_t i = 0; policy->paths && i < (size_t)1 << policy->paths_log2; i++) {
 		while (policy->paths[i]) {
-			struct path *path = policy->paths[i];
+			struct policy_path *path = policy->paths[i];
 
 			policy->paths[i] = path->next;
 			while (path->subjects)
@@ -112,7 +112,7 @@ void policy_set_period(struct policy *policy, unsigned event, u64 period)
  * A removed path that gets samples has come back, unless tasks that are exiting may have caused them. That is
  * possible if the collection began less than POLICY_STRAY_NS after the removal.
  */
-static void note_sign_of_life(struct policy *policy, struct path *path)
+static void note_sign_of_life(struct policy *policy, struct policy_path *path)
 {
 	if (!path->gone)
 		return;
@@ -172,11 +172,11 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 }
 
 /* Saves the estimates at the time of the removal: the path's alerts end with them. */
-static void keep_estimates(struct policy *policy, struct path *path)
+static void keep_estimates(struct policy *policy, struct policy_path *path)
 {
 	for (struct subject *subject = path->subjects; subject; subject = subject->next)
 		for (size_t i = 0; i < subject->group->n; i++) {
-			struct state *state = &subject->states[i];
+			struct rule_state *state = &subject->states[i];
 
 			if (state->state != ALERT_INACTIVE && state->unknown == UNKNOWN_NOT)
 				subject_estimate(policy, subject, i, &state->extra->estimate);
@@ -185,7 +185,7 @@ static void keep_estimates(struct policy *policy, struct path *path)
 
 static void end_path(struct policy *policy, const char *name, enum alert_end end)
 {
-	struct path *path = path_find(policy, name);
+	struct policy_path *path = path_find(policy, name);
 
 	if (!path)
 		return;
@@ -222,7 +222,7 @@ int policy_prefer(struct policy *policy, const char *name, const struct preferen
 {
 	_cleanup_free_ char *ignore = preference->ignore ? strdup(preference->ignore) : NULL;
 	_cleanup_free_ char *threshold = preference->threshold ? strdup(preference->threshold) : NULL;
-	struct path *path = path_find(policy, name);
+	struct policy_path *path = path_find(policy, name);
 	char *old_ignore;
 	char *old_threshold;
 	bool old_owner;

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 struct ended *ended_free(struct ended *ended)
 {

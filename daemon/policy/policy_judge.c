@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 /*
  * Reserves space for `n` more changes and as many transitions: a state changes only if the change can be
@@ -35,7 +35,7 @@ int changes_reserve(struct policy *policy, size_t n)
  * usual one. It is not frozen while the state is unknown: samples that were counted remain valid, and
  * otherwise a baseline that lacks samples would never get any.
  */
-static bool is_frozen(const struct state *state)
+static bool is_frozen(const struct rule_state *state)
 {
 	return state->state == ALERT_PENDING || state->state == ALERT_FIRING;
 }
@@ -75,7 +75,7 @@ void judge_leaving(void *userdata, u32 number, const struct tally *tally, const 
 		return;
 	for (size_t i = 0; i < subject->group->n; i++) {
 		const struct rule *rule = subject_rule(policy, subject, i);
-		struct state *state = &subject->states[i];
+		struct rule_state *state = &subject->states[i];
 
 		if (!rule->metric.ratio || !state->extra || !state->extra->base)
 			continue;
@@ -94,7 +94,7 @@ void judge_leaving(void *userdata, u32 number, const struct tally *tally, const 
 static void copy_baseline(const struct policy *policy, const struct subject *subject, size_t member,
 			  struct state_baseline *ret)
 {
-	const struct state *state = &subject->states[member];
+	const struct rule_state *state = &subject->states[member];
 
 	*ret = (struct state_baseline){0};
 	if (!state->extra || !state->extra->base)
@@ -244,7 +244,7 @@ static void note_change(struct policy *policy, struct subject *subject, size_t m
 /* Ends a pending or firing alert, because a preference ignores the rule now. */
 static void ignore(struct policy *policy, struct subject *subject, size_t member)
 {
-	struct state *state = &subject->states[member];
+	struct rule_state *state = &subject->states[member];
 	enum alert_state from = (enum alert_state)state->state;
 
 	state->state = from == ALERT_FIRING ? ALERT_RESOLVED : ALERT_INACTIVE;
@@ -259,7 +259,7 @@ static void ignore(struct policy *policy, struct subject *subject, size_t member
 static int enter(struct policy *policy, struct subject *subject, size_t member, const struct finding *finding)
 {
 	struct decision decision = subject_decision(policy, subject, member);
-	struct state *state = &subject->states[member];
+	struct rule_state *state = &subject->states[member];
 	bool was_frozen = is_frozen(state);
 	enum alert_state from;
 	struct extra *extra;
@@ -313,7 +313,7 @@ static void judge_evidence(struct policy *policy, const struct subject *subject,
 static int judge_member(struct policy *policy, struct subject *subject, size_t member,
 			const struct tally *tally)
 {
-	struct state *state = &subject->states[member];
+	struct rule_state *state = &subject->states[member];
 	struct measured measured = {.tally = tally,
 				    .seconds = subject->view->seconds,
 				    .sample_weight = view_sample_weight(subject->view)};
@@ -338,8 +338,8 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
  * Judges the common case by a few comparisons: the state is inactive, and there is no breach. Returns false
  * if judge_member() has to decide.
  */
-static bool pass_member(const struct policy *policy, struct state *state, const struct view_rule *view_rule,
-			struct screened *screened)
+static bool pass_member(const struct policy *policy, struct rule_state *state,
+			const struct view_rule *view_rule, struct screened *screened)
 {
 	struct extra *extra = state->extra;
 
@@ -371,7 +371,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	const struct view_rule *list = view->rules.list;
 	const u32 *members = subject->group->members;
 	const bool knows = view->reason == UNKNOWN_NOT && !has_no_slot(policy, subject);
-	struct state *states = subject->states;
+	struct rule_state *states = subject->states;
 	size_t n_changes = policy->n_changes;
 	struct screened screened;
 	bool active = false;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 static void remember_one(const struct alert *alert, struct policy_memory *ret)
 {
@@ -31,7 +31,7 @@ static void remember_one(const struct alert *alert, struct policy_memory *ret)
 /* If the state is unknown now, uses the estimate that was saved when the state last changed. */
 static void use_last_judged(const struct policy *policy, struct alert *alert)
 {
-	const struct path *path = path_find(policy, alert->cgroup);
+	const struct policy_path *path = path_find(policy, alert->cgroup);
 
 	if (alert->decision.unknown == UNKNOWN_NOT)
 		return;
@@ -139,7 +139,7 @@ static int recall_ended(struct policy *policy, const struct policy_memory *memor
 static int recall_state(struct policy *policy, const struct policy_memory *memory, struct subject *subject,
 			size_t member)
 {
-	struct state *state = &subject->states[member];
+	struct rule_state *state = &subject->states[member];
 	struct extra *extra;
 	int r;
 

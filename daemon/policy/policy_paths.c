@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 #define TABLE_LOG2_MIN 6
 
@@ -22,7 +22,7 @@ static size_t bucket_of(unsigned log2, u64 hash)
 	return (size_t)(hash >> (64 - log2));
 }
 
-static int compare_to(const struct path *path, u64 hash, const char *name)
+static int compare_to(const struct policy_path *path, u64 hash, const char *name)
 {
 	if (path->hash != hash)
 		return path->hash < hash ? -1 : 1;
@@ -30,19 +30,19 @@ static int compare_to(const struct path *path, u64 hash, const char *name)
 }
 
 /* The link to the path, or the link where it would be inserted. */
-static struct path **place_of(struct path **table, unsigned log2, u64 hash, const char *name)
+static struct policy_path **place_of(struct policy_path **table, unsigned log2, u64 hash, const char *name)
 {
-	struct path **place = &table[bucket_of(log2, hash)];
+	struct policy_path **place = &table[bucket_of(log2, hash)];
 
 	while (*place && compare_to(*place, hash, name) < 0)
 		place = &(*place)->next;
 	return place;
 }
 
-struct path *path_find(const struct policy *policy, const char *name)
+struct policy_path *path_find(const struct policy *policy, const char *name)
 {
 	u64 hash = hash_of(name);
-	struct path *path;
+	struct policy_path *path;
 
 	if (!policy->paths)
 		return NULL;
@@ -52,14 +52,14 @@ struct path *path_find(const struct policy *policy, const char *name)
 
 static int resize_paths(struct policy *policy, unsigned log2)
 {
-	struct path **table = calloc((size_t)1 << log2, sizeof(struct path *));
+	struct policy_path **table = calloc((size_t)1 << log2, sizeof(struct policy_path *));
 
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; policy->paths && i < (size_t)1 << policy->paths_log2; i++) {
 		while (policy->paths[i]) {
-			struct path *path = policy->paths[i];
-			struct path **place = place_of(table, log2, path->hash, path->name);
+			struct policy_path *path = policy->paths[i];
+			struct policy_path **place = place_of(table, log2, path->hash, path->name);
 
 			policy->paths[i] = path->next;
 			path->next = *place;
@@ -82,12 +82,12 @@ static unsigned log2_for(unsigned now, size_t n)
 	return log2 > now || log2 + 2 < now ? log2 : now;
 }
 
-int path_get(struct policy *policy, const char *name, struct path **ret)
+int path_get(struct policy *policy, const char *name, struct policy_path **ret)
 {
 	unsigned log2 = log2_for(policy->paths_log2, policy->n_paths + 1);
 	size_t length = strlen(name);
-	struct path **place;
-	struct path *path;
+	struct policy_path **place;
+	struct policy_path *path;
 	int r;
 
 	*ret = path_find(policy, name);
@@ -112,7 +112,7 @@ int path_get(struct policy *policy, const char *name, struct path **ret)
 	return 0;
 }
 
-void path_forget(struct policy *policy, struct path *path)
+void path_forget(struct policy *policy, struct policy_path *path)
 {
 	free(path->ignore);
 	free(path->threshold);
@@ -122,7 +122,7 @@ void path_forget(struct policy *policy, struct path *path)
 	path->gone = false;
 }
 
-void path_release(struct policy *policy, struct path *path)
+void path_release(struct policy *policy, struct policy_path *path)
 {
 	unsigned log2;
 
@@ -138,10 +138,10 @@ void path_release(struct policy *policy, struct path *path)
 		(void)resize_paths(policy, log2);
 }
 
-struct path *path_after(const struct policy *policy, const char *name)
+struct policy_path *path_after(const struct policy *policy, const char *name)
 {
 	u64 hash = name ? hash_of(name) : 0;
-	struct path *path;
+	struct policy_path *path;
 	size_t bucket;
 
 	if (!policy->paths)
@@ -222,7 +222,7 @@ static int make_entry(struct policy *policy, u32 number, const char *name, struc
 	unsigned log2 = log2_for(policy->entries_log2, policy->n_entries + 1);
 	struct entry **bucket;
 	struct entry *entry;
-	struct path *path = NULL;
+	struct policy_path *path = NULL;
 	int r = 0;
 
 	if (log2 != policy->entries_log2)
@@ -261,7 +261,7 @@ int entry_get(struct policy *policy, u32 number, const char *name, struct entry 
 		return 0;
 	}
 	if (entry) {
-		struct path *path = entry->path;
+		struct policy_path *path = entry->path;
 
 		entry_drop(policy, entry); /* the ledger has given the number to another path */
 		path_release(policy, path);

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 /* A view that the new rules need: an existing one, or a new one. */
 struct planned_view {
@@ -15,7 +15,7 @@ struct planned_view {
 struct planned_subject {
 	struct subject *subject;
 	struct group *group; /* NULL: none of the new rules matches */
-	struct state *states;
+	struct rule_state *states;
 };
 
 /* Everything that can fail happens while the plan is made. carry_out(), which changes the policy, cannot fail. */
@@ -147,7 +147,7 @@ static int plan_ends(struct plan *plan, const struct subject *subject)
 	const struct policy *policy = plan->policy;
 
 	for (size_t i = 0; i < subject->group->n; i++) {
-		const struct state *state = &subject->states[i];
+		const struct rule_state *state = &subject->states[i];
 		struct ended *ended;
 		struct alert alert;
 		int r;
@@ -216,9 +216,9 @@ static int plan_subjects(struct plan *plan)
 	return 0;
 }
 
-static void swap_states(struct state *a, struct state *b)
+static void swap_states(struct rule_state *a, struct rule_state *b)
 {
-	struct state state = *a;
+	struct rule_state state = *a;
 
 	*a = *b;
 	*b = state;
@@ -250,7 +250,7 @@ static void carry_subjects(struct plan *plan)
 		if (!subject)
 			continue;
 		if (!planned->group) {
-			struct path *path = subject->path;
+			struct policy_path *path = subject->path;
 
 			subject_drop(policy, subject);
 			path_release(policy, path);
@@ -315,7 +315,7 @@ static void list_entries(struct policy *policy)
 static void prefer_all(struct policy *policy)
 {
 	for (size_t i = 0; policy->paths && i < (size_t)1 << policy->paths_log2; i++)
-		for (struct path *path = policy->paths[i]; path; path = path->next)
+		for (struct policy_path *path = policy->paths[i]; path; path = path->next)
 			for (struct subject *subject = path->ignore || path->threshold ? path->subjects
 										       : NULL;
 			     subject; subject = subject->next)

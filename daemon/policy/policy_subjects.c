@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
-struct subject *subject_find(const struct path *path, const struct view *view)
+struct subject *subject_find(const struct policy_path *path, const struct view *view)
 {
 	struct subject *subject = path->subjects;
 
@@ -13,7 +13,7 @@ struct subject *subject_find(const struct path *path, const struct view *view)
 	return subject;
 }
 
-static void extra_free(struct policy *policy, struct state *state)
+static void extra_free(struct policy *policy, struct rule_state *state)
 {
 	if (!state->extra)
 		return;
@@ -25,7 +25,7 @@ static void extra_free(struct policy *policy, struct state *state)
 	state->extra = NULL;
 }
 
-void states_free(struct policy *policy, struct state *states, size_t n)
+void states_free(struct policy *policy, struct rule_state *states, size_t n)
 {
 	if (!states)
 		return;
@@ -39,7 +39,7 @@ void states_free(struct policy *policy, struct state *states, size_t n)
  * A ratio has a baseline from the start. Time that entered the window before the baseline existed is not fed
  * to it.
  */
-static int add_baseline(struct policy *policy, const struct view *view, struct state *state)
+static int add_baseline(struct policy *policy, const struct view *view, struct rule_state *state)
 {
 	struct sliding_time time = sliding_time(view->sliding);
 	struct extra *extra = calloc(1, sizeof(*extra));
@@ -61,9 +61,9 @@ static int add_baseline(struct policy *policy, const struct view *view, struct s
 }
 
 int states_new(struct policy *policy, const struct rule *rules, const struct view_rules *view_rules,
-	       const struct group *group, const struct view *view, struct state **ret)
+	       const struct group *group, const struct view *view, struct rule_state **ret)
 {
-	struct state *states = calloc(group->n, sizeof(*states));
+	struct rule_state *states = calloc(group->n, sizeof(*states));
 
 	if (!states)
 		return -ENOMEM;
@@ -87,7 +87,7 @@ int states_new(struct policy *policy, const struct rule *rules, const struct vie
 
 int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret)
 {
-	struct state *state = &subject->states[member];
+	struct rule_state *state = &subject->states[member];
 	struct decision decision;
 
 	if (!state->extra) {
@@ -108,7 +108,7 @@ int subject_extra(struct policy *policy, struct subject *subject, size_t member,
 
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member)
 {
-	const struct state *state = &subject->states[member];
+	const struct rule_state *state = &subject->states[member];
 	const struct rule_start *start = &policy->starts[subject_view_rule(subject, member)->rule];
 	struct decision decision = {.state = state->state, .unknown = state->unknown};
 
@@ -129,7 +129,7 @@ struct decision subject_decision(const struct policy *policy, const struct subje
 static void find_effect(const struct policy *policy, const struct subject *subject, size_t member,
 			struct preference_effect *ret)
 {
-	const struct path *path = subject->path;
+	const struct policy_path *path = subject->path;
 	struct preference preference = {
 		.owner_is_root = path->owner_is_root, .ignore = path->ignore, .threshold = path->threshold};
 
@@ -207,8 +207,8 @@ void subject_drop(struct policy *policy, struct subject *subject)
 	free(subject);
 }
 
-static int make_subject(struct policy *policy, struct view *view, struct group *group, struct path *path,
-			struct subject **ret)
+static int make_subject(struct policy *policy, struct view *view, struct group *group,
+			struct policy_path *path, struct subject **ret)
 {
 	struct subject *subject = calloc(1, sizeof(*subject));
 	int r;
@@ -248,7 +248,7 @@ static int make_subject(struct policy *policy, struct view *view, struct group *
 
 int subject_get(struct policy *policy, struct view *view, const char *name, struct subject **ret)
 {
-	struct path *path = path_find(policy, name);
+	struct policy_path *path = path_find(policy, name);
 	struct group *group;
 	int r;
 

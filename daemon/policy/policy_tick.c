@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 /*
  * Keeps the panes of all windows within max_bytes by dropping the oldest panes of the largest window. That
@@ -111,7 +111,7 @@ static int judge_view(struct policy *policy, struct view *view)
 static int end_alerts(struct policy *policy, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->group->n; i++) {
-		struct state *state = &subject->states[i];
+		struct rule_state *state = &subject->states[i];
 		struct ended *ended = NULL;
 		struct alert alert;
 		int r;
@@ -158,10 +158,10 @@ static u64 gone_for_ns(const struct subject *subject)
 
 static int end_gone(struct policy *policy)
 {
-	struct path *next;
+	struct policy_path *next;
 	int error = 0;
 
-	for (struct path *path = TAILQ_FIRST(&policy->gone); path; path = next) {
+	for (struct policy_path *path = TAILQ_FIRST(&policy->gone); path; path = next) {
 		struct subject *next_subject;
 
 		next = TAILQ_NEXT(path, gone_list);
@@ -266,7 +266,7 @@ static void make_transitions(struct policy *policy)
 	for (size_t i = 0; i < policy->n_changes; i++) {
 		struct change *change = &policy->changes[i];
 		struct transition *transition = &policy->transitions[i];
-		struct state *state;
+		struct rule_state *state;
 
 		if (change->ended) {
 			tell_end(policy, change->ended, transition);
@@ -286,7 +286,7 @@ static void drop_doomed(struct policy *policy)
 {
 	while (policy->doomed) {
 		struct subject *subject = policy->doomed;
-		struct path *path = subject->path;
+		struct policy_path *path = subject->path;
 
 		policy->doomed = subject->next_doomed;
 		subject_drop(policy, subject);

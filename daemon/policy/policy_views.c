@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 
 bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event)
 {

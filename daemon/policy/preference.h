@@ -3,7 +3,7 @@
  * Preferences: extended attributes of a cgroup's directory that change how rules treat the cgroup.
  *   user.pebsd.ignore     "*", or names of rules separated by blanks
  *   user.pebsd.threshold  RULE=VALUE, separated by blanks; VALUE as in the rule's `above` or `below`
- * Pure: cgroup/attributes.h reads the attributes.
+ * Pure: cgroup/xattr.h reads the attributes.
  */
 #ifndef PEBSD_PREFERENCE_H
 #define PEBSD_PREFERENCE_H

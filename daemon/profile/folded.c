@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "profile/pprof.h"
 #include "profile/profile_walk.h"
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 /* Writing fails if the text of all stacks takes more bytes than this. */
 #define TEXT_BYTES_MAX (512U << 20)

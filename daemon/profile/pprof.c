@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "pprof.pb-c.h"
 #include "profile/profile_walk.h"
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 /* The key of a location. */
 struct pprof_location {
@@ -27,7 +27,7 @@ struct pprof {
 	const struct profile_about *about;
 	struct arena arena;
 	struct budget budget; /* unlimited: the size of the profile bounds the allocations */
-	struct hash_key key;
+	struct siphash_key key;
 	struct growing strings;         /* char * */
 	u32 *location_of_node;          /* by node: its location, 0: not added yet */
 	u32 *string_of_book;            /* by string of the book: its number here, 0: not added yet */
@@ -106,7 +106,7 @@ static int function_of(struct pprof *pprof, u32 i, u64 *ret_id)
 	const struct frame *frame = frame_of(pprof->profile->book, i);
 	struct function_wanted wanted = {pprof, frame};
 	u64 words[2] = {frame->name | (u64)frame->module << 32, frame->file};
-	u64 hash = keyed_hash_words(&pprof->key, words, ARRAY_SIZE(words));
+	u64 hash = siphash_words(&pprof->key, words, ARRAY_SIZE(words));
 	u32 found = hash_index_find(&pprof->function_index, hash, same_function, &wanted);
 	Pebsd__Pprof__Function *function;
 
@@ -252,7 +252,7 @@ static int find_location(struct pprof *pprof, const struct node *node, const u32
 	words[1] = wanted.location.module;
 	words[2] = frames[0];
 	words[3] = n;
-	hash = keyed_hash_words(&pprof->key, words, ARRAY_SIZE(words));
+	hash = siphash_words(&pprof->key, words, ARRAY_SIZE(words));
 	found = hash_index_find(&pprof->location_index, hash, same_location, &wanted);
 	if (found == NONE) {
 		found = (u32)pprof->locations.n;
@@ -288,7 +288,7 @@ static int begin(struct pprof *pprof)
 	s64 ignored;
 
 	pprof->budget.max = (u64)-1;
-	pprof->key = hash_key_new();
+	pprof->key = siphash_key_new();
 	pprof->string_of_book = arena_take(&pprof->arena, book->strings.n * sizeof(u32));
 	pprof->location_of_node = arena_take(&pprof->arena, (pprof->profile->nodes.n + 1) * sizeof(u32));
 	pprof->mapping_of_module = arena_take(&pprof->arena, (book->modules.n + 1) * sizeof(u32));

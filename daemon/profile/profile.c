@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/profile_parts.h"
+#include "profile/profile_internal.h"
 
 int profile_new(bool latency, struct profile **ret)
 {
@@ -15,7 +15,7 @@ int profile_new(bool latency, struct profile **ret)
 		return -ENOMEM;
 	profile->has_latency = latency;
 	profile->budget.max = PROFILE_SAMPLES_BYTES_MAX;
-	profile->key = hash_key_new();
+	profile->key = siphash_key_new();
 	r = book_new(&profile->book);
 	if (r < 0)
 		return r;
@@ -66,7 +66,7 @@ static int enter_node(struct profile *profile, const struct node_wanted *wanted,
 {
 	u64 words[2] = {wanted->node.address,
 			wanted->node.caller | (u64)wanted->node.kernel << 32 | (u64)wanted->node.exact << 33};
-	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
+	u64 hash = siphash_words(&profile->key, words, ARRAY_SIZE(words));
 	int r;
 
 	*ret = hash_index_find(&profile->node_index, hash, same_node, wanted);
@@ -150,7 +150,7 @@ static int enter_cell(struct profile *profile, u32 node, u32 thread, u8 source, 
 {
 	struct cell_wanted wanted = {profile, node, thread, source};
 	u64 words[2] = {node | (u64)thread << 32, source};
-	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
+	u64 hash = siphash_words(&profile->key, words, ARRAY_SIZE(words));
 	int r;
 
 	*ret = hash_index_find(&profile->cell_index, hash, same_cell, &wanted);
@@ -187,7 +187,7 @@ static int enter_access(struct profile *profile, const struct access *access, u3
 	u64 words[5] = {access->address, access->code, access->physical, access->pid | (u64)access->cpu << 32,
 			access->source | (u64)access->hitm << 8 | (u64)access->store << 9 |
 				(access->has_code ? 1U << 10 : 0)};
-	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
+	u64 hash = siphash_words(&profile->key, words, ARRAY_SIZE(words));
 	int r;
 
 	*ret = hash_index_find(&profile->access_index, hash, same_access, &wanted);
@@ -219,7 +219,7 @@ static u64 thread_hash(const struct profile *profile, u32 pid, u32 tid)
 {
 	u64 word = pid | (u64)tid << 32;
 
-	return keyed_hash_words(&profile->key, &word, 1);
+	return siphash_words(&profile->key, &word, 1);
 }
 
 static u32 find_thread(const struct profile *profile, u32 pid, u32 tid)

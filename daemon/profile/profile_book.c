@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/profile_parts.h"
+#include "profile/profile_internal.h"
 #include "profile/profile_stacks.h"
 
 struct string_wanted {
@@ -22,7 +22,7 @@ int book_string(struct book *book, const char *text, u32 *ret)
 {
 	struct string_wanted wanted = {book, text};
 	size_t size = strlen(text) + 1;
-	u64 hash = keyed_hash_bytes(&book->key, text, size - 1);
+	u64 hash = siphash_bytes(&book->key, text, size - 1);
 	int r;
 
 	*ret = hash_index_find(&book->string_index, hash, same_string, &wanted);
@@ -80,7 +80,7 @@ static int enter_module(struct book *book, const struct symbol *symbol, const ch
 		wanted.module.build_id_size = symbol->build_id_size;
 		memcpy(wanted.module.build_id, symbol->build_id, symbol->build_id_size);
 	}
-	hash = keyed_hash_bytes(&book->key, &wanted.module, sizeof(wanted.module));
+	hash = siphash_bytes(&book->key, &wanted.module, sizeof(wanted.module));
 	*ret = hash_index_find(&book->module_index, hash, same_module, &wanted);
 	if (*ret != NONE)
 		return 0;
@@ -114,7 +114,7 @@ static int enter_frame(struct book *book, const struct frame *frame, u32 *ret)
 	struct frame_wanted wanted = {book, *frame};
 	u64 words[3] = {frame->name | (u64)frame->module << 32, frame->file | (u64)frame->line << 32,
 			frame->unnamed};
-	u64 hash = keyed_hash_words(&book->key, words, ARRAY_SIZE(words));
+	u64 hash = siphash_words(&book->key, words, ARRAY_SIZE(words));
 	int r;
 
 	*ret = hash_index_find(&book->frame_index, hash, same_frame, &wanted);
@@ -140,7 +140,7 @@ int book_new(struct book **ret)
 	if (!book)
 		return -ENOMEM;
 	book->budget.max = PROFILE_NAMES_BYTES_MAX;
-	book->key = hash_key_new();
+	book->key = siphash_key_new();
 	for (u32 i = 0; i < FRAMES_FIXED; i++) {
 		struct frame frame = {.module = NONE, .file = NONE, .unnamed = true};
 		u32 entered;
@@ -198,7 +198,7 @@ int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u
 {
 	struct place_wanted wanted = {book, address, pid, (u8)kind};
 	u64 words[2] = {address, pid | (u64)kind << 32};
-	u64 hash = keyed_hash_words(&book->key, words, ARRAY_SIZE(words));
+	u64 hash = siphash_words(&book->key, words, ARRAY_SIZE(words));
 	int r;
 
 	*ret = hash_index_find(&book->place_index, hash, same_place, &wanted);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 int profile_report(const struct profile *profile, const struct profile_names *names,
 		   const struct report_settings *settings, struct profile_report *ret)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/profile_parts.h"
+#include "profile/profile_internal.h"
 #include "profile/profile_stacks.h"
 
 /*

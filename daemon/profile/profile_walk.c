@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 struct walk walk_begin(const struct profile *profile, u32 node, bool kernel_names)
 {

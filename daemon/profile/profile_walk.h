@@ -3,7 +3,7 @@
 #ifndef PEBSD_PROFILE_WALK_H
 #define PEBSD_PROFILE_WALK_H
 
-#include "profile/profile_parts.h"
+#include "profile/profile_internal.h"
 
 /* Walks from the innermost node outwards, without the root. */
 struct walk {

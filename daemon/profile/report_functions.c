@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 /* The sums of a frame (a function at a line). */
 struct frame_sums {

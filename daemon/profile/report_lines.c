@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/profile_parts.h"
-#include "profile/report_parts.h"
+#include "profile/profile_internal.h"
+#include "profile/report_internal.h"
 
 /*
  * Decides which accesses belong to the same cache line. In one process (or the kernel), the address decides.

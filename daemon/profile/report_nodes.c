@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 #define PAGE 4096U
 

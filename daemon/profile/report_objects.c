@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/report_parts.h"
+#include "profile/report_internal.h"
 
 enum symbol_region object_region(const struct profile *profile, u32 place)
 {

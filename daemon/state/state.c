@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "state/state_parts.h"
+#include "state/state_internal.h"
 
 bool state_keeps(const struct state *state)
 {

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "state/state_parts.h"
+#include "state/state_internal.h"
 
 #define MAPPED_BYTES (STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
 

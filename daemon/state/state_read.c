@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "state/state_parts.h"
+#include "state/state_internal.h"
 
 /* A block with a record, for sorting. */
 struct found {

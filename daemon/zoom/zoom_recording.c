@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/keyed_hash.h"
+#include "base/siphash.h"
 #include "base/varint.h"
 #include "pebsd/types.h"
 
@@ -37,7 +37,7 @@ struct byte_store {
 
 /* Numbers stacks from 1. Number 0 is the empty stack. */
 struct stack_store {
-	struct hash_key key;         /* keyed: a process chooses its addresses, but not their buckets */
+	struct siphash_key key;      /* keyed: a process chooses its addresses, but not their buckets */
 	struct byte_store addresses; /* for each stack: the number of addresses, then the addresses */
 	size_t n;
 	const u64 **stacks; /* by number minus 1 */
@@ -112,7 +112,7 @@ static void byte_store_done(struct byte_store *store)
 
 static size_t find_place(const struct stack_store *store, const u64 *addresses, size_t n)
 {
-	size_t at = keyed_hash_words(&store->key, addresses, n) & (store->table_size - 1);
+	size_t at = siphash_words(&store->key, addresses, n) & (store->table_size - 1);
 
 	for (; store->table[at]; at = (at + 1) & (store->table_size - 1)) {
 		const u64 *stack = store->stacks[store->table[at] - 1];
@@ -226,7 +226,7 @@ int zoom_recording_new(const struct zoom_about *about, size_t bytes_max, struct 
 	if (recording->budget.bytes > bytes_max)
 		recording->budget.most = recording->budget.bytes;
 	recording->rows.budget = &recording->budget;
-	recording->stacks.key = hash_key_new();
+	recording->stacks.key = siphash_key_new();
 	recording->stacks.addresses.budget = &recording->budget;
 	*ret = TAKE_PTR(recording);
 	return 0;

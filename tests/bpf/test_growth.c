@@ -24,7 +24,7 @@
 #include "cgroup_fixture.h"
 #include "child_expect.h"
 #include "collect/adopt.h"
-#include "engine/engine_parts.h"
+#include "engine/engine_internal.h"
 #include "engine/growth.h"
 #include "kernel/kernel.h"
 #include "notify_socket.h"
@@ -310,7 +310,7 @@ static u64 keep_up(struct daemon *daemon, pid_t pid)
 		if (missing && !since_ns)
 			since_ns = own_time_ns(waits);
 		if (short_of)
-			cr_assert_eq(engine_make_room(daemon->engine, &again_ns), 0);
+			cr_assert_eq(engine_reclaim(daemon->engine, &again_ns), 0);
 		if (since_ns && own_time_ns(waits) - since_ns > longest_ns)
 			longest_ns = own_time_ns(waits) - since_ns;
 		if (!engine_slots_missing(daemon->engine))
@@ -385,7 +385,7 @@ Test(growth, cgroups_that_found_no_slot_have_one_once_slots_are_added)
 	open_daemon(&daemon, FIRST_SLOTS, 64 * MIB, machine_stripes());
 	make_cgroups(0, 700);
 	cr_assert(engine_slots_missing(daemon.engine));
-	cr_assert_eq(engine_make_room(daemon.engine, &again_ns), 0);
+	cr_assert_eq(engine_reclaim(daemon.engine, &again_ns), 0);
 	cr_expect_not(engine_slots_missing(daemon.engine));
 	cr_assert_eq(engine_collect(daemon.engine), 0);
 	cr_expect_eq(engine_head(daemon.engine)->without_slot, 0);

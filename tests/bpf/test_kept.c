@@ -29,7 +29,7 @@
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_offcore_parts.h"
+#include "origin/perf/perf_offcore_internal.h"
 #include "page_faults.h"
 #include "some_stripes.h"
 #include "tree.h"

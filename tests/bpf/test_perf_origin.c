@@ -540,7 +540,7 @@ Test(perf_throttling, without_a_ring_it_is_not_known)
 
 	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
 	cr_expect(perf_cpu_counts(&event).throttle_known);
-	perf_map_close(&event.map);
+	perf_mmap_close(&event.map);
 	perf_cpu_read_throttling(&event);
 	cr_expect_not(perf_cpu_counts(&event).throttle_known);
 	perf_cpu_close(&event);

@@ -12,7 +12,7 @@
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
 
-#include "origin/perf/perf_parts.h"
+#include "origin/perf/perf_internal.h"
 #include "page_faults.h"
 #include "tree.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "kernel/kernel_parts.h"
+#include "kernel/kernel_internal.h"
 #include "kernel/skeleton.h"
 #include "older_pebsd.skel.h"
 #include "older_zoom.skel.h"

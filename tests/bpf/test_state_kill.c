@@ -21,10 +21,10 @@
 
 #include "base/cleanup.h"
 #include "engine/engine.h"
-#include "kernel/kernel_parts.h"
+#include "kernel/kernel_internal.h"
 #include "some_stripes.h"
+#include "state/state_internal.h"
 #include "state/state_kinds.h"
-#include "state/state_parts.h"
 #include "watched_stores.h"
 
 #define EVENTS  2
@@ -268,8 +268,8 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	learn_names(engine, plan);
 	if (fate->rests)
 		(void)usleep((COLLECT_REST_NS + COLLECT_REST_NS / 10) / NSEC_PER_USEC);
-	if (engine_make_room(engine, &again_ns) < 0 || engine_collect(engine) < 0 ||
-	    engine_make_room(engine, &again_ns) < 0)
+	if (engine_reclaim(engine, &again_ns) < 0 || engine_collect(engine) < 0 ||
+	    engine_reclaim(engine, &again_ns) < 0)
 		_exit(14);
 	if (fate->ret_stores)
 		*fate->ret_stores = watched_stores_seen();
@@ -398,9 +398,9 @@ static void round_of(struct world *world, unsigned round)
 	if (round % 3 == 0)
 		replace_one(world->plan, world->twin, world->kernel);
 	sample(world->plan, world->twin, world->kernel);
-	cr_assert_eq(engine_make_room(world->twin, &again_ns), 0);
+	cr_assert_eq(engine_reclaim(world->twin, &again_ns), 0);
 	cr_assert_eq(engine_collect(world->twin), 0);
-	cr_assert_eq(engine_make_room(world->twin, &again_ns), 0);
+	cr_assert_eq(engine_reclaim(world->twin, &again_ns), 0);
 }
 
 /* Kills each process, except every ninth, which is left alone and compared with the twin. */

@@ -16,8 +16,8 @@
 #include "collect/series.h"
 #include "fake_kernel.h"
 #include "state/state_bytes.h"
+#include "state/state_internal.h"
 #include "state/state_kinds.h"
-#include "state/state_parts.h"
 
 #define SLOTS    16
 #define BEGIN_NS (4 * COLLECT_GRACE_NS)

@@ -20,8 +20,8 @@
 #include "act/alert_store.h"
 #include "alerts/alerts_kept.h"
 #include "policy_fixture.h"
+#include "state/state_internal.h"
 #include "state/state_kinds.h"
-#include "state/state_parts.h"
 #include "watched_stores.h"
 
 #define PATHS     4

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/cpu_nodes.h"
-#include "cgroup/cpus.h"
+#include "cgroup/cpuset.h"
 #include "tree.h"
 
 static char *root;
@@ -21,7 +21,7 @@ static void teardown(void)
 	tree_remove(root);
 }
 
-TestSuite(cgroup_cpus, .init = setup, .fini = teardown);
+TestSuite(cgroup_cpuset, .init = setup, .fini = teardown);
 
 static void expect_cpus(const char *path, int result, const char *expected)
 {
@@ -30,12 +30,12 @@ static void expect_cpus(const char *path, int result, const char *expected)
 	struct cpu_list cpus = {0};
 
 	cr_assert_geq(fd, 0);
-	cr_expect_eq(cgroup_cpus(fd, path, &cpus), result, "%s", path);
+	cr_expect_eq(cgroup_cpuset(fd, path, &cpus), result, "%s", path);
 	text = cpu_list_format(&cpus);
 	cr_expect_str_eq(text, expected, "%s: %s", path, text);
 }
 
-Test(cgroup_cpus, its_own_or_the_nearest_above)
+Test(cgroup_cpuset, its_own_or_the_nearest_above)
 {
 	tree_write(root, "cpuset.cpus.effective", "0-7\n");
 	tree_write(root, "a/cpuset.cpus.effective", "0-3,6\n");
@@ -52,7 +52,7 @@ Test(cgroup_cpus, its_own_or_the_nearest_above)
 	expect_cpus("/cpuset.cpus.effective/x", 0, "0-7");
 }
 
-Test(cgroup_cpus, longer_than_a_path_can_be)
+Test(cgroup_cpuset, longer_than_a_path_can_be)
 {
 	char path[8192];
 
@@ -63,14 +63,14 @@ Test(cgroup_cpus, longer_than_a_path_can_be)
 	expect_cpus(path, 0, "0-7");
 }
 
-Test(cgroup_cpus, none_has_the_file)
+Test(cgroup_cpuset, none_has_the_file)
 {
 	tree_write(root, "a/cgroup.procs", "");
 	expect_cpus("/a", -ENODATA, "");
 	expect_cpus("/", -ENODATA, "");
 }
 
-Test(cgroup_cpus, what_is_no_list_is_refused)
+Test(cgroup_cpuset, what_is_no_list_is_refused)
 {
 	tree_write(root, "a/cpuset.cpus.effective", "all\n");
 	expect_cpus("/a", -EINVAL, "");
@@ -87,7 +87,7 @@ static void expect_nodes(const char *cpus, int result, const char *expected)
 	cr_expect_str_eq(text, expected, "%s: %s", cpus, text);
 }
 
-Test(cgroup_cpus, nodes)
+Test(cgroup_cpuset, nodes)
 {
 	expect_nodes("0", -ENODATA, "");
 	tree_write(root, "devices/system/node/node0/cpulist", "0-3,8-11\n");

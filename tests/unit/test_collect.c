@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/collect_parts.h"
+#include "collect/collect_internal.h"
 #include "collect/marks.h"
 #include "fake_kernel.h"
 #include "scarce_memory.h"
@@ -484,17 +484,17 @@ Test(collect, room_is_made_between_collections)
 	fake_kernel_died(kernel, slot, now);
 	fake_kernel_died(kernel, unseen, now + 1);
 	now += 2;
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_expect_eq(again_ns, START + COLLECT_SHORT_GRACE_NS);
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_DEAD);
 	now = START + COLLECT_SHORT_GRACE_NS + 1;
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_expect_eq(again_ns, now + REST);
 	cr_expect_eq(kernel_owner(kernel, unseen)->state, SLOT_RETIRED);
 	sample(unseen, 3);
 	now = again_ns;
 	cr_expect_eq(difference("/seen", LOADS), 1, "the present differences stand");
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_expect_eq(again_ns, 0);
 	expect_free(slot);
 	expect_free(unseen);
@@ -524,11 +524,11 @@ Test(collect, room_that_the_kernel_refuses_is_asked_for_a_little_later)
 	fake_kernel_died(kernel, slot, now);
 	fake_kernel_refuse(kernel, 1);
 	now += COLLECT_SHORT_GRACE_NS;
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_expect_gt(again_ns, now);
 	cr_expect_leq(again_ns, now + COLLECT_SHORT_GRACE_NS);
 	now = again_ns;
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
 }
 
@@ -544,9 +544,9 @@ Test(collect, entries_in_differences_are_not_folded)
 	sample(slot, 0);
 	fake_kernel_died(kernel, slot, now);
 	now += COLLECT_SHORT_GRACE_NS;
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	now = again_ns;
-	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
 	run(1);
 	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
@@ -666,7 +666,7 @@ Test(collect, churn_mixes_nothing_up)
 			u64 again_ns;
 
 			now += random_below(200 * NSEC_PER_MSEC);
-			cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+			cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 		} else {
 			size_t n_list;
 			const struct difference *list;

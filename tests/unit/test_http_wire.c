@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "http/http_limit.h"
+#include "base/ratelimit.h"
 #include "http/shared/http_wire.h"
 
 Test(http_wire, there_and_back)
@@ -82,24 +82,24 @@ Test(http_wire, what_is_out_of_range)
 			     "case %zu", i);
 }
 
-Test(http_limit, so_many_at_once_and_so_many_a_second)
+Test(ratelimit, so_many_at_once_and_so_many_a_second)
 {
-	struct http_limit limit = {.every_ns = 10, .burst = 3};
+	struct ratelimit limit = {.every_ns = 10, .burst = 3};
 	unsigned int taken = 0;
 
 	for (int i = 0; i < 3; i++)
-		cr_expect_eq(http_limit_take(&limit, 1000), 0);
-	cr_expect_eq(http_limit_take(&limit, 1000), 10);
-	cr_expect_eq(http_limit_take(&limit, 1004), 6);
-	cr_expect_eq(http_limit_take(&limit, 1010), 0);
-	cr_expect_eq(http_limit_take(&limit, 1010), 10);
+		cr_expect_eq(ratelimit_take(&limit, 1000), 0);
+	cr_expect_eq(ratelimit_take(&limit, 1000), 10);
+	cr_expect_eq(ratelimit_take(&limit, 1004), 6);
+	cr_expect_eq(ratelimit_take(&limit, 1010), 0);
+	cr_expect_eq(ratelimit_take(&limit, 1010), 10);
 	/* More frequent attempts do not help. */
 	for (u64 now = 2000; now < 3000; now++)
-		taken += http_limit_take(&limit, now) == 0;
+		taken += ratelimit_take(&limit, now) == 0;
 	cr_expect_geq(taken, 102);
 	cr_expect_leq(taken, 103);
 	/* After a long time, no more than the burst is allowed. */
 	for (int i = 0; i < 3; i++)
-		cr_expect_eq(http_limit_take(&limit, 1000000), 0);
-	cr_expect_gt(http_limit_take(&limit, 1000000), 0);
+		cr_expect_eq(ratelimit_take(&limit, 1000000), 0);
+	cr_expect_gt(ratelimit_take(&limit, 1000000), 0);
 }

@@ -20,14 +20,14 @@
 #include "export/json/json_writer.h"
 #include "export/profile/profile_pieces.h"
 #include "http/http_sockets.h"
+#include "http/server/http_cache.h"
 #include "http/server/http_confine.h"
-#include "http/server/http_scrape.h"
 #include "http/shared/http_places.h"
 #include "http/shared/http_wire.h"
 #include "kernel/kernel.h"
 #include "kernel/map_size.h"
 #include "pebsd/records.h"
-#include "policy/policy_parts.h"
+#include "policy/policy_internal.h"
 #include "profile/perf_data_write.h"
 #include "state/state_layout.h"
 #include "symbols/symbols.h"
@@ -60,8 +60,8 @@ static const struct row {
 	{"The process that speaks HTTP", 1, HTTP_CONFINE_DATA, false},
 	/* test_http_crowd.c */
 	{"The kernel's buffers of HTTP", HTTP_PLACES_ROOM, HTTP_SOCKETS_KERNEL_BYTES, false},
-	/* test_http_scrape.c */
-	{"Metrics that slow clients are sent", 1, HTTP_SCRAPE_BYTES_MAX, false},
+	/* test_http_cache.c */
+	{"Metrics that slow clients are sent", 1, HTTP_CACHE_BYTES_MAX, false},
 	/* test_http_profile.c */
 	{"Profiles that HTTP clients are sent", HTTP_PROFILES_HELD_MAX, HTTP_PROFILE_BYTES_MAX, false},
 	/* test_zoom_recording.c and test_profile.c; their number: test_zooms.c */

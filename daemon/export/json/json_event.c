@@ -209,6 +209,13 @@ void json_put_events(struct json_writer *writer, json_object *object, const stru
 	json_put(writer, object, "events", events);
 }
 
+/* The sum is known only if all parts are. */
+static void add_known(struct maybe_double *sum, struct maybe_double part)
+{
+	sum->known = sum->known && part.known;
+	sum->value += part.value;
+}
+
 json_object *json_samples(struct json_writer *writer, const struct snapshot *snapshot,
 			  const struct snapshot_event *events, size_t n)
 {
@@ -228,12 +235,9 @@ json_object *json_samples(struct json_writer *writer, const struct snapshot *sna
 		malformed += events[i].lost_malformed;
 		unexplained.known = unexplained.known && events[i].lost_unexplained.known;
 		unexplained.value += events[i].lost_unexplained.value;
-		multiplexed.known = multiplexed.known && events[i].multiplexed_seconds.known;
-		multiplexed.value += events[i].multiplexed_seconds.value;
-		throttled.known = throttled.known && events[i].throttled_seconds.known;
-		throttled.value += events[i].throttled_seconds.value;
-		paused.known = paused.known && events[i].paused_seconds.known;
-		paused.value += events[i].paused_seconds.value;
+		add_known(&multiplexed, events[i].multiplexed_seconds);
+		add_known(&throttled, events[i].throttled_seconds);
+		add_known(&paused, events[i].paused_seconds);
 		/* The sum over the events that filter samples, even if other events do not. */
 		filtered.known = filtered.known || events[i].filtered.known;
 		filtered.value += events[i].filtered.known ? events[i].filtered.value : 0;

@@ -9,7 +9,7 @@
 #include "export/json/json.h"
 #include "export/json/json_rules.h"
 #include "export/json/json_writer.h"
-#include "export/prometheus/alerts_told.h"
+#include "export/prometheus/alerts_shown.h"
 #include "export/prometheus/prometheus_alerts.h"
 #include "window/trend.h"
 
@@ -86,7 +86,7 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 	return object;
 }
 
-static json_object *alerts_object(const char *origin, const struct alerts_told *told)
+static json_object *alerts_object(const char *origin, const struct alerts_shown *told)
 {
 	struct json_writer writer = {0};
 	json_object *object = json_checked(&writer, json_object_new_object());
@@ -104,10 +104,10 @@ static json_object *alerts_object(const char *origin, const struct alerts_told *
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n, char **ret_text,
 		       size_t *ret_length)
 {
-	_cleanup_(alerts_told_done) struct alerts_told told = {0};
+	_cleanup_(alerts_shown_done) struct alerts_shown told = {0};
 	json_object *object;
 	const char *text;
-	int r = alerts_told(alerts, n, PROMETHEUS_ALERTS_MAX, &told);
+	int r = alerts_shown(alerts, n, PROMETHEUS_ALERTS_MAX, &told);
 
 	if (r < 0)
 		return r;

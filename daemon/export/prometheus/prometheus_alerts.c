@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "export/prometheus/alerts_told.h"
+#include "export/prometheus/alerts_shown.h"
 #include "export/prometheus/label.h"
 
 static int write_alert(struct exposition *out, const struct alert *alert,
@@ -36,8 +36,8 @@ static int write_alerts(struct exposition *out, const struct prometheus_alerts *
 	static const struct family unlisted = {
 		"pebsd_alerts_unlisted", FAMILY_GAUGE,
 		"Alerts that have no series because pebsd_alert has its maximum number of series."};
-	_cleanup_(alerts_told_done) struct alerts_told told = {0};
-	int r = alerts_told(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &told);
+	_cleanup_(alerts_shown_done) struct alerts_shown told = {0};
+	int r = alerts_shown(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &told);
 
 	for (size_t i = 0; r == 0 && i < told.n; i++)
 		r = write_alert(out, told.list[i], wish);

@@ -24,7 +24,7 @@ struct prometheus_alerts {
 };
 
 /*
- * Leaves out dry runs, and merges the alerts of one rule on one cgroup as alerts_told() does. Returns 0 or
+ * Leaves out dry runs, and merges the alerts of one rule on one cgroup as alerts_shown() does. Returns 0 or
  * -ENOMEM.
  */
 int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "http/server/http_server_parts.h"
+#include "http/server/http_server_internal.h"
 
 /* TCP_CLOSE of <netinet/tcp.h>, which cannot be included: its struct tcp_info is older. */
 #define STATE_CLOSE 7

@@ -9,7 +9,7 @@
 #include "base/http_host.h"
 #include "http/server/http_answer.h"
 #include "http/server/http_page.h"
-#include "http/server/http_server_parts.h"
+#include "http/server/http_server_internal.h"
 #include "http/server/http_target.h"
 #include "http/server/negotiate.h"
 
@@ -28,7 +28,7 @@ void http_requests_completed(void *userdata, struct MHD_Connection *connection, 
 	(void)userdata;
 	(void)connection;
 	(void)why;
-	http_scrape_release(*state);
+	http_cache_release(*state);
 	*state = NULL;
 }
 
@@ -76,15 +76,15 @@ static enum MHD_Result send_body(struct http_server *server, struct http_connect
 						  library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING))
 						  ? HTTP_FORM_GZIP
 						  : 0);
-	struct http_scrape_body *body = http_scrape_current(&server->scrape, form);
+	struct http_cache_body *body = http_cache_current(&server->scrape, form);
 
-	if (!connection->answered && !http_scrape_full(&server->scrape, form))
+	if (!connection->answered && !http_cache_full(&server->scrape, form))
 		return ask(server, connection, form, body ? body->generation : 0);
 	if (connection->error)
 		return send_failed(library, connection->error);
 	if (!body)
 		return send_failed(library, EIO);
-	http_scrape_hold(body);
+	http_cache_hold(body);
 	*state = body;
 	return MHD_queue_response(library, MHD_HTTP_OK, body->response);
 }

@@ -14,10 +14,10 @@
 #include "base/event_turn.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "http/server/http_receive.h"
 #include "http/server/http_requests.h"
-#include "http/server/http_server_parts.h"
+#include "http/server/http_server_internal.h"
 #include "http/server/http_target.h"
-#include "http/server/http_told.h"
 #include "http/shared/http_channel.h"
 #include "http/shared/http_owner.h"
 #include "http/shared/http_wire.h"
@@ -451,7 +451,7 @@ static int on_line(sd_event_source *source, int fd, uint32_t events, void *userd
 		if (r == -EAGAIN)
 			break;
 		if (r == 1)
-			r = http_told(server, &message, passed);
+			r = http_receive(server, &message, passed);
 		else if (r == 0)
 			http_server_end(server, 0);
 		if (r < 0)
@@ -563,7 +563,7 @@ struct http_server *http_server_free(struct http_server *server)
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
 	http_profile_free(server->profile);
-	http_scrape_done(&server->scrape);
+	http_cache_done(&server->scrape);
 	free(server->origin);
 	free(server->hosts);
 	free(server->health);

@@ -7,7 +7,7 @@
 
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf_diagnose.h"
-#include "origin/perf/perf_parts.h"
+#include "origin/perf/perf_internal.h"
 
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),

@@ -3,7 +3,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/map_size.h"
-#include "origin/perf/perf_map.h"
+#include "origin/perf/perf_mmap.h"
 #include "pebsd/records.h"
 
 /* The minimum of perf_cost_slots(), which the daemon uses too (sampling_tree.c). */
@@ -45,7 +45,7 @@ void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_fact
 	*ret = (struct perf_cost){
 		.descriptors = mapped + machine->counters,
 		.ring_bytes = mapped * 2 * facts->page_size,
-		.ring_bytes_max = mapped * (1 + PERF_MAP_DATA_PAGES_MAX) * facts->page_size,
+		.ring_bytes_max = mapped * (1 + PERF_MMAP_DATA_PAGES_MAX) * facts->page_size,
 		.map_bytes = map_bytes(machine, facts, 0),
 		.hot_bytes = map_bytes(machine, facts, facts->hot_max) - map_bytes(machine, facts, 0),
 		.event_bytes = (mapped + machine->counters) * facts->event_bytes,

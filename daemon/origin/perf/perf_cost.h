@@ -35,7 +35,7 @@ struct perf_cost_case {
 struct perf_cost {
 	u64 descriptors;    /* of events, leaders and counters; nothing else needs one for each CPU */
 	u64 ring_bytes;     /* locked memory: a header page and a data page for each event and leader */
-	u64 ring_bytes_max; /* the same if throttling had grown every ring to its maximum (perf_map.h) */
+	u64 ring_bytes_max; /* the same if throttling had grown every ring to its maximum (perf_mmap.h) */
 	u64 map_bytes;      /* size of the BPF maps at the start (kernel_map_bytes()) */
 	u64 hot_bytes;      /* additional size of the BPF maps if `hot_max` cgroups have hot tables */
 	u64 event_bytes;    /* size of the kernel's structures, at least; 0: not known */

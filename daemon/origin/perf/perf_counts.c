@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "origin/perf/perf_parts.h"
+#include "origin/perf/perf_internal.h"
 
 static int compare_cpus(const void *key, const void *member)
 {

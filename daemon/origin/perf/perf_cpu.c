@@ -11,8 +11,8 @@
 
 void perf_cpu_close(struct perf_cpu *event)
 {
-	perf_map_close(&event->map);
-	perf_map_close(&event->leader_map);
+	perf_mmap_close(&event->map);
+	perf_mmap_close(&event->leader_map);
 	cleanup_close(&event->fd);
 	cleanup_close(&event->leader_fd);
 }
@@ -42,9 +42,9 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 		.stall.likely = opening->collides,
 	};
 	/* If mapping fails, reading the count takes a read(2), and throttling is not known. */
-	perf_map_open(ret->fd, &ret->map);
+	perf_mmap_open(ret->fd, &ret->map);
 	if (ret->leader_fd >= 0)
-		perf_map_open(ret->leader_fd, &ret->leader_map);
+		perf_mmap_open(ret->leader_fd, &ret->leader_map);
 	return 0;
 }
 
@@ -244,8 +244,8 @@ void perf_cpu_rearm(struct perf_cpu *event)
 
 void perf_cpu_read_throttling(struct perf_cpu *event)
 {
-	perf_map_read(&event->map, event->fd);
-	perf_map_read(&event->leader_map, event->leader_fd);
+	perf_mmap_read(&event->map, event->fd);
+	perf_mmap_read(&event->leader_map, event->leader_fd);
 }
 
 struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)

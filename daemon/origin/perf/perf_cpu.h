@@ -4,7 +4,7 @@
 #define PEBSD_PERF_CPU_H
 
 #include "origin/event_counts.h"
-#include "origin/perf/perf_map.h"
+#include "origin/perf/perf_mmap.h"
 #include "origin/perf/perf_outage.h"
 #include "origin/perf/perf_page.h"
 #include "origin/perf/perf_stall.h"
@@ -19,18 +19,18 @@ struct perf_cpu {
 	 * event's ring, and from 6.16 on in the leader's. If both shared one ring
 	 * (PERF_EVENT_IOC_SET_OUTPUT), both would write to one header page.
 	 */
-	struct perf_map map;
-	struct perf_map leader_map; /* empty if the event has no leader */
-	u64 period;                 /* in force: events for each sample */
-	u64 counted_before;         /* events counted with earlier periods */
-	u64 due_before;             /* samples expected from `counted_before`: the whole periods in it */
-	struct perf_reading last;   /* latest known counts and times; they never decrease */
-	u64 read_enabled_ns;        /* enabled_ns of the last read(2); 0 if the page has moved since */
-	struct perf_outage outage;  /* times in error: pinned, and without a counter */
-	bool stalled;               /* set by perf_cpu_find_stall() until the event is rearmed */
-	struct perf_stall stall;    /* detects an event that counts but no longer produces samples */
-	bool page_moves;            /* the page is updated with each sample; false for software events */
-	bool stopped;               /* perf_cpu_stop() was called */
+	struct perf_mmap map;
+	struct perf_mmap leader_map; /* empty if the event has no leader */
+	u64 period;                  /* in force: events for each sample */
+	u64 counted_before;          /* events counted with earlier periods */
+	u64 due_before;              /* samples expected from `counted_before`: the whole periods in it */
+	struct perf_reading last;    /* latest known counts and times; they never decrease */
+	u64 read_enabled_ns;         /* enabled_ns of the last read(2); 0 if the page has moved since */
+	struct perf_outage outage;   /* times in error: pinned, and without a counter */
+	bool stalled;                /* set by perf_cpu_find_stall() until the event is rearmed */
+	struct perf_stall stall;     /* detects an event that counts but no longer produces samples */
+	bool page_moves;             /* the page is updated with each sample; false for software events */
+	bool stopped;                /* perf_cpu_stop() was called */
 	bool detached; /* the CPU went offline; when it returns, the kernel does not restore the event */
 };
 

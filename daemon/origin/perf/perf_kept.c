@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf/perf_parts.h"
+#include "origin/perf/perf_internal.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -80,9 +80,9 @@ static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_
 
 	perf_cpu_close(fresh);
 	old->page_moves = set->opening.type != PERF_TYPE_SOFTWARE;
-	perf_map_open(old->fd, &old->map);
+	perf_mmap_open(old->fd, &old->map);
 	if (old->leader_fd >= 0)
-		perf_map_open(old->leader_fd, &old->leader_map);
+		perf_mmap_open(old->leader_fd, &old->leader_map);
 	old->map.throttle = own;
 	old->leader_map.throttle = leader;
 	/* An event in error must be enabled again. */

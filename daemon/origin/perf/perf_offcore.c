@@ -10,7 +10,7 @@
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_diagnose.h"
-#include "origin/perf/perf_offcore_parts.h"
+#include "origin/perf/perf_offcore_internal.h"
 #include "origin/pmu/perf_attr.h"
 
 struct offcore_set *offcore_free(struct offcore_set *set)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf/perf_offcore_parts.h"
+#include "origin/perf/perf_offcore_internal.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -12,7 +12,7 @@
  * (setup_pebs_fixed_sample_data, setup_pebs_adaptive_sample_data, arch/x86/events/intel/ds.c;
  * perf_ibs_handle_irq).
  *
- * The ring that an event maps is only for throttling (perf_ring.h). Without sample_id_all its records have no
+ * The ring that an event maps is only for throttling (perf_throttle.h). Without sample_id_all its records have no
  * trailer. Their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI and the reader can read
  * too. Setting a clock removes PERF_SAMPLE_TIME from the fields that a large buffer allows, and changes
  * nothing else of a PEBS event (intel_pmu_large_pebs_flags). A throttling record does not count as a sample

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared by the parts of the collection: reading (collect_read.c), owners and reclaim (collect_owners.c), hot
+ * tables (collect_hot.c), saved state (collect_state.c).
+ */
+#ifndef PEBSD_COLLECT_INTERNAL_H
+#define PEBSD_COLLECT_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "collect/collect.h"
+#include "collect/read_offcore.h"
+
+/*
+ * State of one slot in the collection. All members are zero while the slot is free, except `offcore` and its
+ * record.
+ */
+struct slot_view {
+	u64 cgroup_id;
+	u64 since_ns;                 /* time at which the cgroup died or the slot was retired */
+	char *path;                   /* owned until there is an entry; then use the entry's path */
+	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
+	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
+	struct offcore_base *offcore; /* NULL: nothing counted. Kept over reclaim, as its records are */
+	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
+	struct state_ref record, offcore_record;
+	u32 generation;
+	u16 left_events;  /* bits: events whose records are cleared before the slot becomes free */
+	u16 left_stripes; /* bits: their stripes */
+	bool left;        /* the path's entry has all counts, and nothing is read any more */
+	bool learned;     /* the name of the slot's owner is in the tree of names */
+	bool owned;       /* the slot's owner was noticed, and the slot is not reclaimed yet */
+	bool alive;
+};
+
+TAILQ_HEAD(way_back, slot_view);
+
+struct collect {
+	struct collect_settings settings;
+	size_t n_events;
+	u32 n_slots; /* existing slots, see collect_follow_growth() */
+	u32 n_stripes;
+	u32 n_lines; /* lines of marks in a row */
+	u8 *marks[EVENTS_MAX][STRIPES_MAX];
+	struct slot_view *slots;
+	u64 *changed;            /* by line, a bit for each slot whose owner is to be checked */
+	u64 *counted;            /* by line, a bit for each slot whose off-core counts are to be read */
+	struct way_back dead;    /* in the order in which they were noticed */
+	struct way_back retired; /* in the order in which they were retired */
+	u64 owned;
+	u64 alive;
+	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
+	struct differences *differences; /* of the last collection, or the one under way */
+	struct differences *early;       /* read since then, for the next collection */
+	struct hot_choices *hot;
+	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
+	bool hot_short;  /* a warning was logged that tables are missing */
+	bool read_all;   /* a previous process may have taken marks: the next collection reads all records */
+	u64 begun_ns;    /* when collect_go_on() was called */
+	u32 seen_moved;  /* bits: events whose `seen_by_stripe` is to be saved */
+	struct state_ref stripes_records[EVENTS_MAX];
+	struct state_ref *early_records;
+	size_t n_early_records;
+};
+
+_Static_assert(EVENTS_MAX <= 16 && STRIPES_MAX <= 16, "a bit of an u16 each");
+
+static inline u32 slot_number(const struct collect *collect, const struct slot_view *view)
+{
+	return (u32)(view - collect->slots);
+}
+
+static inline const char *view_path(const struct slot_view *view)
+{
+	return view->entry ? view->entry->path : view->path;
+}
+
+/* Takes added slots into account. */
+void collect_follow_growth(struct collect *collect);
+
+/* Adds the samples of the slot's cgroup to the entry from now on. */
+void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
+
+/* Write a slot's owner, its readings, or its off-core reading to the state. */
+void collect_save_slot(struct collect *collect, struct slot_view *view);
+void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum);
+void collect_save_offcore(struct collect *collect, struct slot_view *view);
+
+/* Removes the saved early differences: they are part of a collection now. */
+void collect_forget_early(struct collect *collect);
+
+/*
+ * Reads the marked records of all slots whose owner is known into `differences`, or with `all` also records
+ * without a mark. Returns 0, or -ENOMEM: the marks of records that were not read are set again.
+ */
+int collect_read(struct collect *collect, u64 now_ns, bool all);
+
+/* Same as collect_read(), but reads one slot, into the given differences. */
+int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
+
+/* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call enters the rest. */
+int collect_notice(struct collect *collect, u64 now_ns);
+
+/*
+ * Continues the reclaim of dead and retired slots. Last readings go to these differences. Returns 0 or -ENOMEM.
+ */
+int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
+
+/* Gives hot tables to a slot that has just got its path, if the configuration wants them. */
+void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns);
+
+/* Releases expired hot tables, clears rested ones, and chooses slots as configured. */
+void collect_tend_hot(struct collect *collect, u64 now_ns);
+
+#endif

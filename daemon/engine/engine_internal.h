@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared by the parts of the engine: opening and queries (engine.c), collections (engine_collect.c), slots
+ * (engine_growth.c), snapshots (engine_snapshot.c), saved state (engine_state.c).
+ */
+#ifndef PEBSD_ENGINE_INTERNAL_H
+#define PEBSD_ENGINE_INTERNAL_H
+
+#include <time.h>
+
+#include "collect/ledger.h"
+#include "collect/no_slot.h"
+#include "engine/engine.h"
+#include "engine/engine_offcore.h"
+#include "state/state.h"
+
+/* The longest window: as long as the entry of a removed cgroup is kept. */
+#define ENGINE_WINDOW_NS SERIES_KEEP_NS
+
+/*
+ * Memory of the window with few busy cgroups; busy ones add to it. Ten minutes of many busy cgroups need far
+ * more. Then older collections are merged (window.h), and with thousands of cgroups the window reaches less
+ * far back (tests/bench/window_reach).
+ */
+#define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
+
+struct engine {
+	struct engine_settings settings;
+	struct kernel *kernel;
+	struct names *names;
+	struct ledger *ledger;
+	struct collect *collect;
+	struct series_table *series;
+	struct window *window;
+	struct trend *trend; /* NULL: no trends */
+	struct readings *readings;
+	struct engine_offcore *offcore;           /* NULL: not counted */
+	struct reading now[EVENTS_MAX];           /* as of the last collection */
+	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* referenced by `head` */
+	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
+	struct figures *totals; /* of each event, since the start */
+	double active;          /* recent maximum of differences per collection */
+	u32 exports_as_of;      /* number of the present `exported` patterns */
+	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
+	struct snapshot head;
+	struct snapshot *all;            /* of the last collection; NULL: not built yet */
+	struct snapshot *summary;        /* likewise */
+	struct snapshot *windowed;       /* the last one that was requested */
+	u64 births_without_slot;         /* at the start of the last adoption */
+	u64 without_slot;                /* cgroups that found no free slot in the last adoption */
+	struct no_slot no_slot;          /* the cgroups of `without_slot` that may be exported */
+	u64 walk_deaths;                 /* number of removals when the walk began */
+	u64 walk_ns, walk_again_ns;      /* start of the walk; earliest useful time of the next */
+	u64 grow_again_ns;               /* after a failure; 0: none */
+	bool limit_told;                 /* logged that slots are short and none can be added */
+	struct reading base[EVENTS_MAX]; /* counts of earlier processes, which `now` includes */
+	struct state_ref head_record, event_records[EVENTS_MAX], reading_records[EVENTS_MAX];
+	u64 *guests; /* ids of cgroups with virtual machines, ascending */
+	size_t n_guests;
+};
+
+/* CLOCK_MONOTONIC. */
+static inline u64 engine_clock_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/*
+ * Restores the counters that another process saved, if any. Returns 0 or -ENOMEM; -EBADMSG: the saved state
+ * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. Then the counters can
+ * only be freed.
+ */
+int engine_go_on(struct engine *engine, bool same_kernel);
+
+/* Saves and commits all changes for the next process. */
+void engine_save(struct engine *engine);
+
+/* Fills in the members of `head` that describe slots. */
+void engine_describe_slots(struct engine *engine);
+
+/* Adds slots if they are short or missing, and gives them to cgroups that have none. */
+void engine_keep_up(struct engine *engine);
+
+/* Frees the snapshots of the previous collection. */
+void engine_forget_snapshots(struct engine *engine);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shared by the code that opens the BPF side (kernel_open.c) and the code that uses it (kernel.c). */
+#ifndef PEBSD_KERNEL_INTERNAL_H
+#define PEBSD_KERNEL_INTERNAL_H
+
+#include "kernel/kernel.h"
+#include "kernel/kernel_blocks.h"
+#include "kernel/map_size.h"
+#include "pebsd.skel.h"
+#include "store/handover.h"
+
+/* The link of a program on a tracepoint, which is in the store or will be put there. */
+struct kernel_link {
+	char label[STORED_LABEL_MAX];
+	int fd;     /* owned if `taken`, else the skeleton owns it */
+	bool taken; /* inherited from the previous process */
+};
+
+/* Room for KEEP_LINKS_MAX inherited links and as many that replace them. */
+#define KERNEL_LINKS_MAX 8
+
+struct kernel {
+	struct kernel_settings settings;
+	struct pebsd_bpf *skeleton;
+	struct kernel_blocks blocks;
+	u32 slots_max;             /* maximum number of slots */
+	int examples[BLOCK_KINDS]; /* inner maps for making the outer maps; -1: none */
+	struct mapping injected;
+	int hot_example;                    /* inner map for loading the programs; negative: none */
+	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until it is made */
+	struct mapping marks;
+	struct mapping cpu_states;
+	u32 stripes;
+	u32 cpus; /* possible CPUs: the highest number + 1 */
+	u64 start_peak;
+	u32 hot_max;
+	u32 hot_cpus;
+	struct kernel_offcore *offcore; /* NULL: off */
+	struct ring_buffer *short_of;   /* NULL: without `births` */
+	struct handover *handover;      /* NULL: nothing is stored */
+	enum kept kept;
+	struct kernel_book *book; /* data to be saved for the next process */
+	size_t n_links;
+	struct kernel_link links[KERNEL_LINKS_MAX];
+};
+
+/* Makes the map with the hot tables of one choice, cleared. Returns a descriptor or -errno. */
+int kernel_make_hot(const struct kernel *kernel);
+
+/*
+ * The inputs of map_size(), except for `slots` and `slots_max`. Counts hot tables for as many cgroups as can
+ * have some.
+ */
+struct map_size_case kernel_map_case(const struct kernel *kernel);
+
+/* Gets the outer maps that hold the blocks, by kind; -1: none. */
+void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS]);
+
+/*
+ * Makes the programs find all blocks of `kernel->blocks` from `first` on, and hand out their slots. Returns 0
+ * or -errno.
+ */
+int kernel_enter_blocks(struct kernel *kernel, u32 first);
+
+#endif

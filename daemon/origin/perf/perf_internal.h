@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The contents of an event set, shared by sampling (perf.c), its counts (perf_counts.c) and taking over the
+ * events of the previous process (perf_kept.c).
+ */
+#ifndef PEBSD_PERF_INTERNAL_H
+#define PEBSD_PERF_INTERNAL_H
+
+#include "origin/perf/perf.h"
+#include "origin/perf/perf_cpu.h"
+#include "origin/perf/perf_facts.h"
+#include "origin/perf/perf_keep.h"
+
+struct perf_event_set {
+	struct pmu_opening opening;
+	char *online_path;
+	int program_fd; /* owned by the caller; -1 until started */
+	bool paused;
+	u64 paused_seen_ns;     /* the counts include the pause up to this time */
+	struct perf_keep *keep; /* NULL: nothing outlives the process */
+	unsigned number;        /* index of this set in `keep` */
+	u64 asked_period;       /* the period that the configuration asks for; another may be in force */
+	struct cpu_list cpus;
+	size_t n;
+	struct perf_cpu *events;
+	/*
+	 * Counts of each CPU, in ascending order. `closed` has those of closed events. `books` adds those of
+	 * the open events, as of the last perf_count().
+	 */
+	size_t n_books;
+	struct cpu_counts *closed;
+	struct cpu_counts *books;
+};
+
+/* Returns the entry of a CPU in `books`, which has `n` entries; NULL if there is none. */
+struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu);
+
+/*
+ * Makes sure that a CPU has an entry in both arrays, so that saving its counts later cannot fail. Returns 0
+ * or -ENOMEM.
+ */
+int perf_add_book(struct perf_event_set *set, int cpu);
+
+/* Adds the elapsed time of the pause to each wanted CPU. Returns 0 or -ENOMEM. */
+int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted);
+
+/* Like perf_cpu_set_period(), but also saves for the next process which period the event has. */
+int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 period);
+
+/* Returns `error`, and sets `ret_message` to the explanation that `diagnose` gives. */
+int perf_diagnosed(int error,
+		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
+		   const struct pmu_opening *opening, int cpu, char **ret_message);
+
+/* Sets the counts of closed events on a CPU, which must have an entry. */
+void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);
+
+/*
+ * For a set that is saved. perf_set_put_new() stores the descriptors of a new event, and perf_set_write_new()
+ * writes its counts to the handover. If storing fails, which is logged, the event samples anyway, and the
+ * next process opens it again.
+ */
+void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret);
+void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept);
+
+/* Does nothing for a set that is not saved. Otherwise saves the counts of an open event so far. */
+void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);
+
+/* Like perf_set_keep_counts(), for the counts of closed events of a CPU on which no event is open now. */
+void perf_set_keep_closed(struct perf_event_set *set, int cpu);
+
+/*
+ * Saves a new event of a saved set: stores it and writes its counts, before it is enabled. If that fails,
+ * which is logged, the event samples anyway.
+ */
+void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event);
+
+/*
+ * Does nothing for a set that is not saved. Otherwise saves how the set was opened, and whether it is paused.
+ */
+void perf_set_keep(struct perf_event_set *set);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/perf/perf_mmap.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Maps the data pages writable. In a read-only mapping the kernel overwrites records that were not read
+ * (rb->overwrite), and they may be torn.
+ */
+static bool map_pages(int fd, unsigned data_pages, struct perf_mmap *map)
+{
+	int protection = data_pages ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *page = mmap(NULL, page_size() * (1 + data_pages), protection, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return false;
+	map->page = page;
+	map->data_pages = data_pages;
+	return true;
+}
+
+void perf_mmap_open(int fd, struct perf_mmap *ret)
+{
+	*ret = (struct perf_mmap){0};
+	if (!map_pages(fd, 1, ret))
+		(void)map_pages(fd, 0, ret);
+}
+
+void perf_mmap_close(struct perf_mmap *map)
+{
+	if (map->page)
+		(void)munmap(map->page, page_size() * (1 + map->data_pages));
+	map->page = NULL;
+	map->data_pages = 0;
+}
+
+/* The kernel accepts another size only after the old mapping is gone (perf_mmap). */
+static void grow(struct perf_mmap *map, int fd)
+{
+	unsigned data_pages = map->data_pages;
+
+	if (data_pages >= PERF_MMAP_DATA_PAGES_MAX)
+		return;
+	perf_mmap_close(map);
+	if (!map_pages(fd, data_pages * 2, map) && !map_pages(fd, data_pages, map))
+		(void)map_pages(fd, 0, map);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+void perf_mmap_read(struct perf_mmap *map, int fd)
+{
+	struct perf_event_mmap_page *page = map->page;
+	u64 head;
+
+	if (!map->data_pages)
+		return;
+	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	perf_throttle_read((const unsigned char *)page + page_size(), page_size() * map->data_pages,
+			   page->data_tail, head, now_ns(), &map->throttle);
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+	if (map->throttle.full)
+		grow(map, fd);
+}

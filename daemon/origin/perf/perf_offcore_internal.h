@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Declarations that perf_offcore.c, which counts, shares with perf_offcore_kept.c, which saves the counters.
+ */
+#ifndef PEBSD_PERF_OFFCORE_INTERNAL_H
+#define PEBSD_PERF_OFFCORE_INTERNAL_H
+
+#include <sys/ioctl.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/perf_offcore.h"
+
+struct offcore_books;
+
+/* The counters of one CPU. */
+struct offcore_place {
+	int cpu;
+	u32 pmu;
+	int fds[OFFCORE_KINDS]; /* -1: not counted here */
+	/* Both values are those of the last check whether the CPU went offline and came back. */
+	u64 settles;
+	u64 enabled_ns;
+};
+
+struct offcore_set {
+	size_t n_counters;
+	struct pmu_counter counters[PMU_COUNTERS_MAX];
+	size_t n_pmus;
+	struct offcore_pmu pmus[OFFCORE_PMUS_MAX];
+	char *online_path;
+	u32 cpus;
+	size_t n;
+	struct offcore_place *places;
+	struct kernel_offcore *kernel; /* not owned; NULL until the set is started */
+	bool paused;
+	struct offcore_books *books; /* NULL: nothing outlives the process */
+};
+
+static inline void offcore_close_place(struct offcore_place *place)
+{
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		cleanup_close(&place->fds[kind]);
+}
+
+/* Calls ioctl(2) with `request`, a PERF_EVENT_IOC_*, for each counter. */
+static inline void offcore_control_place(const struct offcore_place *place, unsigned long request)
+{
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		if (place->fds[kind] >= 0)
+			(void)ioctl(place->fds[kind], request, 0);
+}
+
+/*
+ * The following functions do nothing for a set that is not saved, except that offcore_kept_begin() makes a set
+ * saved. It reads the data that the previous process saved, and ends the counters of CPUs that are not among
+ * the places. Returns 0 or -errno.
+ */
+int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep);
+void offcore_kept_end(struct offcore_set *set);
+
+/*
+ * Marks that all places have counters of this set. Until this call, a next process would not take over any of
+ * them.
+ */
+void offcore_kept_begun(struct offcore_set *set);
+
+/*
+ * Returns true if the counters of the previous process keep counting here. `place` then has their
+ * descriptors.
+ */
+bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place);
+
+/*
+ * offcore_kept_put() stores counters that were just placed, and removes those stored before.
+ * offcore_kept_drop() removes the stored counters of a CPU.
+ */
+void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place);
+void offcore_kept_drop(struct offcore_set *set, int cpu);
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parts of a policy, shared by its sources.
+ *
+ *   view     one event, one window length, and whether it is of subtrees: has one sliding window, and the rules
+ *            that share it
+ *   group    a set of rules of a view that match a path; most subjects share the same group
+ *   subject  a path in a view: has a number in the sliding window, and a state for each rule of its group
+ *   entry    a cgroup under the number that the ledger gives it: lists the subjects that its differences are
+ *            added to
+ *
+ * A state that has always been inactive takes 16 bytes. Everything else about a state is in its `extra`.
+ */
+#ifndef PEBSD_POLICY_INTERNAL_H
+#define PEBSD_POLICY_INTERNAL_H
+
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "policy/bursts.h"
+#include "policy/policy.h"
+#include "policy/policy_screen.h"
+#include "window/baseline.h"
+
+/* The time after its removal in which a cgroup may still get samples, from tasks that are exiting. */
+#define POLICY_STRAY_NS (5 * NSEC_PER_SEC)
+
+/* The baseline of a ratio's state. */
+struct state_baseline {
+	struct baseline baseline;
+	double fed; /* view.left_seconds when the baseline was last fed */
+};
+
+/* Details of a state that is not or was not inactive, is of a ratio, or has a preference. */
+struct extra {
+	u64 at_ns;
+	u64 since_ns;
+	u64 held_ns;
+	u64 number;
+	struct timespec since, breached, fired, resolved;
+	enum alert_end end;
+	struct estimate estimate; /* as of the state's last change, or its cgroup's removal */
+	struct limits limits;     /* valid if the preference has a threshold */
+	struct preference_effect preference;
+	struct state_baseline *base; /* NULL: not a ratio */
+};
+
+struct rule_state {
+	struct extra *extra; /* NULL: inactive since the subject was made */
+	u8 state;            /* enum alert_state */
+	u8 unknown;          /* enum unknown_reason */
+};
+
+struct view_rule {
+	u32 rule; /* index in the policy's rules */
+	u32 like; /* index of the first rule of the view that has the same patterns */
+	bool not_measured;
+	bool matches; /* scratch of view_group(): the rule matches the path */
+	struct limits limits;
+	struct screen screen;
+};
+
+/* A set of rules of a view that match a path. */
+struct group {
+	struct group *next;
+	size_t n;
+	u32 members[]; /* indices in the view's rules, ascending */
+};
+
+/* The rules of a view. A reload replaces them. */
+struct view_rules {
+	size_t n;
+	struct view_rule *list; /* in the order of rules */
+	bool has_rate;
+	bool has_ratio;
+	struct group *groups;
+};
+
+struct subject {
+	struct subject *next; /* on the same path */
+	struct policy_path *path;
+	struct view *view;
+	struct group *group;
+	u32 number; /* the subject's number in the view's sliding window */
+	u32 refs;   /* number of entries that list the subject */
+	u32 judged; /* policy.tick of the last judgement */
+	struct subject *next_doomed;
+	bool active;  /* listed in view.active */
+	bool rejudge; /* judge it at the next tick, also if its window does not change */
+	u64 born_ns;
+	struct timespec born;
+	struct rule_state *states; /* one for each member of the group */
+};
+
+struct view {
+	struct policy *policy;
+	unsigned event;
+	u64 window_ns;
+	bool subtree;
+	struct sliding *sliding;
+	struct view_rules rules;
+
+	struct subject **by_number; /* NULL: the number is free */
+	size_t n_numbers;           /* allocated length of both lists */
+	size_t n_subjects;
+	struct subject **active; /* subjects to judge at each tick */
+	size_t n_active;
+	bool some_left; /* a subject was dropped since the last view_shrink() */
+
+	/* The values as of the last tick. */
+	enum unknown_reason reason; /* applies to all subjects */
+	double seconds;             /* in which the event ran */
+	u64 covered_ns;
+	double judged_seconds; /* the value of `seconds` when all subjects were last judged */
+	bool judge_all;
+	double left_seconds; /* time that has left the window since the view began */
+
+	/*
+	 * The largest period of a sample, for rates: in the interval of about a window that began at
+	 * `weighed_ns`, and in the interval before that had samples. 0: none so far.
+	 */
+	u64 weighed_ns;
+	double largest_weight;
+	double largest_weight_before;
+};
+
+struct policy_path {
+	struct policy_path *next; /* next path in the bucket, sorted by hash, then by bytes */
+	u64 hash;
+	TAILQ_ENTRY(policy_path) gone_list;
+	u64 gone_ns; /* if gone: the time of the removal, or of the last sample after it */
+	u64 removed_ns;
+	bool gone;
+	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
+	struct entry *entry;
+	struct subject *subjects;
+	bool owner_is_root; /* this and the next two: the preference */
+	char *ignore;
+	char *threshold;
+	char name[];
+};
+
+struct entry {
+	struct entry *next; /* next entry in the bucket */
+	u32 number;
+	u32 known; /* a bit for each event whose subjects are listed */
+	struct policy_path *path;
+	struct subject **subjects;
+	size_t n;
+	size_t room;
+};
+
+/* An alert that ended with its cgroup or rule. It has its own copies of both. */
+struct ended {
+	TAILQ_ENTRY(ended) list;
+	struct alert alert;
+	enum alert_state from;
+	struct rule *rule;
+	char *cgroup;
+	u64 until_ns; /* when to free it; 0: restored, the next tick computes it from CLOCK_REALTIME */
+};
+
+TAILQ_HEAD(ended_list, ended);
+TAILQ_HEAD(gone_list, policy_path);
+
+/* A transition of this tick. policy_tick() sorts them at its end. */
+struct change {
+	size_t order; /* index of the rule + 1; 0: a removed rule */
+	enum alert_state from;
+	struct subject *subject; /* the change is of `member` of this subject's group, or of `ended` */
+	size_t member;
+	struct ended *ended;
+};
+
+/* The time at which the policy began to judge a rule. */
+struct rule_start {
+	u64 ns;
+	struct timespec time;
+};
+
+/*
+ * The number of cgroups without a slot whose names a rule matches. It is cached for readers, because matching
+ * a long list takes long. It is valid for this list, until no_slot_clear() changes `turn`.
+ */
+struct no_slot_matches {
+	const struct no_slot *list; /* NULL: the cache is empty */
+	u64 turn;
+	u64 n;
+};
+
+/* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
+struct window_parts {
+	const struct subject *subject; /* the subject with these parts, at this tick; NULL: none */
+	bool is_new; /* the subject was made within the window: skip the empty parts before that */
+	size_t n;
+	struct measured_part list[BURSTS_PARTS_MAX];
+};
+
+struct policy {
+	struct rule *rules;
+	struct rule_start *starts;               /* of each rule */
+	struct no_slot_matches *no_slot_matches; /* of each rule */
+	size_t n_rules;
+	struct event events[EVENTS_MAX];
+	size_t n_events;
+	char keys[EVENTS_MAX][EVENT_KEY_MAX];
+	struct evidence *evidence;
+	size_t max_bytes;
+	u64 next_number;
+
+	struct view **views;
+	size_t n_views;
+
+	const struct no_slot *no_slot; /* not owned; NULL: none */
+
+	/*
+	 * Buckets by the high bits of the hash, so that the order of paths does not depend on the number of
+	 * buckets.
+	 */
+	struct policy_path **paths;
+	unsigned paths_log2;
+	size_t n_paths;
+	struct entry **entries; /* buckets by number */
+	unsigned entries_log2;
+	size_t n_entries;
+	struct gone_list gone;
+
+	u64 last_ns;
+	struct timespec last;
+	u64 now_ns;
+	struct timespec now;
+	u64 elapsed_ns;
+	int error; /* of the current collection */
+	u32 tick;
+
+	struct change *changes;
+	size_t n_changes;
+	size_t changes_room;
+	struct transition *transitions; /* allocated for changes_room */
+	struct ended_list to_tell;      /* ended between ticks: the next tick reports them */
+	struct ended_list ended;        /* resolved ones, and until the next tick those that were pending */
+	size_t n_ended;
+
+	struct subject *doomed; /* subjects that this tick found to be unused */
+	u32 lower_edges[FINE_BUCKETS];
+	struct tally base;          /* baseline of the ratio that is being judged */
+	struct window_parts *parts; /* of the subject that was measured last */
+	size_t bytes;               /* held by paths, entries, subjects and states */
+};
+
+static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)
+{
+	return no_slot_has(policy->no_slot, subject->path->name);
+}
+
+/* policy_views.c */
+int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
+		    struct view_rules *ret);
+void view_rules_free(struct view_rules *rules);
+/* Calls `leaving` and `passing` with the view as userdata. Returns 0 or -ENOMEM. */
+int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
+	     struct view **ret);
+void view_free(struct view *view);
+bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event);
+/* Finds or makes the group of the rules that match. `*ret` is NULL if none does. Returns 0 or -ENOMEM. */
+int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret);
+int view_reserve(struct view *view, u32 number);
+/* Shrinks the lists if many subjects were dropped since the last call. */
+void view_shrink(struct view *view);
+/* Updates the largest period of a sample from the mean period of a tally. */
+void view_weigh(struct view *view, const struct tally *tally);
+/* The largest period that a sample in the window has or could have had; 0: not known. */
+double view_sample_weight(const struct view *view);
+
+/*
+ * Takes over the time and coverage of the window at this tick, and decides whether all subjects must be
+ * judged.
+ */
+void view_look(struct view *view, const struct sliding_time *time, bool covered);
+/* The seconds in which the event ran. */
+double view_exposure(const struct sliding_time *time);
+
+/* policy_paths.c */
+struct policy_path *path_find(const struct policy *policy, const char *name);
+int path_get(struct policy *policy, const char *name, struct policy_path **ret);
+/* Frees the path if it has no entry, subject or preference. */
+void path_release(struct policy *policy, struct policy_path *path);
+/* Clears the preference of a path, and the mark that it is gone. */
+void path_forget(struct policy *policy, struct policy_path *path);
+struct policy_path *path_after(const struct policy *policy, const char *name);
+int entry_get(struct policy *policy, u32 number, const char *name, struct entry **ret);
+void entry_drop(struct policy *policy, struct entry *entry);
+void entry_unlist(struct policy *policy, struct entry *entry);
+
+/* policy_subjects.c */
+struct subject *subject_find(const struct policy_path *path, const struct view *view);
+int subject_get(struct policy *policy, struct view *view, const char *name, struct subject **ret);
+/* Makes the array of states for a group. */
+int states_new(struct policy *policy, const struct rule *rules, const struct view_rules *view_rules,
+	       const struct group *group, const struct view *view, struct rule_state **ret);
+void states_free(struct policy *policy, struct rule_state *states, size_t n);
+void subject_drop(struct policy *policy, struct subject *subject);
+/* Lists the subjects of an event in an entry. */
+int entry_list(struct policy *policy, struct entry *entry, unsigned event);
+/* Returns the `extra` of a state, and makes one if there is none. */
+int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
+struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);
+/* Applies the preference of the subject's path. The next tick judges the subject. */
+int subject_prefer(struct policy *policy, struct subject *subject);
+
+static inline const struct view_rule *subject_view_rule(const struct subject *subject, size_t member)
+{
+	return &subject->view->rules.list[subject->group->members[member]];
+}
+
+static inline const struct rule *subject_rule(const struct policy *policy, const struct subject *subject,
+					      size_t member)
+{
+	return &policy->rules[subject_view_rule(subject, member)->rule];
+}
+
+static inline const struct limits *subject_limits(const struct subject *subject, size_t member)
+{
+	const struct extra *extra = subject->states[member].extra;
+
+	return extra && extra->preference.has_threshold ? &extra->limits
+							: &subject_view_rule(subject, member)->limits;
+}
+
+/* policy_judge.c */
+int judge_subject(struct policy *policy, struct subject *subject);
+void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time);
+void judge_passing(void *userdata, const struct sliding_time *time);
+/* `base` is the storage that measured.base points to. */
+void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
+		     struct tally *base, struct measured *ret);
+void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
+		      struct estimate *ret);
+int changes_reserve(struct policy *policy, size_t n);
+
+/* policy_ended.c */
+struct ended *ended_free(struct ended *ended);
+int ended_new(const struct alert *alert, enum alert_state from, struct ended **ret);
+/* Adds an alert to policy.ended, which then owns it. */
+void ended_keep(struct policy *policy, struct ended *ended);
+/*
+ * Frees ended alerts that are too old, or more than POLICY_RESOLVED_MAX. A tick calls it before it adds its
+ * own.
+ */
+void ended_expire(struct policy *policy);
+
+/* policy_query.c */
+void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret);
+/* Same as alert_of(), with a given estimate. */
+void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+		const struct estimate *estimate, struct alert *ret);
+/* Implements policy_alerts(). Without `judged_now` it uses the cheap estimates from when the states changed. */
+int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret, size_t *ret_n);
+
+#endif

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "policy/policy_internal.h"
+
+void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+		const struct estimate *estimate, struct alert *ret)
+{
+	const struct view *view = subject->view;
+	const struct rule_state *state = &subject->states[member];
+	const struct extra *extra = state->extra;
+	const u32 rule = subject_view_rule(subject, member)->rule;
+
+	*ret = (struct alert){
+		.rule = &policy->rules[rule],
+		.cgroup = subject->path->name,
+		.event = view->event,
+		.event_key = policy->keys[view->event],
+		.decision = subject_decision(policy, subject, member),
+		.limits = *subject_limits(subject, member),
+		.covered_ns = view->covered_ns,
+	};
+	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
+	ret->estimate = *estimate;
+	if (!extra)
+		return;
+	ret->number = extra->number;
+	ret->preference = extra->preference;
+	ret->since = extra->since;
+	ret->breached = extra->breached;
+	ret->fired = extra->fired;
+	ret->resolved = extra->resolved;
+	ret->end = extra->end;
+}
+
+void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+{
+	struct estimate estimate;
+
+	subject_estimate(policy, subject, member, &estimate);
+	alert_with(policy, subject, member, &estimate, ret);
+}
+
+const char *policy_next_path(const struct policy *policy, const char *path)
+{
+	const struct policy_path *next = path_after(policy, path);
+
+	return next ? next->name : NULL;
+}
+
+const struct rule *policy_rule(const struct policy *policy, const char *name)
+{
+	for (size_t i = 0; i < policy->n_rules; i++)
+		if (strcmp(policy->rules[i].name, name) == 0)
+			return &policy->rules[i];
+	return NULL;
+}
+
+const struct rule *policy_rules(const struct policy *policy, size_t *ret_n)
+{
+	*ret_n = policy->n_rules;
+	return policy->rules;
+}
+
+u64 policy_next_number(const struct policy *policy)
+{
+	return policy->next_number;
+}
+
+u64 policy_judged_ns(const struct policy *policy)
+{
+	return policy->last_ns;
+}
+
+static size_t firing_first(const struct alert *alert)
+{
+	return alert->decision.state != ALERT_FIRING;
+}
+
+static int compare_times(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
+}
+
+/* Firing alerts first, then by `since`, then by names and events, so that the order is the same in each run. */
+static int compare_alerts(const void *a, const void *b)
+{
+	const struct alert *left = a;
+	const struct alert *right = b;
+	int order;
+
+	if (firing_first(left) != firing_first(right))
+		return firing_first(left) < firing_first(right) ? -1 : 1;
+	order = compare_times(&left->since, &right->since);
+	if (!order)
+		order = strcmp(left->rule->name, right->rule->name);
+	if (!order)
+		order = strcmp(left->cgroup, right->cgroup);
+	if (order)
+		return order;
+	return left->event < right->event ? -1 : left->event > right->event;
+}
+
+/*
+ * Drops the oldest resolved alerts beyond POLICY_RESOLVED_MAX. `alerts` must be sorted. Returns the new
+ * length.
+ */
+static size_t limit_resolved(struct alert *alerts, size_t n)
+{
+	size_t resolved = 0;
+	size_t kept = 0;
+	size_t excess;
+
+	for (size_t i = 0; i < n; i++)
+		resolved += alerts[i].decision.state == ALERT_RESOLVED;
+	excess = resolved > POLICY_RESOLVED_MAX ? resolved - POLICY_RESOLVED_MAX : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (excess && alerts[i].decision.state == ALERT_RESOLVED)
+			excess--;
+		else
+			alerts[kept++] = alerts[i];
+	}
+	return kept;
+}
+
+static size_t count_active(const struct policy *policy)
+{
+	size_t n = policy->n_ended;
+
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		for (size_t j = 0; j < view->n_active; j++)
+			for (size_t k = 0; k < view->active[j]->group->n; k++)
+				n += view->active[j]->states[k].state != ALERT_INACTIVE;
+	}
+	return n;
+}
+
+static size_t list_subject(const struct policy *policy, const struct subject *subject, bool judged_now,
+			   struct alert *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < subject->group->n; i++) {
+		const struct rule_state *state = &subject->states[i];
+
+		if (state->state == ALERT_INACTIVE)
+			continue;
+		if (judged_now)
+			alert_of(policy, subject, i, &to[n++]);
+		else
+			alert_with(policy, subject, i, &state->extra->estimate, &to[n++]);
+	}
+	return n;
+}
+
+int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret, size_t *ret_n)
+{
+	struct alert *alerts = calloc(count_active(policy) + 1, sizeof(*alerts));
+	const struct ended *ended;
+	size_t n = 0;
+
+	if (!alerts)
+		return -ENOMEM;
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		for (size_t j = 0; j < view->n_active; j++)
+			n += list_subject(policy, view->active[j], judged_now, &alerts[n]);
+	}
+	TAILQ_FOREACH (ended, &policy->ended, list)
+		if (ended->alert.decision.state == ALERT_RESOLVED)
+			alerts[n++] = ended->alert;
+	qsort(alerts, n, sizeof(*alerts), compare_alerts);
+	*ret = alerts;
+	*ret_n = limit_resolved(alerts, n);
+	return 0;
+}
+
+int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n)
+{
+	return alerts_list(policy, true, ret, ret_n);
+}
+
+/* The index of the member of a group that is the rule; -1: none is. */
+static ssize_t member_of(const struct group *group, const struct view_rules *rules, size_t rule)
+{
+	for (size_t i = 0; i < group->n; i++)
+		if (rules->list[group->members[i]].rule == rule)
+			return (ssize_t)i;
+	return -1;
+}
+
+/* Explains a cgroup that has no slot and for which nothing was ever put. */
+static size_t explain_no_slot(const struct policy *policy, const struct rule *rule, const char *path,
+			      struct alert *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		if (!view_is_of(view, policy->events, rule, view->event))
+			continue;
+		ret[n++] = (struct alert){
+			.rule = rule,
+			.cgroup = path,
+			.event = view->event,
+			.event_key = policy->keys[view->event],
+			.decision = {.unknown = UNKNOWN_NO_SLOT,
+				     .since_ns = policy->starts[rule - policy->rules].ns},
+			.limits = rule_limits(rule, rule->threshold),
+			.covered_ns = view->covered_ns,
+			.since = policy->starts[rule - policy->rules].time,
+		};
+	}
+	return n;
+}
+
+int policy_explain(const struct policy *policy, const char *rule, const char *path, struct alert **ret,
+		   size_t *ret_n)
+{
+	const struct rule *found = policy_rule(policy, rule);
+	const struct policy_path *place = path_find(policy, path);
+	struct alert *alerts;
+	size_t n = 0;
+
+	if (!found)
+		return -ENOENT;
+	if (!rule_matches(found, path))
+		return -ENXIO;
+	alerts = calloc(policy->n_views + 1, sizeof(*alerts));
+	if (!alerts)
+		return -ENOMEM;
+	for (size_t i = 0; place && i < policy->n_views;
+	     i++) { /* views of a rule are in the order of events */
+		const struct subject *subject = subject_find(place, policy->views[i]);
+		ssize_t member = subject ? member_of(subject->group, &subject->view->rules,
+						     (size_t)(found - policy->rules))
+					 : -1;
+
+		if (member >= 0)
+			alert_of(policy, subject, (size_t)member, &alerts[n++]);
+	}
+	if (n == 0 && no_slot_has(policy->no_slot, path))
+		n = explain_no_slot(policy, found, path, alerts);
+	*ret = alerts;
+	*ret_n = n;
+	return 0;
+}
+
+void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot)
+{
+	policy->no_slot = no_slot;
+}
+
+/* Returns the number of named cgroups without a slot that a rule matches. */
+static u64 count_no_slot(const struct policy *policy, size_t rule)
+{
+	struct no_slot_matches *matches = &policy->no_slot_matches[rule];
+	const struct no_slot *list = policy->no_slot;
+
+	if (!list)
+		return 0;
+	if (matches->list == list && matches->turn == list->turn)
+		return matches->n;
+	*matches = (struct no_slot_matches){.list = list, .turn = list->turn};
+	for (size_t i = 0; i < list->n; i++)
+		matches->n += rule_matches(&policy->rules[rule], list->paths[i]);
+	return matches->n;
+}
+
+/* Returns how many of the subjects count_no_slot() counts, too. */
+static u64 count_view(const struct policy *policy, const struct view *view, size_t rule,
+		      struct policy_counts *ret)
+{
+	u64 named = 0;
+	const struct group *group = NULL;
+	ssize_t member = -1;
+
+	for (size_t i = 0; i < view->n_numbers; i++) {
+		const struct subject *subject = view->by_number[i];
+		const struct rule_state *state;
+		bool no_slot;
+
+		if (!subject)
+			continue;
+		if (subject->group != group) {
+			group = subject->group;
+			member = member_of(group, &view->rules, rule);
+		}
+		if (member < 0)
+			continue;
+		state = &subject->states[member];
+		no_slot = has_no_slot(policy, subject);
+		named += no_slot && no_slot_has_name(policy->no_slot, subject->path->name);
+		if (state->extra && state->extra->preference.ignored) {
+			ret->ignored++;
+		} else if (no_slot || state->unknown != UNKNOWN_NOT) {
+			ret->unknown[no_slot ? UNKNOWN_NO_SLOT : state->unknown]++;
+			ret->unknown_firing += state->state == ALERT_FIRING;
+		} else {
+			ret->states[state->state]++;
+		}
+	}
+	return named;
+}
+
+void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret)
+{
+	*ret = (struct policy_counts){0};
+	for (size_t i = 0; rule < policy->n_rules && i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+		u64 named;
+
+		if (!view_is_of(view, policy->events, &policy->rules[rule], view->event))
+			continue;
+		named = count_view(policy, view, rule, ret);
+		ret->unknown[UNKNOWN_NO_SLOT] += count_no_slot(policy, rule) - named;
+	}
+}
+
+size_t policy_bytes(const struct policy *policy)
+{
+	size_t bytes = sizeof(*policy) + sizeof(*policy->parts) + policy->bytes;
+
+	for (size_t i = 0; i < policy->n_views; i++)
+		bytes += sizeof(*policy->views[i]) + sliding_bytes(policy->views[i]->sliding);
+	if (policy->paths)
+		bytes += sizeof(struct policy_path *) << policy->paths_log2;
+	if (policy->entries)
+		bytes += sizeof(struct entry *) << policy->entries_log2;
+	return bytes + policy->changes_room * (sizeof(*policy->changes) + sizeof(*policy->transitions)) +
+	       policy->n_ended * (sizeof(struct ended) + sizeof(struct rule));
+}

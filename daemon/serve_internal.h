@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shared by the event loop (serve.c) and the answers to requests (serve_endpoints.c). */
+#ifndef PEBSD_SERVE_INTERNAL_H
+#define PEBSD_SERVE_INTERNAL_H
+
+#include <systemd/sd-event.h>
+
+#include "alerts/alerts.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "containers/containers.h"
+#include "detail/detail.h"
+#include "engine/health.h"
+#include "engine/slot_reclaim.h"
+#include "engine/tick.h"
+#include "export/control/control.h"
+#include "export/prometheus/process.h"
+#include "http/http.h"
+#include "http/http_zooms.h"
+#include "sampling/pause.h"
+#include "sampling/sampling.h"
+#include "store/store.h"
+#include "watch.h"
+
+struct server {
+	const struct options *options;
+	struct config *config;
+	struct store *store; /* descriptors that the service manager passes from one process to the next */
+	sd_event *event;
+	struct tick tick;
+	sd_event_source *step;
+	sd_event_source *input; /* input that the steps wait for; NULL: none */
+	struct sampling *sampling;
+	struct detail *detail;
+	struct http_zooms scrape;
+	struct alerts *alerts;
+	struct containers *containers;
+	struct pause pause;
+	struct control *control;
+	struct http *http;
+	char served_at[HTTP_SOCKETS_TEXT_MAX];
+	struct watch watch;
+	struct slot_reclaim reclaim;
+	struct process_figures process; /* kept between scrapes, as process_read() needs */
+	bool stopping;                  /* a signal asked for it */
+	u64 reloads;                    /* of the configuration, successful or not */
+	int collection_error;           /* result of the last tick */
+	char overdue[HEALTH_TEXT_MAX];  /* the last reason that was given for bad health */
+	char *status;                   /* last sent to the service manager; NULL: nothing yet */
+};
+
+#endif

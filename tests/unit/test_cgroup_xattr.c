@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attributes of real cgroups. Plain directories stand in for them if only paths matter. */
+#include "cgroup/xattr.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cgroup_fixture.h"
+
+#define NAME "user.pebsd.ignore"
+
+static struct cgroup_fixture fixture;
+static int root_fd = -1;
+
+static char *path_of(const char *name)
+{
+	char *path;
+
+	cr_assert_geq(asprintf(&path, "%s%s%s", fixture.mount, fixture.path, name), 0);
+	return path;
+}
+
+static void begin(void)
+{
+	cgroup_fixture_setup(&fixture);
+	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make(&fixture, "a/b");
+	root_fd = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_geq(root_fd, 0);
+}
+
+static void end(void)
+{
+	(void)close(root_fd);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(cgroup_xattr, .init = begin, .fini = end);
+
+/*
+ * Reads the attribute of the cgroup `name` in the fixture. *ret is the value or NULL, and the caller frees
+ * it.
+ */
+static int read_attribute(const char *name, size_t max, char **ret, bool *ret_root)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s%s", fixture.path, name);
+	return cgroup_xattr(root_fd, path, NAME, max, ret, ret_root);
+}
+
+static void set_attribute(const char *name, const char *value, size_t length)
+{
+	_cleanup_free_ char *path = path_of(name);
+
+	if (setxattr(path, NAME, value, length, 0) < 0) {
+		if (errno == EOPNOTSUPP)
+			cr_skip_test("this kernel has no user attributes on cgroups, before 5.7");
+		cr_assert_fail("%s: %s", path, strerror(errno));
+	}
+}
+
+Test(cgroup_xattr, set_and_not_set)
+{
+	char *value = (char *)"";
+	bool root = false;
+
+	set_attribute("/a/b", "slow-db other", 13);
+	cr_assert_eq(read_attribute("/a", 64, &value, &root), 0);
+	cr_expect_null(value);
+	cr_expect(root);
+	cr_assert_eq(read_attribute("/a/b", 64, &value, &root), 0);
+	cr_expect_str_eq(value, "slow-db other");
+	cr_expect(root);
+	free(value);
+	set_attribute("/a/b", "", 0);
+	cr_assert_eq(read_attribute("/a/b", 64, &value, &root), 0);
+	cr_expect_str_eq(value, "");
+	free(value);
+}
+
+Test(cgroup_xattr, the_owner)
+{
+	_cleanup_free_ char *path = path_of("/a/b");
+	char *value = NULL;
+	bool root = true;
+
+	set_attribute("/a/b", "x", 1);
+	if (chown(path, 12345, (gid_t)-1) < 0)
+		cr_skip_test("cannot give %s away: %s", path, strerror(errno));
+	cr_assert_eq(read_attribute("/a/b", 64, &value, &root), 0);
+	cr_expect_str_eq(value, "x");
+	cr_expect_not(root);
+	free(value);
+	cr_assert_eq(read_attribute("/a", 64, &value, &root), 0);
+	cr_expect_null(value);
+	cr_expect(root);
+}
+
+Test(cgroup_xattr, as_long_as_may_be)
+{
+	char *value = NULL;
+	bool root;
+
+	set_attribute("/a", "12345678", 8);
+	cr_assert_eq(read_attribute("/a", 8, &value, &root), 0);
+	cr_expect_str_eq(value, "12345678");
+	free(value);
+	value = NULL;
+	cr_expect_eq(read_attribute("/a", 7, &value, &root), -E2BIG);
+	cr_expect_eq(read_attribute("/a", 3, &value, &root), -E2BIG);
+	cr_expect_null(value);
+}
+
+Test(cgroup_xattr, what_is_no_cgroup)
+{
+	char *value = NULL;
+	bool root;
+
+	cr_expect_eq(read_attribute("/c", 8, &value, &root), -ENOENT);
+	cr_expect_eq(read_attribute("/a/b/c", 8, &value, &root), -ENOENT);
+	cr_expect_eq(read_attribute("/a/cgroup.procs", 8, &value, &root), -ENOENT, "a file");
+	cr_expect_eq(read_attribute("/a/../a", 8, &value, &root), -EINVAL);
+	cr_expect_eq(cgroup_xattr(root_fd, "comm:a", NAME, 8, &value, &root), -EINVAL);
+	cr_expect_eq(cgroup_xattr(root_fd, "", NAME, 8, &value, &root), -EINVAL);
+	cgroup_fixture_remove(&fixture, "a/b");
+	cr_expect_eq(read_attribute("/a/b", 8, &value, &root), -ENOENT);
+	cr_expect_null(value);
+	cr_expect_eq(cgroup_xattr(root_fd, "/", NAME, 8, &value, &root), 0);
+	free(value);
+}
+
+/* cgroup2 has no symbolic links. If another file system is mounted there instead, links are not followed. */
+Test(cgroup_xattr, links_are_not_followed)
+{
+	char directory[] = "/tmp/pebsd-test-attributes-XXXXXX";
+	char target[64];
+	char link[64];
+	char *value = NULL;
+	bool root;
+	int fd;
+
+	cr_assert(mkdtemp(directory));
+	(void)snprintf(target, sizeof(target), "%s/target", directory);
+	(void)snprintf(link, sizeof(link), "%s/link", directory);
+	cr_assert_eq(mkdir(target, 0755), 0);
+	cr_assert_eq(symlink("target", link), 0);
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_expect_eq(cgroup_xattr(fd, "/link", NAME, 8, &value, &root), -ENOENT);
+	cr_expect_neq(cgroup_xattr(fd, "/target", NAME, 8, &value, &root), -ENOENT);
+	free(value);
+	(void)close(fd);
+	(void)unlink(link);
+	(void)rmdir(target);
+	(void)rmdir(directory);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Zooms that clients request over HTTP. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fake_zooms.h"
+#include "http/http_zooms.h"
+
+static bool enabled;
+static struct http_zooms scrape = {.enabled = &enabled};
+static struct http_profiles profiles;
+
+static void start(void)
+{
+	profiles = http_zooms_profiles(&scrape);
+}
+
+TestSuite(http_zooms, .init = start, .fini = fake_zooms_reset);
+
+static int begin(const char *path, double seconds, u64 *ret_id)
+{
+	_cleanup_free_ char *message = NULL;
+
+	return profiles.begin(profiles.userdata, path, seconds, ret_id, &message);
+}
+
+Test(http_zooms, as_the_configuration_says_now)
+{
+	cr_expect_not(profiles.enabled(profiles.userdata));
+	enabled = true;
+	cr_expect(profiles.enabled(profiles.userdata));
+}
+
+Test(http_zooms, from_the_beginning_to_the_profile)
+{
+	_cleanup_free_ u8 *data = NULL;
+	size_t size;
+	u64 id;
+
+	fake_zooms.output_size = 3;
+	cr_assert_eq(begin("/a", 12, &id), 0);
+	cr_expect_str_eq(fake_zooms.path, "/a");
+	cr_expect_eq(fake_zooms.wish.seconds, 12);
+	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);
+	fake_zooms.zooms[0].state = ZOOM_NAMING;
+	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);
+	fake_zooms.zooms[0].state = ZOOM_DONE;
+	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_READY);
+	cr_assert_eq(profiles.write(profiles.userdata, id, &data, &size), 0);
+	cr_expect_eq(size, 3);
+	cr_expect_not(fake_zooms.kernel_names, "never an address of the kernel over HTTP");
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 0, "it was over");
+	cr_expect_eq(profiles.state(profiles.userdata, 99), HTTP_PROFILE_GONE);
+	cr_expect_eq(profiles.write(profiles.userdata, 99, &data, &size), -ENODATA);
+}
+
+Test(http_zooms, who_leaves_ends_what_nobody_else_asked_for)
+{
+	u64 id;
+
+	cr_assert_eq(begin("/a", 12, &id), 0);
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 1);
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 1);
+
+	cr_assert_eq(begin("/b", 12, &id), 0);
+	fake_zooms.zooms[0].seconds = 60; /* another client extended it */
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 1);
+}
+
+Test(http_zooms, two_who_ask_over_http_share_one)
+{
+	u64 first, second;
+
+	cr_assert_eq(begin("/a", 12, &first), 0);
+	cr_assert_eq(begin("/a", 30, &second), 0);
+	cr_expect_eq(first, second);
+	profiles.leave(profiles.userdata, first);
+	cr_expect_eq(fake_zooms.ended, 1, "the zoom ends when the last client left");
+}
+
+Test(http_zooms, another_ones_zoom_is_not_touched)
+{
+	_cleanup_free_ char *message = NULL;
+	u64 id;
+
+	(void)fake_zooms_hold("/a", ZOOM_RUNNING);
+	cr_expect_eq(profiles.begin(profiles.userdata, "/a", 5, &id, &message), -EBUSY);
+	cr_expect(strstr(message, "asked for by uid 0"), "%s", message);
+	cr_expect_eq(fake_zooms.begun, 0);
+	fake_zooms.zooms[0].state = ZOOM_DONE;
+	cr_expect_eq(begin("/a", 5, &id), 0);
+}
+
+Test(http_zooms, paths_that_lead_elsewhere)
+{
+	char longest[PATH_MAX + 1];
+	u64 id;
+
+	cr_expect_eq(begin("/../a", 5, &id), -ENOENT);
+	cr_expect_eq(begin("/a/..", 5, &id), -ENOENT);
+	cr_expect_eq(begin("//", 5, &id), -ENOENT);
+	/* A path that is too long does not exist either: a retry would be in vain. */
+	memset(longest, 'a', PATH_MAX);
+	longest[0] = '/';
+	longest[PATH_MAX] = '\0';
+	cr_expect_eq(begin(longest, 5, &id), -ENOENT);
+	cr_expect_eq(fake_zooms.begun, 0);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/perf_throttle.h"
+
+#define SIZE 4096
+
+/* A ring as the kernel fills it: `head` grows, and records that do not fit are counted as lost. */
+struct ring {
+	unsigned char data[SIZE];
+	u64 head, tail, lost;
+	struct perf_throttle throttle;
+};
+
+static bool has_room(const struct ring *ring, size_t n)
+{
+	return SIZE - 1 - (ring->head - ring->tail) >= n;
+}
+
+static void put_bytes(struct ring *ring, const void *bytes, size_t n)
+{
+	size_t at = ring->head % SIZE, first = n < SIZE - at ? n : SIZE - at;
+
+	memcpy(ring->data + at, bytes, first);
+	memcpy(ring->data, (const char *)bytes + first, n - first);
+	ring->head += n;
+}
+
+static void put_record(struct ring *ring, u32 type, u64 first, u64 second, u64 third)
+{
+	const struct {
+		struct perf_event_header header;
+		u64 body[3];
+	} record = {{.type = type, .size = sizeof(record)}, {first, second, third}};
+	const struct {
+		struct perf_event_header header;
+		u64 id, lost;
+	} lost = {{.type = PERF_RECORD_LOST, .size = sizeof(lost)}, 7, ring->lost};
+
+	if (!has_room(ring, sizeof(record) + (ring->lost ? sizeof(lost) : 0))) {
+		ring->lost++;
+		return;
+	}
+	if (ring->lost)
+		put_bytes(ring, &lost, sizeof(lost));
+	ring->lost = 0;
+	put_bytes(ring, &record, sizeof(record));
+}
+
+static void stop(struct ring *ring, u64 time)
+{
+	put_record(ring, PERF_RECORD_THROTTLE, time, 1, 1);
+}
+
+static void go(struct ring *ring, u64 time)
+{
+	put_record(ring, PERF_RECORD_UNTHROTTLE, time, 1, 1);
+}
+
+static void read_ring(struct ring *ring, u64 now)
+{
+	perf_throttle_read(ring->data, SIZE, ring->tail, ring->head, now, &ring->throttle);
+	ring->tail = ring->head;
+}
+
+static void expect(const struct ring *ring, u64 ns, u64 throttles)
+{
+	cr_expect_eq(ring->throttle.throttled_ns, ns, "throttled for %llu ns, not %llu",
+		     (unsigned long long)ring->throttle.throttled_ns, (unsigned long long)ns);
+	cr_expect_eq(ring->throttle.throttles, throttles, "throttled %llu times, not %llu",
+		     (unsigned long long)ring->throttle.throttles, (unsigned long long)throttles);
+}
+
+Test(perf_throttle, stops_are_added_up)
+{
+	struct ring ring = {0};
+
+	read_ring(&ring, 50);
+	expect(&ring, 0, 0);
+	stop(&ring, 100);
+	go(&ring, 400);
+	stop(&ring, 1000);
+	go(&ring, 1007);
+	read_ring(&ring, 2000);
+	expect(&ring, 307, 2);
+	read_ring(&ring, 3000);
+	expect(&ring, 307, 2);
+}
+
+Test(perf_throttle, a_stop_that_goes_on_is_counted_up_to_now_and_never_twice)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	read_ring(&ring, 1500);
+	expect(&ring, 500, 1);
+	read_ring(&ring, 1600);
+	expect(&ring, 600, 1);
+	go(&ring, 2000);
+	read_ring(&ring, 9000);
+	expect(&ring, 1000, 1);
+}
+
+/* The event continued just before the reading, but its record came just after it. */
+Test(perf_throttle, an_end_that_was_counted_past_takes_nothing_back)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	read_ring(&ring, 1500);
+	go(&ring, 1499);
+	stop(&ring, 1800);
+	go(&ring, 1900);
+	read_ring(&ring, 2000);
+	expect(&ring, 600, 2);
+}
+
+/* The CPU went offline, or the end was not logged. */
+Test(perf_throttle, a_stop_without_an_end_does_not_go_on_for_ever)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	read_ring(&ring, 1000 + PERF_THROTTLE_MAX_NS / 2);
+	read_ring(&ring, 1000 + 10 * PERF_THROTTLE_MAX_NS);
+	read_ring(&ring, 1000 + 20 * PERF_THROTTLE_MAX_NS);
+	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
+}
+
+/* An idle CPU had no tick, so the stop ended late. */
+Test(perf_throttle, a_late_end_makes_a_long_stop_whole)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	read_ring(&ring, 1000 + 5 * PERF_THROTTLE_MAX_NS);
+	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
+	go(&ring, 1000 + 6 * PERF_THROTTLE_MAX_NS);
+	read_ring(&ring, 1000 + 7 * PERF_THROTTLE_MAX_NS);
+	expect(&ring, 6 * PERF_THROTTLE_MAX_NS, 1);
+}
+
+Test(perf_throttle, of_a_stop_whose_end_is_missing_nothing_is_said)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 100);
+	stop(&ring, 5000);
+	go(&ring, 5010);
+	go(&ring, 7000);
+	read_ring(&ring, 9000);
+	expect(&ring, 10, 2);
+}
+
+Test(perf_throttle, records_lie_across_the_end_of_the_ring)
+{
+	for (u64 first = SIZE - 64; first < SIZE; first += 8) {
+		struct ring ring = {.head = first, .tail = first};
+
+		stop(&ring, 100);
+		go(&ring, 400);
+		read_ring(&ring, 1000);
+		expect(&ring, 300, 1);
+	}
+}
+
+/* The kernel's positions are 64-bit counters. They wrap around within the ring at 32 bits and at 64 bits. */
+Test(perf_throttle, positions_wrap)
+{
+	struct ring ring = {.head = UINT64_MAX - 31, .tail = UINT64_MAX - 31};
+
+	stop(&ring, 100);
+	go(&ring, 400);
+	read_ring(&ring, 1000);
+	expect(&ring, 300, 1);
+}
+
+Test(perf_throttle, what_found_no_room_is_not_guessed)
+{
+	struct ring ring = {0};
+	u64 time = 1000;
+
+	/* 127 records fit. The last one is a stop, and its end is lost. */
+	for (unsigned i = 0; i < 100; i++, time += 20) {
+		stop(&ring, time);
+		go(&ring, time + 10);
+	}
+	cr_assert_eq(ring.lost, 73);
+	read_ring(&ring, time);
+	expect(&ring, 630, 64);
+	cr_expect(ring.throttle.full);
+	cr_expect_eq(ring.throttle.lost, 0, "the kernel has not told yet");
+	read_ring(&ring, time + 1000);
+	expect(&ring, 630, 64);
+	cr_expect_not(ring.throttle.full);
+
+	/* The next record ends a stop whose beginning is unknown. */
+	go(&ring, time + 2000);
+	stop(&ring, time + 3000);
+	go(&ring, time + 3003);
+	read_ring(&ring, time + 5000);
+	expect(&ring, 633, 65);
+	cr_expect_eq(ring.throttle.lost, 73);
+	cr_expect_not(ring.throttle.full);
+}
+
+/* A record was lost although there was room before and after it: the state is then unknown as well. */
+Test(perf_throttle, a_loss_ends_what_was_known)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	ring.lost = 2;
+	go(&ring, 9000);
+	read_ring(&ring, 9500);
+	expect(&ring, 0, 1);
+	cr_expect_eq(ring.throttle.lost, 2);
+}
+
+Test(perf_throttle, other_records_are_passed_over)
+{
+	struct ring ring = {0};
+
+	put_record(&ring, PERF_RECORD_SAMPLE, 1, 2, 3);
+	stop(&ring, 100);
+	put_record(&ring, PERF_RECORD_LOST_SAMPLES, 9, 0, 0);
+	put_record(&ring, 4711, 1, 2, 3);
+	go(&ring, 150);
+	read_ring(&ring, 200);
+	expect(&ring, 50, 1);
+}
+
+Test(perf_throttle, times_that_cannot_be_add_no_time)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	go(&ring, UINT64_MAX);
+	read_ring(&ring, 1200);
+	expect(&ring, 200, 1);
+	stop(&ring, UINT64_MAX);
+	read_ring(&ring, 1300);
+	expect(&ring, 200, 2);
+	go(&ring, 5);
+	read_ring(&ring, 1400);
+	expect(&ring, 200, 2);
+}
+
+static void put_header(struct ring *ring, u32 type, u16 size)
+{
+	put_bytes(ring, &(struct perf_event_header){.type = type, .size = size},
+		  sizeof(struct perf_event_header));
+}
+
+/* None of these sizes ends a record at the end of the ring, or at a valid place at all. */
+Test(perf_throttle, sizes_that_cannot_be_end_a_reading)
+{
+	static const u16 sizes[] = {0, 1, 7, 9, 15, 24, 40, 4096, 65535};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct ring ring = {0};
+
+		stop(&ring, 100);
+		go(&ring, 110);
+		stop(&ring, 200);
+		put_header(&ring, PERF_RECORD_UNTHROTTLE, sizes[i]);
+		put_bytes(&ring, "\0\0\0\0\0\0\0", 8);
+		read_ring(&ring, 1000);
+		expect(&ring, 10, 2);
+		/* The next reading begins at the new position. */
+		stop(&ring, 2000);
+		go(&ring, 2005);
+		read_ring(&ring, 3000);
+		expect(&ring, 15, 3);
+	}
+}
+
+Test(perf_throttle, records_too_short_for_what_they_say_are_passed_over)
+{
+	struct ring ring = {0};
+
+	put_header(&ring, PERF_RECORD_THROTTLE, 8);
+	put_header(&ring, PERF_RECORD_LOST, 8);
+	put_header(&ring, PERF_RECORD_UNTHROTTLE, 8);
+	read_ring(&ring, 1000);
+	expect(&ring, 0, 0);
+	cr_expect_eq(ring.throttle.lost, 0);
+}
+
+Test(perf_throttle, positions_that_cannot_be_tell_nothing)
+{
+	static const u64 heads[] = {SIZE + 1, SIZE * 3ULL, UINT64_MAX, UINT64_MAX - SIZE};
+	struct ring ring = {0};
+
+	stop(&ring, 100);
+	read_ring(&ring, 110);
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		perf_throttle_read(ring.data, SIZE, 0, heads[i], 1000, &ring.throttle);
+	expect(&ring, 10, 1);
+}
+
+/*
+ * Any content: nothing outside of the ring is read, the reading ends, and the throttled time never exceeds
+ * the time that has passed.
+ */
+Test(perf_throttle, noise)
+{
+	u64 random = 88172645463325252ULL;
+
+	for (unsigned round = 0; round < 20000; round++) {
+		/*
+		 * The ring has its exact size on the heap, so that a sanitizer notices any access beyond it.
+		 */
+		size_t size = (size_t)8 << (round % 6);
+		unsigned char *data = malloc(size);
+		struct perf_throttle throttle = {0};
+		u64 tail = 0;
+
+		cr_assert_not_null(data);
+		for (u64 now = 1000; now <= 5000; now += 1000) {
+			u64 before = throttle.throttled_ns, head;
+
+			for (size_t i = 0; i < size; i++) {
+				random ^= random << 13;
+				random ^= random >> 7;
+				random ^= random << 17;
+				/* Mostly small values, because these are almost valid types and sizes. */
+				data[i] = random & 1024 ? (unsigned char)(random & 31 & (random >> 16)) : 0;
+			}
+			head = tail + (random >> 32) % (size + 2);
+			perf_throttle_read(data, size, tail, head, now, &throttle);
+			tail = head;
+			cr_assert_leq(throttle.throttled_ns, now);
+			cr_assert_geq(throttle.throttled_ns, before);
+		}
+		free(data);
+	}
+}
