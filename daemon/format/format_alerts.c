@@ -148,7 +148,7 @@ static void choose_widths(struct table *table, const struct format_style *style)
 {
 	size_t fixed = 0;
 
-	for (size_t j = 0; j < CELLS; j++) {
+	for (enum cell j = 0; j < CELLS; j++) {
 		table->width[j] = strlen(cells[j].head);
 		for (size_t i = 0; i < table->n; i++) {
 			size_t width = text_width(cell_of(&table->rows[i], j));

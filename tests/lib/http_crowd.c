@@ -109,7 +109,7 @@ static void step(struct crowd *crowd, struct client *client)
 	if (!client->connected)
 		return;
 	if (client->kind == HTTP_CROWD_DRIP && client->sent < strlen(REQUEST))
-		client->sent += send(client->fd, REQUEST + client->sent, 1, MSG_NOSIGNAL) == 1;
+		client->sent += send(client->fd, &REQUEST[client->sent], 1, MSG_NOSIGNAL) == 1;
 	else if (client->kind == HTTP_CROWD_SIP)
 		(void)!recv(client->fd, &byte, 1, MSG_DONTWAIT);
 }
@@ -173,7 +173,7 @@ static int prepare(struct crowd *crowd)
 		return -ENOMEM;
 	/* Kinds alternate, so that no kind takes the connections before the others. */
 	for (unsigned int i = 0; at < crowd->n; i++)
-		for (size_t kind = 0; kind < HTTP_CROWD_KINDS; kind++)
+		for (enum http_crowd_kind kind = 0; kind < HTTP_CROWD_KINDS; kind++)
 			if (i < settings->n[kind])
 				crowd->clients[at++] = (struct client){.fd = -1, .kind = kind};
 	return 0;

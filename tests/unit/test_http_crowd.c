@@ -96,7 +96,7 @@ static size_t count_descriptors(pid_t pid)
 }
 
 /* Returns the anonymous memory of the process in KiB. */
-static unsigned long memory_of(pid_t pid)
+static unsigned long __attribute__((unused)) memory_of(pid_t pid)
 {
 	unsigned long memory = 0;
 	char line[256];
