@@ -133,16 +133,16 @@ static size_t heap_bytes(void)
 Test(json_hot, a_page_takes_no_more_memory_than_its_bound)
 {
 	static struct hot_place places[65536];
-	const struct hot_places code = {
+	const struct hot_places many = {
 		.kind = HOT_CODE, .latency = true, .n = ARRAY_SIZE(places), .places = places};
 	size_t before, bytes;
 	json_object *object;
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		places[i] = (struct hot_place){.address = 1 + i, .weight = 1, .samples = 1};
-	json_object_put(hot_of(&code, NULL, true, 1));
+	json_object_put(hot_of(&many, NULL, true, 1));
 	before = heap_bytes();
-	object = hot_of(&code, NULL, true, ~0ULL);
+	object = hot_of(&many, NULL, true, ~0ULL);
 	cr_assert_not_null(object);
 	bytes = heap_bytes() - before;
 	cr_expect_leq(bytes, JSON_PAGE_TREE_BYTES, "%zu", bytes);

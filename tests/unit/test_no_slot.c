@@ -66,7 +66,7 @@ Test(no_slot, the_whole_list_has_a_limit)
 		const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 		struct no_slot list = {0};
 		size_t bytes;
-		char path[512];
+		char path[640];
 
 		for (unsigned i = 0; i < KERNEL_SLOTS_MAX; i++) {
 			(void)snprintf(path, sizeof(path), "/%0*x", length, i);
