@@ -54,11 +54,11 @@ def within($what; $true; $found; $left):
 	within("latency"; $all.latency; $about.latency_sum; $left * 400),
 	if $all.samples < 300 then "wrong \($all.samples) samples are few" else empty end,
 
-	# If all samples were taken, in the order of the books. Remote loads are few and long, and come close to the
-	# second place.
-	if $left == 0 then differ("the functions that come first"; [$functions | sort_by(-.latency)[:2][].name]; $first)
-		else differ("the functions that come first"; ["hot_first", "hot_second"]; $first | sort) end,
-	differ("the hottest function is one that shares"; true; $first[0] | startswith("hot_")),
+	# Of the 200 samples that a limit leaves, so few are long remote loads that the order is a matter of chance.
+	if $left == 0 then
+		differ("the functions that come first"; [$functions | sort_by(-.latency)[:2][].name]; $first),
+		differ("the hottest function is one that shares"; true; $first[0] | startswith("hot_"))
+	else empty end,
 	($functions[] | . as $true
 	| [$whole.functions[] | select(.name == $true.name)] as $found
 	| differ("how often \(.name) is there"; 1; $found | length),
