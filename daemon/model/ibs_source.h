@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Converts the registers of an IBS operation like Linux's driver, perf_ibs_get_data_src() and its helpers in
- * arch/x86/events/amd/ibs.c. Linux 6.1 and 6.12 differ, and 7.3 is like 6.12. Also decodes them into pebsd's
- * classes.
+ * arch/x86/events/amd/ibs.c. Linux 6.1 and 6.12 differ, and 7.3 is like 6.12. Also decodes these registers
+ * into pebsd's classes.
  */
 #ifndef PEBSD_MODEL_IBS_SOURCE_H
 #define PEBSD_MODEL_IBS_SOURCE_H
@@ -11,8 +11,8 @@
 #include "load_source.h"
 
 enum ibs_driver {
-	IBS_DRIVER_6_1,  /* has level bits, and level numbers for memories without such a bit */
-	IBS_DRIVER_6_12, /* has both for all levels */
+	IBS_DRIVER_6_1,  /* sets level bits; level numbers only for I/O and memories without a level bit */
+	IBS_DRIVER_6_12, /* sets level numbers for all levels, and the level bits that exist */
 	IBS_DRIVERS,
 };
 

@@ -44,8 +44,8 @@ void memory_access(struct memory *memory, const struct access *access, struct re
 void memory_warm(struct memory *memory, u64 address, u64 bytes);
 
 /*
- * Another core stores to the line. It is removed from this core's caches and modified in the other core's
- * cache, on this socket or the other one.
+ * Another core stores to the line. The line is removed from this core's caches and modified in the other
+ * core's cache, on this socket or the other one.
  */
 void memory_other_writes(struct memory *memory, u64 address, bool other_socket);
 
