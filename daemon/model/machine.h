@@ -26,8 +26,7 @@ enum mechanism {
 	MECHANISM_LATENCY_SPLIT =
 		1 << 11, /* cache and instruction latency; the threshold applies to the latter */
 	MECHANISM_RETIRE_LATENCY =
-		1
-		<< 12, /* adaptive records: bits 47:32 of the first word are cycles since the last retirement */
+		1 << 12, /* bits 47:32 of an adaptive record's first word: cycles since the last retirement */
 };
 
 enum record_format {

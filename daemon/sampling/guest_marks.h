@@ -12,8 +12,8 @@
 #include "kernel/guests.h"
 
 /*
- * Minimum time between two searches: if no cgroup was born since the last search, and if one was, because it
- * may contain a new virtual machine.
+ * Minimum time between two searches. The shorter one applies if a cgroup was born since the last search,
+ * because it may contain a new virtual machine.
  */
 #define GUEST_MARKS_IDLE_NS  (30 * NSEC_PER_SEC)
 #define GUEST_MARKS_BIRTH_NS (3 * NSEC_PER_SEC)

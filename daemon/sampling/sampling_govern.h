@@ -37,10 +37,7 @@ DEFINE_CLEANUP(struct sampling_govern *, sampling_govern_free)
  */
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate);
 
-/*
- * Ends a calibration that is running. It begins again after the pause, and none begins during it. `govern`
- * may be NULL.
- */
+/* Ends a calibration that is running. The calibration begins again after the pause. `govern` may be NULL. */
 void sampling_govern_pause(struct sampling_govern *govern);
 
 /* Changes the budget at a reload. */

@@ -45,7 +45,10 @@ struct origin {
 			 char **ret_note, char **ret_message);
 	void (*zoom_close)(struct origin_state *state, struct zoom_events *events);
 
-	/* As sampling_name(). NULL: its addresses belong to processes of this machine or have no names. */
+	/*
+	 * As sampling_name(). NULL: the sampled addresses belong to processes of this machine or have no
+	 * names.
+	 */
 	const struct symbol *(*name_of)(struct origin_state *state, const struct symbol_query *query);
 };
 

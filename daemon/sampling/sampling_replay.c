@@ -10,7 +10,7 @@
 #include "origin/replay/replay.h"
 #include "origin/replay/replay_sum.h"
 
-/* The cgroups of a recording are not known before it is read. Slots are added when they appear. */
+/* The cgroups of a recording are not known before it is read. Slots are added as cgroups appear. */
 #define SLOTS_AUTO 512
 
 #define RECORDS_A_STEP 20000

@@ -158,8 +158,8 @@ const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_
 /*
  * Follows CPUs that came online or went offline:
  * - Opens the event on new CPUs, and starts it if the set is started.
- * - Closes it on CPUs that are offline.
- * - Reopens it where the kernel detached it because its CPU was offline for a while.
+ * - Closes the event on CPUs that are offline.
+ * - Reopens the event on CPUs that were offline for a while, because the kernel has detached it.
  * - Enables events in error again.
  *
  * Returns the number of CPUs opened and closed. On an error it does what can be done, sets `ret_message` and
@@ -169,7 +169,7 @@ const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_
 int perf_hotplug(struct perf_event_set *set, char **ret_message);
 
 /*
- * Closes the event on every CPU, so that other users can have its counters, even for pinned events. Its
+ * Closes the event on every CPU, so that other users can have its counters, even for pinned events. The
  * counts stay and are final: every sample in them was delivered. perf_cpus() stays as it was. A second call
  * does nothing.
  */
