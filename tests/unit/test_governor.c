@@ -76,7 +76,7 @@ Test(governor, the_cost_is_the_rate_of_samples_times_what_one_takes)
 
 /*
  * Sparse interrupts take four times as long as dense ones. 1,600 samples a second are half way between 100
- * and 25,600 on a logarithmic scale, so a sample there takes twice the dense one.
+ * and 25,600 on a logarithmic scale, so a sample there takes twice as long as a dense one.
  */
 static void make_sparse_longer(struct subject *subject)
 {
@@ -241,7 +241,7 @@ Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machin
 	done(&subject);
 }
 
-/* The kernel stops the CPU in each tick, for `share` of the time. */
+/* The kernel stops the event 250 times a second, for `share` of the time in total. */
 static void stop(struct subject *subject, double share)
 {
 	subject->inputs[0].throttles = share > 0 ? 250 : 0;
