@@ -34,7 +34,7 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$directory" || exit 1
 TMPDIR=$(mktemp -d) || exit 1
-# Users other than root must be able to reach what a test opens to everybody.
+# Users other than root must be able to reach the files that a test opens to everybody.
 chmod 711 "$TMPDIR"
 export TMPDIR
 export TEST_SECONDS=$seconds # tests/lib/time_limit.c

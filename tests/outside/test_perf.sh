@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# perf must open the perf.data file of a zoom and count what is in it: samples and latency of each event, of each
+# perf must open the perf.data file of a zoom and count its contents: samples and latency of each event, of each
 # function by its name, and of each process.
 set -eu
 
