@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data source field of a PEBS record, and what Linux's driver makes of it. Bits 3:0 are the source, 4
+ * The data source field of a PEBS record, and its translation by Linux's driver. Bits 3:0 are the source, 4
  * STLB miss, 5 locked, and since Golden Cove 6 data blocked and 7 address blocked (manual 18.8.1.2, 18.9.4
  * and 18.13.1.3, with tables for each generation). E-cores have the flags in other bits (Linux 6.12, union
  * intel_x86_pebs_dse in ds.c). The driver's tables are pebs_data_source in arch/x86/events/intel/ds.c (Linux

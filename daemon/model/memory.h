@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The memory system of a core: caches with their lines, TLBs, line fill buffers, the other cores and the
- * other socket, with varying latencies. Each workload has one. Deterministic for a seed.
+ * other socket, with varying latencies. Each workload has its own memory system. Deterministic for a seed.
  */
 #ifndef PEBSD_MODEL_MEMORY_H
 #define PEBSD_MODEL_MEMORY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* WRMSR and RDMSR: which registers a machine has, and which of their bits (volume 4; 18.2 to 18.9). */
+/* WRMSR and RDMSR: the registers of each machine, and their valid bits (volume 4; 18.2 to 18.9). */
 #include "interrupts.h"
 #include "pebs.h"
 #include "program.h"

@@ -19,8 +19,8 @@
 #define COLD_CACHES   8U
 
 /*
- * The array's prefetcher: how many lines it may run ahead within a page, and how many it fetches for each
- * line read.
+ * The array's prefetcher: the maximum number of lines by which it is ahead within a page, and the number of
+ * lines that it fetches for each line read.
  */
 #define PREFETCH_LINES   16UL
 #define PREFETCH_AT_ONCE 2U

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The data that a workload's loads and stores access, and what other cores do to it meanwhile. */
+/* The data that a workload's loads and stores access, and the accesses of other cores to that data. */
 #ifndef PEBSD_MODEL_WORKLOAD_DATA_H
 #define PEBSD_MODEL_WORKLOAD_DATA_H
 

@@ -57,8 +57,8 @@ int sampling_step(struct sampling *sampling);
 int sampling_input(const struct sampling *sampling);
 
 /*
- * Runs once an interval: follows CPUs that came or went, reports cgroups without a slot, runs the model up to
- * now, and collects. Returns 0 or -errno. The next interval may succeed again.
+ * Runs once an interval: follows CPUs that came online or went offline, reports cgroups without a slot, runs
+ * the model up to now, and collects. Returns 0 or -errno. The next interval may succeed again.
  */
 int sampling_tick(struct sampling *sampling);
 

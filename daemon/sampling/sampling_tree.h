@@ -30,7 +30,7 @@ void sampling_tree_done(struct sampling_tree *tree);
  */
 u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config);
 
-/* Gives slots to the cgroups that exist. Logs what it could not read. */
+/* Gives slots to the cgroups that exist. Logs a warning if a part of the tree cannot be read. */
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine);
 
 #endif

@@ -152,8 +152,8 @@ Test(governor, over_budget_it_backs_off_at_once_to_three_quarters)
 }
 
 /*
- * The busiest of four CPUs had 16 samples. Two thirds over budget may then be chance. If it stays so for five
- * seconds, it is not.
+ * The busiest of four CPUs had 16 samples. Two thirds over budget may then be chance. If the cost stays that
+ * high for five seconds, it is not chance.
  */
 Test(governor, a_little_over_budget_must_be_sure)
 {

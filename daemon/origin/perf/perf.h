@@ -177,8 +177,8 @@ void perf_pause(struct perf_event_set *set);
 
 /*
  * Opens and starts the event again. Returns 0, or -errno with `ret_message` set. Even after an error the set
- * is no longer paused, and perf_hotplug() retries what could not be opened. Does nothing if the set is not
- * paused.
+ * is no longer paused, and perf_hotplug() retries the CPUs on which the event could not be opened. Does
+ * nothing if the set is not paused.
  */
 int perf_resume(struct perf_event_set *set, char **ret_message);
 
