@@ -74,7 +74,7 @@ int perf_data_events_add(struct perf_data_events *events, const u8 *attr, size_t
 
 /*
  * Adds the event in the body of a HEADER_ATTR record: an attribute that contains its size, followed by the
- * ids. Returns like perf_data_events_add().
+ * ids. Returns like perf_data_events_add(), and -EBADMSG if the size is invalid.
  */
 int perf_data_events_add_record(struct perf_data_events *events, const u8 *body, size_t size);
 
