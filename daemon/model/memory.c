@@ -85,7 +85,7 @@ static void lay_out_cache(struct lru *lru, void *storage, size_t *used, u32 byte
 
 static void lay_out_tlb(struct lru *lru, void *storage, size_t *used, u32 pages, u32 sets_max)
 {
-	u32 sets = pages & -pages; /* the largest power of two that divides it */
+	u32 sets = pages & -pages; /* the largest power of two that divides `pages` */
 
 	if (sets > sets_max)
 		sets = sets_max;

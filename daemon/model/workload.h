@@ -53,7 +53,7 @@ struct workload_name {
 	enum workload_kind kind;
 	bool code;
 	const char *name; /* a constant; NULL: the stack */
-	u64 offset;       /* from its start, bytes */
+	u64 offset;       /* bytes from the start of the function or variable, or of the stack */
 };
 
 /* Returns false and does not change `ret` if no workload uses the address. */

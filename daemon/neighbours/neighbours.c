@@ -66,7 +66,7 @@ static int prepare_candidate(const struct neighbour_series *candidates, size_t i
 	return 0;
 }
 
-/* Returns 1, 0 if the latency differs only in a few bins, or -ENOMEM. */
+/* Returns 1; 0 if the latency differs only in a few bins; or -ENOMEM. */
 static int prepare(const struct neighbour_series *victim, const struct neighbour_series *candidates, size_t n,
 		   size_t bins, struct series_set *set)
 {

@@ -20,7 +20,7 @@
  */
 int pairing_prepare(const double *values, size_t n, double *ret);
 
-/* Prepared series of `n` values: the question is how `latency` follows `traffic`. */
+/* Prepared series of `n` values each: a latency, the traffic that may explain it, and two controls. */
 struct pairing {
 	size_t n;
 	const double *latency;

@@ -32,7 +32,7 @@
 #define CORE_WARM_UP 200000
 
 struct core_settings {
-	const struct machine *machine; /* one that machine_refusal() accepts; owned by the caller */
+	const struct machine *machine; /* machine_refusal() must return NULL for it; owned by the caller */
 	enum workload_kind workload;
 	u64 seed; /* each workload derives independent random numbers from it */
 	u32 ldlat;

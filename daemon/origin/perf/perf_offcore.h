@@ -53,7 +53,7 @@ struct offcore_keep {
 	bool stay_paused;
 };
 
-/* Returns the size of the saved data of one CPU. Like perf_keep_layout(), for comparison. */
+/* Returns the size of the saved data of one CPU. If it differs, saved data must not be read. */
 u64 offcore_keep_layout(void);
 
 /*
