@@ -8,7 +8,7 @@ browser='' to='' from='' session='' calls=0 answer=''
 # shellcheck disable=SC2154 # $work is the test's
 browser_start() {
 	mkfifo "$work/to" "$work/from"
-	# Chromium's sandbox does not work for root. The browser must not connect to other hosts or look for updates.
+	# Chromium's sandbox does not work for root. No connections to other hosts, no updates.
 	chromium --headless --no-sandbox --disable-gpu --remote-debugging-pipe --user-data-dir="$work/browser" --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync --disable-extensions \
 		--force-color-profile=srgb --hide-scrollbars --lang=en-US about:blank \
