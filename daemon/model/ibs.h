@@ -2,8 +2,8 @@
 /*
  * AMD's instruction based sampling of operations (IBS op), as software sees it. After every period of
  * operations (or cycles), the hardware tags one operation, follows it to its retirement, and describes it in
- * registers. Then it raises an interrupt and tags nothing until software enables it again. It may tag any
- * operation, not only loads.
+ * registers. Then it raises an interrupt and tags nothing until software enables it again. The hardware may
+ * tag any operation, not only loads.
  *
  * Registers and fields follow AMD's processor programming reference for family 19h, as Linux has them in
  * arch/x86/include/asm/{amd-ibs,perf_event}.h (6.1, 6.12) and asm/amd/ibs.h (7.3). The release notes of Linux

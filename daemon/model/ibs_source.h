@@ -25,8 +25,8 @@ enum ibs_operation { IBS_OPERATION_OTHER = 1, IBS_OPERATION_LOAD = 2, IBS_OPERAT
 enum ibs_operation ibs_operation(u64 data3);
 
 /*
- * Returns the value of a union perf_mem_data_src. For an operation without an access, it is that kernel's
- * PERF_MEM_NA.
+ * Returns the value of a union perf_mem_data_src. For an operation without an access, the value is the
+ * PERF_MEM_NA of that kernel version.
  */
 u64 ibs_data_src(const struct ibs_machine *machine, u64 data2, u64 data3, enum ibs_driver driver);
 

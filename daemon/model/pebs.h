@@ -124,7 +124,7 @@ int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret);
 
 /*
  * Returns the reason why the behaviour of the unit as configured is undefined on this machine, as a constant
- * that names the rule. NULL: it is defined. The counters concerned count nothing.
+ * that names the rule. NULL: the behaviour is defined. The counters concerned count nothing.
  */
 const char *pebs_undefined(const struct pebs_unit *unit);
 

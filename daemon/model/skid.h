@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Skid is a finite delay between a counter's overflow and PEBS being ready, during which instructions retire.
- * Two mechanisms avoid it (manual 18.9.4.4, 18.7.1.2).
+ * Two mechanisms avoid skid (manual 18.9.4.4, 18.7.1.2).
  *
  * Without skid, the assist happens at the instruction that overflowed the counter. With skid, it happens at
  * the first instruction that counts after PEBS is ready.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A pause on request: every counter is free for other tools, until the time is over or sampling is resumed.
- * It runs in the event loop of the daemon.
+ * The timer of the pause runs in the daemon's event loop.
  */
 #ifndef PEBSD_PAUSE_H
 #define PEBSD_PAUSE_H

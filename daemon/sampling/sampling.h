@@ -33,7 +33,7 @@ DEFINE_CLEANUP(struct sampling *, sampling_free)
 
 struct engine *sampling_engine(const struct sampling *sampling);
 
-/* Returns the state that is saved for the next process, or NULL. It belongs to the sampling. */
+/* Returns the state that is saved for the next process, or NULL. The handover belongs to the sampling. */
 struct handover *sampling_handover(const struct sampling *sampling);
 
 /*
@@ -53,7 +53,7 @@ bool sampling_has_steps(const struct sampling *sampling);
  */
 int sampling_step(struct sampling *sampling);
 
-/* Returns the descriptor that the next step waits for, or -1. It belongs to the sampling. */
+/* Returns the descriptor that the next step waits for, or -1. The descriptor belongs to the sampling. */
 int sampling_input(const struct sampling *sampling);
 
 /*

@@ -14,8 +14,8 @@ struct origin {
 
 	/*
 	 * Finds the events that can be sampled, opens the engine, and starts. `engine_settings` already
-	 * contains the settings that are the same for every origin. On failure it frees everything that it
-	 * made, except for the engine.
+	 * contains the settings that are the same for every origin. On failure the function frees everything
+	 * that it made, except for the engine.
 	 */
 	int (*open)(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		    struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure);

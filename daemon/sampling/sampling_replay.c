@@ -50,8 +50,8 @@ static void miss_slot(struct origin_state *state, const char *name)
 }
 
 /*
- * Gives a recording's cgroup a slot, as for a cgroup of this machine. If no slot is free, its samples are
- * `unattributed`.
+ * Gives a recording's cgroup a slot, as for a cgroup of this machine. If no slot is free, the samples of the
+ * cgroup are `unattributed`.
  */
 static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 {

@@ -158,7 +158,10 @@ struct snapshot {
 	 */
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;
-	/* Computes a cgroup's figures of an event; false: it has no sample. NULL: nothing to compute. */
+	/*
+	 * Computes a cgroup's figures of an event; false: the cgroup has no sample of it. NULL: nothing to
+	 * compute.
+	 */
 	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
 
 	const struct trend *trend; /* of the last hour, for any window; NULL: no trend. Owned by the engine */

@@ -51,13 +51,13 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
 
 /*
  * Returns the event as opened. Its settings say which fields each sample has, and its period is the one in
- * force. The set owns it.
+ * force. The set owns the event.
  */
 const struct event *perf_event(const struct perf_event_set *set);
 
 /*
  * Returns the opening as the kernel accepted it: with weakened attributes, if the kernel demanded that, and
- * the period in force. The set owns it.
+ * the period in force. The set owns the opening.
  */
 const struct pmu_opening *perf_opening(const struct perf_event_set *set);
 
@@ -117,9 +117,9 @@ void perf_asked_period(struct perf_event_set *set);
 void perf_stop(struct perf_event_set *set);
 
 /*
- * Sums up the counts. For a running event this reads the mapped page, which is up to date as of the last
- * sample. It calls read(2), which interrupts the CPU of a running event, only if the page shows the event on
- * no counter and has not changed:
+ * Sums up the counts. For a running event perf_count() reads the mapped page, which is up to date as of the
+ * last sample. It calls read(2), which interrupts the CPU of a running event, only if the page shows the
+ * event on no counter and has not changed:
  * - to distinguish an event that waits for a counter from one in error,
  * - for software events,
  * - for IBS, on a CPU without a sample since the last call,
