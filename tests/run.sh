@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests and ends with the line "N passed, N failed, N skipped".
 #   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-j JOBS [-a PATTERN]...] [-c|-p] TEST...
-# A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one. With -c each TEST
-# is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, and the last line of
-# their output says what was lacking, else: failed. With -p each TEST is a command line that prints a report of several
-# tests while they run (Test Anything Protocol), which is shown as it comes: "1..N" announces N more tests, "ok - NAME",
+# A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one. With -c each
+# TEST is a command line, which counts as one. Exit status of scripts and commands: 0 passed, 77 skipped (the last
+# line of output tells why), any other failed. With -p each TEST is a command line that reports several tests while
+# they run (Test Anything Protocol). The report is shown as it comes: "1..N" announces N more tests, "ok - NAME",
 # "ok - NAME # SKIP WHY" or "not ok - NAME" is a result, and "# TEXT" explains the result before it.
-# -t: time limit of one test, default 600. Logs go to DIRECTORY. -j: number of tests that run at once, default 1; the
-# output of each is shown when it ends. -a: tests whose name matches run alone. Tests need that if they measure the
-# machine, or count all that happens on it. Exits with 1 if a test failed or none ran. With -s it does not if all tests
-# were skipped.
+# -t: time limit of one test, default 600. Logs go to DIRECTORY. -j: number of tests that run at once, default 1;
+# the output of each is shown when it ends. -a: tests whose name matches run alone. Tests need that if they measure
+# the machine, or count all that happens on it. Exits with 1 if a test failed or none ran. With -s, exits with 0 if
+# all tests were skipped.
 set -u
 
 usage() {
@@ -34,7 +34,7 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$directory" || exit 1
 TMPDIR=$(mktemp -d) || exit 1
-# Users other than root must be able to reach what a test opens to everybody.
+# Users other than root must be able to reach the files that a test opens to everybody.
 chmod 711 "$TMPDIR"
 export TMPDIR
 export TEST_SECONDS=$seconds # tests/lib/time_limit.c
@@ -66,7 +66,7 @@ start() {
 	limit=$1 begun=$SECONDS
 	local log=$2
 	shift 2
-	# The shell starts background processes with these signals ignored.
+	# The shell starts background processes with these signals ignored, so set them back.
 	env --default-signal=INT,QUIT timeout --kill-after=3 "$limit" "$@" </dev/null >"$log" 2>&1 &
 	group=$!
 }
@@ -245,7 +245,7 @@ work() {
 end_work() {
 	local pid number what text ended=''
 	wait -n -p pid "${!workers[@]}" 2>/dev/null
-	# bash may have reported the end of a killed process already, and then no longer knows it.
+	# bash may have reported the end of a killed process already. `wait -n` then does not find that process.
 	if [ -z "${pid:-}" ]; then
 		for pid in "${!workers[@]}"; do
 			! kill -0 "$pid" 2>/dev/null || continue

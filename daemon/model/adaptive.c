@@ -107,7 +107,7 @@ static u64 first_word(u64 data_cfg)
 	return word | (u64)adaptive_size(data_cfg) << WORD_SIZE_SHIFT;
 }
 
-/* Returns whether the first word has a valid selection and the size that belongs to it. */
+/* Returns whether the first word has a valid selection, and the size of a record with that selection. */
 static bool is_record(u64 word)
 {
 	u64 format = word & WORD_FORMAT;
@@ -128,7 +128,7 @@ void adaptive_write(u64 data_cfg, const struct record *record, u8 *bytes)
 		const struct group *group = &groups[i];
 		u32 size = group_size(group, data_cfg);
 
-		if (size && !group->places) /* the model has no vectors or branches */
+		if (size && !group->places) /* the model has no XMM values or branches: 0 */
 			for (u32 at = 0; at < size; at++)
 				bytes[offset + at] = 0;
 		else if (size)

@@ -20,7 +20,7 @@
 #define DATA_CFG_ENTRIES       (0xffULL << DATA_CFG_ENTRIES_SHIFT)
 #define DATA_CFG_BRANCHES_MAX  32
 
-/* Returns the branch entries of a record: 1 to 32, or 0 without the group. */
+/* Returns the number of branch entries of a record: 1 to 32, or 0 without DATA_CFG_BRANCHES. */
 u32 adaptive_branches(u64 data_cfg);
 
 /* Same as record_size(), record_write() and record_read(), which call these. */

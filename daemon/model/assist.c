@@ -98,8 +98,8 @@ static void record_fill(struct pebs_unit *unit, const struct retired *retired, u
 
 struct covered {
 	u64 counters;
-	u64 due;     /* the part of `counters` whose overflow interrupt waits */
-	bool chosen; /* at least one requests adaptive records */
+	u64 due;     /* those of `counters` whose overflow interrupt waits for this assist */
+	bool chosen; /* at least one of `counters` requests adaptive records */
 };
 
 static struct covered find_covered(struct pebs_unit *unit)

@@ -27,13 +27,13 @@ u64 counter_highest(const struct machine *machine);
 bool counter_add(const struct machine *machine, u64 *count, u64 events);
 
 /*
- * Returns the number to add to the counter for `occurrences` of its event. They happen in the cycle in which an
- * instruction at `ip` retires, `cycles` after the previous one. In between, the event does not occur. The
- * privilege level is derived from the address: the upper half is the kernel's.
+ * Returns the number to add to the counter for `occurrences` of its event. All are in the cycle in which an
+ * instruction at `ip` retires, `cycles` after the previous instruction. Between the two instructions, the
+ * event does not occur. The privilege level is derived from the address: the upper half is the kernel's.
  *
- * A counter mask counts cycles with at least that many occurrences, or with fewer of them if inverted. Edge
- * detection counts how often the condition begins. Inversion without a mask has no effect. `asserted` is the
- * counter's state of edge detection.
+ * With a counter mask, a cycle counts if it has at least as many occurrences as the mask says, or fewer if
+ * inverted. Edge detection counts how often the condition begins. Inversion without a mask has no effect.
+ * `asserted` is the counter's state of edge detection.
  */
 u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrences, u64 cycles,
 		   bool *asserted);

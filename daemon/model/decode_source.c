@@ -54,8 +54,8 @@ static const struct words skylake[CODES] = {
 	[0x6] = {SOURCE_L3, SNOOP_HIT},
 	[0x7] = {SOURCE_L3, SNOOP_HITM},
 	[0x8] = {SOURCE_L4, SNOOP_HIT},           /* embedded DRAM */
-	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HIT}, /* another socket's embedded DRAM: no part has one */
-	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   /* in any state */
+	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HIT}, /* embedded DRAM of another socket: no such CPU exists */
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   /* the line may be in any state */
 	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
 	[0xc] = {SOURCE_REMOTE_CACHE, SNOOP_FWD},
 	[0xd] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
@@ -99,8 +99,8 @@ static const struct words crestmont[CODES] = {
 	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_NONE},
 	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
 	/*
-	 * The snoop says that it is another socket's cache. The driver reports memory, which is followed
-	 * here.
+	 * The snoop result says that the data came from another socket's cache. The driver reports memory,
+	 * and this table follows the driver.
 	 */
 	[0xc] = {SOURCE_REMOTE_DRAM, SNOOP_FWD},
 	[0xd] = {SOURCE_REMOTE_DRAM, SNOOP_HITM},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The evaluation of a PEBS buffer by a driver: which counter a record belongs to, and in which order records
- * are delivered. The rules are those of intel_pmu_drain_pebs_core(), _nhm() and _icl() in
+ * The evaluation of a PEBS buffer by a driver: the counter that each record belongs to, and the order of
+ * delivery. The rules are those of intel_pmu_drain_pebs_core(), _nhm() and _icl() in
  * arch/x86/events/intel/ds.c (Linux 6.1, 6.12, 7.3).
  */
 #ifndef PEBSD_MODEL_DRAIN_H

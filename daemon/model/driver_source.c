@@ -38,7 +38,7 @@
 #define CODES 16
 #define CODE  0xfULL
 
-/* The codes on which all generations agree. */
+/* The codes on which all generations agree. Only Crestmont differs, in 7. */
 #define COMMON                                                                         \
 	[0x0] = OP_LOAD | LVL(LVL_MISS) | NUMBER(LVL_NUM_L3) | SNOOP_ABSENT,           \
 	[0x1] = LOAD_HIT | LVL(LVL_L1) | NUMBER(LVL_NUM_L1) | SNOOP(SNOOP_BIT_NONE),   \
@@ -66,7 +66,10 @@
 	[0xc] = LOAD_HIT | LVL(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS,          \
 	[0xd] = LOAD_HIT | REMOTE_RAM_1 | REMOTE | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS
 
-/* Beyond L3, Skylake and later. Except for 0xa, only the level number says where the data came from. */
+/*
+ * Beyond L3, Skylake and later. Except for 0xa, no level bit names the place: only the level number and the
+ * remote bit do.
+ */
 #define FROM_SKYLAKE(second_memory)                                                       \
 	[0x8] = LOAD_HIT | NUMBER(second_memory) | SNOOP(SNOOP_BIT_HIT),                  \
 	[0x9] = LOAD_HIT | NUMBER(second_memory) | REMOTE | SNOOP(SNOOP_BIT_HIT),         \
@@ -76,8 +79,8 @@
 	[0xd] = LOAD_HIT | NUMBER(LVL_NUM_ANY_CACHE) | REMOTE | SNOOP(SNOOP_BIT_HITM)
 
 /*
- * E-cores modify Sandy Bridge's table. Gracemont has no code for a snoop that missed, and uses 8 for
- * forwarding.
+ * E-cores modify Sandy Bridge's table. Gracemont has no code for an L3 hit whose snoop missed, and uses 8 for
+ * a line that another core forwarded.
  */
 #define GRACEMONT                                                                                \
 	[0x5] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HIT),              \
@@ -95,7 +98,7 @@ static const u64 skylake[CODES] = {COMMON, LATER_L3, FROM_SKYLAKE(LVL_NUM_L4)};
 static const u64 skylake_server[CODES] = {COMMON, LATER_L3, FROM_SKYLAKE(LVL_NUM_PMEM)};
 
 static const u64 gracemont[CODES] = {COMMON, GRACEMONT};
-/* All remote sources, including caches, have the level number of memory. */
+/* Remote sources have the level number of memory, even the caches 0xc and 0xd. Only 0x9 has that of L3. */
 static const u64 crestmont[CODES] = {
 	[0x0] = OP_LOAD | LVL(LVL_MISS) | NUMBER(LVL_NUM_L3) | SNOOP_ABSENT,
 	[0x1] = LOAD_HIT | LVL(LVL_L1) | NUMBER(LVL_NUM_L1) | SNOOP(SNOOP_BIT_NONE),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of its environment that the model may use: integer types, bool, error numbers. The model is built
- * into the daemon and into the tests' emulator (tests/guest/pmu/). It has no libc, floating point, allocation
- * or global state.
+ * The parts of the environment that the model may use: integer types, bool, error numbers. The model is built
+ * into the daemon and into the tests' emulator (tests/guest/pmu/). The model has no libc, floating point,
+ * allocation or global state.
  */
 #ifndef PEBSD_MODEL_FREESTANDING_H
 #define PEBSD_MODEL_FREESTANDING_H

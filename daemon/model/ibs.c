@@ -11,7 +11,7 @@
 /*
  * CPUID 8000001BH as kernels print it on such machines ("AMD IBS detected"): 3ffh up to Zen 3, bffh on Zen 4,
  * and also bit 12 on Zen 5. Caches: AMD's software optimization guides for families 19h and 1ah. Latencies
- * are of that order.
+ * are approximate: they have the order of magnitude that these guides give.
  */
 const struct ibs_machine ibs_machines[] = {
 	{
@@ -173,7 +173,7 @@ static bool missed_l3(const struct retired *access)
 	case PLACE_L2:
 	case PLACE_FILL_BUFFER:
 		return false;
-	case PLACE_L3: /* a hit in another core complex, if one had the line */
+	case PLACE_L3: /* if the snoop found the line in another core, that core is in another complex */
 		return access->asked == ASKED_HIT || access->asked == ASKED_MODIFIED;
 	default:
 		return true;
@@ -185,7 +185,7 @@ static u64 cycles_field(u32 cycles)
 	return cycles < FIELD_HIGHEST ? cycles : FIELD_HIGHEST;
 }
 
-/* Returns the cycles from the miss in the first level. */
+/* Returns the cycles from the miss in L1 to the data. */
 static u32 miss_latency(const struct ibs_unit *unit, const struct retired *access)
 {
 	u32 hit = unit->machine->memory.l1_cycles;
@@ -199,8 +199,8 @@ static bool is_load(const struct retired *operation)
 }
 
 /*
- * Returns whether the filters let the sample pass. With a threshold, only loads whose latency exceeds it
- * pass.
+ * Returns whether the filters let the sample pass. With a latency threshold, only loads that missed L1 pass,
+ * and only if their miss latency exceeds the threshold.
  */
 static bool passes(const struct ibs_unit *unit, const struct retired *operation)
 {
@@ -219,7 +219,7 @@ static bool passes(const struct ibs_unit *unit, const struct retired *operation)
 static u64 source_before_zen4(const struct retired *load)
 {
 	switch (load->place) {
-	case PLACE_L3: /* includes other cores of this node */
+	case PLACE_L3: /* this source includes the caches of other cores of the node */
 		return IBS_SOURCE_LOCAL_CACHE;
 	case PLACE_REMOTE_CACHE:
 		return IBS_SOURCE_REMOTE_CACHE;
@@ -252,7 +252,10 @@ static u64 data2_of(const struct ibs_machine *machine, const struct retired *loa
 	u64 value = machine->capabilities & IBS_CAPABILITY_ZEN4 ? source_since_zen4(load)
 								: source_before_zen4(load);
 
-	/* Clean lines from L3 are reported like owned ones. Only a modified line is reported differently. */
+	/*
+	 * A line from L3 or another node's cache is reported as owned (state O), unless another core had
+	 * modified it.
+	 */
 	if ((load->place == PLACE_L3 || load->place == PLACE_REMOTE_CACHE) && load->asked != ASKED_MODIFIED)
 		value |= IBS_DATA2_OWNED;
 	return value;

@@ -2,8 +2,8 @@
 /*
  * AMD's instruction based sampling of operations (IBS op), as software sees it. After every period of
  * operations (or cycles), the hardware tags one operation, follows it to its retirement, and describes it in
- * registers. Then it raises an interrupt and tags nothing until software enables it again. It may tag any
- * operation, not only loads.
+ * registers. Then it raises an interrupt and tags nothing until software enables it again. The hardware may
+ * tag any operation, not only loads.
  *
  * Registers and fields follow AMD's processor programming reference for family 19h, as Linux has them in
  * arch/x86/include/asm/{amd-ibs,perf_event}.h (6.1, 6.12) and asm/amd/ibs.h (7.3). The release notes of Linux
@@ -44,7 +44,10 @@ extern const size_t ibs_machines_count;
 /* Returns the machine with this name, or NULL. */
 const struct ibs_machine *ibs_machine_find(const char *name);
 
-/* MSRs. The unit writes all but the first. */
+/*
+ * MSRs. IBS_OP_CTL controls the unit, which changes only the count and IBS_CTL_VALID in it. A sample fills
+ * all others.
+ */
 enum ibs_register {
 	IBS_OP_CTL = 0xc0011033,
 	IBS_OP_RIP,
@@ -144,8 +147,8 @@ u64 ibs_left(const struct ibs_unit *unit);
 u64 ibs_pass(struct ibs_unit *unit, u64 count);
 
 /*
- * Retires an instruction with its operations. The first of them does its memory access. Returns true if an
- * operation was tagged and not filtered, so that the interrupt is raised.
+ * Retires an instruction with its operations. The first operation does the instruction's memory access.
+ * Returns true if an operation was tagged and not filtered, so that the interrupt is raised.
  */
 bool ibs_retire(struct ibs_unit *unit, const struct retired *instruction);
 

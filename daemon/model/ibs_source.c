@@ -77,7 +77,7 @@ static u64 level_of_source(const struct ibs_machine *machine, u64 data2)
 	bool remote = data2 & IBS_DATA2_REMOTE;
 	u64 source = source_field(machine, data2);
 
-	/* The same on all machines. */
+	/* These two sources mean the same on all machines. */
 	if (source == IBS_SOURCE_DRAM)
 		return remote ? HIT(REMOTE_MEMORY) | NUMBER(LVL_NUM_RAM) | OTHER_NODE
 			      : HIT(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM);
@@ -126,8 +126,8 @@ static u64 level_of(const struct ibs_machine *machine, u64 data2, u64 data3)
 }
 
 /*
- * Linux 6.1 sets only level bits. If there is none, it sets the level number, hops and the remote bit. For
- * I/O, it sets the level bit and the number.
+ * Linux 6.1 sets only level bits. For a source without a level bit, it sets the level number, hops and the
+ * remote bit. For I/O, it sets the level bit and the level number.
  */
 static u64 level_of_6_1(u64 level)
 {

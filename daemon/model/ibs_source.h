@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Converts the registers of an IBS operation like Linux's driver, perf_ibs_get_data_src() and its helpers in
- * arch/x86/events/amd/ibs.c. Linux 6.1 and 6.12 differ, and 7.3 is like 6.12. Also decodes them into pebsd's
- * classes.
+ * arch/x86/events/amd/ibs.c. Linux 6.1 and 6.12 differ, and 7.3 is like 6.12. Also decodes these registers
+ * into pebsd's classes.
  */
 #ifndef PEBSD_MODEL_IBS_SOURCE_H
 #define PEBSD_MODEL_IBS_SOURCE_H
@@ -11,8 +11,8 @@
 #include "load_source.h"
 
 enum ibs_driver {
-	IBS_DRIVER_6_1,  /* has level bits, and level numbers for memories without such a bit */
-	IBS_DRIVER_6_12, /* has both for all levels */
+	IBS_DRIVER_6_1,  /* sets level bits; level numbers only for I/O and memories without a level bit */
+	IBS_DRIVER_6_12, /* sets level numbers for all levels, and the level bits that exist */
 	IBS_DRIVERS,
 };
 
@@ -25,8 +25,8 @@ enum ibs_operation { IBS_OPERATION_OTHER = 1, IBS_OPERATION_LOAD = 2, IBS_OPERAT
 enum ibs_operation ibs_operation(u64 data3);
 
 /*
- * Returns the value of a union perf_mem_data_src. For an operation without an access, it is that kernel's
- * PERF_MEM_NA.
+ * Returns the value of a union perf_mem_data_src. For an operation without an access, the value is the
+ * PERF_MEM_NA of that kernel version.
  */
 u64 ibs_data_src(const struct ibs_machine *machine, u64 data2, u64 data3, enum ibs_driver driver);
 

@@ -10,9 +10,9 @@
 #include "pebs.h"
 
 /*
- * Adds an interrupt. It is merged with the last pending one if that has the same cause. It is also merged
- * with one of the same cause that was pending before the instruction (`older`: pending_count at its start).
- * If one instruction raises two interrupts of a cause, with another cause in between, they stay separate.
+ * Adds an interrupt, or merges it with a pending one of the same cause: with the last pending one, or with
+ * one that was pending before the instruction (`older`: pending_count at the start of the instruction). If
+ * one instruction raises two interrupts of a cause, with another cause in between, the two stay separate.
  */
 void interrupt_raise(struct pebs_unit *unit, u8 older, enum interrupt_cause cause, u64 status);
 

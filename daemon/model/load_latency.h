@@ -2,8 +2,8 @@
 /*
  * The load latency facility (manual 18.8.1.2, 18.9.4.2). Hardware tags loads at random, one in flight at a
  * time. If the latency of a tagged load exceeds the threshold, the load counts, and its address, source and
- * latency are kept for the next PEBS assist. The sample-after value is independent of tagging. It only says
- * how many such loads make a record.
+ * latency are kept for the next PEBS assist. The sample-after value is independent of tagging: it is the
+ * number of such loads that make a record.
  */
 #ifndef PEBSD_MODEL_LOAD_LATENCY_H
 #define PEBSD_MODEL_LOAD_LATENCY_H
@@ -19,7 +19,7 @@
 /*
  * Returns whether the facility is on for a general-purpose counter: its PEBS bit and its LL_EN bit are set.
  * Adaptive PEBS has no LL_EN bits, since fixed counters use these positions (intel_pmu_pebs_enable() in ds.c,
- * Linux 6.1). The event is enough there.
+ * Linux 6.1). There, the event and the PEBS bit are enough.
  */
 bool load_latency_enabled(const struct machine *machine, u64 pebs_enable, u32 counter);
 

@@ -8,7 +8,7 @@ enum {
 	CODE_FILL_BUFFER = 0x2,
 	CODE_L2 = 0x3,
 	CODE_L3 = 0x4, /* without a snoop */
-	/* Nehalem: another core had it clean, or modified. 7 is reserved. */
+	/* Nehalem: another core had the line clean, or modified. 7 is reserved. */
 	CODE_NEHALEM_L3_HIT = 0x5,
 	CODE_NEHALEM_L3_MODIFIED = 0x6,
 	/* Sandy Bridge and later. */
@@ -22,7 +22,7 @@ enum {
 	CODE_REMOTE_DRAM_SHARED = 0xb,
 	CODE_LOCAL_DRAM_EXCLUSIVE = 0xc,
 	CODE_REMOTE_DRAM_EXCLUSIVE = 0xd,
-	/* E-cores: Gracemont has no code for a snoop that missed. Crestmont swaps the meanings of 7 and 8. */
+	/* E-cores. Gracemont has no code for an L3 hit whose snoop missed. Crestmont swaps 7 and 8. */
 	CODE_GRACEMONT_L3_HIT = 0x5,
 	CODE_GRACEMONT_L3_MODIFIED = 0x6,
 	CODE_CRESTMONT_L3_MODIFIED = 0x8,
@@ -42,7 +42,7 @@ enum {
 #define BIT_ADDRESS_BLOCK MODEL_BIT(7)
 #define BIT_STORE_L1D_HIT MODEL_BIT(0)
 
-/* The bits by which each encoding reports more than the place; 0: it does not report that. */
+/* The bits in which an encoding reports more than the place. 0: the encoding does not report this. */
 struct flag_bits {
 	u64 stlb_miss, locked, data_blocked, address_blocked;
 };
@@ -128,8 +128,8 @@ static u64 l3_of(enum source_encoding encoding, u8 asked)
 }
 
 /*
- * Beyond L3, Nehalem to Broadwell: a line that other caches have too arrives in shared state, otherwise
- * exclusive.
+ * Beyond L3, Nehalem to Broadwell. A line that other caches also have arrives in shared state, any other line
+ * in exclusive state.
  */
 static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retired *access)
 {
@@ -137,7 +137,8 @@ static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retir
 
 	switch (access->place) {
 	case PLACE_REMOTE_CACHE:
-		if (access->asked != ASKED_MODIFIED) /* on Gracemont, 8 means this socket */
+		/* Gracemont's code 8 (CODE_REMOTE_CACHE) is an L3 hit of this socket (SNOOP_FWD). */
+		if (access->asked != ASKED_MODIFIED)
 			return encoding == ENCODING_GRACEMONT ? CODE_UNKNOWN : CODE_REMOTE_CACHE;
 		return encoding == ENCODING_NEHALEM ? CODE_UNKNOWN : CODE_REMOTE_CACHE_MODIFIED;
 	case PLACE_LOCAL_DRAM:

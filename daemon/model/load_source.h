@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data source field of a PEBS record, and what Linux's driver makes of it. Bits 3:0 are the source, 4
+ * The data source field of a PEBS record, and its translation by Linux's driver. Bits 3:0 are the source, 4
  * STLB miss, 5 locked, and since Golden Cove 6 data blocked and 7 address blocked (manual 18.8.1.2, 18.9.4
  * and 18.13.1.3, with tables for each generation). E-cores have the flags in other bits (Linux 6.12, union
  * intel_x86_pebs_dse in ds.c). The driver's tables are pebs_data_source in arch/x86/events/intel/ds.c (Linux
- * 6.1, 6.12, 7.3). One table for each generation.
+ * 6.1, 6.12, 7.3), one for each generation.
  */
 #ifndef PEBSD_MODEL_LOAD_SOURCE_H
 #define PEBSD_MODEL_LOAD_SOURCE_H
@@ -24,7 +24,7 @@ u64 load_source_data_src(const struct machine *machine, u64 encoded);
 
 /*
  * Decodes the field into pebsd's classes, directly from the tables and not through union perf_mem_data_src. A
- * test can therefore compare pebsd's totals with it.
+ * test can therefore compare pebsd's totals with the result.
  */
 struct load_source {
 	enum source source;
@@ -43,9 +43,9 @@ u64 store_status_encode(const struct retired *store);
 u64 store_status_data_src(u64 encoded);
 
 /*
- * The source field of a store on this machine. It is a precise store's status, or with store latency the data
- * source as for a load. Otherwise it is only bit 0, L1D hit (Haswell to Ice Lake, MEM_UOPS_RETIRED.ALL_STORES
- * and its successors). 0 for a machine without store events.
+ * The source field of a store on this machine. With precise store, it is the store's status. With store
+ * latency, it is a data source as for a load. Otherwise only bit 0 is used: L1D hit (Haswell to Ice Lake,
+ * MEM_UOPS_RETIRED.ALL_STORES and its successors). A machine without store events has 0.
  */
 u64 store_source_encode(const struct machine *machine, const struct retired *store);
 u64 store_source_data_src(const struct machine *machine, u64 encoded);

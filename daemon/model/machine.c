@@ -57,7 +57,9 @@
 
 #define SANDY_BRIDGE_MECHANISMS \
 	(MECHANISM_LOAD_LATENCY | MECHANISM_PRECISE_STORE | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
-/* Since Haswell, any memory event has a data linear address. Stores are sampled with it. */
+/*
+ * Since Haswell, records of any memory event have a data linear address. So an ordinary event samples stores.
+ */
 #define HASWELL_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
 /* PDIR was replaced by another mechanism on fixed counter 0 ("PDist"). */
 #define ICE_LAKE_MECHANISMS    (MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE)
@@ -74,7 +76,9 @@
 	.distributed_counters = FIXED_0 | 0x1, .max_precise = 3, .loads_string = LOADS_SANDY_BRIDGE,  \
 	.stores_string = STORES_SANDY_BRIDGE,                                                         \
 	.smallest_period = 1 /* spr_limit_period(): 128 with precise_ip 3, which loads cannot use */
-/* E-cores: no fixed counter 3, load latency on counters 0 and 1 (intel_grt_pebs_event_constraints in ds.c).
+/*
+ * E-cores have no fixed counter 3. Load latency is on counters 0 and 1 (intel_grt_pebs_event_constraints in
+ * ds.c).
  */
 #define EFFICIENT_EVENTS                                                                          \
 	.format = RECORD_ADAPTIVE, .fixed_counters = 3, .counter_bits = 48,                       \
@@ -444,7 +448,7 @@ const struct machine machines[] = {
 			   OTHER_CORES(36, 64, 370), DRAM(290, 470), LOCKED(18)},
 	},
 	{
-		/* intel_pmu_init() does not set PMU_FL_MEM_LOADS_AUX for this CPU. */
+		/* No aux_event: intel_pmu_init() does not set PMU_FL_MEM_LOADS_AUX for this CPU. */
 		.name = "graniterapids",
 		.title = "Granite Rapids",
 		.family = 0x06,
@@ -453,7 +457,7 @@ const struct machine machines[] = {
 		.mechanisms = GOLDEN_COVE_MECHANISMS | MECHANISM_RETIRE_LATENCY,
 		GOLDEN_COVE_EVENTS,
 		.kernel_name = "granite_rapids",
-		/* L1I grew, L1D did not. L3: four slices of 1.75 MB, fourteen ways */
+		/* L1D as on Sapphire Rapids; only L1I grew. L3: four slices of 1.75 MB, fourteen ways */
 		.memory = {L1(48, 12, 5), L2(2048, 16, 16), L3(7168, 14, 78), TLB(96, 2048, 29), BUFFERS(16),
 			   OTHER_CORES(36, 64, 380), DRAM(290, 480), LOCKED(18)},
 	},

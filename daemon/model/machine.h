@@ -26,7 +26,7 @@ enum mechanism {
 	MECHANISM_LATENCY_SPLIT =
 		1 << 11, /* cache and instruction latency; the threshold applies to the latter */
 	MECHANISM_RETIRE_LATENCY =
-		1 << 12, /* adaptive records: bits 47:32 of the first word are cycles since a retirement */
+		1 << 12, /* bits 47:32 of an adaptive record's first word: cycles since the last retirement */
 };
 
 enum record_format {
@@ -100,8 +100,8 @@ struct machine {
 	u8 max_precise;         /* caps/max_precise (x86_pmu_max_precise() in arch/x86/events/core.c) */
 	u16 smallest_period;    /* smallest period that the kernel allows; 1: no limit */
 	/*
-	 * For INST_RETIRED.ALL (event c0H, unit mask 01H): the smallest period, and the step to whose
-	 * multiples it is rounded down (hsw_, bdw_limit_period()). 0: as for any other event.
+	 * For INST_RETIRED.ALL (event c0H, unit mask 01H): the smallest period, and the step: a period is
+	 * rounded down to a multiple of it (hsw_, bdw_limit_period()). 0: as for any other event.
 	 */
 	u16 instructions_smallest, instructions_step;
 	/* Values that the kernel's driver shows in sysfs. NULL: not shown. */
@@ -125,7 +125,7 @@ extern const size_t machines_count;
 /* Returns the machine with this name, or NULL. */
 const struct machine *machine_find(const char *name);
 
-/* Returns whether it is an E-core: an Atom since Gracemont. */
+/* Returns whether the machine is an E-core: an Atom since Gracemont. */
 static inline bool machine_is_efficient(const struct machine *machine)
 {
 	return machine->encoding == ENCODING_GRACEMONT || machine->encoding == ENCODING_CRESTMONT;

@@ -48,7 +48,7 @@
 	}
 
 /*
- * 19.6 (Core): INST_RETIRED, and its loads and stores, which are not precise
+ * 19.6 (Core): INST_RETIRED. INST_RETIRED.LOADS and .STORES are not precise
  * (intel_core2_pebs_event_constraints in ds.c, Linux 6.1). MEM_LOAD_RETIRED is named after the level that was
  * missed.
  */
@@ -89,7 +89,7 @@ static const struct machine_event nehalem_events[] = {
 
 /*
  * Tables 18-32 and 18-56: MEM_UOPS_RETIRED (later MEM_INST_RETIRED), MEM_LOAD_UOPS_RETIRED and similar
- * events. If an access fits two rows with the same code, the later generation's meaning is used.
+ * events. If two rows have the same code, the later generation's meaning is used.
  */
 static const struct machine_event sandy_bridge_events[] = {
 	COUNTED(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
@@ -169,8 +169,8 @@ static const struct machine_event *events_of(const struct machine *machine)
 }
 
 /*
- * Finds the event of a facility. The machine's description has its code and counters. On Sandy Bridge, only
- * the last counter can count it (18.9.4.2, 18.9.4.3).
+ * Finds the event of a facility. The machine's description has the code and the counters of such an event. On
+ * Sandy Bridge, only counter 3 can count it (18.9.4.2, 18.9.4.3).
  */
 static bool find_facility(const struct machine *machine, u16 code, struct machine_event *ret)
 {
@@ -235,7 +235,7 @@ void machine_event_find(const struct machine *machine, u16 code, struct machine_
 	/* PDIR's INST_RETIRED is only available on counter 1 (18.9.4.4). */
 	if (code == 0x01c0 && machine->mechanisms & MECHANISM_PDIR && machine->format != RECORD_ADAPTIVE)
 		ret->counters = MODEL_BIT(1);
-	/* On Ice Lake, every event can use PEBS. */
+	/* Since Ice Lake (adaptive PEBS), every event can use PEBS. */
 	if (ret->kind != MACHINE_EVENT_NONE && machine->format == RECORD_ADAPTIVE)
 		ret->precise = true;
 }

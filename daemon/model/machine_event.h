@@ -44,14 +44,15 @@ struct machine_event {
 void machine_event_find(const struct machine *machine, u16 code, struct machine_event *ret);
 
 /*
- * Finds what fixed counter 0 to 3 counts: instructions, core cycles, reference cycles, slots. Reference
+ * Finds the event of a fixed counter, 0 to 3: instructions, core cycles, reference cycles, slots. Reference
  * cycles equal core cycles, since the model's clock rate does not change.
  */
 void machine_event_find_fixed(const struct machine *machine, u32 counter, struct machine_event *ret);
 
 /*
- * Returns the number of times that an event occurs with the instruction. Not for the events of facilities
- * (load latency, precise store, off-core response). `cycles` is the time since the previous instruction.
+ * Returns the number of times that an event occurs with the instruction. Does not know the events of
+ * facilities (load latency, precise store, off-core response). `cycles` is the time since the previous
+ * instruction.
  */
 u64 machine_event_occurrences(const struct machine *machine, const struct machine_event *event,
 			      const struct retired *retired, u64 cycles);

@@ -58,7 +58,9 @@ static u32 power_of_two_below(u32 number)
 	return power;
 }
 
-/* Takes the table's space from the storage at `*used`. If `storage` is NULL, only counts it. */
+/*
+ * Takes the table's space from the storage at `*used`. If `storage` is NULL, only adds the space to `*used`.
+ */
 static void lay_out(struct lru *lru, void *storage, size_t *used, u32 sets, u32 ways)
 {
 	if (storage) {
@@ -83,7 +85,7 @@ static void lay_out_cache(struct lru *lru, void *storage, size_t *used, u32 byte
 
 static void lay_out_tlb(struct lru *lru, void *storage, size_t *used, u32 pages, u32 sets_max)
 {
-	u32 sets = pages & -pages; /* the largest power of two that divides it */
+	u32 sets = pages & -pages; /* the largest power of two that divides `pages` */
 
 	if (sets > sets_max)
 		sets = sets_max;
@@ -210,7 +212,7 @@ static struct outcome in_dram(const struct memory *memory, bool remote)
 {
 	u32 cycles = remote ? memory->shape.remote_dram_cycles : memory->shape.local_dram_cycles;
 
-	/* No cache has the line, which is only known because the others were snooped. */
+	/* ASKED_MISS: only a snoop of the other cores shows that no cache has the line. */
 	return (struct outcome){remote ? PLACE_REMOTE_DRAM : PLACE_LOCAL_DRAM, ASKED_MISS, cycles, cycles / 6,
 				6};
 }
@@ -253,7 +255,7 @@ static struct outcome find_line(struct memory *memory, u64 line, const struct ac
 	bool hit3 = false;
 	struct outcome outcome;
 
-	/* A load can use the core's own copy. A store must also ask who else has one. */
+	/* A load can use the core's own copy. A store must also snoop for copies of other cores. */
 	if (!(hit1 || hit2) || access->kind == ACCESS_STORE)
 		others = lru_find(&memory->tables.others, line);
 	if (others) {
@@ -302,13 +304,16 @@ static void access_uncached(struct memory *memory, const struct access *access, 
 
 	outcome.place = access->io ? PLACE_IO : PLACE_UNCACHED;
 	outcome.asked = ASKED_NONE;
-	if (access->io) /* across the bridge and back */
+	if (access->io) /* the access crosses the I/O bridge twice */
 		outcome.cycles *= 2;
 	ret->translated = TRANSLATED_L1;
 	answer(memory, access, &outcome, outcome_latency(memory, &outcome), ret);
 }
 
-/* A prefetch goes to L2 and is dropped if no slot is free. It is not a load, and nothing waits for it. */
+/*
+ * A prefetch brings the line to L2, or is dropped if FLIGHTS_PREFETCHES_MAX prefetches are in flight. Nothing
+ * waits for it.
+ */
 static void prefetch(struct memory *memory, const struct access *access, struct retired *ret)
 {
 	u64 line = line_of(access->address);
@@ -350,7 +355,7 @@ void memory_access(struct memory *memory, const struct access *access, struct re
 		latency += memory->shape.l1_cycles;
 		latency = latency > remaining ? latency : remaining;
 		if (!lru_find(&memory->tables.l1, line))
-			lru_put(&memory->tables.l1, line); /* a prefetch only brings it to L2 */
+			lru_put(&memory->tables.l1, line); /* a prefetch brings the line only to L2 */
 	} else {
 		outcome = find_line(memory, line, access);
 		if (outcome.place != PLACE_L1)
@@ -374,7 +379,7 @@ void memory_warm(struct memory *memory, u64 address, u64 bytes)
 	}
 }
 
-/* Records who else has the line. */
+/* Records that another core has the line. */
 static void note_other(struct memory *memory, u64 line, u64 flags)
 {
 	lru_remove(&memory->tables.others, line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The memory system of a core: caches with their lines, TLBs, line fill buffers, the other cores and the
- * other socket, with varying latencies. Each workload has one. Deterministic for a seed.
+ * other socket, with varying latencies. Each workload has its own memory system. Deterministic for a seed.
  */
 #ifndef PEBSD_MODEL_MEMORY_H
 #define PEBSD_MODEL_MEMORY_H
@@ -44,8 +44,8 @@ void memory_access(struct memory *memory, const struct access *access, struct re
 void memory_warm(struct memory *memory, u64 address, u64 bytes);
 
 /*
- * Another core stores to the line. It is removed from this core's caches and modified in the other core's
- * cache, on this socket or the other one.
+ * Another core stores to the line. The line is removed from this core's caches and modified in the other
+ * core's cache, on this socket or the other one.
  */
 void memory_other_writes(struct memory *memory, u64 address, bool other_socket);
 

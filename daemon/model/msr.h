@@ -22,7 +22,7 @@ enum {
 	MSR_UNCORE_PERF_GLOBAL_OVF_CTRL = 0x393,
 	MSR_IA32_PEBS_ENABLE = 0x3f1,
 	MSR_PEBS_MATRIX_VERT = 0x3f2,
-	MSR_PEBS_DATA_CFG = 0x3f2, /* Ice Lake: the same number, another register */
+	MSR_PEBS_DATA_CFG = 0x3f2, /* Ice Lake: another register with the same number */
 	MSR_PEBS_LD_LAT_THRESHOLD = 0x3f6,
 	MSR_IA32_DS_AREA = 0x600,
 };
@@ -39,8 +39,8 @@ enum {
 #define EVTSEL_INV    (1ULL << 23)
 #define EVTSEL_CMASK  (0xffULL << 24)
 /*
- * Adaptive PEBS: the counter's records have the groups of MSR_PEBS_DATA_CFG, otherwise only the basic group.
- * For fixed counter n, this is bit 32 + 4 n of IA32_FIXED_CTR_CTRL.
+ * Adaptive PEBS. If this bit is set, the counter's records have the groups of MSR_PEBS_DATA_CFG, otherwise
+ * only the basic group. For fixed counter n, this is bit 32 + 4 n of IA32_FIXED_CTR_CTRL.
  */
 #define EVTSEL_ADAPTIVE        (1ULL << 34)
 #define FIXED_CTRL_ADAPTIVE(n) (1ULL << (32 + 4 * (n)))

@@ -40,9 +40,9 @@
 #define OFFCORE_OUTSTANDING (1ULL << 38)
 
 /*
- * Returns the count of the event for the instruction, with `config` in register `which`. A request counts 1 if
- * its type and its response are selected. With OFFCORE_OUTSTANDING it counts its latency, for any response.
- * If no request type or no response is selected, it counts 0.
+ * Returns the count of the event for the instruction, with `config` in register `which`. A request counts 1
+ * if its type and its response are selected, otherwise 0. With OFFCORE_OUTSTANDING, a request of a selected
+ * type counts its latency, for any response.
  */
 u64 offcore_occurrences(const struct machine *machine, u32 which, u64 config, const struct retired *retired);
 

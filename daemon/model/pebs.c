@@ -31,7 +31,7 @@ const char *pebs_undefined(const struct pebs_unit *unit)
 /* The effect of an instruction on the counters. */
 struct passing {
 	const struct retired *retired;
-	u64 cycles;     /* since the previous one */
+	u64 cycles;     /* since the previous instruction */
 	bool tagged;    /* a load that the load latency event counts */
 	u64 overflowed; /* counters whose overflow interrupt is raised now */
 	u64 triggered;  /* counters that trigger the assist */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A core's performance monitoring unit with PEBS, Core to Sapphire Rapids, as software sees it: registers, a
- * DS save area in memory, and interrupts. NetBurst's is in netburst.h.
+ * DS save area in memory, and interrupts. NetBurst's PEBS is in netburst.h.
  *
  * An overflow of a counter arms its PEBS. The next event of that counter triggers the assist (manual
  * 18.8.1.1, "PEBS Counter X Reset" and "Performance Counter Prioritization"). The assist writes a record at
@@ -10,8 +10,8 @@
  * overflow plus one. With PDIR and reduced skid, the overflow itself triggers the assist.
  *
  * If a counter is enabled for PEBS, its overflow sets the status bit until the assist. If its INT bit is set,
- * the interrupt follows the assist, and the status bit stays set for it. Events that are not precise arm
- * nothing: they count and interrupt as without PEBS.
+ * the interrupt follows the assist, and the status bit stays set for the interrupt handler. Events that are
+ * not precise arm nothing: they count and interrupt as without PEBS.
  *
  * If the buffer has no space for the record, nothing is written, reloaded or signalled, and the counters stay
  * armed. The next event after software has moved the index then makes the record. If there is no area, the
@@ -28,7 +28,7 @@
 
 #define PEBS_GENERAL 8
 #define PEBS_FIXED   4
-/* Index of a counter as in the status registers: general-purpose ones from 0, fixed ones from 32. */
+/* Counters are numbered as in the status registers: general-purpose ones from 0, fixed ones from 32. */
 #define PEBS_FIXED_0 32
 
 /* Instructions, see `skid`. */
@@ -116,15 +116,15 @@ void pebs_open(struct pebs_unit *unit, const struct machine *machine, struct lin
  * write to a read-only register. Combinations that the manual leaves undefined are accepted, and
  * pebs_undefined() reports them (CMASK or INV with load latency, PDIR with other counters on 06_2A).
  * MSR_PEBS_LD_LAT_THRESHOLD accepts values below its minimum of 3, since Linux writes them (ldlat=0), and
- * they act as 3. Adaptive records have the groups of MSR_PEBS_DATA_CFG if the counter has EVTSEL_ADAPTIVE set
- * (FIXED_CTRL_ADAPTIVE), otherwise only the basic group.
+ * such values act as 3. Adaptive records have the groups of MSR_PEBS_DATA_CFG if the counter has
+ * EVTSEL_ADAPTIVE set (a fixed counter: FIXED_CTRL_ADAPTIVE), otherwise only the basic group.
  */
 int pebs_write(struct pebs_unit *unit, u32 msr, u64 value);
 int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret);
 
 /*
  * Returns the reason why the behaviour of the unit as configured is undefined on this machine, as a constant
- * that names the rule. NULL: it is defined. The counters concerned count nothing.
+ * that names the rule. NULL: the behaviour is defined. The counters concerned count nothing.
  */
 const char *pebs_undefined(const struct pebs_unit *unit);
 
@@ -133,9 +133,9 @@ u32 pebs_retire(struct pebs_unit *unit, const struct retired *retired);
 
 /*
  * Adds `events` of counter `counter` at once (PEBS_FIXED_0 + n: a fixed one), as if that many instructions
- * had retired. Stops before the counter overflows, and adds none while it waits for its assist, so that all
- * relevant instructions are retired one by one. Returns how many passed, which is all if the counter counts
- * nothing. Other counters do not change, and no load is tagged.
+ * had retired. Stops before the counter overflows, and adds none while the counter waits for its assist, so
+ * that all relevant instructions are retired one by one. Returns how many passed, which is all if the counter
+ * counts nothing. Other counters do not change, and no load is tagged.
  */
 u64 pebs_pass(struct pebs_unit *unit, u32 counter, u64 events);
 

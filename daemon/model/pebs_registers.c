@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* WRMSR and RDMSR: which registers a machine has, and which of their bits (volume 4; 18.2 to 18.9). */
+/* WRMSR and RDMSR: the registers of each machine, and their valid bits (volume 4; 18.2 to 18.9). */
 #include "interrupts.h"
 #include "pebs.h"
 #include "program.h"
@@ -17,7 +17,10 @@
 
 #define SIGN_32 (1ULL << 31)
 
-/* Registers that exist once for each counter. */
+/*
+ * Returns whether `msr` is one of the registers from `first` on, one for each counter. Sets *ret to the
+ * counter.
+ */
 static bool in_row(u32 msr, u32 first, u64 counters, u32 *ret)
 {
 	*ret = msr - first;
@@ -239,7 +242,7 @@ int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret)
 {
 	const struct machine *machine = unit->machine;
 	u64 counters = program_counters(machine);
-	struct pebs_unit *same = (struct pebs_unit *)unit; /* plain_register() changes nothing */
+	struct pebs_unit *same = (struct pebs_unit *)unit; /* safe: plain_register() changes nothing */
 	u64 valid;
 	const u64 *plain;
 	u32 i;

@@ -37,8 +37,8 @@ static bool facility_on(const struct pebs_unit *unit, const struct machine_event
 
 /*
  * INST_RETIRED.TOTAL_CYCLES_PS. Skylake's tables do not list INST_RETIRED as precise. With this configuration
- * it is, and Linux uses it for cycles:p (intel_skl_pebs_event_constraints[] in arch/x86/events/intel/ds.c,
- * 6.12).
+ * INST_RETIRED is precise, and Linux uses it for cycles:p (intel_skl_pebs_event_constraints[] in
+ * arch/x86/events/intel/ds.c, 6.12).
  */
 static bool is_total_cycles(const struct machine *machine, u64 select)
 {
@@ -93,7 +93,10 @@ static void program_fixed(struct pebs_unit *unit, u32 i)
 	program->no_skid = skid_distributed(unit->machine, PEBS_FIXED_0 + i, unit->pebs_enable);
 }
 
-/* 18.9.4.4: on 06_2A and 06_2D, no other general-purpose counter may count while PDIR is in use. */
+/*
+ * 18.9.4.4: on 06_2A and 06_2D, no other general-purpose counter may count while PDIR is in use. Otherwise
+ * the behaviour is undefined, and the PDIR counter counts nothing.
+ */
 static void program_pdir(struct pebs_unit *unit)
 {
 	struct pebs_counter *pdir = &unit->general[PDIR_COUNTER];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Evaluates the current register values (manual 18.2.2): which counters count which event, and what is
- * undefined.
+ * Evaluates the current register values (manual 18.2.2): the counters that count, their events, and undefined
+ * settings.
  */
 #ifndef PEBSD_MODEL_PROGRAM_H
 #define PEBSD_MODEL_PROGRAM_H

@@ -53,8 +53,8 @@ u32 random_below(struct random *random, u32 bound)
 	if (!bound)
 		return 0;
 	/*
-	 * The upper half of a product is uniformly distributed if the lowest 2^32 mod bound values of the
-	 * lower half are drawn again (Lemire, "Fast random integer generation in an interval", 2019).
+	 * The upper half of the product is uniformly distributed if products whose lower half is below 2^32
+	 * mod bound are discarded (Lemire, "Fast random integer generation in an interval", 2019).
 	 */
 	do
 		product = (random_next(random) >> 32) * bound;

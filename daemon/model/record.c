@@ -3,8 +3,8 @@
 #include "layout.h"
 
 /*
- * The formats with 64-bit fields. Each later one has the fields of the previous one, and more fields after
- * them. Offsets: manual table 18-23 (up to A8H), 18.11.2 with table 18-44 (B0H, B8H), 18.7.1 (C0H).
+ * The formats with 64-bit fields. Each later format has the fields of the previous one, and more fields after
+ * those. Offsets: manual table 18-23 (up to A8H), 18.11.2 with table 18-44 (B0H, B8H), 18.7.1 (C0H).
  */
 #define PLACES_64(X)              \
 	X(FLAGS, 0x00, 8)         \

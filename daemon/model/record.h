@@ -57,7 +57,7 @@ struct record {
 	u64 values[RECORD_FIELD_COUNT];
 };
 
-/* Maximum size of an adaptive record: all groups with 32 branch entries. */
+/* No record is longer: an adaptive one with all groups and 32 branch entries has 1232 bytes. */
 #define RECORD_SIZE_MAX 1280
 
 /*

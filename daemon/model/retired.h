@@ -54,7 +54,7 @@ struct retired {
 	u8 asked;                /* enum asked */
 	u8 translated;           /* enum translated */
 	bool locked;
-	bool data_blocked;    /* waited for a store's data (a block bit of Golden Cove) */
+	bool data_blocked;    /* waited for a store's data (a block bit of Golden Cove and E-cores) */
 	bool address_blocked; /* waited for a store's address */
 	u8 uops;              /* 0 counts as 1 */
 };

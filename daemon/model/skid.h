@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Skid is a finite delay between a counter's overflow and PEBS being ready, during which instructions retire.
- * Two mechanisms avoid it (manual 18.9.4.4, 18.7.1.2).
+ * Two mechanisms avoid skid (manual 18.9.4.4, 18.7.1.2).
  *
  * Without skid, the assist happens at the instruction that overflowed the counter. With skid, it happens at
  * the first instruction that counts after PEBS is ready.
@@ -23,15 +23,15 @@ bool skid_pdir(const struct machine *machine, u32 counter, u64 select, u64 pebs_
 bool skid_reduced(const struct machine *machine, u64 select);
 
 /*
- * Call this when a counter or its configuration is written. If PEBS is on for it (in IA32_PEBS_ENABLE and
- * IA32_PERF_GLOBAL_CTRL), reduced skid stops working. It works again after an assist has reloaded the
- * counter, or after a write with PEBS off.
+ * Call this when a counter or its configuration is written. If PEBS is on for the counter (in
+ * IA32_PEBS_ENABLE and IA32_PERF_GLOBAL_CTRL), reduced skid stops working. Reduced skid works again after an
+ * assist has reloaded the counter, or after a write with PEBS off.
  */
 void skid_written(const struct pebs_unit *unit, u32 counter, struct pebs_counter *written);
 
 /*
- * Returns whether PDist, or the reduced skid of E-cores, applies. It does for any precise event on the
- * counters that the machine has for it. The indexes of fixed counters begin at PEBS_FIXED_0.
+ * Returns whether PDist, or the reduced skid of E-cores, applies. Either applies to any precise event on the
+ * machine's distributed_counters. The indexes of fixed counters begin at PEBS_FIXED_0.
  */
 bool skid_distributed(const struct machine *machine, u32 counter, u64 pebs_enable);
 

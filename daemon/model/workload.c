@@ -14,8 +14,8 @@
 #define WINDOW_CYCLES 128
 
 /*
- * A load shortly after a store may have to wait for that store's data (Golden Cove's block bits): 1 in
- * BLOCKED_ONE_IN, for BLOCKED_CYCLES.
+ * A load shortly after a store may have to wait for that store's data (Golden Cove's block bits): one of
+ * BLOCKED_ONE_IN such loads waits, for BLOCKED_CYCLES.
  */
 #define BLOCKED_ONE_IN 64
 #define BLOCKED_CYCLES 12
@@ -65,7 +65,7 @@ struct slot {
 
 #define FUNCTIONS_MAX 3
 
-/* A function starts at slot `first` and ends before the next one. They all run in sequence. */
+/* A function starts at slot `first` and ends before the next one. All functions of a body run in sequence. */
 struct function {
 	const char *name;
 	u32 first;
@@ -194,7 +194,7 @@ void workload_step(struct workload *workload, struct retired *ret)
 	if (slot->operation != OPERATION_NONE) {
 		bool chained = access_memory(workload, slot, ret);
 
-		/* A store retires when it can be performed, not when it has been. */
+		/* A store retires before its access is performed, so it does not wait for the latency. */
 		if (ret->operation == OPERATION_LOAD)
 			done = workload->tsc + ret->instruction_latency;
 		if (chained)

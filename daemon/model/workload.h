@@ -53,7 +53,7 @@ struct workload_name {
 	enum workload_kind kind;
 	bool code;
 	const char *name; /* a constant; NULL: the stack */
-	u64 offset;       /* from its start, bytes */
+	u64 offset;       /* bytes from the start of the function or variable, or of the stack */
 };
 
 /* Returns false and does not change `ret` if no workload uses the address. */
@@ -77,7 +77,7 @@ struct workload {
 void workload_open(struct workload *workload, enum workload_kind kind, const struct memory_shape *shape,
 		   struct memory *memory, u64 seed);
 
-/* Executes the next instruction. As in real programs, about every third or fourth accesses memory. */
+/* Executes the next instruction. As in real programs, about every third or fourth one accesses memory. */
 void workload_step(struct workload *workload, struct retired *ret);
 
 /* Executes instructions up to and including the next load, and returns that load. */

@@ -10,8 +10,8 @@
 #define HOT_BYTES   (16UL << 10)
 
 /*
- * Sizes in units of the largest cache. Of the pointer-chase nodes, a quarter is in L3. Of the remote ones, an
- * eighth is.
+ * Sizes in units of the largest cache. It holds a quarter of the pointer-chase nodes, and an eighth of the
+ * remote nodes.
  */
 #define ARRAY_CACHES  8U
 #define CHASE_CACHES  4U
@@ -19,13 +19,13 @@
 #define COLD_CACHES   8U
 
 /*
- * The array's prefetcher: how many lines it may run ahead within a page, and how many it fetches for each
- * line read.
+ * The array's prefetcher: the maximum number of lines by which it is ahead within a page, and the number of
+ * lines that it fetches for each line read.
  */
 #define PREFETCH_LINES   16UL
 #define PREFETCH_AT_ONCE 2U
 
-/* TLB thrash: pages for each entry of the second TLB. A quarter of the accesses hit it. */
+/* TLB thrash: pages for each entry of the second TLB, so that a quarter of the accesses hit that TLB. */
 #define THRASH_TLBS 4U
 
 #define OWN_COUNTERS    16UL
@@ -33,8 +33,9 @@
 #define SHARED_LINES    8UL
 
 /*
- * Chances in sixty: remote nodes that the other socket's caches have modified or clean; shared lines and
- * counters that another core has written since, and how many of these writes come from the other socket.
+ * Chances in sixty: that the other socket's caches have a remote node modified, or clean; that another core
+ * has written a shared line, or counter, since the last access; and that such a write comes from the other
+ * socket.
  */
 #define CHANCES         60U
 #define REMOTE_MODIFIED 2U
@@ -44,7 +45,7 @@
 #define COUNTER_WRITTEN 30U
 #define COUNTER_REMOTE  12U
 
-/* The mix of DATA_ANY, in 64 cases. The remaining cases are lines that another core writes. */
+/* The mix of DATA_ANY, in 64 cases. The one remaining case is a line that another core writes. */
 #define ANY_CASES  64U
 #define ANY_HOT    44U
 #define ANY_SECOND 9U
@@ -66,7 +67,7 @@ enum range {
 
 #define RANGE_BYTES (WORKLOAD_DATA_SIZE / RANGE_COUNT / PAGE * PAGE)
 
-/* Names as of a program's variables. The stack and unused ranges have no name. */
+/* Names that the variables of such programs might have. The stack and unused ranges have no name. */
 static const char *const range_names[WORKLOAD_COUNT][RANGE_COUNT] = {
 	[WORKLOAD_STREAMING] = {[RANGE_MAIN] = "array"},
 	[WORKLOAD_POINTER_CHASE] = {[RANGE_MAIN] = "nodes"},
@@ -176,7 +177,10 @@ static u64 next_remote_node(struct workload *workload)
 	return address;
 }
 
-/* Returns one of `lines` lines. In `written` of sixty cases, another core has written it meanwhile. */
+/*
+ * Returns one of `lines` lines. In `written` of sixty cases, another core has written the line meanwhile. In
+ * `remote` of sixty such cases, that core is on the other socket.
+ */
 static u64 next_shared(struct workload *workload, u64 lines, u32 written, u32 remote)
 {
 	u64 address = line_in(workload, RANGE_SHARED, lines);
@@ -286,7 +290,7 @@ void workload_data_warm(struct workload *workload)
 			    workload->shape->l2_bytes / 2);
 		memory_warm(workload->memory, main, HOT_BYTES);
 		break;
-	case WORKLOAD_STREAMING: /* the data that it reads was last read long ago */
+	case WORKLOAD_STREAMING: /* each word was last read long ago, so no cache has it */
 	case WORKLOAD_COUNT:
 		break;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The data that a workload's loads and stores access, and what other cores do to it meanwhile. */
+/* The data that a workload's loads and stores access, and the accesses of other cores to that data. */
 #ifndef PEBSD_MODEL_WORKLOAD_DATA_H
 #define PEBSD_MODEL_WORKLOAD_DATA_H
 
@@ -10,7 +10,7 @@ enum data {
 	DATA_STACK,
 	DATA_ARRAY,       /* the next word of a large array; its prefetcher runs ahead */
 	DATA_NODE,        /* a random place, as if from a pointer */
-	DATA_REMOTE_NODE, /* same, in memory of the other socket, whose cores use it too */
+	DATA_REMOTE_NODE, /* a random place in memory of the other socket, whose cores also use it */
 	DATA_PAYLOAD,     /* in the current node */
 	DATA_SHARED,      /* in a line that another core writes */
 	DATA_SHARED_AGAIN,

@@ -8,8 +8,8 @@
 #include "neighbours/pairing.h"
 
 /*
- * The probability of a strength above the needed one by chance: among the rotated series, and by theory. The
- * second is smaller because theory depends on autocorrelations, which are estimates.
+ * The probability that chance alone yields a strength above the needed one: among the rotated series, and by
+ * theory. The second is smaller because theory depends on autocorrelations, which are estimates.
  */
 #define TURNS_CHANCE  0.01
 #define THEORY_CHANCE 0.002
@@ -66,7 +66,7 @@ static int prepare_candidate(const struct neighbour_series *candidates, size_t i
 	return 0;
 }
 
-/* Returns 1, 0 if the latency differs only in a few bins, or -ENOMEM. */
+/* Returns 1; 0 if the latency differs only in a few bins; or -ENOMEM. */
 static int prepare(const struct neighbour_series *victim, const struct neighbour_series *candidates, size_t n,
 		   size_t bins, struct series_set *set)
 {
@@ -135,7 +135,10 @@ static size_t first_turn(size_t bins)
 	return bins / 8 > NEIGHBOURS_LAG_MAX ? bins / 8 : NEIGHBOURS_LAG_MAX + 1;
 }
 
-/* The highest strength of all candidates and lags if the victim's series is rotated: it is due to chance. */
+/*
+ * Returns the highest strength of all candidates and lags if the victim's series is rotated by `turn` bins.
+ * Such a strength is due to chance.
+ */
 static double turned_best(const struct series_set *set, size_t turn)
 {
 	double best = 0;
@@ -149,7 +152,9 @@ static double turned_best(const struct series_set *set, size_t turn)
 	return best;
 }
 
-/* The highest strength of the rotated series; if there are many, the one that a part of TURNS_CHANCE reaches. */
+/*
+ * Returns the strength that only TURNS_CHANCE of the rotations reach. Of few rotations, returns the highest.
+ */
 static double chance_of_turns(double *turned, size_t n)
 {
 	size_t above = (size_t)((double)(n + 1) * TURNS_CHANCE);
@@ -279,7 +284,10 @@ static double traffic_of_all(const struct neighbour_series *victim, const struct
 	return sum;
 }
 
-/* Judges a candidate at its best lag, the shortest of equal ones. Returns false if all lags have too few bins. */
+/*
+ * Judges a candidate at the lag with the highest strength; of equal lags, the shortest. Returns false if all
+ * lags have too few bins.
+ */
 static bool judge(const struct series_set *set, const struct candidate *candidate, struct neighbour *ret)
 {
 	struct pairing pairing = pair_with(set, candidate);

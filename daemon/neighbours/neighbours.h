@@ -6,17 +6,18 @@
  *
  * A strength is the partial correlation of the logarithm of the latency with the traffic of one candidate.
  * The victim's own traffic, and the traffic of all others together, are taken out if they rose with the
- * latency. So load that all cgroups have in common names none of them. The series are made robust first
- * (pairing.h).
+ * latency. Therefore load that all cgroups have in common names no candidate. The series are made robust
+ * first (pairing.h).
  *
  * A candidate is named if its strength exceeds each of
  * - NEIGHBOURS_STRENGTH_MIN;
  * - the strength that the best candidate and lag reach by chance: the victim's series is rotated against the
  *   candidates' series by each number of bins that is at least an eighth of all (91 rotations of 120 bins);
- * - the strength that theory gives for 1 case in 500, for that number of tries and of independent bins.
+ * - the strength that theory gives for 1 case in 500, for the number of pairs of candidate and lag, and for
+ *   the number of independent bins.
  *
- * Its mean traffic must also be higher in the bins in which the victim was slow. The difference must be at
- * least NEIGHBOURS_RISE_MIN of the mean traffic of all cgroups together.
+ * The candidate's mean traffic must also be higher in the bins in which the victim was slow. The difference
+ * must be at least NEIGHBOURS_RISE_MIN of the mean traffic of all cgroups together.
  */
 #ifndef PEBSD_NEIGHBOURS_H
 #define PEBSD_NEIGHBOURS_H

@@ -150,8 +150,8 @@ static int find_others(struct making *making)
 }
 
 /*
- * Returns false if the cgroup cannot run on the victim's nodes. It may run anywhere if its CPUs cannot be
- * read.
+ * Returns false if the cgroup cannot run on the victim's nodes. A cgroup whose CPUs cannot be read may run
+ * anywhere.
  */
 static bool shares_a_node(const struct making *making, const char *path)
 {

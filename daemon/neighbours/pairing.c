@@ -139,7 +139,10 @@ static void take_mean_out(struct products *products)
 			products->product[i][k] -= products->sum[i] * products->sum[k] / (double)products->n;
 }
 
-/* Regresses the columns after `control` on it, unless it does not vary or does not rise with the latency. */
+/*
+ * Takes the effect of the column `control` out of the columns after it, by regression. Does nothing if
+ * `control` does not vary or does not rise with the latency.
+ */
 static void take_out(struct products *products, enum column control)
 {
 	double(*product)[COLUMNS] = products->product;

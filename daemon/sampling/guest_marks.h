@@ -12,8 +12,8 @@
 #include "kernel/guests.h"
 
 /*
- * Minimum time between two searches: if no cgroup was born since the last search, and if one was, because it
- * may contain a new virtual machine.
+ * Minimum time between two searches. The shorter one applies if a cgroup was born since the last search,
+ * because a new cgroup may contain a new virtual machine.
  */
 #define GUEST_MARKS_IDLE_NS  (30 * NSEC_PER_SEC)
 #define GUEST_MARKS_BIRTH_NS (3 * NSEC_PER_SEC)
@@ -37,7 +37,7 @@ struct guest_marks {
  */
 bool guest_marks_wanted(const struct event *events, size_t n, bool offcore);
 
-/* Opens the search. If that fails, it logs the reason, and no cgroup is ever marked. */
+/* Opens the search. On failure, logs the reason, and no cgroup is ever marked. */
 void guest_marks_open(struct guest_marks *ret);
 void guest_marks_done(struct guest_marks *marks);
 

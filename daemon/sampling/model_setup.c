@@ -66,7 +66,7 @@ void model_event(const struct config *config, u64 period, struct event *ret)
 			     .has_address = 1,
 			     .has_code_address = 1},
 	};
-	/* The name must not be taken for a PMU of a real machine. */
+	/* The prefix keeps the name from being taken for a PMU of a real machine. */
 	(void)snprintf(ret->pmu, sizeof(ret->pmu), "model-%s", config->cpu->name);
 }
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "sampling/pause_kept.h"
 
-/* Maximum delay: another tool may be waiting for the end. */
+/* Maximum delay of the end of a pause: short, because another tool may be waiting for that end. */
 #define TIMER_ACCURACY_USEC 10000
 
 static struct timespec after(double seconds)

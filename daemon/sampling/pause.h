@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A pause on request: every counter is free for other tools, until the time is over or sampling is resumed.
- * It runs in the event loop of the daemon.
+ * The timer of the pause runs in the daemon's event loop.
  */
 #ifndef PEBSD_PAUSE_H
 #define PEBSD_PAUSE_H
@@ -21,10 +21,10 @@ struct pause {
 };
 
 /*
- * Begins a pause of `seconds`, from 0 to about a year. If the time is not known, the pause lasts until
- * pause_end(). It replaces a pause that is under way. The time also runs while the machine is suspended.
- * Returns 0, -EOPNOTSUPP if the origin holds no counters, or another -errno. After a failure, an earlier
- * pause continues.
+ * Begins a pause of `seconds`, from 0 to about a year. If `seconds` is not known, the pause lasts until
+ * pause_end(). The new pause replaces one that is under way. The time also runs while the machine is
+ * suspended. Returns 0, -EOPNOTSUPP if the origin holds no counters, or another -errno. After a failure, an
+ * earlier pause continues.
  */
 int pause_begin(struct pause *pause, const struct maybe_double *seconds);
 

@@ -7,7 +7,7 @@
 struct pause_copy {
 	u32 paused;
 	u32 ends;
-	u64 until_ns; /* CLOCK_BOOTTIME, as the timer: time in suspend counts as paused */
+	u64 until_ns; /* CLOCK_BOOTTIME, like the timer in pause.c: time in suspend counts as paused */
 };
 
 struct pause_part {

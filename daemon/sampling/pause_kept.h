@@ -9,9 +9,9 @@
 #include "store/handover.h"
 
 /*
- * Returns whether a pause is on, according to the handover, and for how much longer: `*ret_seconds`, not
- * known if only pause_end() ends it. `handover` may be NULL. Call this before the handover is committed, also
- * if everything else begins at zero.
+ * Returns whether the handover contains a pause that has not ended. `*ret_seconds` is then the time until its
+ * end, or not known if only pause_end() ends it. `handover` may be NULL. Call this before the handover is
+ * committed, even if everything else begins at zero.
  */
 bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds);
 

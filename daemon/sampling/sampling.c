@@ -128,7 +128,10 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	sampling->memory = -1;
 	sampling->origin = origin_for(settings->config->origin);
 	engine.origin = sampling->origin->name;
-	/* The time when a recording is read says nothing about the time of its samples. */
+	/*
+	 * A replay has no trend: the time when a recording is read says nothing about the time of its
+	 * samples.
+	 */
 	engine.trend_bytes = settings->config->origin == CONFIG_ORIGIN_REPLAY ? 0 : TREND_BYTES;
 	r = find_stripes(sampling->origin, &sampling->stripes);
 	if (r < 0)

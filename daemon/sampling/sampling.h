@@ -33,7 +33,7 @@ DEFINE_CLEANUP(struct sampling *, sampling_free)
 
 struct engine *sampling_engine(const struct sampling *sampling);
 
-/* Returns the state that is saved for the next process, or NULL. It belongs to the sampling. */
+/* Returns the state that is saved for the next process, or NULL. The handover belongs to the sampling. */
 struct handover *sampling_handover(const struct sampling *sampling);
 
 /*
@@ -53,12 +53,12 @@ bool sampling_has_steps(const struct sampling *sampling);
  */
 int sampling_step(struct sampling *sampling);
 
-/* Returns the descriptor that the next step waits for, or -1. It belongs to the sampling. */
+/* Returns the descriptor that the next step waits for, or -1. The descriptor belongs to the sampling. */
 int sampling_input(const struct sampling *sampling);
 
 /*
- * Runs once an interval: follows CPUs that came or went, reports cgroups without a slot, runs the model up to
- * now, and collects. Returns 0 or -errno. The next interval may succeed again.
+ * Runs once an interval: follows CPUs that came online or went offline, reports cgroups without a slot, runs
+ * the model up to now, and collects. Returns 0 or -errno. The next interval may succeed again.
  */
 int sampling_tick(struct sampling *sampling);
 

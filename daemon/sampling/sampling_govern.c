@@ -169,7 +169,9 @@ static void time_program(struct sampling_govern *govern, size_t i)
 		sum.timed_ns += one.timed_ns;
 	}
 	if (n != event->body_cpus) {
-		/* A new CPU's clock includes runs from before this interval. */
+		/*
+		 * A new CPU's clock includes runs from before this interval, so this interval yields no mean.
+		 */
 		event->body_cpus = n;
 		event->body = sum;
 		return;
@@ -334,7 +336,8 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 	r = perf_set_period(set, output->period, &message);
 	if (r < 0) {
 		/*
-		 * This CPU has a minimum period that the plan does not know. It is the minimum from now on.
+		 * One CPU has a minimum period that the plan does not know. From now on, the present period
+		 * is the minimum.
 		 */
 		if (output->period < before)
 			event->least_period = before;

@@ -31,16 +31,13 @@ DEFINE_CLEANUP(struct sampling_govern *, sampling_govern_free)
 
 /*
  * Call this after each perf_count() of all sets. If less than half an interval has passed since the last
- * step, it does nothing and leaves the counts to the next call. `max_rate` is
+ * step, the function does nothing and leaves the counts to the next call. `max_rate` is
  * kernel.perf_event_max_sample_rate; 0: not known. The step after the first whole interval begins the
  * calibration, on a thread of its own. A calibration that failed is retried later.
  */
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate);
 
-/*
- * Ends a calibration that is running. It begins again after the pause, and none begins during it. `govern`
- * may be NULL.
- */
+/* Ends a calibration that is running. The calibration begins again after the pause. `govern` may be NULL. */
 void sampling_govern_pause(struct sampling_govern *govern);
 
 /* Changes the budget at a reload. */

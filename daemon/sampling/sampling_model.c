@@ -59,7 +59,7 @@ static u64 monotonic_ns(void)
 }
 
 /*
- * Logs a persistent failure once. The samples that it costs are visible in the statistics: they were expected
+ * Logs a persistent failure once. The statistics show the samples that the failure costs: they were expected
  * and did not come.
  */
 static void fail(struct origin_state *state, int error, const char *what)
@@ -98,7 +98,7 @@ static void run(struct origin_state *state, u64 ns)
 		fail(state, r, "cannot sample the model's computer any longer");
 }
 
-/* Runs one slice of time. When nothing is left to do, it waits for the timer. */
+/* Runs one slice of time. If less than a slice was due, returns -EAGAIN: the timer triggers the next step. */
 static int step(struct origin_state *state)
 {
 	u64 expirations;
@@ -289,7 +289,7 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	engine_settings->n_events = 1;
 	model_event(config, computer_period(state->computer), &engine_settings->events[0]);
 	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
-	/* The model has the cgroups that it begins with and no others. */
+	/* The model never gets more cgroups than it begins with, so no slots are added. */
 	engine_settings->memory_max = 0;
 	engine_settings->synthetic = synthetic;
 	engine_settings->count = count;

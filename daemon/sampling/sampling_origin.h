@@ -13,9 +13,9 @@ struct origin {
 	bool on_cpus; /* samples come on the CPUs that took them; else a single writer delivers them */
 
 	/*
-	 * Finds out what can be sampled, opens the engine, and starts. `engine_settings` already contains the
-	 * settings that are the same for every origin. On failure it frees everything that it made, except
-	 * for the engine.
+	 * Finds the events that can be sampled, opens the engine, and starts. `engine_settings` already
+	 * contains the settings that are the same for every origin. On failure the function frees everything
+	 * that it made, except for the engine.
 	 */
 	int (*open)(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		    struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure);
@@ -45,7 +45,10 @@ struct origin {
 			 char **ret_note, char **ret_message);
 	void (*zoom_close)(struct origin_state *state, struct zoom_events *events);
 
-	/* As sampling_name(). NULL: its addresses belong to processes of this machine or have no names. */
+	/*
+	 * As sampling_name(). NULL: the sampled addresses belong to processes of this machine or have no
+	 * names.
+	 */
 	const struct symbol *(*name_of)(struct origin_state *state, const struct symbol_query *query);
 };
 

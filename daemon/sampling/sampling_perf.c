@@ -369,7 +369,10 @@ static int pause_perf(struct origin_state *state)
 {
 	state->paused = true;
 	sampling_govern_pause(state->govern);
-	/* The code that opened the zoom also closes it. From here on, the zoom holds no counter. */
+	/*
+	 * The caller of open_zoom() also calls close_zoom(). Stop the events now, so that the zoom holds no
+	 * counter.
+	 */
 	if (state->zoom.open)
 		zoom_events_stop(state->zoom.open);
 	for (size_t i = 0; i < state->n_sets; i++)

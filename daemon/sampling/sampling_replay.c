@@ -10,7 +10,7 @@
 #include "origin/replay/replay.h"
 #include "origin/replay/replay_sum.h"
 
-/* The cgroups of a recording are not known before it is read. Slots are added when they appear. */
+/* The cgroups of a recording are not known before it is read. Slots are added as cgroups appear. */
 #define SLOTS_AUTO 512
 
 #define RECORDS_A_STEP 20000
@@ -50,8 +50,8 @@ static void miss_slot(struct origin_state *state, const char *name)
 }
 
 /*
- * Gives a recording's cgroup a slot, as for a cgroup of this machine. If no slot is free, its samples are
- * `unattributed`.
+ * Gives a recording's cgroup a slot, as for a cgroup of this machine. If no slot is free, the samples of the
+ * cgroup are `unattributed`.
  */
 static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 {

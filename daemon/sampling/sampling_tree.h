@@ -25,11 +25,12 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure);
 void sampling_tree_done(struct sampling_tree *tree);
 
 /*
- * Returns the slots to begin with. If the configuration leaves that open, it counts the cgroups that exist.
+ * Returns the number of slots to begin with: the configured one, or one that fits the number of existing
+ * cgroups.
  */
 u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config);
 
-/* Gives slots to the cgroups that exist. Logs what it could not read. */
+/* Gives slots to the cgroups that exist. Logs a warning if a part of the tree cannot be read. */
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine);
 
 #endif

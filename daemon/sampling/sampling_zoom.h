@@ -16,14 +16,15 @@ struct sampling_zoom {
 
 /*
  * Chooses which of the always-on events a zoom opens: on each PMU the loads, else the stores, else the
- * instructions. `chosen` is by their index. Pure: no system call.
+ * instructions. `chosen` is indexed like `openings`. Pure: no system call.
  */
 void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n,
 			  bool chosen[static EVENTS_MAX]);
 
 /*
- * Finds the always-on events that must pause for the chosen ones, because only the same counter of the same
- * PMU can hold them. Returns whether there is any. Pure: no system call.
+ * Finds the always-on events that must pause during the zoom: a chosen event can run on one counter only, and
+ * the always-on event needs the same counter of the same PMU. Returns whether there is any. Pure: no system
+ * call.
  */
 bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n,
 			     const bool chosen[static EVENTS_MAX], bool displaced[static EVENTS_MAX]);

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 
-/* The two clocks cannot be read at the same instant. A shorter difference may be a preemption in between. */
+/* The two clocks are read one after the other. A smaller difference may come from a preemption in between. */
 #define SUSPENDED_LEAST_NS (100 * NSEC_PER_MSEC)
 
 u64 suspend_judge(struct suspend *suspend, u64 boottime_ns, u64 monotonic_ns)

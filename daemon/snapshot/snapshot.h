@@ -98,10 +98,10 @@ struct snapshot_cgroup {
 	const struct figures *figures[EVENTS_MAX]; /* existing figures; read all with snapshot_figures() */
 	const void *made_of; /* source of figures that are not in `figures`; owned by the snapshot */
 	u32 entry;           /* the cgroup's number in the window and the trend */
-	/* For a sum of subtrees (snapshot_view.h): its members. Else none. */
+	/* For the sum of a subtree (snapshot_view.h): the cgroups in it. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
-	u64 without_slot; /* of a sum: cgroups at and below it whose samples are missing in it */
+	u64 without_slot; /* for such a sum: cgroups without a slot at and below its path */
 	const struct offcore_figures *offcore; /* NULL: nothing counted */
 };
 
@@ -110,14 +110,14 @@ struct snapshot_offcore {
 	size_t n_pmus;
 	struct {
 		char name[EVENT_PMU_MAX];
-		u32 kinds;                 /* 1 << enum offcore_kind, those counted on it */
+		u32 kinds;                 /* kinds that the PMU counts: 1 << enum offcore_kind */
 		u64 errors[OFFCORE_KINDS]; /* failed readings, all CPUs and cgroups */
 	} pmus[OFFCORE_PMUS_MAX];
 	u64 cpus;     /* number of CPUs that count now */
 	u64 switches; /* task switches on the CPUs that count */
 	u64 settles;  /* readings of the counters: at switches between cgroups, and at collections */
 	struct maybe_double settle_ns;  /* per reading, measured for one of OFFCORE_TIMED_EVERY */
-	struct maybe_double cost_ratio; /* share of the time of these CPUs, over the last collection */
+	struct maybe_double cost_ratio; /* share of the time of the CPUs that count, over the last interval */
 };
 
 /* Detailed observation of cgroups: zooms, hot tables, symbols. */
@@ -146,7 +146,7 @@ struct snapshot {
 	struct snapshot_event events[EVENTS_MAX];
 
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
-	const char *offcore_refusal; /* why a requested count is impossible; else NULL. The engine's */
+	const char *offcore_refusal; /* why a requested count is impossible; else NULL. The origin's */
 	struct snapshot_offcore offcore;
 	const struct offcore_figures *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
 	const struct offcore_figures *offcore_unattributed; /* NULL: nothing */
@@ -154,11 +154,14 @@ struct snapshot {
 	/*
 	 * Cgroups with at least one sample or count. Sorted by weighted latency sum, then by samples of
 	 * loads, of stores, of instructions (these decide if no event has latency), all descending, then by
-	 * path. `unattributed` is not included: the events have it.
+	 * path. `unattributed` is not included: see struct snapshot_event.
 	 */
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;
-	/* Computes a cgroup's figures of an event; false: it has no sample. NULL: nothing to compute. */
+	/*
+	 * Computes a cgroup's figures of an event; false: the cgroup has no sample of it. NULL: nothing to
+	 * compute.
+	 */
 	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
 
 	const struct trend *trend; /* of the last hour, for any window; NULL: no trend. Owned by the engine */

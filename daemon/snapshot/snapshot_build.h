@@ -8,7 +8,10 @@
 #include "window/readings.h"
 #include "window/window.h"
 
-/* The off-core counts of each ledger entry, over the same time. Sums are sorted by the number of the entry. */
+/*
+ * The off-core counts of each ledger entry, over the time that the snapshot covers. Sorted by the number of
+ * the entry.
+ */
 struct offcore_sum {
 	u32 entry;
 	struct offcore_figures figures;

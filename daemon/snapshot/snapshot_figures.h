@@ -12,8 +12,8 @@ struct cgroup_figures {
 };
 
 /*
- * Reads a cgroup's figures to `ret`, replacing those of the previous one. Valid as long as the snapshot and
- * `ret`.
+ * Reads a cgroup's figures to `ret`, replacing those of the previous one. The figures are valid as long as
+ * the snapshot and `ret`.
  */
 void snapshot_figures(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 		      struct cgroup_figures *ret);

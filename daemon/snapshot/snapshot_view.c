@@ -83,7 +83,7 @@ static int add_part(struct parts *parts, const char *path, size_t length, size_t
 	return 0;
 }
 
-/* "/a/b" is part of "/", "/a" and "/a/b", down to `depth`. */
+/* Adds a path to the sums that it is part of, down to `depth`: "/a/b" is part of "/", "/a" and "/a/b". */
 static int add_parts(struct parts *parts, const char *path, u64 depth, size_t cgroup)
 {
 	size_t length = 1;
@@ -284,7 +284,7 @@ static bool has_samples(const struct snapshot_rank *rank)
 	return false;
 }
 
-/* Computes the rank of each cgroup; ranks of sums are sums of these. */
+/* Computes the rank of each cgroup. The rank of a sum is the sum of its cgroups' ranks. */
 static int rank_cgroups(const struct snapshot *snapshot, const struct view_request *request,
 			struct snapshot_rank *ranks)
 {

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For tests: runs a headless Chromium in $work/ and controls it over pipes (DevTools protocol: JSON followed by a NUL).
-# Its events about requests, mistakes and violations go to $work/events, one per line.
+# For tests: runs a headless Chromium in $work/ and controls it over pipes (DevTools protocol: JSON followed by a
+# NUL). The browser's events, such as requests and exceptions, go to $work/events, one per line.
 
 browser='' to='' from='' session='' calls=0 answer=''
 
 # shellcheck disable=SC2154 # $work is the test's
 browser_start() {
 	mkfifo "$work/to" "$work/from"
-	# Root has no sandbox. The browser reaches no other host than this one and looks for no updates.
+	# Chromium's sandbox does not work for root. No connections to other hosts, no updates.
 	chromium --headless --no-sandbox --disable-gpu --remote-debugging-pipe --user-data-dir="$work/browser" --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync --disable-extensions \
 		--force-color-profile=srgb --hide-scrollbars --lang=en-US about:blank \
@@ -49,14 +49,14 @@ ask() {
 	fail "the browser does not answer $1: $(tail -n 5 "$work/browser.log")"
 }
 
-# evaluate EXPRESSION: prints its value as JSON
+# evaluate EXPRESSION: prints the value of the expression as JSON
 evaluate() {
 	ask Runtime.evaluate "$(jq -cn --arg expression "$1" '{expression: $expression, returnByValue: true, awaitPromise: true}')"
 	[ "$(jq 'has("result") and (.result | has("exceptionDetails"))' <<<"$answer")" = false ] || fail "in the page, $1: $answer"
 	jq -c .result.result.value <<<"$answer"
 }
 
-# becomes WHAT EXPECTED EXPRESSION: waits up to a minute
+# becomes WHAT EXPECTED EXPRESSION: waits up to a minute until the expression has the value EXPECTED
 becomes() {
 	local found=''
 	for _ in $(seq 120); do

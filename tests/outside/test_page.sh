@@ -15,7 +15,7 @@ need jq curl base64
 pictures=$(dirname "$PEBSD")/page
 mkdir -p "$pictures"
 
-# The cells of each row by column. A name is as people see it on the page.
+# The cells of each row by column. A name is the text that the page shows.
 table='[...document.querySelectorAll("#table tbody tr")].map(tr => Object.fromEntries([...tr.cells].map((cell, i) =>
 	[document.querySelectorAll("#table thead th")[i].dataset.key, (cell.querySelector("bdi") || cell).textContent])))'
 
@@ -61,7 +61,7 @@ size_of() {
 	od -An -j16 -N8 -tu1 "$1" | awk '{print $3 * 256 + $4 " " $7 * 256 + $8}'
 }
 
-# look NAME: takes pictures at each width, light and dark. Nothing may be wider than the screen.
+# look NAME: takes a picture at each width, for `alerts` also a dark one. Nothing may be wider than the screen.
 look() {
 	local width scheme file
 	for width in 1280 400; do
@@ -122,7 +122,7 @@ look names
 innocent
 leave_page
 
-# The running model, with a rule that fires and one that does not fire yet.
+# The running model, at first without rules, then with a rule that fires and one that does not fire yet.
 cat >"$work/pebsd.conf" <<'EOF'
 [sampling]
 interval = 2s
@@ -174,7 +174,7 @@ if [ "$asked" -lt 1 ] || [ "$asked" -gt $((ms / 2000 + 1)) ]; then
 	fail "in $ms ms, with a collection each two seconds, it asked $asked times"
 fi
 
-# With the keyboard only.
+# The page must work with the keyboard only.
 key /
 expect 'the filter is typed into' '"filter"' "$(evaluate 'document.activeElement.id')"
 ask Input.insertText '{"text":"Chase"}'
@@ -197,7 +197,7 @@ expect 'frozen' '"true"' "$(evaluate 'document.getElementById("freeze").getAttri
 key f f
 innocent
 
-# pebsd does not sample, does not answer, answers again, and is gone.
+# The page must tell when pebsd pauses, does not answer, answers again, and has ended.
 ctl pause --for 10m >/dev/null
 becomes 'a pause' true 'document.getElementById("trouble").textContent.startsWith("pebsd is not sampling: ")'
 ctl resume >/dev/null
@@ -212,7 +212,7 @@ wait "$daemon" || :
 becomes 'the end' true 'document.getElementById("trouble").textContent.startsWith("Lost connection to pebsd at 127.0.0.1:")'
 expect 'violations until here' '[]' "$(evaluate violations)"
 
-# The policy must also stop code in the page itself, which is its purpose. (This shows that violations are noticed.)
+# The purpose of the policy is to stop code in the page itself. This also shows that the test notices violations.
 expect 'no text becomes markup' '"TypeError"' \
 	"$(evaluate 'try { document.body.innerHTML = "<b>"; "nothing" } catch (error) { error.name }')"
 evaluate 'const image = new Image(); image.src = "http://192.0.2.1/x.png"; document.body.append(image); fetch("http://192.0.2.1/y").catch(() => 0)' \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# perf must open the perf.data file of a zoom and count what is in it: samples and latency of each event, of each
+# perf must open the perf.data file of a zoom and count its contents: samples and latency of each event, of each
 # function by its name, and of each process.
 set -eu
 
@@ -57,7 +57,7 @@ for comm in zoomed forked; do
 done
 expect 'HITM in perf script' "$(truth hitm '' 2)" "$(grep -c 'SNP HitM' "$work/said")"
 
-# The weight is the latency, which a report in memory mode adds up.
+# The weight of a load is its latency. perf report --mem-mode (below) must have the same sum.
 run 'script' script -i "$data" -G -F event,weight
 expect 'latency in perf script' "$(truth samples mem-loads 4)" \
 	"$(awk '/mem-loads/ { sum += $NF } END { print sum }' "$work/said")"
@@ -77,7 +77,7 @@ for function in scan_rows probe_index serve_request; do
 			!/^#/ && index($0, "[.] " name " ") { sum += $2 } END { print sum }' "$work/said")"
 done
 
-# The callers, from the stacks.
+# perf must find the caller serve_request in the stacks.
 run 'report' report --stdio -g none -n -i "$data" --no-children --sort parent,sym -p '^serve_request$'
 expect 'samples below serve_request' "$(truth samples '' 3)" \
 	"$(awk '!/^#/ && /serve_request/ { sum += $2 } END { print sum }' "$work/said")"

@@ -48,7 +48,7 @@ Test(container_state, links_to_logs)
 	expect("shop", "cart-0", "side-car");
 	cr_expect_not(container_state_log_link("cart-0_shop_app-" ID, ID, &labels));
 	cr_expect_not(container_state_log_link("cart-0_shop_app-" ID ".txt", ID, &labels));
-	/* The id is cut, because the file name would otherwise have more than 255 bytes. */
+	/* A name with a cut id, which keeps a file name within 255 bytes. */
 	cr_expect_not(container_state_log_link("cart-0_shop_app-3f4a1b9c0d2e5f.log", ID, &labels));
 	cr_expect_not(container_state_log_link("-" ID ".log", ID, &labels));
 	cr_expect_not(container_state_log_link("shop_app-" ID ".log", ID, &labels));

@@ -121,7 +121,10 @@ static void end(void)
 {
 	symbols = symbols_free(symbols);
 	event = sd_event_unref(event);
-	/* A daemon with a suspended connection cannot be stopped. It ends with this process. */
+	/*
+	 * A daemon with a suspended connection cannot be stopped. Only the exit of this process ends such a
+	 * daemon.
+	 */
 	if (server.manner != SAYS_NOTHING)
 		MHD_stop_daemon(server.daemon);
 	subject_stop(&subject);

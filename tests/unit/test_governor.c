@@ -76,7 +76,7 @@ Test(governor, the_cost_is_the_rate_of_samples_times_what_one_takes)
 
 /*
  * Sparse interrupts take four times as long as dense ones. 1,600 samples a second are half way between 100
- * and 25,600 on a logarithmic scale, so a sample there takes twice the dense one.
+ * and 25,600 on a logarithmic scale, so a sample there takes twice as long as a dense one.
  */
 static void make_sparse_longer(struct subject *subject)
 {
@@ -152,8 +152,8 @@ Test(governor, over_budget_it_backs_off_at_once_to_three_quarters)
 }
 
 /*
- * The busiest of four CPUs had 16 samples. Two thirds over budget may then be chance. If it stays so for five
- * seconds, it is not.
+ * The busiest of four CPUs had 16 samples. Two thirds over budget may then be chance. If the cost stays that
+ * high for five seconds, it is not chance.
  */
 Test(governor, a_little_over_budget_must_be_sure)
 {
@@ -241,7 +241,7 @@ Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machin
 	done(&subject);
 }
 
-/* The kernel stops the CPU in each tick, for `share` of the time. */
+/* The kernel stops the event 250 times a second, for `share` of the time in total. */
 static void stop(struct subject *subject, double share)
 {
 	subject->inputs[0].throttles = share > 0 ? 250 : 0;

@@ -179,7 +179,7 @@ Test(http_broker, who_takes_no_answers_is_done_with)
 }
 
 /*
- * The number of answers is limited, however fast the other process asks. All of its questions cost one
+ * The number of answers is limited, however fast the other process asks. All requests together cause one
  * rendering.
  */
 Test(http_broker, it_is_not_asked_without_bound)

@@ -35,7 +35,7 @@ Test(http_wire, there_and_back)
 		cr_expect_eq(read.size, message.size);
 		cr_expect_str_eq(read.text, message.text ? message.text : "");
 		cr_expect_eq(http_wire_asks(&read), type <= HTTP_LEAVE_PROFILE);
-		/* A part of a message is refused, and so is a longer one. */
+		/* A message that is cut short is refused, and so is one that is too long. */
 		for (size_t part = 0; part < size; part++)
 			cr_expect_eq(http_wire_read(packet, part, &read), -EBADMSG);
 		packet[size] = 0;

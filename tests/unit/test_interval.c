@@ -12,7 +12,10 @@ static void expect_near(double value, double expected, double relative)
 	cr_expect(fabs(value - expected) <= relative * fabs(expected), "%.12g is not %.12g", value, expected);
 }
 
-/* The probability of at most `k` of `n`. It is summed term by term, without the library under test. */
+/*
+ * The probability of at most `k` successes in `n` trials. It is summed term by term, without the library
+ * under test.
+ */
 static double at_most(u64 k, u64 n, double p)
 {
 	double sum = 0;
@@ -189,7 +192,7 @@ Test(interval, quantile_of_as_many_as_counters_hold)
 	cr_expect_eq(bounds.low, histogram_fine_lower(40));
 	cr_expect_eq(bounds.high, histogram_fine_upper(60));
 
-	/* 3.719 standard deviations, each half the root of n, are 172,337 ranks from the middle. */
+	/* 3.719 standard deviations, each half the root of n, are 172,343 ranks from the middle. */
 	interval_ranks(n, 0.5, 0.9999, &low, &high);
 	expect_near((double)n / 2 - (double)low, 3.719016 * sqrt((double)n) / 2, 1e-4);
 	expect_near((double)high - (double)n / 2, 3.719016 * sqrt((double)n) / 2, 1e-4);
@@ -301,7 +304,7 @@ Test(interval, rate_of_different_weights)
 	expect_near(gamma_at_most(weights.high_number, bounds.high * (y + largest) / (v + largest * largest)),
 		    0.95, 1e-6);
 
-	/* A known weight counts even if no sample with it came. */
+	/* The largest known weight raises the upper bound, even if no sample with that weight came. */
 	cr_expect_gt(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).high, bounds.high + 1000);
 	cr_expect_eq(interval_rate(105, 200, 2100, 20, 1, 1, 0.95).high, bounds.high);
 	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).low, bounds.low);
@@ -348,8 +351,8 @@ Test(interval, mean_within_its_band)
 	expect_near(bounds.high, (30 * (200 - band) + 512 * band) / 200, 1e-6);
 
 	/*
-	 * 20 latencies are far off. For `low`, the band counts 17.3 of them as 0 and keeps the rest. `high`
-	 * counts all of them.
+	 * 20 latencies are in the overflow bucket. For `low`, 17.3 of them count as 0. For `high`, all 20
+	 * count as the cap of 512, and so do the 17.3 smallest latencies.
 	 */
 	histogram[bucket] = 180;
 	histogram[FINE_OVERFLOW] = 20;

@@ -193,7 +193,7 @@ Test(model_adaptive, a_retire_latency_beside_the_size_does_not_matter)
 	u32 size;
 
 	write_full(DATA_CFG_MEMORY, bytes);
-	put_word(bytes, 0, word(bytes, 0) | 0x1234ULL << 32); /* Meteor Lake and later */
+	put_word(bytes, 0, word(bytes, 0) | 0x1234ULL << 32); /* as on Meteor Lake and later */
 	cr_expect_eq(record_read(RECORD_ADAPTIVE, bytes, 64, &record, &size), 0);
 	cr_expect_eq(record.values[RECORD_LATENCY], VALUE(LATENCY));
 }

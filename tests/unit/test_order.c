@@ -57,7 +57,10 @@ Test(order, those_without_the_figure_come_last)
 	cr_expect_eq(samples[0], 0);
 }
 
-/* The mean of cpu_atom is not mixed into that of cpu_core. It counts only if there is no other. */
+/*
+ * The means of cpu_core and cpu_atom are not mixed. That of cpu_atom counts only if there is none of
+ * cpu_core.
+ */
 Test(order, events_are_not_mixed)
 {
 	struct snapshot *snapshot = example_perf();

@@ -32,7 +32,7 @@ Test(perf_data, compressed_records)
 			numbered_write(writer, event, n);
 		writer_end_compressed(writer, cases[i].type, cases[i].piece);
 		writer_round(writer);
-		/* The stream continues, and so may a record that its last piece left incomplete. */
+		/* The stream continues. So may a record that the last piece of the stream left incomplete. */
 		writer_begin_compressed(writer);
 		for (u64 n = 9000; n < 9100; n++)
 			numbered_write(writer, event, n);

@@ -168,7 +168,7 @@ Test(perf_data, hostile_words_are_errors_or_harmless)
 	cr_expect_gt(refused, 100);
 }
 
-/* The ids of the only event lie far behind the data, where only a file can be read. */
+/* The ids of the only event lie far after the data. A file can be read there, but not a pipe. */
 Test(perf_data, a_head_that_is_out_of_reach)
 {
 	static const char *const says[] = {"ends within its header", "a pipe cannot reach"};

@@ -107,7 +107,7 @@ Test(perf_throttle, a_stop_that_goes_on_is_counted_up_to_now_and_never_twice)
 	expect(&ring, 1000, 1);
 }
 
-/* The event continued just before the reading, but its record came just after it. */
+/* The event continued just before the reading, but the record of this came only after the reading. */
 Test(perf_throttle, an_end_that_was_counted_past_takes_nothing_back)
 {
 	struct ring ring = {0};
@@ -170,7 +170,7 @@ Test(perf_throttle, records_lie_across_the_end_of_the_ring)
 	}
 }
 
-/* The kernel's positions are 64-bit counters. They wrap around within the ring at 32 bits and at 64 bits. */
+/* The kernel's positions are 64-bit counters. Here they wrap around to 0 between the two records. */
 Test(perf_throttle, positions_wrap)
 {
 	struct ring ring = {.head = UINT64_MAX - 31, .tail = UINT64_MAX - 31};
@@ -210,7 +210,7 @@ Test(perf_throttle, what_found_no_room_is_not_guessed)
 	cr_expect_not(ring.throttle.full);
 }
 
-/* A record was lost although there was room before and after it: the state is then unknown as well. */
+/* A record was lost, although the records before and after it had room. The state is then unknown as well. */
 Test(perf_throttle, a_loss_ends_what_was_known)
 {
 	struct ring ring = {0};
@@ -258,7 +258,9 @@ static void put_header(struct ring *ring, u32 type, u16 size)
 		  sizeof(struct perf_event_header));
 }
 
-/* None of these sizes ends a record at the end of the ring, or at a valid place at all. */
+/*
+ * The last record has 16 bytes. With any of these sizes, it does not end where the content of the ring ends.
+ */
 Test(perf_throttle, sizes_that_cannot_be_end_a_reading)
 {
 	static const u16 sizes[] = {0, 1, 7, 9, 15, 24, 40, 4096, 65535};

@@ -110,7 +110,7 @@ static bool enter_namespaces(const char *root)
 	if (unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
 		return false;
 	pid = fork();
-	/* The test asks for the child, whose pid is 1 in its namespace. */
+	/* The child goes on as the process to resolve. Its pid is 1 in its namespace. */
 	if (pid == 0)
 		return enter_root(root);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -216,7 +216,7 @@ Test(jit, a_symbolic_link)
 	stop(&jitted);
 }
 
-/* Nothing ever writes to this FIFO, so that opening it for reading would block. */
+/* Nothing ever writes to this FIFO, so opening it for reading would block. */
 Test(jit, a_fifo)
 {
 	struct jitted jitted = start(false);

@@ -102,7 +102,7 @@ Test(sample_cost, without_sparse_ones_all_cost_what_dense_ones_do)
 	cr_expect_float_eq(sample_cost_rate(&cost, 0.0012), 1000, 1e-6);
 }
 
-/* The kernel's limit may prevent dense samples. */
+/* The kernel's limit may prevent dense samples, so the dense timing can have the lower rate. */
 Test(sample_cost, of_two_timings_at_rare_samples_the_longer_counts)
 {
 	struct sample_cost cost = usual;

@@ -68,7 +68,7 @@ Test(snapshot_view, sums_of_subtrees)
 	snapshot_view_free(view);
 }
 
-/* A path that only begins like the sum's is not part of it. */
+/* A path that only begins with the characters of a sum's path is not part of that sum. */
 Test(snapshot_view, sums_count_their_cgroups_without_a_slot)
 {
 	static char *paths[] = {(char *)"/system.slice",

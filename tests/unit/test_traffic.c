@@ -96,8 +96,8 @@ Test(traffic, collections_become_bins)
 	cr_expect_float_eq(traffic->latency[0], 300, 1e-9);
 	cr_expect_float_eq(traffic->latency[1], 800, 1e-9);
 	/*
-	 * Two latencies each of 100, 200, ..., 500 have a standard deviation (n - 1) of 149. The buckets are
-	 * an eighth of an octave wide.
+	 * Two latencies each of 100, 200, ..., 500 have a standard deviation (n - 1) of 149. The tolerance is
+	 * for the buckets, which are an eighth of an octave wide.
 	 */
 	cr_expect_float_eq(traffic->error[0], 149.07 / sqrt(10), 2.5);
 }
@@ -121,7 +121,7 @@ Test(traffic, a_long_collection_is_a_bin)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	_cleanup_(traffic_freep) struct traffic *traffic = NULL;
-	/* The machine was suspended during the third. */
+	/* The machine was suspended during the third collection. */
 	static const u64 ends[] = {10, 20, 100, 110};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {

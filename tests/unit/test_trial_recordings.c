@@ -85,7 +85,7 @@ static const struct trial_report *report(void)
 }
 
 /*
- * 17 million collections would take too long. A silence in which nothing can change any more is a single
+ * 17 million collections would take too long. The part of a silence in which nothing can change is a single
  * collection.
  */
 Test(trial_recordings, a_long_silence_is_judged_whole)

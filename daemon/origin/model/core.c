@@ -53,8 +53,8 @@ static int build(struct core *core, const struct core_settings *settings)
 	pebs_open(&core->unit, settings->machine,
 		  (struct linear_memory){.base = AREA_ADDRESS, .size = size, .bytes = core->area}, seed);
 	/*
-	 * The loads that hardware would not tag are among those that are skipped. So are the loads between an
-	 * overflow and its effect.
+	 * pass() skips loads. Among them are those that hardware would not tag, and those between an overflow
+	 * and PEBS being ready.
 	 */
 	core->unit.tag_interval = 1;
 	core->unit.skid = 0;

@@ -3,10 +3,10 @@
  * One core of the model's computer: a workload, its memory system, a PEBS unit that watches it, and a driver
  * that samples it.
  *
- * A core executes far fewer loads than a real one. So that it is sampled as often, each load that counts
- * stands for many. The loads in between are skipped, and their number is drawn at random each time, so that
- * no loop runs in step with it. A recorded load was always executed, with the caches and TLBs as the previous
- * loads left them. The core's clock runs at the speed that its loads require.
+ * A core executes far fewer loads than a real one. To yield as many samples, each load that counts stands for
+ * many. The loads in between are skipped. Their number is drawn at random each time, so that no loop runs in
+ * step with the sampling. A recorded load was always executed, with the caches and TLBs as the previous loads
+ * left them. The core's clock runs at the speed that its loads require.
  */
 #ifndef PEBSD_MODEL_CORE_H
 #define PEBSD_MODEL_CORE_H
@@ -26,13 +26,13 @@
 #define CORE_SCALE 1000
 
 /*
- * Loads that a core executes before it is sampled. The first half fills its caches. The second half measures
- * how fast its clock must run.
+ * Loads that a core executes before it is sampled. The first half fills its caches. The share of loads above
+ * CORE_USUAL in the second half determines the speed of its clock.
  */
 #define CORE_WARM_UP 200000
 
 struct core_settings {
-	const struct machine *machine; /* one that machine_refusal() accepts; owned by the caller */
+	const struct machine *machine; /* machine_refusal() must return NULL for it; owned by the caller */
 	enum workload_kind workload;
 	u64 seed; /* each workload derives independent random numbers from it */
 	u32 ldlat;

@@ -51,13 +51,13 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
 
 /*
  * Returns the event as opened. Its settings say which fields each sample has, and its period is the one in
- * force. The set owns it.
+ * force. The set owns the event.
  */
 const struct event *perf_event(const struct perf_event_set *set);
 
 /*
  * Returns the opening as the kernel accepted it: with weakened attributes, if the kernel demanded that, and
- * the period in force. The set owns it.
+ * the period in force. The set owns the opening.
  */
 const struct pmu_opening *perf_opening(const struct perf_event_set *set);
 
@@ -117,9 +117,9 @@ void perf_asked_period(struct perf_event_set *set);
 void perf_stop(struct perf_event_set *set);
 
 /*
- * Sums up the counts. For a running event this reads the mapped page, which is up to date as of the last
- * sample. It calls read(2), which interrupts the CPU of a running event, only if the page shows the event on
- * no counter and has not changed:
+ * Sums up the counts. For a running event perf_count() reads the mapped page, which is up to date as of the
+ * last sample. It calls read(2), which interrupts the CPU of a running event, only if the page shows the
+ * event on no counter and has not changed:
  * - to distinguish an event that waits for a counter from one in error,
  * - for software events,
  * - for IBS, on a CPU without a sample since the last call,
@@ -158,8 +158,8 @@ const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_
 /*
  * Follows CPUs that came online or went offline:
  * - Opens the event on new CPUs, and starts it if the set is started.
- * - Closes it on CPUs that are offline.
- * - Reopens it where the kernel detached it because its CPU was offline for a while.
+ * - Closes the event on CPUs that are offline.
+ * - Reopens the event on CPUs that were offline for a while, because the kernel has detached it.
  * - Enables events in error again.
  *
  * Returns the number of CPUs opened and closed. On an error it does what can be done, sets `ret_message` and
@@ -169,7 +169,7 @@ const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_
 int perf_hotplug(struct perf_event_set *set, char **ret_message);
 
 /*
- * Closes the event on every CPU, so that other users can have its counters, even for pinned events. Its
+ * Closes the event on every CPU, so that other users can have its counters, even for pinned events. The
  * counts stay and are final: every sample in them was delivered. perf_cpus() stays as it was. A second call
  * does nothing.
  */
@@ -177,8 +177,8 @@ void perf_pause(struct perf_event_set *set);
 
 /*
  * Opens and starts the event again. Returns 0, or -errno with `ret_message` set. Even after an error the set
- * is no longer paused, and perf_hotplug() retries what could not be opened. Does nothing if the set is not
- * paused.
+ * is no longer paused, and perf_hotplug() retries the CPUs on which the event could not be opened. Does
+ * nothing if the set is not paused.
  */
 int perf_resume(struct perf_event_set *set, char **ret_message);
 

@@ -5,8 +5,8 @@
  * of cgroups.
  *
  * No counter is pinned. Two registers (MSR_OFFCORE_RSP_0 and 1) serve three or more kinds, so the kernel
- * multiplexes them, which enabled and running time show. A pinned counter could not be read at all while it
- * waits (perf_event_read_local() in kernel/events/core.c, Linux 6.1: -EBUSY).
+ * multiplexes the counters. Their enabled and running times show this. A pinned counter could not be read at
+ * all while it waits (perf_event_read_local() in kernel/events/core.c, Linux 6.1: -EBUSY).
  *
  *   offcore_open() -> load the programs -> offcore_start() -> each interval: offcore_hotplug() and, just
  *   before the records are read, offcore_collect() -> offcore_free()
@@ -31,21 +31,21 @@ struct offcore_pmu {
 /*
  * Opens the counters, disabled, on those of their CPUs that the file `online_path` lists. Raises the soft
  * limit of file descriptors if needed. Returns 0, -ENODEV if none of their CPUs is online, or another -errno.
- * On an error `ret_message` says what failed, why, and what to do. The caller frees it. It is NULL when out
- * of memory.
+ * On an error `ret_message` says what failed, why, and what to do. The caller frees the message, which is
+ * NULL when out of memory.
  */
 int offcore_open(const struct pmu_counter *counters, size_t n, const char *online_path,
 		 struct offcore_set **ret, char **ret_message);
 struct offcore_set *offcore_free(struct offcore_set *set);
 DEFINE_CLEANUP(struct offcore_set *, offcore_free)
 
-/* Returns the upper bound of the CPU numbers, which kernel_settings.offcore_cpus must be set to. */
+/* Returns the highest possible CPU number plus 1: the value for kernel_settings.offcore_cpus. */
 u32 offcore_cpus(const struct offcore_set *set);
 const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *ret_n);
 
 /*
- * Settings for counters that outlive the process. If the maps continue, the counters of the previous process
- * keep counting in place of the ones just opened.
+ * Settings for counters that outlive the process. If this process continues with the maps of the previous
+ * one, the counters of the previous process keep counting in place of the ones just opened.
  */
 struct offcore_keep {
 	struct handover *handover; /* must outlive the set */
@@ -53,7 +53,7 @@ struct offcore_keep {
 	bool stay_paused;
 };
 
-/* Returns the size of the saved data of one CPU. Like perf_keep_layout(), for comparison. */
+/* Returns the size of the saved data of one CPU. If it differs, saved data must not be read. */
 u64 offcore_keep_layout(void);
 
 /*
@@ -64,7 +64,7 @@ int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const 
 		  char **ret_message);
 
 /*
- * On each CPU, adds what the running task has counted to the record of its cgroup. This interrupts each CPU
+ * On each CPU, adds the counts of the running task to the record of its cgroup. This interrupts each CPU
  * once.
  */
 void offcore_collect(const struct offcore_set *set);

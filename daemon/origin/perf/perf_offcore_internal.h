@@ -51,16 +51,16 @@ static inline void offcore_control_place(const struct offcore_place *place, unsi
 }
 
 /*
- * The following functions do nothing for a set that is not saved, except that offcore_kept_begin() makes a set
- * saved. It reads the data that the previous process saved, and ends the counters of CPUs that are not among
- * the places. Returns 0 or -errno.
+ * offcore_kept_begin() makes a set saved: it reads the data that the previous process saved, and ends the
+ * counters of CPUs that are not among the places. It returns 0 or -errno. For a set that is not saved, the
+ * other functions below do nothing.
  */
 int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep);
 void offcore_kept_end(struct offcore_set *set);
 
 /*
- * Marks that all places have counters of this set. Until this call, a next process would not take over any of
- * them.
+ * Marks that all places have counters of this set. If the previous process had other counters, the next
+ * process takes over none before this call.
  */
 void offcore_kept_begun(struct offcore_set *set);
 

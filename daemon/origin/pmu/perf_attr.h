@@ -4,19 +4,19 @@
  *
  * Each field is chosen so that EVERY record runs the BPF program, for all roles. With a plain fixed period,
  * the kernel collects PEBS records in a large buffer, and only the last record of each buffer reaches the
- * program. With wakeup_events and without watermark it does not use the large buffer (intel_pmu_hw_config,
- * arch/x86/events/intel/core.c, Linux 6.1, 6.12 and 7.3). IBS runs the program for each interrupt
- * (perf_ibs_handle_irq, arch/x86/events/amd/ibs.c).
+ * program. With wakeup_events and without watermark the kernel does not use the large buffer
+ * (intel_pmu_hw_config, arch/x86/events/intel/core.c, Linux 6.1, 6.12 and 7.3). IBS runs the program for each
+ * interrupt (perf_ibs_handle_irq, arch/x86/events/amd/ibs.c).
  *
  * A code address needs no sample type: the registers passed to the program contain it in any case
  * (setup_pebs_fixed_sample_data, setup_pebs_adaptive_sample_data, arch/x86/events/intel/ds.c;
  * perf_ibs_handle_irq).
  *
- * The ring that an event maps is only for throttling (perf_throttle.h). Without sample_id_all its records have no
- * trailer. Their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI and the reader can read
- * too. Setting a clock removes PERF_SAMPLE_TIME from the fields that a large buffer allows, and changes
- * nothing else of a PEBS event (intel_pmu_large_pebs_flags). A throttling record does not count as a sample
- * for `wakeup_events`. A half full ring wakes processes that poll it, but none does.
+ * The ring that an event maps is only for throttling (perf_throttle.h). Without sample_id_all the records in
+ * the ring have no trailer. The times in them are of CLOCK_MONOTONIC, which the kernel can read in an NMI and
+ * the reader can read too. Setting a clock removes PERF_SAMPLE_TIME from the fields that a large buffer
+ * allows, and changes nothing else of a PEBS event (intel_pmu_large_pebs_flags). A throttling record does not
+ * count as a sample for `wakeup_events`. A half full ring wakes processes that poll it, but none does.
  */
 #ifndef PEBSD_PERF_ATTR_H
 #define PEBSD_PERF_ATTR_H
@@ -26,8 +26,8 @@
 #include "origin/pmu/pmu.h"
 
 /*
- * Fills in the sampling event, disabled, with a fixed `period`, the number of events for each sample. It is
- * made for a group if the opening has a leader.
+ * Fills in the sampling event, disabled, with a fixed `period`, the number of events for each sample. If the
+ * opening has a leader, the event is a member of its group.
  */
 void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret);
 

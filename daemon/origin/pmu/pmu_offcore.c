@@ -25,9 +25,9 @@ static u64 value_of(const struct pmu_offcore_values *values, enum offcore_kind k
 }
 
 /*
- * Returns true if the core can count this kind. Client CPUs have the names of the servers, but refuse the
- * bits of remote memory (intel_snb_extra_regs in arch/x86/events/intel/core.c, Linux 6.1). With one node
- * there is no remote memory.
+ * Returns true if the core can count this kind. Client CPUs have the PMU names of servers, but refuse the
+ * bits of remote memory (intel_snb_extra_regs in arch/x86/events/intel/core.c, Linux 6.1). A client has one
+ * node, and with one node there is no remote memory.
  */
 static bool has_kind(const struct planner *planner, const struct pmu_offcore_values *values,
 		     enum offcore_kind kind)

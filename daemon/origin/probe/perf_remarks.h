@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Remarks about other users of the counters and CPUs, and what they mean for sampling. Pure functions. */
+/* Remarks about other users of the counters and CPUs, and the consequences for sampling. Pure functions. */
 #ifndef PEBSD_PERF_REMARKS_H
 #define PEBSD_PERF_REMARKS_H
 

@@ -51,10 +51,13 @@ struct perf_data_events {
 	struct perf_data_pmu *pmus;
 	size_t n_pmus;
 	bool real_time_known; /* the recording used a given clock (perf record --clockid) */
-	s64 real_time_offset; /* ns to add to that clock for CLOCK_REALTIME */
+	s64 real_time_offset; /* ns to add to that given clock to get CLOCK_REALTIME */
 };
 
-/* A recording with more than this is invalid. perf opens an event on each CPU, and each has its own id. */
+/*
+ * A recording with more events or ids is invalid. perf opens each event on each CPU, with one id for each
+ * CPU.
+ */
 #define PERF_DATA_EVENTS_MAX 4096
 #define PERF_DATA_IDS_MAX    (1U << 20)
 #define PERF_DATA_ATTR_MIN   PERF_ATTR_SIZE_VER0
@@ -71,17 +74,17 @@ int perf_data_events_add(struct perf_data_events *events, const u8 *attr, size_t
 
 /*
  * Adds the event in the body of a HEADER_ATTR record: an attribute that contains its size, followed by the
- * ids. Returns like perf_data_events_add().
+ * ids. Returns like perf_data_events_add(), and -EBADMSG if the size is invalid.
  */
 int perf_data_events_add_record(struct perf_data_events *events, const u8 *body, size_t size);
 
 /*
- * Reads the body of an EVENT_UPDATE record. Ignores it if it is not about a name. Returns 0, -EBADMSG or
+ * Reads the body of an EVENT_UPDATE record. Ignores updates that are not of a name. Returns 0, -EBADMSG or
  * -ENOMEM.
  */
 int perf_data_events_update(struct perf_data_events *events, const u8 *body, size_t size);
 
-/* Reads a feature section. Ignores it if it is not one of those above. Returns 0, -EBADMSG or -ENOMEM. */
+/* Reads a feature section. Ignores sections other than those above. Returns 0, -EBADMSG or -ENOMEM. */
 int perf_data_events_feature(struct perf_data_events *events, u64 feature, const u8 *body, size_t size);
 
 /*

@@ -166,7 +166,7 @@ int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name)
 
 int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid)
 {
-	/* If the parent's comm is not known, forget that of an earlier task with this tid. */
+	/* If the parent's comm is not known, this forgets the comm of an earlier task with this tid. */
 	return set_comm(machine, tid, comm_of(machine, parent_tid));
 }
 
