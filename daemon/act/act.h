@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs the actions of transitions: writes an entry to the journal, writes the facts of the alert to ID.env
- * and starts pebsd-alert@ID.service, or begins a zoom or hot tables of its cgroup. An action that fails is
- * reported, and the others run nevertheless.
+ * and starts pebsd-alert@ID.service, or begins a zoom or hot tables of the alert's cgroup. An action that
+ * fails is reported, and the others run nevertheless.
  *
  * No action runs twice for one transition, even across a restart. Its intent is on disk before it begins
  * (act/alert_store.h), and an action that may have begun is not begun again. Zooms and hot tables end with

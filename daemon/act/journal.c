@@ -117,7 +117,7 @@ static int reason_text(const struct transition *transition, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Writes " after 5min 3s", or nothing if the clock was set back. */
+/* Writes " after 5min 3s", or nothing if the time of firing is not known or the clock was set back. */
 static void after_text(const struct alert *alert, char ret[TEXT_NUMBER_MAX + 8])
 {
 	double seconds = (double)(alert->resolved.tv_sec - alert->fired.tv_sec);
