@@ -70,7 +70,7 @@ static u32 draw(u64 *state)
 	return (u32)(*state >> 33);
 }
 
-/* A load; the snoop found nothing, and the first-level TLB had the page (include/uapi/linux/perf_event.h). */
+/* A load without a snoop, whose page is in the first-level TLB (include/uapi/linux/perf_event.h). */
 #define SERVED_BY(level) (2ULL | 2ULL << 19 | 10ULL << 26 | (u64)(level) << 33)
 
 static const u64 sources[] = {SERVED_BY(1), SERVED_BY(2), SERVED_BY(3), SERVED_BY(13)};

@@ -29,7 +29,7 @@ struct churn_settings {
 struct churn_result {
 	u64 cgroups;    /* created and removed */
 	double seconds; /* duration */
-	u64 waits;      /* number of times that the churn waited for the engine's thread */
+	u64 waits;      /* times that the churn waited for the engine's thread, or was late itself */
 	u64 samples;    /* samples injected */
 	u64 found;      /* samples under the path of a cgroup of this run */
 	u64 nameless;   /* samples under any other path, including `unattributed` */

@@ -323,7 +323,7 @@ static size_t heap_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Plain figures take 5 KB for each cgroup and event. */
+/* Plain figures would take 5 KB for each cgroup and event. */
 Test(snapshot, of_many_cgroups_is_small)
 {
 	const size_t n = 1000;
