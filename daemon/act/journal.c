@@ -27,7 +27,7 @@ int journal_priority(const char *severity)
 	return LOG_WARNING;
 }
 
-/* Writes a number as the configuration of rules does: "912.5", "31.2%". */
+/* Writes a number in the form that rules use: "912.5", "31.2%". */
 #define NUMBER_MAX 330
 static void number(const struct metric *metric, double value, char ret[NUMBER_MAX])
 {

@@ -83,7 +83,7 @@ static void statement(struct program *program, u16 code, u32 value)
 	program->list[program->n++] = (struct sock_filter){.code = code, .k = value};
 }
 
-/* `yes` and `no` are the number of statements to skip. */
+/* `yes` and `no` are the numbers of statements to skip. */
 static void branch(struct program *program, u16 comparison, u32 value, u8 yes, u8 no)
 {
 	program->list[program->n++] = (struct sock_filter){

@@ -18,7 +18,7 @@
 
 /* Two stores that share one budget: bytes in blocks, and stacks, each distinct one once. */
 
-/* The owner of the stores provides the storage. */
+/* The stores point to their budget, which their owner owns. */
 struct store_budget {
 	u64 bytes; /* in use */
 	u64 most;

@@ -57,7 +57,7 @@ static u64 now_ms(void)
 	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / NSEC_PER_MSEC;
 }
 
-/* Leaves the client without a connection if it cannot connect now. */
+/* Starts to connect the client. If that fails, the client has no connection (fd -1). */
 static void enter(struct crowd *crowd, struct client *client)
 {
 	const struct sockaddr_in address = {.sin_family = AF_INET,
