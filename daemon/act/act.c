@@ -68,8 +68,8 @@ static void tell_write(struct act *act, int result)
 }
 
 /*
- * Units find the facts of their alerts below the directory's path, so the path must lead to the directory that is
- * open. If it was removed or replaced, opens it again. Returns 0 or -errno.
+ * Units find the facts of their alerts below the directory's path, so the path must lead to the directory
+ * that is open. If it was removed or replaced, opens it again. Returns 0 or -errno.
  */
 static int keep_in_place(struct act *act)
 {

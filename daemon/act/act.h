@@ -56,7 +56,10 @@ const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
  */
 void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n);
 
-/* Removes ID.env of alerts that resolved DECIDE_RESOLVED_NS ago. Call it regularly. `now`: CLOCK_REALTIME. */
+/*
+ * Removes ID.env of alerts that resolved DECIDE_RESOLVED_NS ago, and files that the store does not know. Call
+ * it regularly. `now`: CLOCK_REALTIME.
+ */
 void act_clean(struct act *act, const struct timespec *now);
 
 u64 act_count(const struct act *act, enum act_kind kind, enum act_result result);
