@@ -30,7 +30,7 @@ struct active_result {
 	u64 samples;          /* samples that were injected */
 };
 
-/* Returns 0, or -errno after it printed to standard error what failed. */
+/* Returns 0 or -errno. -EIO: the child failed, and printed the error to standard error. */
 int active_run(const struct active_settings *settings, struct active_result *ret);
 
 #endif

@@ -45,8 +45,8 @@ struct churn_result {
 };
 
 /*
- * Returns 0, or -errno after it printed to standard error what failed. -ENOTSUP: there is no cgroup2 tree in
- * which cgroups can be created.
+ * Returns 0, or -errno after printing the error to standard error. -ENOTSUP: there is no cgroup2 tree in which
+ * cgroups can be created.
  */
 int churn(const struct churn_settings *settings, struct churn_result *ret);
 

@@ -233,7 +233,7 @@ Test(neighbours, nobody_is_named_beside_the_victim_itself)
 	cr_expect_eq(count_named(&found), 0);
 }
 
-/* A cgroup agrees equally well at a different lag, which shows what chance alone can do here. */
+/* A cgroup agrees equally well at a different lag. So chance alone can do it, and more strength is needed. */
 Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
 {
 	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
