@@ -34,7 +34,7 @@ static void teardown(void)
 
 TestSuite(snapshot, .init = setup, .fini = teardown);
 
-/* Adds samples of L2 with 10 cycles and period 1 each, as a collection would. */
+/* Adds samples of L2 with a latency and a weighted latency of 10 cycles each, as a collection would. */
 static void count(struct ledger_entry *entry, u64 samples)
 {
 	struct figures figures = {0};
