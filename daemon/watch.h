@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Publishes the items that `pebsctl watch` shows, and logs the important ones: births, deaths, losses,
- * periods, reloads, pauses, alerts, zooms, and the totals at the end.
+ * Publishes the items that `pebsctl watch` shows: births, deaths, losses, periods, reloads, pauses, alerts
+ * and zooms. Logs the important ones, and the totals at the end.
  */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
@@ -26,19 +26,20 @@ struct watch {
 void watch_born(void *userdata, const char *path, u64 id);
 void watch_gone(void *userdata, const char *path, u64 id);
 
-/* Sets the losses that an event had before. The previous process has logged them. */
+/* Sets the losses of an event that the previous process has already logged. */
 void watch_begin(struct watch *watch, unsigned event, const struct reading *reading);
 
 /*
- * Publishes how many samples of an event were lost since the last call, and logs the sum once a minute. One
- * sample for each CPU may still be on its way and does not count as lost.
+ * Publishes how many samples of an event were lost since the last call, and logs the sum once a minute. As
+ * long as no more samples are missing than the event has CPUs, they do not count as lost: one for each CPU
+ * may still be on its way.
  */
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading);
 
 /*
- * Call this when no more samples can come. It logs losses that are not logged yet, and the totals of an
- * event. From the log, a client that reads the counts from time to time learns the losses after its last
+ * Logs the losses that are not logged yet, and the totals of an event. Call it when no more samples can come.
+ * A client that reads the counts from time to time learns from the log which losses followed its last
  * reading.
  */
 void watch_total(struct watch *watch, unsigned event, const struct snapshot_event *description,

@@ -68,8 +68,8 @@ static void tell_write(struct act *act, int result)
 }
 
 /*
- * Units find the facts of their alerts below the directory's path, so the path must lead to the directory that is
- * open. If it was removed or replaced, opens it again. Returns 0 or -errno.
+ * Units find the facts of their alerts below the directory's path, so the path must lead to the directory
+ * that is open. If it was removed or replaced, opens it again. Returns 0 or -errno.
  */
 static int keep_in_place(struct act *act)
 {
@@ -159,7 +159,7 @@ static void raise_number(void *userdata, u64 alert, bool whole)
 		store->next_number = alert + 1;
 }
 
-/* Forgets the alerts of another boot, because cgroups do not outlive it. Numbers of alerts continue. */
+/* Forgets the alerts of an earlier boot, because their cgroups are gone. The numbers of alerts continue. */
 static int leave_boot(struct act *act, const char *boot)
 {
 	if (strcmp(act->store.boot, boot) == 0)
@@ -184,7 +184,7 @@ static int take_over(struct act *act)
 		log_full(LOG_WARNING, 0, NULL, "%s: %s", act->directory, message);
 	if (r < 0)
 		return r;
-	/* If the state was lost, the files still show some of the numbers that it assigned. */
+	/* If the state was lost, the names of the files still show some of the numbers in use. */
 	r = alert_files_scan(act->fd, raise_number, &act->store);
 	if (r < 0)
 		return r;
@@ -200,7 +200,10 @@ static int take_over(struct act *act)
 	return r;
 }
 
-/* Without the directory alerts are not stored, but everything else works. So only -ENOMEM is returned. */
+/*
+ * If the directory cannot be used, alerts are not stored and no unit is started. Everything else works, so
+ * only -ENOMEM is returned.
+ */
 static int open_directory(struct act *act)
 {
 	int r;
@@ -410,7 +413,7 @@ static void run_log(struct act *act, const struct transition *transition, const 
 	alert_store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
 }
 
-/* `result` tells whether the facts were written. They must be on disk before the unit starts. */
+/* `result`: 0 if the facts were written, or -errno. The facts must be on disk before the unit starts. */
 static void run_unit(struct act *act, const struct transition *transition, bool stored, int result)
 {
 	u64 alert = transition->alert.number;

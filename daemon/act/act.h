@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs the actions of transitions: writes an entry to the journal, writes the facts of the alert to ID.env
- * and starts pebsd-alert@ID.service, or begins a zoom or hot tables of its cgroup. An action that fails is
- * reported, and the others run nevertheless.
+ * and starts pebsd-alert@ID.service, or begins a zoom or hot tables of the alert's cgroup. An action that
+ * fails is reported, and the others run nevertheless.
  *
  * No action runs twice for one transition, even across a restart. Its intent is on disk before it begins
  * (act/alert_store.h), and an action that may have begun is not begun again. Zooms and hot tables end with
@@ -56,7 +56,10 @@ const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
  */
 void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n);
 
-/* Removes ID.env of alerts that resolved DECIDE_RESOLVED_NS ago. Call it regularly. `now`: CLOCK_REALTIME. */
+/*
+ * Removes ID.env of alerts that resolved DECIDE_RESOLVED_NS ago, and files that the store does not know. Call
+ * it regularly. `now`: CLOCK_REALTIME.
+ */
 void act_clean(struct act *act, const struct timespec *now);
 
 u64 act_count(const struct act *act, enum act_kind kind, enum act_result result);

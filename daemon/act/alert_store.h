@@ -51,7 +51,7 @@ struct alert_store {
 void alert_store_init(struct alert_store *store);
 void alert_store_clear(struct alert_store *store);
 
-/* Replaces the memories by copies of these. Returns 0, or -ENOMEM: then the old ones stay. */
+/* Replaces the memories by copies of `memories`. Returns 0, or -ENOMEM and keeps the old ones. */
 int alert_store_set_memories(struct alert_store *store, const struct policy_memory *memories, size_t n);
 
 /* Notes that actions of a transition are about to begin. 0 or -ENOMEM. */

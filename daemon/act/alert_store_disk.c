@@ -10,7 +10,7 @@
 /* Enough for more than 50,000 alerts. */
 #define BYTES_MAX ((size_t)64 << 20)
 
-/* -EBADMSG: it is not a regular file, or too large to be one that pebsd wrote. */
+/* Returns -EBADMSG if the file is not a regular file, or is larger than any that pebsd writes. */
 static int read_all(int directory, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd =
@@ -24,8 +24,8 @@ static int read_all(int directory, char **ret, size_t *ret_length)
 }
 
 /*
- * Returns a number above those of all earlier alerts, although they are lost. Numbers began at 1, and in the
- * long run there is less than one alert a second, so the seconds of CLOCK_REALTIME are above them.
+ * Returns a number above those of all earlier alerts, which are lost. Numbers began at 1, and in the long run
+ * there is less than one alert a second, so the seconds of CLOCK_REALTIME are above all of them.
  */
 static u64 number_anew(void)
 {

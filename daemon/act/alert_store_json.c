@@ -291,7 +291,7 @@ static bool read_file(const json_object *object, u64 next, struct alert_store_fi
 	return read_number(object, next, &ret->alert) && read_time(object, "resolved", &ret->resolved);
 }
 
-/* Allocates one item for each in the array, and at least one. */
+/* Allocates one item for each element of the array, and at least one item. */
 static void *room_for(const json_object *array, size_t size)
 {
 	size_t n = json_object_array_length(array);

@@ -27,7 +27,7 @@ int journal_priority(const char *severity)
 	return LOG_WARNING;
 }
 
-/* Writes a number as the configuration of rules does: "912.5", "31.2%". */
+/* Writes a number in the form that rules use: "912.5", "31.2%". */
 #define NUMBER_MAX 330
 static void number(const struct metric *metric, double value, char ret[NUMBER_MAX])
 {
@@ -117,7 +117,7 @@ static int reason_text(const struct transition *transition, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Writes " after 5min 3s", or nothing if the clock was set back. */
+/* Writes " after 5min 3s", or nothing if the time of firing is not known or the clock was set back. */
 static void after_text(const struct alert *alert, char ret[TEXT_NUMBER_MAX + 8])
 {
 	double seconds = (double)(alert->resolved.tv_sec - alert->fired.tv_sec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Limits how many actions may start at once, and how fast more may follow. Counts what it refuses. Pure. */
+/* Limits how many actions may start at once, and how fast more may follow. Counts the refused ones. Pure. */
 #ifndef PEBSD_ACT_LIMIT_H
 #define PEBSD_ACT_LIMIT_H
 

@@ -226,7 +226,7 @@ void unit_start(struct unit *unit, u64 alert)
 		last = &(*last)->next;
 	*last = request;
 	r = ask(unit, request, name);
-	/* The connection was lost since its last use, and nothing was sent. Try once more with a new one. */
+	/* The connection has been lost since its last use, and nothing was sent. Try again with a new one. */
 	if (r == -ENOTCONN || r == -ECONNRESET || r == -EPIPE) {
 		request->slot = sd_bus_slot_unref(request->slot);
 		close_bus(unit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks the service manager to start pebsd-alert@NUMBER.service. It cannot start any other unit, because the
+ * Asks the service manager to start pebsd-alert@NUMBER.service. No other unit can be started, because the
  * caller gives only the number. The system bus is opened when it is first needed, and again after it was
  * lost. No function blocks.
  */
@@ -39,7 +39,10 @@ void unit_start(struct unit *unit, u64 alert);
 /* "pebsd-alert@17.service" */
 void unit_name(u64 alert, char ret[UNIT_NAME_MAX]);
 
-/* Returns advice on an error of D-Bus, by its name; NULL: the bus could not be opened. A constant. */
+/*
+ * Returns advice on the D-Bus error with this name, or on a failure to open the bus if `error` is NULL. The
+ * text is a constant.
+ */
 const char *unit_remedy(const char *error);
 
 #endif

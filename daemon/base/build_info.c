@@ -26,8 +26,8 @@
 #define LICENCE "GPL-2.0"
 
 /*
- * For each library, the function that returns its version at run time, if it has one. No library is linked
- * for the sake of this function: it is looked up among the loaded libraries.
+ * The known libraries, each with the function that returns its version at run time, if it has one. The
+ * function is looked up among the loaded libraries, so that no library is linked only to be asked.
  */
 static const struct library {
 	const char *name; /* name in pkg-config; "" if it has none */
@@ -171,8 +171,8 @@ static bool put_objects(json_object *info, const struct build_info_bpf *bpf, siz
 }
 
 /*
- * Linked in only if other code of the program calls it: a weak reference alone does not pull a member out of
- * an archive.
+ * The linker takes this function from the archive only if other code of the program calls it. A weak
+ * reference alone does not pull a member out of an archive.
  */
 extern int cplus_demangle_v3_callback(const char *, int, void (*)(const char *, size_t, void *), void *)
 	__attribute__((weak));

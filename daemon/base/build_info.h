@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program's build info (--version --json): the program, what it was built with, and the libraries that are
- * loaded into it. For each library, it shows the version that the program was compiled with and the version
- * that is loaded.
+ * A program's build info (--version --json): the program, its compiler, its BPF objects, and its libraries.
+ * For each loaded library, it shows the version that the program was compiled with and the version that is
+ * loaded, as far as they are known.
  */
 #ifndef PEBSD_BUILD_INFO_H
 #define PEBSD_BUILD_INFO_H

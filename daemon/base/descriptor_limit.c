@@ -21,7 +21,7 @@ int descriptor_limit_for(const struct rlimit *limit, size_t used, size_t more, r
 	return 0;
 }
 
-/* Used if /proc is hidden, or if no descriptor is left to read it. */
+/* Counts with fcntl(2), if /proc is hidden or no descriptor is left to read it. */
 static int count_one_by_one(size_t *ret)
 {
 	struct rlimit limit;

@@ -10,9 +10,9 @@
 #define WORDS     ((GLOB_PATTERN_MAX + 1 + WORD_BITS - 1) / WORD_BITS)
 
 /*
- * Follows all places of the pattern that the bytes read so far can reach at the same time, instead of trying
- * one and backtracking. That bounds the run time. Place `n` is the end of the pattern. Few places are
- * reachable at a time. Each place is therefore a bit, and only set bits are visited.
+ * All places of the pattern that the bytes read so far can reach. They are followed at the same time, instead
+ * of trying one and backtracking, which bounds the run time. Place `n` is the end of the pattern. Few places
+ * are reachable at a time, so each place is a bit, and only set bits are visited.
  */
 struct places {
 	u64 words[WORDS];
@@ -23,11 +23,11 @@ static bool has_place(const struct places *places, size_t at)
 	return places->words[at / WORD_BITS] >> at % WORD_BITS & 1;
 }
 
-/* A star may match nothing, so reaching a star also reaches the place behind it. */
+/* A star may match nothing, so reaching a star also reaches the place after it. */
 static void add_place(struct places *places, const char *pattern, size_t at)
 {
 	places->words[at / WORD_BITS] |= 1ULL << at % WORD_BITS;
-	/* If the next place is set already, the places behind it are set, too. */
+	/* If the next place is set already, the places after it are set, too. */
 	while (pattern[at] == '*' && !has_place(places, at + 1)) {
 		at++;
 		places->words[at / WORD_BITS] |= 1ULL << at % WORD_BITS;

@@ -3,7 +3,7 @@
 
 #include <malloc.h>
 
-/* glibc's initial threshold. */
+/* glibc's initial M_MMAP_THRESHOLD. */
 #define LARGE_BYTES (128 << 10)
 
 void heap_map_large(void)

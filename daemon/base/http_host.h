@@ -6,6 +6,7 @@
  * - Host is the address that the request arrived at.
  * - Host is localhost, and the request arrived on loopback.
  * - Host is a configured name.
+ * - No browser sends such a request: it arrived on a UNIX socket, or it is HTTP/1.0 without Host.
  *
  * Pure functions.
  */

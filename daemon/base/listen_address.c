@@ -88,7 +88,7 @@ bool listen_address_is(const struct listen_address *address, const struct sockad
 {
 	if (address->none || address->address.any.sa_family != bound->sa_family)
 		return false;
-	/* The kernel leaves out the bytes behind the path. */
+	/* The kernel leaves out the bytes after the path. */
 	if (bound->sa_family == AF_UNIX)
 		return length > offsetof(struct sockaddr_un, sun_path) &&
 		       strncmp(address->address.local.sun_path,

@@ -77,7 +77,10 @@ static int remove_stale(const struct local_socket_words *words, const struct soc
 	return 0;
 }
 
-/* No failure here is fatal: without the group, the socket is for its owner alone, who can correct that. */
+/*
+ * No failure here is fatal: without the group, the socket is for its owner and root alone, and the log says
+ * what to do.
+ */
 static void give_to_group(const struct local_socket_words *words, const char *path, const char *group)
 {
 	const struct group *entry;
@@ -95,8 +98,8 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 		return;
 	}
 	/*
-	 * If pebsd runs with this group as its primary one, the socket already has it. The unit may not even
-	 * be allowed to call chown.
+	 * The socket already has the group if it is pebsd's primary group. In this case do not call chown:
+	 * the unit may not permit it.
 	 */
 	if (((lstat(path, &st) < 0 || st.st_gid != entry->gr_gid) &&
 	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||

@@ -20,8 +20,8 @@ struct local_socket_words {
 /*
  * Creates the socket and the directories above it, and replaces a stale socket that nobody listens on. The
  * owner and the members of `group` (NULL: no group) may connect. Returns 0 or -errno. On an error,
- * `*ret_message` says what failed and what to do; the caller frees it, and it is NULL without memory.
- * `*ret_fd` is a non-blocking listening socket that the caller owns.
+ * `*ret_message` says what failed and what to do (NULL if memory ran out). The caller frees it. `*ret_fd` is
+ * a non-blocking listening socket that the caller owns.
  */
 int local_socket_listen(const struct local_socket_words *words, const char *path, const char *group,
 			struct local_socket *ret, int *ret_fd, char **ret_message);

@@ -71,7 +71,10 @@ static int send_to_journal(int priority, int error, const struct log_field *extr
 	return log_journal_send(fields, n, missing == 0);
 }
 
-/* The reader of a pipe or a terminal may have stopped, and so may a journal at the other end of a stream. */
+/*
+ * Never blocks for long: the reader of a pipe or a terminal may have stopped, or the journal at the other end
+ * of a stream.
+ */
 static int send_to_error(const char *message)
 {
 	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};

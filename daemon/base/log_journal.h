@@ -23,7 +23,7 @@ struct log_field;
 
 /*
  * Splits the entry into pieces, which point into the fields and into `lengths`. Returns the number of pieces.
- * The length precedes a value that has more than one line.
+ * A value of more than one line is preceded by its length.
  */
 size_t log_journal_pieces(const struct log_field *fields, size_t n, u64 lengths[static LOG_JOURNAL_FIELDS],
 			  struct iovec ret[static LOG_JOURNAL_FIELDS * LOG_JOURNAL_PIECES]);

@@ -51,8 +51,9 @@ bool log_repeats_say(struct log_repeats *repeats, int priority, const char *kind
 bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, struct log_repeat *ret);
 
 /*
- * A counter that keeps growing, such as lost samples. It is logged at once if nothing was logged in the last
- * LOG_REPEAT_NS, and afterwards as the sum of that time. {0} has logged nothing yet. Pure function.
+ * A counter that keeps growing, such as lost samples. An increase is logged at once if nothing was logged in
+ * the last LOG_REPEAT_NS. Otherwise it is added to a sum, which is logged when that time is over. {0} has
+ * logged nothing yet. Pure function.
  */
 struct log_sum {
 	bool told;
@@ -62,8 +63,8 @@ struct log_sum {
 
 /*
  * Adds `more`, which may be 0: a later call then returns the sum once the interval is over. Returns the sum
- * to log now, or 0 for nothing. `*ret_ns` is the time that the sum covers; 0: it is all new. With `at_end`,
- * the interval need not be over.
+ * to log now, or 0 for nothing. `*ret_ns` is the time over which the sum grew, or 0 if it consists of `more`
+ * alone. With `at_end`, the interval need not be over.
  */
 u64 log_sum_add(struct log_sum *sum, u64 more, u64 now_ns, bool at_end, u64 *ret_ns);
 

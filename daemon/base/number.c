@@ -13,8 +13,8 @@
 #define NSEC_PER_DAY    (24 * NSEC_PER_HOUR)
 
 /*
- * Reads the digits at the start of `text`. Returns a pointer behind them, or NULL if there are none.
- * `*ret_large` says whether the number exceeds u64.
+ * Reads the digits at the start of `text`. Returns a pointer to the byte after them, or NULL if there are
+ * none. `*ret_large` says whether the number exceeds u64.
  */
 static const char *read_digits(const char *text, u64 *ret, bool *ret_large)
 {

@@ -128,7 +128,7 @@ static size_t visible_character(const char *text, size_t *ret_width)
 
 	if (length == 0 || length == (size_t)-1 || length == (size_t)-2)
 		return 0;
-	/* Width 0: combining marks, and the controls that change the direction of the text behind them. */
+	/* Width 0: combining marks, and the controls that change the direction of the text after them. */
 	width = wcwidth(character);
 	if (width <= 0)
 		return 0;

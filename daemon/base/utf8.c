@@ -10,7 +10,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Longest form of one byte: U+FFFD and two digits. A character that stays as it is is not longer. */
+/* Longest form of one byte: U+FFFD and two digits. An unchanged character is not longer. */
 #define SHOWN_MAX 5
 
 static bool is_continuation(unsigned char byte)

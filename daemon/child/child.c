@@ -18,7 +18,7 @@
 
 #define SELF "/proc/self/exe"
 
-/* Descriptors of pebsd are close-on-exec, but those of a library may not be. */
+/* Closes all other descriptors: those of pebsd are close-on-exec, but those of a library may not be. */
 static int make_files(posix_spawn_file_actions_t *files, int socket, const int *passed, size_t n_passed)
 {
 	int r;

@@ -13,8 +13,7 @@
 #include "pebsd/types.h"
 
 /*
- * Numbers of the descriptors that the child gets besides its socket, which is standard input: from
- * CHILD_PASSED_FIRST on.
+ * Passed descriptors get the numbers from CHILD_PASSED_FIRST on in the child. Its socket is standard input.
  */
 #define CHILD_PASSED_FIRST 3
 #define CHILD_PASSED_MAX   16
@@ -42,15 +41,12 @@ struct child_wish {
  */
 int child_start(const struct child_wish *wish, struct child *ret);
 
-/*
- * Same as child_start(), but with an existing socket. The caller keeps `socket`, and the socket in `ret` is
- * closed.
- */
+/* Same as child_start(), but with an existing socket, which the caller keeps. `ret->socket` is -1. */
 int child_run(const struct child_wish *wish, int socket, struct child *ret);
 
 /*
- * For the child: returns whether the descriptor is a socket from child_start() or child_run(). If somebody
- * starts the program by hand, it is not.
+ * For the child: returns whether the descriptor is a socket from child_start() or child_run(). It is not if
+ * somebody starts the program by hand.
  */
 bool child_is_ours(int fd);
 

@@ -12,7 +12,7 @@
 
 /*
  * The process ends with its parent, and ignores signals of the terminal and the service manager. Its working
- * directory is the root. It yields to others in CPU time and when memory is short. Other processes cannot
+ * directory is the root. It yields to others in CPU time and when memory is short. Only processes of root can
  * inspect it.
  */
 void confine_begin(void);

@@ -24,7 +24,7 @@
 
 #ifdef ARCHITECTURE
 static const struct seccomp_permission of_any[] = {
-	/* These calls serve the socket to pebsd. Any other socket would have to be a passed descriptor. */
+	/* For the socket to pebsd. The child has no other socket, unless pebsd passed one. */
 	{.call = SYS_recvfrom},
 	{.call = SYS_sendto},
 	{.call = SYS_read},
@@ -34,7 +34,10 @@ static const struct seccomp_permission of_any[] = {
 	{SYS_write, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
 	{SYS_writev, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
 	{.call = SYS_brk},
-	/* A shared mapping would allow writing to a file without write(). No code is generated. */
+	/*
+	 * No PROT_EXEC: the child generates no code. No MAP_SHARED: it would allow writing to a file without
+	 * write().
+	 */
 	{SYS_mmap, {{2, SECCOMP_WITHOUT, PROT_EXEC}, {3, SECCOMP_WITHOUT, MAP_SHARED}}},
 	{SYS_mprotect, {{2, SECCOMP_WITHOUT, PROT_EXEC}}},
 	{.call = SYS_munmap},
@@ -80,7 +83,7 @@ static void statement(struct program *program, u16 code, u32 value)
 	program->list[program->n++] = (struct sock_filter){.code = code, .k = value};
 }
 
-/* `yes` and `no` are the number of statements to skip. */
+/* `yes` and `no` are the numbers of statements to skip. */
 static void branch(struct program *program, u16 comparison, u32 value, u8 yes, u8 no)
 {
 	program->list[program->n++] = (struct sock_filter){

@@ -33,11 +33,12 @@ struct seccomp_list {
 };
 
 /*
- * Restricts the calling process permanently. It needs no_new_privs. Besides the lists, it permits what every
- * such process needs: reading and examining open descriptors, messages over a connected socket, writing to
- * standard error, private memory that is not executable, waiting, signals, the time, its own ids, and
- * exiting. A build with AddressSanitizer also permits the sanitizer's calls. Any other call fails with EPERM,
- * clone3() with ENOSYS. Returns 0 or -errno. -EOPNOTSUPP: not implemented for this architecture.
+ * Restricts the calling process permanently. It needs no_new_privs. Besides the lists, it permits the calls
+ * that every such process needs: reading and examining open descriptors, messages over a connected socket,
+ * writing to standard error, private memory that is not executable, futexes, signals, the time, random
+ * numbers, its own ids, and exiting. A build with AddressSanitizer also permits the sanitizer's calls. Any
+ * other call fails with EPERM, clone3() with ENOSYS. Returns 0 or -errno. -EOPNOTSUPP: not implemented for
+ * this architecture.
  */
 int seccomp_allow(const struct seccomp_list *lists, size_t n);
 

@@ -31,7 +31,7 @@ void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, 
 	ret->read_format = COUNTS;
 	ret->sample_id_all = 1;
 	ret->wakeup_events = INT_MAX;
-	/* A cgroup's events are scheduled with its tasks. The always-on events take precedence. */
+	/* Not pinned: always-on events take precedence. A cgroup's events are scheduled with its tasks. */
 	ret->pinned = 0;
 	if (!tells_tasks)
 		return;

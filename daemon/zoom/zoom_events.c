@@ -78,7 +78,7 @@ static void member_close(struct member *member)
 	cleanup_close(&member->leader_fd);
 }
 
-/* Opens the event exactly as `ways` says, without giving up a feature. */
+/* Opens the event with exactly the features in `ways`. */
 static int open_as(const struct zoom_events *events, const struct pmu_opening *opening,
 		   const struct zoom_ways *ways, const struct zoom_cpu *cpu, struct member *ret)
 {
@@ -290,8 +290,8 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 				 .build_ids = true},
 		};
 		/*
-		 * Only IBS events select operations, and a machine with IBS has no other events. All are
-		 * therefore the same.
+		 * Only IBS events select operations, and a machine with IBS has no other events. So all
+		 * events of a zoom select the same operations.
 		 */
 		if (i > 0 && limit.operations != opening->event.settings.operations)
 			return -EINVAL;

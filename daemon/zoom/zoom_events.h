@@ -3,7 +3,7 @@
  * The events of one zoom. They are opened for one cgroup and its descendants (PERF_FLAG_PID_CGROUP) on each
  * CPU. Samples have stacks, data address, source and latency. The events also log mappings, names, forks and
  * exits of the cgroup's tasks. Each CPU has one ring, which wakes no reader. A BPF program limits the samples
- * a second and counts the samples that it leaves out.
+ * per second and counts the samples that exceed the limit.
  */
 #ifndef PEBSD_ZOOM_EVENTS_H
 #define PEBSD_ZOOM_EVENTS_H
@@ -50,8 +50,8 @@ struct zoom_events;
 
 /*
  * Opens and starts the events. Returns 0, or -errno with `ret_message` set, which the caller frees (NULL: no
- * memory). -EOPNOTSUPP means that the kernel has no perf_event for cgroups of this hierarchy, as with cgroup
- * v1. -EMFILE means too few file descriptors.
+ * memory). -EOPNOTSUPP means that the kernel or the CPU does not have the event, or has no perf_event for
+ * cgroups of this hierarchy, as with cgroup v1. -EMFILE means too few file descriptors.
  */
 int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_events **ret,
 		     char **ret_message);

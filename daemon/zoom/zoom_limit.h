@@ -32,7 +32,7 @@ int zoom_limit_fd(const struct zoom_limit *limit);
 /* Sums the counters of all CPUs from mapped memory, without a system call. */
 void zoom_limit_counts(const struct zoom_limit *limit, u64 *ret_seen, u64 *ret_limited);
 
-/* Bytes of its maps. */
+/* Bytes of the counters. */
 u64 zoom_limit_bytes(const struct zoom_limit *limit);
 
 #endif

@@ -76,9 +76,9 @@ static bool of_kernel(const struct perf_event_header *header, u64 address)
 }
 
 /*
- * Splits the chain into kernel and user frames. The kernel unwinds from the registers of the interrupt. PEBS
- * itself reports the sampled instruction. Both are mostly the same, but the interrupt comes a little later.
- * The first entry of the chain stands for the sampled instruction and is skipped.
+ * Splits the chain into kernel and user frames. The kernel unwinds from the registers of the interrupt, but
+ * PEBS itself reports the sampled instruction. The two addresses are mostly the same, but the interrupt may
+ * come a little later. The first entry of the chain stands for the sampled instruction and is skipped.
  *
  * The interrupt may hit the other mode, after a system call or a return from one. For a sample in user mode,
  * the kernel frames are then dropped. For a sample in the kernel, no entry stands for the sampled
@@ -187,7 +187,7 @@ static void select_fields(const struct event_settings *event, u64 weight, u64 so
 		ret->fields |= SAMPLE_CODE_ADDRESS;
 }
 
-/* The parser knows the length of these fields only. */
+/* A record with any other field is refused, because the parser does not know the field's length. */
 #define KNOWN                                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |   \
 	 PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |                     \

@@ -34,13 +34,13 @@ int zoom_parse(const struct perf_event_attr *attr, const struct event *event, co
 int zoom_parse_id(const u8 *record, size_t size, u64 *ret);
 
 /*
- * Replaces `user` with the call stack of the LBR if that one is deeper. Returns whether it did.
+ * Replaces `user` with the call stack of the LBR if the latter is deeper. Returns whether it did.
  *
  * The LBR's entries are calls that have not returned, the newest first. The outer frames are the places that
  * these calls were made from. `user` is as in struct zoom_sample and has room for ZOOM_STACK_MAX addresses.
  * If `in_kernel` is set, the sampled instruction is in the kernel. user[0] is then the place where the kernel
- * was entered, which is not a call, so it is kept. An address from the LBR is stored as the first byte of the
- * call plus 1. Like a return address, it lies inside the call instruction after subtracting 1.
+ * was entered, which is not a call, so user[0] is kept. An address from the LBR is stored as the first byte
+ * of the call plus 1. Like a return address, it lies inside the call instruction after subtracting 1.
  */
 bool zoom_parse_lbr(const struct perf_branch_entry *entries, size_t n, bool in_kernel, u64 *user,
 		    size_t *n_user);

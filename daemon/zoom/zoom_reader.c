@@ -23,7 +23,7 @@ struct zoom_reader {
 	struct queue questions, answers;
 	size_t n;                          /* requested and not fetched */
 	struct zoom_process_socket socket; /* used by the thread only */
-	unsigned int held;                 /* references, of owner and thread; dropping the last one frees */
+	unsigned int held; /* references: the owner's and the thread's; the last one frees this */
 	bool closing;
 };
 

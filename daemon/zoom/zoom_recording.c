@@ -18,7 +18,7 @@
 
 /* Two stores that share one budget: bytes in blocks, and stacks, each distinct one once. */
 
-/* The owner of the stores provides the storage. */
+/* The stores point to their budget, which their owner owns. */
 struct store_budget {
 	u64 bytes; /* in use */
 	u64 most;
@@ -123,7 +123,7 @@ static size_t find_place(const struct stack_store *store, const u64 *addresses, 
 	return at;
 }
 
-/* Doubles the table, which holds at most half as many stacks. Returns the same as byte_store_take(). */
+/* Doubles the table, so that it stays at most half full. Returns the same as byte_store_take(). */
 static int grow_table(struct stack_store *store)
 {
 	const size_t size = store->table_size ? store->table_size * 2 : 1024;

@@ -36,7 +36,9 @@ int zoom_recording_new(const struct zoom_about *about, size_t bytes_max, struct 
 struct zoom_recording *zoom_recording_free(struct zoom_recording *recording);
 DEFINE_CLEANUP(struct zoom_recording *, zoom_recording_free)
 
-/* The recording owns it. The caller keeps `counts` and `ended_ns` up to date. */
+/*
+ * Returns the description, which the recording owns. The caller keeps its `counts` and `ended_ns` up to date.
+ */
 struct zoom_about *zoom_recording_about(struct zoom_recording *recording);
 const struct zoom_about *zoom_recording_about_const(const struct zoom_recording *recording);
 

@@ -30,8 +30,8 @@ int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
 
 		if (page == MAP_FAILED) {
 			/*
-			 * More than RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb allow (perf_mmap()), or
-			 * more than the memory that is available.
+			 * The ring exceeds RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb (EPERM,
+			 * perf_mmap()), or the available memory (ENOMEM). Try half the size.
 			 */
 			if (errno == EPERM || errno == ENOMEM)
 				continue;

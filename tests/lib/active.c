@@ -63,14 +63,14 @@ static int adopt_all(const struct active_settings *settings, struct engine *engi
 	return 0;
 }
 
-/* Reproducible random numbers. The latencies resemble those of loads: most are low, few are high. */
+/* Reproducible random numbers: a linear congruential generator. */
 static u32 draw(u64 *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)(*state >> 33);
 }
 
-/* A load; the snoop found nothing, and the first-level TLB had the page (include/uapi/linux/perf_event.h). */
+/* A load without a snoop, whose page is in the first-level TLB (include/uapi/linux/perf_event.h). */
 #define SERVED_BY(level) (2ULL | 2ULL << 19 | 10ULL << 26 | (u64)(level) << 33)
 
 static const u64 sources[] = {SERVED_BY(1), SERVED_BY(2), SERVED_BY(3), SERVED_BY(13)};
@@ -84,6 +84,7 @@ static int hand_over(const struct active_settings *settings, struct engine *engi
 	for (u32 i = 0; r == 0 && i < settings->active; i++)
 		for (u32 k = 0; r == 0 && k < settings->samples * settings->events; k++) {
 			u32 random = draw(state);
+			/* The latencies resemble those of loads: most are low, few are high. */
 			u32 far = random % 16 == 0 ? 300 : random % 4 == 0 ? 80 : 34;
 
 			samples[n++] = (struct sample){

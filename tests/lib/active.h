@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Measures the engine over the real kernel side, with a given number of cgroups of which some have samples in
- * each collection. Run it in a separate process that has used little memory so far.
+ * each collection. The measurement runs in a child process, which inherits the caller's memory. So the caller
+ * must have used little memory so far.
  */
 #ifndef PEBSD_TEST_ACTIVE_H
 #define PEBSD_TEST_ACTIVE_H
@@ -29,7 +30,7 @@ struct active_result {
 	u64 samples;          /* samples that were injected */
 };
 
-/* Returns 0, or -errno after it printed to standard error what failed. */
+/* Returns 0 or -errno. -EIO: the child failed, and printed the error to standard error. */
 int active_run(const struct active_settings *settings, struct active_result *ret);
 
 #endif

@@ -48,7 +48,7 @@ become(char *const arguments[], const char *output, const int to[2], const int a
 	if (nowhere < 0 || out < 0 || dup2(nowhere, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		_exit(126);
 	if (to[0] >= 0) {
-		/* Move the pipes away from descriptors 3 and 4 first. */
+		/* Move the pipes away from 3 and 4 first: dup2() could overwrite one of them. */
 		int from_us = fcntl(to[0], F_DUPFD, 10), to_us = fcntl(answer[1], F_DUPFD, 10);
 
 		if (from_us < 0 || to_us < 0 || dup2(from_us, 3) < 0 || dup2(to_us, 4) < 0)

@@ -64,12 +64,12 @@ const struct bench_claim bench_claims[] = {
 	{.over = {"drain/100 of 10,000 over 100 of 100"},
 	 .told = "reading 100 active cgroups among 10,000, of 100 among 100",
 	 .at_most = 3},
-	/* 0.1 % of a core with an interval of a second. */
+	/* In us: 0.1 % of a core with an interval of a second. */
 	{.over = {"tick/1,000 cgroups, idle"}, .told = "a collection of 1,000 idle cgroups", .at_most = 1000},
 	{.over = {"start/1,000 cgroups, to the first sample accounted"},
 	 .told = "start to the first sample accounted, with 1,000 cgroups",
 	 .at_most = 150},
-	/* 10 MB, and 2.5 KB per cgroup. */
+	/* In MiB: 10 MB, and 2.5 KB for each of the 1,000 cgroups. */
 	{.over = {"memory/pebsd, 1,000 cgroups, its own"},
 	 .told = "the daemon's own memory with 1,000 active cgroups",
 	 .at_most = 11.92},

@@ -23,10 +23,13 @@ struct bench_claim {
 extern const struct bench_claim bench_claims[];
 extern const size_t n_bench_claims;
 
-/* Adds the ratios whose results were measured. Returns 0 or -ENOMEM. */
+/*
+ * Adds a result for each ratio. In a round in which a part of the ratio was not measured, the value is NAN.
+ * Returns 0 or -ENOMEM.
+ */
 int bench_claims_add(const struct bench_claim *claims, size_t n, struct bench_results *results);
 
-/* Returns the result that a claim is about, or NULL if it was not measured. */
+/* Returns the result that a claim is about, or NULL if there is none. */
 const struct bench_result *bench_claim_result(const struct bench_claim *claim,
 					      const struct bench_results *results);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The user-space side of a streaming profiler, for comparison. A thread takes samples out of a BPF ring
- * buffer and counts them with the same function as pebsd's program. It runs on another CPU than the victim.
+ * buffer and counts them with the same function as pebsd's program. The thread runs on another CPU than the
+ * victim.
  */
 #ifndef PEBSD_BENCH_RING_H
 #define PEBSD_BENCH_RING_H

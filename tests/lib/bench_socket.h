@@ -22,11 +22,11 @@ struct bench_scrape {
 
 /*
  * Gets /metrics once from a port of loopback. `gzip` allows a compressed answer. Returns 0 or -errno.
- * -EPROTO: the answer is not valid.
+ * -EPROTO: the answer is not HTTP/1.x with status 200.
  */
 int bench_scrape(u16 port, bool gzip, struct bench_scrape *ret);
 
-/* Does the same, but retries for some seconds until the endpoint answers. */
+/* Same as bench_scrape() without gzip, but retries for 10 s while the connection is refused. */
 int bench_scrape_wait(u16 port, struct bench_scrape *ret);
 
 /* Connects to a UNIX socket in the file system. Returns the descriptor or -errno. */

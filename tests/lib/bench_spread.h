@@ -37,8 +37,8 @@ enum bench_change {
 #define BENCH_LEAST_CHANGE 0.03
 
 /*
- * Returns whether B differs from A. It does only if the spreads do not overlap. With seven rounds each, two
- * equal sets differ by chance about once in 400 times, in either direction.
+ * Returns whether B differs from A: the spreads must not overlap. With seven rounds each, two equal sets
+ * differ by chance about once in 430 times in each direction.
  */
 enum bench_change bench_change_of(const struct bench_spread *a, const struct bench_spread *b,
 				  enum bench_better better);

@@ -5,7 +5,7 @@
 
 #include "bench_claims.h"
 
-/* Prints all results, the claims, and what was left out. */
+/* Prints all results with the reasons of those that were left out, and the claims. */
 void bench_text_table(FILE *out, const struct bench_results *results);
 
 /* Prints the tables of tests/bench/README.md. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel side and a collector, set up as in the daemon, for tests on the running kernel. ("Books" are the
- * ledger and what fills it.)
+ * The kernel side and a collector, set up as in the daemon, for tests on the running kernel. ("Books": the
+ * ledger and the collector that fills it.)
  */
 #ifndef PEBSD_TEST_BOOKS_H
 #define PEBSD_TEST_BOOKS_H

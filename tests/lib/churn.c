@@ -28,8 +28,8 @@
 #define LIFE_TICKS 4
 
 /*
- * If the engine's thread lags by more than this, the churn waits for it. It is a tenth of the time that
- * reclaimed slots rest.
+ * If the engine's thread lags by more than this, the churn waits for it. It is a fifth of the time for which
+ * reclaimed slots rest (COLLECT_REST_NS).
  */
 #define BEHIND_NS (20 * NSEC_PER_MSEC)
 
@@ -64,7 +64,7 @@ static u64 monotonic(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* The number of samples of cgroup `i` per injection, and their latency. */
+/* The number of samples of cgroup `i` in all, and their latency. */
 static u32 given(u32 i)
 {
 	return 2 + i % 3;
@@ -122,7 +122,7 @@ static void wait_for_engine(struct churner *churner, u64 *due_ns)
 
 	u64 now_ns = monotonic();
 
-	/* If this thread itself was held up, it does not catch up either: that would make bursts of the rate. */
+	/* If this thread was held up, it does not catch up: that would exceed the rate for a while. */
 	if (now_ns > *due_ns + BEHIND_NS) {
 		churner->result->waits++;
 		*due_ns = now_ns;
@@ -242,7 +242,7 @@ static int on_collection(sd_event_source *source, uint64_t usec, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
 
-/* Ends the loop once all slots are reclaimed. */
+/* Ends the loop after the churn, when all slots are reclaimed or DONE_TIMEOUT_NS have passed. */
 static int on_heartbeat(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct churner *churner = userdata;

@@ -29,7 +29,7 @@ struct churn_settings {
 struct churn_result {
 	u64 cgroups;    /* created and removed */
 	double seconds; /* duration */
-	u64 waits;      /* number of times that the churn waited for the engine's thread */
+	u64 waits;      /* times that the churn waited for the engine's thread, or was late itself */
 	u64 samples;    /* samples injected */
 	u64 found;      /* samples under the path of a cgroup of this run */
 	u64 nameless;   /* samples under any other path, including `unattributed` */
@@ -45,8 +45,8 @@ struct churn_result {
 };
 
 /*
- * Returns 0, or -errno after it printed to standard error what failed. -ENOTSUP: there is no cgroup2 tree in
- * which cgroups can be created.
+ * Returns 0, or -errno after printing the error to standard error. -ENOTSUP: there is no cgroup2 tree in which
+ * cgroups can be created.
  */
 int churn(const struct churn_settings *settings, struct churn_result *ret);
 

@@ -246,7 +246,7 @@ struct coverage coverage_ratio(const struct coverage_settings *settings, enum co
 	for (unsigned i = 0; i < settings->draws; i++) {
 		struct estimate estimate;
 
-		/* After that many new windows, little is left of the previous draw's baseline. */
+		/* After this number of new windows, little is left of the previous draw's baseline. */
 		for (unsigned j = 0; j < 3 * half_life; j++) {
 			draw_tally(&law, metric, n, &tally);
 			now_ns += RATIO_WINDOW_NS;

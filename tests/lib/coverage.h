@@ -54,7 +54,7 @@ struct coverage coverage_mean(const struct coverage_settings *settings, const st
 
 struct coverage coverage_share(const struct coverage_settings *settings, u64 n, double p);
 
-/* Expects `expected` samples in all, spread evenly over the weights. */
+/* Draws `expected` samples on average, spread evenly over the weights. */
 struct coverage coverage_rate(const struct coverage_settings *settings, double expected, const u64 *weights,
 			      unsigned n_weights);
 

@@ -18,7 +18,7 @@
 
 /*
  * The daemon's data: a long text that depends on its format and on `sequence`, and JSON. Also counts how
- * often each was rendered.
+ * often a text and JSON were rendered.
  */
 struct endpoint_figures {
 	u64 sequence;
@@ -48,11 +48,11 @@ void endpoint_start(struct endpoint *server);
 struct listen_address endpoint_loopback(u16 port);
 void endpoint_start_on(struct endpoint *server, const struct listen_address *listen);
 
-/* Does the same with another source, and with configured host names. */
+/* Same as endpoint_start_on(), but with another source and configured host names. */
 void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
 			 const struct http_source *source, const char *hosts);
 
-/* Does the same, but clients are told apart by their loopback address instead of their user. */
+/* Same as endpoint_start(), but distinguishes clients by their loopback address instead of their user. */
 void endpoint_start_by_address(struct endpoint *server);
 
 /* Returns the port that the endpoint is bound to. */

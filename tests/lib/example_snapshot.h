@@ -10,15 +10,15 @@ void example_add(struct figures *figures, u64 n, enum source source, u32 latency
 		 enum snoop snoop, enum tlb tlb);
 
 /*
- * A replay of 14 loads of 1,725 cycles without periods: 13 of comm:kstaled, and one of comm:evil\e[2J. It
- * lives as long as the process. Only one caller may use it, and may change it.
+ * A replay of 14 loads with 1,725 cycles in all, without periods: 13 of comm:kstaled, and one of
+ * comm:evil\e[2J. The snapshot lives as long as the process. Only one caller may use it, and may change it.
  */
 struct snapshot *example_replay(void);
 
 /*
- * The same for a live machine: two core PMUs, weights, and losses. The cgroup /system.slice/db.service has 10
- * loads of 400 cycles from remote memory, half of them HITM, and 1 load on cpu_atom. The cgroup / has 90
- * loads of 20 cycles from L1.
+ * Same as example_replay(), but a live machine: two core PMUs, weights, and losses. The cgroup
+ * /system.slice/db.service has 5 loads of 400 cycles from remote memory, 5 from a remote cache (HITM), and 1
+ * load on cpu_atom. The cgroup / has 90 loads of 20 cycles from L1.
  */
 struct snapshot *example_perf(void);
 

@@ -20,7 +20,7 @@ struct kernel *fake_kernel_new(const struct kernel_settings *settings);
  * Returns 0 if no slot is free.
  */
 u32 fake_kernel_born(struct kernel *kernel, u64 id, u64 parent_id, const char *name);
-/* Does the same in a given free slot. */
+/* Same as fake_kernel_born(), but in the given free slot. */
 void fake_kernel_born_in(struct kernel *kernel, u32 slot, u64 id, u64 parent_id, const char *name);
 void fake_kernel_died(struct kernel *kernel, u32 slot, u64 now_ns);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Zooms, profiles and names that the test chooses, instead of those of a running daemon. A program that uses
- * anything here gets these functions of zooms.h, profile/ and symbols.h instead of the real ones.
+ * anything here gets these functions of zooms.h, profile/, symbols.h and memory_nodes.h instead of the real
+ * ones.
  */
 #ifndef PEBSD_FAKE_ZOOMS_H
 #define PEBSD_FAKE_ZOOMS_H

@@ -21,7 +21,7 @@
 
 #define REQUEST   "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define STEP_MS   500  /* time between two bytes of a client that sends or reads one at a time */
-#define RECEIVING 4096 /* receive buffer of a client in the kernel, which takes little more */
+#define RECEIVING 4096 /* SO_RCVBUF of a client: the kernel holds little that the client does not read */
 #define EVENTS    64
 
 struct client {
@@ -57,7 +57,7 @@ static u64 now_ms(void)
 	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / NSEC_PER_MSEC;
 }
 
-/* Leaves the client without a connection if it cannot connect now. */
+/* Starts to connect the client. If that fails, the client has no connection (fd -1). */
 static void enter(struct crowd *crowd, struct client *client)
 {
 	const struct sockaddr_in address = {.sin_family = AF_INET,
@@ -99,7 +99,7 @@ static void greet(struct crowd *crowd, struct client *client)
 		(void)!send(client->fd, REQUEST, strlen(REQUEST), MSG_NOSIGNAL);
 }
 
-/* Sends or reads one byte, according to the client's kind. */
+/* Sends or reads one byte, according to the client's kind. First connects a client without a connection. */
 static void step(struct crowd *crowd, struct client *client)
 {
 	char byte;
@@ -138,7 +138,10 @@ static void run(struct crowd *crowd)
 	for (unsigned int i = 0; i < crowd->n; i++)
 		enter(crowd, &crowd->clients[i]);
 	while (poll(&line, 1, 0) == 0) {
-		/* Clients take their steps one after the other, as they would by chance. */
+		/*
+		 * Spread the clients' steps evenly over STEP_MS: clients that are not synchronized do not
+		 * step all at once either.
+		 */
 		u64 due = (now_ms() - begun) * crowd->n / STEP_MS;
 
 		take_events(crowd);

@@ -35,7 +35,10 @@ const char *http_crowd_name(enum http_crowd_kind kind);
  */
 int http_crowd_start(const struct http_crowd_settings *settings, struct http_crowd *ret);
 
-/* Waits at most `wait_ms` until each client has been connected once. Returns how many have been. */
+/*
+ * Waits at most `wait_ms` until each client has been connected once. Returns the number of clients, or 0 on a
+ * timeout.
+ */
 unsigned int http_crowd_wait(struct http_crowd *crowd, int wait_ms);
 
 /* Ends the process. Returns how many connections the server has closed, or 0 if that is unknown. */

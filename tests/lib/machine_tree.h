@@ -32,7 +32,7 @@ void machine_tree(const char *root, const struct machine_core *core);
 
 /*
  * Writes the core PMUs of a hybrid CPU in the kernel's order: cpu_atom, cpu_core, cpu_lowpower. Their
- * mem-loads and mem-stores have no line end, but NULs behind the text, as events_hybrid_sysfs_show() returns
+ * mem-loads and mem-stores have no line end, but NULs after the text, as events_hybrid_sysfs_show() returns
  * them.
  */
 void machine_tree_hybrid(const char *root, const struct machine_core *cores, size_t n);

@@ -24,7 +24,7 @@ void memory_fixture_close(struct memory_fixture *fixture);
 /* Makes the access at the current time. */
 struct retired memory_fixture_access(struct memory_fixture *fixture, struct access access);
 
-/* A load and a store in a large page: once the page was used, TLBs have no influence. */
+/* A load and a store in a large page: after the first access to the page, TLBs have no influence. */
 struct retired memory_fixture_load(struct memory_fixture *fixture, u64 address);
 struct retired memory_fixture_store(struct memory_fixture *fixture, u64 address);
 
@@ -35,8 +35,8 @@ struct retired memory_fixture_later(struct memory_fixture *fixture, u64 address)
 void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines, u64 stride);
 
 /*
- * Expects an access to find its line at this place, and the other cores to give this answer. Evaluates to the
- * access itself.
+ * Expects `load` to find its line at the place `at`, and the other cores to answer `found`. Evaluates to
+ * `load`.
  */
 #define expect_found(load, at, found)                                                                  \
 	({                                                                                             \

@@ -12,7 +12,7 @@
 #define THRESHOLD   30   /* cycles */
 #define BIN         5.0  /* seconds */
 #define PERIOD      1000.0
-#define UTILIZED    0.9 /* utilization above which a queue does not grow any more */
+#define UTILIZED    0.9 /* utilization above which a queue no longer grows */
 #define SAMPLES_LOW 8   /* a bin with fewer samples has no latency */
 
 #define STORY_TEXT_(name, text) text,
@@ -187,7 +187,10 @@ static void make_plan(struct random *random, enum neighbour_story story, size_t 
 	double busy[NEIGHBOUR_WORLD_BINS];
 
 	*plan = (struct plan){.story = story};
-	/* Streaming and pointer-chase are the workloads that use memory most. */
+	/*
+	 * The culprit and the cgroups of a crowd get the workloads that use memory most: streaming and
+	 * pointer-chase.
+	 */
 	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++)
 		plan->kind[c] =
 			story == STORY_CROWD ? WORKLOAD_POINTER_CHASE : random_below(random, WORKLOAD_COUNT);
@@ -215,8 +218,8 @@ static double lines(const struct neighbour_loads *loads, unsigned kind)
 }
 
 /*
- * Sets `ret` to the factor by which shared levels are slower in each bin: 1 / (1 - utilization). It is 1 if
- * nobody uses the memory.
+ * Sets `ret` to the factor by which shared levels are slower in each bin: 1 / (1 - utilization), with a
+ * utilization of at most UTILIZED.
  */
 static void queue(const struct neighbour_loads *loads, const struct plan *plan, double *ret)
 {

@@ -3,9 +3,9 @@
  * Simulates a node with cgroups that share its L3 and memory, to test the ranking of neighbours that slow
  * others down.
  *
- * The latency and data source of a cgroup's loads are sampled from the workloads of the hardware model. Their
- * number varies from bin to bin. Loads served beyond the core's own caches wait longer the more all cgroups
- * request, as in a queue (M/M/1). The simulation is deterministic for a seed.
+ * The latency and data source of a cgroup's loads are sampled from the workloads of the hardware model. The
+ * number of loads varies from bin to bin. Loads served beyond the core's own caches wait longer the more all
+ * cgroups request, as in a queue (M/M/1). The simulation is deterministic for a seed.
  */
 #ifndef PEBSD_NEIGHBOUR_WORLD_H
 #define PEBSD_NEIGHBOUR_WORLD_H

@@ -186,7 +186,7 @@ void notify_socket_pass_these(const struct notify_stored *stored, size_t n)
 		free(names);
 		return;
 	}
-	/* Move them out of the way first. */
+	/* Move the descriptors to higher numbers first, so that dup2() overwrites none of them. */
 	for (size_t i = 0; i < n; i++) {
 		fds[i] = fcntl(stored[i].fd, F_DUPFD_CLOEXEC, first + (int)n);
 		cr_assert_geq(fds[i], 0);

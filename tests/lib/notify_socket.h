@@ -44,7 +44,7 @@ size_t notify_socket_count(struct notify_socket *socket, const char *name);
  */
 void notify_socket_pass(const struct notify_socket *socket);
 
-/* Does the same for descriptors that the caller gives. */
+/* Same as notify_socket_pass(), but for descriptors that the caller gives. */
 void notify_socket_pass_these(const struct notify_stored *stored, size_t n);
 
 #endif

@@ -31,7 +31,7 @@ int own_mounts(void)
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return -errno;
-	/* A child does this, so that this process keeps its root. */
+	/* Entering the namespace changes the root, so a child enters it. */
 	pid = fork();
 	if (pid < 0)
 		return -errno;

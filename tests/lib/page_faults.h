@@ -13,7 +13,7 @@
 /* Loads `return 0;` as a perf_event program. Returns its descriptor or -errno. */
 int page_faults_program(void);
 
-/* Does the same, but the program counts its runs in memory that is mapped at `*ret_runs`. */
+/* Same as page_faults_program(), but the program counts its runs in memory mapped at `*ret_runs`. */
 int page_faults_counting_program(const u64 **ret_runs);
 
 /*

@@ -111,7 +111,7 @@ static const char *parse_type(struct parser *parser, const char *line)
 	return NULL;
 }
 
-/* Returns the part of `name` behind the family's name, or NULL if the name does not belong to the family. */
+/* Returns the part of `name` after the family's name, or NULL if the name does not belong to the family. */
 static const char *suffix_of(const struct parser *parser, const char *name)
 {
 	const char *family = current(parser);
@@ -130,7 +130,7 @@ static bool goes_with_type(const struct parser *parser, const char *suffix)
 	return strcmp(suffix, strcmp(parser->type, "info") == 0 ? "_info" : "") == 0;
 }
 
-/* Reads from behind the opening brace. Sets `*ret_end` behind the closing one. */
+/* Reads the labels from the byte after the opening brace on. `*ret_end` is the byte after the closing one. */
 static const char *parse_labels(const char *at, struct labels *labels, const char **ret_end)
 {
 	mbstate_t state = {0};

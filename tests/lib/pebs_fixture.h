@@ -49,7 +49,7 @@ struct pebs_fixture {
 void pebs_fixture_open(struct pebs_fixture *fixture, const char *machine);
 
 /*
- * Sets the maximum and the threshold to this many records behind the base of the buffer, and the index to the
+ * Sets the maximum and the threshold to this many records after the base of the buffer, and the index to the
  * base.
  */
 void pebs_fixture_buffer(struct pebs_fixture *fixture, u32 records, u32 threshold);

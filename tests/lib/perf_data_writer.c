@@ -86,7 +86,7 @@ static void put_padded(struct buffer *buffer, const char *text)
 	put(buffer, zeros, -size & 7);
 }
 
-/* Writes a string in perf's format: a length, then that many bytes, padded. */
+/* Writes a string in perf's format: a length, which is a multiple of 64, and the text with NULs up to it. */
 static void put_string(struct buffer *buffer, const char *text)
 {
 	static const char zeros[64];

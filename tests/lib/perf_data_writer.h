@@ -12,7 +12,7 @@
 
 #include "pebsd/types.h"
 
-/* Not defined in perf_event.h of Linux 6.1. */
+/* PERF_SAMPLE_BRANCH_COUNTERS, which perf_event.h of Linux 6.1 does not define. */
 #define WRITER_BRANCH_COUNTERS (1U << 19)
 
 /* Types of the records that perf itself writes. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A simulated machine for the governor ("plant" as in control theory): CPUs with random samples at given
- * rates, each of which takes some time, and a kernel that throttles. The same seed gives the same results.
+ * rates, a cost for each sample, and a kernel that throttles. The same seed gives the same results.
  *
  * With `hz`, the kernel throttles by the tick, and the governor's inputs come from each CPU's counts, as in
  * the daemon. Without `hz`, a whole interval is throttled at once, which is faster.
@@ -60,9 +60,9 @@ void plant_open(struct plant *plant);
 void plant_close(struct plant *plant);
 
 /*
- * Simulate one interval. The governor's new periods apply from the next interval on. They return the largest
- * cost of a class, as a multiple of the budget. During `part` of the interval, events have the rate `before`
- * instead of their own; this works only without `hz`.
+ * Simulate one interval. The governor's new periods apply from the next interval on. Both functions return
+ * the largest cost of a class, as a multiple of the budget. During `part` of the interval, events have the
+ * rate `before` instead of their own; this works only without `hz`.
  */
 double plant_step(struct plant *plant);
 double plant_step_from(struct plant *plant, double before, double part);

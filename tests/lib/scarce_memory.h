@@ -12,7 +12,7 @@
 /* One allocation fails after `n` more allocations. */
 void scarce_memory_after(size_t n);
 
-/* Stops that. Returns whether an allocation has failed. */
+/* Ends the effect of scarce_memory_after(). Returns whether an allocation has failed. */
 bool scarce_memory_end(void);
 
 #endif

@@ -76,7 +76,7 @@ static int connect_to(struct service_manager *manager, const char *address)
 	cr_assert_geq(sd_bus_set_address(bus, address), 0);
 	cr_assert_geq(sd_bus_set_bus_client(bus, 1), 0);
 	r = sd_bus_start(bus);
-	/* This waits for the reply of the dbus-daemon. */
+	/* Unlike sd_bus_start(), this call waits for a reply of the dbus-daemon. */
 	if (r >= 0)
 		r = sd_bus_request_name(bus, "org.freedesktop.systemd1", 0);
 	if (r >= 0)

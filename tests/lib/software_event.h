@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Software events for the perf_event program (its "door"): they run the same program without a PMU. */
+/*
+ * Software events with pebsd's perf_event program attached. They run the same program as PEBS events, but
+ * need no PMU.
+ */
 #ifndef PEBSD_TEST_SOFTWARE_EVENT_H
 #define PEBSD_TEST_SOFTWARE_EVENT_H
 

@@ -27,8 +27,8 @@ struct terminal_cell {
 };
 
 /*
- * Returns NULL and sets errno if the program cannot be started. terminal_free() ends the program and its
- * children.
+ * Returns NULL and sets errno if no child can be created. A program that cannot be executed ends with exit
+ * code 127. terminal_free() ends the program and its children.
  */
 struct terminal *terminal_run(const struct terminal_settings *settings, const char *program,
 			      char *const *arguments);

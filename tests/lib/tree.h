@@ -13,7 +13,7 @@ void tree_remove(char *root);
 void tree_write(const char *root, const char *path, const char *text);
 void tree_write_bytes(const char *root, const char *path, const void *bytes, size_t n);
 
-/* Does the same for a file of a PMU: tree_pmu(root, "cpu", "format/event", "config:0-7"). */
+/* Same as tree_write(), for a file of a PMU: tree_pmu(root, "cpu", "format/event", "config:0-7"). */
 void tree_pmu(const char *root, const char *pmu, const char *file, const char *text);
 
 /* Writes the core PMU of Skylake, on CPUs 0 to 3. Trees of other CPUs differ from it in one or two files. */

@@ -235,7 +235,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"files\":[{\"alert\":3,", "\"files\":[{\"alert\":17,", "order");
 }
 
-/* As objects of json-c, the values would take a hundred times the memory of their text. */
+/* json-c's objects can take hundreds of times the memory of their text (JSON_VALUES_MAX). */
 Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 {
 	static const char begin[] = "{\"version\":1,\"boot\":\"0\",\"next_alert\":1,\"alerts\":[0",
@@ -255,7 +255,7 @@ Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 	cr_expect_str_eq(wrong, "it has more values than any state of alerts");
 }
 
-/* The owner of a cgroup chooses its name. */
+/* The owner of a cgroup chooses its name, so these characters must not count as values. */
 Test(act_store, commas_and_brackets_in_names_are_no_values)
 {
 	static char cgroup[4096];
@@ -339,7 +339,7 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 		cr_assert_not_null(message);
 		cr_expect_not_null(strstr(message, "kept as state.json.bad"), "%s", message);
 		cr_assert_geq(store.next_number, (u64)begun, "numbers that were given begin at 1");
-		/* time() reads a coarse clock that may be one tick behind. */
+		/* The clock of time() may be one tick behind the clock that pebsd reads. */
 		cr_assert_leq(store.next_number, (u64)time(NULL) + 1);
 		cr_assert_eq(store.n_memories, 0);
 		cr_assert_gt(asprintf(&path, "%s/state.json.bad", root), 0);

@@ -27,7 +27,7 @@ Test(cgroup_memory_limit, the_smallest_of_the_cgroup_and_those_above_it_counts)
 	tree_remove(root);
 }
 
-/* In a container the mount often shows its own cgroup as the root. */
+/* In a container, the root of the cgroup mount is often the container's own cgroup. */
 Test(cgroup_memory_limit, the_root_of_the_mount_may_be_the_cgroup)
 {
 	char *root = tree_new();

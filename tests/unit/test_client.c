@@ -19,8 +19,8 @@ static char path[64];
 static pid_t child;
 
 /*
- * Receives one call, sends `bytes` in pieces of `piece`, and then hangs up. If `stay` is set, it stays for a
- * while.
+ * Receives one call, sends `bytes` in pieces of `piece`, and closes the connection. With `stay`, the
+ * connection stays open instead.
  */
 static void serve(const char *bytes, size_t length, size_t piece, bool stay)
 {

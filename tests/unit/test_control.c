@@ -189,7 +189,7 @@ Test(control, top_with_window_order_and_limit)
 	cr_expect_eq(backend.releases, 4, "no answer holds a snapshot's memory");
 }
 
-/* Makes `n` cgroups whose paths are as long as the kernel allows. */
+/* Makes `n` cgroups with paths of 4,000 bytes, close to PATH_MAX. */
 static void make_many(size_t n)
 {
 	struct snapshot *example = example_perf();

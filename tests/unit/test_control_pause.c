@@ -163,7 +163,7 @@ Test(control_pause, a_pause_out_of_range_is_named)
 	cr_expect_eq(backend.pauses, 0);
 }
 
-/* The answer to a call as user and group 65534. `more` is one more group, unless it is 0. */
+/* Makes a call as user and group 65534, and copies the answer. `more` is a supplementary group (0: none). */
 static void ask_as_other(const char *text, gid_t more, char answer[256])
 {
 	int pair_answer[2];

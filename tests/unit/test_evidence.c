@@ -39,7 +39,7 @@ static enum verdict by_bounds(const struct rule *rule, const struct limits *limi
 	return VERDICT_BETWEEN;
 }
 
-/* A random number of samples from 0 to 100,000, in one bucket, two, or a group of them. */
+/* A random number of samples from 0 to 100,000, in a group of 1 to 40 adjacent buckets. */
 static struct tally random_tally(u64 *state)
 {
 	static const u64 most[] = {1, 10, 100, 1000, 10000, 100000};
@@ -206,8 +206,8 @@ Test(evidence, counts_that_change_the_verdict)
 
 	cr_assert_eq(evidence_new(&evidence), 0);
 	/*
-	 * The bounds of a median of 20 are ranks 6 and 15. So 15 above the threshold are a breach, and at
-	 * most 5 are clear.
+	 * The bounds of a median of 20 are ranks 6 and 15. So 15 samples above `threshold` are a breach, and
+	 * at most 5 above `clear` are clear.
 	 */
 	expect_counts(evidence, &rule, 20, 15, 5);
 	rule.below = true;

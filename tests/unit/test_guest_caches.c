@@ -32,7 +32,7 @@ static void fixture_open(struct fixture *ret, u64 node_bytes)
 
 static void fixture_close(struct fixture *fixture)
 {
-	/* The plugin never frees this: it lives as long as QEMU. */
+	/* The plugin never frees its memory, which it needs as long as QEMU runs. */
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		free(fixture->caches->memory[cpu]);
 	free(fixture->caches->directory);

@@ -27,7 +27,7 @@ union address {
 	struct sockaddr_storage room;
 };
 
-/* Listens on that address and any free port. */
+/* Listens on the address `text` and any free port. */
 static int listen_on(const char *text, union address *ret)
 {
 	socklen_t length = sizeof(*ret);
@@ -139,7 +139,7 @@ Test(http_owner, without_the_kernels_word_it_is_the_address)
 	int client = connect_to(&address), gone;
 
 	expect(accept_owner(listener, -1), HTTP_OWNER_IPV4, INADDR_LOOPBACK);
-	/* The kernel does not know a client that has left. Bytes that are still unread are not an answer. */
+	/* The kernel does not know the user of a client that has left. */
 	gone = connect_to(&address);
 	(void)setsockopt(gone, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	(void)close(gone);

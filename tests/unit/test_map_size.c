@@ -26,8 +26,8 @@ Test(map_size, of_a_server_that_samples_loads)
 }
 
 /*
- * At most 2.5 KiB for each slot, stripe and event with latency, besides the maps whose size depends on the
- * slots alone.
+ * The size grows by a record (2.5 KiB with latency) and its mark for each slot, stripe and event, besides the
+ * maps whose size depends on the slots alone.
  */
 Test(map_size, grows_with_what_it_is_said_to)
 {

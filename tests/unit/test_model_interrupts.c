@@ -169,7 +169,10 @@ Test(model_interrupts, counters_that_overflow_together_make_one_interrupt)
 	expect_none(&fixture);
 }
 
-/* The same with an assist in between: two counters overflow, and the counter between them has its assist. */
+/*
+ * Two counters overflow together, and a counter between them has its assist. The overflows cause one
+ * interrupt.
+ */
 Test(model_interrupts, counters_that_overflow_together_round_an_assist_make_one_interrupt)
 {
 	struct pebs_fixture fixture;
@@ -258,8 +261,8 @@ Test(model_interrupts, global_ovf_ctrl_clears_the_bits_written)
 }
 
 /*
- * 18.8.1.1: both interrupts may come together. The handler reads the core and the uncore status to
- * distinguish them.
+ * 18.8.1.1: a core and an uncore interrupt may come together. The handler reads the core and the uncore
+ * status to distinguish them.
  */
 Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the_status_registers)
 {
@@ -280,7 +283,7 @@ Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
 	expect_interrupt(&fixture, INTERRUPT_UNCORE, STATUS_UNCORE);
 
-	/* The uncore's status has a register of its own to clear it. */
+	/* The uncore's status is cleared only through a register of its own. */
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_OVF_CTRL, core);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS), uncore);
 	pebs_fixture_write(&fixture, MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, uncore);

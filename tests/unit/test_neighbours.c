@@ -195,7 +195,7 @@ Test(neighbours, its_own_bursts_are_its_own)
 	cr_expect_eq(found.n, CGROUPS - 1, "shown nevertheless");
 }
 
-/* Another cgroup bursts with the victim, but less regularly. It is not named for that. */
+/* Another cgroup bursts in the same bins as the victim, but with random height. It must not be named. */
 Test(neighbours, who_follows_the_victim_is_not_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
@@ -233,7 +233,7 @@ Test(neighbours, nobody_is_named_beside_the_victim_itself)
 	cr_expect_eq(count_named(&found), 0);
 }
 
-/* A cgroup agrees equally well at a different lag, which shows what chance alone can do here. */
+/* A cgroup agrees equally well at a different lag. So chance alone can do it, and more strength is needed. */
 Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
 {
 	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
@@ -561,7 +561,10 @@ Test(neighbours, what_chance_reaches)
 	double white, slow;
 
 	for (size_t i = 0; i < 400; i++) {
-		/* The autocorrelations of the two series never have the same sign. */
+		/*
+		 * The products of the two autocorrelations sum to less than 0, so all bins count as
+		 * independent.
+		 */
 		latency[i] = i % 2 ? 1 : -1;
 		traffic[i] = i / 4 % 2 ? 1 : -1;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reader that checks the endpoint in other tests must be able to refuse. */
+/* The reader that checks the endpoint in other tests must refuse malformed metrics. */
 #include <criterion/criterion.h>
 #include <locale.h>
 

@@ -140,7 +140,7 @@ Test(perf_data, trailers_of_several_events_are_told_apart_by_id)
 	perf_data_free(data);
 }
 
-/* The payload behind a record is not a record. Its bytes would be read as samples. */
+/* The payload after a record is not a record. A reader that does not skip it takes its bytes for samples. */
 Test(perf_data, payloads_behind_records_are_left_out)
 {
 	for (enum offer_way way = OFFER_FILE; way <= OFFER_PIPE; way++) {

@@ -65,7 +65,7 @@ static int do_what_any_may(int pair[2])
 		return 1;
 	if (send(pair[0], "x", 1, 0) != 1 || read(pair[1], &byte, 1) != 1)
 		return 2;
-	/* Whether the C library uses another system call for fstat() depends on its version. */
+	/* Not fstat(): with some versions of the C library it is another system call. */
 	if (syscall(SYS_fstat, pair[0], &status) < 0 || fcntl(pair[0], F_GETFL) < 0)
 		return 3;
 	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

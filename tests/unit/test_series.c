@@ -427,8 +427,8 @@ static void scrape(const struct series_table *table, struct seen *seen, size_t *
 }
 
 /*
- * A scraper comes at each of 1,000 steps. In these, other paths become loud, and paths are born, die and come
- * back. Up to 20 minutes pass between two steps. No series may ever fall, and the scraper must see all
+ * A scraper comes at each of 1,000 steps. At each step, other paths become loud, and paths are born, die and
+ * come back. Up to 20 minutes pass between two steps. No series may ever fall, and the scraper must see all
  * samples.
  */
 Test(series, a_thousand_random_promotions_births_and_deaths)
@@ -516,8 +516,8 @@ static double collections_take(const struct series_input *inputs, size_t n, size
 }
 
 /*
- * As many paths as a large machine may have. The time of a collection must not grow with the number of listed
- * series.
+ * As many paths as a large machine may have. A collection with 10,000 listed series must take less than four
+ * times as long as one with 10.
  */
 Test(series, many_series_take_no_long_time)
 {

@@ -34,7 +34,7 @@ static void teardown(void)
 
 TestSuite(snapshot, .init = setup, .fini = teardown);
 
-/* Adds samples of L2 with 10 cycles and period 1 each, as a collection would. */
+/* Adds samples of L2 with a latency and a weighted latency of 10 cycles each, as a collection would. */
 static void count(struct ledger_entry *entry, u64 samples)
 {
 	struct figures figures = {0};
@@ -323,7 +323,7 @@ static size_t heap_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Plain figures take 5 KB for each cgroup and event. */
+/* Plain figures would take 5 KB for each cgroup and event. */
 Test(snapshot, of_many_cgroups_is_small)
 {
 	const size_t n = 1000;

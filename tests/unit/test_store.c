@@ -159,7 +159,7 @@ static void take_what_was_passed(void)
 	EXPECT(store_take(store, "map-1-a") == -ENOENT);
 	EXPECT(strcmp(store_nth(store, 1), "map-1-twice") == 0);
 	/*
-	 * Two descriptors with the same name and one of another layout are left, and are dropped. A socket
+	 * store_drop_rest() drops two descriptors with the same name and one of another layout. A socket
 	 * stays for the code that takes it.
 	 */
 	store_drop_rest(store);

@@ -9,7 +9,7 @@
 
 /*
  * Not UTF-8: an invalid byte, an overlong form, a surrogate, a value beyond the last character, a cut
- * character. U+FFFD itself is also escaped.
+ * character. Noncharacters and U+FFFD itself are also escaped.
  */
 Test(utf8, names_and_how_they_are_shown)
 {

@@ -725,7 +725,7 @@ static bool one_is_let_go_and_one_is_not(void)
 	return true;
 }
 
-/* If other processes take the CPU for a second, the clients of this test do not read at the intended times. */
+/* If other processes take the CPU for a second, the clients read too late, and the test tries again. */
 Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
 {
 	for (int i = 0; i < 8; i++) {

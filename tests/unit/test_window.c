@@ -450,7 +450,10 @@ static void run_model(size_t max_bytes)
 	if (max_bytes >= 1 << 20) {
 		cr_expect_eq(held, COLLECTIONS);
 	} else {
-		/* A collection takes less than 2 KiB here, and less than 4 KiB with the space for growth. */
+		/*
+		 * A collection takes less than 2 KiB here, and less than 4 KiB with the space for growth, so
+		 * more collections than this fit.
+		 */
 		cr_expect_lt(held, COLLECTIONS);
 		cr_expect_gt(held, max_bytes / 8192);
 	}

@@ -81,7 +81,10 @@ Test(zoom_attr, one_event_of_a_ring_tells_of_tasks)
 	cr_expect_eq(attr.config, 0x8203);
 	cr_expect_eq(attr.sample_period, 0);
 	cr_expect_not(attr.pinned || attr.mmap || attr.task);
-	/* The attributes of the other event of the group are used to parse its trailer. */
+	/*
+	 * The parser uses the attributes of the leader's sampling event for the leader's records, too. So
+	 * both need the same trailer.
+	 */
 	cr_expect(attr.sample_id_all);
 	cr_expect_eq(attr.sample_type,
 		     PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);

@@ -48,8 +48,8 @@ static int fail(enum opener_trouble trouble)
 	hang_up();
 	client.trouble = trouble;
 	/*
-	 * A missing socket or permission is not a failure of pebsd-opener, and finding it out again costs
-	 * little.
+	 * No pause if the socket or the permission is missing: it is not a failure of pebsd-opener, and
+	 * another request costs little.
 	 */
 	if (trouble != OPENER_NO_SOCKET && trouble != OPENER_NOT_OURS)
 		client.not_before_ns = now_ns() + (OPENER_PAUSE_MS * NSEC_PER_MSEC

@@ -6,7 +6,7 @@
 #include "origin/perf/perf_mmap.h"
 #include "pebsd/records.h"
 
-/* The minimum of perf_cost_slots(), which the daemon uses too (sampling_tree.c). */
+/* The lowest result of perf_cost_slots(), which the daemon also uses (sampling_tree.c). */
 #define SLOTS_AUTO_MIN 512
 
 /* Returns the size of the maps if `hot_cgroups` cgroups have hot tables. */

@@ -146,7 +146,10 @@ void perf_cpu_read(struct perf_cpu *event, bool started)
 	perf_outage_note(&event->outage, n == 0, now_ns());
 	if (n != (ssize_t)sizeof(values))
 		return;
-	/* The time of an enabled event goes on, whether it is on a counter or not. */
+	/*
+	 * `enabled_ns` of an enabled event grows even without a counter. If it did not grow, the event is
+	 * detached.
+	 */
 	event->detached = started && values.enabled_ns == event->read_enabled_ns;
 	event->read_enabled_ns = values.enabled_ns;
 	cpu_take(event, &(struct perf_reading){
@@ -208,9 +211,10 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
 }
 
 /*
- * Reads the page again after the count. A CPU that was idle until now may have had samples in between, and
- * the count must be compared with the page that belongs to it. If the page has no counter number,
- * perf_cpu_update() reads the count regularly, and the last one is good enough.
+ * Reads the page again after the count. A CPU that was idle until the first reading of the page may have
+ * taken samples before the count was read, and the count must be compared with a page that includes them. If
+ * the page has no counter number, perf_cpu_update() reads the count regularly, and the last one is good
+ * enough.
  */
 bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns, bool last)
 {

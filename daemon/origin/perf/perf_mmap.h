@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The mapped pages of an event: its header page, and a ring of data pages for the kernel's records of
- * throttling. The ring wakes no process. No sample is written to it, because the event's program returns 0
- * (bpf_overflow_handler, kernel/events/core.c, Linux 6.1 and 6.12).
+ * throttling. The ring wakes no process. An overflow writes no sample to it, because the event's program
+ * returns 0 (bpf_overflow_handler, kernel/events/core.c, Linux 6.1 and 6.12).
  */
 #ifndef PEBSD_PERF_MMAP_H
 #define PEBSD_PERF_MMAP_H

@@ -146,7 +146,10 @@ void planner_mark_collisions(const struct planner *planner, const struct pmu_cor
 			struct pmu_opening *one = &plan->openings[i];
 			const struct pmu_opening *other = &plan->openings[j];
 
-			/* Two multiplexed openings never run at the same time. */
+			/*
+			 * Two openings collide only if one is pinned: multiplexed ones never run at the same
+			 * time.
+			 */
 			if (i != j && strcmp(one->event.pmu, core->pmu) == 0 &&
 			    strcmp(other->event.pmu, core->pmu) == 0 && (one->pinned || other->pinned))
 				one->collides = true;

@@ -93,8 +93,9 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 
 /*
  * replay_name() returns the name of a recording for messages. replay_real_time() returns false if the
- * recording does not say how its clock relates to CLOCK_REALTIME. After perf record --clockid it does, and
- * *ret_offset_ns is to be added to its clock. `recording` is that of struct replay_moment.
+ * recording does not say how its clock relates to CLOCK_REALTIME. A recording by perf record --clockid does.
+ * The sum of a time in the recording and *ret_offset_ns is then a time of CLOCK_REALTIME. `recording` is the
+ * index in struct replay_moment.
  */
 const char *replay_name(const struct replay *replay, u32 recording);
 bool replay_real_time(const struct replay *replay, u32 recording, s64 *ret_offset_ns);
