@@ -21,9 +21,9 @@ struct hot_place {
 	u64 address;
 	u64 weight, weight_error;
 	u64 samples, samples_error;
-	u64 hitm;      /* lines only: samples that met a modified copy while in the table; a lower bound */
+	u64 hitm;      /* lines only: HITM samples while the line was in the table; a lower bound */
 	u32 hitm_cpus; /* CPUs with samples that `hitm` counts */
-	u32 cpus;      /* CPUs in whose tables it is */
+	u32 cpus;      /* CPUs whose tables contain the item */
 	u32 pid;       /* a process that accessed it (tgid); 0: not known, as in the model or a recording */
 };
 
