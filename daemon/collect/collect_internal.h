@@ -17,13 +17,12 @@
  */
 struct slot_view {
 	u64 cgroup_id;
-	u64 since_ns;               /* time at which the cgroup died or the slot was retired */
-	char *path;                 /* owned until there is an entry; then use the entry's path */
-	struct ledger_entry *entry; /* NULL until the first sample, unless the path already has one */
-	struct ledger_sum *sums;    /* the slot's readings, linked in the entry */
-	struct offcore_base
-		*offcore;           /* NULL: nothing counted; kept after a reclaim, like the map's records */
-	TAILQ_ENTRY(slot_view) way; /* link in `dead` or `retired` */
+	u64 since_ns;                 /* time at which the cgroup died or the slot was retired */
+	char *path;                   /* owned until there is an entry; then use the entry's path */
+	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
+	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
+	struct offcore_base *offcore; /* NULL: nothing counted; kept after reclaim, like the records */
+	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
 	u16 left_events;  /* bits: events whose records are cleared before the slot becomes free */

@@ -424,7 +424,7 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	return 0;
 }
 
-/* Returns the places, for the width that follows from all counters that any series has had so far. */
+/* Returns the places. Their number depends on the width of a path: the counters that any series has had so far. */
 static struct series_places places_now(struct series_table *table)
 {
 	for (size_t i = 0; i < table->n_list; i++)

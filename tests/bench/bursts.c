@@ -11,7 +11,7 @@
  * All bursts of a service have the same length and take a tenth of the time. The gaps between them are
  * exponential. Services have one of two shapes:
  *   mixed   samples come steadily; in a burst 60 % of them are slow, between bursts 5 %
- *   idle    samples come only in bursts; in every fifth burst 60 % of them are slow, in the others 5 %
+ *   idle    samples come only in bursts; in a fifth of the bursts 60 % of them are slow, in the others 5 %
  */
 #include <math.h>
 #include <stdio.h>
