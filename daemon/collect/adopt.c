@@ -10,7 +10,7 @@
 
 struct adoption {
 	struct kernel *kernel;
-	struct names *names;   /* of this walk, to look up its cgroups a second time by path */
+	struct names *names;   /* the cgroups of this walk, for a second lookup by path */
 	adopt_missing missing; /* NULL: not wanted */
 	void *userdata;
 	u64 *adopted; /* ids */
@@ -39,7 +39,7 @@ static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const 
 {
 	_cleanup_free_ char *path = NULL;
 
-	/* If the name of the cgroup is not known, its children have no path either, and are only counted. */
+	/* Without a stored name, this cgroup and its children have no path: they are only counted. */
 	if (!adoption->missing || names_add(adoption->names, id, parent_id, name) < 0)
 		return 0;
 	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM

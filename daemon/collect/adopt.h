@@ -18,16 +18,17 @@ struct adopt_counts {
 };
 
 /*
- * Walks the cgroup2 tree mounted at `mount` and adopts each cgroup. Attach the tracepoints first: then a
- * cgroup that is born during the walk has a slot either way, and one that is removed during the walk is
- * checked again, and its slot is marked dead. Returns 0, or -errno if the tree cannot be read.
+ * Walks the cgroup2 tree mounted at `mount` and adopts each cgroup. Attach the tracepoints first: then a cgroup
+ * that is born during the walk gets a slot from the tracepoint or from the walk. A cgroup that is removed
+ * during the walk is checked again, and its slot is marked dead. Returns 0, or -errno if the tree cannot be
+ * read.
  */
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
 
 /* Called with the path of each cgroup that found no free slot. Returns 0, or -errno, which ends the walk. */
 typedef int (*adopt_missing)(const char *path, void *userdata);
 
-/* Same as adopt_existing(), for the tree whose root is open. `missing` may be NULL. */
+/* Same as adopt_existing(), but `root_fd` is the open root directory of the tree. `missing` may be NULL. */
 int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *userdata,
 	       struct adopt_counts *ret);
 

@@ -44,7 +44,7 @@ struct collect *collect_free(struct collect *collect)
 {
 	if (!collect)
 		return NULL;
-	/* Readings are freed with the ledger's entries. */
+	/* Do not free `sums`: the ledger's entries own them. */
 	for (u32 slot = 0; slot < collect->n_slots; slot++) {
 		free(collect->slots[slot].path);
 		free(collect->slots[slot].offcore);
@@ -60,7 +60,7 @@ struct collect *collect_free(struct collect *collect)
 	return NULL;
 }
 
-/* Differences that were read since the last collection come first. */
+/* The new collection starts with the differences that were read since the last one. */
 static void begin(struct collect *collect)
 {
 	struct differences *last = collect->differences;
@@ -77,7 +77,7 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	int noticed, read, led;
 
 	begin(collect);
-	/* Each step does what it can, even if the one before failed. */
+	/* Run each step, even if the step before failed. */
 	noticed = collect_notice(collect, now_ns);
 	read = collect_read(collect, now_ns, all || collect->read_all);
 	if (read == 0)

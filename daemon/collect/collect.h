@@ -14,7 +14,8 @@
 #include "kernel/kernel.h"
 
 /*
- * Called for cgroups when the collection notices them. `path` is valid during the call. Any callback may be NULL.
+ * Called when the collection notices that a cgroup was created or removed. `path` is valid during the call. Any
+ * callback may be NULL.
  */
 struct collect_listener {
 	void (*born)(void *userdata, const char *path, u64 id);
@@ -26,9 +27,9 @@ struct collect_settings {
 	struct kernel *kernel; /* this and the other pointers are borrowed and outlive the collection */
 	struct names *names;
 	struct ledger *ledger;
-	bool names_from_slots; /* slots of new cgroups bring names; else the adopter adds them (a replay) */
+	bool names_from_slots; /* slots of new cgroups contain names; else the adopter adds the names (replay) */
 	u64 grace_ns;          /* time for which a removed cgroup keeps its slot in the index */
-	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, for retired slots; NULL: the collection's now_ns */
+	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, read when a slot is retired; NULL: use now_ns */
 	struct collect_listener listener;
 	/*
 	 * The saved state of the collection and the ledger. The caller commits it after each collect_run(),
@@ -37,8 +38,8 @@ struct collect_settings {
 	 */
 	struct state *state;
 	/*
-	 * Returns true if the configuration wants hot tables for the cgroups of a path, as far as tables are
-	 * free. May be NULL.
+	 * Returns true if the configuration wants hot tables for the cgroups of a path. A cgroup gets tables
+	 * only while some are free. May be NULL.
 	 */
 	bool (*hot)(const char *path, void *userdata);
 	void *hot_userdata;
@@ -111,8 +112,8 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
 		     void *userdata);
 
 /*
- * Reports that a cgroup was given a slot and a path. If the configuration wants hot tables for it, it has
- * them from its first sample on, not only from the next collection on.
+ * The caller reports that a cgroup got a slot and a path. If the configuration wants hot tables for the cgroup,
+ * they count from its first sample on, not only from the next collection on.
  */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 

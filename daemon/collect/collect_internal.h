@@ -21,12 +21,12 @@ struct slot_view {
 	char *path;                   /* owned until there is an entry; then use the entry's path */
 	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
 	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
-	struct offcore_base *offcore; /* NULL: nothing counted. Kept over reclaim, as its records are */
+	struct offcore_base *offcore; /* NULL: nothing counted; kept after reclaim, like the records */
 	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
 	u16 left_events;  /* bits: events whose records are cleared before the slot becomes free */
-	u16 left_stripes; /* bits: their stripes */
+	u16 left_stripes; /* bits: the stripes of these records */
 	bool left;        /* the path's entry has all counts, and nothing is read any more */
 	bool learned;     /* the name of the slot's owner is in the tree of names */
 	bool owned;       /* the slot's owner was noticed, and the slot is not reclaimed yet */
@@ -51,7 +51,7 @@ struct collect {
 	u64 alive;
 	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
 	struct differences *differences; /* of the last collection, or the one under way */
-	struct differences *early;       /* read since then, for the next collection */
+	struct differences *early;       /* read since that collection, for the next one */
 	struct hot_choices *hot;
 	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
 	bool hot_short;  /* a warning was logged that tables are missing */
@@ -98,18 +98,19 @@ int collect_read(struct collect *collect, u64 now_ns, bool all);
 /* Same as collect_read(), but reads one slot, into the given differences. */
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
 
-/* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call enters the rest. */
+/* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call checks the rest. */
 int collect_notice(struct collect *collect, u64 now_ns);
 
 /*
- * Continues the reclaim of dead and retired slots. Last readings go to these differences. Returns 0 or -ENOMEM.
+ * Continues the reclaim of dead and retired slots. Adds their last readings to `differences`. Returns 0 or
+ * -ENOMEM.
  */
 int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
 
 /* Gives hot tables to a slot that has just got its path, if the configuration wants them. */
 void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* Releases expired hot tables, clears rested ones, and chooses slots as configured. */
+/* Releases expired hot tables, clears tables that have rested, and chooses slots as configured. */
 void collect_tend_hot(struct collect *collect, u64 now_ns);
 
 #endif

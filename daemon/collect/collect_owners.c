@@ -169,8 +169,8 @@ static void let_go(struct collect *collect, struct slot_view *view)
 }
 
 /*
- * The slot is no longer found, and programs that had found it have ended. Reads its last counts, and adds all
- * of its counts to the ledger entry of its path.
+ * No program can find the slot or still uses it. Reads the slot's last counts, and adds all of its counts to
+ * the ledger entry of its path.
  */
 static int leave(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
@@ -239,7 +239,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	view->since_ns = now_ns;
 	TAILQ_REMOVE(&collect->dead, view, way);
 	TAILQ_INSERT_TAIL(&collect->retired, view, way);
-	/* Another cgroup can get the slot only after COLLECT_REST_NS. The tables rest no longer than that. */
+	/* Another cgroup can get the slot only after COLLECT_REST_NS. By then the tables have rested, too. */
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 

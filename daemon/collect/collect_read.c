@@ -96,7 +96,7 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	return r;
 }
 
-/* Sets the marks of records that could not be read again. Postpones a slot whose owner is not known yet. */
+/* Sets again the marks of records that could not be read. Postpones a slot whose owner is not known yet. */
 static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		       struct differences *differences, u64 now_ns)
 {
@@ -106,7 +106,7 @@ static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		put_back(collect, slot, marked);
 		return 0;
 	}
-	/* All of its counts were read, and its records stay unchanged until they are cleared. */
+	/* All counts of the slot were read. Its records stay unchanged until they are cleared. */
 	if (collect->slots[slot].left)
 		return 0;
 	for (unsigned event = 0; event < collect->n_events; event++) {
@@ -224,7 +224,7 @@ static bool has_reading(const struct slot_view *view, unsigned event)
 	return false;
 }
 
-/* Returns true if the record has any count, so that a reading would begin. */
+/* Returns true if a record of the event has a count, or if memory is too short to know. */
 static bool has_record(struct collect *collect, u32 slot, unsigned event)
 {
 	u64 by_stripe[STRIPES_MAX] = {0};
@@ -237,7 +237,7 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 	return r < 0 || size > 0;
 }
 
-/* Adds all records of a slot that have counts, marked or not. */
+/* Adds all stripes of each event that has counts in the slot, marked or not. */
 static void take_unmarked(struct collect *collect, u32 slot, struct marked *marked)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
@@ -258,8 +258,8 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 }
 
 /*
- * Takes the marks of off-core counts, CPU by CPU as they lie in memory. With `all`, acts as if every slot had
- * one.
+ * Takes the marks of off-core counts CPU by CPU, as they lie in memory. With `all`, acts as if every slot had a
+ * mark.
  */
 static void take_counted(struct collect *collect, const struct kernel_offcore *offcore, bool all)
 {
@@ -278,7 +278,7 @@ static void take_counted(struct collect *collect, const struct kernel_offcore *o
 	marks_taken();
 }
 
-/* The next collection reads slots whose owner is not known yet, and those for which memory was short. */
+/* Leaves slots whose owner is not known yet, or for which memory was short, to the next collection. */
 static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);

@@ -78,7 +78,10 @@ static void save_early(struct collect *collect, size_t i, const struct differenc
 		  (size_t)(writer.to - bytes));
 }
 
-/* Allocates references for `n` early records. Without them nothing is saved at all. */
+/*
+ * Allocates references for `n` early records. If that fails, collect_save() marks the whole state as
+ * incomplete.
+ */
 static bool reserve_early(struct collect *collect, size_t n)
 {
 	struct state_ref *longer = reallocarray(collect->early_records, n ? n : 1, sizeof(*longer));
@@ -148,7 +151,7 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 	return kept->flags & flag;
 }
 
-/* The slot is being reclaimed. The kernel side shows which step is next. */
+/* Queues a slot that is being reclaimed for its next step. */
 static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
 	if (view->left) {
@@ -192,7 +195,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 		.left_events = kept.left_events,
 		.left_stripes = kept.left_stripes,
 		.owned = true,
-		/* A death since then is noticed later. */
+		/* The next collection notices a death since the state was saved. */
 		.alive = has_flag(&kept, SLOT_FLAG_ALIVE) && !has_flag(&kept, SLOT_FLAG_LEFT),
 	};
 	ledger_hold(kept.entry);
@@ -245,7 +248,7 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-/* Adds the counts of a slot of other maps to the counts that former slots left to the slot's path. */
+/* Adds the saved counts of a slot whose maps are gone to the sum that former slots left to its path. */
 static int leave_held(struct collect *collect, const struct state_record *record)
 {
 	_cleanup_(held_freep) struct held *held = NULL;

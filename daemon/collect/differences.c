@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Pairs lie in blocks, which do not move when more are added. */
+/* Pairs are stored in blocks. Blocks do not move when more are added. */
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define LIST_MIN    64
 
@@ -18,7 +18,7 @@ struct block {
 struct differences {
 	struct block *blocks;
 	struct block *block; /* the block that is being filled; NULL: none yet */
-	size_t used;         /* bytes of it */
+	size_t used;         /* bytes used in `block` */
 	size_t n_blocks;
 	size_t n_filled; /* including `block` */
 	struct difference *list;
@@ -50,7 +50,7 @@ struct differences *differences_free(struct differences *differences)
 	return NULL;
 }
 
-/* Frees the memory beyond about twice the amount that the ending collection used. */
+/* Frees memory far beyond what the ending collection used: more than twice its blocks or four times its list. */
 static void shrink(struct differences *differences)
 {
 	size_t blocks = 2 * differences->n_filled + 1, list = 4 * differences->n + LIST_MIN;

@@ -2,8 +2,8 @@
 /*
  * The differences of one collection: for each slot and event with samples, the counters that moved, as pairs
  * (pairs.h). A path may occur more than once: a service that is stopped and started within one collection has
- * two slots. Pure; takes some hundred bytes of memory per difference. The memory is reused for the next
- * collection, and freed if that needs much less.
+ * two slots. Pure; takes a few hundred bytes of memory per difference. The next collection reuses the memory,
+ * except for what is far beyond the need of the last one.
  */
 #ifndef PEBSD_DIFFERENCES_H
 #define PEBSD_DIFFERENCES_H

@@ -32,7 +32,7 @@ struct figures {
 	u64 instruction_latency[COARSE_BUCKETS];
 };
 
-/* struct figures seen as a row of counters: every member is an u64. */
+/* Number of counters in struct figures: every member is an u64. */
 #define FIGURES_COUNTERS (sizeof(struct figures) / sizeof(u64))
 
 /* sum += addend, each counter saturating at 2^64 - 1. */
@@ -49,15 +49,15 @@ u64 figures_latency_sum(const struct figures *figures);
 u64 figures_weighted_latency(const struct figures *figures);
 
 /*
- * Samples that have a latency, by the histogram. A sample that is being accounted may be included one reading
- * early.
+ * Samples that have a latency, as counted by the histogram. A sample that is being accounted during the reading
+ * may be in the histogram one reading earlier or later than in `samples`.
  */
 u64 figures_latency_samples(const struct figures *figures);
 u64 figures_instruction_latency_samples(const struct figures *figures);
 
 /*
- * Samples whose address translation needed a page walk: TLB results walk, miss (Intel's only name for it) and
- * fault.
+ * Samples whose address translation needed a page walk: the sum of TLB_WALK, TLB_MISS and TLB_FAULT. The
+ * drivers of Intel PEBS and AMD IBS report a walk as TLB_MISS.
  */
 u64 figures_tlb_walk(const struct figures *figures);
 

@@ -42,7 +42,7 @@ struct held {
 	bool has_latency;
 	struct wrap *wraps;
 	u32 samples[STRIPES_MAX]; /* last reading of each stripe, modulo 2^32 */
-	words cells[];            /* the present ones, in the record's order */
+	words cells[];            /* the present cells, in the record's order */
 };
 
 static inline size_t held_count(const u64 present[PRESENT_WORDS])
@@ -109,7 +109,7 @@ union record {
 	struct plain_record plain;
 };
 
-/* First the sum of the stripes, then, in the same place, the increase since the last reading. */
+/* `sum` is first the sum of the stripes, then the increase since the last reading. */
 struct reading {
 	union record sum;
 	u32 moved[CHUNKS_MAX]; /* a bit for each word of `sum` that is not zero */
@@ -126,7 +126,7 @@ static inline words add_wide(words a, words b)
 	return (words)((wides)a + (wides)b);
 }
 
-/* The first half is one 64-bit counter, the second two 32-bit counters. */
+/* Returns the first half of `wide` (one 64-bit counter) and the second half of `narrow` (two 32-bit counters). */
 static inline words join(words wide, words narrow)
 {
 	static const words first_half = {~0U, ~0U, 0, 0};
@@ -221,7 +221,10 @@ SHAPED void note_moved(struct reading *reading, const struct shape *shape)
 		reading->moved[chunk] = nonzero_words(reading->sum.cells + chunk * CHUNK_CELLS);
 }
 
-/* Returns a bit for each cell of a chunk that has a bit in `words_of`. */
+/*
+ * `words_of` has four bits for each cell of a chunk, one for each word. Returns one bit for each cell: set if
+ * any of the four is set.
+ */
 static u32 cells_of(u32 words_of)
 {
 	u32 any = words_of | words_of >> 1;
@@ -299,7 +302,7 @@ SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, co
 		if (cell >= shape->wide)
 			narrow |= borrowed;
 	}
-	/* Both halves of the mixed cell were added to both variables. note_wraps() discards false alarms. */
+	/* Both halves of the mixed cell are in both variables. note_wraps() discards false alarms. */
 	narrow |= wide & (words){0, ~0U, 0, ~0U};
 	return (narrow[0] | narrow[1] | narrow[2] | narrow[3]) >> 31;
 }
@@ -310,7 +313,7 @@ static bool is_wide(const struct shape *shape, u32 word)
 	       (shape->mixed && word / LANES == shape->mixed && word % LANES < 2);
 }
 
-/* The caller has allocated space for one more. */
+/* The caller has allocated space for one more wrap. */
 static void note_wrap(struct held *held, u32 word)
 {
 	u32 i = 0;
@@ -403,7 +406,7 @@ SHAPED void take_over(const struct shape *shape, const struct reading *reading, 
 	held->stripes = stripes;
 }
 
-/* The bits of a chunk's words that lie between `first` and `first` + `n`. */
+/* Returns the bits of `moved` for those words of the chunk that are in [first, first + n). */
 static inline u32 moved_within(const struct reading *reading, u32 chunk, u32 first, u32 n)
 {
 	u32 bits = reading->moved[chunk], from = chunk * CHUNK_WORDS;
@@ -451,7 +454,7 @@ static void put_samples(struct pairs_writer *writer, const struct reading *readi
 			pairs_put(writer, FIGURE(samples) + source, samples[source]);
 }
 
-/* Writes one of the 64-bit sums of each source. The sums of two sources are `apart` words of 64 bits apart. */
+/* Writes one of the 64-bit sums of each source. `apart`: distance of two sources' sums in 64-bit words. */
 static void put_sums(struct pairs_writer *writer, const u64 *sum, u32 apart, u32 figure)
 {
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
@@ -647,7 +650,7 @@ static bool present_within(const struct held *held, size_t n_cells)
 	return true;
 }
 
-/* Checks the content. The length is already known to match. */
+/* Checks the content. The length is known to match. */
 static bool is_sound(const struct held *held, const struct wrap *wraps, bool has_latency, u32 n_stripes)
 {
 	size_t n_cells = has_latency ? CELLS(struct latency_record) : CELLS(struct plain_record);

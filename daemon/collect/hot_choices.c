@@ -12,7 +12,7 @@ enum choice_state { FREE, CHOSEN, RESTING };
 struct choice {
 	enum choice_state state;
 	u32 slot;
-	char *path; /* while chosen */
+	char *path; /* valid while the slot is chosen */
 	bool configured;
 	u64 since_ns;
 	u64 until_ns; /* end of the latest request; 0: none */

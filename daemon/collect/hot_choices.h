@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decides which cgroups have hot tables. The few sets of tables pass from one cgroup to another: they are
- * chosen, released, at rest until no program can still write to them, and then cleared.
+ * Decides which cgroups have hot tables. Each of the few sets of tables serves one cgroup after another: it is
+ * chosen, released, rests until no program can still write to it, and is then cleared.
  */
 #ifndef PEBSD_COLLECT_HOT_CHOICES_H
 #define PEBSD_COLLECT_HOT_CHOICES_H
@@ -23,7 +23,7 @@ DEFINE_CLEANUP(struct hot_choices *, hot_choices_free)
  */
 int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, u64 until_ns, u64 now_ns);
 
-/* Releases the tables of a slot: its cgroup is no longer found, or is not to be watched any more. */
+/* Releases the tables of a slot that was retired, or that is no longer to be watched. */
 void hot_choices_release(struct hot_choices *choices, u32 slot, u64 now_ns);
 
 /* Undoes a choice of the configuration. Does nothing for a slot that the configuration did not choose. */
@@ -35,7 +35,7 @@ void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns);
  */
 bool hot_choices_tend(struct hot_choices *choices, u64 now_ns);
 
-/* Returns true if some tables are at rest: they are free soon. */
+/* Returns true if some tables are at rest: they will soon be free. */
 bool hot_choices_resting(const struct hot_choices *choices);
 
 /* Returns true if the slot has tables. Sets *ret_configured to whether the configuration chose it. */

@@ -8,7 +8,10 @@
 /* Reads a member of memory that is shared with a writer, once and whole. */
 #define SHARED(member) __atomic_load_n(&(member), __ATOMIC_ACQUIRE)
 
-/* Attempts to read a counter that changes its item, which takes the writer some nanoseconds. */
+/*
+ * Maximum number of attempts to read a counter while a program replaces its item. A replacement takes some
+ * nanoseconds.
+ */
 #define TRIES 1000
 
 /* One item in one table. */
@@ -25,7 +28,7 @@ struct search {
 	size_t n;
 };
 
-/* An upper bound for an item that is not in a set. */
+/* Upper bounds for an item that is not in a set. */
 struct passed {
 	u64 weight;
 	u64 samples;
@@ -38,8 +41,8 @@ void hot_places_done(struct hot_places *places)
 }
 
 /*
- * Returns false if the counter has no item. Tries again, up to TRIES times, if the item changes during the read:
- * the item or the turn shows the change, the turn even if the same item is back.
+ * Returns false if the counter has no item. Tries again, up to TRIES times, if the item changes during the
+ * read. The turn shows such a change even if the same item is back.
  */
 static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 {
@@ -206,7 +209,7 @@ static void bound_all(struct hot_places *places)
 		weight += places->places[i].weight - places->places[i].weight_error;
 		samples += places->places[i].samples - places->places[i].samples_error;
 	}
-	/* The total is lower only if a writer is in the middle of a sample. */
+	/* The total is lower than the sum of the lower bounds only if a writer is in the middle of a sample. */
 	places->weight = larger(places->weight, weight);
 	places->samples = larger(places->samples, samples);
 	weight = places->weight - weight;

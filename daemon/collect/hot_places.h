@@ -21,9 +21,9 @@ struct hot_place {
 	u64 address;
 	u64 weight, weight_error;
 	u64 samples, samples_error;
-	u64 hitm;      /* lines only: samples that met a modified copy while in the table; a lower bound */
+	u64 hitm;      /* lines only: HITM samples while the line was in the table; a lower bound */
 	u32 hitm_cpus; /* CPUs with samples that `hitm` counts */
-	u32 cpus;      /* CPUs in whose tables it is */
+	u32 cpus;      /* CPUs whose tables contain the item */
 	u32 pid;       /* a process that accessed it (tgid); 0: not known, as in the model or a recording */
 };
 
@@ -43,13 +43,13 @@ void hot_places_done(struct hot_places *places);
 /*
  * Sums `n` tables of one cgroup path and event, all with the same seed. Writers may add to them during the
  * call. `cpus`: number of CPUs, or 0 if the CPU of a sample is unknown, as for injected samples. If several
- * cgroups have the path, each CPU has as many tables, and `tables` lists those of one CPU together. Returns 0
- * or -ENOMEM. The caller frees the result with hot_places_done().
+ * cgroups have the path, each CPU has a table for each of these cgroups, and `tables` lists the tables of one
+ * CPU together. Returns 0 or -ENOMEM. The caller frees the result with hot_places_done().
  */
 int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, enum hot_kind kind,
 		    bool latency, struct hot_places *ret);
 
-/* The reason for which a cgroup has tables, and the time that they cover. */
+/* The reason why a cgroup has tables, and the time that the tables cover. */
 struct hot_choice {
 	bool configured; /* chosen by `hot` in [cgroups], until a reload */
 	u64 since_ns;    /* CLOCK_MONOTONIC: start of the time that the tables cover */

@@ -486,8 +486,8 @@ static int compare_numbers(const void *key, const void *member)
 }
 
 /*
- * Looks up the index by binary search. After 2^32 entries numbers start again and are no longer sorted; then
- * it searches one by one.
+ * Looks up the index by binary search. After 2^32 entries, numbers start again and are not sorted: then
+ * searches one by one.
  */
 static size_t place_of(const struct ledger *ledger, const struct ledger_entry *entry)
 {
@@ -535,7 +535,7 @@ int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 		newer = entry->newer;
 		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay)
 			break;
-		/* Differences of this collection or of the next one refer to the entry. */
+		/* Differences of this collection or of the next one may refer to the entry. */
 		if (entry->holders || (entry->unheld && ledger->begun <= entry->unheld))
 			continue;
 		r = fold_one(ledger, entry);

@@ -26,15 +26,15 @@ struct ledger_entry {
 	bool guest;  /* a cgroup of this path has held a virtual machine */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last became 0 */
 	/*
-	 * The counts of its slots, by event: the sum that former slots left, as pairs, and the last readings
-	 * of the present slots (held.h). Use ledger_total() to read it.
+	 * The counts of the entry's slots, by event: the sum that former slots left, as pairs, and the last
+	 * readings of the present slots (held.h). Use ledger_total() to read them.
 	 */
 	struct ledger_sum *sums;                    /* NULL until the first sample */
 	struct offcore_figures *offcore_total;      /* NULL until something was counted */
 	struct offcore_figures *offcore_difference; /* not consumed yet; NULL: none */
 
 	/*
-	 * Owned by the engine. `exports`: the path may have a series. `exports_as_of`: the number of the
+	 * Owned by the engine. `exports`: the path may have a series. `exports_as_of`: the number of the set of
 	 * patterns by which `exports` was decided; 0: not decided yet.
 	 */
 	bool exports;
@@ -44,7 +44,7 @@ struct ledger_entry {
 	struct ledger *ledger;
 	struct ledger_entry *next_counted;  /* list of entries with an `offcore_difference` */
 	struct ledger_entry *older, *newer; /* entries without holders, by `died_ns` */
-	u64 unheld; /* without holders: the last collection whose differences may refer to it */
+	u64 unheld; /* without holders: the last collection whose differences may refer to the entry */
 	struct state_ref record, offcore_record;
 };
 
@@ -73,10 +73,9 @@ struct ledger *ledger_free(struct ledger *ledger);
 DEFINE_CLEANUP(struct ledger *, ledger_free)
 
 /*
- * Restores the ledger, which must be empty, from `state`, and from now on saves its changes there. `state`
- * outlives the ledger. Restored are the entries and the sums that former slots left; the caller restores
- * holders with ledger_hold(). Returns 0 or -ENOMEM; -EBADMSG: the saved state is not valid, and the ledger
- * can only be freed.
+ * Restores the entries, and the sums that former slots left, from `state`. From now on saves changes there. The
+ * ledger must be empty, and `state` must outlive it. The caller restores holders with ledger_hold(). Returns 0
+ * or -ENOMEM; -EBADMSG: the saved state is not valid, and the ledger can only be freed.
  */
 int ledger_keep(struct ledger *ledger, struct state *state);
 
@@ -90,14 +89,15 @@ void ledger_entry_changed(struct ledger_entry *entry);
 void ledger_died(struct ledger_entry *entry, u64 now_ns);
 
 /*
- * Protects an entry without holders from being folded, because differences of the next collection refer to it.
+ * Protects an entry without holders from being folded, because differences of the next collection refer to the
+ * entry.
  */
 void ledger_keep_unheld(struct ledger_entry *entry);
 
 /* Finds or creates the entry of a path. The ledger owns it. Returns 0 or -ENOMEM. */
 int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **ret);
 
-/* Returns NULL if there is none. */
+/* Returns the entry of a path, or NULL if there is none. */
 struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path);
 
 /* `other` has the counts of folded entries, `unattributed` the samples of slot 0. */
@@ -114,15 +114,15 @@ void ledger_total(const struct ledger_entry *entry, unsigned event, struct figur
 int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size_t size);
 
 /*
- * A slot begins or ceases to have the entry's path. An entry without holders may be folded, but not before
+ * Call these when a slot gets or loses the entry's path. An entry without holders may be folded, but not before
  * the differences that refer to it are dropped.
  */
 void ledger_hold(struct ledger_entry *entry);
 void ledger_unhold(struct ledger_entry *entry);
 
 /*
- * Returns the reading of an event for a slot that holds the entry: finds it in the slot's list (*of_slot;
- * NULL: empty), or adds it there. The caller reads the slot into its `held`. NULL: no memory.
+ * Returns the reading of an event for a slot that holds the entry: finds it in the slot's list (*of_slot; NULL:
+ * empty), or adds it there. The caller reads the slot into `held` of the result. NULL: no memory.
  */
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 

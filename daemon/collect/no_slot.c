@@ -8,8 +8,8 @@
 #include "base/utf8.h"
 
 /*
- * The memory of a name besides its text. The array may have twice the room that it needs, which makes two
- * pointers. The 32 bytes are the allocator's overhead and rounding.
+ * The memory of a name besides its text. This includes up to two pointers, because the array may have twice the
+ * room that it needs. The 32 bytes are the allocator's overhead and rounding.
  */
 #define NAME_BYTES (2 * sizeof(char *) + 32)
 

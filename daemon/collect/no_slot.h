@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cgroups that exist and have no slot, as the last walk found them. A request about one of them is answered
- * with that state instead of figures. Users choose the number and the length of the paths, so only the names of
- * some are stored. Of the others the list has a hash, with which it still recognizes them. Pure.
+ * The cgroups that exist and have no slot, as the last walk found them. A request about such a cgroup is
+ * answered with this fact instead of figures. Users choose the number and the length of the paths, so only some
+ * names are stored. Every other path has a hash in the list, by which the list recognizes it. Pure.
  */
 #ifndef PEBSD_NO_SLOT_H
 #define PEBSD_NO_SLOT_H
@@ -34,7 +34,7 @@ struct no_slot {
 	u64 turn; /* no_slot_clear() increments it */
 };
 
-/* Adds a path, of which it makes a copy. Returns 0, or -ENOMEM without having added it. */
+/* Adds a copy of the path. Returns 0, or -ENOMEM with nothing added. */
 int no_slot_add(struct no_slot *list, const char *path);
 
 /* Call this after the last path was added. */

@@ -41,8 +41,8 @@ bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], d
 bool offcore_latency_mean(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
 
 /*
- * Converts to and from a row of counters, which a window can store (window.h). A window needs nothing of its
- * counters, except that they only grow.
+ * Converts to and from a row of counters, which a window can store (window.h). A window requires only that its
+ * counters never decrease.
  */
 void offcore_pack(const struct offcore_figures *figures, struct figures *ret);
 void offcore_unpack(const struct figures *row, struct offcore_figures *ret);

@@ -21,10 +21,10 @@ _Static_assert(FIGURES_COUNTERS == 591, "increment STATE_RECORDS (state/state_ki
 /* State of a writer; begins as {.to = buffer}. */
 struct pairs_writer {
 	u8 *to;
-	unsigned next; /* the counter that would be written with none skipped */
+	unsigned next; /* number of the counter that follows the last one written */
 };
 
-/* Counters must be in ascending order, each once, none of them 0. */
+/* Write the counters in ascending order, each at most once, and none with the value 0. */
 static inline void pairs_put(struct pairs_writer *writer, unsigned counter, u64 value)
 {
 	writer->to = put_varint(writer->to, counter - writer->next);

@@ -10,7 +10,10 @@
 #include "base/cleanup.h"
 #include "state/state_bytes.h"
 
-/* The depth of a cgroup tree is not limited. A longer path is saved as its beginning and a number. */
+/*
+ * The depth of a cgroup tree is not limited: a path longer than PATH_STATE_CUT is cut, and a number is
+ * appended.
+ */
 #define PATH_STATE_CUT 8192
 #define PATH_STATE_MAX (PATH_STATE_CUT + sizeof("...#4294967295"))
 

@@ -10,8 +10,8 @@ static u64 load(const u64 *counter)
 }
 
 /*
- * Call it before the counts are read. The writer writes `settles` last, so the counts that belong to the
- * value read are complete.
+ * Call it before the counts are read. The writer writes `settles` last, so the counts are then at least as
+ * recent as the returned value.
  */
 static u64 settles_of(const struct kernel_offcore *offcore, u32 slot)
 {

@@ -43,7 +43,7 @@ struct series_path {
 struct paths {
 	struct series_path **buckets;
 	size_t n_buckets;          /* a power of two */
-	struct series_path **list; /* all of them, in no particular order */
+	struct series_path **list; /* all paths, in no particular order */
 	size_t n;
 	size_t room;
 };
@@ -424,7 +424,7 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	return 0;
 }
 
-/* Returns the places, for the width that follows from all counters that any series has had so far. */
+/* Returns the places. Their number depends on the width of a path: the counters that any series has had so far. */
 static struct series_places places_now(struct series_table *table)
 {
 	for (size_t i = 0; i < table->n_list; i++)
@@ -498,7 +498,7 @@ static size_t count_missing(const struct series *series, const struct difference
 	return missing;
 }
 
-/* A series without any count has no `offcore`, and does not export it. */
+/* A series without any off-core count has no `offcore`, and exports no off-core metrics. */
 static int reserve_offcore(struct series *series)
 {
 	if (!series->offcore)
@@ -689,8 +689,8 @@ const struct series *const *series_table_list(const struct series_table *table, 
 }
 
 /*
- * A path that is idle and among the N gets a new `wanted_ns` at each collection. It is saved only this often.
- * So after a restart, a series may end earlier by at most this much.
+ * A path that is idle and among the N gets a new `wanted_ns` at each collection, but `wanted_ns` is saved only
+ * once in this time. So after a restart, a series may end earlier by at most this time.
  */
 #define WANTED_GAP_NS (10 * NSEC_PER_SEC)
 

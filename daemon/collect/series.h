@@ -2,28 +2,28 @@
 /*
  * Decides which cgroups have exported series of their own. Pure; tested with literals.
  *
- * At each collection a cgroup's difference goes either to its own series or to `other`, and never moves
- * between them. So every series only grows, and their increases sum to the total. A series belongs to a path:
- * a service that is stopped and started continues the same series.
+ * At each collection a cgroup's difference goes either to its own series or to `other`, and never moves between
+ * them. So every series only grows, and their increases sum to the total. A series belongs to a path: a service
+ * that is stopped and started continues the same series.
  *
  * Which paths: the N costliest exported paths. Cost decays with a half-life, so that one loud second does not
- * buy a series for long and one quiet second does not lose it. If latency or period is not measured,
- * samples decide, with the same decay. Ties are broken by path, so that equal inputs give equal series.
+ * buy a series for long and one quiet second does not lose it. If latency or period is not measured, the number
+ * of samples decides, with the same decay. Ties are broken by path, so that equal inputs give equal series.
  *
  * How long: a path counts among the N for at most SERIES_KEEP_NS after its last sample. Its series takes its
- * differences for SERIES_KEEP_NS after the path was last among the N. Then its differences go to `other`
- * again. The series is exported unchanged for another SERIES_LINGER_NS, so that a scraper sees its last
- * increase before it ends.
+ * differences for SERIES_KEEP_NS after the path was last among the N. Then its differences go to `other` again.
+ * The series is exported unchanged for another SERIES_LINGER_NS, so that a scraper sees its last increase
+ * before it ends.
  *
  * Return: the figures of an ended series are kept. A path that is among the N again continues from them.
  *
- * Bounds: the number of exported paths is limited to what series_width.h allows, and to SERIES_LIVE_FACTOR x
- * N, so the number of series and the memory are bounded. The places beyond N are for paths that leave the N
- * and keep their series. A path that joins the N when all places are taken waits in `other` until one is
- * free. Some of the places are reserved for the costliest paths, so that small changes at the lower end of
- * the N do not take all of them. Figures are kept for at most SERIES_ENDED_FACTOR x N ended series (N is the
- * largest so far), for those that were among the N most recently. A path whose figures were dropped starts at
- * 0 when it returns, which a scraper correctly reads as a counter reset.
+ * Bounds: series_width.h and SERIES_LIVE_FACTOR x N both limit the number of exported paths, so the number of
+ * series and the memory are bounded. The places beyond N are for paths that leave the N and keep their series.
+ * A path that joins the N when all places are taken waits in `other` until a place is free. Some of the places
+ * are reserved for the costliest paths, so that small changes at the lower end of the N do not take all of
+ * them. Figures are kept for at most SERIES_ENDED_FACTOR x N ended series (N is the largest so far): for those
+ * that were among the N most recently. A path whose figures were dropped starts at 0 when it returns, which a
+ * scraper correctly reads as a counter reset.
  */
 #ifndef PEBSD_SERIES_H
 #define PEBSD_SERIES_H
@@ -103,7 +103,7 @@ struct series_table *series_table_free(struct series_table *table);
  */
 int series_table_keep(struct series_table *table, struct state *state, u64 now_ns);
 
-/* Writes changes to the state. The caller commits it then. */
+/* Writes changes to the state. The caller then commits the state. */
 void series_table_save(struct series_table *table);
 
 /* Sets the sampled events, by number, so that the number of series per path is known from the start. */

@@ -53,7 +53,7 @@ struct series_places {
 	size_t paths; /* number of paths with series at the same time, including recent members of the top */
 };
 
-/* `top`: as configured, or SERIES_TOP_AUTO. `other` and `unattributed` come on top of the paths. */
+/* `top`: as configured, or SERIES_TOP_AUTO. `other` and `unattributed` have series besides these paths. */
 struct series_places series_places(size_t top, size_t width);
 
 #endif

@@ -16,7 +16,7 @@
 #include "symbols/symbols.h"
 
 struct detail_settings {
-	sd_event *event; /* not owned, as the next two; all outlive the detail */
+	sd_event *event; /* not owned, like the next two; all outlive the detail */
 	struct sampling *sampling;
 	const struct config *config;
 	/* Same as in zooms_settings. */

@@ -98,8 +98,8 @@ static struct held_zoom *find_held(const struct zooms *zooms, u64 id)
 }
 
 /*
- * Adds the names and mappings of processes to their recordings, for perf.data. A cgroup may have hundreds of
- * large processes.
+ * Adds the names and mappings of processes to their recordings, for perf.data. Stops after READ_NS, because a
+ * cgroup may have hundreds of large processes.
  */
 static void enter_processes(struct zooms *zooms)
 {
@@ -455,7 +455,7 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	return 0;
 }
 
-/* Returns `error` and sets `ret_message`, or NULL if memory is short. */
+/* Returns `error`, and sets `ret_message`: NULL if memory is short. */
 __attribute__((format(printf, 3, 4))) static int refuse(int error, char **ret_message, const char *format,
 							...)
 {

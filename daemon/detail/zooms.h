@@ -40,7 +40,7 @@ struct zoom {
 	struct zoom_recording *recording;
 	struct profile *profile;
 	struct profile_names names;
-	u64 period;       /* of its event when it began; 0: not known */
+	u64 period;       /* of the event when the zoom began; 0: not known */
 	u64 kernel_start; /* address of _text; 0: not known */
 };
 

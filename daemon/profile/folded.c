@@ -17,7 +17,7 @@ struct line {
 
 struct folded {
 	const struct profile *profile;
-	char **shown; /* by string: as it is written; NULL: not converted yet */
+	char **shown; /* the output form of each string; NULL: not converted yet */
 	struct budget budget;
 	struct growing text;
 	struct growing lines;

@@ -15,7 +15,7 @@ struct perf_data_attr {
 	const char *pmu;
 };
 
-/* Facts about the records that the features include. */
+/* The facts about the recording that the feature sections contain. */
 struct perf_data_about {
 	const struct zoom_about *zoom;
 	const struct perf_data_attr *attrs; /* zoom->n_events entries */

@@ -349,7 +349,10 @@ static void put_cgroup(struct perf_data_bytes *out, const struct zoom_about *zoo
 	end(out, at);
 }
 
-/* Records lost in the rings. Written last, because it is not known when they were lost. */
+/*
+ * Writes the number of samples lost in the rings. The record comes last, because it is not known when they were
+ * lost.
+ */
 static void put_lost(struct perf_data_bytes *out, const struct writing *writing)
 {
 	size_t at = begin(out, PERF_RECORD_LOST, 0);
@@ -404,8 +407,8 @@ static void put_head(struct perf_data_bytes *out, const struct writing *writing)
 	perf_data_put_u64(out, n * attr_size);
 	perf_data_put_u64(out, attrs_at + n * attr_size);
 	/*
-	 * Placeholders for the data size, the event types, which current perf versions do not use, and the
-	 * features. put_file() fills them in.
+	 * Placeholders for the data size, the event types and the features. put_file() fills in the data size
+	 * and the features. The event types stay 0: current perf versions do not use them.
 	 */
 	for (size_t i = 0; i < 7; i++)
 		perf_data_put_u64(out, 0);

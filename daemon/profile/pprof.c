@@ -54,7 +54,7 @@ static int append(struct pprof *pprof, struct growing *array, void *message)
 	return 0;
 }
 
-/* Does not look for an equal string. Replaces invalid UTF-8, which protobuf does not allow. */
+/* Adds a string without a search for an equal one. Replaces invalid UTF-8, which protobuf does not allow. */
 static int add_string(struct pprof *pprof, const char *text, s64 *ret)
 {
 	_cleanup_free_ char *shown = NULL;
@@ -278,7 +278,7 @@ static Pebsd__Pprof__Label *label_new(struct pprof *pprof, s64 key, s64 text)
 	return label;
 }
 
-/* Numbers of the fixed strings, in this order. */
+/* Numbers of the fixed strings, in the order of first_texts. */
 enum { TEXT_NONE, TEXT_SAMPLES, TEXT_COUNT, TEXT_LATENCY, TEXT_CYCLES, TEXT_THREAD, TEXT_SOURCE };
 static const char *const first_texts[] = {"", "samples", "count", "latency", "cycles", "thread", "source"};
 

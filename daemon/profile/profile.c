@@ -81,7 +81,7 @@ static int enter_node(struct profile *profile, const struct node_wanted *wanted,
 	return 0;
 }
 
-/* Finds or adds the node with this address that `*at` calls, and sets `*at` to it. */
+/* Finds or adds the callee of `*at` with this address, and sets `*at` to it. */
 static int step(struct profile *profile, u64 address, bool kernel, bool exact, u32 *at)
 {
 	struct node_wanted wanted = {profile,

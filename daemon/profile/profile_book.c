@@ -275,7 +275,7 @@ static bool same_all_over(enum symbol_region region)
 	       region == SYMBOL_SHARED;
 }
 
-/* Returns the number of ranges that begin at or before the address. */
+/* Returns the number of ranges that sort before the address or begin at it (by pid, then address). */
 static size_t ranges_before(const struct book *book, u32 pid, u64 address)
 {
 	const struct range *list = book->ranges.list;

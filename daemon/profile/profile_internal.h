@@ -40,9 +40,9 @@ static inline u32 pid_number(u32 pid)
 struct node {
 	u64 address;
 	u32 caller;
-	u32 pid;   /* of its root */
+	u32 pid;   /* of the node's root */
 	u32 place; /* NONE: not looked up yet */
-	u32 last;  /* the callee seen last, a guess that avoids a search; NONE */
+	u32 last;  /* the callee seen last, a guess that avoids a search; NONE: none yet */
 	u8 kernel; /* in the kernel part of the stack */
 	u8 exact;  /* a sampled instruction, not a return address */
 	u8 root;
@@ -73,7 +73,7 @@ struct access {
 
 struct thread {
 	u32 pid, tid;
-	u32 first, now; /* names: strings; NONE */
+	u32 first, now; /* names, strings: the first one and the present one; NONE: no name */
 	u32 life;       /* of a process' first thread: programs that the process executed */
 };
 

@@ -16,8 +16,9 @@
 #define ASKS_MAX   (1U << 24)
 
 /*
- * A user stack may contain arbitrary numbers, and user code may try to read any address. Kernel addresses
- * from there are not looked up: the names would tell the user's process where things are in the kernel.
+ * A user stack may contain arbitrary numbers, and user code may try to read any address. Kernel addresses from
+ * user stacks and user code are not looked up: their names would tell the user's process where things are in
+ * the kernel.
  */
 static void enter_node(const struct profile *profile, u32 i)
 {
@@ -103,8 +104,8 @@ static bool is_start(const struct profile *profile, const struct node *node)
 }
 
 /*
- * Returns whether no user frame from the outermost one to this one is a start. The caller of main() may have
- * no name.
+ * Returns whether no user frame from the outermost one to this one is a start. All of these frames are checked,
+ * because the caller of main() may have no name.
  */
 static bool is_early(const struct profile *profile, const struct node *node)
 {

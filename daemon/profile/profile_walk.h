@@ -5,7 +5,7 @@
 
 #include "profile/profile_internal.h"
 
-/* Walks from the innermost node outwards, without the root. */
+/* A walk from the innermost node outwards, without the root. */
 struct walk {
 	const struct profile *profile;
 	bool kernel_names;

@@ -180,7 +180,7 @@ struct sums {
 	u64 samples, latency, hitm;
 	u64 offsets; /* one bit for each accessed offset */
 	u32 cpus, hitm_cpus;
-	bool shared; /* by several processes */
+	bool shared; /* accessed by several processes */
 	bool false_sharing;
 	u32 hottest; /* an access */
 };

@@ -23,7 +23,7 @@ as_lines() {
 
 case ${1:-} in
 sample_body)
-	# The accounting of a sample in a loop, without a page fault: two CPUs at once into one cgroup, divided by
+	# Samples that are counted in a loop, without page faults: two CPUs at once into one cgroup, as a ratio to
 	# one CPU.
 	"$BENCHES/sample_body" 3 | as_lines '
 		select(.two_cpus_throughput) | (.program | ltrimstr(" ")) as $what |

@@ -11,7 +11,7 @@
  * All bursts of a service have the same length and take a tenth of the time. The gaps between them are
  * exponential. Services have one of two shapes:
  *   mixed   samples come steadily; in a burst 60 % of them are slow, between bursts 5 %
- *   idle    samples come only in bursts; in every fifth burst 60 % of them are slow, in the others 5 %
+ *   idle    samples come only in bursts; in a fifth of the bursts 60 % of them are slow, in the others 5 %
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@
 #define DUTY         0.1 /* share of the time that is in bursts */
 #define SLOW_IN      0.6 /* a sample's chance to be slow in a burst */
 #define SLOW_OUT     0.05
-#define SLOW_BURSTS  0.2 /* share of an idle service's bursts */
-#define WINDOW       30  /* collections of 1 s; all settings of rules are the defaults */
+#define SLOW_BURSTS  0.2 /* share of an idle service's bursts in which samples are slow */
+#define WINDOW       30  /* collections of 1 s; like FOR and MIN_SAMPLES, the default of rules */
 #define FOR          60
 #define MIN_SAMPLES  500
 #define AT_LOW_RATE  0.7
@@ -506,7 +506,7 @@ static int compare(const void *a, const void *b)
 
 #define STEP_AT   400 /* the longest window is full by then */
 #define STEP_S    900
-#define STEP_FROM 0.4 /* factor of the chance to be slow; leaves room above */
+#define STEP_FROM 0.4 /* factor of the chance to be slow; leaves room for a rise */
 
 static int steps_of(enum kind kind, double length, double to, unsigned window, unsigned runs)
 {

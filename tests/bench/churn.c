@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * churn [SECONDS [RATE [SLOTS]]]: creates and removes 2,000 real cgroups per second for a minute, with
- * samples in each. Prints JSON, and one line per second on standard error. Exits with 1 if a sample is lost,
- * in the wrong cgroup or without a name. Needs root.
+ * churn [SECONDS [RATE [SLOTS]]]: creates and removes RATE real cgroups per second for SECONDS, with samples in
+ * each (default: 2,000 a second for 60 s, with 2,048 slots). Prints JSON, and one line per second on standard
+ * error. Exits with 1 if a sample is lost, in the wrong cgroup or without a name, if a cgroup got no slot, or
+ * if a slot did not become free again. Needs root.
  */
 #include <errno.h>
 #include <stdio.h>

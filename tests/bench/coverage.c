@@ -2,8 +2,8 @@
 /*
  * Counts how often each bound of each metric holds, compared with the promise. Prints a table and exits with 1
  * if a bound's share is more than half a point below the promise. Metrics that need one random number per draw
- * are drawn ten times as often. Their bounds hold hardly more often than promised. With 10,000 draws, a bound
- * that holds in 50 % of them would be off by half a point in a third of the cells.
+ * are drawn ten times as often, because their bounds hold hardly more often than promised. With 10,000 draws,
+ * chance alone would move a bound that is promised at 50 % by half a point in a third of the cells.
  *   coverage [DRAWS]
  */
 #include "coverage.h"

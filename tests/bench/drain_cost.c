@@ -4,7 +4,7 @@
  * the same records. Prints lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds'
  * ratios, and bytes of the daemon's memory. Needs root.
  *
- * The samples are made up: of six sources, each with latencies around one or two modes. The function that the
+ * The samples are made up, of six kinds: each has a data source and a range of latencies. The function that the
  * programs use writes them through the mapping, and marks are set as the programs set them. Each round runs
  * every case. Between writing and reading, other memory goes through the caches ("cold", as after an interval
  * in which the machine worked), or not ("warm").
@@ -106,10 +106,10 @@ static struct sample some_sample(void)
 	} kinds[] = {
 		{0x10268100142, 70, 4, 8},    /* L1 */
 		{0x11868100242, 8, 20, 110},  /* fill buffer */
-		{0x10268100442, 10, 13, 18},  /* L2 */
+		{0x10268100442, 10, 13, 18},  /* L2 in the level bits, L1 as level number: counts as L1 */
 		{0x10668100842, 7, 45, 85},   /* L3 */
-		{0x10268101042, 4, 190, 330}, /* local memory */
-		{0x13a68100042, 1, 350, 700}, /* remote memory, after a page walk */
+		{0x10268101042, 4, 190, 330}, /* local memory in the level bits, L1 as level number: L1 */
+		{0x13a68100042, 1, 350, 700}, /* remote memory, with a TLB hit */
 	};
 	u32 draw = (u32)(next_random() % 100);
 	size_t kind = 0;
@@ -242,7 +242,10 @@ static double drain(struct drain_case *at)
 	return us;
 }
 
-/* The order changes from round to round, so that neither has the advantage of being first. */
+/*
+ * The order of the collection and the memcpy changes from round to round, so that neither has the advantage of
+ * being first.
+ */
 static void run_case(struct drain_case *at, size_t round)
 {
 	enter(at);

@@ -5,7 +5,7 @@
  * (peers/synthetic.h). Prints one round, as lines for bench_report. Needs root.
  *
  *   body        nanoseconds of the program, as the kernel times it, minus those of an empty one
- *   victim      nanoseconds that a page fault takes longer than without an event, without that timing
+ *   victim      extra nanoseconds of a page fault with the event, without the kernel's timing
  *   consumer    processor time that the reader of a ring takes per sample
  *   bytes       bytes per sample that leave the kernel
  *   lost        % of the events

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hot_sample [ROUNDS]: measures the cost of hot tables per sample, as JSON. Prints the nanoseconds of a
- * program for one sample without tables, with tables but none chosen, and for a chosen cgroup. The samples
- * come through one of two doors: the program `inject`, or page faults. Each round runs all of them, so that
+ * hot_sample [ROUNDS]: measures the cost of hot tables per sample, as JSON. Prints the nanoseconds of a program
+ * for one sample without tables, with tables but none chosen, and for a chosen cgroup. The samples come in one
+ * of two ways (enum door): from the program `inject`, or from page faults. Each round runs all of them, so that
  * all see the same conditions. Prints the minimum and the median of the rounds. Needs root.
  *
- * The two doors measure different things. `inject` runs again and again with warm caches, and no pid is
- * recorded. A page fault comes in the middle of other work, like a PMI. The code of that work and the page
- * that it cleared fill the caches: accounting alone takes twice as long there (`ratio` shows what tables add
- * to that), and a pid is recorded. All samples of page faults have the same instruction, which has a counter.
- * Each of them has a new cache line, which takes over another line's counter.
+ * The two ways measure different things. `inject` runs again and again with warm caches, and no pid is
+ * recorded. A page fault comes in the middle of other work, like a PMI. The code of that work and the page that
+ * it cleared fill the caches: accounting alone takes twice as long there (`ratio` shows what tables add to
+ * that), and a pid is recorded. All samples of page faults have the same instruction, which has a counter. Each
+ * of these samples has a new cache line, which takes over another line's counter.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -173,8 +173,8 @@ static void bench_open(u32 hot_max, struct bench *bench)
 }
 
 /*
- * The samples of the two doors are in different cgroups. All slots are chosen, so that those of the page
- * faults are, too, wherever this program runs.
+ * Injected samples and page faults are in different cgroups. Every slot is chosen, because the cgroup of the
+ * page faults, which is that of this program, may have any slot.
  */
 static void choose(const struct bench *bench, enum mode mode)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * memory [COLLECTIONS]: the memory of the engine over the real kernel side, up to 10,000 cgroups, as JSON.
- * Prints its own memory (RssAnon) once the memory for windows is full, the peak at the start, the maps, and
- * the fastest collection. Each size runs in its own process. Exits with 1 if one is over its budget of 10 MB
- * plus 2.5 KB per active cgroup and event, or if a sample is missing. Needs root.
+ * Prints the engine's memory (RssAnon) once the memory for windows is full, the peak at the start, the maps,
+ * and the fastest collection. Each size runs in its own process. Exits with 1 if a size exceeds its budget of
+ * 10 MB plus 2.5 KB per active cgroup and event, or if a sample is missing. Needs root.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -60,7 +60,10 @@ struct subject {
 	double per_tick; /* mean number of samples */
 	const struct scaled *scaled;
 	struct random random;
-	/* The naive rule's window, and since when it exceeds the threshold. */
+	/*
+	 * The naive rule's window, and the number of ticks in a row (`held`) for which it exceeds the
+	 * threshold.
+	 */
 	struct {
 		double hits, n;
 	} ring[WINDOW], sum;
@@ -116,8 +119,8 @@ static double pool_metric(enum kind kind)
 }
 
 /*
- * Draws from a Poisson distribution by counting exponential times. The means here are some dozens to some
- * hundreds.
+ * Draws from a Poisson distribution by counting exponential times. This is fast enough, because the means here
+ * are only some dozens to some hundreds.
  */
 static unsigned draw_count(struct random *random, double mean)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures the cost of a profile: adding a sample, naming its parts, writing it. It has 60,000 samples (a
- * minute at 1,000 per second) with stacks of 8, 32 and 120 frames from 2,000 functions. Each sample is at one
- * of 40,000 instructions, on a heap of 256 MiB and 1,000 variables. Prints results and checks nothing.
+ * Measures the cost of a profile: adding a sample, naming its parts, and writing the profile. The profile has
+ * 60,000 samples (a minute at 1,000 per second) with stacks of 8, 32 and 120 frames from 2,000 functions. Each
+ * sample is at one of 40,000 instructions, on a heap of 256 MiB and 1,000 variables. Prints results and checks
+ * nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static const struct symbol *find(void *userdata, const struct symbol_query *quer
 	return &names->symbol;
 }
 
-/* Callers follow from the leaf, so the call tree has some thousand stacks. */
+/* The sampled function determines its callers: four functions share one of 500 call chains. */
 static struct zoom_sample draw_sample(u64 *stack, size_t depth)
 {
 	u64 leaf = draw(FUNCTIONS);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sample_body [ROUNDS [OBJECT...]]: how long accounting a sample takes, in nanoseconds more than a program
- * that does nothing. Needs root.
+ * sample_body [ROUNDS [OBJECT...]]: measures the time to account a sample, in nanoseconds beyond those of a
+ * program that does nothing. Needs root.
  *
- * The samples are page faults of this program, one each. They go through the same kernel code as a PMI's. A
- * page fault has neither latency nor data source. tests/bpf/made_up_samples.bpf.c therefore inserts them
- * after it has read what the kernel provided. The kernel times each program's runs (BPF_ENABLE_STATS). Each
- * round runs all programs, so that all see the same conditions. Prints the minimum and the median of the
- * rounds. `loop` is the same without the kernel around it: samples counted one after the other on one CPU,
- * and on two CPUs at once into one cgroup.
+ * The samples are page faults of this program, one each. They go through the same kernel code as the samples of
+ * a PMI. A page fault has neither latency nor data source. tests/bpf/made_up_samples.bpf.c therefore inserts
+ * them after it has read what the kernel provided. The kernel times each program's runs (BPF_ENABLE_STATS).
+ * Each round runs all programs, so that all see the same conditions. Prints the minimum and the median of the
+ * rounds. `loop` is the same without the kernel around it: samples counted one after the other on one CPU, and
+ * on two CPUs at once into one cgroup.
  *
  * OBJECT: made_up_samples.bpf.o of another commit, for comparison.
  */
@@ -45,7 +45,7 @@
 #define SLOTS      (1U << SLOTS_LOG2)
 #define SLOT       3
 #define LOOP       20000 /* samples */
-#define LOOPS      5     /* per round, which takes the fastest */
+#define LOOPS      5     /* per round; the fastest of them counts */
 #define CPUS       2     /* number of CPUs that run the loop */
 #define OBJECTS    4
 #define VARIANTS   (4 * OBJECTS + 2)
@@ -230,7 +230,7 @@ static void touch_pages(size_t n)
 	(void)munmap((void *)pages, n * PAGE);
 }
 
-/* From here on variable() returns the memory that the programs use. */
+/* After this call, variable() returns the memory that the programs use. */
 static void share_bss(struct bpf_object *object)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

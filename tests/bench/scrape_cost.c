@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * scrape_cost [--json]: measures the cost of a scrape. The host has 1,000 cgroups with paths of 200 bytes,
- * loads and stores. Hours have passed in which the costliest cgroups changed all the time. Its series are
- * those that the daemon would have. Another process requests them over HTTP. The processor time, user and
+ * loads and stores. Hours have passed in which the costliest cgroups changed all the time. The exported series
+ * are those that the daemon would have. Another process requests them over HTTP. The processor time, user and
  * system, is that of this process and of the one that speaks HTTP for it. Prints results and checks nothing.
  * With --json it prints one object per line, as bench_results.h reads them.
  */
@@ -202,7 +202,7 @@ static int host_init(struct host *host, const struct event *events, size_t top)
 	return 0;
 }
 
-/* One collection of all 1,000 cgroups. Fifty of them are loud, and which ones changes over time. */
+/* One collection of all 1,000 cgroups. Fifty of them are loud, and others are loud later. */
 static int collect(struct host *host, u64 seconds)
 {
 	u64 turn;
@@ -470,7 +470,7 @@ static int measure_scrape(struct host *host, const char *what, bool gzip, bool e
 	host->each_anew = each_anew;
 	if (clock_getcpuclockid(http_pid(served.http), &speaker) != 0)
 		return -1;
-	/* The process that speaks HTTP has started by then. */
+	/* Wait until the process that speaks HTTP has started. */
 	for (int i = 0; i < 200; i++)
 		(void)sd_event_run(served.event, 1000);
 	begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scrape_peers CLIENT.py: what a scrape costs other exporters, one round, as lines for bench_report. They run
- * here on a free port of the loopback interface. A few scrapes of each are measured by the processor time of
- * the exporter.
+ * scrape_peers CLIENT.py: measures what a scrape costs other exporters, one round, as lines for bench_report.
+ * The exporters run on a free port of the loopback interface. The cost is the exporter's processor time for a
+ * few scrapes.
  *
  *   node_exporter  in its default setup. It reads /proc and /sys at each scrape, which is part of its time
- *   Python client  peers/client.py: it only writes what it has, with as many series as pebsd has at most
+ *   Python client  peers/client.py: it reads nothing, and writes as many series as pebsd has at most
  */
 #include <errno.h>
 #include <signal.h>

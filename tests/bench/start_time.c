@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * start_time [CGROUPS [ROUNDS]]: the time from nothing to the first accounted sample, with CGROUPS cgroups,
- * as JSON. Prints the milliseconds of each step of the daemon's start: the minimum and the median of the
- * rounds. Each round runs in its own process. Page faults replace the PMU's events. Needs root.
+ * start_time [CGROUPS [ROUNDS]]: measures the start of the daemon up to the first accounted sample, with
+ * CGROUPS cgroups, as JSON. Prints the milliseconds of each step: the minimum and the median of the rounds.
+ * Each round runs in its own process. Page faults replace the PMU's events. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -75,7 +75,7 @@ static int answer_all(sd_event *event, struct symbols *symbols)
 	return r < 0 ? r : 0;
 }
 
-/* The first request on its own: the symbolizer starts and reads what it needs. */
+/* Measures the first request alone, for which the symbolizer has to start and to read the files. */
 static int begin(sd_event *event, struct symbols *symbols, const struct range *range, pid_t pid)
 {
 	double wall = seconds(CLOCK_MONOTONIC);

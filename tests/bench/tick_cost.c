@@ -41,7 +41,7 @@ static const char *const stage_names[STAGES] = {"collect", "totals",      "windo
 static const struct scenario {
 	const char *name;
 	u32 cgroups;
-	u32 active; /* different ones each time; 0: all were active once before */
+	u32 active; /* different cgroups each time; 0: none, but all were active once before */
 	bool kept;  /* saved for a restart: most is written while collecting */
 } scenarios[] = {
 	{"1,000 cgroups, all active", 1000, 1000, false},      {"1,000 cgroups, idle", 1000, 0, false},

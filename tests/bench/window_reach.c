@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * window_reach [COLLECTIONS]: how far back the window of the last minutes reaches in the memory that the
- * engine gives it, and what keeping it costs per collection of one second, as JSON. In each collection every
- * cgroup has 20 loads with latency and 20 stores without. Prints seconds and microseconds of processor time,
- * over the second half of the collections.
+ * window_reach [COLLECTIONS]: measures how far back the window of the last minutes reaches in the memory that
+ * the engine gives it, and the cost of the window per collection of one second, as JSON. In each collection
+ * every cgroup has 20 loads with latency and 20 stores without. Prints seconds and microseconds of processor
+ * time, over the second half of the collections.
  */
 #include <stdio.h>
 #include <stdlib.h>

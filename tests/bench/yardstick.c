@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * yardstick: how fast this machine is at the moment, measured with work that never changes, as lines for
+ * yardstick: measures the present speed of this machine with work that never changes, and prints lines for
  * bench_report. bench-compare corrects times by the change of the integer loop.
  */
 #include <stdio.h>

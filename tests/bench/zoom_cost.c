@@ -3,8 +3,8 @@
  * Measures the cost of a zoom, in one run. A task works in its own cgroup, some frames deep, in three kinds of
  * turns: without an event, with one that only interrupts it 1,000 times per second of its CPU time, and with a
  * zoom that takes a sample each time. The CPU time of the daemon's part (draining, parsing, recording) is
- * printed besides. It uses cpu-clock. The cost of that timer, which is high in a virtual machine, is part of
- * the second kind. The cost of PEBS and its interrupts is in none of them. Needs root.
+ * printed, too. The events use cpu-clock. The cost of this timer, which is high in a virtual machine, is part
+ * of the second kind. The cost of PEBS and its interrupts is in none of the three. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>

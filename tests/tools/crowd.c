@@ -98,7 +98,7 @@ static int hold(int *fds, unsigned n, const char *text)
 	return 0;
 }
 
-/* Receives one complete answer, and sets whether it is an error. */
+/* Receives one complete answer. Sets `ret_error` to whether the answer is an error. */
 static bool receive(int fd, double until, bool *ret_error)
 {
 	char text[65536];

@@ -113,9 +113,7 @@ static void put_rect(FILE *out, double x, double y, double width, double height,
 		      width, height, fill);
 }
 
-/*
- * Each of these functions draws the piece that begins at `column`, and returns the column behind that piece.
- */
+/* Each of these functions draws the piece that begins at `column`, and returns the column after that piece. */
 static int put_ground(FILE *out, const struct terminal *terminal, int row, int column, int columns)
 {
 	struct terminal_cell cell = terminal_cell(terminal, row, column);
@@ -157,8 +155,8 @@ static int put_block(FILE *out, const struct terminal *terminal, int row, int co
 }
 
 /*
- * Draws one text from here on, up to two blanks, a block, or other attributes. It is as wide as its cells in
- * any font.
+ * Draws one text that begins at `column`. The text ends after two blanks, or before a block or other
+ * attributes. In any font, it is as wide as its cells.
  */
 static int put_text(FILE *out, const struct terminal *terminal, int row, int column, int columns)
 {
@@ -201,7 +199,7 @@ static void put_layer(FILE *out, const struct terminal *terminal, int row, int c
 	}
 }
 
-/* Adds what the terminal shows now. Returns 0 or -errno. */
+/* Adds the present content of the terminal as a frame. Returns 0 or -errno. */
 static int take_frame(struct picture *picture, const struct terminal *terminal)
 {
 	struct frame *frame = &picture->frames[picture->n_frames];

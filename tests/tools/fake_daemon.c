@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 	if (sd_event_default(&event) < 0 || sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0 ||
 	    sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0)
 		return 1;
-	/* Another instance of this program would be a daemon, not a symbolizer. */
+	/* Do not let the symbolizer be this program, which would start as another daemon. */
 	if (symbols_new(&(struct symbols_settings){.event = event, .program = "/bin/false"}, &fake.symbols) <
 		    0 ||
 	    zooms_new(

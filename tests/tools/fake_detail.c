@@ -28,7 +28,7 @@
 
 static struct {
 	double began, seconds, chosen;
-	double asked; /* requested seconds, if the zoom was ended early */
+	double asked; /* requested seconds; if the zoom is ended early, only `seconds` changes */
 	bool any;
 } now_running;
 

@@ -45,7 +45,7 @@ grep -q 'NO MEASUREMENT' "$work/run.log" || [ -e /sys/bus/event_source/devices/c
 	fail "\"$command\" does not say that it shows a model: $(cat "$work/run.log")"
 sed -n 's/^ *\(.*\(pebsctl --socket\|curl http\).*\)/\1/p' "$work/run.log" >"$work/printed"
 while read -r line; do
-	# The samples come with time, and the last line shows them.
+	# Only the last printed line shows samples, and they arrive after a while: repeat that line.
 	for _ in $(seq 60); do
 		inside debian "cd /pebsd && $line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
 		if [[ $line != *curl* ]] || grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$work/output"; then

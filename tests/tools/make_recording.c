@@ -47,7 +47,7 @@ static const struct load {
 	unsigned int share;
 	unsigned int mix[PLACES];
 	unsigned int walks;    /* out of a thousand */
-	unsigned int pressure; /* per cent added to latencies behind L2, for queueing */
+	unsigned int pressure; /* per cent added to latencies beyond L2, for queueing */
 } loads[] = {
 	{4211,
 	 "/system.slice/postgresql.service",

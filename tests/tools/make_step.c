@@ -2,7 +2,7 @@
 /*
  * make_step [--untimed] [--clock] [--start SECONDS] FILE: writes a recording to test rules with. It has ten
  * minutes of loads by two commands, "db" and "web", each 100 per second. Nearly all take 100 cycles, and 1.2%
- * take 400. From the fourth minute to the sixth, 3% of the loads of "db" take 2,000 cycles. The values are
+ * take 400. In the fifth and the sixth minute, 3% of the loads of "db" take 2,000 cycles. The values are
  * invented, and always the same.
  *
  *   --untimed   samples have no time

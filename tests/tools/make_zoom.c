@@ -167,7 +167,7 @@ static int add_sample(struct zoom_recording *recording, u32 pid, u64 number, u64
 	return zoom_recording_add(recording, &record);
 }
 
-/* Alternates between the rings of two CPUs, one batch at a time, as they are drained. */
+/* Alternates between two CPUs, one batch at a time, like samples from rings that are drained in turn. */
 static int fill(struct zoom_recording *recording, struct truth *truth)
 {
 	const u64 batch = 100;
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	/* Call them, so that the compiler keeps them as they are. */
+	/* Call the functions, so that the compiler keeps them. */
 	rows[1] = serve_request(rows, 8);
 	r = make(&truth, &bytes, &size);
 	if (r < 0) {

@@ -212,7 +212,7 @@ static double counting_close(struct counting *counting)
 	return timed;
 }
 
-/* Interference from other processes varies, whereas the cost of the switch is part of every round. */
+/* Returns the minimum: other processes disturb some rounds, but the cost of the switch is part of every round. */
 static double least(const double *values, size_t n)
 {
 	double ret = values[0];

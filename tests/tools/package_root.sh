@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The Debian package in a minimal Debian 12 root without anything else. apt must install it with its files, users, units
-# and configuration. pebsd must run on the model and answer. Upgrades must keep what an administrator configured, and a
-# purge must leave that and nothing else. systemd does not run in such a root: tests/guest/inside/test_package.sh tests
-# its part.
+# Tests the Debian package in a minimal Debian 12 root. apt must install it with its files, users, units and
+# configuration. pebsd must run on the model and answer. An upgrade must keep what an administrator configured, and
+# a purge must leave only the files that the administrator added. systemd does not run in such a root:
+# tests/guest/inside/test_package.sh tests that part.
 #   package_root.sh PACKAGE
 # Needs root, mmdebstrap and a minute.
 # shellcheck source=tests/tools/roots.sh
@@ -111,7 +111,7 @@ expect 'what the package has' '# Of the next version.' "$(head -n 1 "$root/etc/p
 does 'apt-get remove -y pebsd'
 [ ! -e "$root/usr/sbin/pebsd" ] || fail 'removed, the program is still there'
 expect 'what was configured, when it is removed' '# mine' "$(tail -n 1 "$root/etc/pebsd/pebsd.conf")"
-# Files that its services would have left.
+# Files that the package's services would have left.
 mkdir -p "$root"/var/cache/pebsd/debuginfod "$root"/run/pebsd/alerts
 does 'apt-get purge -y pebsd'
 files >"$work/after"

@@ -60,7 +60,7 @@ make_root() {
 	mount --rbind /dev "$work/$1/dev"
 }
 
-# inside NAME COMMAND_LINE: runs it in that root, without this environment.
+# inside NAME COMMAND_LINE: runs the command line in the root NAME, without this environment.
 inside() {
 	chroot "$work/$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb sh -c "$2" </dev/null
 }

@@ -167,7 +167,7 @@ Test(container_path, what_only_looks_like_one)
 
 Test(container_path, the_innermost_counts)
 {
-	/* The unit runs on a node that is itself a container: the container still gets these labels. */
+	/* The node is itself a container. A unit on it also has the labels of that container. */
 	expect("/docker/ID/system.slice/kubelet.service",
 	       "runtime=docker container_id=ID unit=kubelet.service");
 	expect("/docker/ID/docker/ID2", "runtime=docker container_id=ID2");

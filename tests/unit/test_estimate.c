@@ -59,7 +59,7 @@ Test(estimate, of_a_mean_counts_up_to_its_cap)
 	cr_expect(ret.known);
 	expect_near(ret.value, 29600.0 / 990, 1e-12);
 	expect_near(ret.bounds.low, (26 * 900 + 52 * (90 - band)) / 990, 1e-6);
-	/* 480 cycles is the edge of a bucket. */
+	/* The cap of a mean is 8 times the threshold, 480 cycles, which is the edge of a bucket. */
 	expect_near(ret.bounds.high, (28 * (900 - band) + 56 * 90 + 480 * band) / 990, 1e-6);
 }
 

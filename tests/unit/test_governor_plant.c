@@ -145,7 +145,7 @@ Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 	}
 }
 
-/* The load swings by a third, as the load of a service does. */
+/* The load swings by 30 %, as the load of a service does. */
 Test(governor_plant, a_load_that_swings_leaves_the_period_alone)
 {
 	struct plant plant = plant_usual(3);
@@ -260,7 +260,10 @@ Test(governor_plant, samples_that_take_longer_where_they_are_rare_are_paid_from_
 	}
 }
 
-/* While one event is paused, the other has the whole budget. When it comes back, they share again. */
+/*
+ * While one event is paused, the other has the whole budget. When the paused event comes back, both share it
+ * again.
+ */
 Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals)
 {
 	struct plant plant = plant_usual(8);
@@ -281,8 +284,8 @@ Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals
 }
 
 /*
- * A random load within the range that can be governed. It is over budget for at most two intervals after each
- * change, and the period is steady before the next.
+ * A random load within the range that can be governed. The cost is over budget for at most two intervals after
+ * each change of the load, and the period is steady before the next change.
  */
 Test(governor_plant, whatever_the_load_does)
 {
@@ -331,9 +334,9 @@ Test(governor_plant, whatever_the_load_does)
  * takes 30 us, so the budget allows 166 a second on each CPU.
  *
  * A fair share of these is 50 a second. The governor aims at three quarters of the budget and at half of the
- * limit, which is 125 a second. It leaves the period alone if the samples take more than half of the budget,
- * 83 a second. Both apply to the largest reading of any CPU in half a minute. With 64 CPUs that have 53 each
- * on average, this reading is 30 above the mean.
+ * limit. Both are 125 a second. It leaves the period alone if the samples take more than half of the budget, 83
+ * a second. It compares these numbers with the largest reading of any CPU in half a minute. With 64 CPUs that
+ * have 53 samples each on average, this reading is 30 above the mean.
  */
 #define LOWEST_LIMIT 250
 #define ALLOWED      166.7
@@ -435,9 +438,9 @@ Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
 }
 
 /*
- * The load is ten thousand times as large for two seconds. The period that the kernel then demanded does not
- * last long. Within 16 minutes, the largest reading of any CPU in half a minute is an eighth of the samples
- * that are allowed. With so few samples, that reading is two to three times the mean.
+ * The load is ten thousand times as large for two seconds. The period that the limit then demanded does not
+ * last long. Within 16 minutes, the largest reading of any CPU in half a minute is an eighth of the number that
+ * the governor aims at. With so few samples, that reading is two to three times the mean.
  */
 Test(governor_plant, after_an_overload_samples_are_soon_no_longer_rare)
 {
@@ -462,8 +465,8 @@ Test(governor_plant, after_an_overload_samples_are_soon_no_longer_rare)
 
 /*
  * Every ten seconds the load is twenty times as large for a tenth of a second. The second with the burst has
- * three times the samples of the others, and the governor keeps that one within the budget. A third of a fair
- * share is left.
+ * three times the samples of the others, and the governor keeps the second with the burst within the budget. A
+ * third of a fair share is left.
  */
 Test(governor_plant, bursts_leave_a_share_of_the_budget)
 {

@@ -2,7 +2,7 @@
 /* The branch records that a kernel reads from the emulated PMU after calls and returns. */
 #include <criterion/criterion.h>
 
-/* The file belongs to a plugin for QEMU. No program here links it. */
+/* Include the source: it belongs to a plugin for QEMU, and no program here links it. */
 #include "../guest/pmu/branches.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define KERNEL (1ULL << 63)

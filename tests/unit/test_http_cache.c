@@ -244,7 +244,7 @@ Test(http_cache, as_many_bodies_as_there_may_be)
 	cr_expect_eq(http_cache_live(&scrape), 0);
 }
 
-/* Starts a client that asks and then does not read, so that the server cannot send the whole answer. */
+/* Starts a client that sends a request and then does not read, so that the server cannot send the whole answer. */
 static struct http_client ask_and_wait(struct endpoint *server, const char *headers)
 {
 	struct http_client client = {.fd = http_client_connect(server)};

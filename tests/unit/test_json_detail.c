@@ -184,7 +184,10 @@ Test(json_hot, the_kernels_addresses_are_hidden_from_others)
 		"],\"absent\":{\"code\":{\"latency\":9,\"samples\":3}}}},\"unnamed\":1}");
 }
 
-/* `absent` covers the items that the limit leaves out, which may be heavier than any item in no table. */
+/*
+ * `absent` is an upper bound for each item that is not listed. These include items that the limit leaves out,
+ * which may be heavier than every item that the tables do not have.
+ */
 Test(json_hot, as_many_as_asked_for)
 {
 	expect_json(hot_of(&latency, NULL, false, 1),

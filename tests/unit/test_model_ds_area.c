@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PEBS half of the DS save area: manual 18.8.1.1 and 18.18.5, and what the assist does at its limits. */
+/* The PEBS half of the DS save area (manual 18.8.1.1 and 18.18.5), and the limits of the PEBS assist. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static u64 field(const u8 *bytes, size_t width)
 }
 
 /*
- * Offsets by the figures of the manual: 32-bit fields and one reset value, 64-bit fields and one reset value,
+ * Offsets from the figures of the manual: 32-bit fields and one reset value, 64-bit fields and one reset value,
  * and one reset value for each counter.
  */
 Test(model_ds_area, layouts_32_bit_64_bit_and_a_reset_field_each_counter)
@@ -181,8 +181,8 @@ Test(model_ds_area, without_an_area_nothing_is_written)
 }
 
 /*
- * Goldmont, 18.7.1.3: the bit is set if the index is below the base or above the maximum. The overflow bits
- * of the applicable counters are cleared, and the counters are not reloaded.
+ * Goldmont, 18.7.1.3: the status bit of the DS buffer is set if the index is below the base or above the
+ * maximum. The overflow bits of the applicable counters are cleared, and the counters are not reloaded.
  */
 Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does_not_reload)
 {
@@ -232,8 +232,8 @@ Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does
 }
 
 /*
- * The bits of all applicable counters are cleared, even of one that is programmed to interrupt. Its interrupt
- * comes after that of the buffer and finds no bit.
+ * The bits of all applicable counters are cleared, even of one that is programmed to interrupt. The interrupt
+ * of such a counter comes after that of the buffer, when its bit is already clear.
  */
 Test(model_ds_area, goldmont_out_of_bounds_clears_the_bit_of_a_counter_that_interrupts)
 {

@@ -27,7 +27,7 @@ Test(model_memory, what_l1_drops_is_in_l2_and_what_l2_drops_in_l3)
 	memory_fixture_open(&bench, "skylake-server");
 	l1_set_stride = bench.shape->l1_bytes / bench.shape->l1_ways;
 	memory_fixture_later(&bench, 0);
-	/* Other lines of its set: first one less than L1 has ways, then as many. */
+	/* Load other lines of the same L1 set: first one fewer than L1 has ways, then one for each way. */
 	memory_fixture_lines(&bench, l1_set_stride, bench.shape->l1_ways - 1, l1_set_stride);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
 	memory_fixture_lines(&bench, l1_set_stride, bench.shape->l1_ways, l1_set_stride);

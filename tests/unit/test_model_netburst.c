@@ -218,7 +218,7 @@ Test(model_netburst, without_a_ds_area_nothing_is_written)
 	cr_expect_eq(bench.netburst.not_written, 1);
 }
 
-/* Counters 0 and 1 use the same ESCR and overflow, but make no record. */
+/* The other counters overflow but make no record, even counters 0 and 1, which use the same ESCR. */
 Test(model_netburst, no_counter_but_iq_counter4_does_pebs)
 {
 	for (u32 counter = 0; counter < NETBURST_COUNTERS; counter++) {

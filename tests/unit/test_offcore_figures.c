@@ -177,7 +177,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 	ledger_free(ledger);
 }
 
-/* Counts are added between two collections when a slot is reclaimed then. */
+/* If a slot is reclaimed between two collections, its counts are added at that time. */
 Test(offcore_figures, what_is_counted_between_two_collections_is_the_next_ones)
 {
 	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));

@@ -73,7 +73,7 @@ Test(pmu_instructions, highest_precision_by_generation)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct machine_core core = {.name = cases[i].name, .loads = cases[i].loads};
-		/* Only Goldmont records the data address for any precise event. */
+		/* Only Goldmont and Goldmont Plus record the data address for any precise event. */
 		const struct event_settings wanted = {
 			.has_address = strncmp(cases[i].name, "goldmont", strlen("goldmont")) == 0,
 			.has_code_address = 1};

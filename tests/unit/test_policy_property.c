@@ -99,7 +99,7 @@ static double at_least(u64 k, u64 n, double p)
 	return sum;
 }
 
-/* The effect of bursts in a window. Seconds before the first sample of all are not part of it. */
+/* The effect of bursts in a window. Seconds before the path's first sample are left out. */
 static double burstiness(unsigned path, unsigned second)
 {
 	struct burst_series series = {.of_samples = true};
@@ -123,8 +123,8 @@ static double burstiness(unsigned path, unsigned second)
 struct proof {
 	bool known;
 	bool even;     /* the samples look independent, so their evidence counts in full */
-	double breach; /* probability of this many slow ones if the value is at its threshold */
-	double clear;  /* probability of this few if the value is at `clear` */
+	double breach; /* probability of at least this many slow samples if the value is at its threshold */
+	double clear;  /* probability of at least this many fast samples if the value is at `clear` */
 };
 
 /* In all three rules, slow samples count towards a breach. */
@@ -151,8 +151,8 @@ static struct proof prove(unsigned rule, unsigned path, unsigned second)
 struct seen {
 	enum alert_state state;
 	unsigned pending;  /* second when it became pending */
-	unsigned resolved; /* second of the last time; 0: never */
-	unsigned proven;   /* for how many seconds in a row a breach has been proven */
+	unsigned resolved; /* second when it was last resolved; 0: never */
+	unsigned proven;   /* number of seconds in a row with a proven breach */
 };
 
 static void follow(const struct transition *transition, unsigned rule, unsigned path, unsigned second,

@@ -180,7 +180,7 @@ Test(symbols_cache, a_mapping_goes_over_what_was_there)
 		cr_expect(get(1, kept[i]));
 		cr_expect_null(get(1, gone[i]));
 	}
-	/* The whole address space, which has more parts than the filter has bits. */
+	/* Drop the whole address space, which has more parts than the filter has bits. */
 	symbols_cache_drop_range(cache, 1, 0, 1ULL << 47);
 	cr_expect_eq(symbols_cache_count(cache), 0);
 }

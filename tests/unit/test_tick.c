@@ -92,7 +92,7 @@ static int on_busy(sd_event_source *source, void *userdata)
 	struct loop *loop = userdata;
 	const u64 age_us = tick_age_us(&loop->tick);
 
-	/* The work of a client, which never runs out. */
+	/* Acts as a client whose work never ends. */
 	while (tick_age_us(&loop->tick) < age_us + INTERVAL_US / 2)
 		;
 	if (++loop->reloads == loop->reloads_most)
@@ -118,7 +118,7 @@ Test(tick, a_due_collection_comes_before_the_work_of_clients)
 	cr_expect_geq(loop.collections, 10, "%u collections during %u calls", loop.collections, loop.reloads);
 }
 
-/* A new interval counts from the last collection, so a shorter one is not waited for in full again. */
+/* A new interval counts from the last collection, so a shorter one may already be over. */
 Test(tick, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
 {
 	struct loop loop = {.reloads_most = 20, .interval_us = INTERVAL_US};

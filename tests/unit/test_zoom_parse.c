@@ -200,7 +200,7 @@ Test(zoom_parse, a_stack_of_both_halves)
 	cr_assert_eq(parse(SAMPLE, &loads, &bytes, &record), 0);
 	cr_assert_eq(record.sample.n_kernel, 1);
 	cr_expect_eq(record.sample.kernel[0], 0xffffffff81000020);
-	/* The place where the kernel was entered is a return address. */
+	/* The address at which the kernel was entered stays, because it is not the sampled instruction. */
 	cr_assert_eq(record.sample.n_user, 2);
 	cr_expect_eq(record.sample.user[0], 0x401000);
 
@@ -281,7 +281,10 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	cr_expect_eq(record.sample.user[0], 0x401000);
 	cr_expect_eq(record.sample.user[1], 0x501001);
 
-	/* A kernel thread has no user stack. The LBR has the calls of another task. */
+	/*
+	 * A kernel thread has no user stack. The LBR still has the calls of another task, which must be
+	 * ignored.
+	 */
 	bytes = sample_of(PERF_RECORD_MISC_KERNEL, 0xffffffff81000008, chain, 2, branches, 2, true);
 	cr_assert_eq(parse(SAMPLE | PERF_SAMPLE_BRANCH_STACK, &loads, &bytes, &record), 0);
 	cr_expect_not(record.sample.user_of_lbr);
@@ -449,8 +452,8 @@ Test(zoom_parse, whose_record_it_is)
 }
 
 /*
- * Cuts the record at each byte, with the old size in its header and with the new one. Each copy ends where
- * its memory ends.
+ * Cuts the record at each byte, with the old size in its header and with the new one. The memory of each copy
+ * ends with the copy, so that a sanitizer finds any read beyond it.
  */
 static void cut_everywhere(u64 sample_type, const struct bytes *whole, size_t bytes_that_matter)
 {

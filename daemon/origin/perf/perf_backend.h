@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf_event_open(2) for all of pebsd. It calls the kernel directly first. If this process lacks the rights
- * that the kernel demands (EACCES, EPERM), it asks pebsd-opener, if that listens
- * (origin/opener/opener_client.h). All descriptors are close-on-exec.
+ * perf_event_open(2) for all of pebsd. Each call goes to the kernel first. If this process lacks the rights
+ * (EACCES, EPERM), the call goes to pebsd-opener, if pebsd-opener is listening (origin/opener/opener_client.h).
+ * All descriptors are close-on-exec.
  */
 #ifndef PEBSD_PERF_BACKEND_H
 #define PEBSD_PERF_BACKEND_H

@@ -70,7 +70,7 @@ unsigned perf_cost_roles(const struct pmu_plan *plan);
 size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS]);
 
 /*
- * Returns how many descriptors perf_open() reserves. It counts a leader, because the kernel may demand one.
+ * Returns how many descriptors perf_open() reserves. This includes a leader, because the kernel may demand one.
  */
 u64 perf_cost_reserved(const struct pmu_opening *opening);
 
@@ -84,7 +84,7 @@ u32 perf_cost_slots(size_t cgroups);
 
 /*
  * Returns the maximum number of descriptors that a growing table needs for the blocks of its first `slots`
- * slots. Those of the first block are excluded, because DESCRIPTORS_SPARE contains them.
+ * slots. The first block is excluded, because DESCRIPTORS_SPARE includes its descriptors.
  */
 u64 perf_cost_block_descriptors(u32 slots);
 

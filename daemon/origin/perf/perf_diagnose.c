@@ -102,7 +102,7 @@ static char *reason_of_rights(int error, const struct perf_facts *facts)
 		    "perf_event for pebsd");
 }
 
-/* Adds the reason why pebsd-opener failed, because pebsd tried that, too. */
+/* Adds the reason why pebsd-opener failed, because pebsd also tried to open the event through pebsd-opener. */
 static char *reason_of_permission(int error, const struct perf_facts *facts)
 {
 	_cleanup_free_ char *rights = reason_of_rights(error, facts);

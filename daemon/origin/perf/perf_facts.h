@@ -12,7 +12,7 @@
 #include "origin/perf/perf_backend.h"
 #include "pebsd/types.h"
 
-/* Whether this system has cgroups that samples can be attributed to. */
+/* The cgroups of this system that samples can be attributed to. */
 enum perf_cgroups {
 	PERF_CGROUPS_UNKNOWN,
 	PERF_CGROUPS_USED,     /* the default hierarchy is mounted and has cgroups below its root */

@@ -44,7 +44,7 @@ int perf_add_book(struct perf_event_set *set, int cpu);
 /* Adds the elapsed time of the pause to each wanted CPU. Returns 0 or -ENOMEM. */
 int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted);
 
-/* Like perf_cpu_set_period(), but also saves for the next process which period the event has. */
+/* Like perf_cpu_set_period(), but also saves the event's new period for the next process. */
 int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 period);
 
 /* Returns `error`, and sets `ret_message` to the explanation that `diagnose` gives. */

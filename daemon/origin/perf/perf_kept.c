@@ -60,7 +60,7 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept
 	ret->leader_map.throttle = kept->counts.leader_throttle;
 	ret->stall.rearmed = kept->counts.rearmed;
 	add_closed(set, ret);
-	/* If one descriptor is still there, the old event would sample next to the new one. */
+	/* If one of its two descriptors is left, close it: the old event would sample next to the new one. */
 	perf_keep_drop(set->keep, set->number, cpu, kept);
 	over->missing++;
 	return false;
@@ -254,7 +254,8 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 	if (over.settings->stay_paused)
 		return stay_paused(set, &over);
 	/*
-	 * A pause of the previous process ends here. It had no event open then, so no saved event continues.
+	 * If the previous process was paused, the pause ends here. A paused process has no event open, so there
+	 * is no event to take over.
 	 */
 	r = end_others(set, over.before.paused, &over);
 	if (r == 0 && over.known && over.before.paused) {

@@ -18,12 +18,12 @@ struct replay_sum {
 	u64 samples;
 };
 
-/* Counters of 32 bits are read modulo 2^32. */
+/* Counters have 32 bits and are read modulo 2^32, so between two collections they must grow by less than that. */
 #define REPLAY_SUM_SAMPLES_MAX (1ULL << 31)
 
 /*
- * Returns true if 1 to INJECT_MAX further samples fit before the next collection, and then adds them to the
- * sum.
+ * Returns true if `n` further samples (1 to INJECT_MAX) fit before the next collection, and then adds them to
+ * the sum.
  */
 bool replay_sum_add(struct replay_sum *sum, const struct sample *samples, size_t n);
 

@@ -11,7 +11,7 @@ struct scarce_shared {
 	_Atomic uint32_t armed;  /* allocations are counted, and some fail */
 	_Atomic uint64_t asked;  /* allocations since it was armed */
 	_Atomic uint64_t first;  /* number of the first allocation that fails */
-	_Atomic uint64_t after;  /* number of the first one after it that does not fail */
+	_Atomic uint64_t after;  /* number of the first later allocation that does not fail */
 	_Atomic uint64_t failed;
 	_Atomic int64_t live; /* blocks that are allocated and not freed */
 };

@@ -28,7 +28,10 @@ static bool names(const char *wanted, const char *name)
 /* Reads through a register that was never written. */
 static const struct bpf_insn spoiled = {.code = BPF_LDX | BPF_DW | BPF_MEM, .dst_reg = 0, .src_reg = 9};
 
-/* Returns whether the command is refused, with errno set. `attr` is the caller's, or a copy to load. */
+/*
+ * Returns whether the command is refused, with errno set. If not, it may replace the instructions in `attr`, a
+ * copy of the caller's.
+ */
 static bool spoil(long command, union bpf_attr *attr)
 {
 	static struct bpf_insn instructions[INSTRUCTIONS_MAX];

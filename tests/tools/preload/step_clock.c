@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loaded into a program before the C library (LD_PRELOAD). Shifts CLOCK_REALTIME forward or back by the
- * number of seconds that the file $STEP_CLOCK currently contains, and CLOCK_BOOTTIME by that in $STEP_BOOTTIME,
- * as a suspended machine does. The other clocks are unchanged.
+ * Loaded into a program before the C library (LD_PRELOAD). Shifts CLOCK_REALTIME forward or back by the number
+ * of seconds that the file $STEP_CLOCK currently contains, and CLOCK_BOOTTIME by the number in $STEP_BOOTTIME,
+ * as a suspend does. The other clocks are unchanged.
  */
 #include <fcntl.h>
 #include <stdlib.h>
