@@ -23,7 +23,9 @@ static void publish_cgroup(struct watch *watch, const char *kind, const char *pa
 	_cleanup_free_ char *text = NULL;
 	json_object *fields;
 
-	/* Thousands of cgroups may come and go in a second, so nothing is composed if no client sees it. */
+	/*
+	 * Thousands of cgroups may come and go in a second, so compose nothing if there is no control socket.
+	 */
 	if (!watch->control)
 		return;
 	fields = json_object_new_object();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the cgroups that hold virtual machines of KVM. The kernel itself walks over its threads with a BPF
- * iterator (bpf/guests.bpf.c). This needs no capability besides those that pebsd has anyway, and it also sees
+ * Finds the cgroups that hold virtual machines of KVM. A BPF iterator (bpf/guests.bpf.c) walks over all
+ * threads inside the kernel. It needs no capability besides those that pebsd has anyway, and it also sees
  * threads that a restricted /proc (hidepid) would hide.
  */
 #ifndef PEBSD_GUESTS_H

@@ -8,8 +8,8 @@
 #include "kernel/kept.h"
 
 /*
- * Limit for types that wait to be hashed. Records nest only a few levels deep. The section of the variables
- * has the most members; those beyond the limit are hashed by their offsets alone.
+ * Maximum number of types that wait to be hashed. Records nest only a few levels deep. The section of the
+ * variables has the most members; the types of members beyond the limit are not hashed, only their offsets.
  */
 #define TYPES_MAX 1024
 

@@ -24,10 +24,10 @@ struct kernel {
 	struct pebsd_bpf *skeleton;
 	struct kernel_blocks blocks;
 	u32 slots_max;             /* maximum number of slots */
-	int examples[BLOCK_KINDS]; /* inner maps for making the outer maps; -1: none */
+	int examples[BLOCK_KINDS]; /* examples of inner maps, to create the outer maps; -1: none */
 	struct mapping injected;
-	int hot_example;                    /* inner map for loading the programs; negative: none */
-	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until it is made */
+	int hot_example;                    /* example of an inner map, for loading; negative: none */
+	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until the tables are made */
 	struct mapping marks;
 	struct mapping cpu_states;
 	u32 stripes;

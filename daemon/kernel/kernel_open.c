@@ -170,8 +170,8 @@ static int plan_blocks(struct kernel *kernel)
 }
 
 /*
- * Gives an outer map an entry for each possible block. If no block has this kind, it has one entry that stays
- * empty.
+ * Gives an outer map an entry for each possible block. If blocks have no map of this kind, the outer map has
+ * one entry that stays empty.
  */
 static int size_outer(const struct kernel_blocks *blocks, struct bpf_map *map, enum slot_block_kind kind)
 {

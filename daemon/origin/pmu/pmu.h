@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans what a machine can sample, from its sysfs tree: which events to open on which PMU, with which
- * attributes, and what cannot be sampled and why. Reads files and opens no event, so a copy of a tree serves
- * as well as /sys.
+ * Plans the sampling of a machine from its sysfs tree: the events to open on each PMU with their attributes,
+ * and the reasons for events that cannot be sampled. Reads files and opens no event, so a copy of a tree
+ * serves as well as /sys.
  */
 #ifndef PEBSD_PMU_H
 #define PEBSD_PMU_H

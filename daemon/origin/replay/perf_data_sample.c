@@ -142,8 +142,8 @@ int perf_data_sample_decode(const struct perf_event_attr *attr, const u8 *body, 
 		return r;
 	/*
 	 * The kernel omits the index if the sample has no branch stack, but includes it if the stack is
-	 * empty. Both have 0 branches. The length shows which one it is, unless there are fields at the end
-	 * whose length is not known.
+	 * empty. In both cases the number of branches is 0. The length of the record tells the cases apart,
+	 * unless there are fields at the end whose length is not known.
 	 */
 	if (r < 0)
 		return decode(attr, body, size, false, ret);
