@@ -58,6 +58,7 @@ for _ in $(seq 600); do
 	kill -0 "$others" 2>/dev/null || fail "prometheus ended: $(tail -n 3 "$work/prometheus.log")"
 	sleep 0.2
 done
-# Prometheus scrapes each second, with a time limit of a second. A busy machine may exceed that.
+# Prometheus scrapes each second, with a time limit of a second. A busy machine may exceed that, so wait for a
+# scrape that succeeds.
 until_is up 1 query up
 until_is 'samples scraped' "$(get /metrics | grep -cv '^#')" query scrape_samples_post_metric_relabeling

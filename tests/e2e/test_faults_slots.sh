@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# There are more cgroups than slots. Those without a slot count as unattributed, those with a slot are sampled, and the
-# log says so once. Free slots go to later cgroups and to those that had none.
+# There are more cgroups than slots. Samples of cgroups without a slot count as unattributed, cgroups with a slot
+# are sampled, and the log reports the shortage once. Free slots go to later cgroups and to cgroups that had none.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"

@@ -89,7 +89,7 @@ test_of slow 'echo passed slow 4' '# takes: 4 s' '# long' '# kernels: 7'
 test_of long 'echo passed long 300' '# takes: 300 s'
 test_of new 'echo skipped new 0 needs more' '# kernels: 7'
 
-# Which kernel runs which tests, in which order. One guest is enough for each kernel.
+# Each kernel runs these tests, in this order. One guest is enough for each kernel.
 runs '7 6.1'
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 6.1 boot' '2 6.1 long'
 prints '1..6' 'ok - 7,skylake-server,1: long (300 s)' 'ok - 7,skylake-server,1: new # SKIP needs more' \

@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 if [ -n "${probe:-}" ]; then
-	# The machine's own configuration has another period.
+	# Without --config, the probe shows another period, that of the machine's own configuration.
 	[ -z "${json:-}" ] && echo 'loads on PMU cpu' ||
 		sed "s/10007/$([ -n "${config:-}" ] && echo 10007 || echo 101)/" "$STAND_IN/probe.json"
 	exit

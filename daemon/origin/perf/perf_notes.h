@@ -36,8 +36,8 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			const struct perf_note_losses *losses);
 
 /*
- * Returns the key of the opening with the index `event`, and of those whose records collide with its records:
- * "loads, stores and instructions". NULL means that none collide, or no memory. The caller frees it.
+ * Returns the keys of the opening with the index `event`, and of the openings whose records collide with its
+ * records: "loads, stores and instructions". NULL means that none collide, or no memory. The caller frees it.
  */
 char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
 			  size_t event);

@@ -45,8 +45,8 @@ static void count_until(struct perf_throttle *throttle, u64 time)
 }
 
 /*
- * If a second stop follows without an end of the first, it is not known when the first ended, so the time
- * since the last record is not counted.
+ * If a second stop follows without an end of the first, it is not known when the first ended, so no further
+ * time of the first is counted.
  */
 static void note_throttle(struct perf_throttle *throttle, u64 time)
 {
