@@ -100,7 +100,7 @@ void watch_losses(struct watch *watch, unsigned event, const struct snapshot_eve
 	u64 malformed = more_than(reading->malformed, watch->malformed[event]);
 	u64 unexplained = more_than(reading->unexplained, watch->unexplained[event]);
 
-	/* One sample for each CPU may still be on its way. */
+	/* One sample for each CPU may still be on its way, so up to that many are not reported yet. */
 	if (unexplained <= description->n_cpus)
 		unexplained = 0;
 	if (malformed > 0)

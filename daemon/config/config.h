@@ -106,9 +106,9 @@ struct config *config_free(struct config *config);
 DEFINE_CLEANUP(struct config *, config_free)
 
 /*
- * Reads /etc/pebsd/pebsd.conf (the defaults if it is missing), then every *.conf file of
- * /etc/pebsd/pebsd.conf.d in the byte order of the names. Both paths are below `root` if that is not NULL. If
- * `file` is not NULL, only that file is read.
+ * Reads /etc/pebsd/pebsd.conf, then every *.conf file of /etc/pebsd/pebsd.conf.d in the byte order of the
+ * names. If the first file is missing, the defaults remain. Both paths are below `root` if that is not NULL.
+ * If `file` is not NULL, only that file is read.
  *
  * Returns 0, -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. `*ret` is written on success only.
  * `*ret_mistakes` is always written, and the caller clears it.

@@ -16,10 +16,10 @@
 #define SECTIONS_MAX (CONFIG_KEYS_MAX + 1)
 
 /*
- * inih calls back for each key, without the line number (in Debian's build). It truncates long lines and
+ * inih calls back for each key, without the line number (in Debian's build). inih truncates long lines and
  * silently skips some invalid ones. Therefore each line goes through read_line() first, which counts lines,
- * reports mistakes that inih ignores, and gives inih only lines that inih reads as intended. inih asks for the
- * next line only after it handled the last one, so `line` is also valid in the callback.
+ * reports mistakes that inih ignores, and gives inih only lines that inih reads as intended. inih asks for
+ * the next line only after it handled the last one, so `line` is also valid in the callback.
  */
 struct reader {
 	const char *file;
@@ -37,7 +37,7 @@ struct reader {
 
 	struct config *config;
 	struct config_mistakes *mistakes;
-	int error; /* -ENOMEM: stop */
+	int error; /* -ENOMEM: stop reading */
 };
 
 static bool is_blank(char c)

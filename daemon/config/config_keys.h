@@ -52,7 +52,7 @@ size_t config_sections(const char *ret[static CONFIG_KEYS_MAX]);
 /* Lists the names of the keys of `section`, or of all sections if it is NULL. Returns their number. */
 size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX]);
 
-/* Returns NULL if there is no such key. */
+/* Finds a key by its section and name. Returns NULL if there is no such key. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
 /*

@@ -157,7 +157,7 @@ static void check_event(struct check *check)
 	}
 }
 
-/* A short window cannot prove anything: pebsd cannot decide whether its samples came in bursts. */
+/* A short window cannot prove a breach: pebsd cannot decide whether the window's samples came in bursts. */
 static void say_short_window(struct check *check, const char *window)
 {
 	char interval[NUMBER_TEXT_MAX];

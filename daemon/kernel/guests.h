@@ -17,8 +17,8 @@ struct guests;
 
 /*
  * Loads and attaches the iterator. With `every_thread` it lists the cgroups of all threads, for tests.
- * Returns 0 or -errno. On failure `*ret_message` holds a message, which the caller frees. It is NULL if
- * memory ran out.
+ * Returns 0 or -errno. On failure `*ret_message` has a message, which the caller frees, or NULL if memory ran
+ * out.
  */
 int guests_open(bool every_thread, struct guests **ret, char **ret_message);
 struct guests *guests_free(struct guests *guests);

@@ -156,8 +156,8 @@ struct kernel_body_time {
 struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 
 /*
- * A program that only counts its runs, for PERF_EVENT_IOC_SET_BPF. It serves to measure the cost of an
- * interrupt without the sampling program. `kernel` owns the descriptor. -ENOENT without `hardware`.
+ * A program that only counts its runs, for PERF_EVENT_IOC_SET_BPF. With it, the cost of an interrupt is
+ * measured without the sampling program. `kernel` owns the descriptor. -ENOENT without `hardware`.
  */
 int kernel_empty_program_fd(const struct kernel *kernel);
 
@@ -175,11 +175,11 @@ int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 
 /*
- * Hot tables (pebsd/hot.h). kernel_hot_max() is the number of cgroups that can have some at the same time. It
- * is 0 if the settings ask for none, or if no event has addresses. A chosen cgroup has a table for each event
- * and possible CPU (kernel_hot_cpus()). If samples come only through kernel_inject(), it has one for each
- * event. The tables of a choice are made when it is first used and are never freed. Before that,
- * kernel_hot_table() returns NULL.
+ * Hot tables (pebsd/hot.h). kernel_hot_max() is the number of cgroups that can have hot tables at the same
+ * time: 0 if the settings ask for none, or if no event has addresses. A chosen cgroup has a table for each
+ * event and possible CPU (kernel_hot_cpus()), or only for each event if samples come only through
+ * kernel_inject(). The tables of a choice are made when the choice is first used, and are never freed. Before
+ * that, kernel_hot_table() returns NULL.
  */
 u32 kernel_hot_max(const struct kernel *kernel);
 u32 kernel_hot_cpus(const struct kernel *kernel);

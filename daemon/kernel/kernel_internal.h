@@ -48,8 +48,8 @@ struct kernel {
 int kernel_make_hot(const struct kernel *kernel);
 
 /*
- * The inputs of map_size(), except for `slots` and `slots_max`. Counts hot tables for as many cgroups as can
- * have some.
+ * Returns the inputs of map_size(), except for `slots` and `slots_max`, with hot tables for the maximum
+ * number of cgroups.
  */
 struct map_size_case kernel_map_case(const struct kernel *kernel);
 

@@ -3,9 +3,9 @@
  * The BPF side of counting off-core responses by cgroup: places the counters that the programs read on each
  * CPU, and gives access to the sums (include/pebsd/offcore.h).
  *
- * Placing counters takes map system calls. Each of them disables perf_event programs on the calling CPU for
- * some microseconds (kernel.h). They are made at the start before sampling begins, and when a CPU comes or
- * goes. Collecting needs no map system call.
+ * Placing counters takes map system calls. Each of these calls disables perf_event programs on the calling
+ * CPU for some microseconds (kernel.h). The calls are made at the start before sampling begins, and when a
+ * CPU comes or goes. Collecting needs no map system call.
  */
 #ifndef PEBSD_KERNEL_OFFCORE_H
 #define PEBSD_KERNEL_OFFCORE_H
@@ -45,8 +45,8 @@ DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
 int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS]);
 
 /*
- * For events that an earlier process placed: sets the PMU of a CPU, and tells whether the programs read
- * events on it now.
+ * For events that an earlier process placed. kernel_offcore_know() sets the PMU of a CPU.
+ * kernel_offcore_reads() returns true if the programs read events on the CPU now.
  */
 void kernel_offcore_know(struct kernel_offcore *offcore, u32 cpu, u32 pmu);
 bool kernel_offcore_reads(const struct kernel_offcore *offcore, u32 cpu);

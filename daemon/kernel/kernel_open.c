@@ -45,8 +45,8 @@ static bool has_places(const struct kernel_settings *settings)
 }
 
 /*
- * The verifier needs a map of hot tables that is as large as those that are made later, because the programs
- * treat its number of entries as a constant. This map is closed when the programs are loaded.
+ * The verifier needs a map of hot tables that is as large as the later ones, because the programs treat the
+ * number of entries as a constant. This map is closed when the programs are loaded.
  */
 static int show_hot_tables(struct kernel *kernel)
 {

@@ -2,9 +2,10 @@
 /*
  * Memory of the BPF maps. The kernel allocates each map as a whole when it is made. All maps are made at the
  * start, except for blocks that are added later and hot tables, which are made when a choice is first used.
- * The functions are pure. They serve for the maps of this machine (kernel_map_bytes()) and for those of
- * another one. They leave out parts that never grow, about 200 KiB: the programs' variables, one page for
- * each map itself, and the ring buffer that reports a shortage of slots.
+ *
+ * The functions are pure, so they also serve for the maps of another machine, besides those of this one
+ * (kernel_map_bytes()). The results leave out parts that never grow, about 200 KiB: the programs' variables,
+ * one page for each map itself, and the ring buffer that reports a shortage of slots.
  */
 #ifndef PEBSD_MAP_SIZE_H
 #define PEBSD_MAP_SIZE_H

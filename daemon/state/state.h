@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state: records that outlive the process, in memory behind a descriptor (memfd_create(2)) that is kept
+ * The state: records that outlive the process, in the memory of a descriptor (memfd_create(2)) that is kept
  * elsewhere. If the process is killed at any point, the next one finds either all changes between two commits
  * or none of them (state_layout.h). This module knows bytes, kinds and keys; their owners know the meaning.
  *
@@ -39,8 +39,8 @@ struct state_record {
 int state_new(u32 records, struct state **ret);
 
 /*
- * Takes over the records that another process left in the memory behind `fd`, which is duplicated. From then
- * on nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
+ * Takes over the records that another process left in the memory of `fd`, which is duplicated. From then on
+ * nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
  * cannot be used, and *ret_wrong, a constant, says why; -ENOMEM or another -errno.
  */
 int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong);

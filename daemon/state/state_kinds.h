@@ -22,7 +22,7 @@ enum state_kind {
 	STATE_STRIPES,      /* collection, by event: samples by stripe */
 	STATE_EARLY,        /* collection, by number: differences read early, not in any series yet */
 	STATE_PATH,         /* series, by path: the name */
-	STATE_SERIES,       /* series, by path: the standing */
+	STATE_SERIES,       /* series, by path: standing, times, cost and samples */
 	STATE_FIGURES,      /* series, by path and event: the figures */
 	STATE_COUNTERS,     /* series, by path: off-core counts */
 	STATE_RULES,        /* alerts: the time of the rules' state, and the next number */

@@ -34,7 +34,7 @@
 #define VARLINK_INVALID_PARAMETER "org.varlink.service.InvalidParameter"
 #define VARLINK_PERMISSION_DENIED "org.varlink.service.PermissionDenied"
 
-/* A call that is being answered. It lives until the method returns. */
+/* A call that is being answered. The struct lives until the method returns. */
 struct varlink_call;
 
 /*
@@ -59,9 +59,9 @@ struct varlink_service {
 	const struct varlink_method *methods;
 	size_t n_methods;
 	/*
-	 * Decides whether a caller may call a method. It is called before the method, and before anything
-	 * that the caller sent along is parsed. Returns true if it refused the call and sent the error; `ret`
-	 * then has the result of sending it. NULL: everybody may call every method.
+	 * Decides whether a caller may call a method. It is called before the method, and so before the
+	 * values of the parameters are looked at. Returns true if it refused the call and sent the error;
+	 * `ret` then has the result of sending it. NULL: everybody may call every method.
 	 */
 	bool (*refuses)(struct varlink_call *call, const struct varlink_method *method, void *userdata,
 			int *ret);
@@ -99,8 +99,8 @@ int varlink_error(struct varlink_call *call, const char *error, json_object *par
 
 /*
  * Sends a reply whose parameters come as the text of a JSON object, in parts: begin, any number of texts,
- * end. Each returns 0 or -ENOMEM. A handler that stops before the end returns an error, which closes the
- * connection.
+ * end. Each function returns 0 or -ENOMEM. A handler that stops before the end returns an error, which closes
+ * the connection.
  */
 int varlink_reply_begin(struct varlink_call *call);
 int varlink_reply_text(struct varlink_call *call, const char *text, size_t length);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The collector's file (config/opentelemetry), as far as it can be tested without a collector, which Debian 12 does
-# not have. It must be YAML, and its pipeline must use exactly the components that the file defines. Prometheus
-# must scrape a real pebsd with the configuration of its receiver.
+# not have. The file must be YAML, and its pipeline must use exactly the components that the file defines.
+# Prometheus must scrape a real pebsd with the configuration of the file's receiver.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl python3 promtool prometheus

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Each fuzzer runs its seeds, including everything that fuzzing ever found.
+# Each fuzzer must run its seeds, including everything that fuzzing ever found.
 set -eu
 
 cd "$(dirname "$0")/../.."

@@ -13,7 +13,7 @@ declare -A may=([status]=ask [top]=ask [show]=ask [rules]=ask [alerts]=ask [expl
 declare -A arguments=([show]=CGROUP [explain]='slow CGROUP' [neighbours]=CGROUP [zoom]=CGROUP [hot]=CGROUP
 	[profile]='--last -o - CGROUP' [pause]='--for 1ms')
 
-# Groups that exist on every Debian system.
+# `daemon` and `adm` are groups on every Debian system.
 printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[control]' 'group = daemon' 'detail = adm' \
 	'[rule slow]' 'cgroup = /**' 'metric = mean' 'above = 40' >"$work/pebsd.conf"
 chmod 755 "$work"

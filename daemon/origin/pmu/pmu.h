@@ -96,7 +96,7 @@ struct pmu_plan {
 int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret);
 void pmu_plan_done(struct pmu_plan *plan);
 
-/* Add a refusal or a note that was found when opening. They return 0 or -ENOMEM. */
+/* These functions add a refusal or a note that came up when events were opened. They return 0 or -ENOMEM. */
 int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -6,7 +6,7 @@
 
 #include "origin/replay/bytes.h"
 
-/* A word of counters for each branch (Linux 6.8). Not in the headers of Linux 6.1. */
+/* A word of counters for each branch (Linux 6.8), which the headers of Linux 6.1 do not have. */
 #define BRANCH_COUNTERS (1U << 19)
 #define BRANCH_SIZE     24
 
