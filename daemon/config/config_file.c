@@ -90,7 +90,10 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 	return length;
 }
 
-/* Messages quote the text on terminals and in JSON, so it must not contain bytes that break either. */
+/*
+ * Messages quote the line on terminals and in JSON, so the line must not contain bytes that break either of
+ * them.
+ */
 static bool check_bytes(struct reader *reader, const char *begin, const char *end)
 {
 	const unsigned char *at = (const unsigned char *)begin;

@@ -12,7 +12,7 @@
 /* The link of a program on a tracepoint, which is in the store or will be put there. */
 struct kernel_link {
 	char label[STORED_LABEL_MAX];
-	int fd;     /* owned if `taken`, else the skeleton owns it */
+	int fd;     /* owned by this struct if `taken`, else by the skeleton */
 	bool taken; /* inherited from the previous process */
 };
 

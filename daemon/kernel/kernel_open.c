@@ -205,7 +205,7 @@ static int configure(struct kernel *kernel)
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
 	kernel->stripes = stripes_to_be(kernel);
-	/* Hot tables come first, because slots may take only the memory that they leave. */
+	/* Hot tables come first, because slots may take only the memory that the hot tables leave. */
 	if ((r = configure_hot(kernel)) < 0 || (r = plan_blocks(kernel)) < 0)
 		return r;
 	place_events(settings, kernel->blocks.slots * kernel->stripes);

@@ -236,7 +236,7 @@ static int restart_stall(struct connection *connection)
 	return sd_event_source_set_time_relative(connection->stall, VARLINK_PERIOD_SECONDS * 1000000ULL);
 }
 
-/* Sends what can be sent without blocking. Returns 0, or -errno if the connection is broken. */
+/* Sends as much output as possible without blocking. Returns 0, or -errno if the connection is broken. */
 static int flush(struct connection *connection)
 {
 	struct varlink_buffer *out = &connection->out;
@@ -269,8 +269,8 @@ static int begin_sending(struct connection *connection)
 }
 
 /*
- * Updates the event sources of a connection after any event, and frees it if it is finished or on `error`.
- * Always returns 0, so that the event source of one client never stops the loop.
+ * Updates the event sources of a connection after any event, and frees the connection if it is finished or on
+ * `error`. Always returns 0, so that the event source of one client never stops the loop.
  */
 static int settle(struct connection *connection, int error)
 {
@@ -396,7 +396,9 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 
 	(void)source;
 	(void)now;
-	/* The kernel still counts the piece of which the client has read only a part. */
+	/*
+	 * The kernel still counts the piece of which the client has read only a part, so allow for one piece.
+	 */
 	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
 		return settle(connection, restart_stall(connection));
 	log_debug("control socket: dropping pid %d: it read only %llu bytes in %d s", connection->peer.pid,

@@ -74,7 +74,8 @@ finish() {
 	daemon=''
 }
 
-# Without this program pebsd does not know which cgroups hold virtual machines. It logs that once and samples them.
+# Without this program pebsd does not know which cgroups hold virtual machines. pebsd logs this once and samples
+# these cgroups too.
 begin 'program guest_cgroups'
 log_before=0
 still_samples 'without the program that finds virtual machines'

@@ -62,7 +62,7 @@ named 'no free slot' "no slot is free for new cgroups: all $slots are in use"
 quiet 'no free slot' 1
 ctl zoom --for 1s "$blind" >"$work/zoom" 2>&1 || fail "a cgroup without a slot cannot be zoomed: $(cat "$work/zoom")"
 
-# Most cgroups are removed: a cgroup that had no slot gets one of theirs.
+# Most cgroups are removed: a cgroup that had no slot gets one of their slots.
 for n in {1..55}; do
 	rmdir "$cgroup/$n"
 done

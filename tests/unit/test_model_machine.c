@@ -175,10 +175,10 @@ Test(model_machine, mechanisms_of_each_generation)
 	{
 		bool sandy_bridge = machine->model == 0x2a || machine->model == 0x2d;
 
-		/* 18.9.4.3: only counter 3. */
+		/* 18.9.4.3: only counter 3 counts precise stores. */
 		if (has(machine, MECHANISM_PRECISE_STORE))
 			cr_expect_eq(machine->store_counters, 0x8, "%s", machine->name);
-		/* 18.9.4.4: counter 1. On 06_2A and 06_2D the other counters must not count. */
+		/* 18.9.4.4: counter 1 has PDIR. On 06_2A and 06_2D the other counters must not count then. */
 		if (has(machine, MECHANISM_PDIR))
 			cr_expect(machine->pebs_counters & MODEL_BIT(1), "%s", machine->name);
 		cr_expect_eq(has(machine, MECHANISM_PDIR_ALONE), sandy_bridge, "%s", machine->name);

@@ -464,7 +464,10 @@ Test(model_workload, what_shows_each)
 					     truth.above, 0.65, 0.85);
 				break;
 			case WORKLOAD_FALSE_SHARING:
-				/* Nehalem has no code for a line that the other socket has modified. */
+				/*
+				 * Nehalem has no code for a line that the other socket has modified, so fewer
+				 * loads show it.
+				 */
 				expect_share(machine, "hitm", truth.snoops[SNOOP_HITM], truth.above,
 					     machine->encoding == ENCODING_NEHALEM ? 0.6 : 0.75, 0.95);
 				break;

@@ -23,7 +23,7 @@ struct pmu_wish {
 
 /* One event as it is to be opened on each CPU of its list. */
 struct pmu_opening {
-	struct event event; /* the settings in it say which fields each sample has */
+	struct event event; /* its settings say which fields each sample has */
 	u32 type;           /* perf_event_attr.type; assigned dynamically, never a constant */
 	u64 config;
 	u64 config1;
@@ -85,11 +85,11 @@ struct pmu_plan {
 };
 
 /*
- * Plans what to open below `sysfs_root` ("/sys", or the root of a copy). The order is that of the PMUs'
- * names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE: counters) or a
- * refusal on each PMU that could be expected to support it. A period that a PMU does not support is replaced
- * by the nearest one below it, or by the PMU's minimum, with a note. For a machine that can sample nothing,
- * the plan has no openings, and refusals give the reasons.
+ * Plans the events to open, from the tree below `sysfs_root` ("/sys", or the root of a copy). The order is
+ * that of the PMUs' names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE:
+ * counters) or a refusal on each PMU that could be expected to support it. A period that a PMU does not
+ * support is replaced by the nearest one below it, or by the PMU's minimum, with a note. For a machine that
+ * can sample nothing, the plan has no openings, and refusals give the reasons.
  *
  * Returns 0, -EINVAL if `wish` is out of range, or -ENOMEM. pmu_plan_done() frees the contents of a plan.
  */
