@@ -23,7 +23,9 @@ static void publish_cgroup(struct watch *watch, const char *kind, const char *pa
 	_cleanup_free_ char *text = NULL;
 	json_object *fields;
 
-	/* Thousands of cgroups may come and go in a second, so nothing is composed if no client sees it. */
+	/*
+	 * Thousands of cgroups may come and go in a second, so compose nothing if there is no control socket.
+	 */
 	if (!watch->control)
 		return;
 	fields = json_object_new_object();
@@ -98,7 +100,7 @@ void watch_losses(struct watch *watch, unsigned event, const struct snapshot_eve
 	u64 malformed = more_than(reading->malformed, watch->malformed[event]);
 	u64 unexplained = more_than(reading->unexplained, watch->unexplained[event]);
 
-	/* One sample for each CPU may still be on its way. */
+	/* One sample for each CPU may still be on its way, so up to that many are not reported yet. */
 	if (unexplained <= description->n_cpus)
 		unexplained = 0;
 	if (malformed > 0)

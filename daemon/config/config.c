@@ -17,13 +17,22 @@
 #define MAIN_FILE    "/etc/pebsd/pebsd.conf"
 #define DROP_IN_PATH "/etc/pebsd/pebsd.conf.d"
 
-/* Far more than all keys and their comments need. A larger file is not a configuration. */
+/*
+ * Maximum size of a file. All keys with their comments need far less, so a larger file is not a
+ * configuration.
+ */
 #define FILE_BYTES_MAX 262144
 
-/* The reply to `pebsctl status` names each file. It has room for this many names, even if they are not UTF-8. */
+/*
+ * Maximum number of *.conf files. The reply to `pebsctl status` names each file, and has room for this many
+ * names even if they are not UTF-8.
+ */
 #define DROP_INS_MAX 500
 
-/* Ten times the default. A greater share of each CPU is probably a mistake, so a warning is given. */
+/*
+ * The largest budget without a warning: ten times the default. A greater share of each CPU is probably a
+ * mistake.
+ */
 #define BUDGET_USUAL_MAX 0.05
 
 int config_new(struct config **ret)

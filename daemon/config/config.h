@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The configuration as plain data, and how it is read from files. config_keys.c is the only place that lists
- * the keys with their ranges and defaults.
+ * The configuration as plain data, and the functions that read it from files. config_keys.c is the only place
+ * that lists the keys with their ranges and defaults.
  */
 #ifndef PEBSD_CONFIG_H
 #define PEBSD_CONFIG_H
@@ -24,13 +24,13 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 /* Stands for `period = auto` and `instructions-period = auto`: the PMU's own default, see struct pmu_wish. */
 #define CONFIG_PERIOD_AUTO 0
 
-/* Stands for `top = auto`: SERIES_TOP_AUTO. */
+/* Stands for `top = auto`. Must be equal to SERIES_TOP_AUTO (collect/series.h). */
 #define CONFIG_TOP_AUTO UINT64_MAX
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_MAX_MEMORY_AUTO  0
 #define CONFIG_GROUP_MAX        256
-#define CONFIG_LINE_MAX         200 /* maximum length of a line */
+#define CONFIG_LINE_MAX         200 /* inih's INI_MAX_LINE: the value of a key is shorter */
 
 /* Maximum number of keys. */
 #define CONFIG_KEYS_MAX 32
@@ -64,8 +64,8 @@ struct config {
 	unsigned int workloads; /* bits: 1 << enum workload_kind; at least one */
 
 	/* [cgroups] */
-	u64 cgroups_max;        /* slots; CONFIG_CGROUPS_MAX_AUTO: enough for all cgroups, growing */
-	u64 cgroups_max_memory; /* bytes, limits that growth; CONFIG_MAX_MEMORY_AUTO: by the machine */
+	u64 cgroups_max;        /* slots; CONFIG_CGROUPS_MAX_AUTO: added as cgroups need them */
+	u64 cgroups_max_memory; /* maximum bytes of the BPF maps; CONFIG_MAX_MEMORY_AUTO: by the machine */
 	struct config_patterns include;
 	struct config_patterns exclude;
 	struct config_patterns hot; /* cgroups that get hot tables */
@@ -84,7 +84,7 @@ struct config {
 
 	/* [control] */
 	char group[CONFIG_GROUP_MAX];  /* group whose members may query pebsd; "": root alone */
-	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and inspect cgroups, besides root */
+	char detail[CONFIG_GROUP_MAX]; /* user or group, besides root, that may pause, zoom and profile */
 
 	/* [symbols] */
 	char debuginfod[CONFIG_LINE_MAX]; /* URLs, separated by blanks; "": no server is queried */
@@ -93,7 +93,7 @@ struct config {
 	struct rule *rules;
 	size_t n_rules;
 
-	char **files; /* files that were read, in this order, then NULL; none: all values are defaults */
+	char **files; /* files that were read, in this order, then NULL; NULL if none: all defaults */
 	struct config_key_place places[CONFIG_KEYS_MAX]; /* in the order of config_keys() */
 	struct config_mistakes warnings;                 /* values that are allowed, but probably not meant */
 
@@ -106,9 +106,9 @@ struct config *config_free(struct config *config);
 DEFINE_CLEANUP(struct config *, config_free)
 
 /*
- * Reads /etc/pebsd/pebsd.conf (the defaults if it is missing), then every *.conf file of
- * /etc/pebsd/pebsd.conf.d in the byte order of the names. Both paths are below `root` if that is not NULL. If
- * `file` is not NULL, only that file is read.
+ * Reads /etc/pebsd/pebsd.conf, then every *.conf file of /etc/pebsd/pebsd.conf.d in the byte order of the
+ * names. If the first file is missing, the defaults remain. Both paths are below `root` if that is not NULL.
+ * If `file` is not NULL, only that file is read.
  *
  * Returns 0, -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. `*ret` is written on success only.
  * `*ret_mistakes` is always written, and the caller clears it.
@@ -135,8 +135,8 @@ bool config_exports(const struct config *config, const char *path);
 bool config_hot(const struct config *config, const char *path);
 
 /*
- * List the names of the keys whose values differ: those that only a restart applies, and those that a reload
- * applies. They return the number of names. The strings are constants.
+ * config_restart_keys() lists the names of the changed keys that only a restart applies, config_reload_keys()
+ * those that a reload applies. Both return the number of names. The strings are constants.
  */
 size_t config_restart_keys(const struct config *running, const struct config *loaded,
 			   const char *ret[static CONFIG_KEYS_MAX]);

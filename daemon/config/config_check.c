@@ -22,7 +22,10 @@ static int add_at(const struct config *config, const char *section, const char *
 	return config_mistakes_add(list, file ? file : "default", line, "%s", message);
 }
 
-/* A list that names no CPU of this machine is a mistake that only this machine can detect. */
+/*
+ * A list that names none of this machine's CPUs is a mistake. config_load() does not look at the machine, so
+ * this check does.
+ */
 static int check_cpus(const struct config *config, struct config_mistakes *mistakes)
 {
 	struct cpu_list possible, named = config->cpus;
@@ -41,7 +44,10 @@ static int check_cpus(const struct config *config, struct config_mistakes *mista
 	return add_at(config, "sampling", "cpus", mistakes, message);
 }
 
-/* A missing default group is normal: pebsd then serves root alone, and says so when it starts. */
+/*
+ * Warns only if a file sets the group. A missing default group is normal: pebsd then serves root alone, and
+ * logs that when it starts.
+ */
 static int check_group(struct config *config)
 {
 	_cleanup_free_ char *message = NULL;

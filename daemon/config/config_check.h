@@ -14,9 +14,10 @@
  * Loads the configuration as config_load() does with `file`, and makes the checks that depend on this
  * machine.
  *
- * Returns 0 if pebsd can start with it; `*ret` is then the configuration, with one more warning for each user
- * or group that does not exist. Returns -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. The caller
- * clears `*ret_mistakes` and frees `*ret` with config_free(), also after an error.
+ * Returns 0 if pebsd can start with the configuration, which is then in `*ret`. It has a warning for each
+ * user or group that a file sets but that does not exist. Returns -EINVAL with every mistake in
+ * `*ret_mistakes`, or -ENOMEM. The caller clears `*ret_mistakes` and frees `*ret` with config_free(), also
+ * after an error.
  */
 int config_check(const char *file, struct config **ret, struct config_mistakes *ret_mistakes);
 

@@ -12,14 +12,14 @@
 
 #define RULE "rule"
 
-/* For messages: the sections of the table, and "rule NAME". */
+/* Maximum number of sections that a message lists: those of the table, and "rule NAME". */
 #define SECTIONS_MAX (CONFIG_KEYS_MAX + 1)
 
 /*
- * inih calls back for each key, without the line number (in Debian's build). It truncates long lines and
+ * inih calls back for each key, without the line number (in Debian's build). inih truncates long lines and
  * silently skips some invalid ones. Therefore each line goes through read_line() first, which counts lines,
- * reports mistakes that inih ignores, and gives inih only lines that inih reads as intended. inih asks for the
- * next line only after it handled the last one, so `line` is also valid in the callback.
+ * reports mistakes that inih ignores, and gives inih only lines that inih reads as intended. inih asks for
+ * the next line only after it handled the last one, so `line` is also valid in the callback.
  */
 struct reader {
 	const char *file;
@@ -29,7 +29,7 @@ struct reader {
 
 	const char
 		*section; /* from the table, or RULE; NULL before the first section and in an unknown one */
-	struct config_rule_draft *rule; /* in a RULE */
+	struct config_rule_draft *rule; /* the present rule; NULL in other sections */
 	bool in_section;
 	bool section_filled;
 	unsigned int section_line;
@@ -37,7 +37,7 @@ struct reader {
 
 	struct config *config;
 	struct config_mistakes *mistakes;
-	int error; /* -ENOMEM: stop */
+	int error; /* -ENOMEM: stop reading */
 };
 
 static bool is_blank(char c)
@@ -53,7 +53,7 @@ static bool is_blank(char c)
 			(reader)->error = _r;                                                           \
 	} while (0)
 
-/* "a, b, c" */
+/* Joins the words as "a, b, c", truncated to `size`. */
 static void join(const char *const *words, size_t n, char *ret, size_t size)
 {
 	size_t used = 0;
@@ -90,7 +90,10 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 	return length;
 }
 
-/* Messages quote the text on terminals and in JSON, so it must not contain bytes that break either. */
+/*
+ * Messages quote the line on terminals and in JSON, so the line must not contain bytes that break either of
+ * them.
+ */
 static bool check_bytes(struct reader *reader, const char *begin, const char *end)
 {
 	const unsigned char *at = (const unsigned char *)begin;
@@ -136,7 +139,7 @@ static void refuse_section(struct reader *reader, const char *name)
 	static const char *const rule[] = {RULE};
 	const char *sections[SECTIONS_MAX];
 	size_t n = sections_told(sections);
-	/* Leave out the last one, "rule NAME": the user chooses the name. */
+	/* Leave out the last section, "rule NAME": the user chooses the name. */
 	const char *near = suggest_nearest(name, sections, n - 1);
 	_cleanup_free_ char *word = strndup(name, strcspn(name, " \t"));
 	char list[128];
@@ -249,8 +252,9 @@ static bool check_key_line(struct reader *reader, const char *line, bool indente
 }
 
 /*
- * Handles the line from `begin` to `end` and writes the line that inih gets to `ret`. It has no leading blanks,
- * so that inih never takes it for a continuation, and no trailing ones. It is empty if inih must not see it.
+ * Handles the line from `begin` to `end` and writes the line for inih to `ret`. The written line has no
+ * leading blanks, so that inih never takes it for a continuation, and no trailing blanks. It is empty if inih
+ * must not see the line.
  */
 static void read_text(struct reader *reader, const char *begin, const char *end, char *ret, size_t size)
 {
@@ -380,7 +384,7 @@ static void take_rule_key(struct reader *reader, const char *name, const char *v
 	refuse_key(reader, RULE, name);
 }
 
-/* The file is the last one that the configuration lists. */
+/* The file that is being read is the last one in `config->files`. */
 static void note_place(struct reader *reader, const struct config_key *key)
 {
 	struct config *config = reader->config;

@@ -70,8 +70,8 @@ static int refuse_unable(const struct config_key *key, const struct machine *mac
 
 /*
  * Finds a CPU of the model by its name. Returns 0 or -ENOMEM, or -EINVAL with `*ret_problem`, which the
- * caller frees. An unknown CPU is refused with a list of the known ones, and a CPU that machine_refusal()
- * refuses with its reason. `*ret` is written on success only.
+ * caller frees. The text has the reason if machine_refusal() refuses the CPU, and lists the CPUs that can be
+ * used. `*ret` is written on success only.
  */
 static int config_model_cpu(const struct config_key *key, const char *text, const struct machine **ret,
 			    char **ret_problem)

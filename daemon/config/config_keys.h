@@ -40,7 +40,7 @@ struct config_key {
 	u64 min;                  /* for a number, a duration or a size */
 	u64 max;
 	u64 auto_value;
-	const char *meaning; /* describes the value, with its unit; continues "... 3 to 65535 (" */
+	const char *meaning; /* describes the value, with its unit; messages append it in parentheses */
 };
 
 /* Returns all keys. The keys of a section are adjacent. */
@@ -52,20 +52,20 @@ size_t config_sections(const char *ret[static CONFIG_KEYS_MAX]);
 /* Lists the names of the keys of `section`, or of all sections if it is NULL. Returns their number. */
 size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX]);
 
-/* Returns NULL if there is no such key. */
+/* Finds a key by its section and name. Returns NULL if there is no such key. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
 /*
  * Sets the key from the text of its value. An empty text empties the group, or a list of patterns, URLs,
- * hosts or labels. It resets any other key to its default. Returns 0 or -ENOMEM, or -EINVAL with
+ * hosts or labels, and resets any other key to its default. Returns 0 or -ENOMEM, or -EINVAL with
  * `*ret_problem`, which says what is wrong and what to do. The caller frees `*ret_problem`. On an error,
  * `config` is unchanged.
  */
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem);
 
 /*
- * Same as config_key_set(), but writes the value to `field`, which has the type that belongs to the key's
- * type.
+ * Same as config_key_set(), but writes the value to `field`. Its C type is the one that enum config_key_type
+ * names for the key.
  */
 int config_key_set_field(const struct config_key *key, void *field, const char *text, char **ret_problem);
 

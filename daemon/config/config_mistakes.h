@@ -12,7 +12,10 @@ struct config_mistake {
 	char *message;     /* what is wrong and what to do; UTF-8, without line breaks */
 };
 
-/* Maximum number of mistakes in the list, without a last one that says where the first omitted mistake is. */
+/*
+ * Maximum number of mistakes in the list. If there are more, one entry after them says where the first
+ * omitted mistake is.
+ */
 #define CONFIG_MISTAKES_MAX 100
 
 /* {0} is an empty list. */
@@ -31,7 +34,7 @@ int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsi
  */
 char *config_mistake_text(const struct config_mistake *mistake);
 
-/* Prints one line per mistake, each of them after `prefix`. */
+/* Prints each mistake on a line of its own, after `prefix`. */
 void config_mistakes_print(const struct config_mistakes *mistakes, const char *prefix, FILE *out);
 
 /* Frees all mistakes and leaves the list empty. */

@@ -45,7 +45,7 @@ __attribute__((format(printf, 3, 4))) static void say(struct check *check, enum 
 	check->wrong = true;
 }
 
-/* Returns whether the key has a value. If not, reports that with `remedy`. */
+/* Returns whether the key has a value. If the key is missing, reports that with `remedy`. */
 static bool need(struct check *check, enum config_rule_key key, const char *remedy)
 {
 	if (is_given(check, key))
@@ -56,7 +56,7 @@ static bool need(struct check *check, enum config_rule_key key, const char *reme
 	return false;
 }
 
-/* Returns the given key, above or below; RULE_KEYS: neither, both, or a mistake. */
+/* Returns the one that is given of above and below. RULE_KEYS: none or both are given, or one is invalid. */
 static enum config_rule_key find_threshold(struct check *check)
 {
 	const struct config_rule_draft *draft = check->draft;
@@ -102,7 +102,10 @@ static bool read_threshold(struct check *check, enum config_rule_key key, double
 	return false;
 }
 
-/* Checks the threshold and clear, whose units depend on the metric. Returns whether both are known. */
+/*
+ * Checks the values of the threshold and of clear, whose units depend on the metric. Returns whether both are
+ * valid.
+ */
 static bool check_limits(struct check *check)
 {
 	const enum config_rule_key key = find_threshold(check);
@@ -154,7 +157,7 @@ static void check_event(struct check *check)
 	}
 }
 
-/* A short window cannot prove anything: pebsd cannot decide whether its samples came in bursts. */
+/* A short window cannot prove a breach: pebsd cannot decide whether the window's samples came in bursts. */
 static void say_short_window(struct check *check, const char *window)
 {
 	char interval[NUMBER_TEXT_MAX];
@@ -222,8 +225,8 @@ static void check_samples(struct check *check)
 
 /*
  * If no load below ldlat is sampled, no latency below ldlat is measured. Some CPUs have no such threshold, or
- * select loads by another latency than they report. This check does not know the CPU. To judge latencies below
- * ldlat on such CPUs, users set a smaller ldlat.
+ * select loads by another latency than they report. This check does not know the CPU, so it reports the
+ * mistake on every CPU. Users of such CPUs have to set a smaller ldlat.
  */
 static void check_ldlat(struct check *check)
 {
@@ -284,7 +287,7 @@ int config_rule_check(struct config_rule_draft *draft, const struct config *conf
 	(void)need(&check, RULE_KEY_CGROUP,
 		   "set the paths of the cgroups to judge, such as cgroup = /system.slice/*");
 	(void)need(&check, RULE_KEY_METRIC, "set the value to judge, such as metric = p99");
-	/* For a rate, the absence of samples is also evidence. */
+	/* For a rate, the absence of samples is also evidence, so no minimum is needed. */
 	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && draft->rule.metric.kind == METRIC_RATE)
 		draft->rule.min_samples = 0;
 	check_event(&check);

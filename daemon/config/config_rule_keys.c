@@ -178,7 +178,7 @@ static const struct action_word action_words[] = {
 /* The forms of an action, for messages. */
 static const char *const action_forms[] = {"log", "unit", "zoom:DURATION", "hot:DURATION"};
 
-/* `word` ends before its colon. */
+/* `word`: the part of the action before its colon. */
 static const struct action_word *find_action(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(action_words); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of a rule's keys: names, ranges, defaults, descriptions, and how each value is parsed by itself.
- * Pure functions.
+ * The table of a rule's keys: names, ranges, defaults and descriptions. Also parses the value of each key,
+ * without regard to other keys. Pure functions.
  */
 #ifndef PEBSD_CONFIG_RULE_KEYS_H
 #define PEBSD_CONFIG_RULE_KEYS_H

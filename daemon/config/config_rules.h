@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Collects the sections [rule NAME] of all files: the last value of each key, and its place. A file may
- * contain a rule once, and later files replace single keys of it. After the last file, the drafts become the
- * rules of the configuration. Contradictions between keys are reported then. Pure functions.
+ * contain a rule once, and later files replace single keys of the rule. After the last file, the drafts
+ * become the rules of the configuration. Contradictions between keys are reported then. Pure functions.
  */
 #ifndef PEBSD_CONFIG_RULES_H
 #define PEBSD_CONFIG_RULES_H
@@ -21,13 +21,13 @@ enum config_given {
 	CONFIG_GIVEN_NOT,     /* no file sets the key: the default */
 	CONFIG_GIVEN_DEFAULT, /* reset to the default by `key =`, which has a place */
 	CONFIG_GIVEN_VALUE,
-	CONFIG_GIVEN_MISTAKE, /* invalid, which was reported already */
+	CONFIG_GIVEN_MISTAKE, /* the value is invalid; the mistake was already reported */
 };
 
 struct config_rule_draft {
 	struct rule rule;
-	struct config_place header; /* place of its last header */
-	unsigned int file_number;   /* number of the file with its last header */
+	struct config_place header; /* place of the draft's last header */
+	unsigned int file_number;   /* number of the file with that header */
 	struct {
 		enum config_given given;
 		struct config_place place;
@@ -36,7 +36,7 @@ struct config_rule_draft {
 	} keys[RULE_KEYS];
 };
 
-struct config_rules; /* of one configuration, while its files are read */
+struct config_rules; /* the drafts of one configuration, while its files are read */
 
 struct config_rules *config_rules_free(struct config_rules *rules);
 
@@ -44,7 +44,7 @@ struct config_rules *config_rules_free(struct config_rules *rules);
 int config_rules_file(struct config *config, const char *file);
 
 /*
- * Handles a header [rule NAME], where `name` is the text behind "rule". Sets `*ret` to the draft that the
+ * Handles a header [rule NAME], where `name` is the text after "rule". Sets `*ret` to the draft that the
  * following keys belong to, valid until the next header. The keys below a wrong header are checked, but do
  * not become a rule. Returns 0, with or without mistakes, or -ENOMEM.
  */

@@ -14,8 +14,8 @@ int config_key_refuse_value(const struct config_key *key, const char *value, con
 char *config_words_join(const char *const *words, size_t n);
 
 /*
- * Refuses `word`, which is not one of `words`. The text lists them, after the one that may be meant. Returns
- * -EINVAL with the text, which the caller frees, or -ENOMEM.
+ * Refuses `word`, which is not one of `words`. The text suggests the most similar one, if any is similar, and
+ * lists all. Returns -EINVAL with the text, which the caller frees, or -ENOMEM.
  */
 int config_words_refuse(const struct config_key *key, const char *word, const char *const *words, size_t n,
 			char **ret_problem);

@@ -49,16 +49,17 @@ struct options {
 };
 
 /*
- * Parses the command line; `argv` may be reordered. Returns 0: free `*ret` with options_clear(). Returns
- * -EINVAL with `*ret_problem`, which says what is wrong and what to do; the caller frees it, and the exit
- * code is 2. Returns -ENOMEM without memory.
+ * Parses the command line; `argv` may be reordered. Returns 0, and the caller frees `*ret` with
+ * options_clear(). Returns -EINVAL with `*ret_problem`, which says what is wrong and what to do; the caller
+ * frees the text, and the exit code is 2. Returns -ENOMEM if memory runs out.
  */
 int options_parse(int argc, char *argv[], struct options *ret, char **ret_problem);
 void options_clear(struct options *options);
 
 /*
  * Overrides values of the configuration with those of the command line. Returns 0 or -ENOMEM. Returns -EINVAL
- * with `*ret_problem` if the two contradict each other; the exit code is then 2.
+ * with `*ret_problem` if the origin needs a recording, or --test-rules a recording or the model, and none is
+ * given. The exit code is then 2.
  */
 int options_override(const struct options *options, struct config *config, char **ret_problem);
 

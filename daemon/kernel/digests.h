@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Digests of the BPF objects that are part of pebsd. The kernel's tag of a program depends on the kernel,
+ * Digests of the BPF objects that are part of pebsd. The kernel's tag of a program depends on the kernel;
  * these digests do not.
  */
 #ifndef PEBSD_KERNEL_DIGESTS_H

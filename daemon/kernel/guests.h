@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the cgroups that hold virtual machines of KVM. The kernel itself walks over its threads with a BPF
- * iterator (bpf/guests.bpf.c). This needs no capability besides those that pebsd has anyway, and it also sees
+ * Finds the cgroups that hold virtual machines of KVM. A BPF iterator (bpf/guests.bpf.c) walks over all
+ * threads inside the kernel. It needs no capability besides those that pebsd has anyway, and it also sees
  * threads that a restricted /proc (hidepid) would hide.
  */
 #ifndef PEBSD_GUESTS_H
@@ -17,8 +17,8 @@ struct guests;
 
 /*
  * Loads and attaches the iterator. With `every_thread` it lists the cgroups of all threads, for tests.
- * Returns 0 or -errno. On failure `*ret_message` holds a message, which the caller frees. It is NULL if
- * memory ran out.
+ * Returns 0 or -errno. On failure `*ret_message` has a message, which the caller frees, or NULL if memory ran
+ * out.
  */
 int guests_open(bool every_thread, struct guests **ret, char **ret_message);
 struct guests *guests_free(struct guests *guests);

@@ -8,8 +8,8 @@
 #include "kernel/kept.h"
 
 /*
- * Limit for types that wait to be hashed. Records nest only a few levels deep. The section of the variables
- * has the most members; those beyond the limit are hashed by their offsets alone.
+ * Maximum number of types that wait to be hashed. Records nest only a few levels deep. The section of the
+ * variables has the most members; the types of members beyond the limit are not hashed, only their offsets.
  */
 #define TYPES_MAX 1024
 
@@ -93,7 +93,7 @@ static u64 hash_types(u64 hash, const struct btf *btf, u32 id)
 	struct types types = {.n = 0};
 
 	types_add(&types, id);
-	/* A type contains itself only behind a pointer, and pointers are not followed, so this ends. */
+	/* A type contains itself only through a pointer, and pointers are not followed, so this ends. */
 	while (types.n > 0) {
 		const struct btf_type *type = btf__type_by_id(btf, types.ids[--types.n]);
 

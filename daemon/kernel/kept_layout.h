@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hashes the fields of the values of a map and their offsets, from the BTF of the BPF object. A record that
- * gained a field, or a variable that moved, thus gets another hash without anybody raising a version.
+ * Hashes the fields of the values of a map and their offsets, from the BTF of the BPF object. So the hash
+ * changes if a record gains a field or a variable moves, and nobody has to raise a version.
  */
 #ifndef PEBSD_KEPT_LAYOUT_H
 #define PEBSD_KEPT_LAYOUT_H
@@ -12,7 +12,8 @@ struct bpf_map;
 struct btf;
 
 /*
- * Adds the type of a map, its sizes except for the number of entries, and the fields of its values to `hash`.
+ * Adds the type of a map, the sizes of its keys and values, its flags, and the fields of its values to
+ * `hash`.
  */
 u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map);
 

@@ -78,8 +78,8 @@ int kernel_enter_blocks(struct kernel *kernel, u32 first)
 }
 
 /*
- * Makes blocks from `blocks->n` up to `end`, until one fails. Returns how many were made, or the error of the
- * first one.
+ * Makes blocks from `blocks->n` up to `end`, until one fails. Returns the number of blocks made, or -errno if
+ * the first one failed.
  */
 static int make_blocks(struct kernel_blocks *blocks, u32 end)
 {
@@ -366,7 +366,7 @@ int kernel_make_hot(const struct kernel *kernel)
 
 /*
  * The update disables perf_event programs on this CPU (bpf_prog_active) for some instructions, during which
- * only this process runs there. Then it waits until no program still runs that saw the previous entry
+ * only this process runs there. Then the update waits until no program that saw the previous entry still runs
  * (kernel/bpf/syscall.c, bpf_map_update_value(), maybe_wait_bpf_programs(), Linux 6.1 to 6.18).
  */
 static int make_tables(struct kernel *kernel, u32 choice)

@@ -39,7 +39,7 @@ struct kernel_settings {
 	u32 timed_log2;     /* each CPU times one program run in 1 << timed_log2; 0: KERNEL_TIMED_LOG2 */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	struct handover *handover; /* stores maps and links; outlives `kernel`; NULL: nothing is stored */
-	u64 measured;              /* hash of the events; inherited maps need the same */
+	u64 measured;              /* hash of the events; maps are inherited only if it is the same */
 	bool adopt;                /* take over what the previous process stored, if it fits */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* kernel_open() sets `first_record` */
@@ -86,8 +86,8 @@ u32 kernel_slots_free(const struct kernel *kernel);
 
 /*
  * Adds slots in blocks of SLOT_BLOCK, until there are at least `slots`, or as many as the limit allows.
- * Sampling goes on meanwhile, and no existing record moves. Returns how many slots were added, or -errno.
- * -ENOMEM means that the kernel, or the memory limit of this unit, has no memory for a single block.
+ * Sampling continues meanwhile, and no existing record moves. Returns how many slots were added, or -errno.
+ * -ENOMEM: the kernel, or the memory limit of pebsd's unit, does not allow a single block.
  */
 int kernel_grow(struct kernel *kernel, u32 slots);
 
@@ -117,7 +117,10 @@ int kernel_bury(struct kernel *kernel, u64 cgroup_id);
 int kernel_retire(struct kernel *kernel, u32 slot, u32 generation);
 int kernel_give(struct kernel *kernel, u32 slot, u32 generation);
 
-/* The counters as they are now. This is shared memory of `kernel`, which changes while it is read. */
+/*
+ * The counters as they are now. The pointers refer to memory that the programs share and that changes while
+ * it is read; `kernel` owns it. kernel_losses() returns a copy.
+ */
 const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot);
 const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
 						   u32 slot);
@@ -140,8 +143,8 @@ u8 *kernel_owner_marks(const struct kernel *kernel);
 u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu); /* `cpu` below `offcore_cpus` */
 
 /*
- * Clears a slot's records of `event` in the stripes whose bits are set. The slot must have been retired for
- * at least COLLECT_REST_NS, so that no program can find it.
+ * Clears a slot's records of `event` in the stripes whose bits are set in `stripes`. The slot must have been
+ * retired for at least COLLECT_REST_NS, so that no program can find it.
  */
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes);
 
@@ -153,12 +156,15 @@ struct kernel_body_time {
 struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 
 /*
- * A program that only counts its runs, for PERF_EVENT_IOC_SET_BPF. It serves to measure the cost of an
- * interrupt without the sampling program. `kernel` owns the descriptor. -ENOENT without `hardware`.
+ * A program that only counts its runs, for PERF_EVENT_IOC_SET_BPF. With it, the cost of an interrupt is
+ * measured without the sampling program. `kernel` owns the descriptor. -ENOENT without `hardware`.
  */
 int kernel_empty_program_fd(const struct kernel *kernel);
 
-/* The number of runs of that program, which grows while it is read. `kernel` owns it. */
+/*
+ * The number of runs of the program of kernel_empty_program_fd(), which grows while it is read. `kernel` owns
+ * it.
+ */
 const u64 *kernel_empty_program_runs(const struct kernel *kernel);
 
 /*
@@ -169,11 +175,11 @@ int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 
 /*
- * Hot tables (pebsd/hot.h). kernel_hot_max() is the number of cgroups that can have some at the same time. It
- * is 0 if the settings ask for none, or if no event has addresses. A chosen cgroup has a table for each event
- * and possible CPU (kernel_hot_cpus()). If samples come only through kernel_inject(), it has one for each
- * event. The tables of a choice are made when it is first used and are never freed. Before that,
- * kernel_hot_table() returns NULL.
+ * Hot tables (pebsd/hot.h). kernel_hot_max() is the number of cgroups that can have hot tables at the same
+ * time: 0 if the settings ask for none, or if no event has addresses. A chosen cgroup has a table for each
+ * event and possible CPU (kernel_hot_cpus()), or only for each event if samples come only through
+ * kernel_inject(). The tables of a choice are made when the choice is first used, and are never freed. Before
+ * that, kernel_hot_table() returns NULL.
  */
 u32 kernel_hot_max(const struct kernel *kernel);
 u32 kernel_hot_cpus(const struct kernel *kernel);

@@ -106,7 +106,9 @@ int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *
 static int map_block(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd,
 		     struct mapping *ret)
 {
-	/* Only the programs write owners, and off-core records are never cleared. */
+	/*
+	 * Only the programs write owners, and off-core records are never cleared. Reading is enough for both.
+	 */
 	const bool writes = kind == BLOCK_LATENCY || kind == BLOCK_PLAIN;
 
 	return kernel_map_memory(fd, (size_t)kinds[kind].bytes * blocks->entries[kind],
@@ -171,9 +173,9 @@ int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *r
 }
 
 /*
- * Enters all maps of a kind in one call. It waits for running programs once (maybe_wait_bpf_programs(),
- * kernel/bpf/syscall.c, Linux 6.12) instead of once for each map. Programs cannot run on this CPU while an
- * entry is written (kernel.h).
+ * Enters all maps of a kind with one system call, which waits for running programs once
+ * (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, Linux 6.12) instead of once for each map. Programs cannot
+ * run on this CPU while an entry is written (kernel.h).
  */
 static int enter(const struct kernel_blocks *blocks, enum slot_block_kind kind, int outer, u32 first, u32 end)
 {

@@ -31,7 +31,7 @@ struct kernel_blocks {
 	u32 log2;                  /* slot >> log2 is the index of the slot's block */
 	u32 max;                   /* maximum number of blocks */
 	u32 n;                     /* blocks that exist */
-	u64 entries[BLOCK_KINDS];  /* of each map in a block; 0: no block has a map of that kind */
+	u64 entries[BLOCK_KINDS];  /* of each map in a block; 0: blocks have no map of that kind */
 	struct kernel_block *list; /* `max` entries, `n` of them valid */
 };
 
@@ -69,8 +69,8 @@ int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KI
 void kernel_block_done(struct kernel_block *block);
 
 /*
- * Makes a map with one entry. The kernel creates an outer map only with an example of its inner maps, and for
- * some kinds no block has one. Returns a descriptor or -errno.
+ * Makes a map with one entry. The kernel creates an outer map only with an example of its inner maps, even if
+ * blocks have no map of this kind. Returns a descriptor or -errno.
  */
 int kernel_block_example(enum slot_block_kind kind);
 

@@ -12,7 +12,7 @@
 /* The link of a program on a tracepoint, which is in the store or will be put there. */
 struct kernel_link {
 	char label[STORED_LABEL_MAX];
-	int fd;     /* owned if `taken`, else the skeleton owns it */
+	int fd;     /* owned by this struct if `taken`, else by the skeleton */
 	bool taken; /* inherited from the previous process */
 };
 
@@ -24,10 +24,10 @@ struct kernel {
 	struct pebsd_bpf *skeleton;
 	struct kernel_blocks blocks;
 	u32 slots_max;             /* maximum number of slots */
-	int examples[BLOCK_KINDS]; /* inner maps for making the outer maps; -1: none */
+	int examples[BLOCK_KINDS]; /* examples of inner maps, to create the outer maps; -1: none */
 	struct mapping injected;
-	int hot_example;                    /* inner map for loading the programs; negative: none */
-	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until it is made */
+	int hot_example;                    /* example of an inner map, for loading; negative: none */
+	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until the tables are made */
 	struct mapping marks;
 	struct mapping cpu_states;
 	u32 stripes;
@@ -48,8 +48,8 @@ struct kernel {
 int kernel_make_hot(const struct kernel *kernel);
 
 /*
- * The inputs of map_size(), except for `slots` and `slots_max`. Counts hot tables for as many cgroups as can
- * have some.
+ * Returns the inputs of map_size(), except for `slots` and `slots_max`, with hot tables for the maximum
+ * number of cgroups.
  */
 struct map_size_case kernel_map_case(const struct kernel *kernel);
 

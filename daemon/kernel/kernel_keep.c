@@ -59,7 +59,10 @@ static void forget(struct handover *handover)
 				drop(handover, STORED_MAP, kernel_block_label(kind), before->blocks[i][kind]);
 }
 
-/* The types of the records in blocks: the maps of the blocks are not part of the BPF object. */
+/*
+ * The names of the record types in blocks. The BPF object does not contain the maps of blocks, so their types
+ * are found by name.
+ */
 static const char *const block_records[BLOCK_KINDS] = {
 	[BLOCK_LATENCY] = "latency_record",
 	[BLOCK_PLAIN] = "plain_record",
@@ -275,10 +278,12 @@ static int hash_programs(struct kernel *kernel)
 }
 
 /*
- * Discards the hot tables of the previous process, since nobody can map them any more; new ones are made when
- * they are needed. The order matters. First no program is directed to any table. Then the tables are removed,
- * which waits for programs that still run. Last, the choices are cleared. If this process is killed in
- * between, the next one does the rest.
+ * Discards the hot tables of the previous process, because this process cannot map them. New ones are made
+ * when they are needed.
+ *
+ * The order matters. First no program is directed to any table. Then the tables are removed, which waits for
+ * programs that still run. Last, the choices are cleared. If this process is killed in between, the next one
+ * does the rest.
  */
 static void end_hot(struct kernel *kernel)
 {
@@ -337,8 +342,8 @@ static void add_link(struct kernel *kernel, const char *label, int fd, bool take
 }
 
 /*
- * An inherited link belongs to the old program. With KEPT_REPLACE, that program ends when the new one is
- * stored.
+ * An inherited link belongs to the old program. With KEPT_REPLACE, the old program stays attached until
+ * kernel_keep_done() has stored the link of the new one.
  */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
 {
@@ -402,7 +407,7 @@ static int put_maps(struct kernel *kernel, const struct kernel_book *before)
 	return 0;
 }
 
-/* Stores the maps that are not stored yet, and then records all of them. */
+/* Stores the maps of blocks that are not stored yet, and notes the numbers of all in the book. */
 static int put_blocks(struct kernel *kernel)
 {
 	struct kernel_blocks *blocks = &kernel->blocks;
@@ -456,7 +461,7 @@ static void drop_replaced(struct handover *handover, enum stored_kind kind,
 	}
 }
 
-/* Closes inherited links of replaced programs. From here on only one program reports each birth. */
+/* Closes inherited links of replaced programs. After this only one program reports each birth. */
 static void close_replaced_links(struct kernel *kernel)
 {
 	for (size_t i = 0; kernel->kept == KEPT_REPLACE && i < kernel->n_links; i++) {
@@ -481,8 +486,8 @@ static int write_book(struct kernel *kernel)
 }
 
 /*
- * After a failure, maps remain in the store under names that the saved state does not mention. The next start
- * removes them.
+ * After a failure, maps remain in the store under names that the saved book does not have. The next start
+ * removes these maps.
  */
 int kernel_keep_blocks(struct kernel *kernel, u32 first)
 {

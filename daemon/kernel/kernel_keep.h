@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Maps and links of the BPF side that outlive the process in the service manager's file descriptor store. At
- * a start they are found there and taken over, or made and stored there (store/handover.h).
+ * a start, pebsd finds them in the store and takes them over, or makes and stores new ones
+ * (store/handover.h).
  */
 #ifndef PEBSD_KERNEL_KEEP_H
 #define PEBSD_KERNEL_KEEP_H
@@ -14,10 +15,10 @@
 
 struct kernel_kept_part {
 	char label[STORED_LABEL_MAX];
-	u32 number; /* the last number of its stored name; 0: not stored */
+	u32 number; /* number in the name of the stored descriptor; 0: not stored */
 };
 
-/* The contents of the part HANDOVER_KERNEL. */
+/* The data of one process. The part HANDOVER_KERNEL has two copies (struct kernel_books). */
 struct kernel_book {
 	struct kept_identity identity;
 	u32 epoch; /* of the programs: grows each time they are replaced */
@@ -41,15 +42,14 @@ const struct kernel_book *kernel_keep_before(const struct handover *handover);
 /*
  * Call this after the skeleton is configured and before it is loaded. It makes the skeleton reuse the maps
  * and blocks of the previous process, if they fit, and sets `kernel->kept`. Returns 0 or -errno. -ESTALE
- * means that the maps do not fit, that one is missing, or that one is not what its name says; the log has the
- * reason. The caller can then only close this skeleton and open another one that takes nothing over.
+ * means that the maps do not fit, or that a map is missing or is not the one that its name says; the log has
+ * the reason. The caller can then only close this skeleton and open another one that takes nothing over.
  */
 int kernel_keep_maps(struct kernel *kernel);
 
 /*
- * Call this after the programs are loaded and the maps are mapped. It finds out whether the programs are the
- * same as those of the previous process, and ends the hot tables that the previous process had chosen.
- * Returns 0 or -errno.
+ * Call this after the programs are loaded and the maps are mapped. It compares the programs with those of the
+ * previous process, and discards the hot tables that the previous process had chosen. Returns 0 or -errno.
  */
 int kernel_keep_loaded(struct kernel *kernel);
 

@@ -108,7 +108,7 @@ struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
 /*
  * After this call no program reads counters on the CPU, and the counts so far belong to the cgroup of the
  * running task. A program that saw the previous generation runs with interrupts off, so it has ended once the
- * CPU takes the second interrupt. No program runs on an offline CPU.
+ * CPU takes the interrupt of the last kernel_offcore_collect(). No program runs on an offline CPU.
  */
 static void hold(struct kernel_offcore *offcore, u32 cpu)
 {

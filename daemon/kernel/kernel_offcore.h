@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The BPF side of counting off-core responses by cgroup: which counters the programs read on which CPU, and
- * what they have added up (include/pebsd/offcore.h).
+ * The BPF side of counting off-core responses by cgroup: places the counters that the programs read on each
+ * CPU, and gives access to the sums (include/pebsd/offcore.h).
  *
- * Placing counters takes map system calls. Each of them disables perf_event programs on the calling CPU for
- * some microseconds (kernel.h). They are made at the start before sampling begins, and when a CPU comes or
- * goes. Collecting makes none.
+ * Placing counters takes map system calls. Each of these calls disables perf_event programs on the calling
+ * CPU for some microseconds (kernel.h). The calls are made at the start before sampling begins, and when a
+ * CPU comes or goes. Collecting needs no map system call.
  */
 #ifndef PEBSD_KERNEL_OFFCORE_H
 #define PEBSD_KERNEL_OFFCORE_H
@@ -28,25 +28,25 @@ int kernel_offcore_prepare(struct pebsd_bpf *skeleton, const struct kernel_block
 			   struct kernel_offcore **ret);
 
 /*
- * Call this after the programs are loaded. It maps the states of the CPUs; after it, the tracepoint of task
- * switches may be attached. `offcore` may be NULL. Returns 0 or -errno.
+ * Call this after the programs are loaded, and before the tracepoint of task switches is attached. It maps
+ * the states of the CPUs. `offcore` may be NULL. Returns 0 or -errno.
  */
 int kernel_offcore_start(struct kernel_offcore *offcore);
 struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore);
 DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
 
 /*
- * Makes the programs read these events on `cpu`; -1 stands for no event. They replace the previous events,
- * which are read one last time. The next reading starts from the value that the new events have now, so
- * counts in between belong to no cgroup. `pmu` is any number for the PMU of the events. It must always be the
- * same for a CPU. The caller may close its descriptors afterwards: the map holds the events until they are
- * replaced. Returns 0, or -errno with no event placed.
+ * Makes the programs read these events on `cpu`; -1 stands for no event. The previous events are read one
+ * last time and replaced. The next reading starts from the value that the new events have now, so counts in
+ * between belong to no cgroup. `pmu` is any number for the PMU of the events. It must always be the same for
+ * a CPU. The caller may close its descriptors afterwards: the map holds the events until they are replaced.
+ * Returns 0, or -errno with no event placed.
  */
 int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS]);
 
 /*
- * For events that an earlier process placed: sets the PMU of a CPU, and tells whether the programs read
- * events on it now.
+ * For events that an earlier process placed. kernel_offcore_know() sets the PMU of a CPU.
+ * kernel_offcore_reads() returns true if the programs read events on the CPU now.
  */
 void kernel_offcore_know(struct kernel_offcore *offcore, u32 cpu, u32 pmu);
 bool kernel_offcore_reads(const struct kernel_offcore *offcore, u32 cpu);

@@ -45,8 +45,8 @@ static bool has_places(const struct kernel_settings *settings)
 }
 
 /*
- * The verifier needs a map of hot tables that is as large as those that are made later, because the programs
- * treat its number of entries as a constant. This map is closed when the programs are loaded.
+ * The verifier needs a map of hot tables that is as large as the later ones, because the programs treat the
+ * number of entries as a constant. This map is closed when the programs are loaded.
  */
 static int show_hot_tables(struct kernel *kernel)
 {
@@ -170,8 +170,8 @@ static int plan_blocks(struct kernel *kernel)
 }
 
 /*
- * Gives an outer map an entry for each possible block. If no block has this kind, it has one entry that stays
- * empty.
+ * Gives an outer map an entry for each possible block. If blocks have no map of this kind, the outer map has
+ * one entry that stays empty.
  */
 static int size_outer(const struct kernel_blocks *blocks, struct bpf_map *map, enum slot_block_kind kind)
 {
@@ -205,7 +205,7 @@ static int configure(struct kernel *kernel)
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
 	kernel->stripes = stripes_to_be(kernel);
-	/* Hot tables come first, because slots may take only the memory that they leave. */
+	/* Hot tables come first, because slots may take only the memory that the hot tables leave. */
 	if ((r = configure_hot(kernel)) < 0 || (r = plan_blocks(kernel)) < 0)
 		return r;
 	place_events(settings, kernel->blocks.slots * kernel->stripes);

@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 
 /*
- * Collects libbpf's messages while it exists, and keeps the cause of a failure. A process may have only one.
+ * While such a log exists, it collects libbpf's messages and keeps the cause of a failure. A process may have
+ * only one log at a time.
  */
 struct load_log;
 

@@ -2,9 +2,10 @@
 /*
  * Memory of the BPF maps. The kernel allocates each map as a whole when it is made. All maps are made at the
  * start, except for blocks that are added later and hot tables, which are made when a choice is first used.
- * The functions are pure. They serve for the maps of this machine (kernel_map_bytes()) and for those of
- * another one. They leave out parts that never grow, about 200 KiB: the programs' variables, one page for
- * each map itself, and the ring buffer that reports a shortage of slots.
+ *
+ * The functions are pure, so they also serve for the maps of another machine, besides those of this one
+ * (kernel_map_bytes()). The results leave out parts that never grow, about 200 KiB: the programs' variables,
+ * one page for each map itself, and the ring buffer that reports a shortage of slots.
  */
 #ifndef PEBSD_MAP_SIZE_H
 #define PEBSD_MAP_SIZE_H
@@ -17,7 +18,7 @@ struct map_size_case {
 	u32 slots;     /* slots that exist */
 	u32 slots_max; /* maximum, for which the index and the marks are made; 0: `slots` */
 	u32 stripes;
-	u32 cpus;                     /* possible ones */
+	u32 cpus;                     /* possible CPUs */
 	size_t with_latency, without; /* number of events */
 	u64 hot_tables;               /* tables of one cgroup: events x CPUs (hot.h) */
 	u64 hot_cgroups;              /* cgroups that have hot tables */
@@ -29,8 +30,8 @@ struct map_size_case {
  * Returns the bytes of the maps:
  * - In each stripe, a slot takes 2,560 bytes for an event with latency or 320 for one without, and 1 for the
  *   mark of either.
- * - Once for each slot come 320 bytes for its owner and 80 for the index. Of these 80, 16 are for a hash
- *   bucket, and the number of buckets is rounded up to a power of two.
+ * - Once for each slot come 320 bytes for its owner, 1 for the owner's mark, and 80 for the index. Of these
+ *   80, 16 are for a hash bucket, and the number of buckets is rounded up to a power of two.
  * - Off-core counting takes 192 bytes, and 1 for a mark, for each slot and CPU.
  * - A hot table takes 15 KiB.
  */
@@ -42,7 +43,9 @@ u64 map_size(const struct map_size_case *maps);
  */
 u32 map_size_slots(const struct map_size_case *maps, u64 bytes);
 
-/* Returns the same for maps that are made for `slots_max`, which is also the maximum here. */
+/*
+ * Like map_size_slots(), but the maps of fixed size are made for `slots_max`, which also limits the result.
+ */
 u32 map_size_slots_of(const struct map_size_case *maps, u64 bytes);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Opens the BPF objects that this kernel accepts without CAP_SYS_ADMIN. If the kernel has
- * bpf_cast_to_kern_ctx, these are the objects that call it, else those that do not name it
- * (bpf/read_sample.h). Both variants have the same maps, programs and variables, so the rest of the daemon
- * uses one skeleton type for each object.
+ * bpf_cast_to_kern_ctx(), these are the objects that call it. Older kernels get variants that do not contain
+ * its name (bpf/read_sample.h). Both variants have the same maps, programs and variables, so the rest of the
+ * daemon uses one skeleton type for each object.
  */
 #ifndef PEBSD_SKELETON_H
 #define PEBSD_SKELETON_H

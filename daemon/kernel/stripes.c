@@ -161,8 +161,8 @@ static u32 count_caches(const struct place *places, u32 n)
 }
 
 /*
- * Assigns stripes if there are at most as many caches as stripes: each cache gets its own, and fuller caches
- * get more.
+ * Assigns stripes if there are at most as many caches as stripes: each cache gets stripes of its own, and
+ * more of them if more CPUs share it.
  */
 static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 {

@@ -23,7 +23,7 @@ struct stripes_cpu {
 
 struct stripes {
 	u32 n;      /* 1 to STRIPES_MAX */
-	u32 cpus;   /* possible ones, with the kernel's numbers 0 to cpus - 1 */
+	u32 cpus;   /* possible CPUs, with the kernel's numbers 0 to cpus - 1 */
 	u32 caches; /* number of last-level caches if CPUs share stripes, else 0 */
 	bool alone; /* each CPU has a stripe that no other CPU writes to */
 	u8 *of_cpu; /* the stripe of each of the `cpus` CPUs; malloc'ed */
@@ -36,10 +36,10 @@ struct stripes {
 int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes *ret);
 
 /*
- * Assigns the stripes of this machine, from the files below `sysfs`; NULL stands for /sys. If `cpus` is 0, it
- * uses all possible CPUs, and returns -ENODATA if sysfs does not list them. If sysfs does not describe the
- * caches of CPUs, as in a container, these CPUs count as sharing one cache. If it does not list a CPU's
- * sibling threads, the CPU counts as a core of its own. Offline CPUs are absent. Returns 0 or -errno.
+ * Assigns the stripes of this machine, from the files below `sysfs`; NULL stands for /sys. If `cpus` is 0,
+ * uses all possible CPUs, and returns -ENODATA if sysfs does not list them. CPUs whose caches sysfs does not
+ * describe, as in a container, count as sharing one cache. A CPU whose sibling threads sysfs does not list
+ * counts as a core of its own. Offline CPUs are absent. Returns 0 or -errno.
  */
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Finds a machine's caches and cores in sysfs (Documentation/ABI/testing/sysfs-devices-system-cpu). All CPUs
- * that share one have the same list of sharers. The list is therefore read once, and its lowest CPU becomes
- * the number of the cache or core.
+ * that share a cache or core have the same list of sharers. So one CPU's list is enough, and this CPU's
+ * number becomes the number of the cache or core.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -19,7 +19,9 @@
 /* Stands for unknown: no CPU has this number. */
 #define NOT_TOLD UINT32_MAX
 
-/* Reads a file below `sysfs`/devices/system/cpu. Sets NULL if it cannot be read. Returns 0 or -ENOMEM. */
+/*
+ * Reads a file below `sysfs`/devices/system/cpu. `*ret` is NULL if it cannot be read. Returns 0 or -ENOMEM.
+ */
 __attribute__((format(printf, 3, 4))) static int read_file(const char *sysfs, char **ret, const char *format,
 							   ...)
 {
@@ -45,8 +47,8 @@ __attribute__((format(printf, 3, 4))) static int read_file(const char *sysfs, ch
 }
 
 /*
- * Parses a list of sharing CPUs. If it is invalid or does not contain `cpu`, `*ret` gets `cpu` alone, and it
- * returns false.
+ * Parses a list of sharing CPUs. Returns false if the list is invalid or does not contain `cpu`; `*ret` then
+ * has `cpu` alone.
  */
 static bool sharers(const char *text, u32 cpu, struct cpu_list *ret)
 {
@@ -59,7 +61,7 @@ static bool sharers(const char *text, u32 cpu, struct cpu_list *ret)
 
 static bool holds_data(const char *type)
 {
-	return type && type[0] != 'I'; /* "Data" or "Unified" */
+	return type && type[0] != 'I'; /* Data, Unified or Instruction */
 }
 
 /*

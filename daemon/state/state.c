@@ -31,7 +31,7 @@ static void write_block(struct state *state, u32 unit, const struct state_block 
 }
 
 /*
- * Frees the old version of a record. If it was written in this commit, it is free at once; otherwise it is
+ * Frees the old version of a record. If this commit wrote that version, it is free at once; otherwise it is
  * needed until the commit is done.
  */
 static int replace(struct state *state, struct state_ref *ref)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state: records that outlive the process, in memory behind a descriptor (memfd_create(2)) that is kept
- * elsewhere. The changes between two commits are there completely or not at all, regardless of where the
- * process was killed (state_layout.h). This module knows bytes, kinds and keys; their owners know the meaning.
+ * The state: records that outlive the process, in the memory of a descriptor (memfd_create(2)) that is kept
+ * elsewhere. If the process is killed at any point, the next one finds either all changes between two commits
+ * or none of them (state_layout.h). This module knows bytes, kinds and keys; their owners know the meaning.
  *
- * The owner of a record keeps its position (struct state_ref) next to the data that it describes. All
+ * The owner of a record keeps its position (struct state_ref) next to the data that the record describes. All
  * functions accept NULL and then save nothing, unless stated otherwise.
  */
 #ifndef PEBSD_STATE_H
@@ -39,8 +39,8 @@ struct state_record {
 int state_new(u32 records, struct state **ret);
 
 /*
- * Takes over the records that another process left in the memory behind `fd`, which is duplicated. From then
- * on nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
+ * Takes over the records that another process left in the memory of `fd`, which is duplicated. From then on
+ * nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
  * cannot be used, and *ret_wrong, a constant, says why; -ENOMEM or another -errno.
  */
 int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong);
@@ -74,15 +74,16 @@ void state_put(struct state *state, struct state_ref *ref, u32 kind, u64 key, co
 void state_remove(struct state *state, struct state_ref *ref);
 
 /*
- * Commits all changes. Returns 0, or -errno at the first call after a record could not be stored. Then the
- * memory is marked as incomplete for the next process, and nothing is saved any more (later calls return 0).
+ * Commits all changes. Returns 0, or -errno at the first call after a record could not be stored. From that
+ * failure on, the memory is marked as incomplete for the next process, and nothing is saved; later calls
+ * return 0.
  */
 int state_commit(struct state *state);
 
 /*
  * Marks the state as incomplete, as if a record could not be stored. Call it if an owner cannot save all of
- * its records (`error`, -errno): the next process would take the others for all of them. `state` must not be
- * NULL.
+ * its records (`error`, -errno): the next process would otherwise take the saved records for all of them.
+ * `state` must not be NULL.
  */
 void state_lose(struct state *state, int error);
 

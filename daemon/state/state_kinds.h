@@ -5,7 +5,7 @@
 #ifndef PEBSD_STATE_KINDS_H
 #define PEBSD_STATE_KINDS_H
 
-/* Increment it with each change of the content of any record, or of the meaning of its numbers. */
+/* Increment this with each change of the content of any record, or of the meaning of its numbers. */
 #define STATE_RECORDS 1
 
 /* These numbers are saved in records: add new kinds at the end. Records are restored in this order. */
@@ -22,8 +22,8 @@ enum state_kind {
 	STATE_STRIPES,      /* collection, by event: samples by stripe */
 	STATE_EARLY,        /* collection, by number: differences read early, not in any series yet */
 	STATE_PATH,         /* series, by path: the name */
-	STATE_SERIES,       /* series, by path: the standing */
-	STATE_FIGURES,      /* series, by path and event */
+	STATE_SERIES,       /* series, by path: standing, times, cost and samples */
+	STATE_FIGURES,      /* series, by path and event: the figures */
 	STATE_COUNTERS,     /* series, by path: off-core counts */
 	STATE_RULES,        /* alerts: the time of the rules' state, and the next number */
 	STATE_ALERT,        /* alerts, by number: pending, firing or recently resolved */

@@ -13,9 +13,9 @@
 #include "pebsd/types.h"
 
 #define STATE_MAGIC   0x6574617473646270ULL /* "pbdstate" */
-#define STATE_VERSION 1 /* version of this layout; the content of records has its own (struct state_header) */
+#define STATE_VERSION 1 /* version of this layout; records have another (struct state_header) */
 
-#define STATE_UNIT         64U /* blocks begin at multiples of it */
+#define STATE_UNIT         64U /* bytes; blocks begin at multiples of this */
 #define STATE_CHUNK_BYTES  (64U << 10)
 #define STATE_HEADER_BYTES 4096U
 #define STATE_CHUNKS_MAX   2048U /* 128 MiB */
@@ -24,10 +24,10 @@ struct state_header {
 	u64 magic;
 	u32 version;
 	u32 records;   /* layout version of the records, set by their owner */
-	u64 committed; /* number of the last commit; 0: none. Blocks of a later one do not count */
+	u64 committed; /* number of the last commit; 0: none. Blocks of a later commit do not count */
 	u32 lost;      /* not 0: a record could not be stored, and the state is incomplete */
 	u32 n_chunks;
-	u8 sizes[STATE_CHUNKS_MAX]; /* block size of each chunk: an argument of state_block_bytes() */
+	u8 sizes[STATE_CHUNKS_MAX]; /* size index of the blocks in each chunk, for state_block_bytes() */
 };
 
 _Static_assert(sizeof(struct state_header) <= STATE_HEADER_BYTES, "it is the header");

@@ -119,7 +119,7 @@ int state_grow(struct state *state, u32 size)
 	/* Write the size before the chunk counts. All of its blocks are free, because new memory is zero. */
 	header->sizes[chunk] = (u8)size;
 	__atomic_store_n(&header->n_chunks, chunk + 1, __ATOMIC_RELEASE);
-	/* Add them in reverse, so that the first block is used first. */
+	/* Add the blocks in reverse, so that the first block is used first. */
 	for (u32 block = STATE_CHUNK_BYTES / bytes; block-- > 0;) {
 		r = state_units_add(&state->free[size],
 				    (u32)((chunk_at(chunk) + (size_t)block * bytes) / STATE_UNIT));

@@ -162,7 +162,7 @@ static int settle_found(struct state *state, const struct founds *founds, const 
 	return r;
 }
 
-/* Frees blocks that do not count any more. A kill in between does no harm. */
+/* Frees the blocks of replaced and removed records. A kill in between does no harm. */
 static int free_listed(struct state *state, struct state_units *units)
 {
 	int r = 0;

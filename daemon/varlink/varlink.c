@@ -33,7 +33,10 @@
  */
 #define SENDING_BYTES (64 * 1024)
 
-/* Bytes of one send(2). The kernel frees its memory in units of this size as the client reads. */
+/*
+ * Maximum number of bytes of one send(2). The kernel frees its memory in units of this size as the client
+ * reads.
+ */
 #define SENDING_PIECE 16384U
 
 /* Interval of checks for free memory while a call waits for it. */
@@ -47,19 +50,19 @@ struct connection {
 	struct connection *next, *previous;
 	int fd;
 	struct ucred peer;
-	gid_t *groups; /* the peer's supplementary ones */
+	gid_t *groups; /* supplementary groups of the peer */
 	size_t n_groups;
 	sd_event_source *io;
 	sd_event_source *stall; /* ends a period; enabled while something waits to be sent */
 	struct varlink_buffer in, out;
 	bool sending;    /* something waits to be sent */
 	u64 since_us;    /* time at which `sending` began */
-	u64 taken;       /* bytes that the client has read since `since_us` */
+	u64 taken;       /* bytes that the kernel accepted since `since_us` */
 	u64 period_sent; /* bytes that the kernel accepted in this period */
 	u64 queued;      /* bytes that the kernel held when the period began */
 	bool waits;      /* the client has a call that is not answered yet */
 	bool needs_room; /* the unanswered call waits for memory */
-	u64 turn;        /* the server's `turns` at connection or at its last answer */
+	u64 turn;        /* the server's `turns` when the connection was made or last answered */
 	bool input_ended;
 	bool closing; /* close the connection when the output has been sent */
 	bool subscribed;
@@ -71,8 +74,8 @@ struct varlink_server {
 	sd_event_source *listening;
 	sd_event_source *again; /* resumes accepting connections */
 	sd_event_source *work;  /* answers the next call; enabled while one can be answered */
-	sd_event_source *room;  /* on while a call waits for memory */
-	u64 accept_failed_us;   /* time at which accepting last failed; logged; 0: it works */
+	sd_event_source *room;  /* enabled while a call waits for memory */
+	u64 accept_failed_us;   /* time of the last failure to accept a connection; 0: accepting works */
 	int fd;
 	const struct varlink_service *service;
 	struct connection *connections;
@@ -193,7 +196,7 @@ static bool has_room(const struct connection *connection, size_t bytes)
 	return varlink_budget_for(loads, n, connection->peer.uid, bytes);
 }
 
-/* Returns the connection to close so that `connection` gets its memory; NULL: none yet. */
+/* Returns the connection to close so that `connection` gets memory; NULL: none yet. */
 static struct connection *who_yields(const struct connection *connection, size_t bytes, u64 patience_us)
 {
 	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
@@ -233,7 +236,7 @@ static int restart_stall(struct connection *connection)
 	return sd_event_source_set_time_relative(connection->stall, VARLINK_PERIOD_SECONDS * 1000000ULL);
 }
 
-/* Sends what can be sent without blocking. Returns 0, or -errno if the connection is broken. */
+/* Sends as much output as possible without blocking. Returns 0, or -errno if the connection is broken. */
 static int flush(struct connection *connection)
 {
 	struct varlink_buffer *out = &connection->out;
@@ -266,8 +269,8 @@ static int begin_sending(struct connection *connection)
 }
 
 /*
- * Updates the event sources of a connection after any event, and frees it if it is finished or on `error`.
- * Always returns 0, so that the event source of one client never stops the loop.
+ * Updates the event sources of a connection after any event, and frees the connection if it is finished or on
+ * `error`. Always returns 0, so that the event source of one client never stops the loop.
  */
 static int settle(struct connection *connection, int error)
 {
@@ -346,15 +349,15 @@ static int on_work(sd_event_source *source, u64 now, void *userdata)
 		wait_for_room(server);
 		return 0;
 	}
-	/* Run again, for other calls may wait. */
+	/* Run again, because other calls may wait. */
 	(void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	connection->turn = ++server->turns;
 	return settle(connection, answer(connection, length));
 }
 
 /*
- * Answers calls for which there is memory by now. If calls still wait, closes a connection to free memory, if
- * one qualifies.
+ * Lets calls be answered for which there is memory now. If a call still waits, closes one connection to free
+ * its memory, if one qualifies.
  */
 static int on_room(sd_event_source *source, u64 now, void *userdata)
 {
@@ -393,7 +396,9 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 
 	(void)source;
 	(void)now;
-	/* The kernel still counts the piece of which the client has read only a part. */
+	/*
+	 * The kernel still counts the piece of which the client has read only a part, so allow for one piece.
+	 */
 	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
 		return settle(connection, restart_stall(connection));
 	log_debug("control socket: dropping pid %d: it read only %llu bytes in %d s", connection->peer.pid,
@@ -520,7 +525,7 @@ static bool make_place(struct varlink_server *server, uid_t user)
 
 /*
  * Logs a failure once, and logs the recovery only after accepting has worked for two seconds. If descriptors
- * are only sometimes free, accepting alternates between failure and success.
+ * are only sometimes free, accepting alternates between failure and success, which would fill the log.
  */
 static void tell_accept(struct varlink_server *server, int error)
 {

@@ -3,12 +3,14 @@
  * A Varlink service of one interface on a listening UNIX stream socket, in an sd-event loop.
  *
  * No client can block the loop or make its memory grow without bound. Clients can send an endless series of
- * calls, so each turn of the loop answers only one call, of all connections together. All other event sources
- * run before the next call. The calls of a connection are answered one at a time, and the next one only after
- * the reply has been sent. The sizes of calls and replies and the number of connections are limited. The
- * unread replies of one user, and of all users, are limited as well (varlink_budget.h): a call waits for
- * memory before it is answered. The connection of a client that reads too slowly is closed, and immediately
- * if another one needs its memory.
+ * calls, so each turn of the loop answers only one call across all connections. All other event sources run
+ * before the next call. The calls of a connection are answered one at a time, and the next one only after the
+ * reply has been sent. The sizes of calls and replies and the number of connections are limited. The unread
+ * replies of one user, and of all users, are limited as well: a call waits for memory before it is answered.
+ *
+ * A client that reads less than VARLINK_PERIOD_BYTES in VARLINK_PERIOD_SECONDS loses its connection. If a
+ * call waits for memory, the slowest client whose reply has waited for at least VARLINK_BUDGET_US loses its
+ * connection at once (varlink_budget.h says of which user).
  */
 #ifndef PEBSD_VARLINK_H
 #define PEBSD_VARLINK_H
@@ -21,7 +23,7 @@
 
 #define VARLINK_CONNECTIONS_MAX 64
 #define VARLINK_QUEUE_MAX       (1U << 20) /* bytes of items that a subscribed client has not read */
-#define VARLINK_REPLY_MAX       (1U << 20) /* a larger one is replaced by the error ReplyTooLarge */
+#define VARLINK_REPLY_MAX       (1U << 20) /* a larger reply is replaced by the error ReplyTooLarge */
 
 /*
  * Bytes that the kernel holds for a client that does not read its reply, including the kernel's own
@@ -32,7 +34,7 @@
 #define VARLINK_INVALID_PARAMETER "org.varlink.service.InvalidParameter"
 #define VARLINK_PERMISSION_DENIED "org.varlink.service.PermissionDenied"
 
-/* A call that is being answered. It lives until the method returns. */
+/* A call that is being answered. The struct lives until the method returns. */
 struct varlink_call;
 
 /*
@@ -57,9 +59,9 @@ struct varlink_service {
 	const struct varlink_method *methods;
 	size_t n_methods;
 	/*
-	 * Decides whether a caller may call a method. It is called before the method, and before anything
-	 * that the caller sent along is parsed. Returns true if it refused the call and sent the error; `ret`
-	 * then has the result of sending it. NULL: everybody may call every method.
+	 * Decides whether a caller may call a method. It is called before the method, and so before the
+	 * values of the parameters are looked at. Returns true if it refused the call and sent the error;
+	 * `ret` then has the result of sending it. NULL: everybody may call every method.
 	 */
 	bool (*refuses)(struct varlink_call *call, const struct varlink_method *method, void *userdata,
 			int *ret);
@@ -89,16 +91,16 @@ size_t varlink_server_subscribers(const struct varlink_server *server);
 size_t varlink_server_held(const struct varlink_server *server);
 
 /*
- * varlink_reply() and varlink_error() take `parameters` (NULL means none) and return 0 or -ENOMEM. Nothing is
- * sent for a `oneway` call.
+ * varlink_reply() and varlink_error() take ownership of `parameters` (NULL means none) and return 0 or
+ * -ENOMEM. Nothing is sent for a `oneway` call.
  */
 int varlink_reply(struct varlink_call *call, json_object *parameters);
 int varlink_error(struct varlink_call *call, const char *error, json_object *parameters);
 
 /*
  * Sends a reply whose parameters come as the text of a JSON object, in parts: begin, any number of texts,
- * end. Each returns 0 or -ENOMEM. A handler that stops before the end returns an error, which closes the
- * connection.
+ * end. Each function returns 0 or -ENOMEM. A handler that stops before the end returns an error, which closes
+ * the connection.
  */
 int varlink_reply_begin(struct varlink_call *call);
 int varlink_reply_text(struct varlink_call *call, const char *text, size_t length);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory budget for replies that clients have not read: how much one user and all users may hold, and
- * which connection is closed when another one waits for memory. Pure functions.
+ * The memory budget for replies that clients have not read: the limits for one user and for all users, and
+ * the choice of the connection to close when another one needs memory. Pure functions.
  */
 #ifndef PEBSD_VARLINK_BUDGET_H
 #define PEBSD_VARLINK_BUDGET_H
@@ -15,12 +15,14 @@
 #define VARLINK_USER_BYTES (8U << 20)
 #define VARLINK_ALL_BYTES  (24U << 20)
 
-/* A reply that has waited for a shorter time is not dropped to free memory for another one. */
+/*
+ * A reply that has waited for a shorter time is not dropped to free memory for a call of another connection.
+ */
 #define VARLINK_BUDGET_US 1000000ULL
 
 /*
- * The least that a client must read of an unread reply in each period; the connection of a slower one is
- * closed. At this rate the largest reply takes 160 seconds.
+ * The least that a client must read of an unread reply in each period, or its connection is closed. At this
+ * rate the largest reply takes 160 seconds.
  */
 #define VARLINK_PERIOD_SECONDS 10
 #define VARLINK_PERIOD_BYTES   (64U << 10)
@@ -29,7 +31,7 @@ struct varlink_load {
 	uid_t user;
 	size_t held;  /* bytes of memory for unsent output */
 	u64 since_us; /* time at which the reply began to wait for the client */
-	u64 taken;    /* bytes that the client has read since `since_us` */
+	u64 taken;    /* bytes that the kernel accepted for the client since `since_us` */
 };
 
 /* Returns true if `user` may have `bytes` more in addition to what the `n` connections hold. */

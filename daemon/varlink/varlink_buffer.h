@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A queue of bytes: appended at the end, consumed at the start. A zeroed one is empty. */
+/* A queue of bytes: appended at the end, consumed at the start. A zeroed struct is an empty queue. */
 #ifndef PEBSD_VARLINK_BUFFER_H
 #define PEBSD_VARLINK_BUFFER_H
 
@@ -11,7 +11,7 @@
 struct varlink_buffer {
 	char *bytes;
 	size_t capacity;
-	size_t start; /* consumed bytes before the first one */
+	size_t start; /* consumed bytes at the start of `bytes` */
 	size_t length;
 };
 

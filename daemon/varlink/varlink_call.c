@@ -11,7 +11,8 @@
 #define SERVICE_INTERFACE "org.varlink.service"
 
 /*
- * Appends one message and its NUL; takes `message`. Returns -EMSGSIZE if it is larger than VARLINK_REPLY_MAX.
+ * Appends one message and its NUL; takes ownership of `message`. Returns -EMSGSIZE if it is larger than
+ * VARLINK_REPLY_MAX.
  */
 static int queue(struct varlink_buffer *out, json_object *message)
 {
@@ -26,7 +27,7 @@ static int queue(struct varlink_buffer *out, json_object *message)
 	return length < VARLINK_REPLY_MAX ? varlink_buffer_append(out, text, length + 1) : -EMSGSIZE;
 }
 
-/* Returns {"KEY": VALUE}; takes `value`. NULL: no memory. */
+/* Returns {"KEY": VALUE}; takes ownership of `value`. NULL: no memory. */
 static json_object *object_of(const char *key, json_object *value)
 {
 	json_object *object = json_object_new_object();

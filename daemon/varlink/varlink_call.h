@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One call of a client while a service handles it: who called, which method, and the buffer for the answer.
+ * One call of a client while a service handles it: the caller, the message, and the buffer for the answer.
  * Does not use the socket.
  */
 #ifndef PEBSD_VARLINK_CALL_H
@@ -13,7 +13,7 @@
 struct varlink_call {
 	const struct varlink_message *message; /* NULL if the message could not be parsed as a call */
 	const struct ucred *peer;
-	const gid_t *groups; /* the peer's supplementary ones */
+	const gid_t *groups; /* supplementary groups of the peer */
 	size_t n_groups;
 	struct varlink_buffer *out; /* the answer is appended here */
 	bool answered;              /* set when the call has been answered */
@@ -28,7 +28,10 @@ struct varlink_call {
  */
 int varlink_call_dispatch(struct varlink_call *call, const struct varlink_service *service);
 
-/* Appends {"parameters": parameters, "continues": true} to `ret`. Returns 0 or -ENOMEM. */
+/*
+ * Appends {"parameters": parameters, "continues": true} to `ret`. Returns 0, -ENOMEM, or -EMSGSIZE if that is
+ * larger than VARLINK_REPLY_MAX.
+ */
 int varlink_encode_item(json_object *parameters, struct varlink_buffer *ret);
 
 #endif

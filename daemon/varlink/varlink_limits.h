@@ -29,9 +29,10 @@ struct varlink_seat {
  * `n` connections exist, which is the maximum, and `user` opens another. Returns the index of the connection
  * to close, or -1 to refuse the new one.
  *
- * It is a connection of the user who has the most, the one that has been idle for longest, subscribed ones
- * last. A connection of another user can be closed at any time. A connection of `user` can be closed only
- * after VARLINK_SEAT_US without traffic, and never while it is subscribed.
+ * The user who has the most connections loses the one that has been idle for longest, subscribed ones last.
+ * This is `user` if, with the new connection, nobody would have more than `user`. A connection of another
+ * user can be closed at any time. A connection of `user` can be closed only after VARLINK_SEAT_US without
+ * traffic, and never while it is subscribed.
  */
 int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us);
 

@@ -6,7 +6,7 @@
 
 #include "base/json_get.h"
 
-/* An absent member and null are false. */
+/* An absent member and the value null count as false. */
 static int get_flag(const json_object *root, const char *key, bool *ret)
 {
 	*ret = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One Varlink call as a client sent it (https://varlink.org/Method-Call): a JSON object. The NUL byte that
- * ends it is not part of it here. Pure functions.
+ * One Varlink call as a client sent it (https://varlink.org/Method-Call): a JSON object. A NUL byte ends each
+ * message; the text here does not include it. Pure functions.
  */
 #ifndef PEBSD_VARLINK_MESSAGE_H
 #define PEBSD_VARLINK_MESSAGE_H

@@ -71,7 +71,7 @@ replayed() {
 	until_true 'the recording is read to its end' grep -q 'all records were read' "$work/log"
 }
 
-# pebsctl waits ten seconds for an answer. A daemon that gets no CPU for longer is asked again.
+# pebsctl waits ten seconds for an answer. A daemon may get no CPU for longer, so the request is repeated then.
 ctl() {
 	local status errors=$work/ctl.$BASHPID
 	for _ in 1 2 3 4 5 6; do

@@ -119,7 +119,7 @@ def check_selectors(server, where, expression):
             complain(where, f"{metric} has no label {label}")
         if not matched - labels and not server.evaluate_in_time(text):
             complain(where, f"nothing is selected by {text}")
-    # The model's cgroups have no labels of containers.
+    # The model's cgroups have no labels of containers, so `without` may name labels that no metric has.
     for label in sorted((grouped | left_out - set(os.environ["CONTAINER_LABELS"].split())) - known):
         complain(where, f"no metric of it has the label {label}: {expression}")
 

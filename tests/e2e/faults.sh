@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests of faults in this folder: checks what must hold after each fault. pebsd still samples, has given its
-# memory back, and has named the fault in the log, but not a thousand times.
+# For the tests of faults in this folder. After each fault, pebsd must still sample, must have given its memory
+# back, and must have named the fault in the log, but not a thousand times.
 #
-# If the test sets `mounts=yes` first, it runs in its own mount namespace, so nobody else sees its mounts. The root of a
-# chroot need not be a mount, so the mounts are made private from the root of the namespace.
+# If the test sets `mounts=yes` first, it runs in its own mount namespace, so nobody else sees its mounts. The root
+# of a chroot need not be a mount, so the mounts are made private from the root of the namespace.
 private_mounts='nsenter --mount=/proc/self/ns/mnt mount --make-rprivate /'
 if [ "${mounts:-}" = yes ] && [ "$(id -u)" = 0 ]; then
 	exec env mounts=its_own unshare --mount --propagation unchanged sh -c "$private_mounts && exec \"\$0\"" "$0"
@@ -29,7 +29,8 @@ seen() {
 	ctl --json status >"$work/status.json" 2>"$work/said" && jq .samples.seen "$work/status.json"
 }
 
-# In a crowd of the same user's clients, this client may be refused for a second.
+# Expects that pebsd still samples. In a crowd of the same user's clients, this client may be refused for a second,
+# so it tries again.
 still_samples() {
 	local before='' after
 	for _ in $(seq 600); do
@@ -69,7 +70,7 @@ another_collection() {
 	[ "$(collected)" != "$1" ]
 }
 
-# Remembers memory, descriptors and log before a fault, after everything that the first use allocates was allocated.
+# Remembers memory, descriptors and log before a fault, once everything that the first use allocates is allocated.
 remember() {
 	for _ in 1 2 3; do
 		until_true 'a collection' another_collection "$(collected)"
@@ -90,12 +91,13 @@ given_back() {
 	fail "$1: $now KiB of its own, before $memory_before"
 }
 
-# times_named TEXT: prints how many lines of the log have it since `remember`.
+# times_named TEXT: prints how many lines of the log contain TEXT, from `remember` on.
 times_named() {
 	tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$1" || :
 }
 
-# named WHAT TEXT [MOST]: waits until TEXT is in the log since `remember`, and expects it in at most MOST lines (1).
+# named WHAT TEXT [MOST]: waits until TEXT is in the log since `remember`, and expects it in at most MOST lines
+# (default: 1).
 named() {
 	local times
 	for _ in $(seq 600); do
@@ -107,15 +109,16 @@ named() {
 	[ "$times" -le "${3:-1}" ] || fail "$1: the log says $times times: $2"
 }
 
-# quiet WHAT MOST: at most MOST lines in the log since `remember`. The stand-in for a PMU counts events without samples.
-# The message about these lost samples is not a fault.
+# quiet WHAT MOST: expects at most MOST lines in the log since `remember`. The stand-in for a PMU counts events
+# that it does not sample, so the message about these lost samples does not count.
 quiet() {
 	local lines
 	lines=$(tail -n +$((log_before + 1)) "$work/log" | grep -vc 'lost .* samples of loads: unexplained' || :)
 	[ "$lines" -le "$2" ] || fail "$1: $lines lines in the log, more than $2"
 }
 
-# Prints the CPU time used so far, in ms. Compare it with the time that went by, which may be long on a busy machine.
+# Prints the CPU time that pebsd has used so far, in ms. Compare it with the elapsed time, which may be long on a
+# busy machine.
 cpu() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "$proc/$daemon/stat"
 }

@@ -4,7 +4,8 @@
 # shellcheck disable=SC2154 # work is daemon.sh's
 config=$(cd "$(dirname "$0")" && pwd)/../../config/prometheus
 
-# run_prometheus NAME FILE [EDIT]: runs the shipped configuration with other intervals and files of hosts, and one shard
+# run_prometheus NAME FILE [EDIT]: runs the shipped configuration FILE with short intervals, the test's own files
+# of hosts and a single shard. EDIT is a further command for sed.
 run_prometheus() {
 	local address
 	address=127.0.0.1:$(free_port)

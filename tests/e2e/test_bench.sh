@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The benchmarks themselves: a round of cheap ones must give a result. A comparison must report a result that
-# became worse, and must report nothing for equal runs. Measurements may fail or be impossible. The measured values
-# do not matter here.
+# The benchmarks themselves: two rounds of cheap ones must give a result. A comparison must report a result that
+# became worse, and must report nothing for equal runs. A measurement that fails or is impossible must be reported.
+# The measured values do not matter here.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
@@ -27,8 +27,8 @@ expect 'what pebsd lost' '[0,0]' \
 grep -q 'pebsd, CPUs share a stripe' "$work/said" || fail 'the table lacks a measurement'
 grep -q '^machine: ' "$work/said" || fail 'the machine is not named'
 
-# tests/bench/README.md has the rows of these tables, each with its limit. The values are those of another run. A limit
-# has its unit only if something was measured.
+# tests/bench/README.md must have the rows of these tables, each with its limit. Its values come from another run,
+# so they are not compared. Neither are the units of limits, which are there only if something was measured.
 rows() {
 	sed -n 's/^| \([^|]*\) |.*| \([^|]*\) |$/\1: \2/p' | sed '/^---/d; s/: –$//; s/: [0-9][0-9.,]*$//; s/\(: at [a-z]* [0-9.,]*\) [A-Za-z]*$/\1/' | sort
 }

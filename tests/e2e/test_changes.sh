@@ -25,7 +25,8 @@ sed 's/\\-/-/g; s/"//g' $page | awk '
 	END { for (entry in line) if (line[entry]) print entry }' | sort >"$work/listed"
 [ "$(wc -l <"$work/listed")" -ge 700 ] || fail "$page: only $(wc -l <"$work/listed") names are listed"
 
-# compare KIND WHAT: compares the program's names with the page. Standard input has them as lines of NAME MEMBER.
+# compare KIND WHAT: compares the program's names with the page. Standard input has the program's names as lines of
+# NAME MEMBER.
 compare() {
 	sed "s/^/$1 /" | sort -u >"$work/program"
 	grep "^$1 " "$work/listed" >"$work/page" || fail "$page lists no $2"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The collector's file (config/opentelemetry), as far as it can be tested without a collector, which Debian 12 does
-# not have. It must be YAML, and its pipeline must use exactly the components that the file defines. Prometheus
-# must scrape a real pebsd with the configuration of its receiver.
+# not have. The file must be YAML, and its pipeline must use exactly the components that the file defines.
+# Prometheus must scrape a real pebsd with the configuration of the file's receiver.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl python3 promtool prometheus
@@ -58,6 +58,7 @@ for _ in $(seq 600); do
 	kill -0 "$others" 2>/dev/null || fail "prometheus ended: $(tail -n 3 "$work/prometheus.log")"
 	sleep 0.2
 done
-# Prometheus scrapes each second, with a time limit of a second. A busy machine may exceed that.
+# Prometheus scrapes each second, with a time limit of a second. A busy machine may exceed that, so wait for a
+# scrape that succeeds.
 until_is up 1 query up
 until_is 'samples scraped' "$(get /metrics | grep -cv '^#')" query scrape_samples_post_metric_relabeling

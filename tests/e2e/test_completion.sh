@@ -34,7 +34,8 @@ offered_by_fish() {
 		cut -f 1 | sort
 }
 
-# An interactive zsh needs a terminal. It writes what it would add and ends.
+# An interactive zsh needs a terminal. compadd() appends the words that zsh would offer to $ADDED, and zsh then
+# ends.
 offered_by_zsh() {
 	: >"$work/added"
 	cat >"$work/.zshrc" <<-'Z'

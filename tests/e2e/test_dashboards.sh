@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The dashboards (config/grafana) and the rules (config/prometheus) must query only series that exist. A shard and
-# a global server scrape a real pebsd. Each query must find series by existing names, labels and values. After a
-# rename it must find none.
+# a global server scrape a real pebsd. Each query must find series by existing names, labels and values. If a query
+# has a name that does not exist, the check must complain.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 # shellcheck source=tests/e2e/prometheus.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `make docs` renders every manual page and README. No link is dead, and each name of a page is a link to it. The check
-# finds dead links, lost pages and names that are not links.
+# `make docs` must render every manual page and README. No link may be dead, and each name of a page must be a link
+# to that page. The check must find dead links, lost pages and names that are not links.
 set -eu
 
 cd "$(dirname "$0")/../.."

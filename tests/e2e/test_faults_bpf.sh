@@ -53,7 +53,7 @@ for program in event_0 cgroup_born cgroup_died; do
 	refused 3 "program $program" "prog '$program'" 'R9 !read_ok' "the kernel's verifier rejects the program"
 done
 
-# Starts pebsd without some of daemon.sh's checks. A failure here prints the log.
+# begin WHAT: starts pebsd without HTTP, with a kernel that refuses WHAT, and waits until it serves.
 begin() {
 	export SPOIL_BPF=$1 LD_PRELOAD=$TOOLS/spoil_bpf.so
 	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 \
@@ -74,7 +74,8 @@ finish() {
 	daemon=''
 }
 
-# Without this program pebsd does not know which cgroups hold virtual machines. It logs that once and samples them.
+# Without this program pebsd does not know which cgroups hold virtual machines. pebsd logs this once and samples
+# these cgroups too.
 begin 'program guest_cgroups'
 log_before=0
 still_samples 'without the program that finds virtual machines'

@@ -10,7 +10,7 @@ status_call='{"method":"io.pebsd.GetStatus"}'
 reload_call='{"method":"io.pebsd.Reload"}'
 watch_call='{"method":"io.pebsd.Watch","more":true}'
 
-# background NAME COMMAND...: runs until `finished` ends its input.
+# background NAME COMMAND...: runs the command until `finished` ends its input.
 background() {
 	mkfifo "$work/$1.input"
 	"${@:2}" <"$work/$1.input" >"$work/$1.said" &
@@ -134,7 +134,8 @@ others=''
 given_back 'after clients that ask without an end'
 quiet 'clients that ask without an end' 1
 
-# A storm of reloads: the log has the first ones. It has the number of the others after a minute or when pebsd ends.
+# A storm of reloads: the log must have the first ones one by one. The number of the others follows after a minute,
+# or when pebsd ends.
 remember
 reloads=0 began=$(uptime_ms)
 for _ in $(seq 25); do

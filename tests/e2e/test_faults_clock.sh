@@ -23,9 +23,9 @@ set_clock() {
 	stepped=$1
 }
 
-# lasted WHAT LEAST: call it when WHAT has ended. Expects that it lasted at least LEAST ms since `begun`. If the
-# clock was set forward, a duration of that clock would be over at once. If the clock was set back, the duration
-# would not be over in an hour. There is no upper limit: pebsd may get no CPU for long.
+# lasted WHAT LEAST: call it when WHAT has ended. Expects that it lasted at least LEAST ms since `begun`. If pebsd
+# measured durations with CLOCK_REALTIME, a step forward would end them at once, and after a step back they would
+# last more than an hour. There is no upper limit, because pebsd may wait long for a CPU.
 lasted() {
 	local ms=$(($(uptime_ms) - begun))
 	[ "$ms" -ge "$2" ] || fail "$1, the clock set by $stepped s: $ms ms, not $2"
@@ -48,7 +48,7 @@ new_clock() {
 	[ "$off" -le 300 ] || fail "$1, the clock set by $stepped s: $2 is off by $off s"
 }
 
-# state RULE: prints the state of its alert, or none
+# state RULE: prints the state of the rule's alert, or none
 state() {
 	ctl --json alerts | jq --raw-output --arg rule "$1" 'first(.alerts[] | select(.rule == $rule)).state // "none"'
 }
@@ -68,7 +68,7 @@ until_pending() {
 	fail "the rule does not come to hold: $(state late)"
 }
 
-# Counts messages, because a zoom's samples are processed before they can be shown.
+# Counts the log messages: a zoom that has ended is shown only after its samples were processed.
 zooms_over() {
 	grep -c 'zoom .* is over' "$work/log" || :
 }
@@ -133,7 +133,8 @@ for sign in '' -; do
 	lasted 'a pause of 4s' 3900
 	still_samples 'after the clock was set'
 
-	# CLOCK_BOOTTIME runs on while the machine is suspended.
+	# CLOCK_BOOTTIME continues while the machine is suspended, so a step of this clock looks like a suspended
+	# machine.
 	remember
 	printf '60\n' >"$STEP_BOOTTIME"
 	until_is 'that it was suspended' 1 suspended

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# With too few descriptors pebsd says so and ends, or it serves. A pebsd that runs out of descriptors later continues to
-# sample, logs this once, and accepts the waiting clients as soon as there are descriptors again.
+# With few descriptors, pebsd either serves, or says why it cannot and ends. A pebsd that runs out of descriptors
+# later continues to sample, logs this once, and accepts the waiting clients as soon as there are descriptors
+# again.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -25,7 +26,8 @@ begins_with() {
 	echo "with $1 descriptors: exit code $code: $(tail -n 1 "$work/log" | cut -c 1-150)"
 }
 
-# Each limit makes something else fail at the start. The program's loader uses the first four descriptors.
+# Under the lower limits, different steps of the start may fail. 256 must be enough. The lowest limit is 4, because
+# the dynamic loader needs one descriptor besides the standard streams.
 configure model </dev/null
 for limit in 4 8 16 128 256; do
 	begins_with "$limit"
@@ -42,8 +44,8 @@ start --config "$work/pebsd.conf"
 get /metrics >/dev/null
 remember
 limit=$(prlimit --pid "$daemon" --nofile --noheadings --output SOFT)
-# RLIMIT_NOFILE limits descriptor numbers, so no descriptor can be opened once it is the lowest free number. Recent
-# connections may still be closing, so the lowest of several readings counts.
+# RLIMIT_NOFILE limits descriptor numbers: no descriptor can be opened if the limit is the lowest free number.
+# Recent connections may still be closing, so the lowest of several readings counts.
 lowest_free() {
 	find "$proc/$daemon/fd" -mindepth 1 -printf "%f\n" | sort -n | awk '$1 != NR - 1 { exit } { free = NR } END { print free + 0 }'
 }

@@ -72,7 +72,7 @@ static int open_journal(void)
 	return fd;
 }
 
-/* Other programs of the machine log, too, and the journal reads nothing. */
+/* Fills the journal's socket, as other programs of the machine do while the journal reads nothing. */
 static void fill_journal(void)
 {
 	const struct sockaddr_un address = journal_address();

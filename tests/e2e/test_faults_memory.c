@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each allocation of the daemon and of its libraries fails once, during each kind of request. pebsd must
- * continue, answer the next request as usual, and leak no memory.
+ * During each kind of request, one allocation of the daemon or of its libraries fails, another one each time.
+ * pebsd must continue, answer the next request as usual, and leak no memory.
  */
 #include <criterion/criterion.h>
 
@@ -54,8 +54,9 @@ static void write_file(const char *name, const char *text)
 }
 
 /*
- * Returns a port outside the range that the kernel gives to clients. A client of another program could
- * otherwise have it before pebsd does. Each test of a run has its own (tests/run.sh).
+ * Returns a port outside the range from which the kernel gives ports to clients. Otherwise a client of
+ * another program could get the port before pebsd does. Each test of a run gets ports of its own
+ * (tests/run.sh).
  */
 static unsigned free_port(void)
 {
@@ -123,7 +124,7 @@ static void teardown(void)
 
 TestSuite(faults_memory, .init = setup, .fini = teardown);
 
-/* Starts pebsd on the model. Further arguments follow. */
+/* Starts pebsd with two further arguments, or one or none if they are NULL. */
 static void start(const char *mode, const char *value)
 {
 	char preload[512], config[128], shared_path[128], listen[64];
@@ -244,7 +245,10 @@ static bool asked_well(const char *request)
 	return good(answer);
 }
 
-/* Connections end a moment after their answers, or later on a busy machine. */
+/*
+ * Waits until at most `wanted` blocks are live, or else until at most `allowed` are. Connections end a moment
+ * after their answers, or later on a busy machine. Returns the number of live blocks.
+ */
 static int64_t settled(int64_t wanted, int64_t allowed)
 {
 	/* Most connections end within a millisecond or two. */
@@ -279,13 +283,13 @@ static void serve(void)
 	cr_assert(alive());
 }
 
-/* Each of the first EACH allocations of a request fails, and every STRIDE-th of the later ones. */
+/* Each of the first EACH allocations of a request fails once, and every STRIDE-th of the later ones. */
 #define EACH   120
 #define STRIDE 17
 
 /*
- * Accepting a connection makes the same allocations for every request. A failed one costs a second in which no
- * connection is accepted, so most requests skip them.
+ * Accepting a connection makes the same first allocations for every request. If one of them fails, no
+ * connection is accepted for a second. So most requests skip these allocations.
  */
 #define ACCEPT 8
 
@@ -296,15 +300,19 @@ static void serve(void)
 #define LEFT_BY_LIBRARY 5
 
 /*
- * A pause and its end are collections, too: the window keeps a block of each. Each round sends the request
- * twice.
+ * A pause and its end are collections, too, and the window keeps a block of each. Each round sends the
+ * request twice, so two blocks remain.
  */
 static int64_t kept_by_window(const char *request)
 {
 	return strstr(request, ".Pause\"") || strstr(request, ".Resume\"") ? 2 : 0;
 }
 
-/* The client got an error, the end of the connection, or the whole answer in spite of the failed allocation. */
+/*
+ * Sends the request again and again, and lets another allocation fail each time, from number `first` on. The
+ * client gets an error, the end of the connection, or the whole answer in spite of the failure. Returns the
+ * number of failures.
+ */
 static unsigned fail_each(const char *request, unsigned first)
 {
 	const int64_t kept = kept_by_window(request);
@@ -430,7 +438,8 @@ Test(faults_memory, no_memory_for_a_while)
 }
 
 /*
- * Allocations all over the start fail. pebsd then exits with a message about memory, or serves nevertheless.
+ * In each run, one allocation of the start fails. pebsd must then exit with a message about memory, or serve
+ * nevertheless.
  */
 Test(faults_memory, some_allocations_of_the_start)
 {
@@ -449,7 +458,8 @@ Test(faults_memory, some_allocations_of_the_start)
 	(void)printf("%5llu allocations: the start\n", (unsigned long long)all);
 	for (unsigned i = 0; i < points; i++) {
 		/*
-		 * Each run fails at another place of its stretch, so that all runs together cover many places.
+		 * Each run fails in its own stretch of the start, and at another place in this stretch, so
+		 * that all runs together cover many places.
 		 */
 		arm(all * i / points + (uint64_t)i * 977 % (all / points), 1);
 		start("--once", "--for=100ms");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# cgroup2 or /proc is missing, or disappears while pebsd runs. pebsd reports the data that depend on it as missing,
-# and everything else continues.
+# cgroup2 or /proc is missing, or disappears while pebsd runs. pebsd must report the data that depend on them as
+# missing, and everything else must continue.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -11,7 +11,7 @@ own_cgroup
 configure perf < <(printf 'period = 100\nbudget = off\n')
 tree=${cgroup%/*} name=/${cgroup##*/}
 
-# work_in CGROUP: runs a process there that touches fresh memory.
+# work_in CGROUP: runs a process in this cgroup. The process touches fresh memory.
 work_in() {
 	(
 		echo "$BASHPID" >"$1/cgroup.procs"
@@ -83,7 +83,7 @@ get /metrics >"$work/before"
 first_uses
 remember
 work_in "$cgroup"
-# The leak detector reads the threads of the process there.
+# The leak detector reads the threads of the process in /proc, so switch it off.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 mount -t tmpfs none /proc
 still_samples 'without /proc'

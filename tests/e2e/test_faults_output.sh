@@ -5,7 +5,7 @@
 . "$(dirname "$0")/faults.sh"
 need prlimit mkfifo
 
-# A log that nobody reads any more, as when the pager that it was shown in has ended.
+# The reader of the log has ended, as a pager does when its user leaves it.
 configure model </dev/null
 : >"$work/log"
 mkfifo "$work/pipe"
@@ -24,7 +24,7 @@ kill "$daemon"
 wait "$daemon" || fail 'without a reader of its log it does not end well'
 daemon=''
 
-# The state of two alerts is larger than a file may be. The log is not a file.
+# The state of two alerts is larger than the limit on files. The log is a pipe, which has no such limit.
 configure model < <(
 	printf '[model]\nworkloads = pointer-chase\n'
 	for name in first second third; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# There are more cgroups than slots. Those without a slot count as unattributed, those with a slot are sampled, and the
-# log says so once. Free slots go to later cgroups and to those that had none.
+# There are more cgroups than slots. Samples of cgroups without a slot count as unattributed, cgroups with a slot
+# are sampled, and the log reports the shortage once. Free slots go to later cgroups and to cgroups that had none.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -62,7 +62,7 @@ named 'no free slot' "no slot is free for new cgroups: all $slots are in use"
 quiet 'no free slot' 1
 ctl zoom --for 1s "$blind" >"$work/zoom" 2>&1 || fail "a cgroup without a slot cannot be zoomed: $(cat "$work/zoom")"
 
-# Most cgroups are removed: a cgroup that had no slot gets one of theirs.
+# Most cgroups are removed: a cgroup that had no slot gets one of their slots.
 for n in {1..55}; do
 	rmdir "$cgroup/$n"
 done

@@ -39,12 +39,12 @@ more_turns() {
 	fail "the work goes on too slowly: $(turns) times"
 }
 
-# Prints the samples of all times, as the kernel counts them.
+# Prints the weighted samples since the start.
 counted() {
 	ctl --json show "$name" | jq .events.loads.weighted.samples
 }
 
-# Prints the samples per second as the kernel counts them, over the real length of the window.
+# Prints the weighted samples per second, over the real length of the window.
 rate() {
 	ctl --json --window "$1" show "$name" | jq '.events.loads.weighted.samples / .window_s'
 }

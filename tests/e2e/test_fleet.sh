@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The configuration for a fleet (config/prometheus). Prometheus must accept it without complaints and its rules
-# must give the right results for made-up hosts. A shard and a global server with it must accept the metrics of a
-# real pebsd.
+# must give the right results for made-up hosts. A shard and a global server with this configuration must accept
+# the metrics of a real pebsd.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 # shellcheck source=tests/e2e/prometheus.sh

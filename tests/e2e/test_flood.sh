@@ -96,7 +96,7 @@ code=$(scrape --unix-socket "$socket_http" --header 'Expect:' --data-binary "@$w
 after_it 'a body of 100 MB'
 rm "$work/zeros"
 
-# Clients send many headers, and a long one.
+# A client sends 2,000 headers.
 before_it
 headers=()
 for i in $(seq 2000); do

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# No folders and no sources depend on each other in a circle, daemon/ itself stays small, each folder has a README, and
-# the picture of the folders in CONTRIBUTING is up to date. Each of these checks must also be able to fail.
+# No folders and no sources may depend on each other in a circle, daemon/ itself must stay small, each folder must
+# have a README, and the picture of the folders in CONTRIBUTING must be up to date. Each of these checks must also
+# be able to fail.
 set -eu
 
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Each fuzzer runs its seeds, including everything that fuzzing ever found.
+# Each fuzzer must run its seeds, including everything that fuzzing ever found.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -21,7 +21,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	}
 	echo "$name: ${#seeds[@]} seeds"
 done
-# Nobody would try seeds without a fuzzer.
+# No program would run seeds without a fuzzer.
 for seeds in tests/fuzz/seeds/*/; do
 	name=$(basename "$seeds")
 	[ -e "tests/fuzz/$name.c" ] || {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A node that grows: pebsd starts with few cgroups and adds slots while it samples, for hundreds of new cgroups at once.
-# The log reports this, and warns before the limit on memory is reached. Later cgroups are known as without a slot.
+# A node that grows: pebsd starts with few cgroups and adds slots while it samples, for hundreds of new cgroups at
+# once. The log reports this, and warns before the limit on memory is reached. Cgroups beyond the limit are
+# reported as having no slot.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"

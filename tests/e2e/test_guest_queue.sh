@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tests/guest/run.sh and guest.sh, with a script instead of the emulator. Each kernel must run the tests that name it or
-# name none, the longest first, distributed to as many guests as there are CPUs. Tests that an ended guest had not run
-# yet have failed.
+# tests/guest/run.sh and guest.sh, with a script instead of the emulator. Each kernel must run the tests that name
+# it and those that name no kernel, the longest first, distributed to as many guests as there are CPUs. If a guest
+# ends, its tests that did not run yet must fail.
 set -eu
 
 work=$(mktemp -d)
@@ -89,7 +89,7 @@ test_of slow 'echo passed slow 4' '# takes: 4 s' '# long' '# kernels: 7'
 test_of long 'echo passed long 300' '# takes: 300 s'
 test_of new 'echo skipped new 0 needs more' '# kernels: 7'
 
-# Which kernel runs which tests, in which order. One guest is enough for each kernel.
+# Each kernel runs these tests, in this order. One guest is enough for each kernel.
 runs '7 6.1'
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 6.1 boot' '2 6.1 long'
 prints '1..6' 'ok - 7,skylake-server,1: long (300 s)' 'ok - 7,skylake-server,1: new # SKIP needs more' \
@@ -156,7 +156,7 @@ status=0
 "$runner" -p 'tests/guest/run.sh 7 long short' >counted 2>&1 || status=$?
 [ "$status $(tail -n 1 counted)" = '0 3 passed, 0 failed, 0 skipped' ] || fail "$(cat counted)"
 
-# A guest that ends during a test: this test has failed, and the others have not run.
+# If a guest ends during a test, this test fails, and so do the tests that did not run yet.
 # shellcheck disable=SC2016
 test_of dies 'echo "Oops: 0000 [#1]" >>$serial; exit 0' '# takes: 300 s'
 runs 7 dies short
@@ -171,7 +171,7 @@ runs 7 stands
 prints 'ok - 7,skylake-server,1: stands (60 s)'
 grep -q '^not ok - 7,skylake-server,1: the kernel complained, detected stalls' out || fail "$(cat out)"
 
-# A guest that ends before its tests: none of them has run.
+# If a guest ends before its first test, all of its tests fail.
 touch plays/boot-dies
 runs 7 bad short
 prints 'not ok - 7,skylake-server,1: bad: not run, the guest ended' 'not ok - 7,skylake-server,1: short: not run, the guest ended'

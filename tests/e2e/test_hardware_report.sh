@@ -29,7 +29,7 @@ expect 'one of few samples lost' 'undecided undecided' \
 mkdir "$work/bin"
 cat >"$work/bin/pebsd" <<'END'
 #!/bin/bash
-# SAMPLES: samples of the chase in a hundred seconds. WRONG: if set, their source. LOST: lost per 100.
+# SAMPLES: samples of the chase in a hundred seconds. WRONG: if set, their source. LOST: samples lost of each 100.
 seconds=10
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 if [ -n "${probe:-}" ]; then
-	# The machine's own configuration has another period.
+	# Without --config, the probe shows another period, that of the machine's own configuration.
 	[ -z "${json:-}" ] && echo 'loads on PMU cpu' ||
 		sed "s/10007/$([ -n "${config:-}" ] && echo 10007 || echo 101)/" "$STAND_IN/probe.json"
 	exit
@@ -111,7 +111,7 @@ done
 grep -q "^# the report, one file to mail .*: $work/report\$" "$work/said" || fail "its name is not told: $(<"$work/said")"
 [ "$(sort -u "$work/asked")" = 10 ] || fail "asked for $(<"$work/asked") s, though there were enough"
 
-# 94 samples in 10 s, and 150 in 16 s.
+# 94 samples in 10 s are too few, and 150 in 16 s are enough.
 run 940 0
 expect 'exit code of a slow machine' 0 "$status"
 expect 'its verdict' 'pebsd on this hardware: PASSED' "$(head -n 1 "$work/report")"
@@ -119,7 +119,7 @@ has '94 samples in 10 s are too few: measured again for longer, the time number 
 has 'passed: local DRAM (cpu): pebsd sees the chase'
 expect 'the times that it asked for' '10 16' "$(sort -nu "$work/asked" | paste -s -d ' ')"
 
-# 5 samples in 10 s, and 30 in the maximum of 60 s.
+# 5 samples in 10 s are too few, and so are 30 in the maximum of 60 s.
 run 50 0
 expect 'exit code of a machine that is too slow' 0 "$status"
 expect 'its verdict' 'pebsd on this hardware: UNDECIDED' "$(head -n 1 "$work/report" | grep -o '^[^:]*: [A-Z]*')"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# When nothing happens, pebsd wakes up for its collections only.
+# When nothing happens, pebsd must wake up only for its collections.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 
@@ -9,7 +9,7 @@ printf '[sampling]\ninterval = %dms\n' "$((interval / 1000))" >"$work/pebsd.conf
 start --replay "$(recording)" --config "$work/pebsd.conf"
 replayed
 
-# Prints how often a thread of pebsd waited and was woken.
+# Prints how often the threads of pebsd have waited and were woken.
 wakeups() {
 	awk '/^voluntary_ctxt_switches:/ { sum += $2 } END { print sum }' "/proc/$daemon/task/"*/status
 }

@@ -98,7 +98,7 @@ started=$(grep -E '^ExecStart=' "${unit/pebsd.service/pebsd-symbols.service}")
 condition=$(sed -n "s/^ExecCondition=//p" "$root/usr/local/share/doc/pebsd/mixed-fleet.conf")
 [ "$condition" = "/bin/sh -c '/usr/local/sbin/pebsd --probe || [ \$\$? -ne 3 ]'" ] ||
 	fail "with PREFIX=/usr/local the drop-in has $condition"
-# Only a machine that cannot sample is skipped (status 1 to 254).
+# Only a machine that cannot sample is skipped: systemd skips a unit whose ExecCondition= exits with 1 to 254.
 for status in 0 1 3 139; do
 	printf '#!/bin/sh\nexit %s\n' $status >"$root/probe"
 	chmod +x "$root/probe"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# config/kubernetes/, as far as it can be tested without a cluster. The files must be YAML, match their README and name
-# what exists. pebsd must find no mistake in their configuration.
+# config/kubernetes/, as far as it can be tested without a cluster. The files must be YAML and match each other and
+# their README. The two log mounts must be directories in which pebsd looks for names. pebsd must find no mistake
+# in their configuration.
 set -eu
 
 cd "$(dirname "$0")/../.."

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd(8), METRICS: exactly the metrics that the sources have, under the names that a scrape shows.
+# METRICS in pebsd(8) must list exactly the metrics that the sources have, under the names that a scrape shows.
 set -eu
 
 cd "$(dirname "$0")/../.."
 
-# A family is a single string followed by its kind. The kind determines the ending of the series' names. Metrics of
-# access flags are counters and have a table of their own.
+# In prometheus*.c a family is one string literal followed by its FAMILY_ kind, which determines the suffix of its
+# series. The metrics of access flags are counters and are listed in ACCESS_FLAGS (data_source.h).
 served() {
 	{
 		kinds_of_families

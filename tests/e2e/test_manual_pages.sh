@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The form of all manual pages is right, and the tool that says so finds each kind of mistake.
+# All manual pages must have the right form, and the tool that checks the form must find each kind of mistake.
 set -eu
 
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # `pebsd --origin model` in the running kernel. Its report of each workload must agree with the output of
-# tools/model_truth, which is about all loads of that workload, within the confidence that the number of samples
+# tools/model_truth, which covers all loads of that workload, within the confidence that the number of samples
 # allows. No sample may be missing, and every output must say that the samples are a model's.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
@@ -25,9 +25,10 @@ accounted() {
 	expect "$1: a note says what it is" true "$(jq 'any(.notes[]; contains("no measurement"))' "$work/$1.json")"
 }
 
-# Both are samples of one population: x of n here, X of N there. 3.29 standard deviations are 99.9 %. The last term is
-# for counts that are too small to be normal. Samples of a workload are nearly independent, except those of `mix`, which
-# does one thing for a while. Its variance is up to three times as high.
+# Both are samples of one population: x of n here, X of N there. 3.29 standard deviations are 99.9 %. The last term
+# is for counts that are too small to be normal. Samples of a workload are nearly independent, except those of
+# `mix`, which does one thing for a while. Their variance is up to three times as high, so a factor of 4 is
+# allowed.
 cat >"$work/compare.jq" <<'J'
 def z: 3.2905;
 def spread($cgroup): if $cgroup == "mix" then 4 else 1 end;
@@ -60,8 +61,8 @@ if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true
 ($pairs[] | select(.right | not) | "\(.a) and \(.b) are in the wrong order")
 J
 
-# agrees NAME CPU LDLAT SAMPLES PAIRS: compares with the true values of another seed. Expects at least SAMPLES samples
-# of each workload, and at least PAIRS pairs of workloads with an order.
+# agrees NAME CPU LDLAT SAMPLES PAIRS: compares the report with the true values for another seed. Expects at least
+# SAMPLES samples of each workload, and at least PAIRS pairs of workloads with an order.
 agrees() {
 	local differences
 	"$TOOLS/model_truth" "$2" all 20261 "$3" 2000000 >"$work/truth.json"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A cgroup whose name is not UTF-8 must not break any output. It can be requested by its printable form.
+# A cgroup whose name is not UTF-8 must not break any output. Users must be able to request it by the printable
+# form of its name.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl

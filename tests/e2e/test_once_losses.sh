@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Expected samples that did not come are reported as lost when a run ends, also if no collection follows the one that
-# found them missing: by --once, and in the daemon's log when it stops.
+# Expected samples that did not come are reported as lost when a run ends, even if the last collection is the one
+# that finds them missing: by --once, and in the daemon's log when it stops.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsctl pause and resume, on the model. During a pause nothing is sampled and nothing is lost, every output says so,
-# and it ends by itself. Also tests who may pause, and what is refused.
+# pebsctl pause and resume, on the model. During a pause nothing is sampled and nothing is lost, and every output
+# says so. A pause with a duration ends by itself. Also tests who may pause, and what is refused.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl setpriv
@@ -106,7 +106,7 @@ ctl --json pause --for 2s | jq -r .paused_until >"$work/until"
 until_is 'paused when its time is over' false is_paused
 end=$(uptime_ms)
 [ $((end - begin)) -ge 1990 ] || fail "a pause of 2 s was over after $((end - begin)) ms"
-# Seven CPUs, one per workload.
+# The model has seven CPUs, one per workload, and the time of all of them is summed.
 taken=$(status | jq --argjson before "$taken" '(.samples.unsampled_seconds.paused - $before) / 7 * 1000 | floor')
 [ "$taken" -ge 1990 ] || fail "$taken ms of 2000 are told"
 [ "$taken" -le $((end - first + 500)) ] || fail "$taken ms are told, after $((end - first))"
@@ -118,7 +118,7 @@ before=$(seen)
 until_true 'it samples after the pause that ended by itself' more_seen
 accounted 'after a pause that ended by itself'
 
-# The pause stays although the client left.
+# A pause ends at its time even if the client that asked for it is gone.
 "$PEBSCTL" --socket "$socket" pause --for 1s | true
 until_is 'paused when nobody is left' false is_paused
 for line in 'pause .*paused until resumed' "pause .*paused until $(cat "$work/until")" 'resume .*sampling again'; do

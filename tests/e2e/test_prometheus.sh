@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Tests the data that Prometheus reads from the endpoint. promtool must not complain, a real server must scrape it, and a quantile that
-# the server computes must be in the exported bucket that contains pebsctl's quantile.
+# Tests the data that Prometheus reads from the endpoint. promtool must not complain, a real server must scrape the
+# endpoint, and a quantile that the server computes must be in the exported bucket that contains pebsctl's
+# quantile.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl promtool prometheus
@@ -56,14 +57,15 @@ for quantile in 0.5 0.9 0.99; do
 	name=p$(awk "BEGIN { print 100 * $quantile }")
 	ours=$(ctl --json show "$cgroup" | jq ".events.loads.latency.$name.value")
 	until_true "Prometheus has $name" their_quantile "$quantile"
-	# Returns the exported bucket of a value: the first edge that is not below it.
+	# Prints the exported bucket of a value, named by its upper edge: the first edge that is not below the
+	# value.
 	bucket() { awk -v value="$1" -v edges="$edges" 'BEGIN { n = split(edges, e, " ")
 		for (i = 1; i < n; i++) if (value <= e[i]) { print e[i]; exit } print "inf" }'; }
 	echo "$name: pebsctl $ours, histogram_quantile $theirs"
 	expect "the bucket of $name" "$(bucket "$ours")" "$(bucket "$theirs")"
 done
 
-# No counter decreases in a second scrape of the same snapshot.
+# No counter may decrease in a second scrape of the same snapshot.
 get /metrics | grep -v '^#' | sort >"$work/first"
 sleep 1.2
 get /metrics | grep -v '^#' | sort >"$work/second"

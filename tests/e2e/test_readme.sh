@@ -293,8 +293,8 @@ mkdir -p "$work/checkout/build"
 for name in pebsd pebsctl pebsd-opener; do
 	ln -s "$(realpath "$(dirname "$PEBSD")/$name")" "$work/checkout/build/$name"
 done
-# Starts the pebsd that the section GIVEN needs. It stands for an installed one, to which the user's commands talk. It
-# has the rule of the README, and the rule fires.
+# Starts the pebsd that the section GIVEN needs. This pebsd stands for an installed one, to which the user's
+# commands talk. It has the rule of the README, and the rule fires.
 sed -n '/^\[rule /,/^EOF$/{/^EOF$/!p}' README.md >"$work/given.conf"
 [ -s "$work/given.conf" ] || fail 'the README has no rule'
 mkdir "$work/given" "$work/alone"

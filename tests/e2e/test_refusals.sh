@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd names each option and key that it refuses, reports the right line, and exits with the right code.
+# pebsd must name each option and key that it refuses, report the right line, and exit with the right code.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq

@@ -10,8 +10,8 @@ taken() {
 	ctl --json status | jq -r .taken
 }
 
-# storm NAME COMMAND...: runs the command five times per second until there was another collection, which must come: in
-# three intervals, or later if others take the CPUs.
+# storm NAME COMMAND...: runs the command five times per second for three intervals, and longer if others take the
+# CPUs, until there was another collection. Fails if none comes.
 storm() {
 	local name=$1 before n
 	shift

@@ -89,7 +89,7 @@ expect 1 '0 passed, 1 failed, 0 skipped' '^why not$' 'exit status 0 after 0 of 0
 expect 1 '1 passed, 1 failed, 0 skipped' 'exit status 3, though no test of it failed' \
 	-- -p 'echo 1..1; echo ok - one; exit 3'
 expect 1 '1 passed, 1 failed, 0 skipped' 'not done after 15 seconds' -- -t 15 -p 'echo 1..1; echo ok - one; sleep 60'
-# Output appears as soon as it comes.
+# The runner prints each result as soon as the test reports it.
 "$runner" -o logs -t 60 -p 'echo 1..2; echo ok - early; until [ -e seen ]; do sleep 0.1; done; echo ok - late' |
 	while read -r line; do
 		case $line in
@@ -117,8 +117,8 @@ expect 1 '3 passed, 2 failed, 1 skipped' '^why it failed$' 'failed: bad.sh: exit
 script hangman 'kill -KILL "$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$PPID/status")"'
 expect 1 '1 passed, 1 failed, 0 skipped' 'failed: hangman.sh: what ran it is gone' -- -j 2 good.sh hangman.sh
 # A test that must run alone waits for those before it, and those after it wait for it. Each of these tests fails
-# if it runs at the same time as another one. To find out, it stays for the time in the file `patience`, in tenths
-# of a second.
+# if it runs at the same time as another one. To find out, each test runs for the time in the file `patience`, in
+# tenths of a second.
 # shellcheck disable=SC2016 # the script's
 script busy 'mkdir busy || { : >met; exit 1; }
 n=$(cat patience)

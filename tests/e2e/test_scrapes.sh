@@ -18,8 +18,9 @@ for _ in $(seq 40); do
 done
 
 # All values of a body belong to one collection, including the process metrics. Requests before the next collection
-# get the same bytes in any encoding. A collection may come between two scrapes, but not within all pairs of
-# scrapes. In bodies made for each request, the CPU time of the process would differ.
+# get the same bytes in any encoding. A collection may fall between the two scrapes of a pair, but not of every
+# pair, so at least one pair must be equal. If each request had a body of its own, process_cpu_seconds_total would
+# differ.
 cpu() {
 	sed -n 's/^process_cpu_seconds_total //p' "$1"
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A thousand slow clients of each kind, run by another user, must not keep anybody from scraping. They must not make the
-# process that speaks HTTP grow, or delay the daemon.
+# A thousand slow clients of each kind, run by another user, must not keep anybody from scraping, make the process
+# that speaks HTTP grow, or delay the daemon.
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need curl setpriv mkfifo

@@ -18,7 +18,7 @@ of() {
 	sed -n "s/^$2=//p" "units/$1" | tail -n 1
 }
 
-# part UNIT USER RIGHTS SCORE: must match its unit and the manual.
+# part UNIT USER RIGHTS SCORE: this row of the table must match its unit and the manual.
 part() {
 	local user
 	[ -f "units/$1" ] || {

@@ -173,8 +173,7 @@ Test(service, the_model_says_what_it_is)
 	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
 }
 
-/* On a machine that can't sample, the reason is the unit's status text, and the exit code stops the restarts.
- */
+/* If pebsd cannot start, the reason is the unit's status text, and the exit code stops the restarts. */
 Test(service, the_reason_for_not_starting_is_the_status)
 {
 	_cleanup_free_ char *path = in_directory("notify");

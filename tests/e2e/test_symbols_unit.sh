@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The process that finds names, with a socket as from systemd and the privileges of its unit. It must name functions of
-# another user's process in a program that others cannot read, answer root only, and have no other privileges than the
-# unit's four capabilities.
+# The process that finds names, with a socket as from systemd and the privileges of its unit. The process must name
+# functions of another user's process in a program that others cannot read, answer root only, and have no
+# privileges other than the unit's four capabilities.
 set -eu
 
 : "${PEBSD:=build/pebsd}" "${TOOLS:=build/tests/tools}"

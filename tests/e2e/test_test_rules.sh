@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `pebsd --test-rules` judges recordings and the model in their own time. A step of latency must fire once and resolve
-# once, at the right times. A threshold above it must never fire. Runs as nobody, without a bpf or perf_event_open call.
+# `pebsd --test-rules` judges recordings and the model in their own time. A step of latency must fire once and
+# resolve once, at the right times. A threshold above the step must never fire. Runs as nobody, without a bpf or
+# perf_event_open call.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
@@ -51,9 +52,10 @@ told 'a step of p99' --replay "$step" --config "$work/db-p99.conf"
 expect 'one pending, fired, resolved' '[["inactive","pending"],["pending","firing"],["firing","resolved"]]' \
 	"$(jq -c '[.transitions[] | [.from, .state]]' "$work/json")"
 expect 'of the one command' '["comm:db"]' "$(jq -c '[.transitions[].cgroup] | unique' "$work/json")"
-# With each second after the step, 3 more of the window's 3,000 latencies are slow. If they were independent, 40 of them
-# would prove a breach, about 14 s after the step. But the step might be a burst, so the half of the window after the
-# step has to outweigh the other one. In the same way, a good p99 is proven when the slow latencies leave the window.
+# With each second after the step, 3 more of the window's 3,000 latencies are slow. If they were independent, 40 of
+# them would prove a breach, about 14 s after the step. But the step might be a burst, so the part of the window
+# after the step has to outweigh the part before it. In the same way, a good p99 is proven when the slow latencies
+# leave the window.
 expect 'at the right times' '[true,true,true]' "$(jq -c '[.transitions[].at_s] |
 	[.[0] >= 250 and .[0] <= 275, .[1] >= .[0] + 60 and .[1] <= .[0] + 62, .[2] >= 375 and .[2] <= 392]' "$work/json")"
 expect 'at the time of day' true \

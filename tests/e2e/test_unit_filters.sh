@@ -11,7 +11,7 @@ command -v systemd-analyze >/dev/null || {
 cd "$(dirname "$0")/../.."
 wrong=0
 
-# Forbidden in all units.
+# The system calls that are forbidden in all units. `more` has those that are forbidden in one unit.
 never='acct chroot delete_module fanotify_init finit_module fsconfig fsmount fsopen init_module iopl kexec_load mount
 	mount_setattr move_mount open_by_handle_at open_tree pivot_root ptrace reboot settimeofday swapon umount2'
 declare -A more=(
@@ -32,7 +32,7 @@ while read -r word _; do
 	esac
 done < <(systemd-analyze --no-pager syscall-filter 2>/dev/null)
 
-# expand NAME...: prints the calls of each, one per line.
+# expand NAME...: prints these system calls, one per line. A name with @ stands for a set of calls.
 # shellcheck disable=SC2086 # names are words
 expand() {
 	local name
@@ -44,7 +44,7 @@ expand() {
 	done
 }
 
-# allowed UNIT: prints the calls that its lines allow, applied in order.
+# allowed UNIT: prints the calls that the unit's SystemCallFilter= lines allow, applied in order.
 allowed() {
 	local line calls=''
 	while read -r line; do

@@ -31,8 +31,8 @@ for program in "$PEBSD" "$PEBSCTL"; do
 done
 
 "$PEBSD" --version --json >"$work/bill"
-# The versions of libraries that pebsd calls itself were known when it was compiled, except those of the C library and
-# the compiler.
+# The versions of libraries that pebsd calls itself were known when pebsd was compiled, except those of the C
+# library and the compiler.
 called=$(readelf --dynamic "$PEBSD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|ld-linux.*|libasan|libubsan)\.so' | sort)
 expect 'compiled with' "$called" "$(jq -r '.libraries[] | select(.compiled_with) | .name' "$work/bill" | sort)"
 for library in bpf dw microhttpd protobuf-c z zstd; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The permission to use each verb of pebsctl, tested as real users: root, a user that `detail` names, a user that may connect, and a
-# user that is neither. Every user tries every verb. A new verb fails this test until it is in the table. A user with
-# read access only must not see any address.
+# The permission to use each verb of pebsctl, tested as real users: root, a user that `detail` names, a user that
+# may connect, and a user that is neither. Every user tries every verb. A new verb fails this test until it is in
+# the table. A user with read access only must not see any address.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
@@ -13,7 +13,7 @@ declare -A may=([status]=ask [top]=ask [show]=ask [rules]=ask [alerts]=ask [expl
 declare -A arguments=([show]=CGROUP [explain]='slow CGROUP' [neighbours]=CGROUP [zoom]=CGROUP [hot]=CGROUP
 	[profile]='--last -o - CGROUP' [pause]='--for 1ms')
 
-# Groups that exist on every Debian system.
+# `daemon` and `adm` are groups on every Debian system.
 printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[control]' 'group = daemon' 'detail = adm' \
 	'[rule slow]' 'cgroup = /**' 'metric = mean' 'above = 40' >"$work/pebsd.conf"
 chmod 755 "$work"
@@ -55,7 +55,7 @@ for verb in $verbs; do
 	words=${arguments[$verb]:-}
 	words=${words//CGROUP/$cgroup}
 	for who in root detail reader stranger; do
-		# hot and watch do not end by themselves, if they are permitted.
+		# If they are permitted, hot and watch do not end by themselves, so they get two seconds.
 		patience=60
 		case $who:$verb in
 		stranger:*) ;;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The windows in which the emulated PMU sees accesses, and how a CPU of the emulator switches between them.
- */
+/* The windows in which the emulated PMU sees accesses, and the switches of an emulated CPU between them. */
 #include <criterion/criterion.h>
 
-/* The file belongs to a plugin for QEMU. No program here links it. */
+/* This file belongs to a plugin for QEMU, which no program here links. */
 #include "../guest/pmu/windows.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define SHIFT 20

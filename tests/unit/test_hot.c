@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hot tables compared with exact counts: the code that BPF runs, and how the daemon reads its tables. */
+/* Hot tables compared with exact counts: the code that BPF runs, and the functions that read its tables. */
 #include <criterion/criterion.h>
 
 #include <pthread.h>
@@ -136,7 +136,7 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 	hot_places_done(&places);
 }
 
-/* Latency decides which items stay: many samples without latency do not evict a few with a high one. */
+/* Latency decides which items stay: many items without latency do not evict a few with a high latency. */
 Test(hot, what_is_without_latency_counts_as_samples_alone)
 {
 	struct hot_recall recall = {0};
@@ -352,7 +352,10 @@ Test(hot, adversaries_hide_nothing_above_a_32nd)
 	cr_expect_geq(1000 * recall.found, 999 * recall.heavy);
 }
 
-/* The adversary knows the seed and fills one set. Many items are lost there, and the bounds say so. */
+/*
+ * The adversary knows the seed and fills one set. Many items of this set are lost, and the bounds must allow
+ * for them.
+ */
 Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 {
 	struct hot_recall recall = {0};
@@ -430,8 +433,8 @@ Test(hot, a_counter_has_a_turn_for_each_item)
 }
 
 /*
- * Each way is found, even behind other ways with the same tag. The way of least weight is found wherever it
- * is.
+ * Each way is found, even if another way with the same tag comes before it. The way of least weight is found
+ * at any place.
  */
 Test(hot, every_way_is_found)
 {
@@ -443,7 +446,7 @@ Test(hot, every_way_is_found)
 
 		for (u32 way = 0; way < HOT_WAYS; way++) {
 			items[way] = next_random(&random) | 1;
-			/* So few different tags that some ways share one. */
+			/* Use so few different tags that some ways share a tag. */
 			tags[way] = next_random(&random) % (1 + round % 256);
 			set.counters[way].item = items[way];
 			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);

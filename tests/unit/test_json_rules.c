@@ -259,7 +259,10 @@ Test(json_rules, only_numbers_are_numbers)
 	cr_expect(json_get_double(shown, "low", &low) && low == 3);
 }
 
-/* The upper bound is that of the mean of capped latencies. Some of these latencies exceed the cap. */
+/*
+ * The upper bound is that of the mean of capped latencies. Some of these latencies exceed the cap, so the
+ * value can be higher than the bound. The bound is then left out.
+ */
 Test(json_rules, no_upper_bound_is_below_the_value)
 {
 	struct alert alert = example_measured(2, "/a", 350.5, 401, 288.5);
@@ -272,7 +275,7 @@ Test(json_rules, no_upper_bound_is_below_the_value)
 	cr_expect(json_get_double(shown, "low", &low) && low == 350.5);
 }
 
-/* control_publish() makes names printable. It must not be done twice. */
+/* control_publish() makes names printable. json_transition() must not do that as well. */
 Test(json_rules, a_transition_has_names_as_they_are)
 {
 	struct transition transition = {.from = ALERT_PENDING, .to = ALERT_FIRING};

@@ -5,8 +5,8 @@
 #include "pebs_fixture.h"
 
 /*
- * 18.7.1.1: the IP of a record points behind the instruction that made it. The address is the one that this
- * previous instruction accessed.
+ * 18.7.1.1: the IP of a record is that of the instruction after the one that caused the record. The address
+ * is the one that the causing instruction accessed.
  */
 Test(model_address_only, goldmont_records_the_address_of_the_previous_instruction)
 {
@@ -80,7 +80,6 @@ Test(model_address_only, goldmont_records_it_for_any_precise_event)
 	}
 }
 
-/* An instruction without an access has no address. */
 Test(model_address_only, an_instruction_without_an_access_has_no_address)
 {
 	struct pebs_fixture fixture;

@@ -149,7 +149,7 @@ Test(model_counters, applicable_counters_leave_out_those_without_pebs)
 
 /*
  * Ice Lake's fixed counters support PEBS. Their reset fields follow those of eight general-purpose counters.
- * Fixed counter 0 is precisely distributed: the record is of the instruction that overflowed it.
+ * Fixed counter 0 is precisely distributed: the record describes the instruction that overflowed the counter.
  */
 Test(model_counters, a_fixed_counter_samples_with_adaptive_pebs)
 {
@@ -255,7 +255,6 @@ Test(model_counters, another_event_forgets_the_overflow)
 	}
 }
 
-/* Writing a counter forgets its overflow. */
 Test(model_counters, writing_a_counter_forgets_its_overflow)
 {
 	struct pebs_fixture fixture;
@@ -291,7 +290,7 @@ Test(model_counters, an_event_that_is_not_precise_makes_no_record)
 	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 1);
 }
 
-/* Fast forward stops at the last event before the overflow. */
+/* pebs_pass() stops at the last event before the overflow. */
 Test(model_counters, pass_stops_before_the_overflow)
 {
 	struct pebs_fixture fixture;

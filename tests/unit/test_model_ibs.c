@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The IBS unit: which operation is tagged, what the registers report, and which samples the filters keep. */
+/*
+ * The IBS unit: the operation that it tags, the contents of its registers, and the samples that its filters
+ * keep.
+ */
 #include <criterion/criterion.h>
 
 #include "model/ibs.h"
@@ -37,7 +40,7 @@ static struct retired load_from(enum place place, u32 latency)
 				.uops = 1};
 }
 
-/* Passes time until the unit tags the next operation, and retires this one. */
+/* Passes time until the unit tags the next operation, and retires `operation`, which is tagged. */
 static bool sample(struct ibs_unit *unit, const struct retired *operation)
 {
 	ibs_pass(unit, ~0ULL);
@@ -118,7 +121,7 @@ Test(model_ibs, leaves_a_random_count_of_seven_bits)
 	cr_expect_gt(different, 120);
 }
 
-/* The driver writes the count back, and the next period is shorter by it. */
+/* The driver writes the count back, which shortens the next period by this count. */
 Test(model_ibs, starts_from_the_count_that_is_written)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160) | 100ULL << IBS_CTL_COUNT_SHIFT);
@@ -181,7 +184,10 @@ Test(model_ibs, tells_of_a_load)
 	cr_expect_eq(reading(&unit, IBS_OP_DATA) & 0xffff, 20);
 }
 
-/* The register has 44 bits of the address. If it is unknown, the linear address is used instead. */
+/*
+ * The register has 44 bits of the address. If the physical address is unknown, the linear one is used
+ * instead.
+ */
 Test(model_ibs, tells_the_physical_address)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
@@ -267,7 +273,7 @@ Test(model_ibs, l3_misses_alone_where_these_are_asked_for)
 
 Test(model_ibs, a_threshold_leaves_loads_that_exceed_it)
 {
-	/* The threshold is 128 times the field's value plus one. */
+	/* The threshold is 128 * (the field's value + 1). */
 	u64 control = ENABLED | IBS_CTL_LATENCY_ENABLE | 2ULL << IBS_CTL_LATENCY_SHIFT | PERIOD(160);
 	struct retired load = load_from(PLACE_L2, 384 + 4);
 	struct ibs_unit unit = opened("zen5", control);

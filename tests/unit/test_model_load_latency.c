@@ -127,8 +127,8 @@ Test(model_load_latency, cmask_and_inv_must_be_0)
 }
 
 /*
- * 18.8.1.2: the sample-after value says how many tagged loads make a record. It has no influence on which
- * loads are tagged, or how many.
+ * 18.8.1.2: the sample-after value says how many tagged loads make a record. It influences neither the choice
+ * of the tagged loads nor their number.
  */
 Test(model_load_latency, sav_is_orthogonal_to_tagging)
 {

@@ -181,7 +181,7 @@ Test(model_load_source, l3_snoops_since_sandy_bridge)
 
 /*
  * Linux 6.12: intel_pmu_pebs_data_source_grt(), _cmt(). Gracemont has no code for a snoop that missed, and
- * none for a clean line of another socket: that code is a forwarded line of this socket.
+ * none for a clean line of another socket: its code 8 stands for a forwarded line of this socket.
  */
 Test(model_load_source, codes_of_e_cores)
 {

@@ -175,10 +175,10 @@ Test(model_machine, mechanisms_of_each_generation)
 	{
 		bool sandy_bridge = machine->model == 0x2a || machine->model == 0x2d;
 
-		/* 18.9.4.3: only counter 3. */
+		/* 18.9.4.3: only counter 3 counts precise stores. */
 		if (has(machine, MECHANISM_PRECISE_STORE))
 			cr_expect_eq(machine->store_counters, 0x8, "%s", machine->name);
-		/* 18.9.4.4: counter 1. On 06_2A and 06_2D the other counters must not count. */
+		/* 18.9.4.4: counter 1 has PDIR. On 06_2A and 06_2D the other counters must not count then. */
 		if (has(machine, MECHANISM_PDIR))
 			cr_expect(machine->pebs_counters & MODEL_BIT(1), "%s", machine->name);
 		cr_expect_eq(has(machine, MECHANISM_PDIR_ALONE), sandy_bridge, "%s", machine->name);
@@ -189,7 +189,7 @@ Test(model_machine, mechanisms_of_each_generation)
 			     machine->name);
 		cr_expect_eq(has(machine, MECHANISM_OUT_OF_BOUNDS), machine->model == 0x5c, "%s",
 			     machine->name);
-		/* 18.8.1.3, 18.9.5, 18.7.2: each has a register and an event. */
+		/* 18.8.1.3, 18.9.5, 18.7.2: each off-core register belongs to an event. */
 		cr_expect_eq(has(machine, MECHANISM_OFFCORE_RESPONSE), machine->offcore_bits[0] != 0, "%s",
 			     machine->name);
 		for (u32 i = 0; i < 2; i++)
@@ -198,7 +198,7 @@ Test(model_machine, mechanisms_of_each_generation)
 		cr_expect_eq(has(machine, MECHANISM_OFFCORE_AVERAGE),
 			     !machine_is_efficient(machine) && (machine->offcore_bits[0] >> 38 & 1) != 0,
 			     "%s", machine->name);
-		/* 18.18.8: one counter. */
+		/* 18.18.8: only NetBurst tags at retirement. */
 		cr_expect_eq(has(machine, MECHANISM_AT_RETIREMENT), machine->family == 0xf, "%s",
 			     machine->name);
 		/*
@@ -211,7 +211,7 @@ Test(model_machine, mechanisms_of_each_generation)
 			     "%s", machine->name);
 		cr_expect_eq(machine->aux_event != 0, machine->model == 0x8f || machine->model == 0x97, "%s",
 			     machine->name);
-		/* icl_, glc_, tnt_, cmt_get_event_constraints(). */
+		/* As in icl_, glc_, tnt_ and cmt_get_event_constraints() (intel/core.c). */
 		cr_expect_eq(machine->distributed_counters,
 			     machine->format != RECORD_ADAPTIVE        ? 0
 			     : machine->encoding == ENCODING_CRESTMONT ? 0x100000003

@@ -203,7 +203,7 @@ Test(model_workload, what_nobody_has_has_no_name)
 {
 	static const u64 nobodys[] = {0,
 				      WORKLOAD_TEXT - 1,
-				      WORKLOAD_TEXT + 56, /* behind the loop of the first workload */
+				      WORKLOAD_TEXT + 56, /* just past the loop of the first workload */
 				      WORKLOAD_TEXT + WORKLOAD_COUNT * WORKLOAD_TEXT_SIZE,
 				      WORKLOAD_DATA - 1,
 				      WORKLOAD_DATA + WORKLOAD_DATA_SIZE - 1,
@@ -237,7 +237,10 @@ static u64 sum(const u64 counts[PLACE_COUNT])
 	return all;
 }
 
-/* Runs the workload and counts loads of the instruction at `slot`, where 0 is the first one of the loop. */
+/*
+ * Runs the workload and counts loads of the instruction at `slot`. Slot 0 is the first instruction of the
+ * loop.
+ */
 static struct found run(const struct machine *machine, enum workload_kind kind, u64 slot)
 {
 	_cleanup_(world_close) struct world world;
@@ -373,7 +376,7 @@ Test(model_workload, the_mix_is_a_bit_of_each)
 		struct found hot = run(machine, WORKLOAD_MIX, 0);
 		struct found reload = run(machine, WORKLOAD_MIX, 8);
 
-		if (machine->memory.l1_bytes >= 32 << 10) /* NetBurst's L1 is too small for it */
+		if (machine->memory.l1_bytes >= 32 << 10) /* NetBurst's L1 is too small for the hot data */
 			expect_share(machine, "hot in L1", hot.places[PLACE_L1], hot.loads, 0.7, 1);
 		expect_share(machine, "modified", sum(any.modified), any.loads, 1.0 / 64, 1.0 / 64);
 		expect_share(machine, "remote DRAM", any.places[PLACE_REMOTE_DRAM], any.loads, 0.8 / 64,
@@ -461,7 +464,10 @@ Test(model_workload, what_shows_each)
 					     truth.above, 0.65, 0.85);
 				break;
 			case WORKLOAD_FALSE_SHARING:
-				/* Nehalem has no code for a line that the other socket has modified. */
+				/*
+				 * Nehalem has no code for a line that the other socket has modified, so fewer
+				 * loads show it.
+				 */
 				expect_share(machine, "hitm", truth.snoops[SNOOP_HITM], truth.above,
 					     machine->encoding == ENCODING_NEHALEM ? 0.6 : 0.75, 0.95);
 				break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The messages between pebsd and its opener, and which of them each side refuses. */
+/* The messages between pebsd and its opener, and the messages that each side refuses. */
 #include <criterion/criterion.h>
 
 #include <errno.h>

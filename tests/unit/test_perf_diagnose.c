@@ -20,7 +20,7 @@ static const struct pmu_opening opening = {
 	.precise_ip = 2,
 };
 
-/* A root process on a machine with PEBS. Each test changes the fact that it is about. */
+/* The facts of a root process on a machine with PEBS. Each test changes some of them. */
 static struct perf_facts sound(void)
 {
 	return (struct perf_facts){
@@ -265,7 +265,7 @@ Test(perf_diagnose, what_keeps_this_process_from_every_event)
 
 /*
  * Expects these words in the message about too few descriptors; NULL: no message. The slot table begins with
- * two blocks.
+ * two blocks; DESCRIPTORS_SPARE contains the descriptors of the first.
  */
 static void expect_descriptors(const struct perf_facts *facts, const char *words)
 {
@@ -297,7 +297,7 @@ Test(perf_diagnose, too_few_descriptors)
 	facts.descriptors_max = 524288;
 	facts.files_used = 1000;
 	facts.files_max = 1527;
-	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN may exceed it */
+	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN may exceed fs.file-max */
 	facts.capabilities = CAP(CAP_PERFMON);
 	expect_descriptors(&facts, "fs.file-max is 1527, and 1000 are in use; raise it: sysctl fs.file-max=");
 	facts.files_max = 1528;

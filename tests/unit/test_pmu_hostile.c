@@ -92,7 +92,7 @@ static const char *const texts[] = {
 	"%s%s%n%n\n",
 };
 
-/* A generator of its own gives the same trees on every machine. */
+/* The C library's generator could give other trees on another machine. */
 static unsigned random_below(u64 *state, size_t bound)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -167,7 +167,7 @@ Test(pmu_hostile, random_trees)
 	}
 }
 
-/* More core PMUs than any machine has had. Those that do not fit are refused by name. */
+/* More core PMUs than any machine has had. The events that do not fit are refused by name. */
 Test(pmu_hostile, more_pmus_than_there_is_room_for)
 {
 	size_t refused = 0;

@@ -22,7 +22,7 @@ Test(quantile, of_nothing_is_not_known)
 
 Test(quantile, interpolates_within_the_bucket_as_prometheus_does)
 {
-	/* 4 of 10 are in (16, 18] and 6 in (18, 20]. Rank 5 is the first of these six. */
+	/* 4 of 10 latencies are in (16, 18] and 6 in (18, 20]. Rank 5 is the first of these six. */
 	static const u64 histogram[FINE_BUCKETS] = {[16] = 4, [17] = 6};
 	struct quantile quantile;
 

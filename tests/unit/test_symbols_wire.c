@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The messages between pebsd and its symbolizer, and which of them are refused. */
+/* The messages between pebsd and its symbolizer, and the messages that are refused. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symbolizer itself, run by this program as pebsd runs it: its answers, and the rights that it has given
- * up before.
+ * The symbolizer itself, run by this program as pebsd runs it: its answers, and the rights that it gives up
+ * before it answers.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -404,8 +404,8 @@ static int try_what_is_permitted(const char *file, const char *directory)
 }
 
 /*
- * Tries both lists in a confined child, with a file that only root may read in a directory of root's. For
- * another user, both are readable.
+ * Tries both lists in a confined child that runs as `uid`, with a file in a directory. Only root may read the
+ * two; for another user, both are made readable.
  */
 static int in_confinement(uid_t uid)
 {

@@ -212,7 +212,7 @@ Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
 		"pebsctl: no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n");
 }
 
-/* More rules than one reply holds. The name and the patterns are on the second page. */
+/* More rules than fit into one reply. The name and the patterns are on the second page. */
 #define TAKEN  "\"taken\":\"2026-11-21T06:00:00Z\"}}"
 #define PAGE_1 "{\"parameters\":{\"rules\":[{\"rule\":\"a\"},{\"rule\":\"b\"}],\"next\":2," TAKEN
 #define PAGE_2 "{\"parameters\":{\"rules\":[{\"rule\":\"slow-database\",\"cgroup\":[\"/db*\"]}]," TAKEN
@@ -330,7 +330,9 @@ Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
 	formatted_expect(text, "its version differs from pebsctl's");
 }
 
-/* The path of a cgroup is not UTF-8. Therefore a shell cannot quote it well. */
+/*
+ * The path of a cgroup need not be UTF-8. pebsctl sends its bytes in the printable form that JSON can hold.
+ */
 Test(verbs_policy, names_in_their_own_bytes)
 {
 	static const struct answer answers[] = {

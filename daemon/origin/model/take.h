@@ -5,7 +5,7 @@
 
 #include "pebsd/sample.h"
 
-/* `sample` is valid during the call. */
+/* `sample` is valid only during the call. */
 typedef void (*model_take)(void *userdata, const struct sample *sample);
 
 #endif

@@ -10,8 +10,8 @@
 #include "origin/opener/opener_wire.h"
 
 /*
- * The union gives the buffer the alignment of cmsghdr. It has space for one more descriptor than allowed, to
- * detect too many.
+ * The union gives the buffer the alignment of cmsghdr. The buffer has space for one more descriptor than
+ * allowed, to detect a message with too many.
  */
 union control {
 	struct cmsghdr header;

@@ -12,7 +12,7 @@
 #include "origin/pmu/pmu.h"
 #include "pebsd/sample.h"
 
-/* Whether kernel.nmi_watchdog is on and may hold a counter on each CPU. */
+/* The state of kernel.nmi_watchdog. If it is on, it may hold a counter on each CPU. */
 enum perf_watchdog { PERF_WATCHDOG_UNKNOWN, PERF_WATCHDOG_OFF, PERF_WATCHDOG_ON };
 
 enum perf_watchdog perf_note_read_watchdog(void);
@@ -25,9 +25,9 @@ struct perf_note_losses {
 };
 
 /*
- * Each returns a sentence that says what happens, why, and what to do. The caller frees it. NULL means that
- * there is nothing to say, or no memory. `key` is the event's name for users, `cpus` has its `n` CPUs, and
- * `rate` is kernel.perf_event_max_sample_rate, 0 if it is not known.
+ * Each of these functions returns a sentence that says what happens, why, and what to do. The caller frees
+ * it. NULL means that there is nothing to say, or no memory. `key` is the event's name for users, `cpus` has
+ * its `n` CPUs, and `rate` is kernel.perf_event_max_sample_rate, 0 if it is not known.
  */
 char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n,
 			 enum perf_watchdog watchdog);
@@ -36,8 +36,8 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			const struct perf_note_losses *losses);
 
 /*
- * Returns the keys of those `openings` whose records collide with those of `event`, which is among them:
- * "loads, stores and instructions". NULL means that none collide, or no memory. The caller frees it.
+ * Returns the keys of the opening with the index `event`, and of the openings whose records collide with its
+ * records: "loads, stores and instructions". NULL means that none collide, or no memory. The caller frees it.
  */
 char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
 			  size_t event);
@@ -58,13 +58,19 @@ struct perf_turns {
 char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
 		      enum perf_watchdog watchdog);
 
-/* The note that kernel.perf_event_max_sample_rate fell since the start, when it was `start`. 0: not known. */
+/*
+ * Returns the note that kernel.perf_event_max_sample_rate fell from `start`, its value at the start, to
+ * `now`. 0 stands for an unknown value.
+ */
 char *perf_note_rate(u64 start, u64 now);
 
 /* Returns the present value of kernel.perf_event_max_sample_rate; 0 if it cannot be read. */
 u64 perf_note_read_rate(void);
 
-/* The kinds of notes. Some exist for each event, one for all, and others are made at the start and stay. */
+/*
+ * The kinds of notes that exist for each event. PERF_NOTE_RATE is one note for all events. The notes from
+ * PERF_NOTES_STAYING on are made at the start and stay.
+ */
 enum perf_note {
 	PERF_NOTE_IN_ERROR,
 	PERF_NOTE_THROTTLED,

@@ -31,9 +31,9 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 char *perf_sets_refusal(const struct pmu_plan *plan, size_t i);
 
 /*
- * Sets the period of each set to the one in a plan made again. Returns 0, or the first -errno with
- * `ret_message` saying which sets keep their period, and why. The caller frees it. The other sets have their
- * new period.
+ * Sets the period of each set to the one in `plan`, a plan that was made again. Returns 0, or the first
+ * -errno with `ret_message` saying which sets keep their period, and why. The caller frees it. The other sets
+ * have their new period.
  */
 int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const struct pmu_plan *plan,
 			  char **ret_message);

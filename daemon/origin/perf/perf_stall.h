@@ -49,9 +49,9 @@ struct perf_stall {
 bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page, u64 now_ns);
 
 /*
- * Returns true if the event must have been sampled since the page was written: the count exceeds what the
- * next sample needs by a whole period, and by at least 4,096 events. `count` was read while the page stood
- * still. `period` is at least 1, and was in force all the time.
+ * Returns true if a sample is overdue: since the page was written, the event has counted more than the next
+ * sample needs, by at least a whole period and 4,096 events. `count` was read while the page stood still.
+ * `period` is at least 1, and was in force all the time.
  */
 bool perf_stall_judge(const struct perf_stall *stall, u64 period, u64 count);
 

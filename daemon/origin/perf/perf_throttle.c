@@ -44,7 +44,10 @@ static void count_until(struct perf_throttle *throttle, u64 time)
 	throttle->until_ns = time;
 }
 
-/* If a second stop follows without an end of the first, it is not known when the first ended. */
+/*
+ * If a second stop follows without an end of the first, it is not known when the first ended, so no further
+ * time of the first is counted.
+ */
 static void note_throttle(struct perf_throttle *throttle, u64 time)
 {
 	throttle->stopped = false;
@@ -88,7 +91,10 @@ static void take(const unsigned char *data, u64 size, u64 position, const struct
 		throttle->stopped = false;
 		return;
 	default:
-		/* The kernel writes samples here when it drains a PEBS buffer outside of its interrupt. */
+		/*
+		 * Ignore samples: the kernel writes them here when it drains a PEBS buffer outside of its
+		 * interrupt.
+		 */
 		return;
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans what a machine can sample, from its sysfs tree: which events to open on which PMU, with which
- * attributes, and what cannot be sampled and why. Reads files and opens no event, so a copy of a tree serves
- * as well as /sys.
+ * Plans the sampling of a machine from its sysfs tree: the events to open on each PMU with their attributes,
+ * and the reasons for events that cannot be sampled. Reads files and opens no event, so a copy of a tree
+ * serves as well as /sys.
  */
 #ifndef PEBSD_PMU_H
 #define PEBSD_PMU_H
@@ -23,7 +23,7 @@ struct pmu_wish {
 
 /* One event as it is to be opened on each CPU of its list. */
 struct pmu_opening {
-	struct event event; /* the settings in it say which fields each sample has */
+	struct event event; /* its settings say which fields each sample has */
 	u32 type;           /* perf_event_attr.type; assigned dynamically, never a constant */
 	u64 config;
 	u64 config1;
@@ -85,18 +85,18 @@ struct pmu_plan {
 };
 
 /*
- * Plans what to open below `sysfs_root` ("/sys", or the root of a copy). The order is that of the PMUs'
- * names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE: counters) or a
- * refusal on each PMU that could be expected to support it. A period that a PMU does not support is replaced
- * by the nearest one below it, or by the PMU's minimum, with a note. For a machine that can sample nothing,
- * the plan has no openings, and refusals give the reasons.
+ * Plans the events to open, from the tree below `sysfs_root` ("/sys", or the root of a copy). The order is
+ * that of the PMUs' names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE:
+ * counters) or a refusal on each PMU that could be expected to support it. A period that a PMU does not
+ * support is replaced by the nearest one below it, or by the PMU's minimum, with a note. For a machine that
+ * can sample nothing, the plan has no openings, and refusals give the reasons.
  *
  * Returns 0, -EINVAL if `wish` is out of range, or -ENOMEM. pmu_plan_done() frees the contents of a plan.
  */
 int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret);
 void pmu_plan_done(struct pmu_plan *plan);
 
-/* Add a refusal or a note that was found when opening. They return 0 or -ENOMEM. */
+/* These functions add a refusal or a note that came up when events were opened. They return 0 or -ENOMEM. */
 int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -30,7 +30,8 @@ bool pmu_is_amd(const struct planner *planner, const char *pmu)
 }
 
 /*
- * Zhaoxin's format/ folder lacks the pin control, which all of Intel's have (arch/x86/events/zhaoxin/core.c).
+ * Zhaoxin's format/ folder lacks the pin control (pc, arch/x86/events/zhaoxin/core.c), which the formats of
+ * intel/core.c have.
  */
 static bool is_zhaoxin(const struct planner *planner, const struct pmu_core *core)
 {

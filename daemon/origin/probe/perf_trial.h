@@ -10,14 +10,14 @@
 
 struct perf_trial {
 	size_t opened;            /* number of times that the event was opened: once on each CPU */
-	u64 ns;                   /* their total time: opening, mapping, attaching the program, enabling */
+	u64 ns;                   /* total time of opening, mapping, attaching the program and enabling */
 	struct cpu_list in_error; /* CPUs where another pinned event holds the counter */
 };
 
 /*
- * Opens the event in the way of the daemon on the first CPUs of its list, with the program attached. Checks
- * for an error and closes it again. The caller owns `program_fd`. Returns 0 or -errno of the first CPU that
- * failed.
+ * Opens the event as the daemon does, on the first CPUs of its list and with the program attached. Checks the
+ * event for an error and closes it again. The caller owns `program_fd`. Returns 0 or -errno of the first CPU
+ * that failed.
  */
 int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_trial *ret);
 

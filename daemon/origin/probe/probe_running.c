@@ -21,7 +21,7 @@ static struct perf_held *held_on(struct perf_running *running, const char *pmu)
 	return &running->held[running->n++];
 }
 
-/* On a CPU where the event is in error, another user holds the counter. */
+/* Adds the online CPUs on which pebsd holds the counter. If the event is in error, another user holds it. */
 static void add_cpus(const json_object *per_cpu, struct cpu_list *cpus)
 {
 	for (size_t i = 0; i < json_object_array_length(per_cpu); i++) {

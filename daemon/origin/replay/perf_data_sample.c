@@ -6,7 +6,7 @@
 
 #include "origin/replay/bytes.h"
 
-/* A word of counters for each branch (Linux 6.8). Not in the headers of Linux 6.1. */
+/* A word of counters for each branch (Linux 6.8), which the headers of Linux 6.1 do not have. */
 #define BRANCH_COUNTERS (1U << 19)
 #define BRANCH_SIZE     24
 
@@ -142,8 +142,8 @@ int perf_data_sample_decode(const struct perf_event_attr *attr, const u8 *body, 
 		return r;
 	/*
 	 * The kernel omits the index if the sample has no branch stack, but includes it if the stack is
-	 * empty. Both have 0 branches. The length shows which one it is, unless there are fields at the end
-	 * whose length is not known.
+	 * empty. In both cases the number of branches is 0. The length of the record tells the cases apart,
+	 * unless there are fields at the end whose length is not known.
 	 */
 	if (r < 0)
 		return decode(attr, body, size, false, ret);

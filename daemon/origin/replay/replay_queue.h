@@ -27,7 +27,7 @@ struct replay_item {
 			bool timed;      /* `time` is known */
 		};
 		u32 parent_tid; /* FORK */
-		u32 name;       /* COMM: index of "comm:NAME" */
+		u32 name;       /* COMM: index of the path "comm:NAME" */
 		struct {
 			u64 cgroup_id;
 			u32 path; /* index of the path */
@@ -46,7 +46,7 @@ struct replay_queue {
 	u64 sequence;
 	u64 newest;     /* latest time in the queue so far */
 	u64 round_end;  /* `newest` at the last round */
-	u64 release_to; /* no older record can follow, so items up to this time can be taken */
+	u64 release_to; /* no record older than this can follow, so items up to this time can be taken */
 };
 
 void replay_queue_clear(struct replay_queue *queue);
