@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures the cost of a sample's interrupt on this machine, without our program. Memory work is timed
+ * Measures the cost of a sample's interrupt on this machine, without pebsd's program. Memory work is timed
  * with and without interrupts of an event of the same PMU and precision. The event is opened only for the
  * thread that does the work, and its program only counts its runs. The difference is the cost of the
  * interrupt: the record, the handler, and the call of an empty program. It is timed at two rates, because an
@@ -108,8 +108,9 @@ double calibrate_bound_ns(u64 max_rate, u64 percent);
 typedef void (*calibrate_work)(void *userdata, u64 units);
 
 /*
- * Measures one event with its work, on the calling thread. `max_rate` is as above; a quarter of it is used.
- * Checks `*stop` between rounds. Timings that `result` already knows are not measured again.
+ * Measures one event with its work, on the calling thread. `max_rate` is as for calibrate_bound_ns(); at most
+ * a quarter of it is used. Checks `*stop` between rounds. Timings that `result` already knows are not
+ * measured again.
  */
 void calibrate_measure(const struct pmu_opening *opening, const struct calibrate_program *program,
 		       u64 max_rate, calibrate_work work, void *userdata, const bool *stop,
@@ -128,8 +129,8 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		    u64 max_rate, struct calibration **ret);
 
 /*
- * Returns the result of each event, in their order, or NULL while the calibration runs. The calibration owns
- * the results.
+ * Returns the result of each event, in the order of `openings`, or NULL while the calibration runs. The
+ * calibration owns the results.
  */
 const struct calibrate_result *calibration_results(const struct calibration *calibration);
 

@@ -81,7 +81,7 @@ void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct g
 	const u64 step = opening->period_step ? opening->period_step : 1;
 	/*
 	 * With a shorter period, records would collide more often, and each collision loses more samples than
-	 * the period gained.
+	 * the shorter period gains.
 	 */
 	const u64 closest = opening->collides ? usual_period : usual_period / CLOSER;
 

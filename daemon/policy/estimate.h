@@ -82,7 +82,7 @@ u64 estimate_worth_count(u64 count, u64 n, u64 worth);
 /* Returns whether there is a value. */
 bool estimate_known(const struct rule *rule, const struct measured *measured);
 
-/* The bounds alone. Call it only if estimate_known() holds. */
+/* Computes only the bounds. Call it only if estimate_known() holds. */
 struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
 				const struct measured *measured);
 

@@ -38,7 +38,7 @@ struct policy_settings {
 
 #define POLICY_BYTES ((size_t)64 << 20)
 
-/* 0, -EINVAL or -ENOMEM; free with policy_free(). */
+/* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with policy_free(). */
 int policy_new(const struct policy_settings *settings, struct policy **ret);
 struct policy *policy_free(struct policy *policy);
 DEFINE_CLEANUP(struct policy *, policy_free)
@@ -79,7 +79,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
  * has passed, unless the cgroup has come back. policy_put() is a sign of that, but not in the first five
  * seconds (POLICY_STRAY_NS), when samples may come from tasks that are exiting. A subject without an alert
  * (pending, firing or resolved) is freed after five seconds without a sample, or after the window if that is
- * shorter. A cgroup that is made again later starts from nothing, also with its baselines.
+ * shorter. A cgroup that is made again later starts from nothing, and so do its baselines.
  *
  * The call has no effect if nothing was put for the path yet. If samples follow a removal, call it again
  * after policy_put().
@@ -87,8 +87,8 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 void policy_gone(struct policy *policy, const char *path);
 
 /*
- * Same as policy_gone(), for a path whose cgroup still exists, but for which nothing will be put any more.
- * Its alerts end with ALERT_END_IGNORED.
+ * Same as policy_gone(), for a path whose cgroup still exists, but for which policy_put() will not be called
+ * again. Its alerts end with ALERT_END_IGNORED.
  */
 void policy_leave_out(struct policy *policy, const char *path);
 
@@ -171,8 +171,9 @@ int policy_remember(const struct policy *policy, struct policy_memory **ret, siz
 int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
 /*
- * Restores one alert, after policy_new(). Returns 0 or -ENOMEM. Returns -ESTALE if no rule has that name and
- * fingerprint; if the alert was firing, the next tick reports its end.
+ * Restores one alert, after policy_new(). Returns 0 or -ENOMEM. Returns -ESTALE for a pending or firing alert
+ * if no rule with that name and fingerprint judges its cgroup and event; if the alert was firing, the next
+ * tick reports its end.
  */
 int policy_recall(struct policy *policy, const struct policy_memory *memory);
 

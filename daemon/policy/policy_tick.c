@@ -67,7 +67,10 @@ static int judge_number(struct policy *policy, const struct view *view, size_t n
 /* The distance, in subjects, at which tallies are prefetched. */
 #define FETCH_AHEAD 2
 
-/* Judges the subjects whose window changed, and the active ones, whose state also changes with time. */
+/*
+ * Judges the subjects whose window changed and the active ones, whose state also changes with time; or all
+ * subjects, if `judge_all` is set.
+ */
 static int judge_view(struct policy *policy, struct view *view)
 {
 	size_t kept = 0;

@@ -17,8 +17,8 @@
 #define RATIO_MEAN_CAP 2048
 
 /*
- * The bucket whose upper edge is nearest; if two are equally near, the lower one. Never the overflow bucket,
- * at whose edge nothing can be decided.
+ * Returns the bucket whose upper edge is nearest to `cycles`; if two are equally near, the lower one. It is
+ * never the overflow bucket, at whose edge nothing can be decided.
  */
 static u32 nearest_edge(double cycles)
 {

@@ -87,7 +87,7 @@ bool rule_same_decision(const struct rule *a, const struct rule *b);
 
 /*
  * A hash of the settings that rule_same_decision() compares. Two rules that decide differently almost never
- * have the same one. It must not change between versions, because it is saved in files.
+ * have the same hash. The hash must not change between versions, because it is saved in files.
  */
 u64 rule_fingerprint(const struct rule *rule);
 

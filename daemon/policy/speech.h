@@ -18,7 +18,7 @@ struct speech {
 
 void __attribute__((format(printf, 2, 3))) say(struct speech *speech, const char *format, ...);
 
-/* Adds sentences about the samples of the next collection that would change the verdict. */
+/* Adds sentences about the counts or bounds that would change the verdict. */
 void say_change(struct speech *speech);
 
 /* "latencies" or "samples": the values that the metric is computed from. */

@@ -17,12 +17,12 @@ struct trial;
 
 struct trial_settings {
 	const struct config *config; /* for rules and cgroups; must outlive the trial */
-	const char *origin;          /* likewise */
+	const char *origin;          /* must outlive the trial */
 	const struct event *events;  /* copied */
 	size_t n_events;
 };
 
-/* 0, -EINVAL or -ENOMEM; free with trial_free(). */
+/* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with trial_free(). */
 int trial_new(const struct trial_settings *settings, struct trial **ret);
 struct trial *trial_free(struct trial *trial);
 DEFINE_CLEANUP(struct trial *, trial_free)
@@ -34,10 +34,10 @@ DEFINE_CLEANUP(struct trial *, trial_free)
  */
 int trial_begin(struct trial *trial, const char *name, u64 start_ns, const struct timespec *real_time);
 
-/* Names a cgroup. Call it before its first sample. 0 or -ENOMEM. */
+/* Names a cgroup. Call it before its first sample. Returns 0 or -ENOMEM. */
 int trial_name(struct trial *trial, u64 cgroup_id, const char *path);
 
-/* Adds samples to the next collection. 0 or -ENOMEM. */
+/* Adds samples to the next collection. Returns 0 or -ENOMEM. */
 int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 
 /*

@@ -35,7 +35,7 @@ static void take(void *userdata, const struct sample *sample)
 		run->result = trial_add(run->trial, sample, 1);
 }
 
-/* Runs the model for one collection. It includes the records that are still in the DS areas. */
+/* Runs the model for one collection, which includes the records that are still in the DS areas. */
 static int run_for(struct run *run, u64 ns)
 {
 	const u64 expected_before = computer_expected(run->computer);

@@ -62,7 +62,7 @@ static int advance(struct player *player, u64 ns)
 	return r;
 }
 
-/* Makes a last collection of the samples after the previous one. */
+/* Makes a last collection, of the samples since the previous collection. */
 static int end_stretch(struct player *player)
 {
 	int r;

@@ -91,8 +91,8 @@ struct trial_report *trial_report_free(struct trial_report *report);
 DEFINE_CLEANUP(struct trial_report *, trial_report_free)
 
 /*
- * Both take ownership of their argument (of `stretch`, only of its strings), also on failure. They return 0
- * or -ENOMEM.
+ * Add a stretch or a note. They take ownership of the strings of `stretch`, and of `note`, also on failure.
+ * They return 0 or -ENOMEM.
  */
 int trial_report_stretch(struct trial_report *report, struct trial_stretch *stretch);
 int trial_report_note(struct trial_report *report, char *note);

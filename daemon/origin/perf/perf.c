@@ -54,7 +54,10 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		struct cpu_counts *book = perf_book_of(set->books, set->n_books, event->cpu);
 		struct cpu_counts counts;
 
-		/* A stopped event changes no more. Read the exact count, including the unfinished period. */
+		/*
+		 * The count of a stopped event no longer changes: read it exactly, with the unfinished
+		 * period.
+		 */
 		if (event->stopped)
 			perf_cpu_read(event, false);
 		else
@@ -125,7 +128,8 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			continue;
 		}
 		/*
-		 * Disable the event first: samples after the last reading would come without being expected.
+		 * Disable the event first: samples after the last reading would not be in the expected
+		 * number.
 		 */
 		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
@@ -416,7 +420,7 @@ void perf_pause(struct perf_event_set *set)
 
 	if (set->paused)
 		return;
-	/* Disabled first, so that no sample comes between the last reading and the end. */
+	/* Disable the events first, so that no sample comes between the last reading and the end. */
 	stop_all(set);
 	set->paused = true;
 	set->paused_seen_ns = monotonic_ns();

@@ -58,8 +58,8 @@ struct perf_keep_settings {
 };
 
 /*
- * Returns a number made of the sizes of the saved data of one set and of one CPU. If it differs, saved data
- * must not be read.
+ * Returns a number made of the sizes of the saved data of one set and of one CPU. Saved data with another
+ * number must not be read.
  */
 u64 perf_keep_layout(void);
 
@@ -74,8 +74,8 @@ DEFINE_CLEANUP(struct perf_keep *, perf_keep_free)
 const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep);
 
 /*
- * Read what the handover says of a set, and of the event on one CPU. They return false if nothing is known of
- * it.
+ * Read the saved data of a set, and of the event on one CPU, from the handover. Return false if there are
+ * none.
  */
 bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret);
 bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret);
