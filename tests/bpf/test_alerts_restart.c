@@ -72,7 +72,9 @@ static struct rule the_rule(void)
 	return rule;
 }
 
-/* Starts one process's life. Each has its own kernel side, which makes no difference to rules. */
+/*
+ * Starts the life of one process. Each process has its own kernel side, which makes no difference to rules.
+ */
 static void begin(struct life *life, struct state *state)
 {
 	struct engine_settings engine = {

@@ -139,7 +139,7 @@ static void start_offcore(struct process *process, const struct variation *varia
 		       0);
 }
 
-/* bpf(BPF_PROG_LOAD) fails from here on. */
+/* Makes bpf(BPF_PROG_LOAD) fail from now on. */
 static void lose_programs(void)
 {
 	struct sock_filter code[] = {
@@ -344,7 +344,7 @@ Test(kept, events_and_records_go_on_where_they_were)
 		cr_expect_eq(now.kept, KEPT_GO_ON);
 		cr_expect_eq(now.epoch, before.epoch);
 		cr_expect_eq(now.first.cpus, 2);
-		/* Both include the page faults that came while no process ran. */
+		/* The event count and the records include the page faults that came while no process ran. */
 		cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 		cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 		cr_expect_gt(now.first.enabled_ns, before.last.enabled_ns);

@@ -171,8 +171,8 @@ static int open_here(int cpu, int group_fd)
 }
 
 /*
- * Other tests may take the CPUs so long that the opener does not answer in time. Then no request is sent for a
- * while, and this waits.
+ * Other tests may take the CPUs so long that the opener does not answer in time. Then no request is sent for
+ * a while, and this function waits.
  */
 static int open_patiently(int cpu, int group_fd)
 {

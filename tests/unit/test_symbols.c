@@ -444,7 +444,10 @@ Test(symbols, one_whose_socket_lives_on_is_over)
 Test(symbols, one_that_answers_unasked_is_killed)
 {
 	cr_expect_eq(answer_of(PID, address(1, CHATTERS))->region, SYMBOL_UNKNOWN);
-	/* The next question may have been blamed. */
+	/*
+	 * The unexpected answer may be blamed on the process of this request, so another one is asked after
+	 * it.
+	 */
 	(void)answer_of(PID, address(2, 0));
 	cr_expect_str_eq(name_of(PID + 1, address(3, 0)), "f3");
 }
