@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 
 /*
- * Number of cache lines that the work visits. Each line contains the index of the next one. They are more
- * than second level caches hold, in an order that no prefetcher follows.
+ * Number of cache lines that the work visits, more than second level caches hold. Each line contains the
+ * index of the next one, in an order that no prefetcher follows.
  */
 #define LINES 65536
 

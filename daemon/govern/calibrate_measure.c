@@ -50,7 +50,7 @@
 #define COUNT_EVENTS 20000
 #define COUNT_HALVES 32
 
-/* A counter may be in use for a moment only: the number of tries, and the time between them. */
+/* The number of tries, and the time between them: a counter may be in use only for a moment. */
 #define TRIES    8
 #define TRIES_NS 2000000
 
@@ -265,7 +265,7 @@ static double find_rate(const struct meter *meter, const struct task *task)
 	return events / (double)units;
 }
 
-/* Returns the next period that the PMU accepts. */
+/* Rounds a period up to one that the PMU accepts. */
 static u64 fit_period(const struct pmu_opening *opening, double period)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;

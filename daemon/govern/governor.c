@@ -61,8 +61,8 @@
 #define BURST_BUDGETS 10.0
 
 /*
- * The kernel throttles an event that samples as often as its limit, counted by the tick. Aim at LIMIT_AIM of
- * the limit, and back off above LIMIT_MOST.
+ * The kernel throttles an event whose samples within a tick reach the limit. Aim at LIMIT_AIM of the limit,
+ * and back off above LIMIT_MOST.
  */
 #define LIMIT_AIM  0.5
 #define LIMIT_MOST 0.75
@@ -186,7 +186,7 @@ static double cost_of(double events_per_second, double period, const struct samp
 	return sample_cost_share(sample, events_per_second / period);
 }
 
-/* Returns the period at which this many events a second take this share. */
+/* Returns the period at which this many events a second take `share` of a CPU's time. */
 static double period_for(double events_per_second, const struct sample_cost *sample, double share)
 {
 	return events_per_second / sample_cost_rate(sample, share);

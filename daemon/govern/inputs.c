@@ -24,7 +24,7 @@ static const struct cpu_counts *find(const struct cpu_counts *list, size_t n, in
 	return *at < n && list[*at].cpu == cpu ? &list[*at] : NULL;
 }
 
-/* Adds one CPU. Returns whether it counted at both readings. */
+/* Adds one CPU. Returns whether its event counted at both readings. */
 static bool take(double seconds, const struct cpu_counts *before, const struct cpu_counts *now,
 		 struct governor_input *ret)
 {

@@ -28,8 +28,8 @@ DEFINE_CLEANUP(struct evidence *, evidence_free)
 /*
  * Returns VERDICT_BETWEEN if there is no value. Otherwise the verdict agrees with the bounds of
  * estimate_of(). For a rule with `above`, `low` at or above the threshold is a breach, and `high` at or below
- * `clear` is clear. For a rule with `below` it is the other way round. A latency counts as above the lower
- * edge of its bucket.
+ * `clear` is clear. For a rule with `below`, `high` at or below the threshold is a breach, and `low` at or
+ * above `clear` is clear. A latency counts as above the lower edge of its bucket.
  */
 enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
 			    const struct measured *measured);

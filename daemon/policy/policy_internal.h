@@ -134,7 +134,7 @@ struct policy_path {
 	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
 	struct entry *entry;
 	struct subject *subjects;
-	bool owner_is_root; /* this and the next two: the preference */
+	bool owner_is_root; /* this, `ignore` and `threshold` are the path's preference */
 	char *ignore;
 	char *threshold;
 	char name[];

@@ -169,7 +169,9 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
-/* Returns whether the metric is a rate, and its samples came without the periods that a rate is made of. */
+/*
+ * Returns whether the metric is a rate, and its samples came without periods, from which a rate is computed.
+ */
 static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 {
 	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;

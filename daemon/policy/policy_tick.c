@@ -110,7 +110,10 @@ static int judge_view(struct policy *policy, struct view *view)
 	return error;
 }
 
-/* Ends the alerts of a subject: those pending or firing are reported, those resolved are kept for their hour. */
+/*
+ * Ends the alerts of a subject. Pending or firing alerts are reported; resolved ones are kept for the rest of
+ * their hour.
+ */
 static int end_alerts(struct policy *policy, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->group->n; i++) {

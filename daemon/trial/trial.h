@@ -41,8 +41,8 @@ int trial_name(struct trial *trial, u64 cgroup_id, const char *path);
 int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 
 /*
- * Makes a collection at `now_ns` on the clock of trial_begin(), which must not decrease. `times` has an item
- * for each event; this function sets their `elapsed_ns`. Returns 0 or -ENOMEM.
+ * Makes a collection at `now_ns`, on the clock of trial_begin(). `now_ns` must not decrease. `times` has an
+ * item for each event; this function sets their `elapsed_ns`. Returns 0 or -ENOMEM.
  */
 int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVENTS_MAX]);
 
@@ -55,7 +55,10 @@ u64 trial_memory_ns(const struct trial *trial);
 /* Ends the stretch, after which nothing can be added. The trial owns the report. */
 const struct trial_report *trial_finish(struct trial *trial);
 
-/* Adds a note for readers of the report. Owns `note`, also on failure; NULL is -ENOMEM. Returns 0 or -ENOMEM. */
+/*
+ * Adds a note for readers of the report. Takes ownership of `note`, also on failure. Returns 0, or -ENOMEM,
+ * also if `note` is NULL.
+ */
 int trial_note(struct trial *trial, char *note);
 
 #endif

@@ -15,8 +15,8 @@
 #include "trial/trial_text.h"
 
 /*
- * Tests rules on the model. Its computer runs as fast as possible, and rules are judged in the model's own
- * time.
+ * Tests rules on the model. The simulated computer runs as fast as possible, and rules are judged in the
+ * model's own time.
  */
 
 struct run {

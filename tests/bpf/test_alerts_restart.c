@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Rules over the running kernel's maps when the process ends without cleaning up. The next process must
- * continue the rules where they stood: from the state that the engine saves, or from the alerts' file if that
- * state is lost.
+ * continue each rule in its last state: from the state that the engine saves, or from the alerts' file if
+ * that state is lost.
  */
 #include <criterion/criterion.h>
 

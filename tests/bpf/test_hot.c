@@ -496,8 +496,8 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
 }
 
 /*
- * Configured cgroups are chosen from their first sample until a reload. One of them is also requested in
- * between.
+ * Configured cgroups are chosen from their first sample until a reload. One of them is also requested before
+ * the reload.
  */
 Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
 {

@@ -79,7 +79,7 @@ static struct pmu_counter counter(enum offcore_kind kind, u64 config)
 	return ret;
 }
 
-/* Takes all initial slots for other cgroups, then adds as many. */
+/* Takes all initial slots for other cgroups, then adds as many slots. */
 static void add_slots(void)
 {
 	for (u64 id = 1ULL << 40; kernel_slots_free(books.kernel) > 0; id++)

@@ -189,7 +189,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	return 1;
 }
 
-/* Opens the event on wanted CPUs where it is not open. Returns how many, or -errno of the first failure. */
+/* Opens the event on wanted CPUs that lack it. Returns how many, or -errno of the first failure. */
 static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, char **ret_message)
 {
 	size_t n_wanted = cpu_list_count(wanted);
@@ -204,7 +204,10 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	if (!longer)
 		return -ENOMEM;
 	set->events = longer;
-	/* Two descriptors for each CPU even without a leader, because the kernel may still demand one. */
+	/*
+	 * Reserve two descriptors for each CPU even without a leader, because the kernel may still demand a
+	 * leader.
+	 */
 	r = descriptor_limit_reserve((n_wanted - set->n) * 2);
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
@@ -489,7 +492,7 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 	r = open_new(set, &wanted, ret_message);
 	if (r < 0)
 		return r;
-	/* If the counter is still taken, the error comes back. */
+	/* Enable events in error again. If the counter is still taken, the error comes back. */
 	for (size_t i = 0; i < set->n; i++)
 		perf_cpu_revive(&set->events[i]);
 	return closed + r;

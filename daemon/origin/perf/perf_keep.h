@@ -98,8 +98,8 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		   struct perf_cpu *ret);
 
 /*
- * Returns true if the event's time goes on, or if it is in error and can be enabled again. The time of an
- * event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) twice.
+ * Returns true if the event's enabled time grows, or if it is in error and can be enabled again. The time of
+ * an event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) twice.
  */
 bool perf_keep_runs(const struct perf_cpu *event);
 

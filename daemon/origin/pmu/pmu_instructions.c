@@ -3,8 +3,8 @@
  * Plans the precise instruction event of a core PMU. PEBS records the address of an instruction. Precise
  * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be sampled.
  *
- * The event has neither a latency nor a data source, so none is asked for. On Granite Rapids and Meteor Lake,
- * asking for a weight would even rule out fixed counter 0 (rwc_get_event_constraints,
+ * The event has neither a latency nor a data source, so neither is requested. On Granite Rapids and Meteor
+ * Lake, a requested weight would even rule out fixed counter 0 (rwc_get_event_constraints,
  * arch/x86/events/intel/core.c, Linux 6.12). The data address is available on processors that record it for
  * any precise event (Goldmont: manual 18.7.1.1). It is 0 for an instruction without a memory access.
  */
@@ -18,7 +18,7 @@
 
 /* A prime near ten million, which yields some hundred samples a second on a busy CPU. */
 #define INSTRUCTIONS_PERIOD 10000019
-/* The same for periods that must be multiples of 64: 64 times this number. */
+/* If periods must be multiples of 64, the period is 64 times this number, also near ten million. */
 #define INSTRUCTIONS_STEPS 156253
 
 /* The minimum in glc_limit_period() and bdw_limit_period() (arch/x86/events/intel/core.c, Linux 6.12). */
