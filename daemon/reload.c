@@ -78,7 +78,7 @@ static int apply_config(const struct reload_applier *applier, struct config *run
 	_cleanup_(cleanup_changes) char **changes = NULL;
 	const char *keys[CONFIG_KEYS_MAX];
 	char *warning;
-	/* At most three lines besides the warnings, and NULL. */
+	/* Room for at most three lines besides the warnings, and for NULL. */
 	char **lines = calloc(loaded->warnings.n + 4, sizeof(*lines));
 	int changed;
 	size_t n;

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 
 /*
- * Number of cache lines that the work visits. Each line contains the index of the next one. They are more
- * than second level caches hold, in an order that no prefetcher follows.
+ * Number of cache lines that the work visits, more than second level caches hold. Each line contains the
+ * index of the next one, in an order that no prefetcher follows.
  */
 #define LINES 65536
 
@@ -62,8 +62,9 @@ static void walk_on(void *userdata, u64 units)
 }
 
 /*
- * Moves the thread to the CPUs of the PMU, if it has only some. If that fails, rounds on another CPU do not
- * count. (The C library would allocate the set, and a thread that allocates gets a malloc arena of its own.)
+ * Moves the thread to the CPUs of the PMU, if the PMU does not have all CPUs. If that fails, rounds on
+ * another CPU do not count. (The C library would allocate the set, and a thread that allocates gets a malloc
+ * arena of its own.)
  */
 static void go_to(const struct pmu_opening *opening)
 {
@@ -77,8 +78,8 @@ static bool is_complete(const struct calibrate_result *result)
 }
 
 /*
- * Interrupts of one PMU cost the same if both events are precise or neither is. If a timing is unknown, takes
- * it from another event of the PMU that is as precise. Returns whether all timings are known.
+ * Interrupts of two events of one PMU cost the same if both events are precise or neither is. If a timing is
+ * unknown, takes it from another event of the PMU that is as precise. Returns whether all timings are known.
  */
 static bool go_by_another(struct calibration *calibration, size_t event)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures the cost of a sample's interrupt on this machine, without our program. Memory work is timed
+ * Measures the cost of a sample's interrupt on this machine, without pebsd's program. Memory work is timed
  * with and without interrupts of an event of the same PMU and precision. The event is opened only for the
  * thread that does the work, and its program only counts its runs. The difference is the cost of the
- * interrupt: the record, the handler, and the call of an empty program. It is timed at two rates, because an
- * interrupt takes several times as long when its handler is no longer in the caches (govern/sample_cost.h):
+ * interrupt: the record, the handler, and the call of an empty program. The cost is measured at two rates,
+ * because an interrupt takes several times as long when its handler is no longer in the caches
+ * (govern/sample_cost.h):
  *
  * - dense: the same work is done with and without the event, round by round, at up to a quarter of
  *   kernel.perf_event_max_sample_rate. The difference of the thread's CPU time, divided by the samples that
@@ -23,8 +24,8 @@
  * would stop on every CPU, again for each retry, and also if they are inherited from the previous process.
  *
  * The calibration runs on a thread of its own, for half a second for each event; nobody waits for it. If
- * rounds do not agree, or no counter is left, the result is unknown, and `reason` says why. It is then
- * retried later: calibrate_retry_seconds().
+ * rounds do not agree, or no counter is left, the result is unknown, and `reason` says why. The calibration
+ * is then retried: calibrate_retry_seconds().
  */
 #ifndef PEBSD_CALIBRATE_H
 #define PEBSD_CALIBRATE_H
@@ -104,12 +105,13 @@ double calibrate_retry_seconds(unsigned failed);
  */
 double calibrate_bound_ns(u64 max_rate, u64 percent);
 
-/* Does `units` of the work. Each unit makes some of the event's events. */
+/* Does `units` of the work. Each unit causes some events of the kind that is measured. */
 typedef void (*calibrate_work)(void *userdata, u64 units);
 
 /*
- * Measures one event with its work, on the calling thread. `max_rate` is as above; a quarter of it is used.
- * Checks `*stop` between rounds. Timings that `result` already knows are not measured again.
+ * Measures one event with its work, on the calling thread. `max_rate` is as for calibrate_bound_ns(); at most
+ * a quarter of it is used. Checks `*stop` between rounds. Timings that `result` already knows are not
+ * measured again.
  */
 void calibrate_measure(const struct pmu_opening *opening, const struct calibrate_program *program,
 		       u64 max_rate, calibrate_work work, void *userdata, const bool *stop,
@@ -128,8 +130,8 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		    u64 max_rate, struct calibration **ret);
 
 /*
- * Returns the result of each event, in their order, or NULL while the calibration runs. The calibration owns
- * the results.
+ * Returns the result of each event, in the order of `openings`, or NULL while the calibration runs. The
+ * calibration owns the results.
  */
 const struct calibrate_result *calibration_results(const struct calibration *calibration);
 

@@ -125,7 +125,7 @@ void calibrate_refuse(struct calibrate_result *result, const char *reason)
 			unknown(timings[i], "%s", reason);
 }
 
-/* Another user of the CPU or of the counters may be gone in a minute or some minutes. */
+/* Retries after 1, 4 and 16 minutes: another user of the CPU or of the counters may be gone by then. */
 double calibrate_retry_seconds(unsigned failed)
 {
 	static const double seconds[] = {60, 240, 960};

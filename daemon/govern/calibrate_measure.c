@@ -21,8 +21,8 @@
 #define HALF_SAMPLES 50.0
 
 /*
- * With fewer samples than this, the difference is chance. The half is then made longer, up to LONGER_MOST
- * times.
+ * With fewer samples than this, the difference is chance. The half round is then made longer, up to
+ * LONGER_MOST times as long.
  */
 #define HALF_SAMPLES_LEAST 4.0
 #define LONGER_MOST        64
@@ -50,14 +50,17 @@
 #define COUNT_EVENTS 20000
 #define COUNT_HALVES 32
 
-/* A counter may be in use for a moment only: the number of tries, and the time between them. */
+/* The number of tries, and the time between them: a counter may be in use only for a moment. */
 #define TRIES    8
 #define TRIES_NS 2000000
 
 /* The number of timings, of which the shortest counts, because an interruption can only lengthen one. */
 #define TIMINGS 3
 
-/* Limits for work whose unit takes longer than expected, or for a slow CPU such as an emulated one. */
+/*
+ * Limits: UNITS_MAX if a unit takes almost no time, SECONDS_MAX if the work is slow (an emulated CPU) or its
+ * rounds fail.
+ */
 #define UNITS_MAX   (1ULL << 32)
 #define SECONDS_MAX 2.0
 
@@ -185,7 +188,7 @@ static double work_metered(const struct meter *meter, calibrate_work work, void 
 		return -1;
 	took = time_work(work, userdata, units);
 	(void)meter_control(meter, PERF_EVENT_IOC_DISABLE);
-	/* While the leader is in the error state, no time passes for its group. */
+	/* A leader in the error state stops the time of its group: if no time passed, nothing was counted. */
 	if (meter_read(meter, after) < 0 || after->enabled_ns == before->enabled_ns ||
 	    after->running_ns - before->running_ns != after->enabled_ns - before->enabled_ns)
 		return -1;
@@ -243,8 +246,8 @@ static int refuse_counter(struct calibrate_result *result)
 }
 
 /*
- * Counts the events in a unit of the work. Returns a negative number if they cannot be counted. No time is
- * measured, because an interruption of the work does not change how many events it makes.
+ * Counts the events in a unit of the work. Returns a negative number if they cannot be counted. An
+ * interruption of the work does no harm here: the number of its events stays the same.
  */
 static double find_rate(const struct meter *meter, const struct task *task)
 {
@@ -262,7 +265,7 @@ static double find_rate(const struct meter *meter, const struct task *task)
 	return events / (double)units;
 }
 
-/* Returns the next period that the PMU accepts. */
+/* Rounds a period up to one that the PMU accepts. */
 static u64 fit_period(const struct pmu_opening *opening, double period)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
@@ -273,7 +276,9 @@ static u64 fit_period(const struct pmu_opening *opening, double period)
 	return ((u64)period + step - 1) / step * step;
 }
 
-/* Returns a period at which half a round has HALF_SAMPLES, or as many as the kernel allows. */
+/*
+ * Returns a period at which half a round has HALF_SAMPLES, or fewer if PART_OF_RATE does not allow as many.
+ */
 static u64 find_period(const struct pmu_opening *opening, double half_events, u64 max_rate)
 {
 	const double allowed =

@@ -14,26 +14,25 @@
 #define AIM 0.75
 
 /*
- * Below this part of the budget, the period may shrink. It is well below AIM, because a period that was set
- * for the largest of several rates costs less at the other rates. There, too, the cost should not be below
- * LOW.
+ * Below this part of the budget, the period may shrink. LOW is well below AIM, because a period that was set
+ * for the largest of several rates costs less at the other rates. At those rates, too, the cost should not be
+ * below LOW.
  */
 #define LOW 0.5
 
 /*
  * A single interval is over budget if its count exceeds the budget by more standard deviations than chance
- * produces once in READINGS_A_CPU readings. Each CPU gives one reading.
+ * produces once in READINGS_A_CPU intervals. An interval has one reading of each CPU.
  */
 #define READINGS_A_CPU 1000.0
 
-/* Below that significance, use the mean over this many seconds. */
+/* If the excess of a single interval may be chance, the mean over this many seconds decides. */
 #define SMOOTH_SECONDS 5.0
 
 /*
- * For some time after the governor backed off, the cost is too high already above this part of the budget.
- * The rate on which it backed off may have been too low: it is from a part of an interval, in which
- * interrupts took CPU time from the load. AFTER_SAMPLES samples or AFTER_SECONDS seconds then show the cost
- * of the new period.
+ * For some time after the governor backed off, a cost above AFTER_MOST of the budget is too high. The rate on
+ * which it backed off may have been too low: it is from a part of an interval, in which interrupts took CPU
+ * time from the load. AFTER_SAMPLES samples or AFTER_SECONDS seconds then show the cost of the new period.
  */
 #define AFTER_MOST    0.825
 #define AFTER_SAMPLES 2000.0
@@ -62,8 +61,8 @@
 #define BURST_BUDGETS 10.0
 
 /*
- * The kernel throttles an event that samples as often as its limit, counted by the tick. Aim at LIMIT_AIM of
- * the limit, and back off above LIMIT_MOST.
+ * The kernel throttles an event whose samples within a tick reach the limit. Aim at LIMIT_AIM of the limit,
+ * and back off above LIMIT_MOST.
  */
 #define LIMIT_AIM  0.5
 #define LIMIT_MOST 0.75
@@ -76,8 +75,8 @@
 #define THROTTLED_MOST 0.1
 
 /*
- * After throttling, the period grows at least by this factor. After the limit fell, it grows by the same
- * factor as the limit fell, at most by this one.
+ * After throttling, the period grows by at least this factor. If the limit fell, the period grows by the
+ * ratio of the old limit to the new one, but at most by this factor.
  */
 #define BACK_OFF 2.0
 
@@ -88,7 +87,7 @@
 #define DEMANDED_SECONDS    600.0
 #define DEMANDED_PER_MINUTE 0.96
 
-/* But a demanded period always leaves this part of the samples that the budget and the limit allow. */
+/* A demanded period always leaves this part of the samples that the budget and the limit allow. */
 #define DEMANDED_LEAVES 0.125
 
 /* The least part of the budget that fixed periods leave to the other events. */
@@ -119,7 +118,7 @@ struct memory {
 
 struct governor {
 	struct governor_settings settings;
-	u64 max_rate; /* in the last interval; 0: unknown */
+	u64 max_rate; /* last known kernel.perf_event_max_sample_rate; 0: none known yet */
 	struct memory memories[EVENTS_MAX];
 };
 
@@ -187,7 +186,7 @@ static double cost_of(double events_per_second, double period, const struct samp
 	return sample_cost_share(sample, events_per_second / period);
 }
 
-/* Returns the period at which this many events a second take this share. */
+/* Returns the period at which this many events a second take `share` of a CPU's time. */
 static double period_for(double events_per_second, const struct sample_cost *sample, double share)
 {
 	return events_per_second / sample_cost_rate(sample, share);
@@ -217,8 +216,8 @@ static void remember(struct memory *memory, double seconds, const struct governo
 }
 
 /*
- * Returns the share that an event would take at its least period, or at its period if that is fixed; 0 if it
- * does not run.
+ * Returns the share that an event needs; 0 if the event does not run. A fixed period needs its cost.
+ * Otherwise AIM of the share must be enough for the least period.
  */
 static double need_of(const struct memory *memory, const struct governor_input *input)
 {
@@ -302,8 +301,8 @@ static double chance_of(const struct governor_input *input, double samples)
 }
 
 /*
- * Returns the events a second for which the period is too short, judged by this interval or by the time since
- * the governor backed off; 0: it is not too short.
+ * Returns the events a second for which the period is too short, judged by this interval, by the smoothed
+ * rate, or by the time since the governor backed off; 0: the period is long enough.
  */
 static double too_many(const struct memory *memory, const struct governor_input *input, double budget)
 {
@@ -339,8 +338,8 @@ static double period_leaving(const struct memory *memory, const struct governor_
 }
 
 /*
- * Returns the events a second for which the limit is too low, with the significance of too_many(); 0: it is
- * not too low.
+ * Returns the events a second for which the limit is too low, with the significance of too_many(); 0: the
+ * limit is high enough.
  */
 static double too_many_for_limit(const struct memory *memory, const struct governor_input *input,
 				 double limit)
@@ -394,7 +393,9 @@ static double demanded_period(const struct memory *memory, const struct governor
 	return demanded;
 }
 
-/* Returns the period that the budget and the kernel demand at once; 0: the one in force is long enough. */
+/*
+ * Returns the period that the budget and the kernel demand immediately; 0: the one in force is long enough.
+ */
 static double back_off(struct memory *memory, const struct governor_input *input, double budget, double limit,
 		       double fell, enum governor_reason *ret_reason)
 {
@@ -486,7 +487,7 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	memory->since_change = 0;
 	memory->hold = nearer ? NEARER_SECONDS : HOLD_SECONDS;
 	memory->after = (struct aftermath){.lasts = !nearer};
-	/* The excess is dealt with: start the means from here. */
+	/* The new period removes the excess, so the means start again. */
 	if (!nearer) {
 		memory->smoothed = input->events_per_second;
 		memory->stopped = 0;

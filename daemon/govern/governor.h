@@ -6,7 +6,7 @@
  * The cost of an event on a CPU is its rate of samples, whatever causes them (expected samples: event count /
  * period), times the cost of one sample at that rate (sample_cost.h). That is the cost of the interrupt, as
  * calibrated at the start, and of the program, as timed in some of its runs. The rate is that of the event
- * alone. If other events of the CPU keep the handler in the caches, its samples cost less than is counted.
+ * alone. If other events of the CPU keep the handler in the caches, the true cost is lower.
  *
  * An event has one period for each CPU class (the CPUs of one PMU). The budget applies to each CPU, so the
  * busiest CPU of the class decides. The events of a class share its budget. If an event is at its least
@@ -90,7 +90,7 @@ struct governor_output {
 struct governor;
 
 /*
- * Returns 0, -EINVAL if the budget or the number of events is out of range, or -ENOMEM. Free it with
+ * Returns 0, -EINVAL if the budget or the number of events is out of range, or -ENOMEM. Free `*ret` with
  * governor_free().
  */
 int governor_new(const struct governor_settings *settings, struct governor **ret);
@@ -114,7 +114,8 @@ void governor_step(struct governor *governor, double seconds, u64 max_rate,
 const char *governor_reason_name(enum governor_reason reason);
 
 /*
- * Returns the state of the event after a decision: the reason of a change, or why there is none; never NULL.
+ * Returns the state of the event after a decision: the reason for a change, or for leaving the period; never
+ * NULL.
  */
 const char *governor_state(const struct governor_input *input, const struct governor_output *output);
 

@@ -24,7 +24,7 @@ static const struct cpu_counts *find(const struct cpu_counts *list, size_t n, in
 	return *at < n && list[*at].cpu == cpu ? &list[*at] : NULL;
 }
 
-/* Adds one CPU. Returns whether it counted at both readings. */
+/* Adds one CPU. Returns whether its event counted at both readings. */
 static bool take(double seconds, const struct cpu_counts *before, const struct cpu_counts *now,
 		 struct governor_input *ret)
 {
@@ -81,7 +81,7 @@ void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct g
 	const u64 step = opening->period_step ? opening->period_step : 1;
 	/*
 	 * With a shorter period, records would collide more often, and each collision loses more samples than
-	 * the period gained.
+	 * the shorter period gains.
 	 */
 	const u64 closest = opening->collides ? usual_period : usual_period / CLOSER;
 

@@ -5,7 +5,7 @@
 
 #define PEAK_PARTS 10
 
-/* Initialize with {.part_seconds = ...}. It remembers the last PEAK_PARTS to PEAK_PARTS + 1 parts. */
+/* Initialize with {.part_seconds = ...}. A peak remembers the last PEAK_PARTS to PEAK_PARTS + 1 parts. */
 struct peak {
 	double part_seconds;
 	double spent; /* seconds of the newest part so far */

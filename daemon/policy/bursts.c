@@ -63,8 +63,8 @@ static bool residuals_of(const struct burst_series *series, struct residuals *re
 }
 
 /*
- * Estimates the variance of the sum of all parts from overlapping batches of `length` parts. Unbiased if the
- * parts are independent.
+ * Estimates the variance of the sum of all parts from overlapping batches of `length` parts. The estimate is
+ * unbiased if the parts are independent.
  */
 static double batch_variance(const struct residuals *residuals, size_t length)
 {

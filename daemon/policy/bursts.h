@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Estimates how many independent samples the samples of a window are worth. Samples of real services come in
- * bursts: neighbouring samples are alike, so a bound that takes them for independent is too narrow. The parts
+ * bursts: neighbouring samples are alike, so a bound that treats them as independent is too narrow. The parts
  * of the window show this, because their sums vary more than those of independent samples would. Pure.
  */
 #ifndef PEBSD_BURSTS_H
@@ -17,8 +17,8 @@
 #define BURSTS_COLLECTIONS_MIN 4
 
 /*
- * The most parts of a window. It has SLIDING_PANES panes and one more; each may be an eighth shorter than
- * planned.
+ * The most parts of a window, which has SLIDING_PANES panes and one more. Each pane may be an eighth shorter
+ * than planned.
  */
 #define BURSTS_PARTS_MAX 40
 
@@ -40,7 +40,7 @@ struct burst_series {
 
 /*
  * Returns the design effect, at least 1: n samples are worth n / effect independent ones. Returns INFINITY if
- * the window holds too few bursts to tell:
+ * the window holds too few bursts:
  *   - bursts are longer than about a tenth of the window, or
  *   - fewer than five bursts contain all samples, or
  *   - the effective number of parts is below 3.

@@ -74,7 +74,7 @@ struct finding {
 bool decide(const struct rule *rule, const struct finding *finding, struct decision *decision,
 	    enum alert_state *ret_from);
 
-/* The words of JSON, and texts for people. Constants. */
+/* Return constants: the words in JSON, and texts for people. */
 const char *alert_state_word(enum alert_state state);        /* "inactive", "pending", "firing", "resolved" */
 const char *unknown_reason_word(enum unknown_reason reason); /* "window", "samples", "source", ... */
 const char *unknown_reason_text(enum unknown_reason reason); /* for people: "too few samples", ... */

@@ -48,10 +48,10 @@ struct estimate {
 	 */
 	double value;
 	struct interval bounds; /* each at the rule's confidence */
-	u64 samples;            /* the number that the value is computed from */
+	u64 samples;            /* number of samples that the value is computed from */
 	u64 worth;              /* number of independent samples that these are worth; 0: not known */
 	double effect;          /* samples / worth; INFINITY: not known */
-	u64 base_samples;       /* of a ratio: effective number in the baseline */
+	u64 base_samples;       /* of a ratio: effective number of samples in the baseline */
 	/*
 	 * Of a quantile that is not a ratio: the latencies past its limits. Past means above, or for a rule
 	 * with `below`, not above.
@@ -73,8 +73,8 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 double estimate_effect(const struct rule *rule, const struct limits *limits, const struct measured *measured);
 
 /*
- * The number of independent samples that n samples are worth, at most n; and `count` of `n`, scaled to
- * `worth`.
+ * The number of independent samples that n samples are worth, at most n. estimate_worth_count() scales
+ * `count` of `n` samples to `worth` samples.
  */
 u64 estimate_worth(u64 n, double effect);
 u64 estimate_worth_count(u64 count, u64 n, u64 worth);
@@ -82,7 +82,7 @@ u64 estimate_worth_count(u64 count, u64 n, u64 worth);
 /* Returns whether there is a value. */
 bool estimate_known(const struct rule *rule, const struct measured *measured);
 
-/* The bounds alone. Call it only if estimate_known() holds. */
+/* Computes only the bounds. Call it only if estimate_known() holds. */
 struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
 				const struct measured *measured);
 

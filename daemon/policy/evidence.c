@@ -96,9 +96,9 @@ static struct approximation rough_side(const struct rule *rule, const struct tal
 }
 
 /*
- * Call it only if estimate_known() holds, and not for a mean, whose exact bounds are as fast. `log_chance` is
- * -ln of the chance that one bound may be wrong. That chance is 1 - confidence; for a ratio it is half of
- * that.
+ * Call it only if estimate_known() holds and samples are independent, and not for a mean, whose exact bounds
+ * are as fast. `log_chance` is -ln of the chance that one bound may be wrong. That chance is 1 - confidence;
+ * for a ratio it is half of that.
  */
 static struct approximation approximate_bounds(const struct rule *rule, const struct measured *measured,
 					       double log_chance)

@@ -28,8 +28,8 @@ DEFINE_CLEANUP(struct evidence *, evidence_free)
 /*
  * Returns VERDICT_BETWEEN if there is no value. Otherwise the verdict agrees with the bounds of
  * estimate_of(). For a rule with `above`, `low` at or above the threshold is a breach, and `high` at or below
- * `clear` is clear. For a rule with `below` it is the other way round. A latency counts as above the lower
- * edge of its bucket.
+ * `clear` is clear. For a rule with `below`, `high` at or below the threshold is a breach, and `low` at or
+ * above `clear` is clear. A latency counts as above the lower edge of its bucket.
  */
 enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
 			    const struct measured *measured);
@@ -39,7 +39,8 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
  * verdict. `effect` samples are worth one independent sample; 0 stands for 1. A breach is proven if at least
  * `*ret_breach` samples are past the threshold, clear if at most `*ret_clear` are past `clear`. A latency
  * past a limit is above it; a sample past the limit of a share is one that the share counts. For a rule with
- * `below` both are the opposite. `*ret_breach` is n + 1, and `*ret_clear` is -1, if no count proves it.
+ * `below`, a latency past a limit is not above it, and a sample past a limit is one that the share does not
+ * count. `*ret_breach` is n + 1, and `*ret_clear` is -1, if no count proves that verdict.
  */
 void evidence_counts(struct evidence *evidence, const struct rule *rule, const struct limits *limits, u64 n,
 		     double effect, s64 *ret_breach, s64 *ret_clear);

@@ -124,7 +124,7 @@ static u64 least_samples(struct evidence *evidence, const struct alert *alert, b
 	return high;
 }
 
-/* For a rule that is judged by counts: says how many of the samples must be past the limit to prove it. */
+/* For a rule that is judged by counts: says how many samples must be past the limit to prove the change. */
 static void say_counts(struct speech *speech, bool breach)
 {
 	const struct alert *alert = speech->alert;

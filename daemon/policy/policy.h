@@ -3,9 +3,9 @@
  * The policy takes rules, differences and time, and returns the changes of states (transitions). Pure: it has
  * no clock, reads no file, and runs no action.
  *
- * The subject of a rule is one cgroup under one event, and each PMU's event separately. For a rule
- * with `subtree` it is a cgroup together with all cgroups below it. Subjects that no rule matches cost
- * nothing. Rules with the same event, window and `subtree` share one sliding window.
+ * The subject of a rule is one cgroup under one event. The events of different PMUs make different subjects.
+ * For a rule with `subtree` the subject is a cgroup together with all cgroups below it. Subjects that no rule
+ * matches cost nothing. Rules with the same event, window and `subtree` share one sliding window.
  *
  * A state is unknown for the first of these reasons that holds (enum unknown_reason):
  *   - the metric is not measured, or the cgroup has no slot;
@@ -38,7 +38,7 @@ struct policy_settings {
 
 #define POLICY_BYTES ((size_t)64 << 20)
 
-/* 0, -EINVAL or -ENOMEM; free with policy_free(). */
+/* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with policy_free(). */
 int policy_new(const struct policy_settings *settings, struct policy **ret);
 struct policy *policy_free(struct policy *policy);
 DEFINE_CLEANUP(struct policy *, policy_free)
@@ -79,7 +79,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
  * has passed, unless the cgroup has come back. policy_put() is a sign of that, but not in the first five
  * seconds (POLICY_STRAY_NS), when samples may come from tasks that are exiting. A subject without an alert
  * (pending, firing or resolved) is freed after five seconds without a sample, or after the window if that is
- * shorter. A cgroup that is made again later starts from nothing, also with its baselines.
+ * shorter. A cgroup that is made again later starts from nothing, and so do its baselines.
  *
  * The call has no effect if nothing was put for the path yet. If samples follow a removal, call it again
  * after policy_put().
@@ -87,8 +87,8 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 void policy_gone(struct policy *policy, const char *path);
 
 /*
- * Same as policy_gone(), for a path whose cgroup still exists, but for which nothing will be put any more.
- * Its alerts end with ALERT_END_IGNORED.
+ * Same as policy_gone(), for a path whose cgroup still exists, but for which policy_put() will not be called
+ * again. Its alerts end with ALERT_END_IGNORED.
  */
 void policy_leave_out(struct policy *policy, const char *path);
 
@@ -108,7 +108,7 @@ int policy_prefer(struct policy *policy, const char *name, const struct preferen
 
 /*
  * Iterates over the paths that are judged, in a fixed order. Returns the path after `path` (NULL: the first
- * one), or NULL after the last one. It is valid until the next policy_* call that changes something.
+ * one), or NULL after the last one. The path is valid until the next policy_* call that changes something.
  */
 const char *policy_next_path(const struct policy *policy, const char *path);
 
@@ -126,8 +126,8 @@ const struct rule *policy_rules(const struct policy *policy, size_t *ret_n);
 
 /*
  * Returns the state of a rule on a path, in one alert for each event of the rule's role. Returns -ENOENT if
- * there is no such rule, and -ENXIO if the rule does not match the path. 0 with n = 0 means that it matches,
- * but nothing was sampled yet. The caller frees `*ret`, whose `cgroup` may be `path` itself.
+ * there is no such rule, and -ENXIO if the rule does not match the path. 0 with n = 0 means that the rule
+ * matches, but nothing was sampled yet. The caller frees `*ret`, whose `cgroup` may be `path` itself.
  */
 int policy_explain(const struct policy *policy, const char *rule, const char *path, struct alert **ret,
 		   size_t *ret_n);
@@ -164,15 +164,16 @@ struct policy_memory {
 int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
 /*
- * Same as policy_remember(), with the value and bounds from when each state began. That is cheap enough for
+ * Same as policy_remember(), with the value and bounds from when each state began. This is cheap enough for
  * each collection. An alert that has not changed since the last call is the same to the last bit, except for
  * `held_ns`.
  */
 int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
 /*
- * Restores one alert, after policy_new(). Returns 0 or -ENOMEM. Returns -ESTALE if no rule has that name and
- * fingerprint; if the alert was firing, the next tick reports its end.
+ * Restores one alert, after policy_new(). Returns 0 or -ENOMEM. Returns -ESTALE for a pending or firing alert
+ * if no rule with that name and fingerprint judges its cgroup and event; if the alert was firing, the next
+ * tick reports its end.
  */
 int policy_recall(struct policy *policy, const struct policy_memory *memory);
 

@@ -69,7 +69,7 @@ void ended_expire(struct policy *policy)
 
 		if (!ended->until_ns)
 			ended->until_ns = until_of(policy, ended);
-		/* An alert that ended while pending is not listed. Only its transition needed it. */
+		/* An alert that ended while pending is not listed. It was kept only for its transition. */
 		if (ended->alert.decision.state != ALERT_RESOLVED || policy->now_ns >= ended->until_ns)
 			forget(policy, ended);
 		ended = next;

@@ -117,7 +117,7 @@ struct view {
 
 	/*
 	 * The largest period of a sample, for rates: in the interval of about a window that began at
-	 * `weighed_ns`, and in the interval before that had samples. 0: none so far.
+	 * `weighed_ns`, and in the last interval with samples before that. 0: none so far.
 	 */
 	u64 weighed_ns;
 	double largest_weight;
@@ -134,7 +134,7 @@ struct policy_path {
 	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
 	struct entry *entry;
 	struct subject *subjects;
-	bool owner_is_root; /* this and the next two: the preference */
+	bool owner_is_root; /* this, `ignore` and `threshold` are the path's preference */
 	char *ignore;
 	char *threshold;
 	char name[];
@@ -257,7 +257,7 @@ static inline bool has_no_slot(const struct policy *policy, const struct subject
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
 		    struct view_rules *ret);
 void view_rules_free(struct view_rules *rules);
-/* Calls `leaving` and `passing` with the view as userdata. Returns 0 or -ENOMEM. */
+/* The view's window calls `leaving` and `passing` with the view as userdata. Returns 0 or -ENOMEM. */
 int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
 	     struct view **ret);
 void view_free(struct view *view);
@@ -344,8 +344,8 @@ int ended_new(const struct alert *alert, enum alert_state from, struct ended **r
 /* Adds an alert to policy.ended, which then owns it. */
 void ended_keep(struct policy *policy, struct ended *ended);
 /*
- * Frees ended alerts that are too old, or more than POLICY_RESOLVED_MAX. A tick calls it before it adds its
- * own.
+ * Frees ended alerts that are too old, or beyond POLICY_RESOLVED_MAX. policy_tick() calls it before it adds
+ * the alerts that this tick ends.
  */
 void ended_expire(struct policy *policy);
 

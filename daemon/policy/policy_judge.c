@@ -169,7 +169,9 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
-/* Returns whether the metric is a rate, and its samples came without the periods that a rate is made of. */
+/*
+ * Returns whether the metric is a rate, and its samples came without periods, from which a rate is computed.
+ */
 static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 {
 	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;
@@ -290,8 +292,9 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 }
 
 /*
- * Finds what the samples prove. It first takes them for independent, which is fast and rarely proves
- * anything. Only if that verdict would change the state does it judge again with the design effect.
+ * Finds what the samples prove. First treats them as independent, which is fast and rarely proves anything.
+ * Judges again with the design effect only if this first verdict is clear for a firing alert, or a breach for
+ * any other.
  */
 static void judge_evidence(struct policy *policy, const struct subject *subject, size_t member,
 			   struct measured *measured, struct finding *finding)
@@ -393,7 +396,10 @@ int judge_subject(struct policy *policy, struct subject *subject)
 			error = r;
 		active |= subject->states[i].state != ALERT_INACTIVE;
 	}
-	/* A transition points to the subject, so it must stay until the next tick. That tick may drop it. */
+	/*
+	 * A transition points to the subject, so the subject must stay until the next tick, which may drop
+	 * it.
+	 */
 	if (error || policy->n_changes > n_changes)
 		subject->rejudge = active = true;
 	if (active && !subject->active)

@@ -72,7 +72,10 @@ static int resize_paths(struct policy *policy, unsigned log2)
 	return 0;
 }
 
-/* Log2 of the number of buckets for `n` elements. A table shrinks only if it has more than four times as many. */
+/*
+ * Log2 of the number of buckets for `n` elements. A table shrinks only if it has more than four times as many
+ * buckets as it needs.
+ */
 static unsigned log2_for(unsigned now, size_t n)
 {
 	unsigned log2 = TABLE_LOG2_MIN;

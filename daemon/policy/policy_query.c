@@ -186,7 +186,7 @@ int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n
 	return alerts_list(policy, true, ret, ret_n);
 }
 
-/* The index of the member of a group that is the rule; -1: none is. */
+/* The index of the group's member that is the rule; -1: the rule is not in the group. */
 static ssize_t member_of(const struct group *group, const struct view_rules *rules, size_t rule)
 {
 	for (size_t i = 0; i < group->n; i++)
@@ -274,7 +274,7 @@ static u64 count_no_slot(const struct policy *policy, size_t rule)
 	return matches->n;
 }
 
-/* Returns how many of the subjects count_no_slot() counts, too. */
+/* Returns the number of subjects that count_no_slot() counts, too. */
 static u64 count_view(const struct policy *policy, const struct view *view, size_t rule,
 		      struct policy_counts *ret)
 {

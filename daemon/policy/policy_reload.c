@@ -309,7 +309,7 @@ static void list_entries(struct policy *policy)
 }
 
 /*
- * Applies the preferences to the new rules. Without memory a rule goes without them until a preference
+ * Applies the preferences to the new rules. If memory runs out, a rule goes without them until a preference
  * changes.
  */
 static void prefer_all(struct policy *policy)

@@ -102,8 +102,8 @@ static void sum_lower_edges(struct screened *screened)
 }
 
 /*
- * Returns whether the count is more than one below the expected count. The margin of one keeps rounding
- * errors out.
+ * Returns whether the count is more than one below the expected count. The margin of one covers rounding
+ * errors.
  */
 static bool is_less(u64 count, double n, double chance)
 {
@@ -112,8 +112,8 @@ static bool is_less(u64 count, double n, double chance)
 
 /*
  * Age changes neither the effective number of samples of a baseline nor its shares, so `base` need not be up
- * to date. The exact bounds are computed from whole samples. Anything within 2 % of the limit is left to
- * them.
+ * to date. The exact bounds are computed from whole samples. A ratio within 2 % of the limit is left to those
+ * bounds.
  */
 static bool ratio_is_less(const struct screen *screen, const struct tally *tally, const struct baseline *base)
 {

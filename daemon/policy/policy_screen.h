@@ -21,7 +21,7 @@ struct screen {
 	u32 bucket;        /* of a quantile: the threshold is its upper edge */
 	u32 share_at;      /* of a share: the offset of its counter in struct tally, bytes */
 	u32 base_share_at; /* of a share: the offset in struct baseline, bytes */
-	double chance;     /* probability of a sample past the threshold if the metric is exactly at it */
+	double chance;     /* probability of a sample past the threshold if the metric is at the threshold */
 	double limit;
 	u64 min_samples;
 };

@@ -67,7 +67,10 @@ static int judge_number(struct policy *policy, const struct view *view, size_t n
 /* The distance, in subjects, at which tallies are prefetched. */
 #define FETCH_AHEAD 2
 
-/* Judges the subjects whose window changed, and the active ones, whose state also changes with time. */
+/*
+ * Judges the subjects whose window changed and the active ones, whose state also changes with time; or all
+ * subjects, if `judge_all` is set.
+ */
 static int judge_view(struct policy *policy, struct view *view)
 {
 	size_t kept = 0;
@@ -107,7 +110,10 @@ static int judge_view(struct policy *policy, struct view *view)
 	return error;
 }
 
-/* Ends the alerts of a subject: those pending or firing are reported, those resolved are kept for their hour. */
+/*
+ * Ends the alerts of a subject. Pending or firing alerts are reported; resolved ones are kept for the rest of
+ * their hour.
+ */
 static int end_alerts(struct policy *policy, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->group->n; i++) {

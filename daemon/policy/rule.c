@@ -17,8 +17,8 @@
 #define RATIO_MEAN_CAP 2048
 
 /*
- * The bucket whose upper edge is nearest; if two are equally near, the lower one. Never the overflow bucket,
- * at whose edge nothing can be decided.
+ * Returns the bucket whose upper edge is nearest to `cycles`; if two are equally near, the lower one. It is
+ * never the overflow bucket, at whose edge nothing can be decided.
  */
 static u32 nearest_edge(double cycles)
 {
@@ -187,7 +187,7 @@ bool rule_same_decision(const struct rule *a, const struct rule *b)
 	       a->confidence == b->confidence && a->subtree == b->subtree && a->trust_owner == b->trust_owner;
 }
 
-/* FNV-1a, of 64 bits. */
+/* The 64-bit FNV-1a hash. */
 static void hash_bytes(u64 *hash, const void *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -196,7 +196,7 @@ static void hash_bytes(u64 *hash, const void *bytes, size_t n)
 	}
 }
 
-/* The lowest byte first, on any machine. */
+/* Hashes the lowest byte first, so that the hash is the same on any machine. */
 static void hash_number(u64 *hash, u64 number)
 {
 	unsigned char bytes[sizeof(number)];

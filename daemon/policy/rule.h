@@ -16,7 +16,7 @@ enum rule_action {
 	RULE_LOG = 1 << 0,
 	RULE_UNIT = 1 << 1,
 	RULE_ZOOM = 1 << 2, /* record whole samples of the cgroup for `zoom_ns` (zooms.h) */
-	RULE_HOT = 1 << 3,  /* keep hot tables of its code and data for `hot_ns` (engine_hot_choose()) */
+	RULE_HOT = 1 << 3,  /* keep hot tables of code and data for `hot_ns` (engine_hot_choose()) */
 };
 
 #define RULE_ZOOM_NS_MIN (1 * NSEC_PER_SEC)
@@ -67,8 +67,8 @@ bool rule_matches(const struct rule *rule, const char *path);
 bool rule_same_patterns(const struct rule *a, const struct rule *b);
 
 /*
- * The most cycles that one latency counts in the upper bound of a mean: the upper bucket edge nearest to 8
- * times the larger limit. For a ratio it is a constant, and holds for both bounds.
+ * The most cycles as which one latency counts in the upper bound of a mean: the upper bucket edge nearest to
+ * 8 times the larger limit. For a ratio this cap is a constant, and applies to both bounds.
  */
 u32 rule_mean_cap(const struct rule *rule, const struct limits *limits);
 
@@ -87,7 +87,7 @@ bool rule_same_decision(const struct rule *a, const struct rule *b);
 
 /*
  * A hash of the settings that rule_same_decision() compares. Two rules that decide differently almost never
- * have the same one. It must not change between versions, because it is saved in files.
+ * have the same hash. The hash must not change between versions, because it is saved in files.
  */
 u64 rule_fingerprint(const struct rule *rule);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Building the list of sentences that explain() returns (policy/explain.h). */
+/* Builds the list of sentences that explain() returns (policy/explain.h). */
 #ifndef PEBSD_SPEECH_H
 #define PEBSD_SPEECH_H
 
@@ -18,7 +18,7 @@ struct speech {
 
 void __attribute__((format(printf, 2, 3))) say(struct speech *speech, const char *format, ...);
 
-/* Adds sentences about the samples of the next collection that would change the verdict. */
+/* Adds sentences about the counts or bounds that would change the verdict. */
 void say_change(struct speech *speech);
 
 /* "latencies" or "samples": the values that the metric is computed from. */
@@ -30,8 +30,8 @@ const char *speech_samples(const struct metric *metric);
 bool speech_proven_above(const struct rule *rule, bool breach);
 
 /*
- * Returns whether there is a lower or upper bound worth showing. A lower bound of 0 is not, because no value
- * is less. Nor is an upper bound that is the end of the overflow bucket.
+ * Return whether there is a lower or an upper bound worth showing. A lower bound of 0 is not, because no
+ * value is less. Nor is an upper bound that is the end of the overflow bucket.
  */
 bool speech_has_low(const struct alert *alert);
 bool speech_has_high(const struct alert *alert);

@@ -13,7 +13,7 @@
  */
 #define CGROUPS_AUTO 16384
 
-/* The number of times per window that look() runs. */
+/* look() runs this many times within the shortest window of all rules. */
 #define LOOKS_A_WINDOW 10
 
 /* The start of the policy's clock. It is not 0, because the policy uses 0 for "never". */

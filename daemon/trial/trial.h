@@ -17,12 +17,12 @@ struct trial;
 
 struct trial_settings {
 	const struct config *config; /* for rules and cgroups; must outlive the trial */
-	const char *origin;          /* likewise */
+	const char *origin;          /* must outlive the trial */
 	const struct event *events;  /* copied */
 	size_t n_events;
 };
 
-/* 0, -EINVAL or -ENOMEM; free with trial_free(). */
+/* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with trial_free(). */
 int trial_new(const struct trial_settings *settings, struct trial **ret);
 struct trial *trial_free(struct trial *trial);
 DEFINE_CLEANUP(struct trial *, trial_free)
@@ -34,15 +34,15 @@ DEFINE_CLEANUP(struct trial *, trial_free)
  */
 int trial_begin(struct trial *trial, const char *name, u64 start_ns, const struct timespec *real_time);
 
-/* Names a cgroup. Call it before its first sample. 0 or -ENOMEM. */
+/* Names a cgroup. Call it before its first sample. Returns 0 or -ENOMEM. */
 int trial_name(struct trial *trial, u64 cgroup_id, const char *path);
 
-/* Adds samples to the next collection. 0 or -ENOMEM. */
+/* Adds samples to the next collection. Returns 0 or -ENOMEM. */
 int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 
 /*
- * Makes a collection at `now_ns` on the clock of trial_begin(), which must not decrease. `times` has an item
- * for each event; this function sets their `elapsed_ns`. Returns 0 or -ENOMEM.
+ * Makes a collection at `now_ns`, on the clock of trial_begin(). `now_ns` must not decrease. `times` has an
+ * item for each event; this function sets their `elapsed_ns`. Returns 0 or -ENOMEM.
  */
 int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVENTS_MAX]);
 
@@ -55,7 +55,10 @@ u64 trial_memory_ns(const struct trial *trial);
 /* Ends the stretch, after which nothing can be added. The trial owns the report. */
 const struct trial_report *trial_finish(struct trial *trial);
 
-/* Adds a note for readers of the report. Owns `note`, also on failure; NULL is -ENOMEM. Returns 0 or -ENOMEM. */
+/*
+ * Adds a note for readers of the report. Takes ownership of `note`, also on failure. Returns 0, or -ENOMEM,
+ * also if `note` is NULL.
+ */
 int trial_note(struct trial *trial, char *note);
 
 #endif

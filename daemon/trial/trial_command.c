@@ -15,8 +15,8 @@
 #include "trial/trial_text.h"
 
 /*
- * Tests rules on the model. Its computer runs as fast as possible, and rules are judged in the model's own
- * time.
+ * Tests rules on the model. The simulated computer runs as fast as possible, and rules are judged in the
+ * model's own time.
  */
 
 struct run {
@@ -35,7 +35,7 @@ static void take(void *userdata, const struct sample *sample)
 		run->result = trial_add(run->trial, sample, 1);
 }
 
-/* Runs the model for one collection. It includes the records that are still in the DS areas. */
+/* Runs the model for one collection, which includes the records that are still in the DS areas. */
 static int run_for(struct run *run, u64 ns)
 {
 	const u64 expected_before = computer_expected(run->computer);

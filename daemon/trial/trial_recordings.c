@@ -44,8 +44,8 @@ static int collect(struct player *player, u64 at_ns)
 }
 
 /*
- * Makes all collections that end before `ns`. If a silence is so long that no state can change any more, the
- * rest of it is one collection.
+ * Makes all collections that end before `ns`. If a silence is so long that the states no longer change, the
+ * rest of the silence is one collection.
  */
 static int advance(struct player *player, u64 ns)
 {
@@ -62,7 +62,7 @@ static int advance(struct player *player, u64 ns)
 	return r;
 }
 
-/* Makes a last collection of the samples after the previous one. */
+/* Makes a last collection, of the samples since the previous collection. */
 static int end_stretch(struct player *player)
 {
 	int r;
@@ -95,7 +95,7 @@ static int begin_stretch(struct player *player, const struct replay_moment *mome
 }
 
 /*
- * Returns -ENODATA instead of -EBADMSG. After -EBADMSG replay_step() takes the recording for damaged, and
+ * Returns -ENODATA instead of -EBADMSG. After -EBADMSG replay_step() treats the recording as damaged, and
  * hands over the samples that it still holds.
  */
 static int fail_without_time(struct player *player, u32 recording)

@@ -30,7 +30,7 @@ struct trial_transition {
 	u64 at_ns;   /* since the stretch began */
 	/*
 	 * `rule` of the transition points into the configuration, and its other strings live as long as the
-	 * trial. Its CLOCK_REALTIME is 0 if that time is not known.
+	 * trial. Its times on CLOCK_REALTIME are 0 if they are not known.
 	 */
 	struct transition transition;
 };
@@ -85,21 +85,23 @@ struct trial_report {
 	size_t n_notes;
 };
 
-/* Returns 0 or -ENOMEM. `rules` and `origin` must outlive the report. Free it with trial_report_free(). */
+/*
+ * Returns 0 or -ENOMEM. `rules` and `origin` must outlive the report. Free `*ret` with trial_report_free().
+ */
 int trial_report_new(const char *origin, const struct rule *rules, size_t n_rules, struct trial_report **ret);
 struct trial_report *trial_report_free(struct trial_report *report);
 DEFINE_CLEANUP(struct trial_report *, trial_report_free)
 
 /*
- * Both take ownership of their argument (of `stretch`, only of its strings), also on failure. They return 0
- * or -ENOMEM.
+ * Add a stretch or a note. They take ownership of the strings of `stretch`, and of `note`, also on failure.
+ * They return 0 or -ENOMEM.
  */
 int trial_report_stretch(struct trial_report *report, struct trial_stretch *stretch);
 int trial_report_note(struct trial_report *report, char *note);
 
 int trial_report_transition(struct trial_report *report, const struct trial_transition *transition);
 
-/* Replaces of_rule->closest by `estimate`, which was judged, if that is nearer to the threshold. */
+/* Replaces of_rule->closest by `estimate`, a judged value, if `estimate` is nearer to the threshold. */
 void trial_rule_approach(struct trial_rule *of_rule, const struct rule *rule,
 			 const struct trial_closest *estimate);
 

@@ -31,7 +31,7 @@ static __always_inline void read_made_up(struct bpf_perf_event_data *context, st
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The values that making_up() read last. count_many() counts for its `cgroup_id`. */
+/* The values that making_up() read last. count_many() counts for this `cgroup_id`. */
 struct {
 	u64 cgroup_id;
 	u64 sum;

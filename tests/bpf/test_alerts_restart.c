@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Rules over the running kernel's maps when the process ends without cleaning up. The next process must
- * continue the rules where they stood: from the state that the engine saves, or from the alerts' file if that
- * state is lost.
+ * continue each rule in its last state: from the state that the engine saves, or from the alerts' file if
+ * that state is lost.
  */
 #include <criterion/criterion.h>
 
@@ -72,7 +72,9 @@ static struct rule the_rule(void)
 	return rule;
 }
 
-/* Starts one process's life. Each has its own kernel side, which makes no difference to rules. */
+/*
+ * Starts the life of one process. Each process has its own kernel side, which makes no difference to rules.
+ */
 static void begin(struct life *life, struct state *state)
 {
 	struct engine_settings engine = {

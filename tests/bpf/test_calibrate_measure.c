@@ -197,7 +197,7 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	unknown.config = 999;
 	unknown.precise_ip = 3;
 	cr_assert_eq(calibration_new(openings, 4, NULL, &program, MAX_RATE, &calibration), 0);
-	/* The thread's own work causes too few page faults. */
+	/* The results have no timing, because the thread's own work causes too few page faults. */
 	for (int i = 0; i < 6000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cgroups are created and removed at 2,000 per second. The table has room for a third of those that wait for
- * the collections and for the grace period of a removed cgroup's tasks (2 s). Nothing may be lost or mixed
- * up, and no cgroup may be without a name. `make bench-churn` runs this for a minute.
+ * Cgroups are created and removed at 2,000 per second. The table has room for a third of the cgroups that
+ * wait for the collections and for the grace period of a removed cgroup's tasks (2 s). Nothing may be lost or
+ * mixed up, and no cgroup may be without a name. `make bench-churn` runs this for a minute.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -38,7 +38,10 @@ Test(churn, no_sample_is_lost_mixed_or_nameless)
 	cr_expect_eq(result.slots_taken, 0, "%llu slots did not come back",
 		     (unsigned long long)result.slots_taken);
 	cr_expect_not(result.told_idle);
-	/* The budget (pebsd(8), MEMORY): 10 MB plus 2.5 KB for each cgroup that is active in a collection. */
+	/*
+	 * The budget (pebsd(8), MEMORY): 10 MB plus 2,500 bytes for each cgroup and event that had samples
+	 * recently.
+	 */
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer's own memory is many times the daemon's */
 	cr_expect_leq(result.anonymous_end, 10000000 + 2500 * 2000ULL);
 #endif

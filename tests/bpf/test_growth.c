@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots are added while samples come, in the running kernel. Nothing is lost, also if a process is killed
- * while it adds them, and the limit ends the growth. Needs root.
+ * Slots are added while samples come, in the running kernel. Nothing is lost, even if a process is killed
+ * while it adds slots, and the limit ends the growth. Needs root.
  */
 #include <criterion/criterion.h>
 
@@ -324,8 +324,8 @@ static u64 keep_up(struct daemon *daemon, pid_t pid)
 }
 
 /*
- * A node with 256 CPUs that gets five times as many cgroups at once. A cgroup that is born faster than slots
- * are added may have no slot for a moment only.
+ * A node with 256 CPUs gets five times as many cgroups at once. Cgroups that are born faster than slots are
+ * added may lack a slot, but for less than two seconds.
  */
 Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_two_seconds, .timeout = 300)
 {
@@ -357,7 +357,7 @@ Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_tw
 		(double)longest_ns / (double)NSEC_PER_SEC);
 	cr_assert_eq(engine_collect(daemon.engine), 0);
 	cr_expect_geq(engine_head(daemon.engine)->cgroups_alive, CGROUPS);
-	/* All cgroups have their names, also the last ones. */
+	/* All cgroups have their names, even the last ones. */
 	for (unsigned i = 0; i < CGROUPS; i += 499) {
 		_cleanup_free_ char *path = NULL;
 		_cleanup_free_ char *directory = NULL;
@@ -458,7 +458,7 @@ static bool slowly(const char *path, void *userdata)
 	return true;
 }
 
-/* Matching long paths with patterns takes longer than to walk. */
+/* Matching long paths with patterns takes longer than the walk itself. */
 Test(growth, the_pause_between_walks_counts_all_that_a_walk_costs)
 {
 	struct engine_settings settings = engine_settings(0);
@@ -518,8 +518,8 @@ Test(growth, sampling_goes_on_meanwhile)
 struct life {
 	enum kept kept;
 	u32 slots, slots_max, limit;
-	u64 samples; /* of all cgroups, in the records at its start */
-	u64 adopted; /* cgroups that have a slot at its end */
+	u64 samples; /* of all cgroups, in the records at the start of the process */
+	u64 adopted; /* cgroups that have a slot at the end of the process */
 	u32 births;  /* 1: births go on, 2: please stop, 3: stopped */
 	int grown;
 	bool whole;

@@ -231,7 +231,8 @@ Test(hot, the_tables_are_those_of_plain_c)
 Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 {
 	const u64 page = (u64)sysconf(_SC_PAGESIZE);
-	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page; /* per event, not per CPU */
+	/* One table for each of the 3 events. There are none per CPU, because only the test adds samples. */
+	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page;
 	u64 none, now;
 
 	open_books(3, false);
@@ -319,7 +320,7 @@ static bool begins_with(const char *path, void *userdata)
 	return strncmp(path, userdata, strlen(userdata)) == 0;
 }
 
-/* bpf(BPF_MAP_CREATE) fails from here on. */
+/* Makes bpf(BPF_MAP_CREATE) fail from now on. */
 static void lose_maps(void)
 {
 	struct sock_filter code[] = {
@@ -495,8 +496,8 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
 }
 
 /*
- * Configured cgroups are chosen from their first sample until a reload. One of them is also requested in
- * between.
+ * Configured cgroups are chosen from their first sample until a reload. One of them is also requested before
+ * the reload.
  */
 Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
 {
@@ -586,7 +587,6 @@ static void __attribute__((noinline)) turn(u64 n)
 		turns = turns + i;
 }
 
-/* Follows turn() in the text section. */
 static void __attribute__((noinline)) turn_end(void)
 {
 	turns = 0;
@@ -656,7 +656,7 @@ static int fault_on(void *userdata)
 	return 0;
 }
 
-/* Waits until there are more. The child may get no CPU for long. */
+/* Waits until there are more faults than `before`. The child may get no CPU for long. */
 static void await_faults(int fd, u64 before)
 {
 	for (unsigned i = 0; i < 60000 && software_event_count(fd) <= before; i++)
@@ -665,8 +665,8 @@ static void await_faults(int fd, u64 before)
 }
 
 /*
- * A cgroup that never rests loses no sample while its tables are made. The tables get every sample after
- * that.
+ * A cgroup that never rests loses no sample while its tables are made. After that, the tables get every
+ * sample.
  */
 Test(hot_door, no_sample_is_lost_while_tables_are_made)
 {

@@ -150,7 +150,10 @@ Test(inject, malformed_samples_are_a_loss_by_name)
 	cr_expect_eq(books_figures(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
 }
 
-/* A program on another CPU may write to the first stripe at the same time, without an atomic operation. */
+/*
+ * A program on another CPU may write to the first stripe at the same time, without an atomic operation. So a
+ * loss must be counted in the stripe of its own CPU.
+ */
 Test(inject, a_loss_is_of_the_stripe_of_its_cpu)
 {
 	const struct sample nobodys = {.cgroup_id = 7, .period = 1, .event = EVENTS_MAX};

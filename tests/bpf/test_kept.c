@@ -139,7 +139,7 @@ static void start_offcore(struct process *process, const struct variation *varia
 		       0);
 }
 
-/* bpf(BPF_PROG_LOAD) fails from here on. */
+/* Makes bpf(BPF_PROG_LOAD) fail from now on. */
 static void lose_programs(void)
 {
 	struct sock_filter code[] = {
@@ -307,7 +307,7 @@ static struct found live(struct variation variation)
 	return *found;
 }
 
-/* Makes page faults while no process lives, or in the middle of the life of one. */
+/* Makes page faults while no process lives, or in the middle of a process's life. */
 static void make_faults(void)
 {
 	page_faults_on(0, FAULTS);
@@ -344,7 +344,7 @@ Test(kept, events_and_records_go_on_where_they_were)
 		cr_expect_eq(now.kept, KEPT_GO_ON);
 		cr_expect_eq(now.epoch, before.epoch);
 		cr_expect_eq(now.first.cpus, 2);
-		/* Both include the page faults that came while no process ran. */
+		/* The event count and the records include the page faults that came while no process ran. */
 		cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 		cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 		cr_expect_gt(now.first.enabled_ns, before.last.enabled_ns);
@@ -509,7 +509,7 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 
 /*
  * The start that fails has the previous settings, or others that would start from zero. The process after it
- * has the previous settings again, as when somebody undoes an edit. It must find everything.
+ * has the previous settings again, as when somebody undoes an edit. That process must find everything.
  */
 Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
 {
@@ -826,7 +826,10 @@ Test(kept, a_foreign_event_under_the_name_of_ours)
 	/* Unknown counts do not become 0: the figures are the last known ones. */
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
-	/* All old events are ended. So is the foreign one, which would otherwise run beside the new events. */
+	/*
+	 * All old events are ended, and so is the foreign one, which would otherwise run next to the new
+	 * events.
+	 */
 	cr_expect_eq(stored_of("event-"), 0);
 }
 

@@ -101,7 +101,7 @@ Test(map_memory, is_what_the_formula_says)
 	struct stripes many = sixteen_stripes_of_256_cpus();
 	const struct stripes *here = machine_stripes();
 	const struct told small = take(64, one_stripe(), 0, 0, 0, 0);
-	/* Each record has its mark. */
+	/* Each record has a mark of one byte. */
 	const u64 records = sizeof(struct latency_record) + sizeof(struct plain_record) + 2;
 	const u64 owner = sizeof(struct slot_owner) + 1;
 	struct told one, two;

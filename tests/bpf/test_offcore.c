@@ -24,7 +24,10 @@
 #include "origin/perf/perf_offcore.h"
 #include "some_stripes.h"
 
-/* Children in two cgroups on one CPU take this many turns, and touch this many pages in each. */
+/*
+ * Two children in two cgroups take TURNS turns each on one CPU. In each turn, one touches FEW pages, the
+ * other MANY.
+ */
 #define TURNS 50ULL
 #define FEW   3
 #define MANY  11
@@ -76,7 +79,7 @@ static struct pmu_counter counter(enum offcore_kind kind, u64 config)
 	return ret;
 }
 
-/* Takes all initial slots for other cgroups, then adds as many. */
+/* Takes all initial slots for other cgroups, then adds as many slots. */
 static void add_slots(void)
 {
 	for (u64 id = 1ULL << 40; kernel_slots_free(books.kernel) > 0; id++)
@@ -308,7 +311,10 @@ static int touch_and_stay(void *userdata)
 	stay_on(1);
 	if (touch_pages(&pages) != 0 || write(player->pass_fd, "g", 1) != 1)
 		return 1;
-	/* The player never leaves its CPU: only a collection can see its counts. */
+	/*
+	 * The player never leaves its CPU, so no task switch counts for it: only a collection can see its
+	 * counts.
+	 */
 	for (;;)
 		if (read(player->wait_fd, &go, 1) == 1)
 			return 0;
@@ -374,7 +380,10 @@ Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 	cr_expect(stayed, "its time goes on without a switch");
 }
 
-/* A collection reads the slots that were counted for and clears their marks. An idle cgroup has no mark. */
+/*
+ * A collection reads only the slots that are marked because they have new counts, and clears the marks. An
+ * idle cgroup has no mark.
+ */
 static void check_marks(bool added)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
@@ -493,8 +502,8 @@ Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 	collect();
 	enter("");
 	/*
-	 * This task's own readings succeed. After a failed reading, though, the start of their interval is
-	 * not known.
+	 * The event can be read while this task runs. But after a failed reading, the start of the interval
+	 * is not known, so this interval is an error, too.
 	 */
 	cr_expect_gt(counted("mine", OFFCORE_L3).errors, 0);
 	cr_expect_eq(counted("mine", OFFCORE_REMOTE_DRAM).errors, 0);

@@ -171,8 +171,8 @@ static int open_here(int cpu, int group_fd)
 }
 
 /*
- * Other tests may take the CPUs so long that the opener does not answer in time. Then no request is sent for a
- * while, and this waits.
+ * Other tests may take the CPUs so long that the opener does not answer in time. Then no request is sent for
+ * a while, and this function waits.
  */
 static int open_patiently(int cpu, int group_fd)
 {
@@ -341,7 +341,7 @@ static int be_garbled(void *userdata)
 		while (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 			DEMAND(errno == EAGAIN && usleep(1000) == 0);
 	}
-	/* Those connections are still in the queue of the opener's socket and may fill it. */
+	/* The connections above are still in the queue of the opener's socket and may fill it. */
 	while (open_here(0, -1) < 0)
 		DEMAND(opener_client_trouble() == OPENER_SILENT && usleep(1000) == 0);
 	return 0;

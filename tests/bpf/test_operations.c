@@ -85,7 +85,7 @@ static void adopt_fixture(void)
 	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
 }
 
-/* A page fault has no data source: an event for loads only treats it as another operation. */
+/* A page fault has no data source: an event that counts only loads treats it as another operation. */
 Test(operations_door, filtered_samples_are_all_that_came)
 {
 	_cleanup_free_ char *path = NULL;

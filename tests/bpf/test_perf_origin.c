@@ -303,7 +303,7 @@ Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 	cr_expect_eq(counts.expected, program_runs());
 }
 
-/* One sample for each 10 us of a busy CPU. The timer behind it cannot give more. */
+/* One sample for each 10 us of a busy CPU. The kernel's timer for this event cannot sample more often. */
 #define CLOCK_PERIOD 10000
 
 static const struct pmu_opening cpu_clock = {
@@ -317,7 +317,7 @@ static const struct pmu_opening cpu_clock = {
 #define LOW_RATE  20000ULL
 
 static u64 rate_before;
-static int rate_lock = -1; /* one test at a time changes it, over all processes */
+static int rate_lock = -1; /* lets one test at a time change the rate, over all processes */
 
 static int write_rate(u64 rate)
 {
@@ -394,7 +394,10 @@ static void burn(u64 ns)
 		;
 }
 
-/* Keeps `cpu` busy for `ns`. Unless a hypervisor takes the CPU away, its event is throttled for a part of it. */
+/*
+ * Keeps `cpu` busy for `ns`. Unless a hypervisor takes the CPU away, its event is throttled for a part of
+ * that time.
+ */
 static void burn_throttled(int cpu, u64 ns)
 {
 	cpu_set_t cpus;
@@ -410,7 +413,7 @@ static void burn_throttled(int cpu, u64 ns)
 static void expect_throttled(const struct perf_counts *counts, u64 elapsed)
 {
 	cr_expect(counts->throttle_known);
-	/* Each tick of 1 to 10 ms has at most one throttling. */
+	/* Expect few throttlings: each tick of 1 to 10 ms has at most one. */
 	cr_expect_geq(counts->throttles, 3);
 	cr_expect_gt(counts->throttled_ns, 100 * NSEC_PER_USEC);
 	cr_expect_leq(counts->throttled_ns, elapsed);

@@ -84,7 +84,7 @@ static int open_all(void)
 	return perf_sets_open(&plan, &selection, online, false, sets, &n_sets, &message);
 }
 
-/* From here on the kernel refuses events on `cpu` with `error`, as it does when it is short of memory. */
+/* Makes the kernel refuse events on `cpu` with `error` from now on, as it does when it is short of memory. */
 static void refuse_cpu(u32 cpu, u32 error)
 {
 	struct sock_filter code[] = {

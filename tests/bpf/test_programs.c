@@ -98,7 +98,10 @@ Test(programs, as_many_doors_as_events_load)
 	}
 }
 
-/* Each chosen cgroup gets a table per event and CPU if an event has addresses. No memory is taken before. */
+/*
+ * Each chosen cgroup gets a table per event and CPU if an event has addresses. Until then, tables take no
+ * memory.
+ */
 Test(programs, hot_tables_can_be_had_where_an_event_has_addresses)
 {
 	struct kernel_settings settings = {

@@ -427,7 +427,7 @@ Test(sample_path, marks_lose_nothing_where_cpus_share_a_stripe)
 
 #define ROWS 256
 
-/* The only block of slots that these programs count in. */
+/* The maps with the records of the only block of slots that these programs count in. */
 static int latency_fd, plain_fd;
 
 /* Opens the programs of the test object, over a table of samples that no PMU here could give. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The governor with events of the running kernel: page faults, which a child makes as fast as it can. How
- * long a sample takes depends on the machine. The tests check that its program was timed and in which
+ * The governor with events of the running kernel: page faults, which a child makes as fast as it can. The
+ * time of a sample depends on the machine, so the tests check that the program was timed, and in which
  * direction the period changes. Needs root.
  */
 #include <errno.h>
@@ -173,7 +173,7 @@ Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
 	cr_expect_null(notes.texts[PERF_NOTE_OF(0, PERF_NOTE_HELD)]);
 }
 
-/* The calibration's work causes no page faults, so it cannot be measured. */
+/* The calibration's work causes no page faults, so the cost of their interrupts cannot be measured. */
 Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
@@ -262,7 +262,7 @@ Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_se
 
 	begin(0.0001, CONFIG_PERIOD_AUTO);
 	collect(5);
-	/* This changes the period of instructions only. */
+	/* This changes the period of instructions only, so the event of loads stays governed. */
 	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, 5000, kept);
 	cr_expect(kept[0]);
 	sampling_govern_keeps(govern, 17, CONFIG_PERIOD_AUTO, kept);

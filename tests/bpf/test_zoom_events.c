@@ -264,7 +264,7 @@ Test(zoom_events, stacks_are_those_of_the_calls)
 	(void)finish(events, &taken);
 
 	cr_assert_gt(taken.samples, 40);
-	/* The rest is from the child's start and end, and from the kernel. */
+	/* The other samples are from the child's start and end, and from the kernel. */
 	cr_expect_gt(taken.exact * 10, taken.samples * 8, "%zu of %zu stacks are right", taken.exact,
 		     taken.samples);
 }

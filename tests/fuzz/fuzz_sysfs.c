@@ -194,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.period = data[2] & 1 ? data[2] * 1009U : 0,
 	};
 	make_tree(data + 3, size - 3);
-	/* A tree without any PMU would be refused. */
+	/* A tree without any PMU would be refused, so there is always this one. */
 	write_file("bus/event_source/devices/software", "type", "1\n", 2);
 	check_plan(&wish);
 	check_nodes();

@@ -68,7 +68,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	return 0;
 }
 
-/* Stands in for the daemon: two places for each event that can have some. */
+/* Stands in for the daemon: hot tables with two places for each event that can have such tables. */
 static int hot_choose(void *userdata, const char *path, double seconds)
 {
 	(void)userdata;

@@ -3,8 +3,8 @@
  * chase --bytes N --cpu C [--node N]: follows pointers through N bytes of memory, one cache line after the
  * other in a random order that closes into a cycle. It runs on CPU C, with the memory on NUMA node N. Each
  * load waits for the previous one, so its duration is the latency of the cache or memory that holds N bytes.
- * Prints "ready" once all memory is prepared. At SIGTERM it prints one line of JSON: its arguments, the
- * number of loads, the time per load, and the node that the first page is really on.
+ * Prints "ready" once all memory is prepared. At SIGTERM it prints one line of JSON: N, C, the node of the
+ * page that it loaded last, the number of loads, and the time per load.
  */
 #include <err.h>
 #include <errno.h>

@@ -4,12 +4,12 @@
 # that fits into L2, L3, this node's DRAM and another node's DRAM, in its own cgroup. First pebsd and then `perf
 # mem record` sample the machine. The values of both are compared with the expected values, and with each other.
 #
-# Prints a report of several tests, as tests/run.sh -p reads it. Leaves everything in one text, $REPORT, which can be
-# mailed or attached to a bug. It begins with the verdict.
+# Prints a report of several tests, as tests/run.sh -p reads it. Leaves everything in one text, $REPORT, which can
+# be mailed or attached to a bug. The text begins with the verdict.
 #   PEBSD=FILE CHASE=FILE REPORT=FILE [PEBSCTL=FILE] run.sh [SECONDS]
-# SECONDS: how long each chase is sampled at first. If that gives too few samples, it is sampled again for longer, at
-# most twice and at most for six times as long. If there are still too few, the result is undecided, which is not a
-# failure.
+# SECONDS: how long each chase is sampled at first. If that gives too few samples, it is sampled again for longer,
+# at most twice and at most for six times as long. If there are still too few, the result is undecided, which is not
+# a failure.
 set -eu
 
 here=${0%/*}
@@ -129,7 +129,7 @@ report ''
 report 'pebsd --probe'
 "$PEBSD" --probe >"$work/probe" 2>&1 || :
 include <"$work/probe"
-# Uses the period of the chases instead of this machine's configuration.
+# Use the period of the chases instead of the one in this machine's configuration.
 printf '[sampling]\norigin = perf\nevents = loads\n' >"$work/pebsd.conf"
 "$PEBSD" --probe --config "$work/pebsd.conf" --json >"$work/probe.json" 2>/dev/null || :
 jq -c '[.events[] | select(.role == "loads")]' "$work/probe.json" >"$work/loads" 2>/dev/null || echo '[]' >"$work/loads"
@@ -187,7 +187,7 @@ start_chase() {
 	local until=$((SECONDS + 120))
 	# Output of the previous chase must not count for this one.
 	: >"$work/chase"
-	# Enters its cgroup before it has memory, because memory is charged to the cgroup of the first write.
+	# The chase enters its cgroup before it has memory: memory is charged to the cgroup of the first write.
 	bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$cgroup" \
 		"$CHASE" --bytes "$1" --cpu "$2" --node "$3" >"$work/chase" 2>"$work/chase.said" &
 	chase=$!
@@ -213,8 +213,8 @@ ask_pebsd() {
 			-f "$here/figures.jq" "$work/pebsd.json" >"$work/said.json"
 }
 
-# longer SAMPLES SECONDS: prints how long to sample again after this many samples in this time: one and a half times the
-# time that would have been enough.
+# longer SAMPLES SECONDS: prints how long to sample again, if SECONDS gave SAMPLES: one and a half times the time
+# that would have been enough.
 longer() {
 	local wanted=$LONGEST
 	[ "$1" = 0 ] || wanted=$((($2 * LEAST * 3 / 2 + $1 - 1) / $1))
@@ -222,7 +222,7 @@ longer() {
 	echo $((wanted < LONGEST ? wanted : LONGEST))
 }
 
-# ask_enough PMU: like ask_pebsd, but asks again for longer while there are too few samples. Leaves $took, in seconds.
+# ask_enough PMU: like ask_pebsd, but asks again for longer if there are too few samples. Sets $took, in seconds.
 ask_enough() {
 	local again samples
 	took=$seconds
@@ -317,8 +317,8 @@ judge() {
 	done <"$work/judged"
 }
 
-# try NAME LDLAT PMU CPU BYTES NODE SOURCES...: most of the chase's loads must come from one of SOURCES. (perf 6.1 adds
-# the bits of the ldlat in sysfs, 3, to any request. With 31 that changes nothing.)
+# try NAME LDLAT PMU CPU BYTES NODE SOURCES...: most of the chase's loads must come from one of SOURCES. (perf 6.1
+# adds the bits of the ldlat in sysfs, 3, to any request. With 31 that changes nothing.)
 try() {
 	local name=$1 ldlat=$2 pmu=$3 cpu=$4 bytes=$5 node=$6
 	shift 6
@@ -403,7 +403,7 @@ while read -r pmu cpus; do
 	fi
 done < <(jq -r '.[] | "\(.pmu) \(.cpus // "0")"' "$work/loads")
 
-# Most of the memory of this chase is not in L2, and loads from there take longer than the default ldlat.
+# Most of the memory of this chase is not in L2, and loads that miss L2 take longer than the default ldlat.
 try_cost $((4 * l2)) "$cpu" "$node"
 
 write_report

@@ -372,8 +372,8 @@ static void trial_start(struct trial *trial, size_t rule, bool below)
 }
 
 /*
- * Puts `far` of `n` samples just beyond the rule's threshold, or beyond `clear`, and the others just within
- * it.
+ * Puts `far` of `n` samples just beyond a limit, the threshold if `breach`, else `clear`, and the others just
+ * within it.
  */
 static void trial_fill(struct trial *trial, u64 far, u64 n, bool breach)
 {
@@ -417,8 +417,8 @@ static bool proven(const struct trial *trial, bool breach)
 }
 
 /*
- * The sentence names the count at which the verdict of the interval changes. With one sample less (or more,
- * for clear), it is not proven.
+ * The sentence names the count at which the verdict of the interval changes. With one sample less (for clear,
+ * one more), this verdict is not proven.
  */
 Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
 {

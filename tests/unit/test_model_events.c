@@ -177,8 +177,8 @@ Test(model_events, usr_and_os_bits)
 }
 
 /*
- * The counter mask makes a counter count cycles with at least that many occurrences, INV cycles with fewer. E
- * counts how often the condition begins (18.2.1.1).
+ * With the counter mask N, a counter counts cycles with at least N occurrences, and with INV those with
+ * fewer. E counts how often the condition begins (18.2.1.1).
  */
 Test(model_events, cmask_inv_and_edge)
 {

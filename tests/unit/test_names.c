@@ -185,7 +185,10 @@ Test(names, an_id_used_again_is_another_cgroup)
 	cr_expect_eq(names_count(names), 1);
 }
 
-/* The parent of the old and the new cgroup is dead, and only the old one keeps it. */
+/*
+ * The parent of the old and the new cgroup is dead. Until the new cgroup is added, only the old one keeps the
+ * parent.
+ */
 Test(names, superseding_keeps_the_shared_parent)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
@@ -256,8 +259,8 @@ Test(names, bounded)
 	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
 	cr_expect_eq(names_add(names, 5, 4, "d"), -ENOSPC);
 	/*
-	 * A cgroup that replaces one with children needs a new entry. If the old one has no children, it needs
-	 * none.
+	 * A cgroup that replaces one with children needs a new entry. If the old one has no children, no new
+	 * entry is needed.
 	 */
 	cr_expect_eq(names_add(names, 2, 1, "other"), -ENOSPC);
 	expect_path(names, 4, "/a/b/c", 1);

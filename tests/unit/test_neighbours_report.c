@@ -16,7 +16,8 @@
 #define BINS   100
 
 /*
- * The data of an engine that sampled loads on two PMUs, and stores. Trees stand in for those of the kernel.
+ * The data of an engine that sampled loads on two PMUs, and stores. Made-up trees stand in for the kernel's
+ * trees of cgroups and sysfs.
  */
 struct desk {
 	char *tree; /* cgroups below cgroup/, sysfs below sys/ */

@@ -614,7 +614,7 @@ Test(resolver, a_process_whose_mappings_take_long_to_read_is_not_read_for_each_q
 		symbol_done(&symbol);
 		(void)nanosleep(&a_while, NULL);
 	}
-	/* One read takes 50 ms, and no more than 2% of the time is spent on that. */
+	/* One read takes 50 ms, and no more than 2% of the time is spent on reading. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &end);
 	cr_expect_leq(__atomic_load_n(reads, __ATOMIC_SEQ_CST), 1 + (end.tv_sec - begin.tv_sec) / 2);
 	(void)kill(writer, SIGKILL);

@@ -180,7 +180,9 @@ Test(maps, what_was_there_stays_where_nothing_is_now)
 	maps_unref(both);
 }
 
-/* The new mapping covers the start, the end, the middle, or all of the old ones. */
+/*
+ * The new mapping covers the start, the end or the middle of an old one, a whole one, all of them, or none.
+ */
 Test(maps, a_new_mapping_lies_over_the_old_ones)
 {
 	static const struct {

@@ -41,7 +41,7 @@ Test(series_bound, what_events_are_expected_to_make)
 {
 	/*
 	 * Loads: a histogram of 13, two series for each of 9 sources, and 6 counters. Stores: 2 sources and 3
-	 * counters. 4 more may come.
+	 * counters. 4 more series may come.
 	 */
 	cr_expect_eq(width_expected(skylake, 1), 37 + 4);
 	cr_expect_eq(width_expected(skylake, 2), 37 + 5 + 4);
@@ -249,8 +249,7 @@ static void scrape(struct host *host, u64 now_ns)
 }
 
 /*
- * All 1,000 cgroups have samples in each collection. Which of them are loud, and how loud, changes all the
- * time.
+ * All 1,000 cgroups have samples in each collection. The loud ones, and their loudness, change all the time.
  */
 static void run(struct host *host, u64 seconds, u64 step)
 {

@@ -271,7 +271,7 @@ static void settle(void)
 		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1, "nothing comes");
 }
 
-/* Asks, and returns the answer. */
+/* Requests a symbol, and returns the answer. */
 static const struct symbol *answer_of(u32 pid, u64 where)
 {
 	const struct symbol *symbol = find_of(pid, where);
@@ -402,7 +402,7 @@ Test(symbols, one_that_reads_the_kernels_symbols_for_long_is_late_and_not_at_fau
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-/* The cause of the failure cannot have been the address. */
+/* An address of the kernel cannot have caused the failure. */
 Test(symbols, an_address_of_the_kernel_is_asked_for_again_after_a_failure)
 {
 	cr_expect_eq(answer_of(0, KERNEL | address(1, DIES))->region, SYMBOL_UNKNOWN);
@@ -444,7 +444,10 @@ Test(symbols, one_whose_socket_lives_on_is_over)
 Test(symbols, one_that_answers_unasked_is_killed)
 {
 	cr_expect_eq(answer_of(PID, address(1, CHATTERS))->region, SYMBOL_UNKNOWN);
-	/* The next question may have been blamed. */
+	/*
+	 * The unexpected answer may be blamed on the process of this request, so another one is asked after
+	 * it.
+	 */
 	(void)answer_of(PID, address(2, 0));
 	cr_expect_str_eq(name_of(PID + 1, address(3, 0)), "f3");
 }

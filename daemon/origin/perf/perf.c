@@ -54,7 +54,10 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		struct cpu_counts *book = perf_book_of(set->books, set->n_books, event->cpu);
 		struct cpu_counts counts;
 
-		/* A stopped event changes no more. Read the exact count, including the unfinished period. */
+		/*
+		 * The count of a stopped event no longer changes: read it exactly, with the unfinished
+		 * period.
+		 */
 		if (event->stopped)
 			perf_cpu_read(event, false);
 		else
@@ -125,7 +128,8 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			continue;
 		}
 		/*
-		 * Disable the event first: samples after the last reading would come without being expected.
+		 * Disable the event first: samples after the last reading would not be in the expected
+		 * number.
 		 */
 		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
@@ -185,7 +189,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	return 1;
 }
 
-/* Opens the event on wanted CPUs where it is not open. Returns how many, or -errno of the first failure. */
+/* Opens the event on wanted CPUs that lack it. Returns how many, or -errno of the first failure. */
 static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, char **ret_message)
 {
 	size_t n_wanted = cpu_list_count(wanted);
@@ -200,7 +204,10 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	if (!longer)
 		return -ENOMEM;
 	set->events = longer;
-	/* Two descriptors for each CPU even without a leader, because the kernel may still demand one. */
+	/*
+	 * Reserve two descriptors for each CPU even without a leader, because the kernel may still demand a
+	 * leader.
+	 */
 	r = descriptor_limit_reserve((n_wanted - set->n) * 2);
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
@@ -416,7 +423,7 @@ void perf_pause(struct perf_event_set *set)
 
 	if (set->paused)
 		return;
-	/* Disabled first, so that no sample comes between the last reading and the end. */
+	/* Disable the events first, so that no sample comes between the last reading and the end. */
 	stop_all(set);
 	set->paused = true;
 	set->paused_seen_ns = monotonic_ns();
@@ -485,7 +492,7 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 	r = open_new(set, &wanted, ret_message);
 	if (r < 0)
 		return r;
-	/* If the counter is still taken, the error comes back. */
+	/* Enable events in error again. If the counter is still taken, the error comes back. */
 	for (size_t i = 0; i < set->n; i++)
 		perf_cpu_revive(&set->events[i]);
 	return closed + r;

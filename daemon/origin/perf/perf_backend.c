@@ -9,7 +9,7 @@
 #include "origin/opener/opener_client.h"
 #include "origin/opener/opener_socket.h"
 
-/* Shared by all threads, because all of them open events in the same way. */
+/* All threads share this, because all of them open events in the same way. */
 static bool by_opener;
 
 static int open_directly(const struct perf_event_attr *attr, int of, int cpu, int group_fd,

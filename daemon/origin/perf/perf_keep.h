@@ -58,8 +58,8 @@ struct perf_keep_settings {
 };
 
 /*
- * Returns a number made of the sizes of the saved data of one set and of one CPU. If it differs, saved data
- * must not be read.
+ * Returns a number made of the sizes of the saved data of one set and of one CPU. Saved data with another
+ * number must not be read.
  */
 u64 perf_keep_layout(void);
 
@@ -74,8 +74,8 @@ DEFINE_CLEANUP(struct perf_keep *, perf_keep_free)
 const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep);
 
 /*
- * Read what the handover says of a set, and of the event on one CPU. They return false if nothing is known of
- * it.
+ * Read the saved data of a set, and of the event on one CPU, from the handover. Return false if there are
+ * none.
  */
 bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret);
 bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret);
@@ -98,8 +98,8 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		   struct perf_cpu *ret);
 
 /*
- * Returns true if the event's time goes on, or if it is in error and can be enabled again. The time of an
- * event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) twice.
+ * Returns true if the event's enabled time grows, or if it is in error and can be enabled again. The time of
+ * an event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) twice.
  */
 bool perf_keep_runs(const struct perf_cpu *event);
 

@@ -122,7 +122,7 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 		return true;
 	}
 	if (error == -EINVAL && settings->weight_struct) {
-		/* A weight of one piece contains only the latency. */
+		/* PERF_SAMPLE_WEIGHT, unlike PERF_SAMPLE_WEIGHT_STRUCT, contains only the latency. */
 		settings->weight_struct = 0;
 		settings->has_instruction_latency = 0;
 		return true;

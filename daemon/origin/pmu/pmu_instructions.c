@@ -3,8 +3,8 @@
  * Plans the precise instruction event of a core PMU. PEBS records the address of an instruction. Precise
  * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be sampled.
  *
- * The event has neither a latency nor a data source, so none is asked for. On Granite Rapids and Meteor Lake,
- * asking for a weight would even rule out fixed counter 0 (rwc_get_event_constraints,
+ * The event has neither a latency nor a data source, so neither is requested. On Granite Rapids and Meteor
+ * Lake, a requested weight would even rule out fixed counter 0 (rwc_get_event_constraints,
  * arch/x86/events/intel/core.c, Linux 6.12). The data address is available on processors that record it for
  * any precise event (Goldmont: manual 18.7.1.1). It is 0 for an instruction without a memory access.
  */
@@ -18,10 +18,10 @@
 
 /* A prime near ten million, which yields some hundred samples a second on a busy CPU. */
 #define INSTRUCTIONS_PERIOD 10000019
-/* The same for periods that must be multiples of 64: 64 times this number. */
+/* If periods must be multiples of 64, the period is 64 times this number, also near ten million. */
 #define INSTRUCTIONS_STEPS 156253
 
-/* glc_limit_period() and bdw_limit_period() (arch/x86/events/intel/core.c, Linux 6.12). */
+/* The minimum in glc_limit_period() and bdw_limit_period() (arch/x86/events/intel/core.c, Linux 6.12). */
 #define SMALLEST_PERIOD 128
 
 /* Returns true if pebsd would run other events at the same time. */
@@ -35,8 +35,8 @@ static bool has_company(const struct planner *planner)
  * Returns false if the core has no PEBS as far as the tree shows. It certainly has PEBS if events/mem-loads
  * exists (pebs_is_visible, arch/x86/events/intel/core.c) or if caps/max_precise says so. But caps/max_precise
  * may read 0 on an idle machine. A model that has load latency (format/ldlat) but lacks the event has no
- * PEBS. For other models in the table, only opening shows it. Other models that are not in the table count as
- * having none.
+ * PEBS. For other models in the table, only opening an event shows whether they have PEBS. Models that are
+ * not in the table count as having none.
  */
 static bool may_have_pebs(const struct planner *planner, const struct pmu_core *core)
 {

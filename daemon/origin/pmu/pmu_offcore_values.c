@@ -17,7 +17,10 @@
 #define DEMAND_DATA_READ (1ULL << 0)
 #define ANY_RESPONSE     (1ULL << 16)
 
-/* Bits 31 to 34: none, not needed, missed, hit without forwarding. Bits 35 and 36: forwarded, modified. */
+/*
+ * Bits 31 to 34: none, not needed, missed, hit without forwarding. Bits 35 to 37: forwarded, modified, not
+ * DRAM.
+ */
 #define NOT_FORWARDED (0xfULL << 31)
 #define ANY_OF_MEMORY (0x3fULL << 31)
 #define ANY_SNOOP     (0x7fULL << 31)

@@ -37,8 +37,8 @@ static bool has_latency(const struct pmu_core *core, const struct pmu_opening *o
 }
 
 /*
- * Both events run only on counter 3. If they were pinned, the first one would hold the counter for good, and
- * the other would be in error. Without pinning, the kernel multiplexes them.
+ * Loads and stores can run only on counter 3. If both were pinned, the first one would hold the counter for
+ * good, and the other would be in error. Without pinning, the kernel multiplexes them.
  */
 static int take_turns(const struct planner *planner, const struct pmu_core *core, struct pmu_opening *stores)
 {
