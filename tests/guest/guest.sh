@@ -63,12 +63,14 @@ output=$guest/$series
 #   clearing pages, tests of cryptography, random numbers from jitter, certificates of modules, and names of trace events
 #   and TCP's BPF functions.
 # serial-getty would wait for a device that only udev can announce. Nobody logs in at tty1. Files that the timers would
-#   clean disappear with the guest.
+#   clean disappear with the guest. systemd starts ldconfig.service if it takes /usr for newer than /etc, but the small
+#   root has no ldconfig.
 words="console=ttyS0 panic=-1 oops=panic mitigations=off transparent_hugepage=never"
 words+=" nokaslr norandmaps random.trust_cpu=off"
 words+=" init_on_alloc=0 cryptomgr.notests initcall_blacklist=jent_mod_init,crypto_kdf108_init,init_encrypted"
 words+=",load_system_certificate_list,trace_eval_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
+words+=" systemd.mask=ldconfig.service"
 # The tests read the duration of a soak from the kernel's command line.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
