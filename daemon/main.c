@@ -134,7 +134,7 @@ static int run(const struct options *options, struct config *config)
 		(void)log_error(0, "%s", message);
 	else
 		(void)log_error(r, "cannot continue");
-	/* The unit is not restarted for an error that a restart cannot cure. Its status then says why. */
+	/* After an error that a restart cannot cure, the unit is not restarted, and its status says why. */
 	(void)sd_notifyf(false, "STATUS=%s\nERRNO=%d", message ? message : strerror(-r), -r);
 	return (int)failure.code;
 }

@@ -14,7 +14,7 @@
 #include "engine/engine_offcore.h"
 #include "state/state.h"
 
-/* The longest window: as long as the entry of a removed cgroup is kept. */
+/* The longest window. The entries of removed cgroups are kept for the same time. */
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*
@@ -44,8 +44,8 @@ struct engine {
 	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;            /* of the last collection; NULL: not built yet */
-	struct snapshot *summary;        /* likewise */
-	struct snapshot *windowed;       /* the last one that was requested */
+	struct snapshot *summary;        /* of the last collection; NULL: not built yet */
+	struct snapshot *windowed;       /* the last one that was requested; NULL: none */
 	u64 births_without_slot;         /* at the start of the last adoption */
 	u64 without_slot;                /* cgroups that found no free slot in the last adoption */
 	struct no_slot no_slot;          /* the cgroups of `without_slot` that may be exported */
@@ -70,8 +70,8 @@ static inline u64 engine_clock_ns(void)
 
 /*
  * Restores the counters that another process saved, if any. Returns 0 or -ENOMEM; -EBADMSG: the saved state
- * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. Then the counters can
- * only be freed.
+ * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. After an error the
+ * caller must free the counters.
  */
 int engine_go_on(struct engine *engine, bool same_kernel);
 

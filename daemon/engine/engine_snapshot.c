@@ -57,7 +57,10 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 		readings[event] = reading_difference(&engine->now[event], &before);
 	}
 	engine->windowed = snapshot_free(engine->windowed);
-	/* Both windows have the same collections. A span of 1 selects at least the last one. */
+	/*
+	 * `sums` and the off-core counts must cover the same collections. 0 would select the whole time, and
+	 * a span of 1 selects the last collection.
+	 */
 	return snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
 }
 

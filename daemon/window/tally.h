@@ -13,9 +13,9 @@
 struct tally {
 	u64 samples;
 	u64 weight;            /* sum of periods */
-	double weight_squared; /* sum of their squares; exact if all samples of a collection have one period */
+	double weight_squared; /* sum of squared periods; exact if all samples of a collection have one period */
 	u64 latency_sum;       /* cycles */
-	u64 latency_samples;   /* samples in the histogram */
+	u64 latency_samples; /* samples in the histogram */
 	u32 sources[SOURCE_SLOTS];
 	u32 hitm;
 	u32 tlb_walk;

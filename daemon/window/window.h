@@ -68,10 +68,10 @@ typedef int (*window_callback)(u32 entry, unsigned event, const struct figures *
 
 /*
  * Sums up the last `span_ns`: takes whole collections, newest first, until they cover it, and at least the
- * last one. Calls back once for each entry and event with a difference among them, by ascending entry, then
- * event. It needs some bytes of memory for each difference. The callback must not change the window. Returns
- * 0, the callback's return value, -ENOMEM, or -ENODATA if the window has no collection. On success sets
- * *ret_span, before the first callback.
+ * last one. Calls back once for each pair of entry and event that has a difference in these collections, by
+ * ascending entry, then event. It needs some bytes of memory for each difference. The callback must not
+ * change the window. Returns 0, the callback's return value, -ENOMEM, or -ENODATA if the window has no
+ * collection. On success sets *ret_span, before the first callback.
  */
 int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
 		struct window_span *ret_span);

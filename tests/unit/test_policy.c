@@ -845,7 +845,7 @@ Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 	cr_expect(alert.estimate.known);
 	cr_expect_eq(alert.estimate.value, 0);
 
-	/* With such a long period, a few samples that did not come stand for many accesses. */
+	/* With a period this long, the few samples that the upper bound allows stand for many accesses. */
 	policy_set_period(fixture.policy, 0, 1000);
 	alert = the_alert(&fixture, "idle", "/a");
 	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
@@ -904,7 +904,7 @@ Test(policy, alerts_of_what_is_left_out_end_as_ignored)
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
 
-	/* When the cgroup is no longer left out, it begins again. */
+	/* When the cgroup is no longer left out, its alert begins again. */
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	fixture_free(&fixture);

@@ -356,7 +356,7 @@ Test(symbols_socket, more_than_it_runs_at_once_are_turned_away)
 	child_kill(&more);
 }
 
-/* The bytes of a client are read only by a process that can be replaced, by no other part of the unit. */
+/* The bytes of a client are read only by a process that can be replaced, and by no other part of the unit. */
 Test(symbols_socket, nonsense_costs_its_sender_the_connection_alone)
 {
 	struct child child = CHILD_NONE;

@@ -29,7 +29,7 @@ struct replay_recording {
 	struct replay_event_map events; /* one entry for each event of `data` */
 	struct replay_machine machine;
 	struct replay_queue queue;
-	u64 samples;          /* accepted or in the queue */
+	u64 samples;          /* number of samples that are accepted or in the queue */
 	bool real_time_known; /* as in struct perf_data_events */
 	s64 real_time_offset;
 	struct replay_left_out left_out;
@@ -182,7 +182,10 @@ static int keep_message(struct replay *replay, const struct replay_recording *re
 	return error;
 }
 
-/* Returns an error of the names' functions. Sets the message if the recording is the cause. */
+/*
+ * Returns `r`, the error of a function for names. If the recording is the cause, sets the message and returns
+ * -EBADMSG.
+ */
 static int explain_names(struct replay *replay, const struct replay_recording *recording, int r)
 {
 	if (r != -E2BIG)

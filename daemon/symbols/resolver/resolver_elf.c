@@ -137,7 +137,7 @@ static void read_sections(struct elf_file *file)
 	names = names_of(file->elf, index);
 	if (!names)
 		return;
-	/* libdw searches for the end of each section's name again. */
+	/* libdw will search each section's name for its end, in the rest of the name table. */
 	if (elf_getshdrnum(file->elf, &n) < 0 || (n && names->d_size > NAMES_WORK_MAX / n))
 		file->debug_bytes = UINT64_MAX;
 	n = 0;
@@ -296,7 +296,7 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, u64 addr
 	return NULL;
 }
 
-/* Ranks names of the same address: people know it best by the name with the highest rank. */
+/* Ranks the names of one address. The name with the highest rank is the one that people know best. */
 static u32 rank_of(const char *name, const GElf_Sym *symbol)
 {
 	size_t underscores = strspn(name, "_");
@@ -438,7 +438,7 @@ int elf_file_symbols(const struct elf_file *file, enum symbol_kind kind, struct 
 	size_t tables = 0;
 	int r = file->elf ? sections_of(file->elf, &sections) : -ENODATA;
 
-	/* A file has at most one symbol table of each kind. */
+	/* A file has at most one table of each of the two types. */
 	for (size_t i = 0; r == 0 && i < ELF_SECTIONS_MAX && tables < 2; i++) {
 		GElf_Shdr header;
 
