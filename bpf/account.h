@@ -51,7 +51,7 @@ static inline int account_filtered(const struct sample *sample, u8 operations)
 }
 
 #ifdef __bpf__
-/* Filled before the programs are loaded. */
+/* The loader fills these tables before it loads the programs. */
 const volatile struct decode_tables decode_tables = {};
 
 static inline __attribute__((always_inline)) u32 account_source(u64 value)

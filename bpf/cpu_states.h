@@ -16,7 +16,7 @@
 
 const volatile u32 cpu_count = 1; /* number of CPUs with an entry; the inject program has one more */
 
-/* Sized at load. */
+/* The loader sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

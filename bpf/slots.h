@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot table: which slot a cgroup has, and where the records of a slot are.
+ * The slot table: the slot of each cgroup, and the records of each slot. The NMI path only looks up.
  *
- * The NMI path only looks up. A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in
- * it), or when the daemon's walk at start adopts it. A slot is freed in two steps: it is retired (removed
- * from the index), then free. Both tracepoints run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux 6.1 to
- * 6.18). The daemon's requests may run concurrently, so the index decides: it refuses a second entry.
+ * A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in it), or when a walk of the
+ * daemon adopts it: at the start, and after slots were missing. A slot is freed in two steps: it is retired
+ * (removed from the index), then free. Both tracepoints run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux
+ * 6.1 to 6.18). The daemon's requests may run concurrently, so the index decides: it refuses a second entry.
  */
 #ifndef PEBSD_SLOTS_H
 #define PEBSD_SLOTS_H
@@ -22,8 +22,8 @@
 #include "pebsd/records.h"
 
 /*
- * Settings, fixed at load. They are volatile in every use; otherwise the compiler would assume that they keep
- * the values below.
+ * Settings, fixed at load. Every use must read them as volatile: otherwise the compiler would assume that
+ * they keep the values below.
  */
 const volatile u32 block_log2 = 0; /* a slot's block: the slot's number shifted right by this */
 const volatile u32 block_mask = 0; /* a slot's number within its block: the slot's number masked by this */
@@ -96,7 +96,7 @@ static __always_inline u32 slot_in_block(u32 slot)
 
 /*
  * The marks of records.h: a row for each event and stripe, one for the owners, and one for each CPU that
- * counts off-core responses. Sized at load.
+ * counts off-core responses. The loader sets the size.
  */
 struct marks_line {
 	u8 marks[MARKS_LINE];

@@ -71,7 +71,7 @@ static int load_config(const struct options *options, struct config **ret)
 	return EXIT_DONE;
 }
 
-/* The probe does not depend on the configuration: if that has mistakes, the probe uses the defaults. */
+/* Uses the configuration, but its defaults if it has mistakes, so that a mistake does not prevent a probe. */
 static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};

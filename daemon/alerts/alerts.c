@@ -18,7 +18,7 @@
 
 /* Each cgroup directory is read once within this many collections. */
 #define PREFERENCE_COLLECTIONS 60
-/* The most directories of pending alerts that are read again at each collection. */
+/* Maximum number of directories of pending alerts that are read again at each collection. */
 #define PREFERENCE_PENDING_MAX 64
 
 struct alerts {

@@ -70,7 +70,7 @@ struct engine_settings {
 	 * engine. NULL: nothing is saved.
 	 */
 	struct state *state;
-	/* already open, owned by the engine after engine_open(); NULL: the engine opens one */
+	/* already open: engine_open() takes ownership; NULL: the engine opens one */
 	struct kernel *kernel;
 	/* see engine_set_hot(); applies from the start; may be NULL */
 	bool (*hot)(const char *path, void *userdata);

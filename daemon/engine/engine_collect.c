@@ -55,7 +55,10 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 			r, "cannot add this collection to the windows, so all windows start again empty");
 }
 
-/* A missing point in a trend loses no counts either. -ENOSPC is not logged: trends are bounded that way. */
+/*
+ * A missing point in a trend loses no counts either. -ENOSPC is not logged: it is normal when the memory
+ * limit of trends is reached.
+ */
 static void fill_trend(struct engine *engine)
 {
 	const struct difference *list;

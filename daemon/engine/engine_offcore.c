@@ -8,7 +8,10 @@
 #include "kernel/kernel_offcore.h"
 #include "window/window.h"
 
-/* A cgroup's difference takes about 60 bytes a collection: enough for a hundred busy cgroups for ten minutes. */
+/*
+ * A cgroup's difference takes about 60 bytes a collection, so this is enough for 100 busy cgroups for ten
+ * minutes.
+ */
 #define OFFCORE_WINDOW_BYTES ((size_t)8 << 20)
 
 struct engine_offcore {

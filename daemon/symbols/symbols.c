@@ -327,7 +327,10 @@ static bool receive(struct symbols *symbols)
 		if (n < 0 && errno == EAGAIN)
 			return true;
 		if (n <= 0) {
-			/* The symbolizer has ended or is about to. Its pidfd tells how. */
+			/*
+			 * The symbolizer has ended or is about to end. Stop reading. If it is a child, its
+			 * pidfd tells how it ended.
+			 */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 			if (symbols->child.pidfd < 0)
 				symbols_link_fail(symbols,
@@ -432,10 +435,10 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 }
 
 /*
- * The symbolizer is nice, so on busy CPUs it is late through no fault of its own. It gets an extension while
- * it wants to run and has had less than half of the time on a CPU. It also gets one while it reads the
- * kernel's symbols, which it does for the first kernel address. That takes long on a slow machine, and a new
- * symbolizer would have to start over.
+ * The symbolizer has a low CPU priority, so on busy CPUs it is late through no fault of its own. Its time
+ * limit is extended while it wants to run and has had less than half of the time on a CPU. The limit is also
+ * extended while it reads the kernel's symbols, which it does for the first kernel address: that takes long
+ * on a slow machine, and a new symbolizer would have to start over.
  */
 static bool prolong(struct symbols *symbols)
 {

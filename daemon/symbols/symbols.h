@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds names for addresses by asking a separate process, the symbolizer (symbols_worker.h). That is the unit
- * pebsd-symbols if it is installed (symbols_socket.h), otherwise a child of pebsd.
+ * Finds names for addresses by asking a separate process, the symbolizer (symbols_worker.h). If the unit
+ * pebsd-symbols is installed, it provides the symbolizer (symbols_socket.h). Otherwise the symbolizer is a
+ * child of pebsd.
  *
  * The symbolizer starts when it is first needed and ends after SYMBOLS_IDLE_S without requests. Its memory
  * and time are bounded, and a child has fewer privileges than pebsd. No function here waits: the event loop

@@ -16,8 +16,8 @@
 #define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
 
 /*
- * Upper bound of a record's size: numbers of 64 bits, the number of pairs, the sum of squares, an index and
- * value per pair.
+ * Upper bound of a record's size: the numbers of tally_pack() as varints, the sum of squares, and for each
+ * pair an index and a value.
  */
 #define TALLY_RECORD_MAX ((size_t)6 * VARINT_MAX + sizeof(double) + (size_t)TALLY_COUNTERS * 7)
 

@@ -32,7 +32,7 @@ struct traffic {
 		u32 bin;
 		/* sum of periods (number, if they are unknown) of samples of shared levels, per second */
 		double traffic;
-	} * points; /* ascending by entry, then bin; traffic is 0 for missing ones */
+	} * points; /* ascending by entry, then bin; a missing point means no traffic */
 };
 
 /* Returns 0 or -ENOMEM; -ENODATA if the window has no collection. Free with traffic_free(). */

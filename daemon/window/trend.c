@@ -13,7 +13,7 @@
 #define MANTISSA_ONE  (1ULL << MANTISSA_BITS)
 #define COUNT_MAX     ((u64)(2 * MANTISSA_ONE - 1) << 30)
 
-#define COLUMNS_FIRST 64 /* columns that a new page gets */
+#define COLUMNS_FIRST 64 /* columns of a page's first allocation */
 
 struct point {
 	u16 samples;

@@ -32,7 +32,7 @@ struct window {
 	int error;               /* of the open collection */
 	u64 last_ns;             /* start of the next collection */
 	struct timespec last;    /* the same in CLOCK_REALTIME */
-	struct timespec now;     /* becomes `last` at the end */
+	struct timespec now;     /* CLOCK_REALTIME at the end of the open collection */
 };
 
 int window_new(size_t max_bytes, u64 max_ns, u64 start_ns, const struct timespec *start, struct window **ret)

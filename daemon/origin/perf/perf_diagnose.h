@@ -16,7 +16,7 @@
 char *perf_diagnose_open(int error, const struct pmu_opening *opening, int cpu,
 			 const struct perf_facts *facts);
 
-/* The same for attaching a BPF program to the opened event. */
+/* Same as perf_diagnose_open(), for attaching a BPF program to the opened event. */
 char *perf_diagnose_attach(int error, const struct pmu_opening *opening, int cpu,
 			   const struct perf_facts *facts);
 

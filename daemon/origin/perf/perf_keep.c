@@ -10,7 +10,7 @@
 
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
-/* The layout in the handover. handover_flip() writes the copies. */
+/* The layout of a set in the handover. handover_flip() writes the copies. */
 struct set_part {
 	u32 current;
 	u32 reserved;

@@ -15,7 +15,7 @@ struct kept_place {
 	u64 ids[OFFCORE_KINDS];     /* PERF_EVENT_IOC_ID */
 };
 
-/* The layout in the handover. */
+/* The layout of a CPU's counters in the handover. */
 struct place_part {
 	u32 current;
 	u32 reserved;

@@ -376,7 +376,7 @@ static int take_sample(struct replay *replay, struct replay_recording *recording
 static int take_record(struct replay *replay, struct replay_recording *recording,
 		       const struct replay_target *target, const struct perf_data_record *record)
 {
-	/* perf sorts by time only if all records have one. */
+	/* perf sorts by time only if all records have a time. */
 	bool timed = record->timed && perf_data_events(recording->data)->timed;
 	struct replay_item item = {.time = record->time};
 	int r = 0;
@@ -516,7 +516,7 @@ static bool records_memory_data(const struct perf_data_events *events)
 	return false;
 }
 
-/* Sets the message for recordings without an event that counts, with the reason of the first one. */
+/* Sets the message for recordings without an event that counts, with the reason of the first recording. */
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];

@@ -352,7 +352,7 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 	int r;
 
 	ret->region = SYMBOL_KERNEL;
-	/* Modules and BPF programs may have been loaded since. */
+	/* Modules and BPF programs may have been loaded since kallsyms was read. */
 	if (!symbol && (!resolver->kernel_read || now_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
 		r = read_kernel(resolver);
 		if (r < 0)

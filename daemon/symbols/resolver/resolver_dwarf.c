@@ -280,8 +280,8 @@ u64 dwarf_file_bytes(const struct dwarf_file *dwarf)
 }
 
 /*
- * Moves to the next sibling. It must come after the current one: otherwise a malformed file could cause an
- * endless loop.
+ * Moves to the next sibling, which must come after the current one in the file: otherwise a malformed file
+ * could cause an endless loop.
  */
 static bool next_sibling(Dwarf_Die *die)
 {

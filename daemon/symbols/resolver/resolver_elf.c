@@ -114,7 +114,10 @@ static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data
 		file->line_string_section = elf_ndxscn(section);
 	if (strcmp(name, ".debug_line") == 0)
 		file->line_section = elf_ndxscn(section);
-	/* The old form .zdebug_ has its size inside. It has not been written since 2015. */
+	/*
+	 * The old compressed form .zdebug_ has its size inside, and has not been written since 2015. Count it
+	 * as too large.
+	 */
 	if (name[1] == 'z')
 		file->debug_bytes = UINT64_MAX;
 	size = header.sh_size;
@@ -357,7 +360,9 @@ static bool is_of_kind(const GElf_Sym *symbol, const char *name, enum symbol_kin
 		return (type == STT_OBJECT || type == STT_COMMON) && symbol->st_size;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return true;
-	/* Labels in assembly. Mapping symbols such as "$x" only tell code from data. */
+	/*
+	 * Labels in assembly count, too. Mapping symbols such as "$x" do not: they only tell code from data.
+	 */
 	return type == STT_NOTYPE && section && section->code && name[0] != '$' && name[0] != '.';
 }
 
@@ -494,8 +499,8 @@ void elf_symbols_done(struct elf_symbols *symbols)
 }
 
 /*
- * Nested functions, as in assembly, are rare. If a file has more overlaps than this, addresses in them have
- * no name.
+ * Number of symbols that are checked before an address. An address after more nested functions has no name.
+ * Nested functions, as in assembly, are rare.
  */
 #define LOOK_BACK 64
 

@@ -63,8 +63,8 @@ DEFINE_CLEANUP(struct elf_file *, elf_file_free)
 void elf_file_forget(struct elf_file *file);
 
 /*
- * Returns the name of another file. It points into this file's data and is checked to end there. NULL: none.
- * .gnu_debuglink names the file's debug information, which has this CRC-32.
+ * Returns the name in .gnu_debuglink: the file with this file's debug information, which has this CRC-32. The
+ * name points into this file's data and is checked to end there. NULL: none.
  */
 const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
 /*

@@ -104,7 +104,10 @@ static bool is_file_of(const struct mapped_file *file, const struct maps_line *l
 	       file->deleted == line->deleted && strcmp(file->path, line->path) == 0;
 }
 
-/* Mappings of the same file are close together, with few others in between. */
+/*
+ * Number of previous mappings in which the file of a line is searched: mappings of the same file are close
+ * together.
+ */
 #define LOOK_BACK 8
 
 static struct mapped_file *file_before(const struct maps *maps, const struct maps_line *line)

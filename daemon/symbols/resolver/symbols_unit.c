@@ -86,7 +86,7 @@ static void close_connection(struct client *client)
 	client->connection = -1;
 }
 
-/* The client has gone or gave up waiting. Its symbolizer may hang in a file. */
+/* The client has gone or gave up waiting. Its symbolizer may hang while it reads a file, so kill it. */
 static int on_hangup(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct client *client = userdata;
