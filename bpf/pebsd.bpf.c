@@ -26,12 +26,12 @@ struct {
  * One program per event: its number is a constant, so the verifier drops code for fields that the event does
  * not measure, and the program of one event can be replaced alone. Only programs of events in use are loaded.
  */
-#define PERF_EVENT_DOOR(number)                                                          \
-	SEC("perf_event")                                                                \
-	int event_##number(struct bpf_perf_event_data *context)                          \
-	{                                                                                \
-		account_hardware(context, number);                                       \
-		return 0; /* 0: no record in a ring, no signal (kernel/events/core.c) */ \
+#define PERF_EVENT_DOOR(number)                                                      \
+	SEC("perf_event")                                                            \
+	int event_##number(struct bpf_perf_event_data *context)                      \
+	{                                                                            \
+		account_hardware(context, number);                                   \
+		return 0; /* no record to a ring, no signal: kernel/events/core.c */ \
 	}
 
 PERF_EVENT_DOOR(0)

@@ -46,8 +46,8 @@ struct raw_sample {
 };
 
 /*
- * Bytes of perf_sample_data that are copied, up to the last field that is read. On Linux 6.1 it is one cache
- * line.
+ * Maximum bytes of perf_sample_data that are copied. The copy ends with the last field that is read, on Linux
+ * 6.1 after one cache line.
  */
 #define READ_AT_ONCE 192
 

@@ -41,8 +41,8 @@ struct loss_record losses[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) 
 /*
  * Free slots: first the never used ones, in order from 1, then a stack of returned ones, linked by
  * `next_free`. The head of the stack is a slot number below a tag that changes with each push and pop.
- * Without the tag, a slot that was taken and returned in between would look unchanged (ABA). Not a BPF queue:
- * Linux 6.1 does not let a syscall program use one.
+ * Without the tag, a slot that was taken and returned in between would look unchanged (ABA). The stack is not
+ * a BPF queue, because Linux 6.1 does not let a syscall program use one.
  */
 u32 slots_used = 0;
 u64 free_head = 0;
@@ -162,7 +162,7 @@ static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
 
-/* Readers rely on the state: when they see it, they also see everything written before it. */
+/* Readers that see the state also see everything that was written before it. */
 static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32 state)
 {
 	__sync_lock_test_and_set(&owner->state, state);

@@ -34,7 +34,7 @@ struct engine_settings {
 	bool hardware;    /* load the perf_event programs */
 	bool counts_kept; /* `count` and `count_cpus` continue the counts of the previous process */
 	bool same_kernel; /* `kernel` has the maps that `state` describes */
-	const struct stripes *stripes; /* see kernel_settings; they outlive the engine */
+	const struct stripes *stripes; /* see kernel_settings; must outlive the engine */
 	size_t top;
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
@@ -254,8 +254,8 @@ void engine_adopted(struct engine *engine, u64 without_slot);
 
 /*
  * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it
- * added, and once that it can add no more. Returns the number of slots added. A failure is logged, returns 0,
- * and is tried again after ENGINE_GROW_PAUSE_NS.
+ * added, and once that it can add no more. Returns the number of slots added. After a failure, which is
+ * logged once in a row, returns 0 and does not try again for ENGINE_GROW_PAUSE_NS.
  */
 #define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
 u32 engine_grow(struct engine *engine, u64 missing);

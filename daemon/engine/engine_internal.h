@@ -18,9 +18,9 @@
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*
- * Memory of the window with few busy cgroups; busy ones add to it. Ten minutes of many busy cgroups need far
- * more. Then older collections are merged (window.h), and with thousands of cgroups the window reaches less
- * far back (tests/bench/window_reach).
+ * Memory of the window with few busy cgroups. More busy cgroups add to this. Ten minutes of many busy cgroups
+ * need far more. Older collections are then merged (window.h), and with thousands of cgroups the window
+ * reaches less far back (tests/bench/window_reach).
  */
 #define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
 

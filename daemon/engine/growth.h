@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Decides when slots are added, and how many, and their default memory limit. Pure functions. */
+/* Decides when and how many slots are added, and the default memory limit of the maps. Pure functions. */
 #ifndef PEBSD_GROWTH_H
 #define PEBSD_GROWTH_H
 

@@ -445,7 +445,7 @@ static bool prolong(struct symbols *symbols)
 	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
 	bool of_kernel = is_of_kernel(first ? first->entry : NULL);
 	u64 before_ns = symbols->cpu_ns;
-	/* The service manager is starting the unit, which may take any time. */
+	/* The service manager is starting the unit, and it is not known how long that takes. */
 	bool starts = !symbols->ready && symbols->child.pidfd < 0;
 
 	if (symbols->prolonged == PROLONGED_MAX ||
@@ -632,7 +632,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	if (symbols->cache) {
 		const struct symbols_asked *asked;
 
-		/* Dropped entries belong to the queue only. This frees them. */
+		/* Dropped entries belong to the queue only. An answer frees them. */
 		while ((asked = symbols_queue_first(&symbols->queue))) {
 			if (asked->entry)
 				symbols_cache_answer(symbols->cache, asked->entry, NULL, 1);

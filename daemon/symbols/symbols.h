@@ -62,9 +62,11 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
 /*
  * Returns the answer for an address, or NULL if it is not known yet. In that case the query is sent, once
  * however often it is repeated. `symbols` owns the result, which is valid until control returns to the event
- * loop. An answer SYMBOL_UNKNOWN is queried again on demand after a second, and then each time after twice
- * the previous delay, up to 1024 s. If the symbolizer repeatedly fails on a process, or cannot be started,
- * the result is SYMBOL_UNKNOWN at once.
+ * loop.
+ *
+ * An answer SYMBOL_UNKNOWN is queried again on demand after a second, and then each time after twice the
+ * previous delay, up to 1024 s. If the symbolizer repeatedly fails on a process, or cannot be started, the
+ * result is SYMBOL_UNKNOWN at once.
  */
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query);
 

@@ -23,8 +23,8 @@
 
 /*
  * Format, as varints: samples, latency samples, weight, latency sum; then twice the number of pairs, plus 1
- * if the sum of squares follows, because it is not that of equal weights. Then for each nonzero counter a
- * byte with the number of counters skipped since the previous one, and its value as a varint.
+ * if the sum of squares follows. It follows unless it is that of equal weights. Then for each nonzero counter
+ * a byte with the number of counters skipped since the previous one, and its value as a varint.
  */
 
 _Static_assert(offsetof(struct tally, latency) + sizeof(((struct tally *)0)->latency) ==
@@ -333,7 +333,7 @@ struct sliding {
 	int error;
 	u32 serial; /* number of the collection that began last */
 	struct numbers changed;
-	size_t room; /* in both lists of numbers */
+	size_t room; /* capacity of both lists of numbers */
 };
 
 int sliding_new(const struct sliding_settings *settings, u64 start_ns, struct sliding **ret)
@@ -379,7 +379,7 @@ static size_t pane_size(const struct pane *pane)
 	return sizeof(*pane) + pane->size + pane->n_marks * sizeof(struct mark);
 }
 
-/* Sets a mark for the `nth` record of a pane if it is a multiple of MARK_EACH. */
+/* Sets a mark for the `nth` record of a pane if `nth` is a multiple of MARK_EACH. */
 static void set_mark(struct mark *marks, size_t nth, u32 number, size_t place)
 {
 	if (nth % MARK_EACH == 0)

@@ -31,7 +31,9 @@ struct sliding_time {
 
 struct sliding;
 
-/* Called before a subject's record leaves the window and is subtracted. `time` is that of its pane. */
+/*
+ * Called before a subject's record leaves the window and is subtracted. `time` is that of the record's pane.
+ */
 typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
 				const struct sliding_time *time);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic and latency in time bins, from a window: the samples of each cgroup that the memory levels served
- * which cgroups share (the L3 and everything beyond it), and the latency of one cgroup's loads. Pure.
+ * Traffic and latency in time bins, from a window. The traffic of a cgroup is its samples from memory levels
+ * that cgroups share (the L3 and everything beyond it). The latency is that of one cgroup's loads. Pure.
  *
  * Hits in a fill buffer are not included: another load or a prefetcher requested the line, and the level that
  * served this request, the L2 or memory, is not known.

@@ -55,7 +55,7 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 struct trend_bin {
 	bool covered;   /* a collection ended in the bin */
 	double samples; /* of all entries that were added */
-	double latency; /* cycles: sum over the samples that have one, with the precision of the stored mean */
+	double latency; /* cycles: sum over the samples with a latency, with the precision of the stored mean */
 	double latency_samples;
 };
 

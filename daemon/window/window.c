@@ -83,7 +83,9 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
-/* Frees the capacity beyond its data. */
+/*
+ * Frees the capacity of a collection beyond its data. Returns the collection, whose address may have changed.
+ */
 static struct collection *shrunk(struct collection *collection)
 {
 	struct collection *smaller = realloc(collection, sizeof(*collection) + collection->size);

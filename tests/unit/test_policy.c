@@ -705,7 +705,7 @@ Test(policy, churn_gives_everything_back)
 }
 
 /*
- * Returns the most that a policy holds when its windows may take `max_bytes`, with 500 cgroups and three
+ * Returns the maximum memory of a policy whose windows may take `max_bytes`, with 500 cgroups and three
  * rules.
  */
 static size_t most_held(size_t max_bytes)

@@ -174,7 +174,10 @@ static ssize_t hears(struct child *ret)
 	return n;
 }
 
-/* Connects as user `uid`. Returns 0 if a request is answered, 1 if the connection is closed, or 2 if it is refused. */
+/*
+ * Connects as user `uid`. Returns 0 if a request is answered, 1 if the connection is closed, or 2 if it is
+ * refused.
+ */
 static int asks_as(uid_t uid)
 {
 	pid_t pid = fork();

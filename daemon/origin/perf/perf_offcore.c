@@ -306,9 +306,9 @@ void offcore_collect(const struct offcore_set *set)
 }
 
 /*
- * Returns true if the kernel detached the events from their CPU, which it does not undo when the CPU returns
- * (__perf_event_exit_context() in kernel/events/core.c). Detached events are recognized by their enabled
- * time, which otherwise goes on.
+ * Returns true if the kernel detached the events from their CPU. The kernel does not attach them again when
+ * the CPU comes back (__perf_event_exit_context() in kernel/events/core.c). Their enabled time then no longer
+ * increases.
  */
 static bool detached(const struct offcore_set *set, struct offcore_place *place)
 {

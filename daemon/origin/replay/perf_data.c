@@ -38,7 +38,7 @@ struct perf_data_head {
 #define SECTION_SIZE     16
 
 /*
- * Limits of the memory that a hostile header can make pebsd read: the attributes and ids before the data of a
+ * Limits of the data that a hostile header can make pebsd read: the attributes and ids before the data of a
  * file, and one section after the data.
  */
 #define HEAD_MAX    (16U << 20)

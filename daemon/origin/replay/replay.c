@@ -304,7 +304,7 @@ static int enter(struct replay *replay, struct replay_recording *recording,
 	return replay_queue_put(&recording->queue, item);
 }
 
-/* Returns true if the sample counts. If not, adds it to those left out. */
+/* Returns true if the sample counts. If not, counts it as left out. */
 static bool select_sample(const struct replay *replay, struct replay_recording *recording,
 			  const struct perf_data_record *record, struct sample *ret)
 {

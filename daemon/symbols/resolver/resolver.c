@@ -15,7 +15,7 @@
 
 /*
  * Reading a process with very many mappings takes long, and all other requests wait meanwhile. At most
- * 1/READ_PART of the time is spent on reading one process, whatever the requests.
+ * 1/READ_PART of the time is spent on reading one process, however many requests need it.
  */
 #define READ_PART 50
 

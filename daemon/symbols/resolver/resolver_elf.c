@@ -140,7 +140,9 @@ static void read_sections(struct elf_file *file)
 	names = names_of(file->elf, index);
 	if (!names)
 		return;
-	/* libdw will search each section's name for its end, in the rest of the name table. */
+	/*
+	 * libdw will search each section's name for its end, in the rest of the name table: limit this work.
+	 */
 	if (elf_getshdrnum(file->elf, &n) < 0 || (n && names->d_size > NAMES_WORK_MAX / n))
 		file->debug_bytes = UINT64_MAX;
 	n = 0;
@@ -443,7 +445,7 @@ int elf_file_symbols(const struct elf_file *file, enum symbol_kind kind, struct 
 	size_t tables = 0;
 	int r = file->elf ? sections_of(file->elf, &sections) : -ENODATA;
 
-	/* A file has at most one table of each of the two types. */
+	/* A file has at most one table of each of these two types. */
 	for (size_t i = 0; r == 0 && i < ELF_SECTIONS_MAX && tables < 2; i++) {
 		GElf_Shdr header;
 

@@ -227,7 +227,10 @@ static int read_symbols(struct module *module, enum symbol_kind kind, struct elf
 	return r == -ENOMEM ? r : 0;
 }
 
-/* From elfutils/debuginfod.h. The library is loaded if it is installed, as libdw does. */
+/*
+ * The types of functions in elfutils/debuginfod.h. Like libdw, pebsd loads the library only if it is
+ * installed.
+ */
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 typedef void end_function(void *client);

@@ -34,8 +34,8 @@ struct symbols_unit_settings {
 };
 
 /*
- * Serves until the unit is idle. A client that closes its connection has its symbolizer killed. Returns an
- * exit code.
+ * Serves until the unit is idle. If a client closes its connection, its symbolizer is killed. Returns an exit
+ * code.
  */
 int symbols_unit(const struct symbols_unit_settings *settings);
 
