@@ -75,7 +75,7 @@ static inline u32 account_result(u64 value)
 }
 #endif
 
-/* 0 decodes to "unknown" everywhere, as a missing value does. */
+/* Returns 0 for a missing data source: 0 decodes to "unknown" everywhere. */
 static inline __attribute__((always_inline)) u64 account_data_source(const struct sample *sample)
 {
 	return sample->fields & SAMPLE_DATA_SOURCE ? sample->data_source : 0;

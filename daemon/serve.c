@@ -317,7 +317,10 @@ static int open_detail(struct server *server)
 	return r < 0 ? log_error(r, "cannot prepare zooms and hot tables") : 0;
 }
 
-/* Cgroups of a recording or of the model do not belong to this host. */
+/*
+ * Prepares the lookup of container names, except for cgroups of a recording or of the model: they are not on
+ * this host.
+ */
 static int open_containers(struct server *server)
 {
 	struct snapshot *head = engine_head(sampling_engine(server->sampling));

@@ -42,7 +42,7 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 	u64 since_ns, span_ns;
 	int r;
 
-	/* A longer window than the maximum covers everything that is stored. */
+	/* Limit the window to the maximum, because nothing older is stored. */
 	if (seconds > (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC)
 		seconds = (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC;
 	span_ns = (u64)(seconds * (double)NSEC_PER_SEC);

@@ -708,7 +708,10 @@ static int compare_numbers(const void *a, const void *b)
 	return *left < *right ? -1 : *left > *right;
 }
 
-/* Numbers are put in about the same order at each collection, so the list is often sorted already. */
+/*
+ * Sorts the numbers of the open pane. Collections put them in about the same order, so they are often sorted
+ * already.
+ */
 static void sort_open(struct sliding *sliding)
 {
 	const u32 *list = sliding->in_pane.list;

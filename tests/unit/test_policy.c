@@ -117,7 +117,7 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 	fixture_free(&fixture);
 }
 
-/* The policy reads the list at each use. Therefore the list may change in between. */
+/* The list of cgroups without a slot may change between two calls of the policy. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
@@ -171,7 +171,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	fixture_free(&fixture);
 }
 
-/* Matching takes long if the list is long, and GetStatus and GetRules ask often. */
+/* A match takes long if the list is long, and GetStatus and GetRules ask often, so matches are kept. */
 Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};

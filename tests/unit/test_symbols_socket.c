@@ -271,7 +271,7 @@ Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 			_exit(3);
 		fd = listen_there();
 		(void)!write(tell[1], "x", 1);
-		/* Two connections come: that of this test and that of the symbols. Neither sends anything. */
+		/* Accept two connections, of this test and of the symbols. Neither may send anything. */
 		for (int i = 0; i < 2; i++)
 			if ((asked = accept(fd, NULL, NULL)) < 0 || recv(asked, &byte, 1, 0) != 0)
 				_exit(4);

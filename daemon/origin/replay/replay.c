@@ -404,7 +404,7 @@ static int take_record(struct replay *replay, struct replay_recording *recording
 		item.parent_tid = record->fork.parent_tid;
 		break;
 	case PERF_DATA_CGROUP:
-		/* A name that is not a path could be confused with a name made by the replay. */
+		/* Ignore a name that is not a path: it could be confused with a name made by the replay. */
 		if (!record->cgroup.length || record->cgroup.path[0] != '/')
 			return 0;
 		if (record->cgroup.length >= PATH_MAX)

@@ -298,7 +298,10 @@ static size_t clear(struct maps *maps, u64 start, u64 end)
 	return first;
 }
 
-/* perf's names for memory without a file. [heap], [stack] and others are named as in /proc/PID/maps. */
+/*
+ * Returns whether the path means memory without a file, as perf names it. For [heap], [stack] and others,
+ * perf uses the names of /proc/PID/maps.
+ */
 static bool is_anonymous(const char *path)
 {
 	return strcmp(path, "//anon") == 0 || path[0] == 0;
