@@ -51,7 +51,7 @@ static inline int account_filtered(const struct sample *sample, u8 operations)
 }
 
 #ifdef __bpf__
-/* Filled before the programs are loaded. */
+/* The loader fills these tables before it loads the programs. */
 const volatile struct decode_tables decode_tables = {};
 
 static inline __attribute__((always_inline)) u32 account_source(u64 value)
@@ -75,7 +75,7 @@ static inline u32 account_result(u64 value)
 }
 #endif
 
-/* 0 decodes to "unknown" everywhere, as a missing value does. */
+/* Returns 0 for a missing data source: 0 decodes to "unknown" everywhere. */
 static inline __attribute__((always_inline)) u64 account_data_source(const struct sample *sample)
 {
 	return sample->fields & SAMPLE_DATA_SOURCE ? sample->data_source : 0;
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) u32 account_above(u32 a, u32 b)
 
 /*
  * Returns histogram_fine_index() and histogram_octave_index(). The bit length of a number is the bit length
- * of its uppermost nibble that is not 0, looked up in one word, plus four for each nibble below.
+ * of its highest nibble that is not 0, which a table in one word gives, plus four for each nibble below.
  */
 static inline __attribute__((always_inline)) struct account_buckets account_buckets(u32 cycles)
 {
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) struct account_buckets account_buck
 	nibbles = 4 * (account_above(below, 0xf) + account_above(below, 0xff) + account_above(below, 0xfff) +
 		       account_above(below, 0xffff));
 	octave = nibbles + (u32)(0x4444444433332210ULL >> (below >> nibbles) * 4 & 0xf);
-	/* Up to 16 cycles each value has its own bucket; above, there are 8 buckets an octave. */
+	/* From 1 to 16 cycles each value has its own bucket. Above, there are 8 buckets per octave. */
 	shift = octave - 1 - HISTOGRAM_SUB_LOG2;
 	shift &= (shift >> 31) - 1;
 	return (struct account_buckets){.fine = shift * 8 + (below >> shift), .octave = octave};
@@ -122,8 +122,8 @@ static inline u64 account_weight(const struct sample *sample)
 }
 
 /*
- * Adds the counter of one access flag. Few samples have any flag, so both functions below return first if the
- * data source has none of DATA_SOURCE_FLAG_BITS.
+ * Counts one access flag. Few samples have any flag, so both functions below return before they test the
+ * flags if the data source has none of DATA_SOURCE_FLAG_BITS.
  */
 #define ACCOUNT_FLAG(name, ...)              \
 	if (data_source_##name(data_source)) \

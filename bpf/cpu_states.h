@@ -14,9 +14,9 @@
 
 #include "slots.h"
 
-const volatile u32 cpu_count = 1; /* entries of the CPUs; one more is for the inject program */
+const volatile u32 cpu_count = 1; /* number of CPUs with an entry; the inject program has one more */
 
-/* Sized at load. */
+/* The loader sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -48,9 +48,10 @@ static __always_inline void cpu_read_before(struct cpu_state *state)
 }
 
 /*
- * The slot of a cgroup. The last slot is used again if the cgroup is the same and no slot was retired since;
- * otherwise the index is looked up. The epoch is read before the index (see `index_epoch`). A missing slot is
- * not remembered, because birth and adoption of a cgroup do not change the epoch.
+ * Returns the slot of a cgroup. If the last sample of this CPU was of the same cgroup, and no slot was
+ * retired after it, the slot is the same. Otherwise the slot is looked up in the index. The epoch is read
+ * before the index (see `index_epoch`). A missing slot is not remembered, because birth and adoption of a
+ * cgroup do not change the epoch.
  */
 static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
 {
@@ -70,8 +71,8 @@ static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
 }
 
 /*
- * Index of a record in the block of its slot. The order is event, stripe, slot: a reader of many slots reads
- * memory in order.
+ * Returns the index of a record in the block of its slot. Records are ordered by event, then stripe, then
+ * slot, so that a reader of many slots reads memory in order.
  */
 static __always_inline u32 cpu_record(const struct cpu_state *state,
 				      const volatile struct event_settings *event, u32 slot)
@@ -91,7 +92,7 @@ static __always_inline u64 cpu_run_begins(struct cpu_state *state)
 	return ++state->runs & state->timed_mask ? 0 : bpf_ktime_get_ns();
 }
 
-/* Reads the clock twice, to measure the cost of reading it and to subtract that cost. */
+/* Reads the clock twice, to measure and subtract the cost of one reading. */
 static __always_inline void cpu_run_ends(struct cpu_state *state, u64 begun)
 {
 	u64 ended, again;

@@ -36,8 +36,9 @@ volatile u8 hot_choices[SLOTS_MAX] = {};
 u64 hot_made = 0;
 
 /*
- * The sets of the tables of a choice: event, then CPU, then as in struct hot_table. Sized at load. clang 14
- * does not describe the structure of a map inside a map, so the value has a size and no type.
+ * The sets of the tables of a choice, ordered by event, then CPU, then as in struct hot_table. The loader
+ * sets the size. clang 14 does not describe the structure of a map inside a map, so the value has a size and
+ * no type.
  */
 struct hot_sets_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -47,7 +48,10 @@ struct hot_sets_map {
 	__uint(value_size, sizeof(struct hot_set));
 };
 
-/* Indexed by choice. Empty at load, when its size is set. */
+/*
+ * The key is the number of a choice (hot_choices). The loader sets the size. The first use of a choice adds
+ * its tables.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -61,7 +65,7 @@ struct {
  *
  * The function is always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs a third as
  * much as the whole function. It counts the code address and the cache line in a loop, so that both run the
- * same instructions, because at a PMI no cache holds any of them yet.
+ * same instructions: at a PMI these instructions are in no cache yet.
  */
 static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 line, u64 weight, u64 origin)
 {

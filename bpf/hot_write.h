@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writing to a hot table (pebsd/hot.h): plain C, for BPF on the NMI path and for tests. The work is bounded
- * and needs no lock, because a table has one writer. If a counter gets another item while it is read, the
- * reader notices the change of `item` or `turn`.
+ * Writes to a hot table (pebsd/hot.h), in plain C, for BPF on the NMI path and for tests. The work is bounded
+ * and needs no lock, because a table has one writer. If a counter gets another item during a read, the reader
+ * notices the change of `item` or `turn`.
  */
 #ifndef PEBSD_BPF_HOT_WRITE_H
 #define PEBSD_BPF_HOT_WRITE_H

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slice of the kernel's types that pebsd reads, for CO-RE. Names and shapes are the kernel's, and libbpf
- * fixes up the offsets at load from its BTF. Only members that are read stand here. Checked against Linux
- * 6.1, 6.12 and 6.18. libbpf ignores a suffix that begins with ___. It avoids conflicts with definitions of
- * UAPI headers and older kernels.
+ * The part of the kernel's types that pebsd reads, for CO-RE. Names and shapes are the kernel's. libbpf
+ * corrects the offsets at load, from the kernel's BTF. Only the members that pebsd reads are declared.
+ * Checked against Linux 6.1, 6.12 and 6.18.
+ *
+ * libbpf ignores the part of a type's name that begins with ___. Such a suffix avoids conflicts with the
+ * definitions of UAPI headers and of older kernels.
  */
 #ifndef PEBSD_KERNEL_TYPES_H
 #define PEBSD_KERNEL_TYPES_H
@@ -33,7 +35,7 @@ struct perf_sample_data {
 	union perf_mem_data_src___slice data_src;
 };
 
-/* The real type behind a perf_event program's context (include/linux/bpf_perf_event.h). */
+/* The kernel's own type for the context of a perf_event program (include/linux/bpf_perf_event.h). */
 struct bpf_perf_event_data_kern {
 	void *regs;
 	struct perf_sample_data *data;

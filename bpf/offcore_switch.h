@@ -45,8 +45,8 @@ SLOT_BLOCKS(offcore_block, offcore_record);
 
 /*
  * Reads counter `number` and adds the increase since its last reading. If this reading or the last one
- * failed, the increase is unknown: the cgroup's share is lost and counted as an error. `fresh`: the counter
- * is new, so no last reading could have failed.
+ * failed, the increase is unknown: it is not added, and the cgroup's errors are incremented. `fresh`: the
+ * counter is new, so there was no last reading that could have failed.
  */
 static __always_inline void offcore_read(u32 cpu, u32 number, u32 fresh, struct offcore_cpu *state,
 					 struct offcore_record *record)

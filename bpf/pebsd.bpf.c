@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The doors: the BPF programs through which samples and cgroups enter. sample_path.h has the path of a sample.
- */
+/* The BPF programs that receive samples and cgroups. sample_path.h has the path of a sample. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -52,9 +50,9 @@ PERF_EVENT_DOOR(11)
 _Static_assert(EVENTS_MAX == 12, "a door for each event");
 
 /*
- * Counts the runs of the program `empty`, which measures the cost of a sample without the work of pebsd. The
- * calibration of the interrupt attaches the program to an event of one thread only. It needs the count to
- * know when a sample came.
+ * Counts the runs of the program `empty`, which does nothing else. The calibration of the interrupt attaches
+ * it to an event of one thread, to measure the cost of a sample without the work of pebsd. An increase shows
+ * the calibration that a sample came.
  */
 u64 empty_runs = 0;
 
@@ -67,7 +65,7 @@ int empty(void *context)
 }
 
 /*
- * Counts into the stripe of the CPU that this runs on. The program does not leave that CPU
+ * Counts a sample into the stripe of the present CPU. The program does not leave this CPU
  * (bpf_prog_test_run_syscall(), net/bpf/test_run.c). It counts atomically, because a PMI may interrupt it.
  */
 static long inject_one(u32 index, void *unused)
@@ -110,10 +108,10 @@ int inject(struct inject_request *request)
 }
 
 /*
- * The tracepoints also fire for v1 hierarchies, whose ids are separate; only the default hierarchy counts.
- * Fields are read with BPF_CORE_READ instead of followed as trusted pointers. Since Linux 6.4 the verifier
- * searches all of the kernel's types for names at each such step (kernel/bpf/btf.c,
- * btf_nested_type_is_trusted()), and each step would add a millisecond to the start.
+ * The tracepoints also fire for v1 hierarchies, which have ids of their own. Only the default hierarchy
+ * counts. Fields are read with BPF_CORE_READ instead of followed as trusted pointers. Since Linux 6.4 the
+ * verifier searches all of the kernel's types for names when a program follows such a pointer
+ * (kernel/bpf/btf.c, btf_nested_type_is_trusted()), which would add a millisecond to the start each time.
  */
 static __always_inline int in_default_hierarchy(struct cgroup *cgroup)
 {
@@ -146,7 +144,10 @@ int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 	node = BPF_CORE_READ(cgroup, kn);
 	slot = slot_take(BPF_CORE_READ(node, id), parent_id_of(node), &owner);
 	slots_tell_short();
-	/* Another instance of this program was first: both are attached while one replaces the other. */
+	/*
+	 * Another instance of this program has given the cgroup a slot: two are attached while one replaces
+	 * the other.
+	 */
 	if (slot == -EEXIST)
 		return 0;
 	__sync_fetch_and_add(&slot_counters.births, 1);
@@ -225,9 +226,9 @@ int BPF_PROG(offcore_switched, u64 preempt, struct task_struct *prev, struct tas
 }
 
 /*
- * Charges the cgroup that runs now. Attached to nothing: at a collection the daemon has each CPU run it
- * (BPF_PROG_TEST_RUN with BPF_F_TEST_RUN_ON_CPU). That is one interrupt, with the interrupted task as
- * `current`, and it does not hold a guard (net/bpf/test_run.c, bpf_prog_test_run_raw_tp(), Linux 6.1).
+ * Charges the cgroup that runs now. The program is not attached: at a collection the daemon makes each CPU
+ * run it (BPF_PROG_TEST_RUN with BPF_F_TEST_RUN_ON_CPU). A run is one interrupt, has the interrupted task as
+ * `current`, and does not hold a guard (net/bpf/test_run.c, bpf_prog_test_run_raw_tp(), Linux 6.1).
  */
 SEC("raw_tp")
 int offcore_collect(void *context)

@@ -2,10 +2,11 @@
 /*
  * Converts a perf_event program's context to a struct sample.
  *
- * The UAPI context has neither weight nor data source. Both lie in the kernel's perf_sample_data behind it
- * (kernel/events/core.c, bpf_overflow_handler). If the kernel has bpf_cast_to_kern_ctx (6.2 and later), plain
- * typed loads read them; otherwise bpf_probe_read_kernel fetches them. libbpf resolves the symbol
- * bpf_cast_to_kern_ctx at load, and the verifier drops the branch that does not run.
+ * The UAPI context has neither weight nor data source. Both are in struct perf_sample_data, to which the
+ * kernel's own type of the context points (kernel/events/core.c, bpf_overflow_handler). If the kernel has
+ * bpf_cast_to_kern_ctx (6.2 and later), plain typed loads read them; otherwise bpf_probe_read_kernel fetches
+ * them. libbpf resolves the symbol bpf_cast_to_kern_ctx at load, and the verifier drops the branch that does
+ * not run.
  *
  * With BEFORE_6_2 the code does not even name that symbol. If the kernel's own types lack a symbol, libbpf
  * searches those of all modules, and listing modules takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID,
@@ -45,8 +46,8 @@ struct raw_sample {
 };
 
 /*
- * Bytes of perf_sample_data that are copied, up to the last field that is read. On Linux 6.1 it is one cache
- * line.
+ * Maximum bytes of perf_sample_data that are copied. The copy ends with the last field that is read, on Linux
+ * 6.1 after one cache line.
  */
 #define READ_AT_ONCE 192
 
@@ -55,7 +56,7 @@ static __always_inline u32 field_end(u32 offset, u32 end)
 	return offset + sizeof(u64) > end ? offset + (u32)sizeof(u64) : end;
 }
 
-/* Fetches all fields in one call, because the call itself is most of the cost of bpf_probe_read_kernel. */
+/* Fetches all fields in one call of bpf_probe_read_kernel: most of its cost is the call itself. */
 static __always_inline void probe_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
 {
 	struct bpf_perf_event_data_kern *kernel = (struct bpf_perf_event_data_kern *)context;
@@ -116,8 +117,8 @@ static __always_inline u64 read_address(struct bpf_perf_event_data *context)
 }
 
 /*
- * bpf_get_current_cgroup_id() (kernel/bpf/helpers.c, Linux 6.1 to 7.3) without its calls. Programs on samples
- * already run within rcu_read_lock().
+ * Does what bpf_get_current_cgroup_id() does (kernel/bpf/helpers.c, Linux 6.1 to 7.3), but without function
+ * calls. The kernel runs programs on samples within rcu_read_lock().
  */
 static __always_inline u64 read_cgroup_id(void)
 {
@@ -127,7 +128,7 @@ static __always_inline u64 read_cgroup_id(void)
 }
 
 /*
- * Keeps the fields of a raw sample that were filled and that its event is known to measure. A latency of 0
+ * Keeps those fields of a raw sample that the driver filled and the event is known to measure. A latency of 0
  * means no latency: every access takes time, and drivers leave 0 if they have no value (a store, an IBS load
  * that hit L1).
  */

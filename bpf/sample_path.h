@@ -56,8 +56,8 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 }
 
 /*
- * Returns whether the event rejects the sample, and counts a rejected one. `state` is that of the CPU whose
- * stripe counts it; `atomic` as in account.h.
+ * Returns whether the event rejects the sample, and counts a rejected one in the stripe of the CPU of
+ * `state`. `atomic`: see account.h.
  */
 static __always_inline bool account_refused(const struct sample *sample, u16 number,
 					    const volatile struct event_settings *event,
@@ -102,13 +102,13 @@ static __always_inline void account(const struct sample *sample, u16 number,
 		if (record)
 			account_plain(record, sample, atomic);
 	}
-	/* The lookups cannot fail, but the verifier does not know. */
+	/* Sets the mark in any case: the lookups above cannot fail, but the verifier does not know that. */
 	slot_mark(cpu_marks(state, number), slot, atomic);
 }
 
 /*
- * Does nothing unless slots are chosen for hot tables. Call it before account(), or the verifier would check
- * this for every path through account().
+ * Does nothing unless slots are chosen for hot tables. Call this before account(): otherwise the verifier
+ * would check this function again for every path through account().
  */
 static __always_inline void account_hot(const struct sample *sample, u16 number,
 					const volatile struct event_settings *event,

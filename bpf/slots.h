@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot table: which slot a cgroup has, and where the records of a slot are.
+ * The slot table: the slot of each cgroup, and the records of each slot. The NMI path only looks up.
  *
- * The NMI path only looks up. A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in
- * it), or when the daemon's walk at start adopts it. A slot is freed in two steps: it is retired (removed
- * from the index), then free. Both tracepoints run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux 6.1 to
- * 6.18). The daemon's requests may run concurrently, so the index decides: it refuses a second entry.
+ * A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in it), or when a walk of the
+ * daemon adopts it: at the start, and after slots were missing. A slot is freed in two steps: it is retired
+ * (removed from the index), then free. Both tracepoints run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux
+ * 6.1 to 6.18). The daemon's requests may run concurrently, so the index decides: it refuses a second entry.
  */
 #ifndef PEBSD_SLOTS_H
 #define PEBSD_SLOTS_H
@@ -22,11 +22,11 @@
 #include "pebsd/records.h"
 
 /*
- * Settings, fixed at load. They are volatile in every use; otherwise the compiler would assume that they keep
- * the values below.
+ * Settings, fixed at load. Every use must read them as volatile: otherwise the compiler would assume that
+ * they keep the values below.
  */
-const volatile u32 block_log2 = 0; /* a slot's block is its number shifted right by this */
-const volatile u32 block_mask = 0; /* and its number in the block is its number masked by this */
+const volatile u32 block_log2 = 0; /* a slot's block: the slot's number shifted right by this */
+const volatile u32 block_mask = 0; /* a slot's number within its block: the slot's number masked by this */
 const volatile u32 block_slots = 1;
 const volatile u8 stripes_alone = 0;  /* each stripe has only one CPU that writes to it */
 const volatile u32 marks_event = 1;   /* lines of the marks of one event */
@@ -41,8 +41,8 @@ struct loss_record losses[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) 
 /*
  * Free slots: first the never used ones, in order from 1, then a stack of returned ones, linked by
  * `next_free`. The head of the stack is a slot number below a tag that changes with each push and pop.
- * Without the tag, a slot that was taken and returned in between would look unchanged (ABA). Not a BPF queue:
- * Linux 6.1 does not let a syscall program use one.
+ * Without the tag, a slot that was taken and returned in between would look unchanged (ABA). The stack is not
+ * a BPF queue, because Linux 6.1 does not let a syscall program use one.
  */
 u32 slots_used = 0;
 u64 free_head = 0;
@@ -61,7 +61,7 @@ struct {
 
 /*
  * The maps of each block, indexed by block number (records.h, enum slot_block_kind). The daemon creates the
- * maps of a block, with a size that is set at load, and enters them here. None is ever removed. The unused
+ * maps of a block, with a size that is set at load, and enters them here. A map is never removed. The unused
  * variable NAME_type puts the type of the record into the object's BTF (kernel/kept_layout.h).
  */
 #define SLOT_BLOCKS(name, record)                          \
@@ -96,7 +96,7 @@ static __always_inline u32 slot_in_block(u32 slot)
 
 /*
  * The marks of records.h: a row for each event and stripe, one for the owners, and one for each CPU that
- * counts off-core responses. Sized at load.
+ * counts off-core responses. The loader sets the size.
  */
 struct marks_line {
 	u8 marks[MARKS_LINE];
@@ -135,7 +135,7 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 
 /*
  * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees all
- * earlier writes. A reader that cleared the mark before them finds it set again.
+ * writes before the mark. If a reader cleared the mark before these writes, it finds the mark set again.
  *
  * `look`: the preceding write was an atomic operation. A mark that is already set then needs no store,
  * because the reader has still to clear it. Otherwise the mark is always stored, in program order.
@@ -162,7 +162,7 @@ static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
 
-/* Readers rely on the state: when they see it, they also see everything written before it. */
+/* Readers that see the state also see everything that was written before it. */
 static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32 state)
 {
 	__sync_lock_test_and_set(&owner->state, state);
@@ -170,8 +170,8 @@ static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32
 }
 
 /*
- * Attempts of a push or pop. At most two run at the same time: the birth of a cgroup, one at a time, and a
- * request of the daemon.
+ * Maximum number of attempts of a push or pop. At most two of them run at the same time: the births of
+ * cgroups, which come one at a time, and a request of the daemon.
  */
 #define FREE_TRIES 16
 
@@ -181,8 +181,8 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
 }
 
 /*
- * Called after a birth: if few slots are left, reports it to user space, which an interrupt (irq_work) wakes
- * up.
+ * Called after a birth. If few slots are left, reports it to user space: the message wakes the reader by an
+ * interrupt (irq_work).
  */
 static __always_inline void slots_tell_short(void)
 {
@@ -201,7 +201,10 @@ static __always_inline void slots_tell_short(void)
 /* Returns a free slot, now owned by the caller; SLOT_UNATTRIBUTED if there is none. */
 static __always_inline u32 slot_pop_one(void)
 {
-	/* `slots_used` never exceeds the last slot, because the number of the first added slot follows it. */
+	/*
+	 * `slots_used` must not exceed the number of the last slot: the numbers of added slots follow that
+	 * number.
+	 */
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u32 used = *(volatile u32 *)&slots_used;
 
@@ -321,7 +324,7 @@ static __always_inline int slot_retire(u32 slot, u32 generation)
 		return -ESTALE;
 	cgroup_id = owner->cgroup_id;
 	r = bpf_map_delete_elem(&slot_index, &cgroup_id);
-	/* -ENOENT: already done. If the bucket is busy, the caller tries again. */
+	/* -ENOENT: a previous attempt removed the entry. If the bucket was busy, the caller tries again. */
 	if (r && r != -ENOENT)
 		return (int)r;
 	__sync_fetch_and_add(&index_epoch, 1);

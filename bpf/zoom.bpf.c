@@ -18,7 +18,7 @@ const volatile u64 spacing_ns = 1;
 /* Mask of PERF_MEM_OP_*: the operations that zoom_selected accepts. */
 const volatile u8 operations = 0;
 
-/* Indexed by CPU; each entry is written by that CPU only. */
+/* The key is the CPU. Only this CPU writes its entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

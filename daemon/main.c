@@ -71,7 +71,7 @@ static int load_config(const struct options *options, struct config **ret)
 	return EXIT_DONE;
 }
 
-/* The probe does not depend on the configuration: if that has mistakes, the probe uses the defaults. */
+/* Uses the configuration, but its defaults if it has mistakes, so that a mistake does not prevent a probe. */
 static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
@@ -134,7 +134,7 @@ static int run(const struct options *options, struct config *config)
 		(void)log_error(0, "%s", message);
 	else
 		(void)log_error(r, "cannot continue");
-	/* The unit is not restarted for an error that a restart cannot cure. Its status then says why. */
+	/* After an error that a restart cannot cure, the unit is not restarted, and its status says why. */
 	(void)sd_notifyf(false, "STATUS=%s\nERRNO=%d", message ? message : strerror(-r), -r);
 	return (int)failure.code;
 }

@@ -17,9 +17,9 @@
 #include "sampling/sampling.h"
 
 /*
- * Collects once an interval until `ns` are over or a signal ends it. Either way, all samples so far are the
- * result. Samples that were expected and have not come when sampling has stopped are lost, however short the
- * run was.
+ * Collects once an interval until `ns` are over or a signal comes. In both cases, all samples so far are the
+ * result. After sampling has stopped, expected samples that have not come are lost, however short the run
+ * was.
  */
 static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 {

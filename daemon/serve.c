@@ -25,7 +25,10 @@ static void server_close(struct server *server)
 	server->alerts = alerts_free(server->alerts);
 	server->containers = containers_free(server->containers);
 	server->detail = detail_free(server->detail);
-	/* Free the control socket after the sampling: its clients get messages until sampling has ended. */
+	/*
+	 * Free the control socket after the sampling: the socket's clients get messages until sampling has
+	 * ended.
+	 */
 	sampling_free(server->sampling);
 	control_free(server->control);
 	tick_done(&server->tick);
@@ -135,7 +138,8 @@ static int on_step(sd_event_source *source, void *userdata)
 }
 
 /*
- * If an event keeps its old period, the configuration does, too. Another reload then tries the change again.
+ * If the period of an event could not be changed, the configuration also keeps the old one, so that another
+ * reload tries the change again.
  */
 static char *apply_periods(void *userdata, const struct config *running, struct config *loaded)
 {
@@ -192,7 +196,7 @@ static int reload(void *userdata, char ***ret_lines)
 	}
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
-	/* RELOADING=1 has replaced the status that was sent last. */
+	/* RELOADING=1 has replaced the status that was sent last, so send it again. */
 	free(TAKE_PTR(server->status));
 	notify_status(server);
 	return r;
@@ -313,7 +317,10 @@ static int open_detail(struct server *server)
 	return r < 0 ? log_error(r, "cannot prepare zooms and hot tables") : 0;
 }
 
-/* Cgroups of a recording or of the model do not belong to this host. */
+/*
+ * Prepares the lookup of container names, except for cgroups of a recording or of the model: they are not on
+ * this host.
+ */
 static int open_containers(struct server *server)
 {
 	struct snapshot *head = engine_head(sampling_engine(server->sampling));
@@ -492,8 +499,8 @@ int serve(const struct options *options, struct config *config, struct failure *
 	if (r < 0)
 		return r;
 	/*
-	 * Returns the memory that only the start needed: the kernel's types, the programs, the walk over the
-	 * cgroups.
+	 * Give back the memory that only the start needed: the kernel's types, the programs, the walk over
+	 * the cgroups.
 	 */
 	heap_trim();
 	log_info("serving: origin %s, control socket %s, endpoint %s",

@@ -18,7 +18,7 @@
 
 /* Each cgroup directory is read once within this many collections. */
 #define PREFERENCE_COLLECTIONS 60
-/* The most directories of pending alerts that are read again at each collection. */
+/* Maximum number of directories of pending alerts that are read again at each collection. */
 #define PREFERENCE_PENDING_MAX 64
 
 struct alerts {
@@ -33,7 +33,7 @@ struct alerts {
 	char *pending; /* the path that ask_pending() read last; NULL: none so far */
 	char *asked;   /* the path that ask_in_turn() read last; NULL: begin a round */
 	size_t judged; /* number of paths read in the last complete round */
-	size_t round;  /* number of paths read in this round */
+	size_t round;  /* number of paths read so far in this round */
 };
 
 /*
@@ -72,8 +72,8 @@ static int open_policy(struct alerts *alerts)
 }
 
 /*
- * Ends the alerts of a cgroup that was removed or excluded while no pebsd ran: no listener reports that any
- * more.
+ * Ends the alerts of a cgroup that was removed or excluded while no pebsd was running. No listener reports
+ * such a change later.
  */
 static void recall_end(struct alerts *alerts, const char *path)
 {
@@ -89,7 +89,7 @@ static void recall_end(struct alerts *alerts, const char *path)
 }
 
 /*
- * Restores the alerts of the previous process. Those whose rule is gone or changed end with the first
+ * Restores the alerts of the previous process. Alerts of removed or changed rules end with the first
  * collection.
  */
 static int recall(struct alerts *alerts)
@@ -171,7 +171,10 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 	r = act_new(&act, &alerts->act, ret_message);
 	if (r < 0)
 		return r;
-	/* Rules judge only the samples from here on, even if a previous process counted some before. */
+	/*
+	 * Rules judge only samples that are counted from now on. These readings may include counts of a
+	 * previous process.
+	 */
 	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
 		alerts->before[event] = engine_reading(settings->engine, event);
 	open_cgroups(alerts);
@@ -233,7 +236,7 @@ static void ask_directory(struct alerts *alerts, const char *path)
 
 /*
  * Reads the directories of pending alerts, so that a preference that was just written has an effect before
- * they fire. If there are more than PREFERENCE_PENDING_MAX, they take turns.
+ * the alert fires. If there are more than PREFERENCE_PENDING_MAX directories, they take turns.
  */
 static void ask_pending(struct alerts *alerts)
 {
@@ -283,7 +286,7 @@ static void ask_in_turn(struct alerts *alerts)
 	}
 }
 
-/* Passes the differences to the policy. Those of one entry follow one another in the list. */
+/* Passes the differences to the policy. Adjacent differences of the same entry are passed together. */
 static void put_differences(struct alerts *alerts)
 {
 	struct engine *engine = alerts->settings.engine;
@@ -300,8 +303,9 @@ static void put_differences(struct alerts *alerts)
 			continue;
 		policy_put(alerts->policy, entry->number, entry->path, &list[i], next - i);
 		/*
-		 * alerts_gone() was called before these samples. They may be the first samples of the path,
-		 * so the policy may have ignored that call.
+		 * The cgroup is gone, and alerts_gone() was called before these samples. They may be the
+		 * first samples of the path, so the policy may have ignored that call. Report the removal
+		 * again.
 		 */
 		if (!entry->living)
 			policy_gone(alerts->policy, entry->path);

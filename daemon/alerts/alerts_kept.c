@@ -123,7 +123,7 @@ static int read_alerts(struct alerts_kept *kept, const struct state_record *reco
 		if (r < 0)
 			return r;
 		kept->list.records[i].id = records[i].key;
-		/* Records are in the order of their keys. */
+		/* Records come in ascending order of their keys, so the last one has the highest key. */
 		kept->next_id = records[i].key + 1;
 	}
 	sort(&kept->list);
@@ -203,7 +203,10 @@ const struct policy_memory *alerts_kept_memories(const struct alerts_kept *kept,
 	return kept->memories;
 }
 
-/* Lists the present alerts. One whose path is too long for a record is not saved; a restart forgets it. */
+/*
+ * Lists the present alerts. An alert whose path is too long for a record is left out, so it does not survive
+ * a restart.
+ */
 static int make_list(const struct policy *policy, struct kept_list *ret)
 {
 	_cleanup_free_ struct policy_memory *memories = NULL;

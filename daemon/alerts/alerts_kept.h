@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Saves the alerts over a restart in the engine's state (state/state.h): pending ones with the time that the
- * breach has been proven, firing ones, and recently resolved ones.
+ * Saves the alerts over a restart in the engine's state (state/state.h): pending alerts, with the time for
+ * which their breach has been proven, firing alerts, and recently resolved alerts.
  *
  * Alerts are also in the file of act/alert_store.h. Both copies have the time of the tick that they describe.
- * The file is written only when an alert changes its state, before the actions. This copy is written at each
- * tick, after the actions. So it is usually the newer one, and the file is newer if the process ended between
- * the two. The newer one is restored (alerts_kept_is_newer()), so that no transition is reported twice.
+ * The file is written only when an alert changes its state, before the actions. The copy in the state is
+ * written at each tick, after the actions. So this copy is usually newer. The file is newer if the process
+ * ended between the two writes. The newer copy is restored (alerts_kept_is_newer()), so that no transition is
+ * reported twice.
  */
 #ifndef PEBSD_ALERTS_KEPT_H
 #define PEBSD_ALERTS_KEPT_H
@@ -26,7 +27,7 @@ int alerts_kept_new(struct state *state, u64 now_ns, struct alerts_kept **ret, c
 struct alerts_kept *alerts_kept_free(struct alerts_kept *kept);
 DEFINE_CLEANUP(struct alerts_kept *, alerts_kept_free)
 
-/* Returns whether there are restored alerts, and they are of a tick at or after `judged_ns`. */
+/* Returns whether there are restored alerts and they describe a tick at or after `judged_ns`. */
 bool alerts_kept_is_newer(const struct alerts_kept *kept, u64 judged_ns);
 
 /*

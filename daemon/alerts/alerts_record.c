@@ -10,7 +10,7 @@
 /* The last second of the year 9999, as in alert_store_json.c. */
 #define SECONDS_MAX 253402300799ULL
 
-/* The most bytes of a record without its strings. */
+/* Upper bound of a record's bytes without its strings. Most of the 16 numbers of a record take few bytes. */
 #define FIGURES_MAX (14UL * VARINT_MAX + 3 * sizeof(double))
 
 static void put_text(struct state_writer *writer, const char *text)

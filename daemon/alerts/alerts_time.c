@@ -20,7 +20,7 @@ struct sliding_time alerts_time(const struct reading *now, const struct reading 
 	time.expected = grown(now->expected, before->expected);
 	time.lost = grown(now->malformed, before->malformed) + grown(now->unexplained, before->unexplained);
 	paused_ns = grown(now->paused_ns, before->paused_ns) / (n_cpus ? n_cpus : 1);
-	/* The event was not open on any CPU, so no sample could come in all this time. */
+	/* If no CPU had the event enabled, no sample could come in all this time. */
 	time.blind_ns = time.enabled_ns == 0 ? elapsed_ns : paused_ns;
 	if (time.blind_ns > elapsed_ns)
 		time.blind_ns = elapsed_ns;

@@ -7,9 +7,9 @@
 
 /*
  * Moves the names whose turn is next to the front of the list, at most `max` and each once, and returns their
- * number. The turn begins after `last` (NULL: nobody had a turn yet), in the order of bytes, and the first
- * name follows the last one. `last` need not be in the list any more. The order of all other items changes,
- * too.
+ * number. Names take turns in byte order, from the first name after `last` on (NULL: nobody had a turn yet),
+ * and the first name follows the last name. `last` may be missing from the list. The order of all other items
+ * changes, too.
  */
 size_t round_robin(const char **names, size_t n, const char *last, size_t max);
 

@@ -86,8 +86,8 @@ static int open_kernel(struct engine *engine, const struct kernel_settings *kern
 }
 
 /*
- * Discards the state and starts again from zero. The last readings of the slots are unknown, so they cannot
- * be continued either: the kernel side is opened again.
+ * Discards the state and starts again from zero. The last readings of the slots are lost with it, so the
+ * counts in the slots cannot be continued either: the kernel side is opened again.
  */
 static int open_anew(struct engine *engine, const struct kernel_settings *kernel, bool same,
 		     char **ret_message)
@@ -233,9 +233,9 @@ int engine_reclaim(struct engine *engine, u64 *ret_again_ns)
 {
 	int r;
 
-	/* Reclaim may read slots, and snapshots read figures from the ledger. */
+	/* Reclaim may read slots into the ledger, and snapshots refer to figures of the ledger. */
 	engine_forget_snapshots(engine);
-	/* Clear the report first: a cgroup that needs a slot from now on reports it again. */
+	/* Clear the report before reclaiming: a cgroup that needs a slot after this reports it again. */
 	kernel_slots_told(engine->kernel);
 	r = collect_reclaim_now(engine->collect, engine_clock_ns(), ret_again_ns);
 	engine_save(engine);

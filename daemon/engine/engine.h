@@ -25,16 +25,16 @@ struct engine_settings {
 	const char *origin; /* "perf", "replay", "model"; a constant */
 	size_t n_events;
 	struct event events[EVENTS_MAX];
-	u32 slots;        /* at the start */
+	u32 slots;        /* number of slots at the start */
 	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are added */
 	bool memory_auto; /* see kernel_settings */
-	u32 offcore_cpus; /* see kernel_settings, as for the next member */
+	u32 offcore_cpus; /* this and `hot_max`: see kernel_settings */
 	u32 hot_max;
 	bool births;      /* follow the running kernel's cgroups */
 	bool hardware;    /* load the perf_event programs */
 	bool counts_kept; /* `count` and `count_cpus` continue the counts of the previous process */
 	bool same_kernel; /* `kernel` has the maps that `state` describes */
-	const struct stripes *stripes; /* see kernel_settings; they outlive the engine */
+	const struct stripes *stripes; /* see kernel_settings; must outlive the engine */
 	size_t top;
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
@@ -70,10 +70,12 @@ struct engine_settings {
 	 * engine. NULL: nothing is saved.
 	 */
 	struct state *state;
-	struct kernel *kernel; /* already open, owned by the engine from now on; NULL: it opens one */
-	bool (*hot)(const char *path, void *userdata); /* as engine_set_hot(), from the start; may be NULL */
+	/* already open: engine_open() takes ownership; NULL: the engine opens one */
+	struct kernel *kernel;
+	/* see engine_set_hot(); applies from the start; may be NULL */
+	bool (*hot)(const char *path, void *userdata);
 	struct collect_listener listener;
-	struct store *store;       /* as sampling_settings */
+	struct store *store;       /* see sampling_settings */
 	struct handover *handover; /* stores maps and links for the next process; NULL: none */
 	u64 measured;              /* see kernel_settings */
 };
@@ -93,7 +95,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
 /*
- * The state, for others who save records in it. They must have restored their records before the first
+ * The state, for other modules that save records in it. They must restore their records before the first
  * collection. NULL: nothing is saved.
  */
 struct state *engine_state(const struct engine *engine);
@@ -140,7 +142,7 @@ void engine_release_window(struct engine *engine);
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
 
-/* Memory limit of the window if `active` cgroups and events are active, in bytes. */
+/* Returns the memory limit of the window in bytes, if `active` pairs of cgroup and event are active. */
 size_t engine_window_bytes(double active);
 
 /* Time of the last collection (CLOCK_MONOTONIC), or when the engine was opened if there was none. */
@@ -187,8 +189,8 @@ const struct ledger_entry *engine_find(const struct engine *engine, const char *
 struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
 
 /*
- * The window of the last minutes. Its entries are the numbers of the ledger's entries. Owned by the engine,
- * changed by the next collection.
+ * The window of the last minutes. Its entries are the numbers of the ledger's entries. Owned by the engine.
+ * The next collection changes it.
  */
 const struct window *engine_window(const struct engine *engine);
 
@@ -200,7 +202,7 @@ const struct window *engine_window(const struct engine *engine);
  */
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns);
 
-/* Returns true if the path is chosen. Then `ret` says how. */
+/* Returns true if the path is chosen, and then sets `ret` to the choice. */
 bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret);
 
 /* The paths of chosen cgroups by index from 0; NULL after the last. Owned by the engine. */
@@ -242,7 +244,7 @@ bool engine_slots_missing(const struct engine *engine);
 /*
  * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and more than an
  * eighth of the slots is free now. Call engine_adopting() before the walk, engine_found_without_slot() for
- * each cgroup that finds no free slot, and engine_adopted() after the walk, with the number of these.
+ * each cgroup that finds no free slot, and engine_adopted() after the walk, with the number of such cgroups.
  * engine_found_without_slot() returns 0 or -ENOMEM.
  */
 bool engine_should_adopt(const struct engine *engine);
@@ -252,8 +254,8 @@ void engine_adopted(struct engine *engine, u64 without_slot);
 
 /*
  * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it
- * added, and once that it can add no more. Returns the number of slots added. A failure is logged, returns 0,
- * and is tried again after ENGINE_GROW_PAUSE_NS.
+ * added, and once that it can add no more. Returns the number of slots added. After a failure, which is
+ * logged once in a row, returns 0 and does not try again for ENGINE_GROW_PAUSE_NS.
  */
 #define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
 u32 engine_grow(struct engine *engine, u64 missing);

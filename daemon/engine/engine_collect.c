@@ -10,16 +10,17 @@
 
 /*
  * Memory of the window per active cgroup and event. Ten minutes of many busy cgroups need far more, so older
- * collections are merged (window.h), and with thousands of cgroups the window reaches less far back. With 20
- * samples a second in each and two events it reaches 458 s and more for 1,000 cgroups, and 15 to 34 s for 4,000
- * (tests/bench/window_reach). The number of active ones is a recent maximum, which decays with this half-life.
+ * collections are merged (window.h), and with thousands of cgroups the window reaches less far back. If each
+ * cgroup has 20 samples a second and two events, the window reaches 458 s and more for 1,000 cgroups, and 15
+ * to 34 s for 4,000 (tests/bench/window_reach). The number of active cgroups and events is a recent maximum,
+ * which decays with this half-life.
  */
 #define WINDOW_BYTES_A_ACTIVE      256 /* per cgroup and event */
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /*
- * Minimum number of removed cgroups whose figures stay separate as long as a window reaches; the limit is
- * twice the number of slots if that is more.
+ * At most this number of removed cgroups, or twice the number of slots if that is more, keep figures of their
+ * own for as long as a window reaches.
  */
 #define DEAD_MIN 1024
 
@@ -54,7 +55,10 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 			r, "cannot add this collection to the windows, so all windows start again empty");
 }
 
-/* A missing point in a trend loses no counts either. -ENOSPC is not logged: trends are bounded that way. */
+/*
+ * A missing point in a trend loses no counts either. -ENOSPC is not logged: it is normal when the memory
+ * limit of trends is reached.
+ */
 static void fill_trend(struct engine *engine)
 {
 	const struct difference *list;
@@ -108,7 +112,10 @@ struct series_inputs {
 	size_t n_unattributed;
 };
 
-/* Differences of one entry, or of one of its slots, come one after another. */
+/*
+ * Lists adjacent differences of the same entry as one input. An entry with several slots may have several
+ * inputs.
+ */
 static void list_sampled(const struct engine *engine, struct series_inputs *inputs)
 {
 	const struct difference *list;
@@ -259,7 +266,10 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	return r;
 }
 
-/* Folds entries of cgroups that were removed long ago, and others if there are too many. */
+/*
+ * Folds the entries of cgroups that were removed long ago. If too many entries of removed cgroups are left,
+ * also folds the oldest of them (ledger_fold()).
+ */
 static int fold(struct engine *engine)
 {
 	u64 before_ns = engine->collected_ns > ENGINE_WINDOW_NS ? engine->collected_ns - ENGINE_WINDOW_NS : 0;

@@ -10,18 +10,22 @@
 #include "engine/growth.h"
 
 /*
- * Maximum number of walks that find cgroups without a slot, each after slots were added for those of the
- * previous walk.
+ * Maximum number of walks in a row that give slots to cgroups without one. Slots are added before each
+ * further walk.
  */
 #define WALKS_MAX 8
 
 /*
- * Pause between walks that only find out which cgroups have no slot: they take at most a hundredth of the time.
+ * Minimum pause after a walk that only finds out which cgroups have no slot: at least 2 s, and at least 100
+ * times the duration of the walk, so that walks take at most 1% of the time.
  */
 #define WALK_PAUSE_LEAST_NS (2 * NSEC_PER_SEC)
 #define WALK_PAUSE_TIMES    100
 
-/* Some of the cgroups that found no slot at birth may be removed already; the next walk corrects this. */
+/*
+ * Returns at least the number of cgroups without a slot. Some of those that found no slot at birth may be
+ * removed already; the next walk corrects the number.
+ */
 static u64 missing(const struct engine *engine)
 {
 	return kernel_slot_counters(engine->kernel).births_without_slot - engine->births_without_slot +
@@ -139,7 +143,7 @@ void engine_adopting(struct engine *engine)
 	no_slot_clear(&engine->no_slot);
 }
 
-/* Paths that are not exported have no name under which they could be missed, so they are not stored. */
+/* A path that is not exported has no series that a user could miss, so the path is not stored. */
 int engine_found_without_slot(struct engine *engine, const char *path)
 {
 	return engine->settings.exported(path, engine->settings.userdata)
@@ -154,8 +158,8 @@ void engine_adopted(struct engine *engine, u64 without_slot)
 	engine->without_slot = without_slot;
 	no_slot_sort(&engine->no_slot);
 	/*
-	 * Read the clock only now, after the sort: the length of the pause then depends on the whole cost of
-	 * the walk.
+	 * Read the clock only after the sort: the length of the pause then depends on the whole cost of the
+	 * walk.
 	 */
 	now_ns = engine_clock_ns();
 	engine->walk_again_ns =

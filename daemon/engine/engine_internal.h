@@ -14,13 +14,13 @@
 #include "engine/engine_offcore.h"
 #include "state/state.h"
 
-/* The longest window: as long as the entry of a removed cgroup is kept. */
+/* The longest window. The entries of removed cgroups are kept for the same time. */
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*
- * Memory of the window with few busy cgroups; busy ones add to it. Ten minutes of many busy cgroups need far
- * more. Then older collections are merged (window.h), and with thousands of cgroups the window reaches less
- * far back (tests/bench/window_reach).
+ * Memory of the window with few busy cgroups. More busy cgroups add to this. Ten minutes of many busy cgroups
+ * need far more. Older collections are then merged (window.h), and with thousands of cgroups the window
+ * reaches less far back (tests/bench/window_reach).
  */
 #define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
 
@@ -40,12 +40,12 @@ struct engine {
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
 	struct figures *totals; /* of each event, since the start */
 	double active;          /* recent maximum of differences per collection */
-	u32 exports_as_of;      /* number of the present `exported` patterns */
+	u32 exports_as_of;      /* incremented when `exported` may return other values */
 	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;            /* of the last collection; NULL: not built yet */
-	struct snapshot *summary;        /* likewise */
-	struct snapshot *windowed;       /* the last one that was requested */
+	struct snapshot *summary;        /* of the last collection; NULL: not built yet */
+	struct snapshot *windowed;       /* the last one that was requested; NULL: none */
 	u64 births_without_slot;         /* at the start of the last adoption */
 	u64 without_slot;                /* cgroups that found no free slot in the last adoption */
 	struct no_slot no_slot;          /* the cgroups of `without_slot` that may be exported */
@@ -70,8 +70,8 @@ static inline u64 engine_clock_ns(void)
 
 /*
  * Restores the counters that another process saved, if any. Returns 0 or -ENOMEM; -EBADMSG: the saved state
- * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. Then the counters can
- * only be freed.
+ * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. After an error the
+ * caller must free the counters.
  */
 int engine_go_on(struct engine *engine, bool same_kernel);
 

@@ -8,15 +8,18 @@
 #include "kernel/kernel_offcore.h"
 #include "window/window.h"
 
-/* A cgroup's difference takes about 60 bytes a collection: enough for a hundred busy cgroups for ten minutes. */
+/*
+ * A cgroup's difference takes about 60 bytes a collection, so this is enough for 100 busy cgroups for ten
+ * minutes.
+ */
 #define OFFCORE_WINDOW_BYTES ((size_t)8 << 20)
 
 struct engine_offcore {
 	const struct kernel_offcore *kernel;
 	const struct ledger *ledger;
-	struct window *window; /* the rows in it are made by offcore_pack() */
+	struct window *window; /* holds rows made by offcore_pack() */
 	u64 entered_ns;
-	double spent_ns; /* by all CPUs, as of the last collection */
+	double spent_ns; /* time spent by all CPUs until the last collection */
 };
 
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
@@ -78,7 +81,7 @@ static void add_cpu(struct snapshot_offcore *sum, const struct offcore_cpu *stat
 		sum->pmus[pmu].errors[kind] += load(&state->errors[kind]);
 }
 
-/* The origin has already filled in the PMUs. */
+/* Sets the members about errors and cost. The origin has already set those about its PMUs. */
 static void tell_cost(struct engine_offcore *offcore, u64 now_ns, struct snapshot_offcore *ret)
 {
 	u64 timed = 0, timed_ns = 0;

@@ -10,8 +10,9 @@
 struct engine_offcore;
 
 /*
- * `kernel` and `ledger` outlive it; the other arguments are those of window_new(). Returns 0 or -ENOMEM. *ret
- * is NULL if off-core responses are not counted. Every function below accepts that NULL and does nothing.
+ * `kernel` and `ledger` must outlive the result; the other arguments are those of window_new(). Returns 0 or
+ * -ENOMEM. *ret is NULL if off-core responses are not counted. Every function below accepts that NULL and
+ * does nothing.
  */
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
 		       const struct timespec *start, struct engine_offcore **ret);

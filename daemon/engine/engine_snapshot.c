@@ -42,7 +42,7 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 	u64 since_ns, span_ns;
 	int r;
 
-	/* A longer window than the maximum covers everything that is stored. */
+	/* Limit the window to the maximum, because nothing older is stored. */
 	if (seconds > (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC)
 		seconds = (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC;
 	span_ns = (u64)(seconds * (double)NSEC_PER_SEC);
@@ -57,7 +57,10 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 		readings[event] = reading_difference(&engine->now[event], &before);
 	}
 	engine->windowed = snapshot_free(engine->windowed);
-	/* Both windows have the same collections. A span of 1 selects at least the last one. */
+	/*
+	 * `sums` and the off-core counts must cover the same collections. 0 would select the whole time, and
+	 * a span of 1 selects the last collection.
+	 */
 	return snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
 }
 

@@ -96,7 +96,9 @@ void engine_save(struct engine *engine)
 
 	if (!state)
 		return;
-	/* At the first collection, all owners have restored their records. */
+	/*
+	 * By the first collection, all owners have restored their records. Remove records without an owner.
+	 */
 	state_settle(state);
 	if (state_keeps(state)) {
 		save_head(engine);
@@ -227,7 +229,10 @@ static void add_entry(struct engine *engine, const struct ledger_entry *entry)
 		}
 }
 
-/* Early differences are already in the ledger. The next collection adds them to the totals. */
+/*
+ * Early differences are already in the ledger, but the next collection adds them to the totals. Subtract them
+ * here, so that they do not count twice.
+ */
 static int subtract_early(struct engine *engine)
 {
 	const struct difference *early;
@@ -276,7 +281,8 @@ int engine_go_on(struct engine *engine, bool same_kernel)
 	if (!state)
 		return 0;
 	/*
-	 * Another process may have created new maps and died before its first commit. Their slots began at zero.
+	 * Another process may have created new maps and died before its first commit. The slots of such maps
+	 * began at zero, so the saved readings do not apply to them.
 	 */
 	same_kernel = same_kernel && before && is_same_kernel(engine);
 	if (before)

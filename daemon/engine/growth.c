@@ -11,8 +11,8 @@
 u32 growth_wanted(u32 slots, u32 free, u64 missing)
 {
 	/*
-	 * Some of the missing cgroups may be removed already. One that still has no slot is counted again
-	 * next time.
+	 * Plan for at most `slots` missing cgroups, because some of them may be removed already. A cgroup
+	 * that still has no slot is counted again next time.
 	 */
 	u64 needed = (u64)slots - 1 - free + MIN(missing, slots);
 	u64 wanted = 1 + needed + needed / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The judgement of the collections that /healthz reports. Pure function. */
+/* Judges for /healthz whether collections run as they should. Pure function. */
 #ifndef PEBSD_HEALTH_H
 #define PEBSD_HEALTH_H
 

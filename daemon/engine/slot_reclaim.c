@@ -15,8 +15,9 @@ bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
 }
 
 /*
- * Reclaims slots, and runs again when the next slot can be reclaimed. While all slots belong to living
- * cgroups, it does not run for each birth: the births of that time are handled together later.
+ * Reclaims slots, and schedules the next reclaim for the time at which the next slot can be reclaimed. While
+ * all slots belong to living cgroups, births do not cause one reclaim each: births within
+ * COLLECT_SHORT_GRACE_NS are handled together at the end of that time.
  */
 static int make_room(struct slot_reclaim *reclaim, bool told)
 {
@@ -79,7 +80,7 @@ int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclai
 
 void slot_reclaim_done(struct slot_reclaim *reclaim)
 {
-	/* Release it before the descriptor that it watches is closed. */
+	/* Release this event source before the descriptor that it watches is closed. */
 	reclaim->short_of = sd_event_source_unref(reclaim->short_of);
 	reclaim->again = sd_event_source_unref(reclaim->again);
 }

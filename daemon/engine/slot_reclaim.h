@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Provides slots for cgroups that are born faster than collections run. The kernel side reports that free
- * slots run short, and the slots of removed cgroups are then reclaimed at once. While there have been enough
- * slots for a while, nothing wakes up.
+ * slots run short, and the slots of removed cgroups are then reclaimed at once. If slots have not been short
+ * for a while, nothing wakes pebsd up.
  */
 #ifndef PEBSD_SLOT_RECLAIM_H
 #define PEBSD_SLOT_RECLAIM_H
@@ -20,10 +20,13 @@ struct slot_reclaim {
 	bool under_way; /* some slots are not free yet: `again` continues with them */
 };
 
-/* After enough slots were free for this time, only collections reclaim slots again. */
+/*
+ * If slots have not been short for this time, no further reclaim is scheduled: only collections reclaim
+ * slots.
+ */
 #define SLOT_RECLAIM_CALM_NS NSEC_PER_SEC
 
-/* Returns true if the reclaim of slots continues (`again_ns` as of engine_reclaim()). Pure. */
+/* Returns true if a further reclaim must be scheduled (`again_ns`: see engine_reclaim()). Pure. */
 bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns);
 
 /* `event` and `engine` outlive `ret`, which must not move until slot_reclaim_done(). Returns 0 or -errno. */

@@ -13,14 +13,14 @@
 /* A collection may be late by this much to share a wakeup with others. */
 #define TICK_ACCURACY_US 1000
 
-/* Minimum time between two collections, as a part of the interval. */
+/* At least 1/LEAST_PART of the interval lies between two collections. */
 #define LEAST_PART 4
 
-/* A busy machine may delay a collection by some seconds, but not by ten. */
+/* Limits for an overdue collection: a busy machine may delay one by some seconds, but not by ten. */
 #define OVERDUE_INTERVALS 3
 #define OVERDUE_LEAST_US  10000000ULL
 
-/* Part of the watchdog's time, as sd_watchdog_enabled(3) advises. */
+/* The watchdog is notified after 1/WATCHDOG_PART of its time, as sd_watchdog_enabled(3) advises. */
 #define WATCHDOG_PART 2
 
 #define USEC_PER_SEC 1000000ULL
@@ -29,7 +29,7 @@ static u64 now_us(void)
 {
 	struct timespec now;
 
-	/* sd_event_now() would return a time before the collection. */
+	/* sd_event_now() would return the start of the loop iteration, which is before the collection. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (u64)now.tv_sec * USEC_PER_SEC + (u64)now.tv_nsec / NSEC_PER_USEC;
 }

@@ -50,8 +50,9 @@ struct symbols {
 };
 
 /*
- * Controls the symbolizer's lifetime. It is started when a request is to be sent, has a time limit for each
- * request, and is killed if it is late, misbehaves or is idle. The query that it failed on is not sent again.
+ * Controls the symbolizer's lifetime. The symbolizer is started when a request is to be sent, has a time
+ * limit for each request, and is killed if it is late, misbehaves or is idle. A query on which the symbolizer
+ * failed is not sent again.
  */
 
 /*
@@ -94,8 +95,8 @@ static bool symbols_link_runs(const struct symbols *symbols)
 }
 
 /*
- * The symbolizer runs, or was killed and has not ended. pebsd is not responsible for the unit's process once
- * the socket is closed.
+ * The symbolizer runs, or was killed and has not ended. The unit's symbolizer counts only while the socket is
+ * open, because the unit ends it.
  */
 static bool exists(const struct symbols *symbols)
 {
@@ -152,7 +153,7 @@ static bool is_of_kernel(const struct symbols_entry *entry)
 	return entry && SYMBOL_IS_KERNEL(entry->query.address);
 }
 
-/* Called once for each late query. */
+/* Call this once for each late query. */
 static void note_late(struct symbols *symbols, bool of_kernel)
 {
 	u64 now = symbols_link_now_ns(symbols);
@@ -252,8 +253,8 @@ static void symbols_link_fail(struct symbols *symbols, const char *what)
 #define KERNEL_ALIGNED (64ULL << 10)
 
 /*
- * If the address of _text is hidden, the answer has the offset in the function instead. The start of a
- * function is aligned like _text only by chance.
+ * If the address of _text is hidden, the answer has the offset in the function instead of the offset from
+ * _text. The alignment tells the two apart: the start of a function is aligned like _text only by chance.
  */
 static void learn_kernel_start(struct symbols *symbols, const struct symbol_query *query,
 			       const struct symbol *symbol)
@@ -326,7 +327,10 @@ static bool receive(struct symbols *symbols)
 		if (n < 0 && errno == EAGAIN)
 			return true;
 		if (n <= 0) {
-			/* The symbolizer has ended or is about to. Its pidfd tells how. */
+			/*
+			 * The symbolizer has ended or is about to end. Stop reading. If it is a child, its
+			 * pidfd tells how it ended.
+			 */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 			if (symbols->child.pidfd < 0)
 				symbols_link_fail(symbols,
@@ -413,7 +417,10 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
 	if (child_reap(&symbols->child, how) == 0) {
-		/* The pidfd is readable, so the process cannot be running any more. Do not wait for it. */
+		/*
+		 * child_reap() found no exit status, but the pidfd is readable, so the process has ended. Do
+		 * not wait for it.
+		 */
 		(void)close(symbols->child.pidfd);
 		symbols->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");
@@ -428,17 +435,17 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 }
 
 /*
- * The symbolizer is nice, so on busy CPUs it is late through no fault of its own. It gets an extension while
- * it wants to run and has had less than half of the time on a CPU. It also gets one while it reads the
- * kernel's symbols, which it does for the first kernel address. That takes long on a slow machine, and a new
- * symbolizer would have to start over.
+ * The symbolizer has a low CPU priority, so on busy CPUs it is late through no fault of its own. Its time
+ * limit is extended while it wants to run and has had less than half of the time on a CPU. The limit is also
+ * extended while it reads the kernel's symbols, which it does for the first kernel address: that takes long
+ * on a slow machine, and a new symbolizer would have to start over.
  */
 static bool prolong(struct symbols *symbols)
 {
 	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
 	bool of_kernel = is_of_kernel(first ? first->entry : NULL);
 	u64 before_ns = symbols->cpu_ns;
-	/* The service manager is starting the unit. How long that takes is not known here. */
+	/* The service manager is starting the unit, and it is not known how long that takes. */
 	bool starts = !symbols->ready && symbols->child.pidfd < 0;
 
 	if (symbols->prolonged == PROLONGED_MAX ||
@@ -460,7 +467,7 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	(void)source;
 	(void)usec;
 	if (symbols->on_socket && !receive(symbols)) {
-		/* The symbolizer may have closed its socket without ending. */
+		/* The symbolizer may have closed its socket without ending, so keep a time limit. */
 		symbols_link_arm(symbols);
 		return 0;
 	}
@@ -625,7 +632,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	if (symbols->cache) {
 		const struct symbols_asked *asked;
 
-		/* Dropped entries belong to the queue only. This frees them. */
+		/* Dropped entries belong to the queue only. An answer frees them. */
 		while ((asked = symbols_queue_first(&symbols->queue))) {
 			if (asked->entry)
 				symbols_cache_answer(symbols->cache, asked->entry, NULL, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds names for addresses by asking a separate process, the symbolizer (symbols_worker.h). That is the unit
- * pebsd-symbols if it is installed (symbols_socket.h), otherwise a child of pebsd.
+ * Finds names for addresses by asking a separate process, the symbolizer (symbols_worker.h). If the unit
+ * pebsd-symbols is installed, it provides the symbolizer (symbols_socket.h). Otherwise the symbolizer is a
+ * child of pebsd.
  *
  * The symbolizer starts when it is first needed and ends after SYMBOLS_IDLE_S without requests. Its memory
  * and time are bounded, and a child has fewer privileges than pebsd. No function here waits: the event loop
@@ -64,14 +65,14 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
  * loop.
  *
  * An answer SYMBOL_UNKNOWN is queried again on demand after a second, and then each time after twice the
- * previous delay. If the symbolizer repeatedly fails on a process, or cannot be started, the result is
- * SYMBOL_UNKNOWN at once.
+ * previous delay, up to 1024 s. If the symbolizer repeatedly fails on a process, or cannot be started, the
+ * result is SYMBOL_UNKNOWN at once.
  */
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query);
 
 /*
  * Returns the address of the kernel's _text, or 0 if not known. It is derived from an answer for a kernel
- * address, which contains the offset from _text. Like all kernel addresses, only root may see it.
+ * address, which contains the offset from _text. Show it only to root, like all kernel addresses.
  */
 u64 symbols_kernel_start(const struct symbols *symbols);
 

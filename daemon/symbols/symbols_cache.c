@@ -259,7 +259,7 @@ void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *ent
 
 void symbols_cache_discard(struct symbols_cache *cache, struct symbols_entry *entry)
 {
-	/* A caller may still use the previous symbol. */
+	/* A caller may still use the previous symbol, so symbols_cache_sweep() frees the entry later. */
 	entry->pending = false;
 	TAILQ_INSERT_TAIL(&cache->by_use, entry, in_order);
 	forget(cache, entry);

@@ -7,7 +7,7 @@
 #define RING_MIN   256
 #define UNSENT_MIN 16384
 
-/* All queries in flight can be sent again. */
+/* The buffer can hold all queries in flight, so symbols_queue_begin_anew() can send all of them again. */
 _Static_assert(SYMBOLS_QUEUE_MAX * 32 <= SYMBOLS_QUEUE_BYTES_MAX, "all questions fit");
 
 void symbols_queue_clear(struct symbols_queue *queue)

@@ -20,7 +20,7 @@
  * - -ENOENT, -ECONNREFUSED: nobody listens.
  * - -EACCES: this user may not connect.
  * - -EAGAIN: too many connections wait.
- * - -EPERM: another user than root listened there first (SO_PEERCRED, unix(7)), so it is not the unit.
+ * - -EPERM: the listener is another user than root (SO_PEERCRED, unix(7)), so it is not the unit.
  */
 int symbols_socket_connect(const char *path, struct child *ret);
 

@@ -10,8 +10,8 @@
 
 struct baseline {
 	u64 at_ns;              /* time to which the sums have been aged */
-	double seconds;         /* observed time, weighted as its samples are */
-	double samples;         /* sum of their weights by age */
+	double seconds;         /* observed time, weighted by age like the samples */
+	double samples;         /* sum of the samples' weights by age */
 	double samples_squared; /* sum of squared weights; effective number of samples: samples^2 / this */
 	double latency_samples;
 	double weight;         /* sum of periods, weighted by age */

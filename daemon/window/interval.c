@@ -27,8 +27,8 @@ bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence)
 }
 
 /*
- * Estimates the rank below which a binomial variable of n and q lies with the probability that belongs to
- * `z`, by its first three moments (Cornish and Fisher).
+ * Estimates the quantile of the binomial distribution of n and q that corresponds to the quantile `z` of the
+ * normal distribution, by its first three moments (Cornish and Fisher).
  */
 static u64 expected_rank(u64 n, double q, double z)
 {

@@ -93,7 +93,7 @@ struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u
 /* Bounds of now / base. For bounds of confidence c, pass two intervals of confidence (1 + c) / 2 each. */
 struct interval interval_ratio(const struct interval *now, const struct interval *base);
 
-/* The smallest n for which interval_quantile() has both bounds. The smaller of q^n and (1 - q)^n decides. */
+/* The smallest n for which interval_quantile() has both bounds. The larger of q^n and (1 - q)^n decides. */
 u64 interval_quantile_needs(double q, double confidence);
 
 #endif

@@ -68,8 +68,8 @@ struct reading reading_difference(const struct reading *now, const struct readin
 void reading_settle(struct reading *now, const struct reading *before);
 
 /*
- * Running time divided by enabled time, 0 to 1. Returns false if it was not counted or the event was never
- * enabled.
+ * Running time divided by enabled time, 0 to 1. Returns false if these times were not counted or the event
+ * was never enabled.
  */
 bool reading_running_ratio(const struct reading *reading, double *ret);
 

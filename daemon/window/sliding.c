@@ -16,15 +16,15 @@
 #define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
 
 /*
- * Upper bound of a record's size: numbers of 64 bits, the number of pairs, the sum of squares, an index and
- * value per pair.
+ * Upper bound of a record's size: the numbers of tally_pack() as varints, the sum of squares, and for each
+ * pair an index and a value.
  */
 #define TALLY_RECORD_MAX ((size_t)6 * VARINT_MAX + sizeof(double) + (size_t)TALLY_COUNTERS * 7)
 
 /*
  * Format, as varints: samples, latency samples, weight, latency sum; then twice the number of pairs, plus 1
- * if the sum of squares follows, because it is not that of equal weights. Then for each nonzero counter a
- * byte with the number of counters skipped since the previous one, and its value as a varint.
+ * if the sum of squares follows. It follows unless it is that of equal weights. Then for each nonzero counter
+ * a byte with the number of counters skipped since the previous one, and its value as a varint.
  */
 
 _Static_assert(offsetof(struct tally, latency) + sizeof(((struct tally *)0)->latency) ==
@@ -138,22 +138,22 @@ static const u8 *tally_skip(const u8 *from)
 }
 
 /*
- * The subjects of a sliding window, with a tally each. Subjects have numbers, which are reused only when no
- * record refers to them any more. Pure.
+ * The subjects of a sliding window, with a tally each. Subjects have numbers. A number is reused only after
+ * the last record that refers to it has left the window. Pure.
  */
 
 #define SUBJECTS_CHUNK 64
 
 struct sliding_subject {
 	struct tally *open; /* tally of the subject in the open pane; NULL: none */
-	u32 records;        /* panes with a record of it, including the open one */
+	u32 records;        /* panes with a record of the subject, including the open one */
 	u32 changed;        /* the last collection that changed the subject */
 	u32 place;          /* index in the open pane's list, if `open` is set */
 	bool live;
 };
 
 struct subjects_chunk {
-	u64 used; /* bits: live, or referred to by a record */
+	u64 used; /* a bit for each number that is live or that a record refers to */
 	struct sliding_subject subjects[SUBJECTS_CHUNK];
 	struct tally tallies[SUBJECTS_CHUNK];
 };
@@ -287,7 +287,9 @@ struct mark {
 	u32 place;
 };
 
-/* Records per mark: a search reads half as many records, and a mark costs half a byte per record. */
+/*
+ * Records per mark. A search reads half as many records on average, and a mark costs half a byte per record.
+ */
 #define MARK_EACH 16
 
 /* `data` has for each subject its number as a varint, then the record of tally_pack(). Numbers ascend. */
@@ -318,7 +320,7 @@ struct sliding {
 	u64 begin_ns;
 	struct sliding_time time;
 	struct numbers in_pane; /* subjects with a record in the pane */
-	struct tally *spare;    /* for sliding_subject.open; linked through their first bytes */
+	struct tally *spare; /* unused tallies for sliding_subject.open, linked through their first bytes */
 	size_t n_spare;
 	u8 *scratch;
 	size_t scratch_room;
@@ -329,9 +331,9 @@ struct sliding {
 	struct sliding_time now_time;
 	bool is_open;
 	int error;
-	u32 serial; /* of the last one begun */
+	u32 serial; /* number of the collection that began last */
 	struct numbers changed;
-	size_t room; /* in both lists of numbers */
+	size_t room; /* capacity of both lists of numbers */
 };
 
 int sliding_new(const struct sliding_settings *settings, u64 start_ns, struct sliding **ret)
@@ -377,7 +379,7 @@ static size_t pane_size(const struct pane *pane)
 	return sizeof(*pane) + pane->size + pane->n_marks * sizeof(struct mark);
 }
 
-/* Sets a mark for the `nth` record of a pane if it is a multiple of MARK_EACH. */
+/* Sets a mark for the `nth` record of a pane if `nth` is a multiple of MARK_EACH. */
 static void set_mark(struct mark *marks, size_t nth, u32 number, size_t place)
 {
 	if (nth % MARK_EACH == 0)
@@ -436,8 +438,8 @@ static int set_room(struct sliding *sliding, size_t room)
 }
 
 /*
- * The room that both lists need: a place for each number in the chunks. The list of changes may still have a
- * number that was freed in this collection, so its chunk counts until the next collection.
+ * Returns the room that both lists need: an item for each number in the chunks. The list of changes may still
+ * have a number that was freed in this collection, so its chunk counts until the next collection.
  */
 static size_t room_needed(const struct sliding *sliding)
 {
@@ -484,7 +486,7 @@ void sliding_close(struct sliding *sliding, u32 number)
 	subjects_close(&sliding->subjects, number);
 }
 
-/* Removes the records of closed subjects. */
+/* Removes the records of closed subjects from the pane. Returns the pane, whose address may have changed. */
 static struct pane *compact(struct sliding *sliding, struct pane *pane)
 {
 	struct pane *before = TAILQ_PREV(pane, panes, list);
@@ -526,8 +528,8 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 
 /*
  * Closed subjects keep their number and a tally as long as a record refers to them. With many short-lived
- * subjects in a long window that would be too much memory. Each walk frees about as many as are left, which
- * justifies its cost.
+ * subjects in a long window these would take too much memory. Each walk frees about as many subjects as are
+ * left, which justifies its cost.
  */
 static void forget_closed(struct sliding *sliding)
 {
@@ -706,7 +708,10 @@ static int compare_numbers(const void *a, const void *b)
 	return *left < *right ? -1 : *left > *right;
 }
 
-/* Numbers are put in about the same order at each collection, so the list is often sorted already. */
+/*
+ * Sorts the numbers of the open pane. Collections put them in about the same order, so they are often sorted
+ * already.
+ */
 static void sort_open(struct sliding *sliding)
 {
 	const u32 *list = sliding->in_pane.list;
@@ -811,7 +816,10 @@ int sliding_end(struct sliding *sliding)
 	if (!r) {
 		add_time(&sliding->time, &sliding->now_time);
 		add_time(&sliding->total, &sliding->now_time);
-		/* Seven eighths are enough: intervals do not have the same length to the nanosecond. */
+		/*
+		 * Close the pane at seven eighths of its length: intervals are not equal to the nanosecond,
+		 * and a pane that is a little too short must not get one more collection.
+		 */
 		if ((sliding->now_ns - sliding->begin_ns) * 8 >=
 		    sliding->settings.window_ns / SLIDING_PANES * 7)
 			r = close_pane(sliding);

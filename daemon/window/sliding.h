@@ -22,16 +22,18 @@
  */
 struct sliding_time {
 	u64 elapsed_ns; /* by the clock, not summed over CPUs */
-	u64 enabled_ns; /* 0 throughout if the origin does not provide it (a replay) */
+	u64 enabled_ns; /* always 0 if the origin does not provide it (a replay) */
 	u64 running_ns;
 	u64 blind_ns; /* by the clock: no sample could come, because sampling was paused, closed or had failed */
-	u64 expected; /* samples; 0: not known */
-	u64 lost;     /* samples, for any reason */
+	u64 expected; /* expected samples; 0: not known */
+	u64 lost;     /* lost samples, for any reason */
 };
 
 struct sliding;
 
-/* Called before a subject's record leaves the window and is subtracted. `time` is that of its pane. */
+/*
+ * Called before a subject's record leaves the window and is subtracted. `time` is that of the record's pane.
+ */
 typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
 				const struct sliding_time *time);
 

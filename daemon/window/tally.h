@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tally: the figures of one cgroup and event over a window that rules need. A tenth of the size of struct
- * figures.
+ * A tally: the figures of one cgroup and event over a window that rules need. It takes about a seventh of the
+ * memory of struct figures.
  */
 #ifndef PEBSD_TALLY_H
 #define PEBSD_TALLY_H
@@ -13,9 +13,9 @@
 struct tally {
 	u64 samples;
 	u64 weight;            /* sum of periods */
-	double weight_squared; /* sum of their squares; exact if all samples of a collection have one period */
+	double weight_squared; /* sum of squared periods; exact if all samples of a collection have one period */
 	u64 latency_sum;       /* cycles */
-	u64 latency_samples;   /* samples in the histogram */
+	u64 latency_samples; /* samples in the histogram */
 	u32 sources[SOURCE_SLOTS];
 	u32 hitm;
 	u32 tlb_walk;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic and latency in time bins, from a window: how much each cgroup was served by the memory levels that
- * cgroups share (the L3 and everything behind it), and how long the loads of one cgroup took. Pure.
+ * Traffic and latency in time bins, from a window. The traffic of a cgroup is its samples from memory levels
+ * that cgroups share (the L3 and everything beyond it). The latency is that of one cgroup's loads. Pure.
  *
- * Hits in a fill buffer are not included: another load or a prefetcher requested their line, and it is not
- * known whether from the L2 or from memory.
+ * Hits in a fill buffer are not included: another load or a prefetcher requested the line, and the level that
+ * served this request, the L2 or memory, is not known.
  */
 #ifndef PEBSD_TRAFFIC_H
 #define PEBSD_TRAFFIC_H
@@ -25,13 +25,14 @@ struct traffic {
 	u64 covered_ns;  /* by all bins; a last bin shorter than half of `bin_ns` is dropped */
 	unsigned event;  /* the event whose latency was used */
 	double *latency; /* mean cycles; NAN with too few samples or a bin longer than twice `bin_ns` */
-	double *error;   /* standard error of `latency`, from the histogram; NAN if that is NAN */
+	double *error;   /* standard error of `latency`, from the histogram; NAN if `latency` is NAN */
 	size_t n_points;
 	struct traffic_point {
 		u32 entry;
 		u32 bin;
-		double traffic; /* periods (number, if unknown) of samples of shared levels, per second */
-	} * points;             /* ascending by entry, then bin; traffic is 0 for missing ones */
+		/* sum of periods (number, if they are unknown) of samples of shared levels, per second */
+		double traffic;
+	} * points; /* ascending by entry, then bin; a missing point means no traffic */
 };
 
 /* Returns 0 or -ENOMEM; -ENODATA if the window has no collection. Free with traffic_free(). */

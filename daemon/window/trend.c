@@ -13,7 +13,7 @@
 #define MANTISSA_ONE  (1ULL << MANTISSA_BITS)
 #define COUNT_MAX     ((u64)(2 * MANTISSA_ONE - 1) << 30)
 
-#define COLUMNS_FIRST 64 /* allocated first in a page */
+#define COLUMNS_FIRST 64 /* columns of a page's first allocation */
 
 struct point {
 	u16 samples;
@@ -135,7 +135,7 @@ static const struct column *find_column(const struct page *page, u32 entry, unsi
 	return place ? &page->columns[place - 1] : NULL;
 }
 
-/* Drops the oldest pages until `more` bytes fit. The page under way stays. */
+/* Drops the oldest pages until `more` bytes fit. The newest page stays. */
 static int make_room(struct trend *trend, size_t more)
 {
 	while (trend->bytes + more > trend->max_bytes && trend->oldest != trend->newest)
@@ -166,7 +166,7 @@ static int index_columns(struct page *page, u32 slots)
 	return 0;
 }
 
-/* Allocates a page's columns for `room` of them, at least those that it has. */
+/* Sets the capacity of a page to `room` columns, at least as many as the page has. */
 static int resize(struct trend *trend, struct page *page, u32 room)
 {
 	size_t before = page_bytes(page);
@@ -179,7 +179,7 @@ static int resize(struct trend *trend, struct page *page, u32 room)
 	page->columns = columns;
 	if (slots != page->slots)
 		r = index_columns(page, slots);
-	/* Columns that the index cannot hold must not be used. */
+	/* If the index could not grow, keep the old capacity: the index has no space for more columns. */
 	if (r == 0 || room < page->room)
 		page->room = room;
 	trend->bytes = trend->bytes - before + page_bytes(page);
@@ -300,7 +300,10 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 		return r;
 	read_pairs(pairs, size, &samples, &mean);
 	point = &column->points[page->n - 1];
-	/* A service that is stopped and started within a collection has two slots. */
+	/*
+	 * If a service is stopped and started within a collection, it has two slots, and two differences: add
+	 * them.
+	 */
 	before = trend_unpack(point->samples);
 	other = mean_of(point->mean);
 	if (mean < 0)

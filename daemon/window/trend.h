@@ -27,17 +27,17 @@
 #define TREND_SPAN_NS (3600 * NSEC_PER_SEC)
 
 /*
- * Limit in the daemon: enough for an hour at a collection per second if 1,000 cgroups and events are busy all
- * the time.
+ * Limit in the daemon: enough for an hour at a collection per second if 1,000 pairs of a cgroup and an event
+ * are busy all the time.
  */
 #define TREND_BYTES ((size_t)16 << 20)
 
 struct trend;
 
 /*
- * Stores the last `span_ns` and the rest of the page in which this span begins, in at most `max_bytes`; a page
- * under way may exceed it. `start_ns` (CLOCK_MONOTONIC): the first collection covers the time from then.
- * Returns 0 or -ENOMEM.
+ * Stores the last `span_ns` and the rest of the page in which this span begins, in at most `max_bytes`. The
+ * newest page may exceed this limit. `start_ns` (CLOCK_MONOTONIC): the first collection covers the time from
+ * then. Returns 0 or -ENOMEM.
  */
 int trend_new(size_t max_bytes, u64 span_ns, u64 start_ns, struct trend **ret);
 struct trend *trend_free(struct trend *trend);
@@ -46,7 +46,7 @@ DEFINE_CLEANUP(struct trend *, trend_free)
 /*
  * One collection: begin, then a put for each difference (collect/pairs.h). An entry and event may have
  * several. `entry` and `event` (below 64) are those of window_put(). If memory is short, the difference is
- * omitted: trend_put() returns -ENOMEM, or -ENOSPC if the page under way alone takes all of `max_bytes`.
+ * omitted: trend_put() returns -ENOMEM, or -ENOSPC if the newest page alone takes all of `max_bytes`.
  */
 int trend_begin(struct trend *trend, u64 now_ns);
 int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size);
@@ -55,11 +55,11 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 struct trend_bin {
 	bool covered;   /* a collection ended in the bin */
 	double samples; /* of all entries that were added */
-	double latency; /* cycles: sum over the samples that have one, with the precision of the stored mean */
+	double latency; /* cycles: sum over the samples with a latency, with the precision of the stored mean */
 	double latency_samples;
 };
 
-/* Bins without gaps. The last one contains the last collection, and is under way. */
+/* Bins without gaps. The last bin contains the last collection, and is not complete yet. */
 struct trend_bins {
 	u64 bin_ns;             /* above 0 */
 	size_t n;               /* 1 to TREND_BINS_MAX */

@@ -32,7 +32,7 @@ struct window {
 	int error;               /* of the open collection */
 	u64 last_ns;             /* start of the next collection */
 	struct timespec last;    /* the same in CLOCK_REALTIME */
-	struct timespec now;     /* becomes `last` at the end */
+	struct timespec now;     /* CLOCK_REALTIME at the end of the open collection */
 };
 
 int window_new(size_t max_bytes, u64 max_ns, u64 start_ns, const struct timespec *start, struct window **ret)
@@ -83,7 +83,9 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
-/* Frees the capacity beyond its data. */
+/*
+ * Frees the capacity of a collection beyond its data. Returns the collection, whose address may have changed.
+ */
 static struct collection *shrunk(struct collection *collection)
 {
 	struct collection *smaller = realloc(collection, sizeof(*collection) + collection->size);

@@ -2,13 +2,14 @@
 /*
  * The window: the differences of the last collections, in bounded memory. Pure: no clock.
  *
- * Collections follow each other without gaps. Of a difference only the counters that moved are stored, in a
- * few bytes each. A collection without any difference costs WINDOW_COLLECTION_BYTES.
+ * Collections follow each other without gaps. A difference is stored as the counters that moved, in a few
+ * bytes each. A collection without any difference costs WINDOW_COLLECTION_BYTES.
  *
- * When memory runs short, consecutive old collections are merged to one, a pane. For one cgroup and event the
- * pane takes little more than each of them did. Merges first form panes of at most 10 s, then 60 s, then 600
- * s, and never a pane that is longer than it is old. So a sum covers at most twice the requested time, or one
- * collection more. The oldest is dropped only if nothing can be merged. Below, "collection" also means a pane.
+ * When memory runs short, consecutive old collections are merged to one, a pane. For one cgroup and event, a
+ * pane takes little more memory than one of its collections did. Merges first form panes of at most 10 s,
+ * then 60 s, then 600 s, and never a pane that is longer than it is old. So a sum covers at most twice the
+ * requested time, or one collection more. The oldest collection is dropped only if nothing can be merged.
+ * Below, "collection" also means a pane.
  */
 #ifndef PEBSD_WINDOW_H
 #define PEBSD_WINDOW_H
@@ -68,10 +69,10 @@ typedef int (*window_callback)(u32 entry, unsigned event, const struct figures *
 
 /*
  * Sums up the last `span_ns`: takes whole collections, newest first, until they cover it, and at least the
- * last one. Calls back once for each entry and event with a difference among them, by ascending entry, then
- * event. It needs some bytes of memory for each difference. The callback must not change the window. Returns
- * 0, the callback's return value, -ENOMEM, or -ENODATA if the window has no collection. On success sets
- * *ret_span, before the first callback.
+ * last one. Calls back once for each pair of entry and event that has a difference in these collections, by
+ * ascending entry, then event. It needs some bytes of memory for each difference. The callback must not
+ * change the window. Returns 0, the callback's return value, -ENOMEM, or -ENODATA if the window has no
+ * collection. On success sets *ret_span, before the first callback.
  */
 int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
 		struct window_span *ret_span);

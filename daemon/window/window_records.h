@@ -30,7 +30,7 @@ struct record record_get(const u8 *from);
 int record_compare(const void *a, const void *b);
 void records_sort(struct record *records, size_t n);
 
-/* Decodes all records in `size` bytes to `to`. Returns the end of `to`. */
+/* Decodes all records in `size` bytes to `to`. Returns the end of the list in `to`. */
 struct record *records_find(const u8 *data, size_t size, struct record *to);
 
 /*

@@ -251,8 +251,8 @@ Test(collect, who_touches_a_record_that_is_guarded_is_seen, .exit_code = EXIT_TO
 }
 
 /*
- * A collection reads a slot while a sample is added to it, because another sample marked the slot. It sees
- * only the first half.
+ * A sample is added to a slot while a collection reads it, because another sample had marked the slot. The
+ * collection sees only the first half of the sample.
  */
 Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
 {

@@ -26,7 +26,7 @@ Test(pairs, hold_what_is_not_zero)
 	u8 pairs[PAIRS_MAX];
 	size_t size;
 
-	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last counter of all */
+	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last counter in struct figures */
 	size = pairs_of(&figures, pairs);
 	pairs_add(pairs, size, &sum);
 	cr_expect_eq(sum.samples[SOURCE_L2], 7);

@@ -234,7 +234,7 @@ Test(handover, what_is_no_memory_of_ours_is_none)
 	cr_assert_eq(ftruncate(zeros, 4096), 0);
 	cr_assert_eq(fcntl(cut, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	cr_assert_eq(fcntl(zeros, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-	/* The bytes of a valid memory, but without the seal: it could be cut off while it is mapped. */
+	/* The bytes of a valid memory, but without the seal: the memory could shrink while it is mapped. */
 	cr_assert_eq(pread(manager.stored[0].fd, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
 	cr_assert_eq(pwrite(unsealed, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {

@@ -190,7 +190,7 @@ Test(held, counters_of_32_bits_come_round)
 	records[1].without_latency[SOURCE_L1] = 0xfffffff0;
 	records[0].source_latency[SOURCE_L3][5] = 0xfffffffe;
 	records[0].latency[FINE_OVERFLOW] = ~0U;
-	records[0].latency[0] = ~0U; /* next to the 64-bit sum of instruction latency */
+	records[0].latency[0] = ~0U; /* the first counter after the 64-bit sum of instruction latency */
 	records[0].blocked = ~0U;
 	figures = read_stripes(1, true);
 	cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0);

@@ -354,7 +354,8 @@ Test(http, hosts)
 		{"GET /healthz HTTP/1.1\r\nHost: evil.example:9754\r\n\r\n", 421},
 		{"GET / HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n", 421},
 		/*
-		 * The form of a request to a proxy: its host counts, and the Host header must still be there.
+		 * The form of a request to a proxy: the host in the target counts, and HTTP/1.1 still
+		 * requires the Host header.
 		 */
 		{"GET http://test:9754/metrics HTTP/1.1\r\nHost: test\r\n\r\n", 200},
 		{"GET HTTP://test/metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 200},

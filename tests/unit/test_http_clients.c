@@ -125,7 +125,8 @@ static double cpu_seconds(void)
 Test(http, endless_clients_are_hung_up_on)
 {
 	struct endpoint server;
-	struct http_client clients[HTTP_PLACES_MAX / 2]; /* too few to count as a crowd */
+	/* up to half of the places, clients keep the full time limit (http_places.h) */
+	struct http_client clients[HTTP_PLACES_MAX / 2];
 	struct http_client next;
 	double cpu = cpu_seconds();
 	unsigned int turns = 0;
@@ -207,7 +208,10 @@ static void expect_ended(size_t ended, size_t expected, u64 begun_ns)
 		cr_expect_eq(ended, expected);
 }
 
-/* No client waits outside: the last one gets a place, and the first one that said nothing loses its own. */
+/*
+ * A client never has to wait for a place: each new client gets one, and the oldest silent client loses its
+ * place.
+ */
 Test(http, every_client_is_taken_in_and_the_slowest_go)
 {
 	struct endpoint server;
@@ -270,7 +274,7 @@ static bool is_connected(int fd)
 
 /*
  * When the kernel has taken a whole answer, the client must still read it. The connection keeps its place
- * until then. Otherwise each such client would leave behind a buffer that nobody counts.
+ * until then. Otherwise each such client would leave behind a buffer that no limit includes.
  */
 Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_places)
 {
@@ -292,7 +296,7 @@ Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_place
 		connected += is_connected(crowd[i].fd);
 	cr_expect_leq(connected, HTTP_PLACES_MAX);
 	cr_expect_gt(connected, 0);
-	/* The last of them still gets its whole answer. */
+	/* The last client still gets its whole answer. */
 	http_client_receive_all(&server, &crowd[CROWD - 1]);
 	(void)http_client_body(&crowd[CROWD - 1], &length);
 	cr_expect_eq(length, 40000);

@@ -75,7 +75,10 @@ static struct retired any_instruction(struct random *random)
 	};
 }
 
-/* A random number is rarely an event of the machine. These are events of all machines. */
+/*
+ * A random number is rarely an event of the machine, so these codes are taken from the event tables of all
+ * machines.
+ */
 static u64 any_select(struct random *random)
 {
 	static const u64 codes[] = {0x00c0, 0x01c0, 0x81d0, 0x82d0, 0x010b,
@@ -146,7 +149,9 @@ static void retire_one(struct random *random, struct pebs_unit *unit)
 	cr_assert(there);
 	cr_assert_geq(before.index, before.base);
 	cr_assert_lt(before.index, before.maximum);
-	/* The buffer overlaps the area itself, which cannot be compared then. */
+	/*
+	 * The buffer overlaps the area itself, so the record may have overwritten the area: do not compare.
+	 */
 	if (before.index < unit->ds_area + ds_area_size(unit->machine))
 		return;
 	cr_assert_eq(ds_area_read(unit->machine, &unit->memory, unit->ds_area, &after), 0);

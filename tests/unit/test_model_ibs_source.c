@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data source that the driver makes from the registers of an IBS operation, and that it agrees with the
+ * The data source that the driver makes from the registers of an IBS operation, and its agreement with the
  * model's own decoding.
  */
 #include <criterion/criterion.h>
@@ -46,8 +46,8 @@ Test(model_ibs_source, is_the_drivers_value)
 		/* 6.1 also sets the number of I/O, but no "hit" */
 		{5, IBS_DRIVER_6_1, IBS_SOURCE_IO, LOAD_MISS, 0x14050a0002},
 		/*
-		 * If a miss was already in progress, the source of Zen 3 is not reliable (erratum 1293). That
-		 * of Zen 5 is.
+		 * If a miss was already in progress, the source of Zen 3 is not reliable (erratum 1293). The
+		 * source of Zen 5 is reliable.
 		 */
 		{3, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS | IBS_DATA3_NO_BUFFER, 0x1805080242},
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS | IBS_DATA3_NO_BUFFER, 0x1a05081042},

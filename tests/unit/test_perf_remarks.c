@@ -113,8 +113,8 @@ Test(perf_remarks, a_counter_that_somebody_else_has)
 }
 
 /*
- * Of four CPUs, the running pebsd counts on the first and the last. It also counts on others with another
- * PMU.
+ * Of four CPUs, the running pebsd counts with this PMU on the first and the last, and with another PMU on the
+ * others.
  */
 Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
 {

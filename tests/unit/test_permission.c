@@ -38,7 +38,7 @@ Test(permission, without_a_name_it_is_root)
 	expect_text(&nobody, PERMISSION_ROOT, "root alone");
 }
 
-/* A method without a level is for root alone. */
+/* Only root may call a method without a level. */
 Test(permission, no_level_is_the_strictest)
 {
 	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};

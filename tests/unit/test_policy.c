@@ -117,7 +117,7 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 	fixture_free(&fixture);
 }
 
-/* The policy reads the list at each use. Therefore the list may change in between. */
+/* The list of cgroups without a slot may change between two calls of the policy. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
@@ -171,7 +171,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 	fixture_free(&fixture);
 }
 
-/* Matching takes long if the list is long, and GetStatus and GetRules ask often. */
+/* A match takes long if the list is long, and GetStatus and GetRules ask often, so matches are kept. */
 Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
@@ -645,7 +645,9 @@ Test(policy, a_ratio_is_to_what_was_usual_and_freezes)
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
-	/* This lasts longer than the baseline did: samples of a firing alert do not enter the baseline. */
+	/*
+	 * The breach lasts longer than the baseline, but samples of a firing alert do not enter the baseline.
+	 */
 	cr_assert_eq(fixture_run(&fixture, 200, "/a", 40, 10), 200);
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
@@ -703,7 +705,7 @@ Test(policy, churn_gives_everything_back)
 }
 
 /*
- * Returns the most that a policy holds when its windows may take `max_bytes`, with 500 cgroups and three
+ * Returns the maximum memory of a policy whose windows may take `max_bytes`, with 500 cgroups and three
  * rules.
  */
 static size_t most_held(size_t max_bytes)
@@ -845,7 +847,7 @@ Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 	cr_expect(alert.estimate.known);
 	cr_expect_eq(alert.estimate.value, 0);
 
-	/* With such a long period, a few samples that did not come stand for many accesses. */
+	/* With a period this long, the few samples that the upper bound allows stand for many accesses. */
 	policy_set_period(fixture.policy, 0, 1000);
 	alert = the_alert(&fixture, "idle", "/a");
 	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
@@ -904,7 +906,7 @@ Test(policy, alerts_of_what_is_left_out_end_as_ignored)
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
 
-	/* When the cgroup is no longer left out, it begins again. */
+	/* When the cgroup is no longer left out, its alert begins again. */
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	fixture_free(&fixture);

@@ -110,7 +110,7 @@ Test(snapshot_cpus, of_256_cpus)
 		cr_expect_eq(cpus[cpu].expected, cpu);
 		cr_expect_not(cpus[cpu].seen.known);
 	}
-	/* The event is open on one CPU of each stripe, so each of these has its stripe for itself. */
+	/* The event is open on one CPU of each stripe, so each of these has its stripe to itself. */
 	for (u32 i = 0; i < STRIPES_MAX; i++)
 		every[i].cpu = (int)(8 * i + 5);
 	snapshot_cpus(every, STRIPES_MAX, by_stripe, NULL, &stripes, cpus);

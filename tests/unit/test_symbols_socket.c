@@ -174,7 +174,10 @@ static ssize_t hears(struct child *ret)
 	return n;
 }
 
-/* Connects as user `uid`. Returns 0 if a request is answered, 1 if the connection is closed, or 2 if it is refused. */
+/*
+ * Connects as user `uid`. Returns 0 if a request is answered, 1 if the connection is closed, or 2 if it is
+ * refused.
+ */
 static int asks_as(uid_t uid)
 {
 	pid_t pid = fork();
@@ -268,7 +271,7 @@ Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 			_exit(3);
 		fd = listen_there();
 		(void)!write(tell[1], "x", 1);
-		/* Two connections come: that of this test and that of the symbols. Neither sends anything. */
+		/* Accept two connections, of this test and of the symbols. Neither may send anything. */
 		for (int i = 0; i < 2; i++)
 			if ((asked = accept(fd, NULL, NULL)) < 0 || recv(asked, &byte, 1, 0) != 0)
 				_exit(4);
@@ -356,7 +359,7 @@ Test(symbols_socket, more_than_it_runs_at_once_are_turned_away)
 	child_kill(&more);
 }
 
-/* The bytes of a client are read only by a process that can be replaced, by no other part of the unit. */
+/* The bytes of a client are read only by a process that can be replaced, and by no other part of the unit. */
 Test(symbols_socket, nonsense_costs_its_sender_the_connection_alone)
 {
 	struct child child = CHILD_NONE;

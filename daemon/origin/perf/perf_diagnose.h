@@ -16,7 +16,7 @@
 char *perf_diagnose_open(int error, const struct pmu_opening *opening, int cpu,
 			 const struct perf_facts *facts);
 
-/* The same for attaching a BPF program to the opened event. */
+/* Same as perf_diagnose_open(), for attaching a BPF program to the opened event. */
 char *perf_diagnose_attach(int error, const struct pmu_opening *opening, int cpu,
 			   const struct perf_facts *facts);
 
@@ -33,8 +33,8 @@ int perf_diagnose_bpf(const struct perf_facts *facts, char **ret);
 int perf_diagnose_permission(int error, const struct perf_facts *facts, char **ret);
 
 /*
- * The descriptors that are about to be needed: `descriptors` on `cpus` CPUs, in addition to `before` that the
- * events opened earlier take.
+ * Descriptors that will be needed: `descriptors` on `cpus` CPUs, in addition to `before`, which the events
+ * opened earlier take.
  */
 struct perf_wanted {
 	u32 cpus;
@@ -44,19 +44,19 @@ struct perf_wanted {
 };
 
 /*
- * Reports before anything is opened that there are too few descriptors for `wanted`. Returns like
- * perf_diagnose_bpf().
+ * Sets `ret` to a message if there are too few descriptors for `wanted`. Call this before anything is opened.
+ * Returns like perf_diagnose_bpf().
  */
 int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_wanted *wanted, char **ret);
 
 /*
- * Reports that cgroups cannot be distinguished here, in which case pebsd refuses to run. Returns like
+ * Sets `ret` to a message if cgroups cannot be distinguished here. pebsd then refuses to run. Returns like
  * perf_diagnose_bpf().
  */
 int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret);
 
 /*
- * Returns a remark about a possible problem although nothing has failed yet. Returns like
+ * Sets `ret` to a remark about a possible problem, although nothing has failed yet. Returns like
  * perf_diagnose_bpf().
  */
 int perf_diagnose_remark(const struct perf_facts *facts, char **ret);

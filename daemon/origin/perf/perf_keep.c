@@ -10,7 +10,7 @@
 
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
-/* The layout in the handover. handover_flip() writes the copies. */
+/* The layout of a set in the handover. handover_flip() writes the copies. */
 struct set_part {
 	u32 current;
 	u32 reserved;
@@ -109,7 +109,7 @@ bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct p
 	const struct cpu_part *part = part_of(keep, set, cpu);
 
 	*ret = part ? part->copies[part->current & 1] : (struct perf_kept_cpu){0};
-	/* The handover may contain anything. Without a period there is no event to continue. */
+	/* The handover may contain any bytes. An event without a period cannot be continued. */
 	if (ret->counts.period == 0)
 		ret->number = 0;
 	return ret->known;
@@ -200,7 +200,10 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		.leader_map.throttle = counts->leader_throttle,
 		.stall.rearmed = counts->rearmed,
 	};
-	/* The end of an earlier stop is unknown. The kernel records new stops in a new ring. */
+	/*
+	 * Begin as not stopped: the end of an earlier stop is unknown, and the kernel records new stops in a
+	 * new ring.
+	 */
 	ret->map.throttle.stopped = ret->leader_map.throttle.stopped = false;
 	return 0;
 }

@@ -43,7 +43,7 @@ static int add_pmu(struct offcore_set *set, const struct pmu_counter *counter)
 	return 0;
 }
 
-/* A single PMU has every CPU, including those that come online later. */
+/* If there is only one PMU, its counters belong on every CPU, including those that come online later. */
 static bool counts_on(const struct offcore_set *set, const struct pmu_counter *counter, int cpu)
 {
 	if (counter->has_members)
@@ -169,8 +169,8 @@ static bool is_open(const struct offcore_set *set, int cpu)
 }
 
 /*
- * Opens the counters on CPUs where they are not open, and starts them if the set is started. Returns how
- * many, or -errno of the first failure.
+ * Opens the counters on CPUs that have none, and starts them if the set is started. Returns the number of
+ * these CPUs, or -errno of the first failure.
  */
 static int open_new(struct offcore_set *set, const struct cpu_list *online, char **ret_message)
 {
@@ -206,8 +206,8 @@ static int open_new(struct offcore_set *set, const struct cpu_list *online, char
 			*ret_message = TAKE_PTR(message);
 		}
 		/*
-		 * The first failure ends a start. After the start, the other CPUs keep counting without this
-		 * one.
+		 * At the start (`kernel` is not set yet), stop at the first failure. Later, skip this CPU:
+		 * the others keep counting.
 		 */
 		if (error < 0 && !set->kernel)
 			break;
@@ -297,15 +297,18 @@ int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const 
 
 void offcore_collect(const struct offcore_set *set)
 {
-	/* A CPU that went offline in the meantime runs no task whose counts would have to be collected. */
+	/*
+	 * Ignore failures: a CPU that went offline in the meantime runs no task, so it has no counts to
+	 * collect.
+	 */
 	for (size_t i = 0; i < set->n; i++)
 		(void)kernel_offcore_collect(set->kernel, (u32)set->places[i].cpu);
 }
 
 /*
- * Returns true if the kernel detached the events from their CPU, which it does not undo when the CPU returns
- * (__perf_event_exit_context() in kernel/events/core.c). Detached events are recognized by their enabled
- * time, which otherwise goes on.
+ * Returns true if the kernel detached the events from their CPU. The kernel does not attach them again when
+ * the CPU comes back (__perf_event_exit_context() in kernel/events/core.c). Their enabled time then no longer
+ * increases.
  */
 static bool detached(const struct offcore_set *set, struct offcore_place *place)
 {

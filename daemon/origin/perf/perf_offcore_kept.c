@@ -10,12 +10,12 @@
 
 /* The saved counters of one CPU. */
 struct kept_place {
-	u32 pmu;                    /* 1 + the number of its PMU; 0: it never had counters */
-	u32 numbers[OFFCORE_KINDS]; /* in the names of their descriptors; 0: no counter */
+	u32 pmu;                    /* 1 + the number of the CPU's PMU; 0: the CPU never had counters */
+	u32 numbers[OFFCORE_KINDS]; /* numbers in the names of the counters' descriptors; 0: no counter */
 	u64 ids[OFFCORE_KINDS];     /* PERF_EVENT_IOC_ID */
 };
 
-/* The layout in the handover. */
+/* The layout of a CPU's counters in the handover. */
 struct place_part {
 	u32 current;
 	u32 reserved;
@@ -168,7 +168,9 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	kept = read_place(set, (u32)place->cpu);
 	if (!set->books->go_on || kept.pmu != place->pmu + 1)
 		return false;
-	/* The previous process may have been interrupted while it replaced the counters. */
+	/*
+	 * The previous process may have ended while it replaced the counters, so some of them may be missing.
+	 */
 	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
 		offcore_close_place(&old);
 		log_notice("off-core counters of CPU %d are replaced: not all those of the previous "

@@ -150,8 +150,8 @@ static bool plans_a_role(const struct pmu_plan *plan, unsigned roles)
 }
 
 /*
- * Returns the descriptors that are already open when a role is opened: those of the requested roles, and of
- * earlier events of this role.
+ * Returns the number of descriptors that are already open when a role is opened: those of the requested
+ * roles, and of earlier events of this role.
  */
 static u64 opened_before(const struct probe_report *report, const u64 opened[EVENT_ROLES],
 			 enum event_role role)
@@ -164,7 +164,10 @@ static u64 opened_before(const struct probe_report *report, const u64 opened[EVE
 	return sum;
 }
 
-/* Returns 0 if the number of slots was given, because the table then consists of one block. */
+/*
+ * Returns the number of descriptors of the slot table's blocks: 0 if the number of slots was given, because
+ * the table then has only one block.
+ */
 static u64 descriptors_of_blocks(const struct probe_report *report)
 {
 	return report->slots_by_cgroups ? perf_cost_block_descriptors(report->measured.slots) : 0;
@@ -265,7 +268,10 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		struct perf_trial trial = {0};
-		/* Each requested event has its own program, but all programs cost the same to attach. */
+		/*
+		 * Each requested event has its own program, but all programs cost the same to attach, so
+		 * program 0 will do.
+		 */
 		int fd = kernel_program_fd(kernel, 0);
 		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);
 
@@ -300,7 +306,7 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	};
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_free_ char *message = NULL;
-	/* Off-core counters have no program. */
+	/* Off-core counters have no program, so they do not count here. */
 	bool any = plans_a_role(plan, report->asked & ~(1U << EVENT_OFFCORE));
 	u64 start_ns;
 	int r;

@@ -18,8 +18,8 @@
 #include "pebsd/types.h"
 
 /*
- * Reads the header of a recording: which of the two layouts it has and where its data is. From a file, it
- * also reads the events, and what the sections behind the data say about them.
+ * Reads the header of a recording: which of the two layouts the recording has, and where its data is. From a
+ * file, it also reads the events, and what the sections after the data say about them.
  */
 
 struct perf_data_head {
@@ -28,7 +28,7 @@ struct perf_data_head {
 	bool bounded;    /* `data_end` is known */
 	u64 data_end;    /* position after the last byte of the data */
 	bool unfinished; /* a file whose header perf never completed */
-	bool cut;        /* the sections behind the data are not complete */
+	bool cut;        /* the sections after the data are not complete */
 };
 
 /* Sizes in bytes of a file header without and with the feature bits, of a pipe's header, and of a section. */
@@ -38,7 +38,8 @@ struct perf_data_head {
 #define SECTION_SIZE     16
 
 /*
- * Size of the attributes and ids before the data of a file. Limits what a hostile header can make pebsd read.
+ * Limits of the data that a hostile header can make pebsd read: the attributes and ids before the data of a
+ * file, and one section after the data.
  */
 #define HEAD_MAX    (16U << 20)
 #define FEATURE_MAX (16U << 20)
@@ -181,7 +182,7 @@ static bool is_read(unsigned int feature)
 	}
 }
 
-/* Reads a section behind the data. Ignores a damaged one, because it contains only names. */
+/* Reads a section after the data. Ignores a damaged section: the samples do not depend on it. */
 static int read_feature(struct reading *reading, unsigned int feature, const struct section *section)
 {
 	_cleanup_free_ u8 *bytes = NULL;
@@ -402,10 +403,7 @@ static bool perf_data_inflate_pending(const struct perf_data_inflate *inflate)
 	return inflate->end > inflate->start;
 }
 
-/*
- * Types of records that perf itself writes, and of those that the kernel added after Linux 6.1
- * (tools/lib/perf/include/perf/event.h).
- */
+/* Types of records that perf itself writes (tools/lib/perf/include/perf/event.h). */
 enum {
 	RECORD_USER_FIRST = 64,
 	RECORD_HEADER_ATTR = 64,

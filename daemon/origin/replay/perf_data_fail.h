@@ -17,7 +17,7 @@ int perf_data_fail(char **message, int error, const char *format, ...) __attribu
  */
 int perf_data_fail_to_read(char **message, int error);
 
-/* Sets the message for contents that no perf writes, at the byte `position`. Returns -EBADMSG. */
+/* Sets the message for contents that perf never writes, at the byte `position`. Returns -EBADMSG. */
 int perf_data_fail_damaged(char **message, u64 position, const char *what);
 
 #endif

@@ -29,7 +29,7 @@ struct replay_recording {
 	struct replay_event_map events; /* one entry for each event of `data` */
 	struct replay_machine machine;
 	struct replay_queue queue;
-	u64 samples;          /* accepted or in the queue */
+	u64 samples;          /* number of samples that are accepted or in the queue */
 	bool real_time_known; /* as in struct perf_data_events */
 	s64 real_time_offset;
 	struct replay_left_out left_out;
@@ -182,7 +182,10 @@ static int keep_message(struct replay *replay, const struct replay_recording *re
 	return error;
 }
 
-/* Returns an error of the names' functions. Sets the message if the recording is the cause. */
+/*
+ * Returns `r`, the error of a function for names. If the recording is the cause, sets the message and returns
+ * -EBADMSG.
+ */
 static int explain_names(struct replay *replay, const struct replay_recording *recording, int r)
 {
 	if (r != -E2BIG)
@@ -301,7 +304,7 @@ static int enter(struct replay *replay, struct replay_recording *recording,
 	return replay_queue_put(&recording->queue, item);
 }
 
-/* Returns true if the sample counts. If not, adds it to those left out. */
+/* Returns true if the sample counts. If not, counts it as left out. */
 static bool select_sample(const struct replay *replay, struct replay_recording *recording,
 			  const struct perf_data_record *record, struct sample *ret)
 {
@@ -373,7 +376,7 @@ static int take_sample(struct replay *replay, struct replay_recording *recording
 static int take_record(struct replay *replay, struct replay_recording *recording,
 		       const struct replay_target *target, const struct perf_data_record *record)
 {
-	/* perf sorts by time only if all records have one. */
+	/* perf sorts by time only if all records have a time. */
 	bool timed = record->timed && perf_data_events(recording->data)->timed;
 	struct replay_item item = {.time = record->time};
 	int r = 0;
@@ -401,7 +404,7 @@ static int take_record(struct replay *replay, struct replay_recording *recording
 		item.parent_tid = record->fork.parent_tid;
 		break;
 	case PERF_DATA_CGROUP:
-		/* A name that is not a path could be confused with a name made by the replay. */
+		/* Ignore a name that is not a path: it could be confused with a name made by the replay. */
 		if (!record->cgroup.length || record->cgroup.path[0] != '/')
 			return 0;
 		if (record->cgroup.length >= PATH_MAX)
@@ -513,7 +516,7 @@ static bool records_memory_data(const struct perf_data_events *events)
 	return false;
 }
 
-/* Sets the message for recordings without an event that counts, with the reason of the first one. */
+/* Sets the message for recordings without an event that counts, with the reason of the first recording. */
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];

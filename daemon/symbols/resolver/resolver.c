@@ -15,15 +15,15 @@
 
 /*
  * Reading a process with very many mappings takes long, and all other requests wait meanwhile. At most
- * 1/READ_PART of the time is spent on reading one process, whatever is asked about it.
+ * 1/READ_PART of the time is spent on reading one process, however many requests need it.
  */
 #define READ_PART 50
 
 #define VDSO_BYTES_MAX (64UL * 1024)
 
 /*
- * Copies the vdso of this process. All processes of the same kind have the same vdso, which is checked by its
- * bytes.
+ * Copies the vdso of this process. Processes of the same kind have the same vdso: an address in another
+ * process is looked up in this copy only if the bytes are equal.
  */
 static int copy_vdso(struct resolver *resolver)
 {
@@ -352,7 +352,7 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 	int r;
 
 	ret->region = SYMBOL_KERNEL;
-	/* Modules and BPF programs may have been loaded since. */
+	/* Modules and BPF programs may have been loaded since kallsyms was read. */
 	if (!symbol && (!resolver->kernel_read || now_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
 		r = read_kernel(resolver);
 		if (r < 0)
@@ -604,7 +604,10 @@ static int find_mapped(struct resolver *resolver, struct process *process, const
 	}
 }
 
-/* Returns the process, and reads it again if that is due. NULL in `ret`: it was never seen and has ended. */
+/*
+ * Returns the process, and reads it again if that is due. Sets `ret` to NULL if the process was never seen
+ * and has ended.
+ */
 static int process_for(struct resolver *resolver, u32 pid, struct process **ret)
 {
 	struct process *process = known(resolver, pid);

@@ -17,7 +17,7 @@
 struct resolver_settings {
 	const char *proc;     /* "/proc", or a directory made by a test; outlives the resolver */
 	const char *kallsyms; /* "/proc/kallsyms"; NULL: do not name kernel addresses */
-	bool debuginfod;      /* libdw may ask the servers in DEBUGINFOD_URLS */
+	bool debuginfod;      /* libdebuginfod may ask the servers in DEBUGINFOD_URLS */
 };
 
 /* Limits. If one is reached, the least recently used entry is removed. */
@@ -33,8 +33,8 @@ struct resolver_settings {
 struct resolver;
 
 /*
- * Opens kallsyms at once and later reads it through this descriptor. CAP_SYSLOG is therefore only needed
- * until this returns. Returns 0 or -ENOMEM.
+ * Opens kallsyms at once and later reads it through this descriptor, so CAP_SYSLOG is only needed until
+ * resolver_new() returns. Returns 0 or -ENOMEM.
  */
 int resolver_new(const struct resolver_settings *settings, struct resolver **ret);
 struct resolver *resolver_free(struct resolver *resolver);

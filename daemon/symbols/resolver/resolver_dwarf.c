@@ -17,7 +17,7 @@
 struct range {
 	u64 low, high;
 	Dwarf_Off die;
-	size_t unit; /* of a unit's range: the number of the unit */
+	size_t unit; /* number of the unit, if this is a range of a unit */
 };
 
 struct ranges {
@@ -186,8 +186,8 @@ static int read_units(struct dwarf_file *file)
 }
 
 /*
- * Returns whether the strings of the section are terminated within it. They must be, but libdw (0.188) does
- * not always check.
+ * Returns whether the strings of the section are terminated within it. DWARF requires that, but libdw (0.188)
+ * does not always check it.
  */
 static bool has_ends(const struct elf_file *file, size_t section)
 {
@@ -244,7 +244,7 @@ int dwarf_file_new(struct elf_file *file, struct elf_file *supplementary, struct
 	r = supply(dwarf, file, supplementary);
 	if (r < 0)
 		return r;
-	/* By now libdw has decompressed compressed sections. */
+	/* libdw has decompressed the sections by now, so elf_rawdata() returns decompressed data. */
 	dwarf->info = elf_rawdata(elf_getscn(file->elf, file->info_section), NULL);
 	if (dwarf->supplementary)
 		dwarf->supplementary_info =
@@ -280,8 +280,8 @@ u64 dwarf_file_bytes(const struct dwarf_file *dwarf)
 }
 
 /*
- * Moves to the next sibling. It must come after the current one: otherwise a malformed file could cause an
- * endless loop.
+ * Moves to the next sibling, which must come after the current one in the file: otherwise a malformed file
+ * could cause an endless loop.
  */
 static bool next_sibling(Dwarf_Die *die)
 {

@@ -114,7 +114,10 @@ static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data
 		file->line_string_section = elf_ndxscn(section);
 	if (strcmp(name, ".debug_line") == 0)
 		file->line_section = elf_ndxscn(section);
-	/* The old form .zdebug_ has its size inside. It has not been written since 2015. */
+	/*
+	 * The old compressed form .zdebug_ has its size inside, and has not been written since 2015. Count it
+	 * as too large.
+	 */
 	if (name[1] == 'z')
 		file->debug_bytes = UINT64_MAX;
 	size = header.sh_size;
@@ -137,7 +140,9 @@ static void read_sections(struct elf_file *file)
 	names = names_of(file->elf, index);
 	if (!names)
 		return;
-	/* libdw searches for the end of each section's name again. */
+	/*
+	 * libdw will search each section's name for its end, in the rest of the name table: limit this work.
+	 */
 	if (elf_getshdrnum(file->elf, &n) < 0 || (n && names->d_size > NAMES_WORK_MAX / n))
 		file->debug_bytes = UINT64_MAX;
 	n = 0;
@@ -296,7 +301,7 @@ const struct elf_segment *elf_file_segment(const struct elf_file *file, u64 addr
 	return NULL;
 }
 
-/* Ranks names of the same address: people know it best by the name with the highest rank. */
+/* Ranks the names of one address. The name with the highest rank is the one that people know best. */
 static u32 rank_of(const char *name, const GElf_Sym *symbol)
 {
 	size_t underscores = strspn(name, "_");
@@ -357,7 +362,9 @@ static bool is_of_kind(const GElf_Sym *symbol, const char *name, enum symbol_kin
 		return (type == STT_OBJECT || type == STT_COMMON) && symbol->st_size;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return true;
-	/* Labels in assembly. Mapping symbols such as "$x" only tell code from data. */
+	/*
+	 * Labels in assembly count, too. Mapping symbols such as "$x" do not: they only tell code from data.
+	 */
 	return type == STT_NOTYPE && section && section->code && name[0] != '$' && name[0] != '.';
 }
 
@@ -438,7 +445,7 @@ int elf_file_symbols(const struct elf_file *file, enum symbol_kind kind, struct 
 	size_t tables = 0;
 	int r = file->elf ? sections_of(file->elf, &sections) : -ENODATA;
 
-	/* A file has at most one symbol table of each kind. */
+	/* A file has at most one table of each of these two types. */
 	for (size_t i = 0; r == 0 && i < ELF_SECTIONS_MAX && tables < 2; i++) {
 		GElf_Shdr header;
 
@@ -494,8 +501,8 @@ void elf_symbols_done(struct elf_symbols *symbols)
 }
 
 /*
- * Nested functions, as in assembly, are rare. If a file has more overlaps than this, addresses in them have
- * no name.
+ * Number of symbols that are checked before an address. An address after more nested functions has no name.
+ * Nested functions, as in assembly, are rare.
  */
 #define LOOK_BACK 64
 

@@ -40,13 +40,13 @@ struct elf_file {
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t n_segments;
 	u8 build_id[SYMBOL_BUILD_ID_MAX];
-	u8 build_id_size; /* 0: none, or a longer one */
+	u8 build_id_size; /* 0: no build id, or a longer one than SYMBOL_BUILD_ID_MAX */
 	bool has_symbols; /* a full symbol table, not only exported symbols */
 	bool has_dwarf;
 	/* Section numbers; 0: there is no such section. */
 	size_t info_section, line_section, string_section, line_string_section, debug_link_section,
 		alternative_section;
-	u64 debug_bytes; /* of DWARF when decompressed; UINT64_MAX: too many to read */
+	u64 debug_bytes; /* size of the DWARF sections, decompressed; UINT64_MAX: too large to read */
 };
 
 /*
@@ -63,13 +63,13 @@ DEFINE_CLEANUP(struct elf_file *, elf_file_free)
 void elf_file_forget(struct elf_file *file);
 
 /*
- * Returns the name of another file. It points into this file's data and is checked to end there. NULL: none.
- * .gnu_debuglink names the file's debug information, which has this CRC-32.
+ * Returns the name in .gnu_debuglink: the file with this file's debug information, which has this CRC-32. The
+ * name points into this file's data and is checked to end there. NULL: none.
  */
 const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
 /*
- * .gnu_debugaltlink names the file with the parts that several files' debug information shares, and its build
- * id.
+ * Same for .gnu_debugaltlink: returns the name and build id of the supplementary file, which holds debug
+ * information that several files share (dwz).
  */
 const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size);
 

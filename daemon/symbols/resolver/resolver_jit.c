@@ -207,7 +207,7 @@ void jit_file_open(const char *proc, u32 pid, struct jit_file *ret)
 		return;
 	(void)snprintf(place, sizeof(place), "/tmp/perf-%u.map", own_pid);
 	fd = open_below(root, place, false, RESOLVER_JIT_FILE_MAX, &found);
-	/* /tmp is writable for everybody. Ignore a file of another user. */
+	/* Everybody may write to /tmp. Ignore a file of another user, except root. */
 	if (fd < 0 || (found.st_uid != uid && found.st_uid != 0))
 		return;
 	ret->fd = TAKE_FD(fd);

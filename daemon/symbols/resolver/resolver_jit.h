@@ -40,7 +40,7 @@ const struct jit_entry *jit_map_find(struct jit_map *map, u64 address, const cha
 
 u64 jit_map_bytes(const struct jit_map *map);
 
-/* The file of a process. It is kept open, because it cannot be found any more after the process has ended. */
+/* The file of a process. It is kept open, because it can no longer be found after the process has ended. */
 struct jit_file {
 	int fd;   /* -1: no file */
 	u64 read; /* bytes that were read */

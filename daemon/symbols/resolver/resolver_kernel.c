@@ -33,7 +33,7 @@ static int add_name(struct kernel_symbols *symbols, const char *text, size_t len
 	return 0;
 }
 
-/* Usually the module is the same as that of the previous symbol. */
+/* Finds or adds the name of a module. It is usually that of the previous symbol's module. */
 static int module_of(struct kernel_symbols *symbols, const char *module, size_t length, u32 *ret)
 {
 	*ret = 0;
@@ -158,7 +158,10 @@ void kernel_symbols_done(struct kernel_symbols *symbols)
 	memset(symbols, 0, sizeof(*symbols));
 }
 
-/* Returns the end of the symbol: the next symbol of its module, or else the end of its page. */
+/*
+ * Returns the end of the symbol: the start of the next symbol if that is of the same module and close enough
+ * (KERNEL_SYMBOL_REACH), or if it is in the same page. Otherwise the end of the page.
+ */
 static u64 end_of(const struct kernel_symbols *symbols, size_t index)
 {
 	const struct kernel_symbol *symbol = &symbols->symbols[index];

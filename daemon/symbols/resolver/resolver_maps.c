@@ -104,7 +104,10 @@ static bool is_file_of(const struct mapped_file *file, const struct maps_line *l
 	       file->deleted == line->deleted && strcmp(file->path, line->path) == 0;
 }
 
-/* Mappings of the same file are close together, with few others in between. */
+/*
+ * Number of previous mappings in which the file of a line is searched: mappings of the same file are close
+ * together.
+ */
 #define LOOK_BACK 8
 
 static struct mapped_file *file_before(const struct maps *maps, const struct maps_line *line)
@@ -295,7 +298,10 @@ static size_t clear(struct maps *maps, u64 start, u64 end)
 	return first;
 }
 
-/* perf's names for memory without a file. [heap], [stack] and others are named as in /proc/PID/maps. */
+/*
+ * Returns whether the path means memory without a file, as perf names it. For [heap], [stack] and others,
+ * perf uses the names of /proc/PID/maps.
+ */
 static bool is_anonymous(const char *path)
 {
 	return strcmp(path, "//anon") == 0 || path[0] == 0;

@@ -218,7 +218,8 @@ static int read_symbols(struct module *module, enum symbol_kind kind, struct elf
 	if (r >= 0)
 		r = elf_file_symbols(module->elf, kind, symbols);
 	/*
-	 * Use no symbols if there are too many: otherwise a symbol could stand for another that was left out.
+	 * Use no symbols if there are too many: if some were left out, addresses could get the names of their
+	 * neighbours.
 	 */
 	if (r < 0)
 		elf_symbols_done(symbols);
@@ -226,7 +227,10 @@ static int read_symbols(struct module *module, enum symbol_kind kind, struct elf
 	return r == -ENOMEM ? r : 0;
 }
 
-/* From elfutils/debuginfod.h. The library is loaded if it is installed, as libdw does. */
+/*
+ * The types of functions in elfutils/debuginfod.h. Like libdw, pebsd loads the library only if it is
+ * installed.
+ */
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 typedef void end_function(void *client);
@@ -242,7 +246,7 @@ static void ask_debuginfod(struct module *module)
 	void *client;
 	int fd;
 
-	/* Never unload it: it registers exit handlers. */
+	/* The library is never unloaded, because it registers exit handlers. */
 	if (!begin || !find || !end)
 		return;
 	client = begin();

@@ -56,7 +56,10 @@ static struct module *place_for(struct resolver *resolver, const struct stat *fo
 	return oldest;
 }
 
-/* Opens the file of the mapping. Returns 0 also if that fails. It is not tried again for a while. */
+/*
+ * Opens the file of the mapping. Returns 0 also if the file cannot be opened: `module_looked` delays the next
+ * attempt.
+ */
 static int open_module(struct resolver *resolver, const struct process *process,
 		       const struct mapping *mapping)
 {

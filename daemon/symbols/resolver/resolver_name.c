@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* demangle.h defines an ARRAY_SIZE of its own, which is the same. */
+/* demangle.h defines ARRAY_SIZE, too, with the same meaning. */
 #include <libiberty/demangle.h>
 #undef ARRAY_SIZE
 

@@ -53,8 +53,9 @@ int open_below(int root, const char *path, bool follow, u64 max, struct stat *re
 }
 
 /*
- * Returns whether the mapped file is still the expected one. The process may have mapped another file since.
- * For overlayfs before Linux 6.8, maps and the file have different inodes, but the same name.
+ * Returns whether the mapped file is still the expected one. The process may have mapped another file after
+ * its mappings were read. For overlayfs before Linux 6.8, maps and the file have different inodes, but the
+ * same name.
  */
 static bool is_mapped_still(int path, const char *place, const struct mapped_file *file, struct stat *ret)
 {

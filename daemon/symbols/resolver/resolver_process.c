@@ -61,7 +61,10 @@ int resolver_process_reset(struct process *process)
 	return 0;
 }
 
-/* The paths in the maps of a chrooted process start at the root of its mount namespace. */
+/*
+ * In the maps of a chrooted process, paths start at the root of its mount namespace. Reads the path of the
+ * process' root, which process_path() removes from them.
+ */
 static int read_root(struct process *process, const char *proc)
 {
 	char place[PLACE_MAX], root[PATH_MAX];

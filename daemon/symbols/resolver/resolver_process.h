@@ -34,8 +34,8 @@ int resolver_process_reset(struct process *process);
 void process_set_maps(struct process *process, struct maps *maps);
 
 /*
- * Reads the current mappings, and keeps former ones that they do not overlap. Returns 0, -ESRCH (it has
- * ended) or another -errno.
+ * Reads the current mappings, and keeps former mappings that do not overlap them. Returns 0, -ESRCH (the
+ * process has ended) or another -errno.
  */
 int resolver_process_read(struct process *process, const char *proc);
 

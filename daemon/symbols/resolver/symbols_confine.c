@@ -18,13 +18,14 @@ static const struct seccomp_permission for_reading[] = {
 	{.call = SYS_pread64},
 	{SYS_openat, {{2, SECCOMP_WITHOUT, O_ACCMODE | O_CREAT | O_TRUNC}}},
 	/*
-	 * The flags of openat2() are in memory, which a filter cannot inspect. As another file system user
-	 * than root, the process cannot open files for writing that only root may write (symbols_confine()).
-	 * The filter does not permit writing to open files.
+	 * The flags of openat2(2) are in memory, which a seccomp filter cannot read. The file system user is
+	 * nobody (symbols_confine()), so files that only root may write cannot be opened for writing. The
+	 * filter does not permit writing to open files.
 	 */
 	{.call = SYS_openat2},
 	/*
-	 * Standard error stays open, so that its number, which may be written to, never becomes another file.
+	 * Standard error must stay open: the filter permits writing to its number, which must never become
+	 * another file.
 	 */
 	{SYS_close, {{0, SECCOMP_ABOVE, STDERR_FILENO}}},
 	{.call = SYS_newfstatat},
@@ -100,11 +101,11 @@ static const struct seccomp_permission for_fetching[] = {
 };
 
 /*
- * Permits only the system calls that the resolver makes, permanently. The resolver is root like pebsd, so
- * dropping capabilities restricts it little. It opens files, processes and kernel settings, and must not
- * write to them. A call that is not permitted fails with EPERM (clone3: ENOSYS). `debuginfod` also permits
- * the calls that fetch and store a file. Returns 0 or -errno. -EOPNOTSUPP: not implemented for this
- * architecture.
+ * Permits only the system calls that the resolver makes, permanently. The resolver runs as root like pebsd,
+ * so dropping capabilities restricts it only a little. It opens files, also those of processes and of kernel
+ * settings, and must not write to them. A call that is not permitted fails with EPERM (clone3: ENOSYS).
+ * `debuginfod` also permits the calls that fetch and store a file. Returns 0 or -errno. -EOPNOTSUPP: not
+ * implemented for this architecture.
  */
 static int filter_calls(bool debuginfod)
 {
@@ -144,7 +145,7 @@ int symbols_confine(bool debuginfod)
 	if (!debuginfod)
 		(void)unshare(CLONE_NEWNET);
 	set_limits(debuginfod);
-	/* Fetched files are stored in a directory that belongs to root. */
+	/* With debuginfod, the resolver stores fetched files in a directory that belongs to root. */
 	if (!debuginfod)
 		confine_files_as_nobody();
 	r = confine_capabilities(KEPT);

@@ -14,7 +14,8 @@
 /*
  * Confines the calling process permanently:
  * - It ends with its parent.
- * - It yields to others in CPU time and when memory is short.
+ * - It has a low CPU priority (SCHED_BATCH and a nice value of 10), and is killed before others when memory
+ *   is short.
  * - It has resource limits.
  * - It keeps at most the capabilities CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE and
  *   CAP_SYSLOG.

@@ -86,7 +86,7 @@ static void close_connection(struct client *client)
 	client->connection = -1;
 }
 
-/* The client has gone or gave up waiting. Its symbolizer may hang in a file. */
+/* The client has gone or gave up waiting. Its symbolizer may hang while it reads a file, so kill it. */
 static int on_hangup(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct client *client = userdata;
@@ -109,7 +109,10 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	(void)events;
 	client->on_end = sd_event_source_disable_unref(client->on_end);
 	if (child_reap(&client->child, how) == 0) {
-		/* The pidfd is readable, so the process cannot be running any more. Do not wait for it. */
+		/*
+		 * child_reap() found no exit status, but the pidfd is readable, so the process has ended. Do
+		 * not wait for it.
+		 */
 		(void)close(client->child.pidfd);
 		client->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");
@@ -125,8 +128,8 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 }
 
 /*
- * Runs a symbolizer for the connection. On failure, ends it again. The caller then closes the connection,
- * from which the client learns of the failure.
+ * Runs a symbolizer for the connection. On failure, ends the symbolizer again. The caller then closes the
+ * connection, from which the client learns of the failure.
  */
 static int serve_connection(struct unit *unit, struct client *client, int connection)
 {

@@ -4,7 +4,7 @@
  * and runs a symbolizer for each (symbols_worker.h), with the connection as its standard input. The unit
  * itself does not read requests. Only root and the user whose systemd created the socket may connect.
  *
- * An answer says in which mapping an address lies and what it is called there. Names come from the symbol
+ * An answer contains the mapping of an address and the names at this address. Names come from the symbol
  * tables and debug information of mapped ELF files, from perf-PID.map and from named mappings. A kernel
  * address gets its function's name and an offset. The unit also returns a process' name and its executable
  * mappings (process_code.h). It returns no memory contents, and nothing of a file except such names.
@@ -34,8 +34,8 @@ struct symbols_unit_settings {
 };
 
 /*
- * Serves until the unit is idle. A client that closes its connection has its symbolizer killed. Returns an
- * exit code.
+ * Serves until the unit is idle. If a client closes its connection, its symbolizer is killed. Returns an exit
+ * code.
  */
 int symbols_unit(const struct symbols_unit_settings *settings);
 

@@ -51,7 +51,7 @@ static int tell_code(struct worker *worker, const struct symbols_wire_request *r
 	return send_answer(worker, symbols_wire_write_code(request->number, worker->code, worker->answer));
 }
 
-/* If one of these fails, names are missing. The answers to later queries then say so. */
+/* Errors of the resolver are ignored: names are then missing, and the answers to later queries say so. */
 static int handle(struct worker *worker, const struct symbols_wire_request *request)
 {
 	switch (request->type) {

@@ -54,7 +54,7 @@ struct symbol {
 	bool deleted; /* the module's file was replaced or removed */
 	char *module; /* path as the process sees it; NULL: no module */
 	/*
-	 * Address in the module: the virtual address in the ELF file if it is one. Otherwise the offset in
+	 * Address in the module: the virtual address if the module is an ELF file. Otherwise the offset in
 	 * the file, or the offset from the start of a mapping without a file.
 	 */
 	u64 address;

@@ -67,8 +67,8 @@ static int make_environment(const char *debuginfod, struct environment *environm
 	if (!debuginfod || !*debuginfod)
 		return 0;
 	/*
-	 * Shorter than the time limit of a query (SYMBOLS_QUESTION_S): a server that hangs costs a name, not
-	 * the symbolizer.
+	 * These time limits are shorter than that of a query (SYMBOLS_QUESTION_S), so a server that hangs
+	 * costs a name, not the symbolizer.
 	 */
 	if ((r = environment_add(environment, "DEBUGINFOD_URLS", debuginfod)) < 0 ||
 	    (r = environment_add(environment, "DEBUGINFOD_TIMEOUT", "2")) < 0 ||

@@ -70,8 +70,8 @@ size_t symbols_wire_write_answer(u64 number, u64 held, const struct symbol *symb
 				 u8 buffer[static SYMBOLS_WIRE_MAX]);
 
 /*
- * Parses a complete packet. Names come from files of others, so control characters and invalid UTF-8 are
- * replaced with '?'. Returns 0, -EBADMSG or -ENOMEM.
+ * Parses a complete packet. Names come from files of others, so control characters are replaced with '?', and
+ * so are all bytes above 0x7f if a name is not valid UTF-8. Returns 0, -EBADMSG or -ENOMEM.
  */
 int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wire_answer *ret);
 
