@@ -701,7 +701,7 @@ lint-cppcheck:
 # jq 1.6 -e ends with 0 if it has no input, so a test of a command that failed would pass.
 lint-scripts:
 	@shellcheck $(SCRIPTS)
-	@! grep -n 'jq -e' $(SCRIPTS) || { echo "jq -e: write jq -ne 'input | FILTER', which fails without input" >&2; exit 1; }
+	@! grep -nE 'jq ([^|]* )?(-e|--exit-status|-[a-mo-z]*e) ' $(SCRIPTS) || { echo "jq -e: write jq -ne 'input | FILTER', which fails without input" >&2; exit 1; }
 
 lint-manuals:
 	@tests/tools/manual.py $(MANUALS)

@@ -312,8 +312,8 @@ static int open_detail(struct server *server)
 	int r = detail_new(&settings, &server->detail);
 
 	if (r == 0)
-		server->scrape = (struct http_zooms){.zooms = detail_zooms(server->detail),
-						     .enabled = &server->config->profiles};
+		server->http_zooms = (struct http_zooms){.zooms = detail_zooms(server->detail),
+							 .enabled = &server->config->profiles};
 	return r < 0 ? log_error(r, "cannot prepare zooms and hot tables") : 0;
 }
 

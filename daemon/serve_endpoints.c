@@ -202,7 +202,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 		.top = get_public_top,
 		.alerts = get_public_alerts,
 		.health = get_health,
-		.profiles = http_zooms_profiles(&server->scrape),
+		.profiles = http_zooms_profiles(&server->http_zooms),
 	};
 	const char *group = server->config->group[0] ? server->config->group : NULL;
 	int r;

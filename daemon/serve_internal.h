@@ -32,7 +32,7 @@ struct server {
 	sd_event_source *input; /* input that the steps wait for; NULL: none */
 	struct sampling *sampling;
 	struct detail *detail;
-	struct http_zooms scrape;
+	struct http_zooms http_zooms;
 	struct alerts *alerts;
 	struct containers *containers;
 	struct pause pause;

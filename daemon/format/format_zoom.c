@@ -127,7 +127,6 @@ static void format_zoom_lines(FILE *out, const struct format_style *style, json_
 /* Columns to the left of the names in the tables. */
 #define FUNCTION_LEFT (6 + 7 + 8 + 1 + LOCATION_BAR + 1)
 #define OBJECT_LEFT   (6 + 8 + 6 + 1 + LOCATION_BAR + 1)
-#define NAME_LEAST    12
 
 /* If a larger share of the stacks ends early, the text blames missing frame pointers. */
 #define EARLY_MUCH 0.1

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profile/profile_internal.h"
 #include "profile/report_internal.h"
 
 /*

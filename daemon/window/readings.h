@@ -13,10 +13,8 @@
 #include "origin/event_counts.h"
 #include "pebsd/sample.h"
 
-/*
- * The counters of one event since the start. The counts of the origin have the order in which they are saved.
- * NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
- */
+/* The counters of one event since the start. The counts of the origin have the order in which they are saved. */
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct reading {
 	u64 seen;           /* samples in the ledger, including `unattributed` */
 	u64 malformed;      /* samples that were lost because they were malformed */

@@ -11,7 +11,7 @@
 #include "base/varint.h"
 #include "window/tally.h"
 
-/* A compact form of a tally: only counters that are not zero. Pure functions. */
+/* A compact form of a tally: only counters that are not zero. */
 
 #define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
 
@@ -277,6 +277,8 @@ static size_t subjects_bytes(const struct sliding_subjects *subjects)
 	return subjects->held * sizeof(struct subjects_chunk) +
 	       subjects->n_chunks * sizeof(struct subjects_chunk *);
 }
+
+/* The window itself. */
 
 #define SCRATCH_KEPT ((size_t)64 << 10)
 #define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)

@@ -152,7 +152,7 @@ static int measure(const struct http_crowd_settings *settings, const char *what,
 	u64 begun, cpu;
 	double seconds;
 	pid_t scraper;
-	int status;
+	int status = -1;
 	int r = serve(&served);
 
 	if (r < 0)

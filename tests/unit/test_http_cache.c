@@ -156,16 +156,16 @@ Test(http_bodies, nobody_changes_one)
 	http_bodies_done(&bodies);
 }
 
-static struct http_cache scrape;
+static struct http_cache cache;
 
 static struct http_cache_body *put(u64 generation)
 {
 	int fd;
 
 	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
-	cr_assert_eq(http_cache_put(&scrape, 0, generation, fd, 4), 0);
-	cr_assert_eq(http_cache_current(&scrape, 0)->generation, generation);
-	return http_cache_current(&scrape, 0);
+	cr_assert_eq(http_cache_put(&cache, 0, generation, fd, 4), 0);
+	cr_assert_eq(http_cache_current(&cache, 0)->generation, generation);
+	return http_cache_current(&cache, 0);
 }
 
 /* The size is only recorded: nothing is sent here. */
@@ -174,7 +174,7 @@ static int put_large(u32 form, u64 generation, u64 size)
 	int fd;
 
 	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
-	return http_cache_put(&scrape, form, generation, fd, size);
+	return http_cache_put(&cache, form, generation, fd, size);
 }
 
 Test(http_cache, bodies_that_slow_clients_are_sent_are_bounded_in_bytes)
@@ -182,29 +182,29 @@ Test(http_cache, bodies_that_slow_clients_are_sent_are_bounded_in_bytes)
 	const u64 size = HTTP_CACHE_BYTES_MAX / 2;
 	struct http_cache_body *slow[3];
 
-	scrape = (struct http_cache){0};
+	cache = (struct http_cache){0};
 	/* The size of the current body is not limited, because no slow client holds it. */
 	cr_assert_eq(put_large(0, 1, 10 * size), 0);
-	cr_expect_eq(http_cache_bytes(&scrape), 0);
+	cr_expect_eq(http_cache_bytes(&cache), 0);
 	for (u32 form = 0; form < 3; form++) {
 		cr_assert_eq(put_large(form, 10 + form, size), 0);
-		slow[form] = http_cache_current(&scrape, form);
+		slow[form] = http_cache_current(&cache, form);
 		http_cache_hold(slow[form]);
 	}
 	cr_assert_eq(put_large(0, 20, size), 0);
 	cr_assert_eq(put_large(1, 21, size), 0);
-	cr_expect_eq(http_cache_bytes(&scrape), HTTP_CACHE_BYTES_MAX);
-	cr_expect(http_cache_full(&scrape, 2));
+	cr_expect_eq(http_cache_bytes(&cache), HTTP_CACHE_BYTES_MAX);
+	cr_expect(http_cache_full(&cache, 2));
 	cr_expect_eq(put_large(2, 22, size), -ENOSPC);
-	cr_expect_eq(http_cache_current(&scrape, 2)->generation, 12);
-	cr_expect_not(http_cache_full(&scrape, 1), "nobody is being sent it");
+	cr_expect_eq(http_cache_current(&cache, 2)->generation, 12);
+	cr_expect_not(http_cache_full(&cache, 1), "nobody is being sent it");
 	http_cache_release(slow[0]);
 	cr_assert_eq(put_large(2, 23, size), 0);
-	cr_expect_eq(http_cache_bytes(&scrape), HTTP_CACHE_BYTES_MAX);
+	cr_expect_eq(http_cache_bytes(&cache), HTTP_CACHE_BYTES_MAX);
 	http_cache_release(slow[1]);
 	http_cache_release(slow[2]);
-	cr_expect_eq(http_cache_bytes(&scrape), 0);
-	http_cache_done(&scrape);
+	cr_expect_eq(http_cache_bytes(&cache), 0);
+	http_cache_done(&cache);
 }
 
 Test(http_cache, as_many_bodies_as_there_may_be)
@@ -212,36 +212,36 @@ Test(http_cache, as_many_bodies_as_there_may_be)
 	struct http_cache_body *slow[HTTP_CACHE_BODIES_MAX];
 	int fd;
 
-	scrape = (struct http_cache){0};
-	cr_expect_null(http_cache_current(&scrape, 0));
+	cache = (struct http_cache){0};
+	cr_expect_null(http_cache_current(&cache, 0));
 	/* A body that is not being sent to any client is replaced by the next. */
 	(void)put(1);
 	(void)put(2);
-	cr_expect_eq(http_cache_live(&scrape), 1);
+	cr_expect_eq(http_cache_live(&cache), 1);
 	for (u64 i = 0; i < HTTP_CACHE_BODIES_MAX; i++) {
-		cr_expect_not(http_cache_full(&scrape, 0));
+		cr_expect_not(http_cache_full(&cache, 0));
 		slow[i] = put(10 + i);
 		http_cache_hold(slow[i]);
 	}
-	cr_expect_eq(http_cache_live(&scrape), HTTP_CACHE_BODIES_MAX);
-	cr_expect(http_cache_full(&scrape, 0));
-	cr_expect_not(http_cache_full(&scrape, HTTP_FORM_GZIP), "each form for itself");
+	cr_expect_eq(http_cache_live(&cache), HTTP_CACHE_BODIES_MAX);
+	cr_expect(http_cache_full(&cache, 0));
+	cr_expect_not(http_cache_full(&cache, HTTP_FORM_GZIP), "each form for itself");
 	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
-	cr_expect_eq(http_cache_put(&scrape, 0, 99, fd, 4), -ENOSPC);
+	cr_expect_eq(http_cache_put(&cache, 0, 99, fd, 4), -ENOSPC);
 	cr_expect_lt(fcntl(fd, F_GETFD), 0, "closed");
-	cr_expect_eq(http_cache_current(&scrape, 0)->generation, 9 + HTTP_CACHE_BODIES_MAX);
+	cr_expect_eq(http_cache_current(&cache, 0)->generation, 9 + HTTP_CACHE_BODIES_MAX);
 
 	/* The first body that is released, whichever it is, makes room. */
 	http_cache_release(slow[1]);
-	cr_expect_eq(http_cache_live(&scrape), HTTP_CACHE_BODIES_MAX - 1);
+	cr_expect_eq(http_cache_live(&cache), HTTP_CACHE_BODIES_MAX - 1);
 	(void)put(100);
 	(void)put(101);
-	cr_expect_eq(http_cache_live(&scrape), HTTP_CACHE_BODIES_MAX);
+	cr_expect_eq(http_cache_live(&cache), HTTP_CACHE_BODIES_MAX);
 	http_cache_release(slow[0]);
 	http_cache_release(slow[2]);
-	cr_expect_eq(http_cache_live(&scrape), 1);
-	http_cache_done(&scrape);
-	cr_expect_eq(http_cache_live(&scrape), 0);
+	cr_expect_eq(http_cache_live(&cache), 1);
+	http_cache_done(&cache);
+	cr_expect_eq(http_cache_live(&cache), 0);
 }
 
 /* Starts a client that sends a request and then does not read, so that the server cannot send the whole answer. */

@@ -118,6 +118,18 @@ static struct http_client ask(const char *query)
 	return client;
 }
 
+#define NOBODY 65534
+
+static struct http_client ask_as(uid_t user, const char *query)
+{
+	struct http_client client;
+
+	cr_assert_eq(seteuid(user), 0);
+	client = ask(query);
+	cr_assert_eq(seteuid(0), 0);
+	return client;
+}
+
 /* Runs the loop until the counter of begun or left profiles is `count`. */
 static void wait_until(const unsigned int *counter, unsigned int count)
 {
@@ -339,9 +351,13 @@ Test(http_profile, as_many_wait_as_may)
 {
 	struct http_client clients[HTTP_PROFILES_MAX];
 
+	if (geteuid() != 0)
+		cr_skip_test("needs root to be two users");
 	for (unsigned int i = 0; i < ARRAY_SIZE(clients); i++) {
 		world.id = i + 1;
-		clients[i] = ask("?cgroup=/a");
+		if (i == HTTP_PROFILES_OWNER_WAITING_MAX)
+			expect("?cgroup=/a", 503, "of one user or address waits");
+		clients[i] = ask_as(i < HTTP_PROFILES_OWNER_WAITING_MAX ? 0 : NOBODY, "?cgroup=/a");
 		wait_until(&world.begun, i + 1);
 	}
 	expect("?cgroup=/a", 503, "The maximum number of clients is waiting");
@@ -356,16 +372,11 @@ Test(http_profile, as_many_wait_as_may)
 	expect("?cgroup=/a", 200, "octet-stream");
 }
 
-#define NOBODY 65534
-
 /* Asks for a profile as this user, and receives only its beginning. */
 static struct http_client begin_to_receive(uid_t user)
 {
-	struct http_client client;
+	struct http_client client = ask_as(user, "?cgroup=/a");
 
-	cr_assert_eq(seteuid(user), 0);
-	client = ask("?cgroup=/a");
-	cr_assert_eq(seteuid(0), 0);
 	while (!http_client_receive(&client))
 		endpoint_turn(&server);
 	return client;
@@ -388,7 +399,8 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 		/* Wait until the daemon would begin another profile. */
 		if (i == HTTP_PROFILES_OWNER_MAX) {
 			(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
-			expect("?cgroup=/a", 503, "of one user or address is receiving profiles");
+			expect("?cgroup=/a", 503,
+			       "of one user or address waits for profiles or receives them");
 			expect_health();
 		}
 		clients[i] = begin_to_receive(user);

@@ -10,12 +10,12 @@
 #include "http/http_zooms.h"
 
 static bool enabled;
-static struct http_zooms scrape = {.enabled = &enabled};
+static struct http_zooms requests = {.enabled = &enabled};
 static struct http_profiles profiles;
 
 static void start(void)
 {
-	profiles = http_zooms_profiles(&scrape);
+	profiles = http_zooms_profiles(&requests);
 }
 
 TestSuite(http_zooms, .init = start, .fini = fake_zooms_reset);

@@ -52,10 +52,9 @@ static const struct row {
 	{"Calls on the control socket", VARLINK_CONNECTIONS_MAX, VARLINK_MESSAGE_MAX, false},
 	{"Replies of one user", 1, VARLINK_USER_BYTES, true},
 	{"Replies of all users", 1, VARLINK_ALL_BYTES, false},
+	{"The kernel's buffers of those", VARLINK_CONNECTIONS_MAX, VARLINK_KERNEL_BYTES, false},
 	/* test_json_detail.c */
 	{"A reply while it is made", 1, JSON_PAGE_TREE_BYTES, false},
-	/* test_varlink.c */
-	{"The kernel's buffers of those", VARLINK_CONNECTIONS_MAX, VARLINK_KERNEL_BYTES, false},
 	/* test_http_worker.c, and test_http_crowd.c with 1,000 clients */
 	{"The process that speaks HTTP", 1, HTTP_CONFINE_DATA, false},
 	/* test_http_crowd.c */

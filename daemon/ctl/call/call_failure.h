@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reports failures on standard error, and chooses the exit code for scripts. */
-#ifndef PEBSD_CTL_FAILURE_H
-#define PEBSD_CTL_FAILURE_H
+#ifndef PEBSD_CALL_FAILURE_H
+#define PEBSD_CALL_FAILURE_H
 
 #include "ctl/call/ctl_options.h"
 #include "ctl/call/exit.h"

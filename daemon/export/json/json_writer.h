@@ -37,8 +37,8 @@ void json_put_shown(struct json_writer *writer, json_object *object, const char 
 #define JSON_PAGE_BYTES (640U << 10)
 
 /*
- * Maximum memory of the objects of a page. Small objects need most: 21.7 MB for a page of code addresses without
- * names.
+ * Upper bound of the memory of a page's objects. It follows from JSON_PAGE_BYTES: small objects need most, and a
+ * page of code addresses without names takes 21.7 MB (test_json_detail.c measures it).
  */
 #define JSON_PAGE_TREE_BYTES (32U << 20)
 

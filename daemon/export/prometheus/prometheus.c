@@ -13,7 +13,7 @@
 #include "export/prometheus/label.h"
 #include "export/prometheus/prometheus_cost.h"
 
-/* The metrics of zooms and hot tables. Pure. */
+/* The metrics of zooms and hot tables. */
 
 /* `detail` may be NULL: nothing is written. */
 static void prometheus_detail(struct exposition *out, const struct detail_figures *detail)
@@ -187,6 +187,8 @@ static int prometheus_offcore(struct exposition *out, const struct snapshot *sna
 	write_cost(out, &snapshot->offcore);
 	return 0;
 }
+
+/* The metrics of cgroups and events, and the whole text. */
 
 #define SOURCE_LABEL_(name, word) "source=\"" word "\"",
 static const char *const source_labels[] = {SOURCES(SOURCE_LABEL_)};

@@ -17,20 +17,20 @@ static void drop_unused(struct http_cache_body *body)
 	*body = (struct http_cache_body){0};
 }
 
-void http_cache_done(struct http_cache *scrape)
+void http_cache_done(struct http_cache *cache)
 {
 	for (u32 form = 0; form < HTTP_FORMS; form++)
 		for (size_t i = 0; i < HTTP_CACHE_BODIES_MAX; i++) {
-			scrape->bodies[form][i].served = false;
-			drop_unused(&scrape->bodies[form][i]);
+			cache->bodies[form][i].served = false;
+			drop_unused(&cache->bodies[form][i]);
 		}
 }
 
-struct http_cache_body *http_cache_current(struct http_cache *scrape, u32 form)
+struct http_cache_body *http_cache_current(struct http_cache *cache, u32 form)
 {
 	for (size_t i = 0; i < HTTP_CACHE_BODIES_MAX; i++)
-		if (scrape->bodies[form][i].served)
-			return &scrape->bodies[form][i];
+		if (cache->bodies[form][i].served)
+			return &cache->bodies[form][i];
 	return NULL;
 }
 
@@ -38,35 +38,35 @@ struct http_cache_body *http_cache_current(struct http_cache *scrape, u32 form)
  * Returns the place for a new body: the current one's if no client is receiving it, or an empty one. NULL:
  * none.
  */
-static struct http_cache_body *next_place(struct http_cache *scrape, u32 form)
+static struct http_cache_body *next_place(struct http_cache *cache, u32 form)
 {
-	struct http_cache_body *current = http_cache_current(scrape, form);
+	struct http_cache_body *current = http_cache_current(cache, form);
 
 	if (current && current->users == 0)
 		return current;
 	for (size_t i = 0; i < HTTP_CACHE_BODIES_MAX; i++)
-		if (!scrape->bodies[form][i].response)
-			return &scrape->bodies[form][i];
+		if (!cache->bodies[form][i].response)
+			return &cache->bodies[form][i];
 	return NULL;
 }
 
-u64 http_cache_bytes(const struct http_cache *scrape)
+u64 http_cache_bytes(const struct http_cache *cache)
 {
 	u64 bytes = 0;
 
 	for (u32 form = 0; form < HTTP_FORMS; form++)
 		for (size_t i = 0; i < HTTP_CACHE_BODIES_MAX; i++)
-			if (!scrape->bodies[form][i].served)
-				bytes += scrape->bodies[form][i].size;
+			if (!cache->bodies[form][i].served)
+				bytes += cache->bodies[form][i].size;
 	return bytes;
 }
 
-bool http_cache_full(struct http_cache *scrape, u32 form)
+bool http_cache_full(struct http_cache *cache, u32 form)
 {
-	const struct http_cache_body *current = http_cache_current(scrape, form);
+	const struct http_cache_body *current = http_cache_current(cache, form);
 	u64 more = current && current->users > 0 ? current->size : 0;
 
-	return !next_place(scrape, form) || (more && http_cache_bytes(scrape) + more > HTTP_CACHE_BYTES_MAX);
+	return !next_place(cache, form) || (more && http_cache_bytes(cache) + more > HTTP_CACHE_BYTES_MAX);
 }
 
 static const struct {
@@ -99,10 +99,10 @@ static struct MHD_Response *respond(int fd, u64 size, u32 form)
 	return response;
 }
 
-int http_cache_put(struct http_cache *scrape, u32 form, u64 generation, int fd, u64 size)
+int http_cache_put(struct http_cache *cache, u32 form, u64 generation, int fd, u64 size)
 {
-	struct http_cache_body *current = http_cache_current(scrape, form);
-	struct http_cache_body *place = http_cache_full(scrape, form) ? NULL : next_place(scrape, form);
+	struct http_cache_body *current = http_cache_current(cache, form);
+	struct http_cache_body *place = http_cache_full(cache, form) ? NULL : next_place(cache, form);
 	struct MHD_Response *response;
 
 	if (!place) {
@@ -134,12 +134,12 @@ void http_cache_release(struct http_cache_body *body)
 	drop_unused(body);
 }
 
-unsigned int http_cache_live(const struct http_cache *scrape)
+unsigned int http_cache_live(const struct http_cache *cache)
 {
 	unsigned int n = 0;
 
 	for (u32 form = 0; form < HTTP_FORMS; form++)
 		for (size_t i = 0; i < HTTP_CACHE_BODIES_MAX; i++)
-			n += scrape->bodies[form][i].response != NULL;
+			n += cache->bodies[form][i].response != NULL;
 	return n;
 }

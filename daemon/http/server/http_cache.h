@@ -43,28 +43,28 @@ struct http_cache {
 };
 
 /* Frees the bodies. No connection may hold one. */
-void http_cache_done(struct http_cache *scrape);
+void http_cache_done(struct http_cache *cache);
 
 /* Returns the current body of a form; NULL: none has come yet. */
-struct http_cache_body *http_cache_current(struct http_cache *scrape, u32 form);
+struct http_cache_body *http_cache_current(struct http_cache *cache, u32 form);
 
 /* Returns true if there is no room for another body. */
-bool http_cache_full(struct http_cache *scrape, u32 form);
+bool http_cache_full(struct http_cache *cache, u32 form);
 
 /*
  * Makes `size` bytes of `fd` the current body of that form. Takes the descriptor also if it fails. Returns 0
  * or -errno: -ENOSPC if there is no room.
  */
-int http_cache_put(struct http_cache *scrape, u32 form, u64 generation, int fd, u64 size);
+int http_cache_put(struct http_cache *cache, u32 form, u64 generation, int fd, u64 size);
 
 /* A body is kept while it is held. */
 void http_cache_hold(struct http_cache_body *body);
 void http_cache_release(struct http_cache_body *body);
 
 /* Bytes of the old bodies that still exist. */
-u64 http_cache_bytes(const struct http_cache *scrape);
+u64 http_cache_bytes(const struct http_cache *cache);
 
 /* Number of bodies of all forms. */
-unsigned int http_cache_live(const struct http_cache *scrape);
+unsigned int http_cache_live(const struct http_cache *cache);
 
 #endif

@@ -262,18 +262,18 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, int error, cons
 	return http_send_later(connection, HTTP_PROFILE_RETRY_SECONDS, text);
 }
 
-/* Number of clients of one owner that wait for a profile or are being sent one. */
-static size_t count_owned(const struct http_profile *profile, struct http_owner owner)
+/* Returns whether an owner has as many clients as it may that wait for a profile, or wait or are being sent one. */
+static bool owner_is_full(const struct http_profile *profile, struct http_owner owner)
 {
 	const struct http_waiting *waiting;
 	const struct sent *sent;
-	size_t n = 0;
+	size_t n_waiting = 0, n_sent = 0;
 
 	TAILQ_FOREACH (waiting, &profile->waiting, entry)
-		n += http_owner_is_same(&waiting->owner, &owner);
-	LIST_FOREACH(sent, &profile->sent, entry)
-	n += http_owner_is_same(&sent->owner, &owner);
-	return n;
+		n_waiting += http_owner_is_same(&waiting->owner, &owner);
+	LIST_FOREACH (sent, &profile->sent, entry)
+		n_sent += http_owner_is_same(&sent->owner, &owner);
+	return n_waiting >= HTTP_PROFILES_OWNER_WAITING_MAX || n_waiting + n_sent >= HTTP_PROFILES_OWNER_MAX;
 }
 
 static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection *connection, int fd,
@@ -297,10 +297,10 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 	if (profile->n_waiting >= HTTP_PROFILES_MAX)
 		return refuse(connection, -EBUSY,
 			      "The maximum number of clients is waiting for profiles. Try again later.");
-	if (count_owned(profile, owner) >= HTTP_PROFILES_OWNER_MAX)
+	if (owner_is_full(profile, owner))
 		return refuse(
 			connection, -EBUSY,
-			"The maximum number of clients of one user or address is receiving profiles. Try again later.");
+			"The maximum number of clients of one user or address waits for profiles or receives them. Try again later.");
 	if (profile->n_waiting + profile->n_sent >= HTTP_PROFILES_HELD_MAX)
 		return refuse(connection, -EBUSY,
 			      "The maximum number of clients is receiving profiles. Try again later.");

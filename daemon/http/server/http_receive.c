@@ -30,11 +30,11 @@ static int told_metrics(struct http_server *server, const struct http_message *m
 		return -EBADMSG;
 	/* -ENOSPC: clients get the body that is already served. */
 	if (message->type == HTTP_TELL_BODY)
-		r = http_cache_put(&server->scrape, message->form, message->value, TAKE_FD(passed),
+		r = http_cache_put(&server->cache, message->form, message->value, TAKE_FD(passed),
 				   message->size);
 	if (r < 0 && r != -ENOSPC)
 		error = -r;
-	body = http_cache_current(&server->scrape, message->form);
+	body = http_cache_current(&server->cache, message->form);
 	r = http_questions_answered(&server->questions, message->form, body ? body->generation : 0,
 				    &requesters);
 	answer_all(&requesters, error);

@@ -76,9 +76,9 @@ static enum MHD_Result send_body(struct http_server *server, struct http_connect
 						  library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING))
 						  ? HTTP_FORM_GZIP
 						  : 0);
-	struct http_cache_body *body = http_cache_current(&server->scrape, form);
+	struct http_cache_body *body = http_cache_current(&server->cache, form);
 
-	if (!connection->answered && !http_cache_full(&server->scrape, form))
+	if (!connection->answered && !http_cache_full(&server->cache, form))
 		return ask(server, connection, form, body ? body->generation : 0);
 	if (connection->error)
 		return send_failed(library, connection->error);

@@ -563,7 +563,7 @@ struct http_server *http_server_free(struct http_server *server)
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
 	http_profile_free(server->profile);
-	http_cache_done(&server->scrape);
+	http_cache_done(&server->cache);
 	free(server->origin);
 	free(server->hosts);
 	free(server->health);

@@ -41,7 +41,7 @@ struct http_server {
 	bool was_crowd;           /* the memory of many connections has not been freed yet */
 	bool crowded;             /* no client is accepted: all places are full and wait for pebsd */
 	struct MHD_Daemon *daemon;
-	struct http_cache scrape;
+	struct http_cache cache;
 	struct http_questions questions;
 	struct http_profile *profile;
 	bool configured;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sends and receives the messages of http_wire.h on a socket, some with a descriptor. Nothing here blocks. */
-#ifndef PEBSD_HTTP_LINE_H
-#define PEBSD_HTTP_LINE_H
+#ifndef PEBSD_HTTP_CHANNEL_H
+#define PEBSD_HTTP_CHANNEL_H
 
 #include "http/shared/http_wire.h"
 

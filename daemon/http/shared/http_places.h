@@ -35,6 +35,7 @@ struct http_owner {
 	u64 id;
 };
 
+/* Returns whether both are one owner. All clients of HTTP_OWNER_UNKNOWN with one id are one. */
 bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b);
 
 /* The delay of a client. At the start, all members except `seen_ns` are zero. */

@@ -18,8 +18,9 @@
 /* Maximum number of clients that wait for a profile or are being sent one. Each holds its own. */
 #define HTTP_PROFILES_HELD_MAX 8
 
-/* Maximum number of those that belong to one owner (http_places.h), so that other owners also get profiles. */
-#define HTTP_PROFILES_OWNER_MAX 4
+/* Maximum number of these clients of one owner (http_places.h), and of those that wait: others also get profiles. */
+#define HTTP_PROFILES_OWNER_MAX         4
+#define HTTP_PROFILES_OWNER_WAITING_MAX 3
 
 /*
  * Size limit of a profile. It is equal to the limit of the data that the profile is written from
@@ -37,7 +38,7 @@
  * which unacknowledged data ends the connection.
  */
 #define HTTP_SOCKETS_SENDING   (64 << 10)
-#define HTTP_SOCKETS_RECEIVING (16 * 1024)
+#define HTTP_SOCKETS_RECEIVING (16 << 10)
 #define HTTP_SOCKETS_LINGER_MS 10000
 
 /* Both buffers after they are doubled, and the last piece that was sent, which may exceed its buffer. */

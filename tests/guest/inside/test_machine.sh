@@ -259,7 +259,7 @@ nehalem | sandybridge | ivybridge | haswell | broadwell)
 	# Neither runs all the time.
 	case $emulated in sandybridge | ivybridge)
 		sample_only "${all[@]:0:2}"
-		jq --exit-status '.events | .loads.takes_turns_with == ["stores"] and .stores.takes_turns_with == ["loads"]
+		jq -ne 'input | .events | .loads.takes_turns_with == ["stores"] and .stores.takes_turns_with == ["loads"]
 			and .loads.running_ratio < 0.9 and .stores.running_ratio < 0.9' "$work/status" >/dev/null ||
 			fail "loads and stores do not take turns: $(jq -c .events "$work/status")"
 		;;
