@@ -16,8 +16,8 @@
 struct format_style {
 	size_t width; /* columns; 0: unlimited */
 	bool utf8;
-	bool bold;   /* show table heads in bold; they must be clear without it */
-	bool colour; /* likewise */
+	bool bold;   /* show table heads in bold; the text must be clear without bold */
+	bool colour; /* use colours; the text must be clear without them */
 };
 
 /* Prints the replies of GetStatus, and of GetTop over the last seconds (NULL: none). */
