@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Each privilege that pebsd and its opener give up must really be gone. A program that tries about 80 actions runs in
-# place of each of them, with everything else as in the unit. It must be able to do exactly what is listed here. Root
-# without a unit can do nearly all of them. The other tests show that sampling works with the rest.
+# Each privilege that pebsd and its opener give up must really be gone. A program that tries about 80 actions runs
+# in place of each of them, with everything else as in the unit. It must be able to do exactly what is listed here.
+# Root without a unit can do nearly all of them. The other tests show that sampling works with the privileges that
+# remain.
 # kernels: 6.12 7
 # takes: 33 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -79,5 +80,6 @@ may pebsd.service bpf_tracing read_closed set_user_id_bit
 may pebsd-opener.service perf_event
 # The symbolizer reads other processes.
 may pebsd-symbols.service read_closed see_another
-# The alert unit runs the administrator's commands, which may do anything that a program may do to itself.
+# The alert unit runs the administrator's commands. Its sandbox allows these calls, because they affect only the
+# unit's own processes.
 may pebsd-alert@1.service io_uring keys raise_limit shared_memory
