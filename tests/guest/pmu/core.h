@@ -89,8 +89,8 @@ struct core {
 };
 
 /*
- * `name` is a machine of the model. "NAME-vm" is a virtual machine on it without PEBS. CPUs with odd numbers
- * of a hybrid part are E-cores. Returns 0, or -ENOENT if there is no such machine.
+ * `name` is a machine of the model. "NAME-vm" is a virtual machine without PEBS on such a machine. CPUs with odd
+ * numbers of a hybrid part are E-cores. Returns 0, or -ENOENT if there is no such machine.
  */
 int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
 	      const struct core_callbacks *callbacks);
