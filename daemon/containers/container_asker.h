@@ -18,7 +18,8 @@
 #define CONTAINER_ASKER_IDLE_SECONDS 60
 
 /*
- * Time before a new process is started, after a process ended by itself or was killed because it did not answer.
+ * Time before a new process is started: after the last request of a process that ended by itself, after a process
+ * was killed because it did not answer, or after a failed start.
  */
 #define CONTAINER_ASKER_REST_SECONDS 30
 

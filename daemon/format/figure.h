@@ -43,7 +43,7 @@ bool figure_weight(const json_object *event, double *ret);
  */
 bool figure_result(const json_object *event, const char *kind, const char *result, u64 *ret);
 
-/* Returns true if results ("snoop", "tlb") were measured: at least one of them is not "na". */
+/* Returns true if results ("snoop", "tlb") were measured. They were not if there are results and all are "na". */
 bool figure_is_measured(json_object *results);
 
 /*

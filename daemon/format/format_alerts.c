@@ -8,7 +8,8 @@
 #include "format/verdict.h"
 
 /*
- * From this width on each alert is one row. On narrower terminals its rule and cgroup are on the next line.
+ * Each alert is one row if the terminal has at least this many columns, and the cgroup gets at least CGROUP_MIN of
+ * them. Otherwise the rule and the cgroup are on the next line.
  */
 #define WIDTH_OF_ROWS   140
 #define CGROUP_MIN      40

@@ -291,7 +291,7 @@ static void put_trend(FILE *out, const struct format_style *style, const json_ob
 		 100 * (now - before) / before);
 }
 
-/* Prints one cell per collection, or per several collections if there are too many. */
+/* Prints one cell per bin of the trend, for as many of the last bins as fit. */
 static void put_trend_line(FILE *out, const struct format_style *style, const json_object *event,
 			   bool has_latency)
 {

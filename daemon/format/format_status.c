@@ -11,7 +11,7 @@
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL
 
-/* Prints CPUs of an event that are in error or throttled, as lists of CPUs. The notes say what to do. */
+/* Prints the CPUs on which an event is in error, or was throttled, as lists. The notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
 {
 	_cleanup_free_ char *in_error = NULL;

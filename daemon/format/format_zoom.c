@@ -9,7 +9,7 @@
 #include "format/location.h"
 #include "format/verdict.h"
 
-/* Cache lines of a zoom for which CPUs contend, as perf c2c shows them. */
+/* -- cache lines of a zoom that CPUs contend for, as perf c2c shows them -- */
 
 /* The quantity of which shares are printed. */
 struct zoom_weight {
