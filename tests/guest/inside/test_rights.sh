@@ -44,7 +44,7 @@ can=$(grep -c . "$work/root")
 say "root without a unit can do $((can - 1)) of $("$here/rights" --count)"
 [ "$can" -ge 65 ] || fail "root without a unit can do only: $(cat "$work/root")"
 
-# may UNIT NAME...: expects the unit's sandbox to allow exactly these.
+# may UNIT NAME...: expects the unit's sandbox to allow exactly the named actions.
 may() {
 	local unit=$1 dropin
 	shift
@@ -73,8 +73,9 @@ may() {
 	say "measured: $unit can do $# of $("$here/rights" --count) things"
 }
 
-# pebsd's own programs, whose events the opener opens here, and directories of cgroups that are closed to others.
-# RestrictSUIDSGID= would make openat2(2) fail.
+# bpf_tracing: pebsd loads its own programs. (The opener opens their events here.) read_closed: cgroup directories
+# may be closed to others. set_user_id_bit: RestrictSUIDSGID= would forbid this, but would also make openat2(2)
+# fail.
 may pebsd.service bpf_tracing read_closed set_user_id_bit
 # The opener exists to open events.
 may pebsd-opener.service perf_event
