@@ -67,8 +67,8 @@ void names_remove(struct names *names, u64 id);
 int names_path(const struct names *names, u64 id, char **ret);
 
 /*
- * Returns the number of names: those that were added, and those that are kept or expected because of cgroups
- * below. At most `max`.
+ * Returns the number of names: those that were added, and those that are kept or expected because of the cgroups
+ * below them. At most `max`.
  */
 size_t names_count(const struct names *names);
 

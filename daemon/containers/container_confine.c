@@ -49,7 +49,7 @@ int container_confine(void)
 	const struct seccomp_list list = {allowed, ARRAY_SIZE(allowed)};
 	int r;
 
-	/* Makes json-c choose its hash seed now, because it may read it from a file. */
+	/* Makes json-c choose its hash seed now, because json-c may read the seed from a file. */
 	json_object_put(json_object_new_object());
 	confine_begin();
 	set_limits();

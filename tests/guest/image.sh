@@ -26,7 +26,7 @@ place=$tree/usr/lib/pebsd-tests
 units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants" "$tree/etc/pebsd/pebsd.conf.d"
-# The period stays as it is, unless a test says otherwise. The emulated PMU has few accesses, and the emulator needs so
+# The period is fixed, unless a test says otherwise. The emulated PMU has few accesses, and the emulator needs so
 # long for an interrupt that the governor would lengthen the period.
 printf '[sampling]\nbudget = off\nperiod = 101\n' >"$tree/etc/pebsd/pebsd.conf.d/00-guest.conf"
 install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,loopback_up,workload,sharing,keep_many,open_event,vm,rights} "$place/"

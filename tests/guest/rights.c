@@ -2,12 +2,12 @@
 /*
  * Tries actions that a service may have no right to, each in a process of its own, and prints the names of
  * those that succeed:
- *   rights DIRECTORY VICTIM   DIRECTORY holds what the test has prepared; VICTIM is the id of a process of root
+ *   rights DIRECTORY VICTIM   DIRECTORY has files of the test; VICTIM is the id of a process of root
  *   rights --share            creates memory that everybody in the same IPC namespace may share
  *   rights --count            prints the number of actions
  *
- * An action that succeeds changes only its own process and, with /tmp, its mount namespace. What it creates
- * is named rights-made.
+ * An action that succeeds changes only its own process and, with /tmp, its mount namespace. Files and cgroups that
+ * it creates are named rights-made or rights-node.
  */
 #include <errno.h>
 #include <fcntl.h>

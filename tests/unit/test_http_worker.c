@@ -346,8 +346,8 @@ static bool refused(long result)
 }
 
 /*
- * Tries everything that could harm others, from inside the confined process. Returns 0 or the number of the
- * call that was permitted.
+ * Tries everything that could harm others, from inside the confined process. Returns 0, or a number that
+ * identifies the call that was permitted.
  */
 static int try_all(bool any_local)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions shared by the planning code. pmu.c walks the PMUs, and one file for each role plans it on a PMU.
+ * Functions shared by the planning code. pmu.c walks the PMUs, and one file for each role plans that role on a
+ * PMU.
  */
 #ifndef PEBSD_PMU_PLANNER_H
 #define PEBSD_PMU_PLANNER_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Assigns recorded samples to cgroups. A cgroup is identified by its name: its path, "cgroup:ID" or
- * "comm:NAME". The same name in two recordings is one cgroup. The same id with two names is two cgroups,
- * because ids belong to one boot of one machine, and recordings may be of several.
+ * Assigns recorded samples to cgroups. A cgroup is identified by its name: its path, "cgroup:ID" or "comm:NAME".
+ * The same name in two recordings is one cgroup. The same id with two names is two cgroups, because ids belong to
+ * one boot of one machine, and recordings may come from several.
  */
 #ifndef PEBSD_REPLAY_NAMES_H
 #define PEBSD_REPLAY_NAMES_H

@@ -62,7 +62,7 @@ figures "restart: $(readiness) ms from its start to READY, not sampled for $(abs
 more 'after the restart'
 exact 'after a restart'
 
-# When pebsd is stopped, it may leave nothing behind.
+# When pebsd is stopped, it must leave nothing behind.
 systemctl stop pebsd.service
 look
 expect 'how it ended' inactive/success/0 "${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}"

@@ -137,10 +137,9 @@ static struct {
 	bool resetting;
 	u64 tsc_offset;
 	struct qemu_scoreboard *attention;
-	struct qemu_scoreboard *driver; /* instructions of the guest's driver */
-	struct qemu_scoreboard
-		*arriving; /* 1: the next block is the target of an indirect call or a return */
-	bool branches;     /* calls and returns have callbacks */
+	struct qemu_scoreboard *driver;   /* instructions of the guest's driver */
+	struct qemu_scoreboard *arriving; /* 1: the next block is the target of an indirect call */
+	bool branches;                    /* calls and returns have callbacks */
 	struct caches *caches;
 	struct books *books;
 	struct guest_kernel kernel;
