@@ -9,7 +9,7 @@
  *   interval N       tags one load in N, of the loads in windows
  *   window N         makes one millisecond in N a window; 1: all
  *   usual            resets these two to their values at the start
- *   kernel FILE      tells the PMU where this kernel keeps its tasks, once after each boot; FILE: output of `layout`
+ *   kernel FILE      tells the PMU where this kernel keeps its tasks, once after a boot; FILE: output of `layout`
  *   layout           prints these places for this kernel, which takes a guest seconds
  *
  * The commands go through a CPUID leaf of the PMU's own (the "door"), which user space may execute.
