@@ -23,7 +23,7 @@ struct name {
 	size_t children;
 	char *text; /* component, or a whole path; NULL: unknown */
 	bool alive;
-	bool told;    /* names_add() had this id; otherwise it is known only as a parent */
+	bool told;    /* was added itself; otherwise it is known only as a parent */
 	bool whole;   /* `text` is a whole path */
 	bool indexed; /* the index finds it by its id */
 	LIST_ENTRY(name) all;

@@ -68,10 +68,7 @@ static unsigned int node_of_cpu(const struct caches *caches, unsigned int cpu)
 	return caches->node_bytes && cpu >= (caches->cpus + 1) / 2;
 }
 
-/*
- * Guests have less than 4 GiB of memory, so their memory has no hole. For a device, the node changes only the
- * latency.
- */
+/* The memory of a guest is contiguous: it ends far below 4 GiB. For a device, the node changes only the latency. */
 static unsigned int node_of_page(const struct caches *caches, u64 physical)
 {
 	return caches->node_bytes && physical >= caches->node_bytes;
