@@ -11,13 +11,13 @@
 #define CONTAINER_LABELS_LIST(X)                                                            \
 	X(RUNTIME, "runtime")     /* docker, containerd, cri-o, podman, lxc, */             \
 				  /* nspawn, libvirt; machine: known to systemd-machined */ \
-	X(NAMESPACE, "namespace") /* of Kubernetes */                                       \
+	X(NAMESPACE, "namespace") /* the Kubernetes namespace */                            \
 	X(POD, "pod")                                                                       \
 	X(CONTAINER, "container") /* the name; for libvirt that of the VM */                \
 	X(POD_UID, "pod_uid")     /* for a static pod the hash of its manifest */           \
 	X(ID, "container_id")                                                               \
-	X(UNIT, "unit") /* the systemd unit nearest to the cgroup */                        \
-	X(USER, "user") /* number, from user-NUMBER.slice */
+	X(UNIT, "unit") /* the innermost systemd unit in the path */                        \
+	X(USER, "user") /* the NUMBER in user-NUMBER.slice */
 
 enum container_label {
 #define CONTAINER_LABEL_(name, word) CONTAINER_LABEL_##name,
@@ -40,8 +40,8 @@ struct container {
 };
 
 /*
- * Finds the labels of a cgroup by its path. `find` returns NULL if nothing is known. Its result is valid
- * until the next collection.
+ * Finds the labels of a cgroup by its path. `find` returns NULL if nothing is known. The result is valid until the
+ * next collection or the next answer with names (containers.h).
  */
 struct container_lookup {
 	const struct container *(*find)(void *userdata, const char *path);

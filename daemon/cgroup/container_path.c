@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 
 #define UUID_LENGTH 36
-#define HASH_LENGTH 32 /* of a static pod: kubelet, pkg/kubelet/config/common.go */
+#define HASH_LENGTH 32 /* digits of a static pod's uid: kubelet, pkg/kubelet/config/common.go */
 
 #define HEX "0123456789abcdef"
 
@@ -235,8 +235,8 @@ static bool take_prefixed(struct walk *walk, struct span name)
 		return true;
 	}
 	/*
-	 * podman run --cgroups=split, which Quadlet uses, makes the container's cgroup within the unit's own
-	 * cgroup.
+	 * podman run --cgroups=split, which Quadlet uses, makes the container's cgroup within the cgroup of the
+	 * unit.
 	 */
 	if (!skip_prefix(&payload, "libpod-payload-") || !is_container_id(payload))
 		return false;
@@ -245,8 +245,8 @@ static bool take_prefixed(struct walk *walk, struct span name)
 }
 
 /*
- * Parses SLICE:PREFIX:ID. Runtimes are given this form for systemd, but use it as a directory name when they
- * do not go through systemd.
+ * Parses SLICE:PREFIX:ID. Runtimes are given this form for systemd. Without systemd they use the whole text as a
+ * directory name.
  */
 static bool take_colons(struct walk *walk, struct span name)
 {
@@ -271,7 +271,7 @@ static bool take_colons(struct walk *walk, struct span name)
 	return false;
 }
 
-/* An id alone does not tell the runtime, but its parent may. */
+/* An id alone does not tell the runtime, but the directories above may. */
 static bool take_bare_id(struct walk *walk, struct span name)
 {
 	const char *runtime = "";
@@ -298,7 +298,7 @@ static bool take_lxc(struct walk *walk, struct span name)
 
 /*
  * Parses DRIVER-NUMBER-NAME: virDomainGenerateMachineName(), src/hypervisor/domain_driver.c of libvirt.
- * `separator` is the `-`, which is escaped in the names of systemd's scopes.
+ * `separator` is "-", or "\x2d" in the name of a systemd scope.
  */
 static bool take_libvirt(struct walk *walk, struct span name, const char *separator)
 {
@@ -371,7 +371,7 @@ static void take(struct walk *walk, struct span name)
 		walk->in_kubepods = true;
 	else if (is_word(name, "ecs"))
 		walk->in_ecs = true;
-	/* systemd-nspawn divides its scope into these two. */
+	/* systemd-nspawn makes the cgroups payload and supervisor in its scope. */
 	else if (was_machine && (is_word(name, "payload") || is_word(name, "supervisor")))
 		put_word(walk, CONTAINER_LABEL_RUNTIME, "nspawn");
 	else if (!take_container(walk, name))
@@ -384,7 +384,7 @@ bool container_path_parse(const char *path, struct container_labels *ret)
 	struct walk walk = {.labels = ret, .before = {.at = path}};
 
 	memset(ret, 0, sizeof(*ret));
-	/* Names of recordings and of the model do not begin with "/". */
+	/* Names of recordings and of the model do not begin with "/". They have no labels. */
 	if (*path != '/')
 		return false;
 	for (const char *at = path; *at;) {

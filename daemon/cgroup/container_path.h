@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parses the facts that a cgroup's path contains: the runtime of a container, its pod, the systemd unit that runs
- * in it, and the user that owns it. Pure functions, which read nothing but the path.
+ * Parses the facts that a cgroup's path contains: the container, its runtime and pod, the systemd unit, and the
+ * user. Pure functions, which read nothing but the path.
  *
- * Container managers do not document these forms. They were taken from their sources and from hosts, and each
- * is listed in tests/unit/test_container_path.c and in pebsd-containers(7). A path is read from the root on,
- * and the innermost container counts: a pod in a node that is itself a container, or a service in a system
+ * Container managers do not document these forms. They were taken from their sources and from hosts, and each is
+ * listed in tests/unit/test_container_path.c and in pebsd-containers(7). A path is read from the root, and the
+ * innermost container counts. Examples are a pod in a node that is itself a container, and a service in a system
  * container.
  */
 #ifndef PEBSD_CONTAINER_PATH_H

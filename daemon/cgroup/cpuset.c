@@ -39,7 +39,7 @@ static int read_cpus(int root_fd, const char *cgroup, struct cpu_list *ret)
 
 int cgroup_cpuset(int root_fd, const char *path, struct cpu_list *ret)
 {
-	/* The parent of a path that does not begin with "/" is unknown. */
+	/* A path that does not begin with "/" has no known parent: use the CPUs of the root. */
 	_cleanup_free_ char *cgroup = strdup(path[0] == '/' ? path : "");
 	char *end;
 	int r;

@@ -6,11 +6,10 @@
 #include "base/cpu_list.h"
 
 /*
- * Reads cpuset.cpus.effective of the cgroup at `path` ("/a/b" below `root_fd`, the cgroup2 mount). If the
- * file is missing or names no CPU, reads that of the nearest ancestor that has one. This happens when the
- * cgroup was removed or when its parent does not enable the cpuset controller; the ancestor's CPUs are then
- * right for it. Returns 0, -ENODATA if no ancestor has the file (the controller is in a v1 hierarchy), or
- * -errno.
+ * Reads cpuset.cpus.effective of the cgroup at `path` ("/a/b" below `root_fd`, the cgroup2 mount). If the file is
+ * missing or names no CPU, reads that of the nearest ancestor that has one. This happens when the cgroup was
+ * removed or when its parent does not enable the cpuset controller; the CPUs of the ancestor then apply. Returns
+ * 0, -ENODATA if no ancestor has the file (the controller is in a v1 hierarchy), or -errno.
  */
 int cgroup_cpuset(int root_fd, const char *path, struct cpu_list *ret);
 

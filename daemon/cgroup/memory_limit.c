@@ -10,7 +10,10 @@
 #include "base/text_file.h"
 #include "cgroup/mount.h"
 
-/* The line of the default hierarchy is "0::/a/b". Returns NULL if there is none, or no memory. */
+/*
+ * Returns the path in the line of the default hierarchy, "0::/a/b". Returns NULL if there is no such line, or no
+ * memory.
+ */
 static char *own_path(const char *self_cgroup)
 {
 	static const char start[] = "0::/";
@@ -48,7 +51,7 @@ u64 cgroup_memory_limit(const char *mount, const char *self_cgroup)
 
 	if (!cgroup)
 		return limit;
-	/* The root itself has the file only if the mount shows a part of the tree. */
+	/* The root of the mount has memory.max only if the mount shows a part of the tree. */
 	while ((end = strrchr(cgroup, '/'))) {
 		limit = MIN(limit, read_limit(mount, cgroup));
 		*end = '\0';

@@ -10,10 +10,10 @@
 #define CGROUP_MEMORY_UNLIMITED UINT64_MAX
 
 /*
- * Returns the smallest memory.max, in bytes, of a cgroup and of those above it, as far as the cgroup2 mount at
- * `mount` shows them. `self_cgroup` is the text of /proc/self/cgroup. CGROUP_MEMORY_UNLIMITED: none is set or
- * can be read, for example because the controller is in a v1 hierarchy, or because a container sees its own
- * cgroup as "/" while the mount shows the whole tree.
+ * Returns the smallest memory.max, in bytes, of a cgroup and its ancestors, as far as the cgroup2 mount at `mount`
+ * shows them. `self_cgroup` is the text of /proc/self/cgroup. CGROUP_MEMORY_UNLIMITED: no limit is set or can be
+ * read, for example because the controller is in a v1 hierarchy, or because a container sees its own cgroup as "/"
+ * while the mount shows the whole tree.
  */
 u64 cgroup_memory_limit(const char *mount, const char *self_cgroup);
 

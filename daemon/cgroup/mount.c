@@ -185,8 +185,8 @@ static bool has_v1(const char *self_cgroup)
 enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup)
 {
 	/*
-	 * The part that a container sees may well be empty. Cgroups outside of it are found when they are
-	 * created.
+	 * If this process sees only a part of the tree, that part may be empty although cgroups exist elsewhere.
+	 * pebsd finds further cgroups when they are created.
 	 */
 	if (below || subtree)
 		return CGROUP_USE_CGROUPS;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Finds where the default hierarchy is mounted: /sys/fs/cgroup, /sys/fs/cgroup/unified, or another directory.
- */
+/* Finds the mount point of the default hierarchy: /sys/fs/cgroup, /sys/fs/cgroup/unified, or another directory. */
 #ifndef PEBSD_CGROUP_MOUNT_H
 #define PEBSD_CGROUP_MOUNT_H
 
@@ -9,20 +7,18 @@
 #include <stdio.h>
 
 /*
- * Picks the best cgroup2 mount from text in the format of /proc/self/mountinfo (proc(5)). This is the mount
- * that shows most of the tree, and the first one of equals. In a cgroup namespace the root field is relative
- * to the namespace: "/.." is a mount of what lies above the namespace's root, so it shows more than "/".
- * `*ret_subtree` tells whether the root field names a cgroup below the namespace's root. Invalid lines are
- * skipped. Returns 0, -ENOENT if no cgroup2 is mounted, or -errno if reading failed. The caller frees
- * `*ret_path`.
+ * Picks the best cgroup2 mount from text in the format of /proc/self/mountinfo (proc(5)). This is the first mount
+ * among those that show the largest part of the tree. In a cgroup namespace the root field is relative to the
+ * namespace: "/.." is a mount of what lies above the namespace's root, so it shows more than "/". `*ret_subtree`
+ * tells whether the root field names a cgroup below the namespace's root. Invalid lines are skipped. Returns 0,
+ * -ENOENT if no cgroup2 is mounted, or -errno if reading failed. The caller frees `*ret_path`.
  */
 int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 
 /*
- * Same as cgroup_mount_parse(), for this process: reads /proc/self/mountinfo. Returns -ENODATA if that file
- * does not exist, and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here,
- * even in a cgroup namespace: it tells whether the mounted directory is another one than the root of the
- * hierarchy.
+ * Same as cgroup_mount_parse(), for this process: reads /proc/self/mountinfo. Returns -ENODATA if that file does
+ * not exist, and -ENOENT also if another mount hides the cgroup2 mount. `*ret_subtree` is reliable here, even in a
+ * cgroup namespace: it is true if the mounted directory is not the root of the hierarchy.
  */
 int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 

@@ -23,7 +23,7 @@ struct name {
 	size_t children;
 	char *text; /* component, or a whole path; NULL: unknown */
 	bool alive;
-	bool told;    /* added; else known only as a parent */
+	bool told;    /* was added itself; otherwise it is known only as a parent */
 	bool whole;   /* `text` is a whole path */
 	bool indexed; /* the index finds it by its id */
 	LIST_ENTRY(name) all;
@@ -169,7 +169,7 @@ static bool is_below(const struct name *name, const struct name *ancestor)
 	return name;
 }
 
-/* Finds the entry that `id` below `parent` belongs in. */
+/* Finds or makes the entry for `id` below `parent`. */
 static int find_place(struct names *names, u64 id, const struct name *parent, const char *text, bool whole,
 		      struct name **ret)
 {
@@ -182,7 +182,7 @@ static int find_place(struct names *names, u64 id, const struct name *parent, co
 	return is_below(parent, *ret) ? -EINVAL : 0;
 }
 
-/* `text` NULL: unknown. */
+/* `text` NULL: the component is unknown. */
 static int add(struct names *names, u64 id, u64 parent_id, const char *text, bool whole)
 {
 	_cleanup_free_ char *copy = text ? strdup(text) : NULL;
@@ -281,7 +281,7 @@ int names_path(const struct names *names, u64 id, char **ret)
 	path = malloc(length + sizeof("/"));
 	if (!path)
 		return -ENOMEM;
-	/* The root alone adds nothing to the length. */
+	/* For the root, `length` is 0, and the path stays "/". */
 	memcpy(path, "/", sizeof("/"));
 	if (length)
 		path[length] = '\0';

@@ -35,11 +35,11 @@ struct names *names_free(struct names *names);
 DEFINE_CLEANUP(struct names *, names_free)
 
 /*
- * Adds a cgroup that was born or found. `parent_id` 0 means that it is the root, whatever its component. The
- * parent may be added later, but before it is removed: add a collection's births before its deaths. An empty
- * component means that the name could not be read. Adding the same cgroup again only fills in what was
- * unknown. If the id comes with another parent or component than before, it is another cgroup, and the
- * children of the old one stay below the old one.
+ * Adds a cgroup that was born or found. `parent_id` 0: the cgroup is the root, and `component` is ignored. The
+ * parent may be added after the child, but must be added before it is removed itself: add a collection's births
+ * before its deaths. An empty component means that the name could not be read. Adding the same cgroup again only
+ * fills in what was unknown. If the id comes with another parent or component than before, it belongs to a new
+ * cgroup, and the children of the old cgroup stay below the old one.
  *
  * Returns 0. Errors change nothing: -EINVAL for an invalid component ("/" in it, ".", ".."), for id 0, or for
  * a cgroup below itself; -ENAMETOOLONG above NAME_MAX; -ENOSPC if all names are in use; -ENOMEM.
@@ -47,7 +47,7 @@ DEFINE_CLEANUP(struct names *, names_free)
 int names_add(struct names *names, u64 id, u64 parent_id, const char *component);
 
 /*
- * Adds a cgroup with its whole path or name: a cgroup of a recording, or its "comm:NAME". It has no parent.
+ * Adds a cgroup of a recording by its whole path, or by a name such as "comm:NAME". The cgroup has no parent.
  * Returns the same errors as names_add(), and -EINVAL for "".
  */
 int names_add_path(struct names *names, u64 id, const char *path);
@@ -59,16 +59,16 @@ int names_add_path(struct names *names, u64 id, const char *path);
 void names_remove(struct names *names, u64 id);
 
 /*
- * Builds the whole path of `id`, "/" for the root. This also works while the name is only kept for cgroups
- * below. Returns 1 if all of it is known. Returns 0 if "cgroup:ID" stands for a part or for all of it,
- * because the id has no name here or the path is too long. Returns -ENOMEM if memory ran out. The caller
- * frees `*ret`.
+ * Builds the whole path of `id`, "/" for the root. This also works while the name is only kept for the cgroups
+ * below it. Returns 1 if the whole path is known. Returns 0 if "cgroup:ID" stands for the path or for a part of
+ * it, because the id has no name here or the path is too long. Returns -ENOMEM if memory ran out. The caller frees
+ * `*ret`.
  */
 int names_path(const struct names *names, u64 id, char **ret);
 
 /*
- * Returns the number of names: those that were added, and those that are kept or expected because of cgroups
- * below. At most `max`.
+ * Returns the number of names: those that were added, and those that are kept or expected because of the cgroups
+ * below them. At most `max`.
  */
 size_t names_count(const struct names *names);
 

@@ -17,7 +17,7 @@
 struct cgroup_walk_counts {
 	size_t cgroups;   /* callbacks, including the root */
 	size_t vanished;  /* removed during the walk */
-	size_t unentered; /* reported, but not entered: too deep, or not permitted */
+	size_t unentered; /* reported, but not entered (too deep, not permitted) or not fully read */
 };
 
 /*

@@ -18,8 +18,8 @@
 #define CONTAINER_ASKER_IDLE_SECONDS 60
 
 /*
- * Time before a new process is started, after one that ended by itself or was killed because it did not
- * answer.
+ * Time before a new process is started: after the last request of a process that ended by itself, after a process
+ * was killed because it did not answer, or after a failed start.
  */
 #define CONTAINER_ASKER_REST_SECONDS 30
 
@@ -40,8 +40,8 @@ DEFINE_CLEANUP(struct container_asker *, container_asker_free)
 
 /*
  * Requests the names that belong to `labels`. Returns 0, and `answered` is called later. Returns -EBUSY if a
- * request is pending, or if the process may not be started yet. Returns -errno if it cannot be started, which
- * is logged once.
+ * request is pending, or if the process may not be started yet. Returns -errno if the process cannot be started,
+ * which is logged once.
  */
 int container_asker_ask(struct container_asker *asker, const struct container_labels *labels, u64 now_ns);
 

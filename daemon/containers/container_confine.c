@@ -17,14 +17,12 @@
 static const struct seccomp_permission allowed[] = {
 	{SYS_openat, {{2, SECCOMP_WITHOUT, O_ACCMODE | O_CREAT | O_TRUNC}}},
 	/*
-	 * The flags of openat2(2) are in memory, which a seccomp filter cannot read. Files still cannot be
-	 * written: write(2) is not allowed, except to standard error.
+	 * The flags of openat2(2) are in memory, which a seccomp filter cannot read. The file system user is
+	 * nobody (container_confine()), so files that only root may write cannot be opened for writing. write(2)
+	 * is allowed only to standard error.
 	 */
 	{.call = SYS_openat2},
-	/*
-	 * Standard error cannot be closed. Its number, which is written to, thus never belongs to another
-	 * file.
-	 */
+	/* Standard error cannot be closed, so its number never belongs to a file that write(2) could change. */
 	{SYS_close, {{0, SECCOMP_ABOVE, STDERR_FILENO}}},
 	{.call = SYS_newfstatat},
 	{.call = SYS_getdents64},
@@ -51,7 +49,7 @@ int container_confine(void)
 	const struct seccomp_list list = {allowed, ARRAY_SIZE(allowed)};
 	int r;
 
-	/* Makes json-c choose its hash seed now, because it may read it from a file. */
+	/* Makes json-c choose its hash seed now, because json-c may read the seed from a file. */
 	json_object_put(json_object_new_object());
 	confine_begin();
 	set_limits();

@@ -11,9 +11,9 @@
 #define CONTAINER_CONFINE_FILES 32
 
 /*
- * Confines the calling process permanently. Of its capabilities, only CAP_DAC_READ_SEARCH remains, if it has
- * that. Everything else that it needs must be open already. Returns 0, or -errno if it could not give up its
- * rights.
+ * Confines the calling process permanently. Of its capabilities, only CAP_DAC_READ_SEARCH remains, if the process
+ * has it. Everything else that the process needs must be open already. Returns 0, or -errno if it could not give
+ * up its rights.
  */
 int container_confine(void);
 

@@ -25,15 +25,13 @@ static const char *const bundles = "run/containers/storage/overlay-containers";
 static const char *const storage = "var/lib/containers/storage/overlay-containers";
 static const char *const storage_lists[] = {"containers.json", "volatile-containers.json"};
 
-/*
- * If a well-known directory is a symbolic link, the administrator made it: the data may be on another disk.
- */
+/* Follows symbolic links: the administrator may have moved a well-known directory to another disk. */
 static int open_directory(int root, const char *path)
 {
 	return openat(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Reads a directory until `take` has found what it looks for. */
+/* Calls `take` for the entries of a directory until one call returns true. */
 static bool scan(int root, const char *path, const char *wanted, struct container_labels *ret,
 		 bool (*take)(const char *entry, const char *wanted, struct container_labels *ret))
 {
@@ -143,7 +141,10 @@ static const struct {
 	{"podman", read_podman},
 };
 
-/* Asks the runtime of the labels. If that is unknown, takes the first runtime that has the container. */
+/*
+ * Reads the files of the runtime that the labels name. If they name none, takes the first runtime that has the
+ * container.
+ */
 static void ask_runtimes(int root, struct container_labels *labels)
 {
 	char *runtime = labels->text[CONTAINER_LABEL_RUNTIME];

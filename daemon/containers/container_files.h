@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the names of a pod and a container in files and directories that the kubelet and the runtimes keep on
- * this host. It only reads and sends no request to them. It may block as long as a file system does, so it
- * runs in a process of its own (container_worker.h).
+ * Finds the names of a pod and a container in files and directories that the kubelet and the runtimes keep on this
+ * host. The search only reads files and sends no request. A file system may block it, so it runs in a process of
+ * its own (container_worker.h).
  *
- * The contents are not trusted. It reads directories up to CONTAINER_FILES_ENTRIES entries, and only regular
- * files, up to CONTAINER_FILES_BYTES each. Below the well-known directories it follows no symbolic link, and
- * opening never waits.
+ * The contents are not trusted. The search reads at most CONTAINER_FILES_ENTRIES entries of a directory, and only
+ * regular files of at most CONTAINER_FILES_BYTES. Below the well-known directories it follows no symbolic link.
+ * Opening a file never waits.
  */
 #ifndef PEBSD_CONTAINER_FILES_H
 #define PEBSD_CONTAINER_FILES_H
@@ -24,8 +24,8 @@
 void container_files_find(int root, struct container_labels *labels);
 
 /*
- * Returns whether `labels` have all names that their path can have. This is never true for the sandbox of a
- * pod, which has no name. Pure: no system call.
+ * Returns whether `labels` have all names that a cgroup with their path can have. This is never true for the
+ * sandbox of a pod, which has no container name. Pure: no system call.
  */
 bool container_files_complete(const struct container_labels *labels);
 

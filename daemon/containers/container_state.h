@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parses names as the kubelet and container runtimes keep them on a host: in names of directories and links,
- * and in JSON. Pure functions. The input is not trusted. A name is accepted only if it consists of letters,
- * digits, `.`, `_` and `-`, at most 253 of them; anything else counts as missing.
+ * Parses names as the kubelet and container runtimes keep them on a host: in names of directories and links, and
+ * in JSON. Pure functions. The input is not trusted. A name is accepted only if it begins with a letter or digit
+ * and consists of letters, digits, `.`, `_` and `-`, at most 253 of them. Anything else counts as missing.
  *
  * Each function writes namespace, pod and container to `ret`, as far as it finds them, and leaves the other
  * labels unchanged. It returns whether it found any.

@@ -13,7 +13,7 @@
 #include "containers/container_files.h"
 #include "containers/container_wire.h"
 
-/* Answers requests. Returns 0 when the other end has closed the socket. */
+/* Answers requests. Returns 0 when the other end has closed the socket, or -errno. */
 static int answer(int line, int root)
 {
 	struct container_message message;

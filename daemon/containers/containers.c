@@ -34,7 +34,7 @@ struct containers {
 	void *index; /* of struct known, by path: tsearch(3) */
 	struct known_list all;
 	struct known_list wanting; /* containers whose names are still missing */
-	struct known *asked;       /* the subject of the pending request; NULL: none, or it was removed */
+	struct known *asked; /* entry that the pending request is for; NULL: none, or the entry was removed */
 	size_t count;
 	size_t bytes; /* of all texts */
 	u64 now_ns;   /* time of the last tick */
@@ -185,8 +185,8 @@ static void on_answered(void *userdata, const struct container_labels *answer)
 		if (answer)
 			merge(&labels, answer);
 		/*
-		 * The index refers to the old path until the new one replaces it. Both are equal, so the
-		 * order stays.
+		 * The index finds the entry by its path, which moves to new memory here. The text is the same, so
+		 * the order stays.
 		 */
 		if (set_texts(containers, known, known->path, &labels) == 0 &&
 		    container_files_complete(&labels))
@@ -228,7 +228,7 @@ void containers_look_for_names(struct containers *containers, bool yes)
 	containers->look = yes;
 }
 
-/* Returns NULL if memory ran out or the limit is reached. */
+/* Adds a path. Returns NULL if memory ran out or the limit is reached. */
 static struct known *enter(struct containers *containers, const char *path,
 			   const struct container_labels *labels)
 {
@@ -292,7 +292,7 @@ void containers_tick(struct containers *containers, u64 now_ns)
 	containers->now_ns = now_ns;
 	for (struct known *known = TAILQ_FIRST(&containers->all); known; known = next) {
 		next = TAILQ_NEXT(known, all);
-		/* The subject was added before the first tick. */
+		/* An entry that was added before the first tick has no time yet. */
 		if (!known->used_ns)
 			known->used_ns = now_ns;
 		if (now_ns - known->used_ns > CONTAINERS_KEEP_NS)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The labels of cgroups besides their paths. Labels that the path contains are known at once
- * (container_path.h). The names of pods and containers are kept on this host, and another process reads them
- * (container_asker.h). A result is kept as long as it is used, and it is not read again, because an id never
- * belongs to another container.
+ * The labels of cgroups besides their paths. Labels that the path contains are known at once (container_path.h).
+ * The names of pods and containers are kept on this host, and another process reads them (container_asker.h). A
+ * result is kept as long as it is used, and is not searched for again, because an id never belongs to another
+ * container.
  *
  * Names may be written after the cgroup is made. The search is therefore repeated, at most CONTAINERS_TRIES
  * times in all. Each wait is four times as long as the one before.
@@ -22,7 +22,10 @@
 #define CONTAINERS_TRIES    5
 #define CONTAINERS_FIRST_NS (500 * NSEC_PER_MSEC) /* between the first two searches */
 
-/* Labels are kept this long after their last use, which is longer than a series lives (collect/series.h). */
+/*
+ * Labels are kept this long after their last use. Each collection uses the labels of all exported series, so these
+ * stay.
+ */
 #define CONTAINERS_KEEP_NS (1200 * NSEC_PER_SEC)
 
 /*
@@ -59,13 +62,13 @@ const struct container *containers_find(struct containers *containers, const cha
 /* Returns containers_find() as an interface for exporters, which is valid as long as `containers`. */
 const struct container_lookup *containers_lookup(struct containers *containers);
 
-/* Call this when a cgroup is born: the search for its names begins before they are used. */
+/* Call this when a cgroup is born: the search for the cgroup's names then begins before they are needed. */
 void containers_born(struct containers *containers, const char *path);
 
 /* Call this once a collection. `now_ns`: CLOCK_MONOTONIC. */
 void containers_tick(struct containers *containers, u64 now_ns);
 
-/* The number of labelled paths, and the process that reads names, or -1 if none runs. */
+/* Return the number of labelled paths, and the process that reads names, or -1 if none runs. */
 size_t containers_count(const struct containers *containers);
 pid_t containers_pid(const struct containers *containers);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The values of one event of a reply (type Event of the interface). Pure functions. Each one that has `ret`
- * returns true if the value is there.
+ * The values of one event of a reply (type Event of the interface). Pure functions. A function with `ret` returns
+ * true if the value is there.
  */
 #ifndef PEBSD_FORMAT_FIGURE_H
 #define PEBSD_FORMAT_FIGURE_H
@@ -38,17 +38,17 @@ bool figure_is_weighted(const json_object *event);
 bool figure_weight(const json_object *event, double *ret);
 
 /*
- * Samples with one result of "snoop" or "tlb": 0 if results were measured and this one did not occur. If all
+ * Samples with one result of "snoop" or "tlb": 0 if results were measured and this result did not occur. If all
  * results are "na", they were not measured.
  */
 bool figure_result(const json_object *event, const char *kind, const char *result, u64 *ret);
 
-/* Returns true if results ("snoop", "tlb") were measured. They were not if all are "na". */
+/* Returns true if results ("snoop", "tlb") were measured. They were not if there are results and all are "na". */
 bool figure_is_measured(json_object *results);
 
 /*
- * Samples whose address translation took a page walk: results walk, miss (the only one that Intel reports)
- * and fault.
+ * Samples whose address translation needed a page walk: results walk, miss and fault. The drivers of Intel PEBS
+ * and AMD IBS report a walk as miss.
  */
 bool figure_walks(const json_object *event, u64 *ret);
 

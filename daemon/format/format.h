@@ -16,8 +16,8 @@
 struct format_style {
 	size_t width; /* columns; 0: unlimited */
 	bool utf8;
-	bool bold;   /* show table heads in bold; they must be clear without it */
-	bool colour; /* likewise */
+	bool bold;   /* show table heads in bold; the text must be clear without bold */
+	bool colour; /* use colours; the text must be clear without them */
 };
 
 /* Prints the replies of GetStatus, and of GetTop over the last seconds (NULL: none). */
@@ -43,13 +43,15 @@ void format_hot_places(FILE *out, json_object *status, json_object *hot, const s
 void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_style *style);
 
 /*
- * Prints one line on the newest zoom of this cgroup, if there is one, from the replies of GetZooms and
+ * Prints one line about the newest zoom of this cgroup, if there is one, from the replies of GetZooms and
  * GetCgroup.
  */
 void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t now,
 		   const struct format_style *style);
 
-/* Prints which samples a profile lacks and how complete its stacks are, from the "zoom" object of a reply. */
+/*
+ * Prints the samples that a profile lacks and the completeness of its stacks, from the "zoom" object of a reply.
+ */
 void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style *style);
 
 /* Prints the reply of GetRules. */

@@ -8,7 +8,8 @@
 #include "format/verdict.h"
 
 /*
- * From this width on each alert is one row. On narrower terminals its rule and cgroup are on the next line.
+ * Each alert is one row if the terminal has at least this many columns, and the cgroup gets at least CGROUP_MIN of
+ * them. Otherwise the rule and the cgroup are on the next line.
  */
 #define WIDTH_OF_ROWS   140
 #define CGROUP_MIN      40
@@ -88,7 +89,10 @@ static char *limit_of(const json_object *alert)
 	char *text;
 
 	verdict_limit(alert, VERDICT_SHORT, limit);
-	/* The alert's rule is not known any more; a rule that has this name now may be another one. */
+	/*
+	 * An alert has no metric if its rule was changed or removed while pebsd was stopped. Do not look up the
+	 * metric by name: a rule with that name may be a different one.
+	 */
 	if (!word)
 		return strdup(limit);
 	return asprintf(&text, "%s %s", line_visible(word, &metric), limit) < 0 ? NULL : text;
@@ -335,7 +339,8 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 }
 
 /*
- * Silence does not prove that all is well: prints if there is no rule, and how many cgroups cannot be judged.
+ * Silence does not prove that all is well: says so if there are no rules, and prints the number of cgroups that
+ * cannot be judged.
  */
 static void put_silence(FILE *out, const struct format_style *style, json_object *rules)
 {

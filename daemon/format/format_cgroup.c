@@ -19,7 +19,7 @@ struct rows {
 	u64 samples[FINE_BUCKETS];
 	u32 lower[FINE_BUCKETS];
 	u32 upper[FINE_BUCKETS];
-	u32 first, last; /* that have samples */
+	u32 first, last; /* the outermost rows with samples */
 	u64 sum;
 };
 
@@ -230,7 +230,8 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
 	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
-	const char *range_is = "bucket "; /* once, so that nobody reads it as a confidence interval */
+	/* Printed only once, so that nobody takes a range for a confidence interval. */
+	const char *range_is = "bucket ";
 	_cleanup_fclose_ FILE *line = NULL;
 	_cleanup_free_ char *text = NULL;
 	u64 samples = all;
@@ -290,7 +291,7 @@ static void put_trend(FILE *out, const struct format_style *style, const json_ob
 		 100 * (now - before) / before);
 }
 
-/* Prints one cell per collection, or per several collections if there are too many. */
+/* Prints one cell per bin of the trend, for as many of the last bins as fit. */
 static void put_trend_line(FILE *out, const struct format_style *style, const json_object *event,
 			   bool has_latency)
 {
@@ -338,7 +339,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	put_histogram(out, style, event);
 }
 
-/* The names of the container. */
+/* Prints the labels of the cgroup: container, pod, unit and so on. */
 static void format_labels(FILE *out, const struct format_style *style, json_object *cgroup)
 {
 	json_object *labels = json_get_object(cgroup, "labels");

@@ -94,15 +94,14 @@ static void describe_latency(json_object *event, const char *role, const char *a
 	u64 value;
 
 	/*
-	 * Since Alder Lake and Sapphire Rapids the threshold applies to another latency than the one that is
-	 * reported.
+	 * From Alder Lake and Sapphire Rapids on, the threshold applies to the instruction latency, but the event
+	 * reports the cache latency.
 	 */
 	if (json_get_u64(event, "ldlat", &value))
 		(void)snprintf(condition, sizeof(condition), " above %llu cycles%s",
 			       (unsigned long long)value,
 			       kind && strcmp(kind, "cache") == 0 ? " of instruction latency" : "");
-	else if (kind &&
-		 strcmp(kind, "dc_miss") == 0) /* no threshold needed: on AMD only the latest CPUs have one */
+	else if (kind && strcmp(kind, "dc_miss") == 0) /* AMD, no threshold: only the latest CPUs have one */
 		(void)snprintf(condition, sizeof(condition), " that missed L1");
 	else if (role && strcmp(role, "loads") != 0)
 		condition[0] = '\0';

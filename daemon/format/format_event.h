@@ -12,8 +12,8 @@
 const char *format_origin_name(json_object *reply, char **kept);
 
 /*
- * One line for each recording of a replay: file, host, CPU, kernel and time, as far as the recording has them.
- * Prints nothing for another origin.
+ * Prints one line for each recording of a replay: file, host, CPU, kernel and time, as far as the recording has
+ * them. Prints nothing for another origin.
  */
 void format_recordings(FILE *out, const struct format_style *style, json_object *reply);
 
@@ -24,7 +24,7 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 void format_event(FILE *out, const struct format_style *style, const char *label, const char *key,
 		  json_object *event);
 
-/* If sampling is paused, prints until when. */
+/* If sampling is paused, prints the end of the pause. */
 void format_pause(FILE *out, const struct format_style *style, json_object *status);
 
 /*

@@ -51,7 +51,7 @@ static bool read_scale(const json_object *alert, size_t width, struct scale *sca
 	if (scale->has_high)
 		widen(scale, scale->high);
 	margin = MARGIN * (scale->last - scale->first);
-	/* True also if the values differ by less than a double can express, or not at all. */
+	/* There is nothing to draw if the values are equal, or too close or too far apart for a double. */
 	if (!(margin > 0 && margin < 1e300))
 		return false;
 	scale->first -= margin;
@@ -85,8 +85,8 @@ static void draw_limits(const struct scale *scale, char *ret)
 }
 
 /*
- * If a bound is short of a limit in the same cell, it is drawn in the next cell: a breach that is not proven
- * must not look like one.
+ * A bound that does not reach a limit but is in the same cell is drawn in the next cell. Otherwise a breach that
+ * is not proven would look proven.
  */
 static size_t cell_beside(const struct scale *scale, double value, bool is_low)
 {

@@ -55,7 +55,7 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 }
 
 /*
- * Prints the most that an item can have if it is not shown: it is not in the table, or beyond the requested
+ * Prints an upper bound for each item that is not shown. Such an item is not in the table, or beyond the requested
  * rows.
  */
 static void put_absent(FILE *out, const struct format_style *style, const json_object *event,

@@ -32,7 +32,7 @@ static void put_strength(const json_object *object, const char *key, char ret[TE
 {
 	double value;
 
-	/* Correlations are between -1 and 1. */
+	/* A value outside of -1 to 1 is not a correlation. */
 	if (verdict_member(object, key, &value) && fabs(value) <= 1)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.2f", value);
 	else

@@ -15,7 +15,7 @@
  * once for each.
  */
 static const struct {
-	const char *key; /* NULL: the sum of all that is unknown */
+	const char *key; /* NULL: unknown, for any reason */
 	const char *head;
 } counts[] = {
 	{"firing", "FIRING"},     {"pending", "PENDING"}, {"resolved", "RESOLVED"},

@@ -11,7 +11,7 @@
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL
 
-/* Prints CPUs of an event that are in error or throttled, as lists of CPUs. The notes say what to do. */
+/* Prints the CPUs on which an event is in error, or was throttled, as lists. The notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
 {
 	_cleanup_free_ char *in_error = NULL;
@@ -63,7 +63,7 @@ static char *turns_of(json_object *event)
 	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
 }
 
-/* Prints the losses of each event, if there are several: the lines on all samples have only their sum. */
+/* If there are several events, prints the losses of each one: the lines about all samples have only the sum. */
 static void put_event_samples(FILE *out, const struct format_style *style, json_object *samples)
 {
 	_cleanup_free_ char *lost = format_counts(json_get_object(samples, "lost"), "not known");
@@ -237,7 +237,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	if (format_no_slot(out, style, status) || !json_get_u64(status, "births_without_slot", &without) ||
 	    without == 0)
 		return;
-	/* An older pebsd does not report this. */
+	/* An older pebsd does not report "slots_missing": then assume that slots are missing. */
 	if (json_get_bool(status, "slots_missing", &missing) && !missing)
 		line_put(out, style, "",
 			 "%llu cgroups found no slot when they were created; every cgroup has one now",

@@ -216,8 +216,8 @@ static void choose_head(const struct columns *columns, char ret[HEAD_MAX])
 }
 
 /*
- * Stores without latency distinguish only the first level from all others. Groups that never occur get no
- * column.
+ * An event with latency has a column for each group. Stores without latency distinguish only the first level from
+ * all others, so the other groups have a column only if they occur.
  */
 static void choose_groups(const json_object *total, struct columns *columns)
 {

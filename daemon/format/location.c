@@ -98,7 +98,7 @@ static char *origin_of(const json_object *function, const struct format_style *s
 	size_t length;
 	u64 number;
 
-	/* A name such as "[unknown] libz.so.1+0x41f0" contains the module already. */
+	/* A name such as "[unknown] libz.so.1+0x41f0" already contains the module. */
 	if (name && *name == '[')
 		texts[1] = NULL;
 	out = open_memstream(&text, &length);
@@ -136,7 +136,7 @@ void location_put_function(FILE *out, const struct format_style *style, const js
 	size_t columns;
 	u64 number;
 
-	/* The text for an unknown name contains the offset already. */
+	/* The text for an unknown name already contains the offset. */
 	if (place && json_get_u64(function, "offset", &number) && *text != '[')
 		(void)snprintf(offset, sizeof(offset), "+0x%llx", (unsigned long long)number);
 	if (asprintf(&whole, "%s%s", text, offset) < 0)

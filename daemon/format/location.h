@@ -14,7 +14,7 @@ void location_put_share(FILE *out, bool known, double part, double whole);
 /* Prints a count in `width` columns; "-" if it is absent. */
 void location_put_count(FILE *out, int width, const json_object *object, const char *key);
 
-/* "30.8 - 31.2%" and "1,200 - 1,234": the low and high bound; only one value if both look the same. */
+/* "30.8 - 31.2%" and "1200 - 1234": the low and high bound; only one value if both look the same. */
 #define LOCATION_BOUNDS_MAX 80
 void location_share_bounds(const json_object *bounds, char ret[LOCATION_BOUNDS_MAX]);
 void location_count_bounds(const json_object *bounds, char ret[LOCATION_BOUNDS_MAX]);

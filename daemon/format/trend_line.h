@@ -20,9 +20,9 @@ struct trend_line {
 bool trend_line_read(const json_object *event, bool latency, struct trend_line *ret);
 
 /*
- * Prints the last `cells` values, with blanks before them if there are fewer. The highest value gets the
- * highest cell. But the scale always covers a quarter of the mean above and below it, so that noise does not
- * look like a trend. Values that are not known are blank.
+ * Prints the last `cells` values, with blanks before them if there are fewer. The highest value gets the highest
+ * cell. But the scale always extends a quarter of the mean above and below the mean, so that noise does not look
+ * like a trend. Values that are not known are blank.
  */
 void trend_line_put(FILE *out, const struct trend_line *line, size_t cells, bool utf8);
 

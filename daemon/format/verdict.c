@@ -10,7 +10,7 @@
 #include "format/line.h"
 #include "policy/decide.h"
 
-/* From here on digits of a double mean nothing to people. */
+/* Values from this one on are printed with three significant digits: nobody reads 16 digits. */
 #define DIGITS_END 1e15
 
 bool verdict_member(const json_object *object, const char *key, double *ret)

@@ -44,15 +44,12 @@ const char *verdict_reason(const char *word, char **kept);
 const char *verdict_end(const char *word, char **kept);
 
 /*
- * Returns which attributes the cgroup's directory has and their effect, as sentences in one text. NULL: none,
- * or no memory. The caller frees it.
+ * Returns the attributes of the cgroup's directory and their effect, as sentences in one text. NULL: none, or no
+ * memory. The caller frees it.
  */
 char *verdict_preference(const json_object *alert);
 
-/*
- * Writes how long ago the time of a member was: "12min 5s"; "-" if the member is not a time or lies in the
- * future.
- */
+/* Writes the age of the time in a member: "12min 5s"; "-" if the member is not a time or lies in the future. */
 void verdict_age(const json_object *object, const char *key, time_t now, char ret[TEXT_NUMBER_MAX]);
 
 /*

@@ -133,7 +133,7 @@ static const struct {
 	{"", "FwdRemote RAM miss", SOURCE_UNKNOWN},
 };
 
-/* The texts of the tables are cut. From this length on the last field may be incomplete. */
+/* The table's texts are cut at this length, so the last field of a text this long may be incomplete. */
 #define CUT_LENGTH 80
 
 /*
@@ -235,7 +235,7 @@ static size_t check_table(const char *name)
 		u64 value = strtoull(hex, NULL, 16);
 
 		cr_assert_not_null(decoded, "%s", hex);
-		/* perf did not know this bit yet. The next row is from a perf that does. */
+		/* perf did not know this bit yet, so skip the row. The next row is from a perf that does. */
 		if (rest && strstr(rest, "SNOOPX_PEER (before)"))
 			continue;
 		if (decoded[0] == '|')

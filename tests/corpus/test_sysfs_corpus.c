@@ -237,8 +237,8 @@ static bool has_row(const char *tree, const char *pmu)
 }
 
 /*
- * Expects the table to have each PMU of a tree that it contains. Trees outside the table must have reasons,
- * too. They are logged.
+ * Expects a reason for each refusal. Expects the table to have each PMU of a tree that it contains, and logs other
+ * trees.
  */
 static void expect_whole(const char *tree, const struct pmu_plan *plan)
 {

@@ -73,8 +73,8 @@ sources() {
 	[ -z "$security" ] || printf 'deb [signed-by=%s] %s %s-security main\n' $KEYRING "$security" "$release"
 }
 
-# make_root DIRECTORY_OR_ARCHIVE "SUITE..." MMDEBSTRAP_OPTION...: the first suite is the release. Packages come from the
-# last suite if it has them.
+# make_root DIRECTORY_OR_ARCHIVE "SUITE..." MMDEBSTRAP_OPTION...: makes a Debian root. The first suite is the
+# release. Packages come from the last suite if it has them.
 make_root() {
 	local target=$1 log status=0 proxy=''
 	local -a suites
@@ -114,14 +114,15 @@ cached() {
 	echo "$GUEST_CACHE/$1${2:+-$2}-${hash:0:12}"
 }
 
-# in_cache THING: returns whether it is there, and notes its use. Removes everything that was not used for a month.
+# in_cache THING: returns whether THING is in the cache, and notes its use. Removes everything that was not used
+# for a month.
 in_cache() {
 	[ -e "$1" ] || return 1
 	touch "$1"
 	find "$GUEST_CACHE" -mindepth 1 -maxdepth 1 -mtime +30 ! -name '*.lock' -exec rm -rf --one-file-system {} +
 }
 
-# lock THING: nobody else makes it while this shell and its children live.
+# lock THING: keeps others from making THING while this shell or one of its children lives.
 lock() {
 	mkdir -p "$GUEST_CACHE"
 	exec {lock_fd}>"$1.lock"

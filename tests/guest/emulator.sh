@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Gets QEMU from Debian's backports. It is unpacked into its own root and runs with the loader and the libraries of that
-# root, so that this system's do not matter. The emulated PMU needs version 7 of QEMU's plugin interface, which
-# trixie-backports has (QEMU 11.1) and trixie does not have (10.0). Leaves $(cached emulator), in which `qemu` runs it.
-# Needs root. Exits with 77 if it cannot be obtained.
+# Gets QEMU from Debian's backports. It is unpacked into its own root and runs with the loader and the libraries of
+# that root, so that this system's do not matter. The emulated PMU needs version 7 of QEMU's plugin interface,
+# which trixie-backports has (QEMU 11.1) and trixie does not have (10.0). Leaves the directory $(cached emulator),
+# whose script `qemu` runs the emulator. Exits with 77 without root, or if the mirror does not have the packages.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 

@@ -19,7 +19,8 @@
 . "${0%/*}/report.sh"
 
 ICOUNT=3
-# GUEST_SECONDS: time limit of a guest, in seconds of the host. SOAK_SECONDS, if set, is the part that its soak takes.
+# GUEST_SECONDS: time limit of a guest, in seconds of the host. SOAK_SECONDS: the time of a soak, if set, which is
+# added to the limit.
 : "${GUEST_SECONDS:=$((14400 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue='' layout=''
@@ -141,7 +142,7 @@ take() {
 	exec {fd}>&-
 }
 
-# give_up "ok"|"not ok" WHY: reports this for all tests that this series still has.
+# give_up "ok"|"not ok" WHY: reports this for all tests that guests of this kind still had to run.
 give_up() {
 	local name why=$2
 	while read -r _ name _ < <(take "$queue/$kind"); do
@@ -176,8 +177,9 @@ rm -rf "$serial" "$life"
 mkdir "$life"
 trap 'rm -rf "$life"' EXIT
 
-# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on. It takes
-# its share of the work of all guests of this kind, so that as many run at once as there are CPUs.
+# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on. Each
+# guest takes its share of the work of all guests of this kind, so that as many guests run at once as there are
+# CPUs.
 tests=()
 share=$(awk -v guests="${GUESTS:-1}" '{ sum += $1 } END { print int((sum + guests - 1) / guests) }' "$queue/$kind.all")
 while [ "$share" -gt 0 ] && read -r seconds name _ < <(take "$queue/$kind"); do
@@ -221,7 +223,7 @@ done < <(
 	echo "$status" >"$life/ended"
 )
 
-# A complaint of the kernel is a failure, whichever test it was in.
+# A complaint of the kernel is a failure, whichever test was running.
 COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic|detected stalls|self-detected stall|blocked for more than'
 complaints() {
 	tr -d '\r' <"$serial" | grep -a -m 1 "$@" -E "($COMPLAINT).*"

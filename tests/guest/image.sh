@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes everything that a guest boots: the emulator, a kernel of a series, its root, and on top of that root pebsd as
-# `make install` leaves it, the tests and their programs. pebsd must be built. Parts that exist and were made from the
-# same sources are kept.
+# Makes everything that a guest needs to boot: the emulator, a kernel of a series, its root, and on top of that
+# root pebsd as `make install` leaves it, the tests and their programs. pebsd must be built. Parts that exist and
+# were made from the same sources are kept.
 #   image.sh SERIES
 # Leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian installed.
 # shellcheck source=tests/guest/common.sh
@@ -26,7 +26,7 @@ place=$tree/usr/lib/pebsd-tests
 units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants" "$tree/etc/pebsd/pebsd.conf.d"
-# The period stays as it is, unless a test says otherwise. The emulated PMU has few accesses, and the emulator needs so
+# The period is fixed, unless a test says otherwise. The emulated PMU has few accesses, and the emulator needs so
 # long for an interrupt that the governor would lengthen the period.
 printf '[sampling]\nbudget = off\nperiod = 101\n' >"$tree/etc/pebsd/pebsd.conf.d/00-guest.conf"
 install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,loopback_up,workload,sharing,keep_many,open_event,vm,rights} "$place/"
@@ -36,7 +36,7 @@ install -m 644 "$here"/inside/*.jq "$here"/../bench/sample_price.txt "$BUILD"/te
 # Includes the package of `make deb`, if there is one.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
 cp "$kernel/release" "$place/release"
-# Files for a virtual machine inside the guest. pebsd must mark its cgroup.
+# Modules of KVM, for the virtual machine that test_guests.sh runs inside the guest.
 mkdir "$place/kvm"
 for name in irqbypass kvm kvm-amd; do
 	file=$(find "$kernel/usr/lib/modules" -name "$name.ko*" -print -quit)
@@ -47,7 +47,7 @@ for name in irqbypass kvm kvm-amd; do
 done
 install -m 644 "$here/inside/guest-tests.service" "$units/"
 ln -s ../guest-tests.service "$units/multi-user.target.wants/"
-# Tests put drop-ins there. systemd does not read directories that are made after its start.
+# Tests put drop-ins into this directory. systemd does not read directories that are made after its start.
 mkdir -p "$tree/etc/systemd/system/pebsd.service.d"
 chmod 755 "$tree"
 # The root is in memory, because a disk would answer in the host's time. It is an archive without compression. It has
@@ -64,7 +64,7 @@ archive() {
 	(cd "$whole" && find . -mindepth 1 -print0 | grep -z -E "$@" | LC_ALL=C sort -z |
 		cpio --null --create --format=newc --reproducible --quiet)
 }
-# Without address randomization all addresses in the kernel are constant.
+# Without address randomization all addresses in the kernel are constant, so the layout is kept for each kernel.
 hash=$(hash_of "$BUILD/tests/guest/pmu" "$kernel/vmlinux" --)
 layout=$output/layout-${hash:0:12}
 if [ ! -e "$layout" ]; then

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * keep_many CPUS EVENTS: a service that stores descriptors in its manager as pebsd does, with pebsd's own
- * code: one perf event per CPU and event, as if the machine had CPUS CPUs. The first process opens the events
- * and stores them. A later process, which is passed them, takes and checks them. It prints how long that took
- * on one line, and then reports that it is ready.
+ * keep_many CPUS EVENTS: a service that stores descriptors in its manager as pebsd does, with pebsd's own code:
+ * one perf event per CPU and event, as if the machine had CPUS CPUs. The first process opens the events and stores
+ * them. A later process, which is passed the descriptors, takes and checks them. Each process prints on one line
+ * how long that took, and then reports that it is ready.
  */
 #include <err.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static int open_event(void)
 	return fd;
 }
 
-/* Returns how many perf events were passed. */
+/* Takes the perf events that were passed. Returns their number. */
 static size_t take(struct store *store, u32 cpus, u32 events)
 {
 	char name[STORED_NAME_MAX];

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Gets Debian's kernel of a series for virtual machines, with its modules, unpacked.
 #   kernel.sh SERIES
-# Leaves $(cached kernel SERIES): its files, the kernel itself as `vmlinux`, which a guest need not decompress, and its
-# release in `release`. Needs root. Exits with 77 if this series cannot be obtained.
+# Leaves $(cached kernel SERIES): the files of the package, the decompressed kernel in `vmlinux`, and its release
+# in `release`. Needs root. Exits with 77 if this series cannot be obtained.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 

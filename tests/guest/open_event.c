@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * open_event [OPTION...]: opens an event with exactly the given attributes and runs it for a while on one
- * CPU. The event is of the PMU `cpu`, unless --type is given. Prints the result as JSON on one line. If the
- * kernel refuses the event, that is {"error":"EINVAL"} or another error. Otherwise it contains the count and
- * times, and what was in the ring buffer. Count and times are absent if read(2) returns nothing, as for a
- * pinned event in error state. If the sample type includes the instruction's address, the lowest and the
- * highest address are included.
+ * open_event [OPTION...]: opens an event with exactly the given attributes and runs it for a while on one CPU. The
+ * event is of the PMU `cpu`, unless --type is given. Prints the result as JSON on one line. If the kernel refuses
+ * the event, the result is {"error":"EINVAL"} or another error. Otherwise the result contains the count and times,
+ * and what was in the ring buffer. Count and times are absent if read(2) returns nothing, as for a pinned event in
+ * error state. If the sample type includes the instruction's address, the lowest and the highest address are
+ * included.
  *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
  *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
  *   --leader CONFIG: a counting event that leads the group
  *   --cgroup DIRECTORY: only tasks below this cgroup (PERF_FLAG_PID_CGROUP)
- *   --from ADDRESS --to ADDRESS: `through` counts samples with an address of this range in their callchain
+ *   --from ADDRESS --to ADDRESS: `through` counts samples whose callchain has an address in this range
  *   --stops N: disables and enables the event N times after each ONCE_NS
  *   --enough N: ends as soon as there are N samples
  *
@@ -74,7 +74,7 @@ struct wish {
 };
 
 struct found {
-	bool has_ip; /* the first field of each sample */
+	bool has_ip; /* the address is the first field of each sample */
 	uint64_t sample_type, from, to;
 	uint64_t samples, lost, throttles;
 	uint64_t through, physical;

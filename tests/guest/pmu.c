@@ -2,14 +2,14 @@
 /*
  * pmu COMMAND [ARGUMENT]: sends a command to the emulated PMU of this guest (tests/guest/pmu/), and prints
  * the answer.
- *   books, totals, touched, counted, price, machine   what plugin.c prints for them
+ *   books, totals, touched, counted, price, machine   print these data of the PMU (plugin.c)
  *   reset            clears the books
  *   pause, resume    nothing is counted in between
  *   watch CGROUP_ID  records what the cgroup's samples access
- *   interval N       tags one load in N, of those in windows
+ *   interval N       tags one load in N, of the loads in windows
  *   window N         makes one millisecond in N a window; 1: all
  *   usual            resets these two to their values at the start
- *   kernel FILE      tells it where this kernel keeps its tasks, once after each boot; FILE: output of `layout`
+ *   kernel FILE      tells the PMU where this kernel keeps its tasks, once after a boot; FILE: output of `layout`
  *   layout           prints these places for this kernel, which takes a guest seconds
  *
  * The commands go through a CPUID leaf of the PMU's own (the "door"), which user space may execute.
@@ -183,7 +183,7 @@ struct types {
 	uint32_t count;
 };
 
-/* Returns the number of bytes behind a type's header, which depends on its kind. */
+/* Returns the number of bytes after a type's header, which depends on its kind. */
 static size_t tail_of(const struct btf_type *type)
 {
 	switch (BTF_INFO_KIND(type->info)) {
@@ -231,7 +231,7 @@ static void read_types(struct types *ret)
 		ret->list[ret->count] = (const void *)at;
 }
 
-/* Returns NULL if there is none. */
+/* Returns NULL if there is no structure of this name. */
 static const struct btf_type *find_structure(const struct types *types, const char *name)
 {
 	for (uint32_t i = 1; i < types->count; i++)
@@ -248,7 +248,7 @@ static long offset_in(const struct types *types, const struct btf_type *type, co
 	const struct btf_member *members = (const void *)(type + 1);
 
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info); i++) {
-		/* The upper bits are the size, if it is a bit field. */
+		/* The upper bits are the size, if the member is a bit field. */
 		uint32_t bits = BTF_INFO_KFLAG(type->info) ? BTF_MEMBER_BIT_OFFSET(members[i].offset)
 							   : members[i].offset;
 		const struct btf_type *member = types->list[members[i].type];

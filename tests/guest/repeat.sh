@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Two runs of a guest must be identical: kernel, driver, workloads and pebsd must leave two logs of the emulated PMU
-# that are equal to the byte, with one CPU and with two, and also if systemd runs in it. Reports as tests/run.sh -p reads it.
+# Two runs of a guest must be identical: kernel, driver, workloads and pebsd must leave two logs of the emulated
+# PMU that are equal to the byte, with one CPU and with two, and also if systemd runs in the guest. Reports in the
+# form that tests/run.sh -p reads.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 

@@ -13,7 +13,7 @@ head_of() {
 	sed -n "s/^# $2: \\(.*\\)\$/\\1/p" "${0%/*}/inside/test_$1.sh"
 }
 
-# takes TEST: prints about how many seconds the test takes.
+# takes TEST: prints the approximate number of seconds that the test takes.
 takes() {
 	local said
 	said=$(head_of "$1" takes)

@@ -2,12 +2,12 @@
 /*
  * Tries actions that a service may have no right to, each in a process of its own, and prints the names of
  * those that succeed:
- *   rights DIRECTORY VICTIM   DIRECTORY holds what the test has prepared; VICTIM is the id of a process of root
+ *   rights DIRECTORY VICTIM   DIRECTORY has files of the test; VICTIM is the id of a process of root
  *   rights --share            creates memory that everybody in the same IPC namespace may share
  *   rights --count            prints the number of actions
  *
- * An action that succeeds changes only its own process and, with /tmp, its mount namespace. What it creates
- * is named rights-made.
+ * An action that succeeds changes only its own process and, with /tmp, its mount namespace. Files and cgroups that
+ * it creates are named rights-made or rights-node.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static long open_to(const char *path, int flags)
 	return open(path, flags | O_CLOEXEC, 0600);
 }
 
-/* A hidden file may be readable but empty. */
+/* Reads one byte, because a hidden file may be readable but empty. */
 static long read_from(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -346,7 +346,10 @@ static int refused(int error)
 	       error == EAFNOSUPPORT || error == ENXIO;
 }
 
-/* Returns true for actions on a path that certainly exists. If it is not found, it is hidden. */
+/*
+ * Returns true for actions on a path that certainly exists. If such a path is not found, it is hidden, and the
+ * action is refused.
+ */
 static int hidden(const char *name)
 {
 	return strncmp(name, "read_", 5) == 0 || strncmp(name, "see_", 4) == 0 ||
@@ -374,7 +377,7 @@ static int could(size_t i)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return -1;
-	/* If the process is killed for it, the action is refused, too. */
+	/* An action for which the process is killed counts as refused, too. */
 	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs tests in guests, as many guests at once as there are CPUs, and reports them as tests/run.sh -p reads it.
+# Runs tests in guests, as many guests at once as there are CPUs, and reports them in the form that tests/run.sh -p
+# reads.
 #   run.sh "SERIES..." [TEST...]   a TEST is tests/guest/inside/test_TEST.sh, run with every kernel named
 #   run.sh "SERIES..." long        every test, with the kernels and machines in its head
 #   run.sh "SERIES..." all         every test with every kernel, on every machine in its head

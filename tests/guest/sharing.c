@@ -11,10 +11,10 @@
  *   read_remote                      on CPU 0 reads an array on the other node, larger than the caches
  *   think                            computes, and accesses nothing but its stack
  *
- * hot_first and hot_second have most of the samples. hot_first has more if both CPUs have the same time for
- * it. FILE gets JSON with the process id, the addresses of the data, and the address range of service(). For
- * each function, it has the start address, and the address and line of its access. The Makefile links it
- * dynamically, with frame pointers.
+ * hot_first and hot_second have most of the samples. hot_first has more if both CPUs have the same time for it.
+ * FILE gets JSON with the process id, the addresses of the data, the address range of service(), and for each
+ * function the start address, and the address and line of its access. The Makefile links this program dynamically,
+ * with frame pointers.
  */
 #include <err.h>
 #include <errno.h>
@@ -147,7 +147,10 @@ static void service(const struct share *share);
 static void *second_thread(void *argument);
 int main(int argc, char **argv);
 
-/* Returns the start of the function behind `function`. The compiler may place functions in any order. */
+/*
+ * Returns the start of the next function in memory after `function`, or UINTPTR_MAX. The compiler may place
+ * functions in any order.
+ */
 static uintptr_t end_of(uintptr_t function)
 {
 	const uintptr_t others[] = {(uintptr_t)hot_first,  (uintptr_t)hot_second,  (uintptr_t)count_both,

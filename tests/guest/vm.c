@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm [--for SECONDS]: runs a virtual machine of KVM whose only CPU jumps in place, until SIGTERM or for
- * SECONDS. Prints "running" before that. The exit code is 77 if there is no KVM. Linked statically, so it
- * runs in any root.
+ * vm [--for SECONDS]: runs a KVM virtual machine until SIGTERM or for SECONDS. Its only CPU loops on one
+ * instruction. Prints "running" before the CPU runs. The exit code is 77 if there is no KVM. Linked statically, so
+ * it runs in any root.
  */
 #include <err.h>
 #include <errno.h>

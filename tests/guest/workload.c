@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB]: reads and writes memory on
- * N threads, all with the name NAME, until SIGTERM or for SECONDS. With --rest, each thread sleeps that long
- * after every millisecond of work, so that a hundred of them leave time to others.
+ * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB]: reads and writes memory on N
+ * threads, all with the name NAME, until SIGTERM or for SECONDS. With --rest, each thread sleeps that long after
+ * every millisecond of work, so that a hundred threads leave time to others.
  *
- * Without --touch, it uses little memory. With --touch, it uses that much memory in the way of the model's
- * workload NAME (daemon/model/workload.h). Linked statically, so it runs in any root.
+ * Without --touch, it uses little memory. With --touch, it uses that much memory, with the access pattern of the
+ * model's workload NAME (daemon/model/workload.h). Linked statically, so it runs in any root.
  */
 #include <err.h>
 #include <errno.h>
@@ -74,7 +74,7 @@ static void little(struct work *work, unsigned long thread)
 	}
 }
 
-/* Each line contains the offset of the next; prepare() linked them into one cycle. */
+/* Each line contains the offset of the next line: see prepare(). */
 static void follow_pointers(struct work *work, unsigned long thread)
 {
 	static __thread unsigned long at;
@@ -119,7 +119,7 @@ static void touch_pages(struct work *work, unsigned long thread)
 static void count_locked(struct work *work, unsigned long thread)
 {
 	for (unsigned long i = 0; i < WORDS; i++)
-		/* Do not overwrite the offset of the next line. */
+		/* The first word of a line is the offset of the next line: do not overwrite it. */
 		(void)__atomic_fetch_add(
 			(unsigned long *)(void *)(work->memory + (i * 7 + thread) % 32 * LINE + LINE / 2), 1,
 			__ATOMIC_SEQ_CST);
@@ -153,7 +153,10 @@ static void move_away(void *memory, unsigned long bytes)
 	(void)syscall(SYS_mbind, memory, bytes, MPOL_BIND, &second, sizeof(second) * 8, 0);
 }
 
-/* Links all lines into one cycle in an irregular order. The generator passes through all line numbers. */
+/*
+ * Links the lines in an irregular order, by a linear congruential generator. They form one cycle if their number
+ * is a power of two.
+ */
 static void prepare(struct work *work, const char *name, unsigned long bytes)
 {
 	unsigned long lines = bytes / LINE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The limits on how many actions run at the same time, and on how fast more may follow. */
+/* The limits on the number of actions that run at the same time, and on the rate of further actions. */
 #include <criterion/criterion.h>
 
 #include "act/limit.h"

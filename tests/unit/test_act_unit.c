@@ -170,7 +170,7 @@ Test(act_unit, a_bus_that_is_lost_fails_what_waits_and_is_opened_again)
 	cr_assert_eq(manager.n, 3, "what failed is not asked again");
 }
 
-/* pebsd had not noticed the loss of the bus before the next start. */
+/* pebsd does not notice the loss of the bus before the next start. */
 Test(act_unit, a_bus_that_went_and_came_unseen)
 {
 	unit_start(unit, 1);
@@ -201,7 +201,8 @@ Test(act_unit, nobody_is_told_after_it_is_freed)
 }
 
 /*
- * The bus accepts the connection and then does not answer. A request that timed out must not reach it later.
+ * The bus accepts the connection and then does not answer. A request that timed out must not reach the service
+ * manager later.
  */
 Test(act_unit, a_bus_that_does_not_greet_is_left_after_the_time)
 {

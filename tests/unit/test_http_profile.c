@@ -300,7 +300,7 @@ Test(http_profile, a_client_that_leaves_ends_it)
 	wait_until(&world.left, 1);
 	cr_expect_eq(world.left_id, 7);
 
-	/* Two clients wait for the same profile: it ends when the last one leaves. */
+	/* Two clients wait for the same profile: it ends when the second client leaves. */
 	first = ask("?cgroup=/a");
 	second = ask("?cgroup=/a");
 	wait_until(&world.begun, 3);
@@ -341,7 +341,7 @@ Test(http_profile, clients_that_leave_anyhow)
 		wait_until(&world.left, i + 1);
 	}
 	expect_health();
-	/* The number of profiles that clients can begin in a short time is limited. */
+	/* The number of profiles that clients can begin in a short time is limited, however many of them leave. */
 	for (unsigned int i = 0; i < 3; i++)
 		expect("?cgroup=/a", 503, "Too many profiles were requested");
 	cr_expect_leq(world.begun, HTTP_PENDING_AT_ONCE + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The process that speaks HTTP, run by this program as pebsd runs it. It serves, it has given up its rights,
- * and the tests say what happens to it and to pebsd when either of them ends.
+ * The process that speaks HTTP, run by this program as pebsd runs it. It must serve, and must have given up its
+ * rights. pebsd must survive the end of this process, and the process must end with pebsd.
  */
 #include <criterion/criterion.h>
 
@@ -337,7 +337,7 @@ Test(http_worker, by_a_unix_socket)
 	(void)rmdir(address.sun_path);
 }
 
-static int tries; /* the number of the call that was not refused */
+static int tries; /* calls tried so far; when one is permitted, this is its number */
 
 static bool refused(long result)
 {
@@ -346,8 +346,8 @@ static bool refused(long result)
 }
 
 /*
- * Tries everything that could harm others, from inside the confined process. Returns 0 or the number of the
- * call that was permitted.
+ * Tries everything that could harm others, from inside the confined process. Returns 0, or a number that
+ * identifies the call that was permitted.
  */
 static int try_all(bool any_local)
 {
@@ -372,7 +372,7 @@ static int try_all(bool any_local)
 	    !refused(fcntl(listener, F_SETFL, 0)) || !refused(ioctl(listener, 0)) ||
 	    !refused(connect(listener, (const struct sockaddr *)&nowhere, sizeof(nowhere))) ||
 	    !refused(bind(listener, (const struct sockaddr *)&nowhere, sizeof(nowhere))) ||
-	    /* The same socket under another number. */
+	    /* the listening socket under another number */
 	    !refused(dup(listener)) || !refused(dup2(listener, 100)) || !refused(dup3(listener, 100, 0)) ||
 	    !refused(fcntl(listener, F_DUPFD, 100)) || !refused(fcntl(listener, F_DUPFD_CLOEXEC, 100)) ||
 	    !refused(syscall(SYS_pidfd_getfd, listener, listener, 0)))
@@ -388,7 +388,7 @@ static int try_all(bool any_local)
 	    !refused(setuid(0)) || !refused(memfd_create("x", 0)) || !refused(unlink("/nothing")) ||
 	    !refused((long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
 		return 100 + tries;
-	/* Exceeds the memory limit. */
+	/* This is more memory than the limit allows. */
 	if (mmap(NULL, HTTP_CONFINE_DATA + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
 	    MAP_FAILED)
 		return 200;

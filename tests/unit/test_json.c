@@ -40,7 +40,7 @@ Test(json, top_of_a_replay_in_full)
 {
 	struct snapshot *snapshot = example_replay();
 
-	snapshot->n_cgroups = 1; /* the second has the same form */
+	snapshot->n_cgroups = 1; /* the second cgroup has the same form */
 	expect_json(
 		json_top(snapshot),
 		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same message is logged a few times a minute. Then the number of suppressed messages is logged once. */
+/*
+ * A message is logged at most LOG_REPEAT_BURST times a minute. Then the number of suppressed messages is logged
+ * once.
+ */
 #include <criterion/criterion.h>
 
 #include <stdio.h>

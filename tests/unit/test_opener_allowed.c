@@ -80,7 +80,7 @@ static bool is_allowed(const struct opener_request *request)
 	return r == 0;
 }
 
-/* Every form in which pebsd may open this event, beginning with each of `errors` from the kernel. */
+/* Expects every form to be allowed in which pebsd may open this event, after each of `errors` from the kernel. */
 static void expect_relaxed(const struct pmu_opening *planned)
 {
 	static const int errors[] = {-ENODATA, -EINVAL, -EOPNOTSUPP};

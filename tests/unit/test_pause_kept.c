@@ -97,7 +97,7 @@ Test(pause_kept, a_pause_goes_on_until_its_end)
 	live(true, is_not_paused);
 	live(false, pauses);
 	live(false, is_paused_until_then);
-	/* The pause also stays if everything else begins again. */
+	/* The pause also stays if the rest of the state is dropped. */
 	live(true, is_paused_until_then);
 	live(false, is_paused_until_then);
 	live(false, pauses_for_good);

@@ -468,7 +468,10 @@ Test(probe, json_of_the_cost)
 	cr_assert_not_null(all, "%s", text);
 	cost = get(all, "cost", json_type_object);
 	get(cost, "measured", json_type_null);
-	/* A leader is an event as well. Stores have none and are not asked for. */
+	/*
+	 * On each of four CPUs, loads take a descriptor for the event and one for its leader. Stores have no
+	 * leader and are not requested.
+	 */
 	row = get(cost, "asked", json_type_object);
 	cr_expect_eq(json_object_get_int(get(row, "descriptors", json_type_int)), 8);
 	cr_expect_not(json_object_object_get_ex(row, "start_ns", NULL), "nobody measured it");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Alerts as metrics: which of them have a series, and that a scrape stays bounded. */
+/* Alerts as metrics: the choice of alerts that have a series, and the bounds of a scrape. */
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <string.h>

@@ -75,7 +75,7 @@ static bool has_words(const struct sampling_kept *kept)
 
 enum end { GOES_ON = 10, FAILED, GOES_ON_ALL_THE_SAME, WENT_WRONG };
 
-/* Adopts the state while allocation `number` fails. */
+/* Takes over the state while allocation `number` fails. */
 static int go_on_with(struct store *store, size_t number)
 {
 	struct sampling_kept kept;

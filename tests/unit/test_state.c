@@ -236,7 +236,7 @@ Test(state, what_is_no_state_is_not_taken)
 	cr_assert_str_eq(wrong, "the saved state was not written by pebsd");
 }
 
-/* Any single byte is damaged. The state is adopted or refused, and nothing else happens. */
+/* Each single byte is damaged in turn. state_adopt() accepts or refuses the state, but must not crash. */
 Test(state, damage_is_survived)
 {
 	_cleanup_(state_freep) struct state *state = new_state();

@@ -219,9 +219,7 @@ Test(trial_report, the_value_is_told_by_the_threshold_on_either_side)
 	expect_closest(0, 896, ": 1 times the threshold\n");
 	expect_closest(0, 895.9, ": just below the threshold\n");
 	expect_closest(0, 896e5, ": 100000 times the threshold\n");
-	/*
-	 * For a rule with `below`: how far above the threshold the value stayed, and how far below it came.
-	 */
+	/* The rule has `below`: the value stays above the threshold twice, then falls below it. */
 	expect_closest(1, 2240, ": 2.5 times the threshold\n");
 	expect_closest(1, 896.1, ": just above the threshold\n");
 	expect_closest(1, 8.96, ": 0.01 times the threshold\n");

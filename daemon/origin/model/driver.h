@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does with the model's PMU what a kernel driver does: programs load latency sampling through its registers,
- * and reads the records from its DS area. The order of the writes is that of arch/x86/events/intel/core.c and
- * ds.c (Linux 6.1). Pure functions.
+ * Plays the kernel driver of the model's PMU: programs load latency sampling through the PMU's registers, and
+ * reads the records from its DS area. The order of the writes is that of arch/x86/events/intel/core.c and ds.c
+ * (Linux 6.1). Pure functions.
  */
 #ifndef PEBSD_MODEL_DRIVER_H
 #define PEBSD_MODEL_DRIVER_H
@@ -11,9 +11,8 @@
 #include "origin/model/take.h"
 
 /*
- * The size of the buffer in records, and the number of records after which the unit interrupts. The driver
- * reads every record, so many of them may wait. The kernel's perf_event_overflow(), which gets only the last
- * one, is not involved.
+ * The size of the buffer in records, and the number of records after which the unit interrupts. This driver passes
+ * on every record, so many of them may wait. The kernel passes only the last one to perf_event_overflow().
  */
 #define DRIVER_RECORDS   128
 #define DRIVER_THRESHOLD 96
@@ -38,7 +37,7 @@ u64 driver_period(const struct machine *machine, u64 period);
  * - 0 on success.
  * - -ENODEV if the machine has no counter for loads, which machine_refusal() explains.
  * - -EINVAL if the unit refuses a value.
- * - -EFAULT if its memory is smaller than driver_memory_size().
+ * - -EFAULT if the unit's memory is smaller than driver_memory_size().
  */
 int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 period);
 
@@ -49,8 +48,8 @@ int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 p
 int driver_drain(struct driver *driver, u64 cgroup_id, model_take take, void *userdata);
 
 /*
- * Handles the unit's pending interrupts as a kernel does: by the status registers, not by their cause.
- * Returns like driver_drain().
+ * Handles the unit's pending interrupts as a kernel does: it looks at the status registers, not at the cause of an
+ * interrupt. Returns like driver_drain().
  */
 int driver_interrupt(struct driver *driver, u64 cgroup_id, model_take take, void *userdata);
 

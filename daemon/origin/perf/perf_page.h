@@ -18,7 +18,7 @@ struct perf_reading {
 	u64 count;      /* events; while the event runs it excludes a part of the last period */
 	u64 enabled_ns; /* time since the event was enabled */
 	u64 running_ns; /* the part of `enabled_ns` during which the event had a counter */
-	bool running;   /* on a counter with a number: the page is updated with each sample */
+	bool running;   /* the event has a hardware counter, so the page is updated with each sample */
 };
 
 /*

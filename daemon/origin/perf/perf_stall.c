@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 
-/* Intervals between looks. They are long, because a look interrupts a CPU that is usually idle. */
+/* Intervals between checks with read(2). They are long, because a check interrupts a CPU that is usually idle. */
 #define WAIT_MIN_NS  (1 * NSEC_PER_SEC)
 #define WAIT_SOON_NS (NSEC_PER_SEC / 2)
 #define WAIT_MAX_NS  (60 * NSEC_PER_SEC)

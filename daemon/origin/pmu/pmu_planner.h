@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions shared by the planning code. pmu.c walks the PMUs, and one file for each role plans it on a PMU.
+ * Functions shared by the planning code. pmu.c walks the PMUs, and one file for each role plans that role on a
+ * PMU.
  */
 #ifndef PEBSD_PMU_PLANNER_H
 #define PEBSD_PMU_PLANNER_H
@@ -27,8 +28,8 @@ struct pmu_core {
 bool planner_wants(const struct planner *planner, enum event_role role);
 
 /*
- * Each plans a role on a core PMU, or refuses it there. They return 0 or -ENOMEM. Call the function for
- * stores after the one for loads, because both may have to share a counter.
+ * Each function plans a role on a core PMU, or refuses the role there, and returns 0 or -ENOMEM. Call the function
+ * for stores after the one for loads, because both may have to share a counter.
  */
 int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core);
@@ -75,7 +76,8 @@ int planner_add(const struct planner *planner, const struct pmu_opening *opening
 struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role);
 
 /*
- * Fills in the PMU's own CPUs, if it has a list of them, and those of them that are online, if the tree says.
+ * Fills in the CPUs of the PMU, if the PMU has a list of them, and the online ones among them, if the tree has the
+ * list of online CPUs.
  */
 void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Properties of a core that its sysfs folder does not contain. They are looked up by the names that it does
- * contain: caps/pmu_name and, on a hybrid CPU, the name of the PMU. A core with an unknown name is assumed to
- * be later than all cores in the table. The source of each fact is next to it in pmu_quirks.c and
- * pmu_offcore_values.c.
+ * Properties of a core that its sysfs folder does not contain. They are looked up by names from that folder:
+ * caps/pmu_name and, on a hybrid CPU, the name of the PMU. A core with an unknown name is assumed to be later than
+ * all cores in the table. The source of each fact is next to it in pmu_quirks.c and pmu_offcore_values.c.
  */
 #ifndef PEBSD_PMU_QUIRKS_H
 #define PEBSD_PMU_QUIRKS_H
@@ -15,7 +14,7 @@
 /* The data that PEBS records of loads and stores, for cores where no event in sysfs says so. */
 enum pmu_records {
 	PMU_RECORDS_SPLIT,    /* cache latency and instruction latency, data source, address */
-	PMU_RECORDS_USE,      /* one latency, from the use of the load on, data source, address */
+	PMU_RECORDS_USE,      /* one latency (from the dispatch of the load), data source, address */
 	PMU_RECORDS_ADDRESS,  /* an address, but neither latency nor data source */
 	PMU_RECORDS_REGISTERS /* only registers, no address */
 };
@@ -52,7 +51,7 @@ struct pmu_quirk {
 	u8 instructions_umask;
 	u8 instructions_precise_ip;
 	u8 instructions_step;
-	bool instructions_alone; /* the other counters must be idle while it is sampled */
+	bool instructions_alone; /* the other counters must be idle while the instruction event is sampled */
 	/*
 	 * 1 + the only counter that can run the event; 0: several can. Fixed counters are numbered from 32.
 	 * `stores_counter` is for event 0xcd.

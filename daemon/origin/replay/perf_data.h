@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads a perf.data recording, record by record: a file (perf record -o) or a pipe (perf record -o -), of any
- * perf since 3.x on a machine with this byte order. It holds in memory only one buffer and the description of
- * the events.
+ * Reads a perf.data recording, record by record: a file (perf record -o) or a pipe (perf record -o -), of any perf
+ * since 3.x on a machine with this byte order. Only one buffer and the description of the events are in memory.
  *
  * The contents are checked. Reading ends with -EBADMSG if a length exceeds its record, if a record exceeds
  * the data section, or if a sample does not have the length that its event implies.

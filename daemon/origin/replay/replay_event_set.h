@@ -20,7 +20,7 @@ struct replay_event_set {
 /* Values of `event` for a recorded event whose samples are left out. */
 enum {
 	REPLAY_NO_MEMORY_DATA = -1,
-	REPLAY_NOT_MIXED = -2, /* has the name of `clash`, but another meaning */
+	REPLAY_NOT_MIXED = -2, /* has the same name as the event `clash`, but another meaning */
 	REPLAY_LATE = -3,      /* announced when the set was settled or full */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Assigns recorded samples to cgroups. A cgroup is identified by its name: its path, "cgroup:ID" or
- * "comm:NAME". The same name in two recordings is one cgroup. The same id with two names is two cgroups,
- * because ids belong to one boot of one machine, and recordings may be of several.
+ * Assigns recorded samples to cgroups. A cgroup is identified by its name: its path, "cgroup:ID" or "comm:NAME".
+ * The same name in two recordings is one cgroup. The same id with two names is two cgroups, because ids belong to
+ * one boot of one machine, and recordings may come from several.
  */
 #ifndef PEBSD_REPLAY_NAMES_H
 #define PEBSD_REPLAY_NAMES_H
@@ -66,9 +66,9 @@ int replay_names_index(struct replay_names *names, const char *prefix, const cha
 int replay_names_comm(struct replay_names *names, const char *comm, size_t length, u32 *ret);
 
 /*
- * Assigns an id to a name that has none yet, and then sets *ret_new. The id is `recorded`, the one in the
- * recording, if that is not 0, not synthetic, and not used by another name. Otherwise the id is synthetic.
- * Returns 0 or -ENOMEM.
+ * Assigns an id to a name that has none yet. *ret_new is true if it had none. The id is `recorded`, the one in the
+ * recording, if that is not 0, not synthetic, and not used by another name. Otherwise the id is synthetic. Returns
+ * 0 or -ENOMEM.
  */
 int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *ret_new);
 

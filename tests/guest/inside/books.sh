@@ -29,7 +29,7 @@ leave() {
 }
 trap leave EXIT
 
-# play: the machine counts, with empty books.
+# play: stops pebsd and lets the machine count, with empty books.
 play() {
 	stop_pebsd
 	pmu resume
@@ -43,7 +43,7 @@ play_paused() {
 	stop_counting
 }
 
-# note_cgroups: notes the paths of all cgroups that exist now, for the time after their removal.
+# note_cgroups: notes the ids and paths of all cgroups that exist now, so that they are known after their removal.
 note_cgroups() {
 	find /sys/fs/cgroup -type d -printf '["%i","/%P"]\n' | sed 's/\\/&&/g' >>"$cgroups"
 }
@@ -53,7 +53,7 @@ settings() {
 	printf '%s\n' "$@" | configure
 }
 
-# The events that pebsd samples: its own keys, with the PMU and the code of each in the books. See codes().
+# The events that pebsd samples: the key of each event, with its PMU and its code in the books. See codes().
 sampled=()
 
 # true if other tools also sample in this test.
@@ -75,7 +75,7 @@ load() {
 	start_workload "$name" "$unit" --property=CPUSchedulingPolicy=idle "$@" --touch "$touches"
 }
 
-# stop_counting, count_again: nothing counts in between.
+# stop_counting, count_again: nothing is counted between the two calls.
 stop_counting() {
 	pmu pause
 }
@@ -130,7 +130,7 @@ status() {
 	pebsctl --json status
 }
 
-# Prints the second of pebsd's last collection. (jq takes a second to start here.)
+# Prints the second of pebsd's last collection. (Without jq, which takes a second to start here.)
 taken() {
 	status | sed -n 's/.*"taken": *"\([^"]*\)".*/\1/p'
 }
@@ -157,8 +157,9 @@ go_on() {
 	pkill -CONT -f "^$here/workload " || :
 }
 
-# settle: stops the counters and waits until pebsd has everything that happened before. Of the three collections after
-# the stop, the second began after it, and the third reports its losses.
+# settle: stops the counters and waits until pebsd has everything that happened before. Three collections must
+# follow: the first may have begun before the stop, the second begins after it, and the third reports the losses of
+# the second.
 settle() {
 	stop_counting
 	quiet
@@ -216,7 +217,7 @@ differences() {
 	sed -n 's/^differs\t//p' "$work/compared"
 }
 
-# figure NAME [EVENT]: prints a value of the last comparison, of loads or of another key.
+# figure NAME [EVENT]: prints a value of the last comparison, of the event `loads` or of EVENT.
 figure() {
 	awk -v name="$1" -v event="${2:-loads}" '$1 == "figure" && $2 == event && $3 == name { print $4 }' \
 		"$work/compared"
@@ -263,7 +264,8 @@ delivered() {
 	sum_of overflow
 }
 
-# missed: prints how many samples the kernel's guard kept from the program or a stop of the event cut off.
+# missed: prints the number of samples that the kernel's guard kept from the program, or that a stop of the event
+# cut off.
 missed() {
 	take_books
 	echo $(($(sum_of cut) + $(jq -s 'map(.guarded) | add // 0' "$work/books")))

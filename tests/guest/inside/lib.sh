@@ -70,7 +70,8 @@ configure() {
 	cat >/etc/pebsd/pebsd.conf.d/guest.conf
 }
 
-# A small guest (small_init.sh) has no systemd. A program in its own cgroup replaces a service there.
+# A small guest (small_init.sh) has no systemd. There, each workload is a program in its own cgroup instead of a
+# service.
 has_systemd() {
 	[ -d /run/systemd/system ]
 }

@@ -19,10 +19,10 @@ end_lifetime() {
 trap end_lifetime EXIT
 
 # adapt_unit [LINE...]: adds these lines to pebsd's [Service] until the test ends, besides those that every such
-# test needs. Nothing of a process continues in the next one. After an opening of the events ends and before the
-# next, its books go to $spent and start again at 0. systemd's result of the service goes to $openings/result. The
-# two commands for this need privileges that pebsd does not have. The unit must not be running, so that systemd
-# reads its file again at the start without a reload of all units.
+# test needs: systemd keeps nothing for the next process, the books of the previous opening go to $spent before
+# each start and begin again at 0, and systemd's result of the service goes to $openings/result. The two commands
+# for this need privileges that pebsd does not have. The unit must not be running, so that systemd reads its file
+# again at the start without a reload of all units.
 adapt_unit() {
 	mkdir -p "$openings"
 	{
@@ -58,8 +58,8 @@ is_another() {
 	[ "$now" != "$pid" ] && [ -S /run/pebsd/control.sock ] && is_active && [ "${unit[MainPID]}" != "$pid" ]
 }
 
-# Milliseconds, from the last look(). readiness: from the main process's start to its READY. absence: from the moment
-# when the process before it was no longer active.
+# Both print milliseconds, from the last look(). readiness: from the start of the main process to its READY.
+# absence: from the end of the previous process's activity to this READY.
 readiness() {
 	echo $(((unit[ActiveEnterTimestampMonotonic] - unit[ExecMainStartTimestampMonotonic]) / 1000))
 }

@@ -7,7 +7,7 @@
 # follow as "| LINE". Then comes the result: "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped NAME SECONDS
 # WHY". After the last test comes "end".
 #
-# With guest.layout it prints the addresses that the emulated PMU needs in this kernel instead, which image.sh keeps. A
+# With guest.layout it only prints the addresses in this kernel that the emulated PMU needs. image.sh keeps them. A
 # test may take 300 seconds, or the time in its line "# time limit: 600 s".
 set -u
 

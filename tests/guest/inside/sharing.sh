@@ -35,8 +35,8 @@ finish() {
 	[ -z "$failed" ]
 }
 
-# share: starts the service. Its own description is in $work/sharing.json, its cgroup's path in $path and the id in
-# $cgroup.
+# share: starts the service. The service's own description is in $work/sharing.json, the path of its cgroup in
+# $path and the id in $cgroup.
 share() {
 	# Lines move between CPUs in windows only.
 	pmu window 12

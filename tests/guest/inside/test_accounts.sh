@@ -16,7 +16,7 @@ load streaming stream.service --slice=play.slice
 load locked-counters locked.service --slice=play-inner.slice
 start_pebsd
 
-# Cgroups that are created while it samples. One has its own subtree, two levels deep.
+# Cgroups that are created while pebsd samples. One has its own subtree, two levels deep.
 load remote-numa remote.service --slice=play-inner.slice
 load tlb-thrash thrash.service
 # shellcheck disable=SC2016 # the service's own

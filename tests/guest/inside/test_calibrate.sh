@@ -32,7 +32,8 @@ status | jq -ne 'input | .offcore.refused == null' >/dev/null || fail "off-core 
 # (The loads and instructions have one counter each, and use the time of the stores.)
 wait_until 'the time of an interrupt is known for each event' 120 is_known
 say "$(status | jq --compact-output '[.events[] | {role, dense: .cost.dense_interrupt, sparse: .cost.sparse_interrupt}], .notes')"
-# The guest's time is counted in instructions, so a rare interrupt takes about as long as a frequent one.
+# The guest's time is counted in instructions, so an interrupt takes about as long at the sparse rate as at the
+# dense one.
 far=$(status | jq --compact-output '[.events[].cost | select(.dense_interrupt and .sparse_interrupt) |
 	.sparse_interrupt.ns / .dense_interrupt.ns | select(. < 0.25 or . > 4)]')
 expect 'times that rare interrupts take of frequent ones, out of bounds' '[]' "$far"

@@ -55,7 +55,8 @@ for line in "${sampled[@]}"; do
 	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
 	[ "$again" -le $((collisions + dropped)) ] ||
 		fail "$key was armed $again times for $collisions collisions and $dropped records dropped"
-	# Each time, a sample of the event was due, and another whole period passed.
+	# Each time, one sample of the event was due, and at least one more whole period passed: two samples are
+	# lost.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
 		grep -q "^$key stopped on CPUs [-0-9,]* until pebsd armed it again, $again time" ||

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A container's cgroup must have the name that its runtime keeps on this system. It comes from a process with a single
-# privilege, which ends if there is nothing to look for. The metrics must have it as a label.
+# pebsd must show the name that the runtime stores on disk for a container's cgroup. A child process reads the
+# name, and its only capability is CAP_DAC_READ_SEARCH. The metrics must have the name as a label.
 # kernels: 7
 # takes: 21 s
 # shellcheck source=tests/guest/inside/lib.sh

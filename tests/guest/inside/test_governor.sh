@@ -41,7 +41,7 @@ has_program() {
 	[ -n "$(shown program_ns)" ]
 }
 
-# record COLLECTIONS: writes a line for each to $records: period, ratio, state.
+# record COLLECTIONS: writes a line for each collection to $records: period, ratio, state.
 record() {
 	local last now i
 	: >"$records"
@@ -60,12 +60,13 @@ record() {
 	done
 }
 
-# record_seconds SECONDS: the same for a time
+# record_seconds SECONDS: like record, for the collections of this many seconds.
 record_seconds() {
 	record $(($1 / seconds))
 }
 
-# over: prints how many recorded collections were over budget, by more than one sample that comes a moment early.
+# over: prints how many recorded collections exceeded the budget by more than 5 %. One sample may come a moment
+# early.
 over() {
 	awk -v budget="$budget" '$2 > budget * 1.05 { n++ } END { print n + 0 }' "$records"
 }
@@ -98,7 +99,7 @@ note() {
 	printf 'guest-tests: %s: %s\n' "${0##*/}" "$*" >/dev/kmsg
 }
 
-# samples_a_second: prints the samples a second by the books, over some time.
+# samples_a_second: prints the samples per second by the books, over ten seconds.
 samples_a_second() {
 	local before
 	before=$(delivered)
@@ -118,7 +119,7 @@ load pointer-chase chase.service
 start_pebsd
 expect 'the period to begin with' 10007 "$(in_force)"
 wait_until 'the time of an interrupt is known' 60 has_interrupt
-# Ten times as many samples must leave time for the emulator's other work.
+# If interrupts take long, use fewer samples: ten times as many must leave time for the emulator's other work.
 if awk -v ns="$(shown interrupt_ns)" 'BEGIN { exit !(ns > 300000) }'; then
 	samples=50
 	seconds=4
@@ -133,7 +134,7 @@ await_collections 2
 wait_until 'what the program takes' 60 has_program
 expect 'the budget' "${budget}00" "$(shown budget)"
 
-# The period comes from below: the load has 30 samples per second.
+# The cost starts below the budget: this load has 30 samples per second with the first period.
 wait_until 'the budget from below' 200 come_to_rest
 expect_steady 'a small load' 40
 
@@ -142,7 +143,7 @@ record 10
 note "ten times the load: over in $(over) of 10 intervals: $(awk '{ printf("%s%.2f%%", (NR == 1 ? "" : " "), $2 * 100) }' "$records")"
 [ "$(over)" -ge 1 ] || fail "ten times the load, and it was never over: $(cat "$records")"
 [ "$(over)" -le 2 ] || fail "over in $(over) intervals: $(cat "$records")"
-# The emulator needs ten seconds for a second of this.
+# One second of this load takes the emulator ten seconds.
 expect_steady 'a large load' 20
 
 pmu window $low
@@ -162,7 +163,7 @@ record 3
 	fail "the limit is $limit samples a second, the period $(in_force): $(cat "$records")"
 set_max_rate 1000000
 
-# The limit is gone and the period may still change, but not between the two answers.
+# The limit is gone and the period may still change, but it must not change between the two answers.
 scrape_at_rest() {
 	changes=$(shown period_changes)
 	scrape

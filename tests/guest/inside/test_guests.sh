@@ -28,7 +28,7 @@ is_marked() {
 	pebsctl --json show "$1" | jq -ne 'input | .guest_not_sampled == true' >/dev/null
 }
 
-# has_run_guest: KVM has counted time of its guest.
+# has_run_guest: true if KVM has counted time of the guest.
 has_run_guest() {
 	local pid
 	pid=$(pgrep -x vm) || return 1

@@ -17,8 +17,8 @@
 export PEBSD=/usr/sbin/pebsd CHASE=$here/hardware/chase REPORT=$work/report
 
 play
-# perf reads all symbols of the kernel at each start, which takes 20 seconds in a guest. It does not if the symbols have
-# no addresses.
+# perf reads all symbols of the kernel at each start, which takes 20 seconds in a guest. perf skips this if the
+# symbols have no addresses.
 echo 2 >/proc/sys/kernel/kptr_restrict
 status=0
 set -o pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A CPU goes offline and comes back under load. pebsd must continue on the other one and sample it again without a
-# restart, and no delivered sample may be lost.
+# A CPU goes offline and comes back under load. pebsd must continue on the other CPU, and sample the returned CPU
+# again without a restart. No delivered sample may be lost.
 # long
 # cpus: 2
 # kernels: 6.1 7

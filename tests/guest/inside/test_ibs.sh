@@ -68,7 +68,7 @@ sampled=('stores ibs_op 0x4 0x1 0x2')
 sample stores 1000
 expect 'a latency of stores' null "$(jq '.total.events.stores.latency' "$work/top")"
 
-# A threshold, if the driver and the unit have one: the unit's next step above it.
+# If the driver and the unit have a threshold, pebsd must use the unit's next step above the configured value.
 sampled=('loads ibs_op 0x2 0x1 0x4')
 settings '[sampling]' 'ldlat = 200'
 exits 'pebsd --probe with ldlat' 0 pebsd --probe

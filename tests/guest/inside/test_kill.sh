@@ -14,7 +14,7 @@
 . "${0%/*}/lifetime.sh"
 
 play
-# The unit restarts pebsd in the same way, but later.
+# The installed unit restarts pebsd in the same cases, but after a longer time.
 adapt_unit RestartSec=100ms WatchdogSec=6
 load pointer-chase chase.service
 load mix mix.service

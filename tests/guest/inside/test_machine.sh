@@ -212,7 +212,7 @@ has_records() {
 	done < <(printf '%s\n' "${sampled[@]}")
 }
 
-# kinds: prints the sampled events' kinds of latency, as in the table. An event that is not in it has none.
+# kinds: prints the sampled events' kinds of latency, as in the table. An event that is not in the table has none.
 kinds() {
 	local pmu role rest key
 	printf '%s\n' "${sampled[@]}" | while read -r key _; do

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Other users of the same hardware. An event with another latency threshold keeps pebsd's event from counting. pebsd
-# must name that, until the other event ends. An event that can share must leave pebsd's event on the hardware.
+# Other users of the same hardware. An event with another latency threshold keeps pebsd's event from counting.
+# pebsd must report this until the other event ends. An event that is not pinned must leave pebsd's event on the
+# hardware.
 # long
 # cpus: 2
 # kernels: 6.12 6.1 7
@@ -79,7 +80,7 @@ pebsctl status >"$work/said" || fail 'status'
 ! grep -q 'does not count' "$work/said" || fail "the note stays: $(cat "$work/said")"
 await_samples 200
 
-# pebsd's event is pinned, so an event that shares has to wait.
+# pebsd's event is pinned and the other one is not, so the other one has to wait.
 scrape
 before_us=$(unsampled_us)
 hold

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Off-core responses counted at task switches must belong to the right cgroup, by the emulated PMU's books. One node has
-# two kinds for two registers, so none has to share. (CPUs that go and come back: test_hotplug.sh.)
+# Off-core responses counted at task switches must belong to the right cgroup, by the emulated PMU's books. A
+# machine with one node has two kinds for two registers, so no kinds have to take turns. (CPUs that go and come
+# back: test_hotplug.sh.)
 # long
 # kernels: 6.1 6.12 7
 # machines: skylake-server goldmont

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The process that opens pebsd's events: pebsd itself if the kernel allows it, otherwise pebsd-opener, which starts when it is needed
-# and ends when it is not. Without an opener, or with one that hangs, pebsd must say what to do, and running events must
-# continue.
+# The process that opens pebsd's events: pebsd itself if the kernel allows it, otherwise pebsd-opener, which runs
+# only while it is needed. Without an opener, or with one that hangs, pebsd must say what to do, and running events
+# must continue.
 # takes: 120 s
 # cpus: 2
 # kernels: 6.12

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The Debian package on a machine that never had pebsd. After apt, and no other step, pebsd must sample, answer pebsctl
-# and serve metrics. An upgrade must restart it in one job, so that no sample is lost and scrapes wait, and must leave
-# the opener's socket alone. Changed configuration must be kept. Removal must stop it, and a purge must leave nothing.
+# The Debian package on a machine that never had pebsd. After apt, and no other step, pebsd must sample, answer
+# pebsctl and serve metrics. An upgrade must restart pebsd in one job, so that no sample is lost and scrapes wait,
+# and must leave the opener's socket alone. Changed configuration must be kept. Removal must stop pebsd, and a
+# purge must leave nothing.
 # long
 # root: whole
 # kernels: 6.1

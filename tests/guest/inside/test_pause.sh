@@ -54,7 +54,7 @@ grep -q '^paused until' "$work/health" || fail "healthz does not say why: $(cat 
 systemctl show --property=StatusText pebsd.service >"$work/text"
 grep -q 'paused until' "$work/text" || fail "the unit's status does not say it: $(cat "$work/text")"
 before=$(delivered)
-# Another latency threshold: the two events cannot have the hardware at the same time.
+# The other event has another latency threshold, so the two events cannot have the hardware at the same time.
 "$here/open_event" --config "$(code_of mem-loads)" --config1 100 --precise 2 --sample-type "$((1 << 14))" --wakeup 1 \
 	--period $((0x7fffffff)) --pinned 1 --for 3 >"$work/other"
 grep -q '"count":[1-9]' "$work/other" || fail "another pinned event did not count: $(cat "$work/other")"
@@ -80,7 +80,7 @@ resume
 
 # A pause that ends by itself. The second one replaces the first.
 exits 'a long pause' 0 pebsctl pause --for 1h
-# Long enough for the checks in between, which take their time on an emulated CPU.
+# 15 s are enough for the checks in between, which are slow on an emulated CPU.
 exits 'a short one' 0 pebsctl pause --for 15s
 expect 'events of pebsd while paused again' 0 "$(pebsd_events)"
 wait_until 'it goes on by itself' 100 has_events 2

@@ -64,7 +64,8 @@ weights() {
 	perf script -i "$work/$1.data" -F comm,event,weight 2>/dev/null | awk '$1 ~ /^pointer-chase/ && /mem-loads/ { print $NF }' | sort -n
 }
 
-# around QUANTILE: prints the two of the sorted numbers that enclose the quantile, by three standard deviations.
+# around QUANTILE: prints the two of the sorted numbers between which the quantile lies, within three standard
+# deviations.
 around() {
 	awk -v q="$1" '{ all[NR] = $1 }
 		END {
@@ -114,7 +115,8 @@ if [ "$hot" -lt 20 ] || [ $((through * 10)) -lt $((hot * 9)) ]; then
 fi
 grep -q '^[1-9][0-9]* *.*instructions' "$work/stat" || fail "perf stat counted nothing: $(cat "$work/stat")"
 
-# The same program, read by both: pebsd's values must be within the range of perf's samples.
+# The same program, read by both: the buckets of pebsd's quantiles must overlap the ranges that perf's samples
+# give.
 weights mem >"$work/weights"
 n=$(wc -l <"$work/weights")
 [ "$n" -ge 50 ] || fail "perf mem has $n loads of the chase: $(perf script -i "$work/mem.data" 2>&1 | head -n 5)"

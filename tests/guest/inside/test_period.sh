@@ -28,7 +28,8 @@ change() {
 	await_samples "$2"
 }
 
-# descriptors: prints those of pebsd's events. They change if an event is closed and opened again while others are open.
+# descriptors: prints the descriptors of pebsd's events. They change if an event is closed and opened again while
+# others are open.
 descriptors() {
 	local fd
 	for fd in /proc/"$(systemctl show --property=MainPID --value pebsd.service)"/fd/*; do

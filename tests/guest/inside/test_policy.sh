@@ -111,7 +111,7 @@ rules 90000
 exits 'reload' 0 systemctl reload pebsd.service
 await_collections 2
 expect 'after the reload' firing "$(state_of remote)"
-# A restart does not run actions again either. After it, nothing is known until the window is full.
+# A restart does not run actions again either. After a restart, the state may be unknown until the window is full.
 systemctl restart pebsd.service
 [ "$(state_of remote)" = unknown ] || [ "$(state_of remote)" = firing ] || fail "after a restart: $(state_of remote)"
 wait_until 'it is known again' 100 has_state remote firing

@@ -49,7 +49,7 @@ allowed() {
 	ask "$@" || fail "not allowed: $*: $(cat "$work/said")"
 }
 
-# systemd 257 checks the name of a transient unit before it checks who wants it.
+# systemd 257 checks the name of a transient unit before it checks the permission.
 refused() {
 	! ask "$@" || fail "allowed: $*"
 	grep -qi 'access denied\|interactive authentication\|has a fragment file' "$work/said" ||

@@ -24,7 +24,8 @@ has_programs() {
 	[ "$(pmu price | jq -s 'map(.programs) | add')" -ge $SAMPLES ]
 }
 
-# within COST BUDGET PERCENT: true if the cost is at most that much above its budget, and not far below it.
+# within COST BUDGET PERCENT: true if the cost is at most PERCENT above its budget, and at most PERCENT + 3 below
+# it.
 within() {
 	[ $(($1 * 100)) -le $(($2 * (100 + $3))) ] && [ $(($1 * 100)) -ge $(($2 * (97 - $3))) ]
 }
@@ -50,8 +51,8 @@ price() {
 	say "measured: $what on $series: $nmi instructions an NMI, $driver of them the driver, $program the program"
 	read -r -a budgets < <(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $3, $4, $5 }' \
 		"$here/sample_price.txt")
-	# A small tolerance in percent, because the kernel's own part changes with its updates. With hot code and lines
-	# the cost depends on which these are. A lower cost must be written to the file, too.
+	# A small tolerance in percent, because the kernel's own part changes with its updates. The cost of hot
+	# tables depends on the code and lines that are hot. A lower cost must be written to the file, too.
 	[ "$what" != hot ] || more=10
 	if ! within "$program" "${budgets[2]:-0}" $more || ! within "$nmi" "${budgets[0]:-0}" 5 ||
 		! within "$driver" "${budgets[1]:-0}" 5; then

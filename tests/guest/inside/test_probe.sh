@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd --probe on a machine with a PMU: checks its measurements, the needs of sampling that it states, and its output
-# with fewer privileges and descriptors than these needs.
+# pebsd --probe on a machine with a PMU: checks its measurements, the requirements of sampling that it states, and
+# its output if privileges or descriptors are missing.
 # init: small
 # takes: 30 s
 # time limit: 600 s
@@ -37,8 +37,9 @@ start_pebsd
 open=$(find "/proc/$pebsd_pid/fd" -lname 'anon_inode:\[perf_event\]' | wc -l)
 expect "$emulated: descriptors of events" "$said" "$open"
 
-# The running pebsd has a pinned event on the same counters, and others are free: nothing may be refused for that.
-# Precisely distributed instructions have one counter on both machines, which pebsd itself then holds.
+# The running pebsd has a pinned event on the same counters, and other counters are free. This is not a reason to
+# refuse anything. On both machines, precisely distributed instructions have only one counter, which pebsd itself
+# then holds.
 probe pebsd
 expect "exit code of the probe on $emulated beside pebsd" 0 "$status"
 json "$emulated: its own events are not called another user's" '[.notes[]] | all(contains("a pinned event of another") | not)'

@@ -11,7 +11,8 @@
 # shellcheck source=tests/guest/inside/lifetime.sh
 . "${0%/*}/lifetime.sh"
 
-# refused CODE REASON: a start must fail. A restart, if there were one, would be due at once.
+# refused CODE REASON: a start must fail. A second's wait shows that there is no restart, which would be due at
+# once.
 refused() {
 	exits 'systemctl start' 1 systemctl start pebsd.service
 	sleep 1

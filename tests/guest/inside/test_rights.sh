@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Each privilege that pebsd and its opener give up must really be gone. A program that tries about 80 actions runs in
-# place of each of them, with everything else as in the unit. It must be able to do exactly what is listed here. Root
-# without a unit can do nearly all of them. The other tests show that sampling works with the rest.
+# Each privilege that pebsd and its opener give up must really be gone. A program that tries about 80 actions runs
+# in place of each of them, with everything else as in the unit. It must be able to do exactly what is listed here.
+# Root without a unit can do nearly all of them. The other tests show that sampling works with the privileges that
+# remain.
 # kernels: 6.12 7
 # takes: 33 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -43,7 +44,7 @@ can=$(grep -c . "$work/root")
 say "root without a unit can do $((can - 1)) of $("$here/rights" --count)"
 [ "$can" -ge 65 ] || fail "root without a unit can do only: $(cat "$work/root")"
 
-# may UNIT NAME...: expects the unit's sandbox to allow exactly these.
+# may UNIT NAME...: expects the unit's sandbox to allow exactly the named actions.
 may() {
 	local unit=$1 dropin
 	shift
@@ -72,12 +73,14 @@ may() {
 	say "measured: $unit can do $# of $("$here/rights" --count) things"
 }
 
-# pebsd's own programs, whose events the opener opens here, and directories of cgroups that are closed to others.
-# RestrictSUIDSGID= would make openat2(2) fail.
+# bpf_tracing: pebsd loads its own programs. (The opener opens their events here.) read_closed: cgroup directories
+# may be closed to others. set_user_id_bit: RestrictSUIDSGID= would forbid this, but would also make openat2(2)
+# fail.
 may pebsd.service bpf_tracing read_closed set_user_id_bit
 # The opener exists to open events.
 may pebsd-opener.service perf_event
 # The symbolizer reads other processes.
 may pebsd-symbols.service read_closed see_another
-# The alert unit runs the administrator's commands, which may do anything that a program may do to itself.
+# The alert unit runs the administrator's commands. Its sandbox allows these calls, because they affect only the
+# unit's own processes.
 may pebsd-alert@1.service io_uring keys raise_limit shared_memory

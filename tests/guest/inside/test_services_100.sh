@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# 100 services start and stop at once. Each must be named by its path, with all its samples and no others.
+# 100 services start and stop at once. Each service must be listed by its path, with all its samples and no others.
 # long
 # kernels: 6.12
 # takes: 80 s
@@ -29,7 +29,7 @@ are_running() {
 	[ "$(running)" = "$1" ]
 }
 
-# have_samples: each of them has a sample in the books.
+# have_samples: true if each cgroup of these services has a sample in the books.
 have_samples() {
 	local without
 	without=$(comm -13 <(pmu books | grep -o '"cgroup":[0-9]*' | cut -d : -f 2 | sort -u) \
@@ -37,7 +37,8 @@ have_samples() {
 	[ -z "$without" ]
 }
 
-# The services wait at a gate. Otherwise those that run would take the time in which the others start.
+# The services wait at a gate. Without it, the first services would take the CPU time that the others need to
+# start.
 gate=$work/gate
 mkfifo "$gate"
 cat >/run/systemd/system/burst@.service <<UNIT
@@ -45,7 +46,7 @@ cat >/run/systemd/system/burst@.service <<UNIT
 Slice=burst.slice
 ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix --rest 300 --touch 1'
 UNIT
-# Sampling is off while the services start and end, which takes long enough already.
+# Nothing is sampled while the services start and end, which takes long enough already.
 play_paused
 start_pebsd
 mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)
@@ -61,7 +62,7 @@ systemctl stop "${units[@]}"
 expect 'services that are left' 0 "$(running)"
 settle
 agree "$SERVICES services"
-# Services that are gone must still be there by their paths.
+# The table must still have services that ended, by their paths.
 tr -d '\134' <"$work/top" | grep -o '"cgroup": *"[^"]*"' >"$work/paths"
 least=
 for unit in "${units[@]}"; do

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A host's life in short, again and again. Cgroups come and go, rules fire and resolve, Prometheus scrapes, people use
-# pebsctl, zoom, pause and reload, and a CPU goes offline and comes back. In the first third pebsd is restarted and
-# killed. In the end the sums must equal the books. Memory and descriptors of the process that ran through the other two
-# thirds must not have grown. `make soak SOAK_SECONDS=3600` runs it for that long: the kernel's command line has it as
-# guest.soak.
+# A host's life in short, again and again. Cgroups come and go, rules fire and resolve, Prometheus scrapes, people
+# use pebsctl, zoom, pause and reload, and a CPU goes offline and comes back. In the first third pebsd is restarted
+# and killed. In the end the sums must equal the books. Memory and descriptors of the process that ran through the
+# other two thirds must not have grown. `make soak SOAK_SECONDS=3600` runs the test for an hour: the guest reads
+# the time as guest.soak from the kernel's command line.
 # long
 # kernels: 6.12
 # cpus: 2
@@ -83,8 +83,8 @@ take_figures() {
 	echo "$SECONDS $memory $descriptors $processes $kept"
 }
 
-# The comparison at the end leaves out cgroups that no longer have a name, and the events of zooms. It compares sums,
-# and cgroups that exist.
+# The comparison at the end leaves out cgroups that no longer have a name, and the events of zooms. It compares the
+# sums, and the three services.
 play
 # The unit's restart limit is meant for a service that fails, not for one that is killed on purpose.
 mkdir -p "${drop_in%/*}"
@@ -162,7 +162,7 @@ wait_until 'nothing is paused' 60 sh -c '! pebsctl --json status | grep -q "\"pa
 more 'at the end'
 settle
 
-# Sums over all cgroups, including removed ones, and each cgroup that exists.
+# Sums over all cgroups, including removed ones, and the samples of the three services.
 pebsctl --json top --window all >"$work/top"
 status >"$work/status"
 take_books
@@ -202,8 +202,8 @@ awk '
 	}' "$work/first" "$work/last" >"$work/fell"
 [ ! -s "$work/fell" ] || fail "counters fell: $(head -n 5 "$work/fell")"
 
-# Medians of the first and the last third of the readings of the last process, once names no longer increase. In a short
-# run only the later two thirds of its readings count, because before that not everything has been used once.
+# Medians of the first and the last third of the readings of the last process, once names no longer increase. In a
+# short run the first third of the readings does not count, because not everything has been used once by then.
 awk -v since="${lives_since:-$begin}" -v named=$KEPT_SECONDS '
 	{ at[NR] = $1; memory[NR] = $2 - $5; descriptors[NR] = $3; processes[NR] = $4; kept[NR] = $5 }
 	function median(values, from, to,    n, i, j, one, sorted) {
@@ -231,8 +231,8 @@ read -r memory memory_last descriptors descriptors_last processes processes_last
 [ "$memory" != too ] || fail "too few readings of memory: $(wc -l <"$work/figures")"
 figures "memory $memory and $memory_last kB, with $kept and $kept_last kB of trends, zooms and names left out," \
 	"descriptors $descriptors and $descriptors_last, processes $processes and $processes_last, from second $from of the process on, $n readings"
-# A tolerance of an eighth: the memory that malloc(3) keeps varies that much from minute to minute. In a short run names
-# still increase, and perhaps connections to the opener and to the process that finds names.
+# A tolerance of an eighth: the memory that malloc(3) keeps varies that much from minute to minute. In a short run
+# the number of names still grows, and perhaps that of connections to the opener and to the symbolizer.
 allowed=$((memory + memory / 8))
 more=2
 if [ "$seconds" -le $((4 * KEPT_SECONDS)) ]; then
@@ -240,6 +240,6 @@ if [ "$seconds" -le $((4 * KEPT_SECONDS)) ]; then
 	more=8
 fi
 [ "$memory_last" -le "$allowed" ] || fail "memory grew: $(cut -d ' ' -f 1,2,5 "$work/figures" | tr '\n' ';')"
-# Descriptors of a scrape or a request under way.
+# A scrape or a request that is under way may hold descriptors.
 [ "$descriptors_last" -le $((descriptors + more)) ] || fail 'descriptors grew'
 [ "$processes_last" -le $((processes + 1)) ] || fail 'processes grew'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Metrics come through pebsd.socket, from a process without privileges, out of a service without a network. This
-# must hold over restarts and the death of that process, and over a UNIX socket, too. That process must end when
-# the service is stopped or cannot start.
+# must also hold over restarts, if that process is killed, and with a UNIX socket. That process must end when the
+# service is stopped or cannot start.
 # kernels: 6.12 6.1 7
 # takes: 60 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -86,7 +86,7 @@ wait_until 'the restart' 30 systemctl is-active --quiet pebsd.service
 look
 [ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
 
-# Another address: for the group only.
+# Another address: a UNIX socket that only a group may use.
 mkdir -p "$drop_ins"
 printf '%s\n' '[Socket]' 'ListenStream=' "ListenStream=$local_socket" SocketGroup=daemon >"$drop_ins/guest.conf"
 systemctl daemon-reload

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Names come from a separate unit with four privileges, which is not root. pebsd has none of these privileges. Tests
-# what the two accept from each other, and what happens if the unit hangs, if its process is killed, and if there is
-# none. Accounting must continue.
+# Names come from a separate unit with four privileges, which is not root. Of these, pebsd has only
+# CAP_DAC_READ_SEARCH. A killed process of the unit must be started again, and one that hangs must be given up.
+# Accounting must continue.
 # takes: 60 s
 # time limit: 400 s
 # long
@@ -15,7 +15,7 @@
 # shellcheck source=tests/guest/inside/sharing.sh
 . "${0%/*}/sharing.sh"
 
-# zoom SECONDS: leaves $work/zoom.
+# zoom SECONDS: writes a zoom to $work/zoom.
 zoom() {
 	pebsctl --json zoom --for "$1" --rate 2000 "$path" >"$work/zoom" 2>"$work/said" ||
 		fail "pebsctl zoom: $(cat "$work/said")"
@@ -75,7 +75,7 @@ said=$(journalctl -b -u pebsd -o cat | grep -c 'the symbolizer took too long' ||
 [ "$said" -le 1 ] || wrong "said $said times: $(journalctl -b -u pebsd -o cat | tail -n 5)"
 
 settle_sharing
-# The unit ran twice under one path, which is two cgroups in the books: only the sums must agree.
+# The unit ran twice under one path, so the books have two cgroups. Only the sums can be compared.
 seen=$(status | jq .samples.seen)
 expect 'samples malformed' 0 "$(status | jq .samples.lost.malformed)"
 lost=$(status | jq .samples.lost.unexplained)

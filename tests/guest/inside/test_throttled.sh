@@ -11,7 +11,8 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# The ring for the kernel's messages begins with one page. The records of 100 ms fit, so each throttling is reported.
+# The ring for the kernel's messages begins with one page, which holds the records of 100 ms. So each throttling is
+# reported.
 play_paused
 settings '[sampling]' 'interval = 100ms'
 # An idle CPU stops its tick, and an event that is throttled there stays throttled.
@@ -35,7 +36,7 @@ settle
 compare
 throttles=$(sum_of throttles)
 said=$(sed -n 's/.*"throttles": *\([0-9]*\).*/\1/p' "$work/status" | head -n 1)
-# The event's value and the sum over events, which are equal with one event.
+# Reads the event's value or the sum over all events. With one event both are the same.
 said_us=$(sed -n 's/.*"throttled": *\([0-9.]*\).*/\1/p' "$work/status" | head -n 1 | awk '{ printf "%.0f\n", $1 * 1e6 }')
 agree "the kernel throttled $throttles times, and by pebsd $said times for $said_us us"
 [ "$throttles" -gt 100 ] || fail "the kernel throttled $throttles times"

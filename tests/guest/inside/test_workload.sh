@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A workload must run in its own service, all its threads must have its name and do work, and it must end on request.
-# The emulated CPU's cycles must stand still while the CPU is halted.
+# A workload must run in its own service, all its threads must have its name and do work, and it must end on
+# request. Without work, when the CPU is mostly halted, the emulated CPU must have less than a quarter of the
+# cycles.
 # kernels: 6.12
 # takes: 20 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -23,7 +24,7 @@ used() {
 	awk '$1 == "usage_usec" { print $2 }' "/sys/fs/cgroup$(cgroup_of chase.service)/cpu.stat"
 }
 
-# The emulated CPU has cycles only while an event counts.
+# The cycles are compared while pebsd samples instructions.
 play
 settings '[sampling]' 'events = instructions' 'instructions-period = 20000003' 'budget = off'
 start_pebsd

@@ -27,7 +27,7 @@ zooms_running() {
 	[ "$(status | jq .detail.zooms_running)" = "$1" ]
 }
 
-# zoom RATE SECONDS: leaves $work/zoom and $work/touched.
+# zoom RATE SECONDS: writes a zoom to $work/zoom, and the accesses by the books to $work/touched.
 zoom() {
 	pebsctl --json zoom --for "$2" --rate "$1" "$path" >"$work/zoom" 2>"$work/said" ||
 		fail "$emulated: pebsctl zoom: $(cat "$work/said")"
@@ -71,8 +71,9 @@ profile() {
 	done
 }
 
-# On Sapphire Rapids few of the program's samples meet HITM. The threshold there is one of instruction latency, which
-# loads that hit L1 pass, too. So a zoom takes longer to show who shares, and a rule needs more samples.
+# On Sapphire Rapids few of the program's samples are HITM. The threshold there applies to the instruction latency,
+# which loads that hit L1 can exceed, too. So the zoom must take longer to show the sharing, and the rule needs
+# more samples.
 seconds=10
 rule=('above = 20%' 'clear = 10%' 'window = 4s' 'for = 4s' 'min-samples = 100')
 if [ "$emulated" = sapphirerapids ]; then

@@ -64,7 +64,8 @@ struct book_event {
 	u32 event;
 	u64 due, records, collisions;
 	u64 period;
-	u64 gone_on; /* events outside any counted period, when a counter passed a whole period or more */
+	/* Events that a counter counted from its overflow until it was written, if that was a period or more. */
+	u64 gone_on;
 };
 
 /* The count of an off-core response counter for a cgroup. */
@@ -446,7 +447,10 @@ void books_went_on(struct books *books, const struct core *core, const struct gu
 	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
 	if (of) {
 		of->period = event.period;
-		/* The next period would be 1, and x86_perf_event_set_period() uses 2 instead. */
+		/*
+		 * With one event less than a period, the next period would be 1. x86_perf_event_set_period() then
+		 * uses 2, so one event is outside any period.
+		 */
 		of->gone_on += count < event.period ? 1 : count;
 	}
 }
@@ -456,7 +460,9 @@ void books_record(struct books *books, const struct core *core, const struct cor
 {
 	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
 
-	/* The driver took the earlier records in the last interrupt, after another record was made during it. */
+	/*
+	 * No other record is in the buffer, so the driver has taken the pending ones, during the last interrupt.
+	 */
 	if (record->first)
 		enter(books, core, &books->cpus[core->cpu].interrupted);
 	for (u64 left = record->counters; left; left &= left - 1) {
@@ -580,8 +586,8 @@ void books_print(const struct books *books, FILE *file)
 }
 
 /*
- * Returns the number of whole periods that passed without an overflow of their own. They come from the events
- * that the counter counted on, and from its current value.
+ * Returns the number of whole periods that passed without an overflow, from `gone_on` and from the current value
+ * of the counter.
  */
 static u64 passed_over(const struct core *core, const struct book_event *of)
 {

@@ -72,9 +72,9 @@ void books_reset(struct books *books);
  * Prints JSON, one object per line. books_print() prints by CPU, event, cgroup and task, books_print_totals()
  * by CPU, and books_print_touched() by instruction and address of the watched cgroup.
  *
- * For an event, `overflow` is the number of samples that the driver passes on. `cut` is the number of samples
- * that were due but not passed on: either the event was stopped before there was a record, or the driver
- * dropped a record of several events. `collisions` counts the latter.
+ * For an event, `overflow` is the number of samples that the driver passes on. `cut` is the number of samples that
+ * were due but not passed on: the event was stopped before there was a record, a whole period passed without an
+ * overflow, or the driver dropped a record of several events. `collisions` counts only the dropped records.
  */
 void books_print(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);

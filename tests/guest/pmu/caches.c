@@ -9,8 +9,9 @@
 #define NOBODY    255U
 
 /*
- * The kernel maps all memory here with large pages. The range goes from page_offset_base without address
- * randomization to the end of the direct mapping (Documentation/arch/x86/x86_64/mm.rst).
+ * The kernel maps all memory in this range with large pages, so the model gets accesses to it as accesses to large
+ * pages. The range goes from page_offset_base without address randomization to the end of the direct mapping
+ * (Documentation/arch/x86/x86_64/mm.rst).
  */
 #define DIRECT_MAP_START 0xffff888000000000ULL
 #define DIRECT_MAP_END   0xffffc88000000000ULL
@@ -67,7 +68,7 @@ static unsigned int node_of_cpu(const struct caches *caches, unsigned int cpu)
 	return caches->node_bytes && cpu >= (caches->cpus + 1) / 2;
 }
 
-/* Not called for devices and memory above 4 GiB: guests have less memory than that. */
+/* The memory of a guest is contiguous: it ends far below 4 GiB. For a device, the node changes only the latency. */
 static unsigned int node_of_page(const struct caches *caches, u64 physical)
 {
 	return caches->node_bytes && physical >= caches->node_bytes;

@@ -365,7 +365,10 @@ u64 core_instructions_left(const struct core *core)
 		const struct pebs_counter *counter = counter_of(core, i);
 		u64 left = counter_left(core, counter);
 
-		/* There are at least as many cycles as instructions. */
+		/*
+		 * There are at least as many cycles as instructions, so `left` cycles take at most `left`
+		 * instructions.
+		 */
 		if ((counts_instructions(counter) || counts_cycles(counter)) && left < most)
 			most = left;
 	}
@@ -447,7 +450,7 @@ bool core_is_drained(const struct core *core)
 	return core->amd ? !(core->ibs.registers[0] & IBS_CTL_VALID) : buffered(core) == 0;
 }
 
-/* `before`: counters that were armed before the instruction, or overflowed with it. */
+/* `before`: counters whose overflow was reported before this instruction. */
 static void report_record(struct core *core, const struct retired *retired, u64 before)
 {
 	struct core_record made = {.retired = *retired};
@@ -496,7 +499,7 @@ static void amd_passed(struct core *core, u64 instructions)
 		u64 event = (core->amd_select[i] & 0xff) | (core->amd_select[i] >> 24 & 0xf00);
 		u64 most = (1ULL << 48) - 1;
 
-		/* CPU cycles not halted, and retired instructions. Here both have the same clock. */
+		/* 0x76: CPU cycles not halted; 0xc0: retired instructions. Here both counts are the same. */
 		if (!(core->amd_select[i] & EVTSEL_ENABLE) || (event != 0x76 && event != 0xc0))
 			continue;
 		core->amd_count[i] += instructions;
@@ -545,9 +548,9 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 }
 
 /*
- * Passes instructions to the counters that count them. All up to the last one before a counter overflows pass
- * at once, and that last one passes alone. The core learns about instructions with a short delay, so
- * instructions behind an overflow are counted, too. Cycles pass evenly with the instructions.
+ * Passes instructions to the counters that count them. All up to the last one before a counter overflows pass at
+ * once, and that last one passes alone. The core learns about instructions with a short delay, so instructions
+ * after an overflow are counted, too. Cycles are spread evenly over the instructions.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)
 {
@@ -561,7 +564,7 @@ static void pass_instructions(struct core *core, const struct core_moment *momen
 			const struct pebs_counter *counter = counter_of(core, i);
 			u64 left = counter_left(core, counter) - 1;
 
-			/* The number of instructions that take this many cycles. */
+			/* The number of instructions that take `left` cycles. */
 			if (counts_cycles(counter) && left < cycles)
 				left = left * instructions / cycles;
 			if ((counts_instructions(counter) || counts_cycles(counter)) && left < step)

@@ -89,8 +89,8 @@ struct core {
 };
 
 /*
- * `name` is a machine of the model. "NAME-vm" is a virtual machine on it without PEBS. CPUs with odd numbers
- * of a hybrid part are E-cores. Returns 0, or -ENOENT if there is no such machine.
+ * `name` is a machine of the model. "NAME-vm" is a virtual machine without PEBS on such a machine. CPUs with odd
+ * numbers of a hybrid part are E-cores. Returns 0, or -ENOENT if there is no such machine.
  */
 int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
 	      const struct core_callbacks *callbacks);
@@ -132,9 +132,9 @@ u64 core_instructions_left(const struct core *core);
  */
 bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores);
 
-/* Handles one load or store. Earlier ones were passed to core_passed(). */
+/* Handles one load or store. The caller passed all earlier ones to core_passed(). */
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access);
-/* Handles any other load or store that was not among the CPU's recent lines. */
+/* Handles any other load or store whose line is not among the CPU's recent lines. */
 void core_missed(struct core *core, const struct caches_access *access);
 
 /* Returns whether the driver has taken all records. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads the guest's memory, as a debugger would, to find the task, the cgroup and the perf events that the
- * guest's kernel is running. The guest reports where they are (tests/guest/pmu.c): addresses from its
- * /proc/kallsyms, and offsets from its BTF. Before this report, nothing is known.
+ * Reads the guest's memory, as a debugger would, to find the task, the cgroup and the perf events that the guest's
+ * kernel is running. The guest reports their places (tests/guest/pmu.c): addresses from its /proc/kallsyms, and
+ * offsets from its BTF. Before this report, nothing is known.
  */
 #ifndef PMU_GUEST_KERNEL_H
 #define PMU_GUEST_KERNEL_H
@@ -15,9 +15,9 @@
 #define GUEST_COMM 16
 
 /*
- * Addresses of symbols, and offsets and sizes of fields. A per-CPU variable is at its symbol's address plus
- * the CPU's entry of __per_cpu_offset[]. This holds whether or not these variables are linked at 0 (since
- * 6.15 they are not).
+ * Addresses of symbols, and offsets and sizes of fields. A per-CPU variable is at its symbol's address plus the
+ * CPU's entry of __per_cpu_offset[]. This also holds for Linux 6.15 and newer, which no longer link these
+ * variables at address 0.
  */
 #define GUEST_KERNEL_FIELDS(X)                                                                    \
 	X(per_cpu_offset)  /* __per_cpu_offset */                                                 \

@@ -10,9 +10,9 @@
  *   log=FILE        a line for each record
  *
  * How it sees and changes what the guest does:
- * - CPUID, RDMSR: the instruction runs, and then its registers are replaced. QEMU returns 0 for an MSR that
- *   it does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU never
- *   has, is skipped. A plugin cannot raise a general protection fault, so one that is due is reported on
+ * - CPUID, RDMSR: the instruction runs, and then its registers are replaced. QEMU returns 0 for an MSR that it
+ *   does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU does not
+ *   implement, is skipped. A plugin cannot raise a general protection fault, so one that is due is reported on
  *   standard error.
  * - Instructions are counted inline, and a callback runs after the number that the PMU asked for.
  * - Loads and stores have callbacks in windows (windows.h) while a counter counts them. An access to a
@@ -41,8 +41,8 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 /* If a CPU's count of instructions in the scoreboard is at least this value, attend() is called. */
 #define ATTENTION (1ULL << 40)
 /*
- * Number of instructions between calls of attend(): while paused, to notice the end of the pause; otherwise,
- * to notice that a window begins or ends.
+ * Number of instructions between calls of attend(). While paused, attend() must notice the end of the pause.
+ * Otherwise it must notice the beginning and the end of windows.
  */
 #define ATTEND_PAUSED  10000U
 #define ATTEND_CLOSED  20000U
@@ -53,7 +53,7 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
  * let each CPU run for some 200,000 instructions.
  */
 #define ATTEND_TURN 500U
-/* A slot of windows is about a millisecond of the guest's time. */
+/* A slot of windows is 2^20 ns of the guest's time, about a millisecond. */
 #define SLOT  20
 #define NEVER (INT64_MAX / 2)
 
@@ -65,9 +65,9 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define APIC_ICR_SELF (1U << 18 | 1U << 14)
 
 /*
- * AMD's extended local vectors, one of which IBS uses. QEMU's APIC does not have them, and reads them as 0.
- * Linux takes that as not masked, so in use (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c).
- * Linux reads the APIC by MOV with this displacement.
+ * AMD's extended local vectors, one of which IBS uses. QEMU's APIC does not have them, and reads them as 0. Linux
+ * takes 0 as not masked, and thus as in use (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c). Linux
+ * reads the APIC by MOV with this displacement.
  */
 #define APIC_EXTENDED_START 0x500U
 #define APIC_EXTENDED_END   0x540U
@@ -137,10 +137,9 @@ static struct {
 	bool resetting;
 	u64 tsc_offset;
 	struct qemu_scoreboard *attention;
-	struct qemu_scoreboard *driver; /* instructions of the guest's driver */
-	struct qemu_scoreboard
-		*arriving; /* 1: the next block is the target of an indirect call or a return */
-	bool branches;     /* calls and returns have callbacks */
+	struct qemu_scoreboard *driver;   /* instructions of the guest's driver */
+	struct qemu_scoreboard *arriving; /* 1: the next block is the target of an indirect call */
+	bool branches;                    /* calls and returns have callbacks */
 	struct caches *caches;
 	struct books *books;
 	struct guest_kernel kernel;

@@ -13,7 +13,7 @@
  * translated, whichever CPU runs it (gen_cpu_index() in accel/tcg/plugin-gen.c).
  */
 #define FLAG_PARALLEL (1U << 15)
-/* Upper bound: struct CPUState is smaller. */
+/* Upper bound: struct CPUState has fewer words. */
 #define CPU_WORDS 4096
 
 bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)

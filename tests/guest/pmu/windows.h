@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decides when the PMU sees loads and stores. A callback for each of them makes the guest several times
- * slower, so they have callbacks only in windows. Time is divided into slots of about a millisecond, and one
- * slot in N is a window, on all CPUs at once. A CPU finds what another CPU wrote in the same window.
+ * Decides when the PMU sees loads and stores. A callback for each of them makes the guest several times slower, so
+ * they have callbacks only in windows. Time is divided into slots of about a millisecond, and one slot in N is a
+ * window, on all CPUs at once. So a CPU finds the lines that another CPU wrote in the same window.
  *
  * QEMU finds the translation of a block by its address and by the CPU's translation flags. One bit of these
  * flags belongs to the cluster's number, and nothing else uses it in a machine without clusters. This bit

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * For LD_PRELOAD: clears wakeup_events of every perf event that is opened, as if pebsd did not know that this
- * attribute matters. The kernel then collects PEBS records in a large buffer, and a BPF program sees only the
- * last of them. From the C library it uses only errno, so that it works with any.
+ * attribute matters. The kernel then collects PEBS records in a large buffer, and a BPF program sees only the last
+ * of them. It uses only errno of the C library, so that it works with any version.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
