@@ -214,7 +214,10 @@ static void tell_what_differs(const struct http_sockets *sockets, const struct l
 			listen->text, sockets->text);
 }
 
-/* The unit gives pebsd a private network, where no client reaches a socket that pebsd opens itself. */
+/*
+ * Returns true if there is no network interface except lo. The unit gives pebsd such a private network, in which
+ * no client reaches a socket that pebsd opens itself.
+ */
 static bool network_is_private(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/net/dev", "re");

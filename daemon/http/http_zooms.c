@@ -52,7 +52,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 	int r;
 
 	*ret_message = NULL;
-	/* No cgroup has a longer path, so a second try would not help. */
+	/* No cgroup has such a path: refuse it for good, not with -EBUSY. */
 	if (!plain_path(path) || strlen(path) >= PATH_MAX)
 		return -ENOENT;
 	before = zooms_find(requests->zooms, path);

@@ -64,8 +64,8 @@ static json_object *samples_object(struct json_writer *writer, const struct json
 	json_put_u64(writer, object, "limited", about->counts.limited);
 	json_put_u64(writer, object, "lost", about->counts.lost);
 	/*
-	 * The recording and the tables mostly leave out the same samples, so the larger number is a better
-	 * sum than their total.
+	 * Samples that the recording dropped are mostly the same ones that the tables dropped, so the larger
+	 * number is closer to the truth than the sum of both.
 	 */
 	json_put_u64(writer, object, "dropped", MAX(about->dropped, zoom->totals.dropped));
 	json_put_u64(writer, object, "malformed", about->counts.malformed);

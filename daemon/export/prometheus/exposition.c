@@ -12,7 +12,7 @@
 /* Enough for a host with few cgroups. Doubles when needed. */
 #define TEXT_SIZE_MIN (64UL * 1024)
 
-/* %.15g would write smaller integers as integers, too. */
+/* Below this value exposition_u64() writes integers. %.15g would give the same text. */
 #define INTEGER_MAX 1e15
 
 /* Digits of the largest u64. */
