@@ -125,7 +125,10 @@ static int take(struct http_sockets *sockets, int fd, char **ret_message)
 	return r;
 }
 
-/* Without this socket, all clients on loopback count as one owner. */
+/*
+ * Returns a socket to look up users of connections, or -1. Without this socket, all clients on loopback count as
+ * one owner.
+ */
 static int open_users(void)
 {
 	int fd = http_owner_open();

@@ -84,7 +84,7 @@ static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
 	return zoom ? zoom_output(zoom, ZOOM_PPROF, false, ret, ret_size) : -ENODATA;
 }
 
-/* Does not end a zoom that somebody else has prolonged in the meantime. */
+/* Ends the zoom if it is still running, unless somebody else has prolonged it in the meantime. */
 static void leave(void *userdata, u64 id)
 {
 	struct http_zooms *requests = userdata;

@@ -241,7 +241,7 @@ static enum top_action leave_page(struct top_state *state)
 	return TOP_FETCH;
 }
 
-/* Keys that need a new table from the daemon. */
+/* Handles the keys that need a new table from the daemon. */
 static enum top_action change(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	switch (key) {

@@ -46,8 +46,8 @@ struct top_shown {
 	size_t n_events;
 	size_t first, n; /* rows that have been fetched */
 	/*
-	 * Returns the name of a fetched row, counted from the start of the table; `ret_sum`: it is the sum of
-	 * a subtree.
+	 * Returns the name of a fetched row, counted from the start of the table. Sets `ret_sum` if the row is
+	 * the sum of a subtree.
 	 */
 	const char *(*name)(const void *table, size_t row, bool *ret_sum);
 	const void *table;

@@ -20,7 +20,7 @@ struct top_number {
 
 struct top_row {
 	char *name;                /* from the daemon: may contain bytes that are unsafe on a terminal */
-	char *visible;             /* the same in a form that is safe to print */
+	char *visible;             /* `name` in a form that is safe to print */
 	u64 members;               /* number of cgroups in this sum; 0: a single cgroup */
 	bool guest;                /* a virtual machine: only the host's side is sampled */
 	struct top_number samples; /* per second, or the total (top_table.per_second) */
@@ -36,7 +36,7 @@ struct top_row {
 struct top_table {
 	char *event; /* key of the event of this table, safe to print; NULL: there is none */
 	size_t event_index, n_events;
-	char *about;           /* description of its samples */
+	char *about;           /* description of the event's samples */
 	bool latency, sources; /* the samples have a latency, a data source */
 	bool per_second;
 	char *origin;

@@ -71,8 +71,8 @@ struct control_backend {
 	struct symbols *(*symbols)(void *userdata);
 
 	/*
-	 * The name of an address that belongs to no process: see sampling_name(). NULL: there are no such
-	 * names.
+	 * Finds the name of an address that belongs to neither a process nor the kernel: see sampling_name().
+	 * NULL: there are no such names.
 	 */
 	const struct symbol *(*name)(void *userdata, const struct symbol_query *query);
 

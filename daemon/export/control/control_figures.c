@@ -56,8 +56,8 @@ struct top_request {
 };
 
 /*
- * Reads the number of bins and their length. `ret` is unchanged if there are no such parameters. Returns
- * false if one is invalid.
+ * Reads the number of bins, and the time that all bins together cover. `ret` is unchanged if these parameters
+ * are absent. Returns false if a parameter is invalid.
  */
 static bool get_trend(const json_object *parameters, struct json_trend *ret)
 {

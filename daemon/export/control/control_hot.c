@@ -20,8 +20,8 @@ struct asked {
 };
 
 /*
- * Only the origin can name an address that belongs to no process. The symbolizer knows only processes of this
- * machine.
+ * Only the origin can name an address that belongs to neither a process nor the kernel: the symbolizer knows
+ * only the processes and the kernel of this machine.
  */
 static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
 {

@@ -247,8 +247,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 }
 
 /*
- * If the cgroup has counters, they are from a time when this cgroup, or another cgroup of that path, had a
- * slot.
+ * Adds "no_slot" if the cgroup has no slot now. If it has counters, these are from a time when this cgroup, or
+ * another cgroup with this path, had a slot.
  */
 static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			const char *path)

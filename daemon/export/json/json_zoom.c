@@ -259,7 +259,7 @@ static void put_left_out(struct json_writer *writer, json_object *left_out, cons
 		json_put_u64(writer, left_out, key, n - listed);
 }
 
-/* The lists share the text of one page. */
+/* Adds the lists of the report, which share the space of one page. */
 static void put_lists(struct json_writer *writer, json_object *object, const struct json_zoom *zoom,
 		      const struct profile_report *report)
 {
