@@ -16,7 +16,7 @@
 #include "ctl/call/call_failure.h"
 #include "ctl/verbs.h"
 
-/* A year: no daemon runs for longer. */
+/* A year: a longer window is a typing mistake. */
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 /* The daemon's maximum (export/control/control.h). */
@@ -324,7 +324,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* getopt_long() refused an option, which `optopt` names if it exists. */
+/* Reports an option that getopt_long() refused. `optopt` is 0 if it is an unknown long option (`word`). */
 static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {

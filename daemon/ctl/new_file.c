@@ -11,7 +11,7 @@ struct new_file {
 	char *path, *beside; /* beside: the temporary file; NULL: the path is written directly */
 };
 
-/* Returns a template for mkstemp(3) in the same directory. */
+/* Returns a template for mkstemp(3): a name in the directory of `path`. */
 static char *name_beside(const char *path)
 {
 	const char *slash = strrchr(path, '/');

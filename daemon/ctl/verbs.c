@@ -68,7 +68,7 @@ enum ctl_exit verb_status(const struct ctl_options *options, char *const *argume
 	return call_print_text(stream, &text, &length);
 }
 
-/* Makes the text of status and top, which the caller frees. */
+/* Makes the text of `top` from the replies of GetStatus and GetTop. The caller frees *ret_text. */
 static enum ctl_exit top_page(const struct ctl_options *options, struct client *client, char **ret_text,
 			      size_t *ret_length)
 {
@@ -206,7 +206,7 @@ static enum ctl_exit print_item(const struct ctl_options *options, json_object *
 	return failure_of_output(output_write(text, length));
 }
 
-/* Runs until it is interrupted, the reader of its output closes it, or the daemon ends. */
+/* Runs until it is interrupted, the reader of its output closes the pipe, or the daemon ends. */
 enum ctl_exit verb_watch(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;

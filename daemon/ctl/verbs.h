@@ -7,7 +7,8 @@
 #include "ctl/call/exit.h"
 
 /*
- * Each gets its arguments, as many as main.c lists for it, followed by NULL. Each reports its own failures.
+ * Each verb gets its arguments, as many as main.c lists for the verb, followed by NULL. Each verb reports its
+ * own failures.
  */
 typedef enum ctl_exit (*verb_function)(const struct ctl_options *options, char *const *arguments);
 

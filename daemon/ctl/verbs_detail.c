@@ -19,7 +19,7 @@
 /* The time for which the daemon keeps hot tables by default. A longer time has to be requested. */
 #define HOT_KEPT_SECONDS 600
 #define HOT_SECONDS_MAX  86400
-/* Symbols usually arrive within some tenths of a second. */
+/* Wait at most two seconds for symbols: they usually arrive within some tenths of a second. */
 #define NAMES_TRIES 8
 #define POLL_MS     250
 
@@ -153,7 +153,7 @@ static enum ctl_exit get_hot(const struct ctl_options *options, struct client *c
 	return call(options, client, "io.pebsd.GetHot", parameters, ret);
 }
 
-/* Returns for how many more seconds the tables must be filled before they are shown. */
+/* Returns the number of seconds that the tables still need before they are shown; 0 or less: none. */
 static double still_to_wait(const struct ctl_options *options, json_object *hot)
 {
 	json_object *chosen = json_get_object(hot, "chosen");
@@ -167,8 +167,8 @@ static double still_to_wait(const struct ctl_options *options, json_object *hot)
 }
 
 /*
- * Polls until the tables have been filled for long enough, and their addresses are named or some tries are
- * over.
+ * Polls until the tables have collected samples for long enough. Then polls until all addresses have names, at
+ * most NAMES_TRIES times.
  */
 static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct client *client,
 				  const char *cgroup, json_object **ret)

@@ -89,7 +89,10 @@ static const char *nearest_rule(json_object *list, const char *name)
 	return suggest_nearest(name, names, n_names);
 }
 
-/* Without the rules, whose failure is reported, the message has no suggestion. */
+/*
+ * Reports that there is no such rule. If GetRules fails, that failure is reported too, and no similar rule is
+ * suggested.
+ */
 static enum ctl_exit no_such_rule(const struct ctl_options *options, struct client *client, const char *name)
 {
 	_cleanup_json_ json_object *rules = NULL;
@@ -127,7 +130,7 @@ static bool was_sampled(struct client *client, const char *path)
 	return sampled;
 }
 
-/* The rule exists. Either it does not match the cgroup, or the cgroup has no samples. */
+/* Reports why an existing rule has no verdict: the cgroup has no samples, or the rule does not match it. */
 static enum ctl_exit not_judged(const struct ctl_options *options, struct client *client,
 				const struct client_reply *reply, char *const *arguments)
 {

@@ -60,7 +60,7 @@ static enum ctl_exit failure_of_file(const char *path, int error)
 	return CTL_FAILED;
 }
 
-/* A piece does not fit the previous ones, or the reply is malformed. */
+/* Reports a piece that does not fit the previous pieces, or a malformed reply. */
 static enum ctl_exit torn(const struct ctl_options *options)
 {
 	(void)fprintf(stderr, "pebsctl: the daemon on %s sent an inconsistent profile; try again\n",
@@ -72,7 +72,7 @@ static enum ctl_exit torn(const struct ctl_options *options)
 struct transfer {
 	const struct ctl_options *options;
 	struct client *client;
-	const char *cgroup; /* if `zoom` is not known yet */
+	const char *cgroup; /* names the zoom if `zoom` is not known yet */
 	u64 zoom, offset, size;
 	bool more;
 };

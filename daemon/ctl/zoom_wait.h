@@ -10,8 +10,8 @@ enum ctl_exit zoom_begin(const struct ctl_options *options, struct client *clien
 			 json_object **ret);
 
 /*
- * Waits until the zoom is over and its addresses are named, and shows the progress. If a signal interrupts
- * it, it prints that the zoom continues and returns CTL_FAILED. `ret` is the final state of the zoom.
+ * Waits until the zoom is over and its addresses are named, and shows the progress. `ret` is the final state of
+ * the zoom. If a signal interrupts the wait, prints that the zoom continues, and returns CTL_FAILED.
  */
 enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 			json_object **ret);

@@ -100,7 +100,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	return 0;
 }
 
-/* The broker is freed once the process has ended. */
+/* Called by the broker, so do not free the broker here: on_end() does, once the process has ended. */
 static void on_failed(void *userdata, const char *why)
 {
 	struct http *http = userdata;

@@ -2,8 +2,9 @@
 /*
  * The HTTP endpoint, from the daemon's side. A process without privileges speaks HTTP (http_server.h) on
  * sockets that it is given, and asks the daemon for the contents of its answers (http_broker.h). If that
- * process ends, it is started again, first soon and then after twice the previous time. The failure is logged
- * once, and again only after the process has run for HTTP_STEADY_SECONDS.
+ * process ends, it is started again after HTTP_RESTART_FIRST_MS. The wait doubles each time, to at most
+ * HTTP_RESTART_MAX_SECONDS. The failure is logged once, and again only after the process has run for
+ * HTTP_STEADY_SECONDS. Such a run also resets the wait.
  */
 #ifndef PEBSD_HTTP_H
 #define PEBSD_HTTP_H
@@ -27,7 +28,7 @@ struct http_settings {
 struct http;
 
 /*
- * Serves on `sockets`, which it takes over also if it fails. `source` is copied. Returns 0, or -errno; on
+ * Serves on `sockets`, and takes them over even on failure. `source` is copied. Returns 0, or -errno; on
  * error *ret_message (the caller frees it; NULL: no memory) says what failed and what to do.
  */
 int http_new(const struct http_settings *settings, struct http_sockets *sockets,

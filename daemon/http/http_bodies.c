@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 
 /*
- * Level 1 compresses such text to a tenth. The default level compresses it to a twelfth, in three times the
- * time.
+ * Level 1 compresses the text of the metrics to a tenth. The default level compresses it to a twelfth, in three
+ * times the time.
  */
 #define COMPRESSION_LEVEL Z_BEST_SPEED
 

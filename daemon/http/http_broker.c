@@ -19,7 +19,10 @@
 /* Maximum number of requests handled before the event loop gets its turn. */
 #define AT_A_TIME 16
 
-/* Limit of unread replies in bytes, including the kernel's overhead: about twenty replies. */
+/*
+ * SO_SNDBUF: limits the replies that the process has not read. The kernel doubles the value, and counts an
+ * overhead for each reply: 86 replies of up to 100 bytes fit, or 29 of 1 KB (Linux 6.18).
+ */
 #define UNREAD_MAX 32768
 
 struct http_broker {

@@ -2,7 +2,7 @@
 /*
  * Answers the requests of the process that speaks HTTP. An attacker may control that process, but can only
  * get contents that HTTP serves anyway. If the process sends more than HTTP_QUESTIONS_A_SECOND, its requests
- * wait. If it sends an invalid message or does not read its answers, `failed` is called.
+ * wait. If it sends an invalid message, does not read its answers or closes its socket, `failed` is called.
  */
 #ifndef PEBSD_HTTP_BROKER_H
 #define PEBSD_HTTP_BROKER_H

@@ -15,7 +15,10 @@
 #define LOOK_EVERY_US    200000
 #define LOOK_ACCURACY_US 20000
 
-/* A request also waits for names, and for the time of another request that joined the same profile. */
+/*
+ * Added to the requested time: a request also waits for names, and for the time of another request that joined
+ * the same profile.
+ */
 #define WAIT_SLACK_SECONDS (HTTP_PROFILE_SECONDS_MAX + 30)
 
 struct wait {
@@ -58,7 +61,7 @@ static struct wait *find_free(struct http_pending *pending)
 	return NULL;
 }
 
-/* If no other request waits for the same profile, tells the source that nobody needs it. */
+/* Forgets the request. If no other request waits for its profile, tells the source that nobody needs it. */
 static void forget(struct http_pending *pending, struct wait *wait)
 {
 	wait->used = false;

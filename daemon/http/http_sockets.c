@@ -125,7 +125,10 @@ static int take(struct http_sockets *sockets, int fd, char **ret_message)
 	return r;
 }
 
-/* Without this socket, all clients on loopback count as one owner. */
+/*
+ * Returns a socket to look up users of connections, or -1. Without this socket, all clients on loopback count as
+ * one owner.
+ */
 static int open_users(void)
 {
 	int fd = http_owner_open();
@@ -214,7 +217,10 @@ static void tell_what_differs(const struct http_sockets *sockets, const struct l
 			listen->text, sockets->text);
 }
 
-/* The unit gives pebsd a private network, where no client reaches a socket that pebsd opens itself. */
+/*
+ * Returns true if there is no network interface except lo. The unit gives pebsd such a private network, in which
+ * no client reaches a socket that pebsd opens itself.
+ */
 static bool network_is_private(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/net/dev", "re");

@@ -31,7 +31,7 @@ struct http_profiles {
 	/* Returns a finished profile, gzipped; the caller frees it. Returns 0 or -errno. */
 	int (*write)(void *userdata, u64 id, u8 **ret, size_t *ret_size);
 
-	/* Reports that no HTTP client waits for the profile any more: it was sent, or the clients left. */
+	/* Reports that no HTTP client waits for the profile now: it was sent, or the clients left. */
 	void (*leave)(void *userdata, u64 id);
 };
 

@@ -52,7 +52,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 	int r;
 
 	*ret_message = NULL;
-	/* No cgroup has a longer path, so a second try would not help. */
+	/* No cgroup has such a path: refuse it for good, not with -EBUSY. */
 	if (!plain_path(path) || strlen(path) >= PATH_MAX)
 		return -ENOENT;
 	before = zooms_find(requests->zooms, path);
@@ -84,7 +84,7 @@ static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
 	return zoom ? zoom_output(zoom, ZOOM_PPROF, false, ret, ret_size) : -ENODATA;
 }
 
-/* Does not end a zoom that somebody else has prolonged in the meantime. */
+/* Ends the zoom if it is still running, unless somebody else has prolonged it in the meantime. */
 static void leave(void *userdata, u64 id)
 {
 	struct http_zooms *requests = userdata;

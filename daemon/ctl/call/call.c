@@ -35,14 +35,14 @@ enum ctl_exit call(const struct ctl_options *options, struct client *client, con
 }
 
 /*
- * Pages of different moments cannot be joined: an item that moved up between two pages would be missing. This
- * is the maximum number of attempts to get all pages of one moment.
+ * Maximum number of attempts to get all pages of one moment. If pages of different moments are joined, an item
+ * that moved up between two of them is missing. If every attempt gets such pages, the last one is used.
  */
 #define PAGES_TRIES 8
 
 /*
- * Returns `parameters` for the page at `next`, with `limit` reduced by the items received so far; NULL: no
- * memory.
+ * Returns a copy of `parameters` for the page at `next`. Its `limit` is reduced by the `had` items received so
+ * far. NULL: no memory.
  */
 static json_object *next_parameters(const json_object *parameters, u64 next, u64 had)
 {
@@ -80,7 +80,7 @@ static bool append_all(json_object *list, json_object *more)
 	return true;
 }
 
-/* Appends the further pages to the first one, `all`. `ret_torn`: some were of another moment. */
+/* Appends the further pages to the first one, `all`. Sets `ret_torn` if a page was of another moment. */
 static enum ctl_exit add_pages(const struct ctl_options *options, struct client *client, const char *method,
 			       const json_object *parameters, const char *list, json_object *all,
 			       bool *ret_torn)

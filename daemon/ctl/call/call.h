@@ -44,7 +44,7 @@ enum ctl_exit call_if_possible(const struct ctl_options *options, struct client 
  */
 bool call_add_name(json_object *parameters, const char *key, const char *name);
 
-/* Prints over several lines on a terminal, otherwise in one line. */
+/* Prints the object: over several lines on a terminal, otherwise in one line. The caller still owns it. */
 enum ctl_exit call_print_json(json_object *object);
 
 /* Closes `stream`, which open_memstream() made of `text` and `length`, and prints the text. */

@@ -58,7 +58,7 @@ static void begin_colours(struct screen *screen)
 	}
 }
 
-/* Sequences of terminals that ignore the keypad mode or were not put into it. */
+/* Adds the key sequences of terminals that ignore the keypad mode or were not put into it. */
 static void define_keys(void)
 {
 	static const struct {
@@ -120,8 +120,8 @@ int screen_open(struct screen **ret)
 	if (!screen)
 		return -ENOMEM;
 	/*
-	 * Block signals before ncurses changes the terminal: from here on no signal can end the program
-	 * without restoring the terminal.
+	 * Block signals before ncurses changes the terminal: then no signal can end the program without
+	 * restoring the terminal.
 	 */
 	r = block_signals(screen);
 	if (r < 0) {
@@ -134,7 +134,7 @@ int screen_open(struct screen **ret)
 		screen_close(screen);
 		return r;
 	}
-	/* Anything printed now would vanish with the alternate screen, so buffer it. */
+	/* Messages printed now would vanish with the alternate screen, so buffer them. */
 	(void)setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
 	*ret = screen;
 	return 0;
@@ -292,7 +292,10 @@ static void take_keys(struct screen *screen, short events)
 		if (kind != KEY_CODE_YES || key != KEY_RESIZE)
 			screen->keys[screen->n_keys++] = key_of(kind, key);
 	}
-	/* Readable without a key means end of input. */
+	/*
+	 * Standard input was readable but gave no key: it is at its end. If the terminal hung up, end the
+	 * program. Otherwise read no more keys unless standard input still is a terminal.
+	 */
 	if (!any && (events & (POLLHUP | POLLERR)))
 		screen->ended = true;
 	else if (!any && screen->n_keys < KEYS_MAX)

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-#define LINES_OVER_ROWS 4 /* of the table: three lines and the column heads */
+#define LINES_OVER_ROWS 4 /* lines above the rows of the table: three, and the column heads */
 #define LINES_OVER_PAGE 1
 #define LINES_UNDER     1
 #define NAME_MIN        16
@@ -21,7 +21,7 @@
 #define REVERSE "\033[7m"
 #define NORMAL  "\033[0m"
 
-/* The farther the source, the warmer the colour. */
+/* Backgrounds: caches green (L1, L2), cyan (LFB) and blue (L3), local memory yellow, other nodes red. */
 static const char *const group_colours[FIGURE_GROUPS] = {
 	[FIGURE_L1] = "\033[42m",    [FIGURE_LFB] = "\033[46m",   [FIGURE_L2] = "\033[42m",
 	[FIGURE_L3] = "\033[44m",    [FIGURE_LOCAL] = "\033[43m", [FIGURE_REMOTE] = "\033[41m",
@@ -78,7 +78,7 @@ struct top_layout top_layout_of(const struct top_table *table, size_t width)
 	struct top_layout layout = {.name = NAME_MIN};
 	size_t more;
 
-	/* The most informative columns come first. */
+	/* Take the most informative columns first: on a narrow screen the others are left out. */
 	layout.p99 = table->latency && take(&left, NUMBER + 1);
 	layout.samples = take(&left, NUMBER);
 	layout.mean = table->latency && take(&left, NUMBER);
@@ -192,7 +192,7 @@ static void put_row(FILE *out, const struct top_table *table, const struct top_r
 	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
 }
 
-/* Marks the column by which the table is sorted. */
+/* Writes the head of a column, after a '>' if the table is sorted by this column. */
 static void put_head_of(FILE *out, size_t width, const char *head, const char *sort, const char *sorted_by)
 {
 	bool sorted = strncmp(sort, sorted_by, strlen(sorted_by)) == 0;

@@ -16,7 +16,7 @@
 
 #define REFRESH_MS    1000
 #define HOT_ROWS      8
-#define HOT_SECONDS   60.0 /* for the cgroup that is open; prolonged by each refresh */
+#define HOT_SECONDS   60.0 /* lifetime of the open cgroup's hot tables; each refresh prolongs it */
 #define TROUBLE_MAX   160
 #define CLOCK_LENGTH  8 /* of "20:15:03" in an RFC 3339 time */
 #define CLOCK_AT      11
@@ -49,7 +49,7 @@ static void disconnect(struct live *live)
 	live->client = client_close(live->client);
 }
 
-/* Says on the screen since when no daemon answers. */
+/* Sets `trouble` to the time of the lost connection, and the reason. */
 static void note_lost_connection(struct live *live, int error)
 {
 	char since[TEXT_TIME_MAX];
@@ -78,7 +78,7 @@ static int reconnect(struct live *live)
 	return 0;
 }
 
-/* Writes why the daemon refused a call. */
+/* Writes the reason why the daemon refused a call. */
 static void write_refusal(const struct client_reply *reply, char *ret, size_t size)
 {
 	const char *permitted = json_get_text(reply->parameters, "permitted");
@@ -94,8 +94,8 @@ static void write_refusal(const struct client_reply *reply, char *ret, size_t si
 }
 
 /*
- * Returns 0 with `ret`, which the caller puts. Returns -EREMOTEIO if the daemon refused the call; `refused`
- * then says why. Returns -ENOMEM if `parameters` is NULL. After any other error the connection is closed.
+ * Returns 0 with `ret`, which the caller puts. Returns -EREMOTEIO if the daemon refused the call, with the
+ * reason in `refused`. Returns -ENOMEM if `parameters` is NULL. After any other error the connection is closed.
  */
 static int ask(struct live *live, const char *method, json_object *parameters, json_object **ret,
 	       char refused[TROUBLE_MAX])
@@ -113,7 +113,7 @@ static int ask(struct live *live, const char *method, json_object *parameters, j
 		*ret = json_object_get(reply.parameters);
 	} else {
 		disconnect(live);
-		/* The user's key cancelled the wait: the daemon is not at fault. */
+		/* A key or a signal cancelled the wait: the daemon is not at fault. */
 		if (r != -ECANCELED)
 			note_lost_connection(live, r);
 	}
@@ -260,7 +260,10 @@ static json_object *hot_parameters(const struct live *live)
 	return TAKE_PTR(parameters);
 }
 
-/* Appends the hottest code and cache lines. Sums of cgroups have none, and not every user may read them. */
+/*
+ * Appends the hottest code and cache lines, or the reason why there are none: a sum of cgroups has no hot
+ * tables, and not every user may read hot tables.
+ */
 static int put_hottest(struct live *live, FILE *out, json_object *status, const struct format_style *style)
 {
 	_cleanup_json_ json_object *hot = NULL;

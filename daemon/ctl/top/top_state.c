@@ -74,7 +74,7 @@ static void mark(struct top_state *state, size_t row, const struct top_shown *sh
 	state->row = row;
 }
 
-/* The mark stays on the first row, even when another cgroup moves there. */
+/* Marks the first row by its position: the mark stays there even when another cgroup moves to that row. */
 static void mark_first(struct top_state *state)
 {
 	free(state->selected);
@@ -109,7 +109,7 @@ void top_state_settle(struct top_state *state, const struct top_shown *shown)
 	keep_in_sight(state, shown);
 }
 
-/* Fetches if rows on the screen are not fetched yet. */
+/* Returns TOP_FETCH if some rows on the screen have not been fetched yet, otherwise TOP_DRAW. */
 static enum top_action draw_or_fetch(const struct top_state *state, const struct top_shown *shown)
 {
 	size_t end = state->first + shown->room < shown->rows ? state->first + shown->room : shown->rows;
@@ -241,7 +241,7 @@ static enum top_action leave_page(struct top_state *state)
 	return TOP_FETCH;
 }
 
-/* Keys that need a new table from the daemon. */
+/* Handles the keys that need a new table from the daemon. */
 static enum top_action change(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	switch (key) {

@@ -8,7 +8,7 @@
 
 #include "pebsd/types.h"
 
-#define TOP_FILTER_MAX 248 /* bytes: the daemon's maximum and a NUL */
+#define TOP_FILTER_MAX 248 /* bytes: OPTIONS_FILTER_MAX and a NUL */
 #define TOP_DEPTH_MAX  99
 
 enum top_page {
@@ -19,11 +19,11 @@ enum top_page {
 
 struct top_state {
 	enum top_page page;
-	const char *own_sort; /* given by --sort and not one of the usual orders */
+	const char *own_sort; /* given by --sort, but not one of the usual orders; NULL: none */
 	size_t sort;
 	double own_window; /* seconds, given by --window; 0: the whole time; negative: not given */
 	size_t window;
-	size_t span; /* of the trend */
+	size_t span; /* index of the time that the trend covers; see top_state_span() */
 	size_t event;
 	bool sums;
 	u64 depth;
@@ -46,8 +46,8 @@ struct top_shown {
 	size_t n_events;
 	size_t first, n; /* rows that have been fetched */
 	/*
-	 * Returns the name of a fetched row, counted from the start of the table; `ret_sum`: it is the sum of
-	 * a subtree.
+	 * Returns the name of a fetched row, counted from the start of the table. Sets `ret_sum` if the row is
+	 * the sum of a subtree.
 	 */
 	const char *(*name)(const void *table, size_t row, bool *ret_sum);
 	const void *table;

@@ -48,8 +48,8 @@ const char *top_event_key(json_object *status, size_t event_index)
 }
 
 /*
- * The window in seconds. Unknown for a window that is a whole replay: its samples have the recording's time,
- * not this machine's.
+ * Returns the length of the window in seconds. It is not known for a whole replay: the samples of a replay have
+ * the time of the recording, not of this machine.
  */
 static struct top_number seconds_covered(json_object *status, json_object *top)
 {
@@ -82,7 +82,7 @@ static struct top_number cost_of(json_object *status)
 	return cost;
 }
 
-/* Reads the losses that are not 0, by name; `ret` NULL: none. */
+/* Makes a text of the losses that are not 0, with their names; `ret` NULL: none. */
 static int read_lost(json_object *lost, char **ret)
 {
 	_cleanup_json_ json_object *some = json_object_new_object();

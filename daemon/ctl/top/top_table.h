@@ -13,15 +13,15 @@
 
 struct top_number {
 	bool known;
-	bool over; /* all that is known is that it is above `value` */
+	bool over; /* the number is above `value`; nothing more is known */
 	bool few;  /* too few samples: shown with FIGURE_FEW_MARK */
 	double value;
 };
 
 struct top_row {
 	char *name;                /* from the daemon: may contain bytes that are unsafe on a terminal */
-	char *visible;             /* the same in a form that is safe to print */
-	u64 members;               /* the number of cgroups that it is the sum of; 0: a single cgroup */
+	char *visible;             /* `name` in a form that is safe to print */
+	u64 members;               /* number of cgroups in this sum; 0: a single cgroup */
 	bool guest;                /* a virtual machine: only the host's side is sampled */
 	struct top_number samples; /* per second, or the total (top_table.per_second) */
 	struct top_number share;   /* percent of the weighted latency, or of weighted samples */
@@ -36,19 +36,19 @@ struct top_row {
 struct top_table {
 	char *event; /* key of the event of this table, safe to print; NULL: there is none */
 	size_t event_index, n_events;
-	char *about;           /* description of its samples */
-	bool latency, sources; /* the samples have a latency; they have a data source */
+	char *about;           /* description of the event's samples */
+	bool latency, sources; /* the samples have a latency, a data source */
 	bool per_second;
 	char *origin;
 	bool paused;
 	struct top_number window;       /* seconds; not known: the whole time */
 	struct top_number rate;         /* samples per second, of all events */
-	struct top_number cost;         /* percent of the busiest CPU's time */
+	struct top_number cost;         /* percent of the busiest CPU's time, summed over all events */
 	struct top_number unattributed; /* samples */
 	u64 without_slot;               /* cgroups */
 	u64 firing;                     /* alerts */
 	char *lost;
-	u64 matching; /* all cgroups; `n` of them, from `first` on, are in `rows` */
+	u64 matching; /* cgroups that match the filter; `rows` has `n` of these, from number `first` on */
 	size_t first, n;
 	struct top_row *rows;
 };

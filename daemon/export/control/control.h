@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The control socket: status and counters for pebsctl and for any client that speaks Varlink
- * (io.pebsd.varlink). The mode of the socket decides who may connect. control_permit() names who may call the
- * methods that change something or look closer. Only root may call Reload.
+ * (io.pebsd.varlink). The mode of the socket decides who may connect. control_permit() sets the users that may
+ * call the methods that change something or look closer. Only root may call Reload.
  */
 #ifndef PEBSD_CONTROL_H
 #define PEBSD_CONTROL_H
@@ -27,7 +27,7 @@ struct control_backend {
 
 	/*
 	 * Called when the reply has been made: the backend may free memory that only the last snapshot needs.
-	 * NULL: there is none.
+	 * NULL: there is no such memory.
 	 */
 	void (*release)(void *userdata);
 
@@ -41,12 +41,12 @@ struct control_backend {
 
 	/*
 	 * Frees every counter for other tools, for `seconds` (above 0, at most CONTROL_PAUSE_SECONDS_MAX; not
-	 * known: until `resume`). It replaces a pause that is in force. The snapshot then says until when.
+	 * known: until `resume`). Replaces a pause that is in force. The snapshot then has the end of the pause.
 	 * Returns 0, -EOPNOTSUPP if there is no counter to free, or another -errno.
 	 */
 	int (*pause)(void *userdata, const struct maybe_double *seconds);
 
-	/* Returns true if it was paused. */
+	/* Ends the pause. Returns true if sampling was paused. */
 	bool (*resume)(void *userdata);
 
 	/* The policy as of the last collection, owned by the backend. Never NULL, but it may have no rule. */
@@ -71,8 +71,8 @@ struct control_backend {
 	struct symbols *(*symbols)(void *userdata);
 
 	/*
-	 * The name of an address that belongs to no process: see sampling_name(). NULL: there are no such
-	 * names.
+	 * Finds the name of an address that belongs to neither a process nor the kernel: see sampling_name().
+	 * NULL: there are no such names.
 	 */
 	const struct symbol *(*name)(void *userdata, const struct symbol_query *query);
 
@@ -97,8 +97,8 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message);
 
 /*
- * Names who may, in addition to root, call methods of PERMISSION_DETAIL (export/control/permission.h): a
- * user, a group, or both if both have this name. Until this is called, only root may.
+ * Permits the user and the group called `name` to call methods of PERMISSION_DETAIL
+ * (export/control/permission.h). Root always may. Until this function is called, only root may.
  */
 void control_permit(struct control *control, const char *name);
 

@@ -45,8 +45,8 @@ int control_not_measured(struct varlink_call *call, int error);
 int control_no_such_cgroup(struct varlink_call *call, const char *shown);
 
 /*
- * Answers for a cgroup of which there are no samples: NotMeasured with `no_slot` if it has no slot now, else
- * NoSuchCgroup. `what`: as of NotMeasured.
+ * Answers for a cgroup without samples: NotMeasured with `no_slot` if the cgroup has no slot now, else
+ * NoSuchCgroup. `what` is the parameter of NotMeasured.
  */
 int control_no_samples(struct varlink_call *call, const struct control *control, const char *what,
 		       const char *shown);
@@ -71,7 +71,7 @@ void control_forget_nodes(struct control *control);
 int control_snapshot(const struct control *control, const struct maybe_double *window,
 		     const struct snapshot **ret);
 
-/* The last snapshot is not needed any more. */
+/* See control_backend.release: call this when the last snapshot is no longer needed. */
 void control_release(const struct control *control);
 
 /* Finds a cgroup by the shown form of its path, as replies have it; NULL: none. */

@@ -77,7 +77,7 @@ int control_no_zoom(struct varlink_call *call, const struct control *control,
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	/* A cgroup without a slot can be zoomed, too. */
+	/* A cgroup without a slot exists, too, and can be zoomed. */
 	if (!control_find_cgroup(snapshot, asked->shown) &&
 	    !no_slot_shown_as(snapshot->no_slot, asked->shown))
 		return control_no_such_cgroup(call, asked->shown);

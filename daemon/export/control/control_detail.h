@@ -11,8 +11,8 @@
 
 /*
  * Returns the path of the cgroup whose shown form is `shown`. If the snapshot has no such cgroup, with or
- * without a slot, the text itself is the path, provided it could be one: the cgroup may not have been sampled
- * yet. Returns 0, and the caller frees `ret`; -ENOENT, -ENOMEM.
+ * without a slot, the text itself is the path, because the cgroup may not have been sampled yet. Returns 0, and
+ * the caller frees `ret`; -ENOENT if the text cannot be a path; -ENOMEM.
  */
 int control_cgroup_path(const struct control *control, const char *shown, char **ret);
 
@@ -35,7 +35,7 @@ const struct zoom *control_find_zoom(const struct control *control, const struct
 int control_no_zoom(struct varlink_call *call, const struct control *control,
 		    const struct control_zoom_asked *asked);
 
-/* `until` may be NULL. */
+/* Answers with Busy. `until`: the time at which a retry can succeed; NULL: not known. */
 int control_busy(struct varlink_call *call, const char *reason, const struct timespec *until);
 
 #endif

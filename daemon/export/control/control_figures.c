@@ -12,7 +12,7 @@
 #include "snapshot/snapshot_view.h"
 #include "window/trend.h"
 
-/* Absent and null mean the whole time. */
+/* Reads `window_s`. If it is absent or null, the window is the whole time: `ret` is not known. */
 static int get_window(const json_object *parameters, struct maybe_double *ret)
 {
 	struct maybe_double window = {0};
@@ -56,8 +56,8 @@ struct top_request {
 };
 
 /*
- * Reads the number of bins and their length. `ret` is unchanged if there are no such parameters. Returns
- * false if one is invalid.
+ * Reads the number of bins, and the time that all bins together cover. `ret` is unchanged if these parameters
+ * are absent. Returns false if a parameter is invalid.
  */
 static bool get_trend(const json_object *parameters, struct json_trend *ret)
 {
@@ -224,8 +224,8 @@ static int view_subtree(const struct snapshot *snapshot, const char *shown, stru
 }
 
 /*
- * Finds the path that is displayed as `shown`: of the sum, or else of cgroups without a slot. Returns 0, and
- * the caller frees `ret`; -ENOENT, -ENOMEM.
+ * Finds the path that is displayed as `shown`: the path of the sum, or if there is no sum, the path of a cgroup
+ * without a slot, or of one of its ancestors. Returns 0, and the caller frees `ret`; -ENOENT, -ENOMEM.
  */
 static int subtree_path(const struct snapshot *sum, const char *shown, char **ret)
 {

@@ -20,8 +20,8 @@ struct asked {
 };
 
 /*
- * Only the origin can name an address that belongs to no process. The symbolizer knows only processes of this
- * machine.
+ * Only the origin can name an address that belongs to neither a process nor the kernel: the symbolizer knows
+ * only the processes and the kernel of this machine.
  */
 static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
 {
@@ -34,7 +34,7 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 
 #define NAMED_MAX 8
 
-/* Says that all hot tables are in use, and by which cgroups. The caller frees it; NULL: no memory. */
+/* Returns a text: all hot tables are in use, by these cgroups. The caller frees the text; NULL: no memory. */
 static char *text_of_full(const char *const *hot)
 {
 	char *text = NULL;
@@ -86,7 +86,7 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 	}
 }
 
-/* The place stays NULL if the event has no addresses of that kind. */
+/* Fills `places` and points `events` to them. A pointer stays NULL if the event has no such addresses. */
 static int take_places(const struct control *control, size_t n_events, const char *path,
 		       struct hot_places places[EVENTS_MAX][HOT_KINDS], struct json_hot_event *events)
 {
@@ -145,7 +145,7 @@ static int reply_hot(struct varlink_call *call, const struct control *control, c
 	return r;
 }
 
-/* The recording has been read to its end: new tables would stay empty. */
+/* Returns true if a replay has read its recording to the end: new tables would stay empty. */
 static bool is_read(const struct control *control)
 {
 	const struct snapshot *snapshot;

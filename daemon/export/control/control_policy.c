@@ -104,8 +104,8 @@ static int no_such_rule(struct varlink_call *call, const char *name)
 }
 
 /*
- * Besides the cgroups of the snapshot, there are those that a rule with `subtree` judges without samples of
- * their own, and those without a slot.
+ * Finds the path that is displayed as `shown`. Besides the cgroups of the snapshot, it can be the path of a
+ * cgroup without samples of its own that a rule with `subtree` judges, or of a cgroup without a slot.
  */
 static const char *find_path(const struct snapshot *snapshot, const struct policy *policy, const char *shown)
 {

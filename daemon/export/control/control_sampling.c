@@ -75,7 +75,7 @@ static int not_paused(struct varlink_call *call, int error)
 	return varlink_error(call, CONTROL_ERROR("NotMeasured"), TAKE_PTR(parameters));
 }
 
-/* Absent and null mean until Resume. */
+/* Reads `for_s`. If it is absent or null, the pause lasts until Resume: `ret` is not known. */
 static int get_seconds(const json_object *parameters, struct maybe_double *ret)
 {
 	*ret = (struct maybe_double){.known = json_get(parameters, "for_s") != NULL};

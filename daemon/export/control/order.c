@@ -129,7 +129,7 @@ int order_cgroups(const struct snapshot *snapshot, const struct order *order, si
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		ranked[i].index = i;
-		/* The snapshot is ordered by latency already. */
+		/* The snapshot already has the order by latency. Equal values keep this order. */
 		if (order->by != ORDER_LATENCY)
 			ranked[i].value = rank(snapshot, &snapshot->cgroups[i], order, figures);
 	}

@@ -27,10 +27,11 @@ struct order {
 int order_parse(const char *text, struct order *ret);
 
 /*
- * Returns the indexes of all cgroups, highest value first. Equal ones keep the order of the snapshot, and
- * those without a value come last. Values of different events are never mixed: a mean, a quantile or a share
- * is that of the first event of the cgroup that has one. Samples are those of loads on all PMUs (of stores if
- * no loads are sampled, otherwise of instructions). Returns 0 or -ENOMEM; the caller frees `ret`.
+ * Returns the indexes of all cgroups, highest value first. Cgroups with equal values keep the order of the
+ * snapshot, and cgroups without a value come last. Values of different events are never mixed: a mean, a
+ * quantile or a share is that of the first event of the cgroup that has one. Samples are those of loads on all
+ * PMUs; if no loads are sampled, those of stores; if no stores either, those of instructions. Returns 0 or
+ * -ENOMEM; the caller frees `ret`.
  */
 int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret);
 

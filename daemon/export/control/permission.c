@@ -14,7 +14,7 @@ void permission_resolve(const char *name, struct permission *ret)
 	const struct group *group;
 
 	*ret = (struct permission){0};
-	/* Only the user root counts, not a group of that name. */
+	/* The user root has every permission already, and a group of this name gets none. */
 	if (strcmp(name, "root") == 0)
 		return;
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);

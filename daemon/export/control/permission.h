@@ -12,7 +12,10 @@
 
 enum permission_level {
 	PERMISSION_ROOT, /* only root: Reload; also the level of a method that sets none */
-	/* root, and the user or group that `detail` in [control] names: pause, resume, zooms, hot tables */
+	/*
+	 * root, and the user or group that `detail` in [control] names: pause, resume, zooms, profiles and hot
+	 * tables
+	 */
 	PERMISSION_DETAIL,
 	PERMISSION_ASK, /* every client that could connect: counters, rules and alerts */
 };

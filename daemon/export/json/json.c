@@ -30,14 +30,14 @@ static json_object *total_object(struct json_writer *writer, const struct snapsh
 	return object;
 }
 
-/* Added only if the cgroup holds a virtual machine whose guest accesses are not sampled. */
+/* Adds nothing unless the cgroup holds a virtual machine whose guest accesses are not sampled. */
 static void put_guest(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
 {
 	if (cgroup->guest_not_sampled)
 		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
 }
 
-/* Added only if more than the path is known. */
+/* Adds the labels of the container; nothing if the path is not that of a known container. */
 static void put_labels(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		       const char *path)
 {
@@ -54,7 +54,7 @@ static void put_labels(struct json_writer *writer, json_object *object, const st
 	json_put(writer, object, "labels", labels);
 }
 
-/* Added only if the counters are the sum of several cgroups. */
+/* Adds nothing unless the counters are the sum of a subtree. */
 static void put_subtree(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
 {
 	if (cgroup->n_members > 0)
@@ -83,7 +83,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	return object;
 }
 
-/* Everything before the list of cgroups. */
+/* Returns an object with the members that precede the list of cgroups. */
 static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot)
 {
 	json_object *object = json_start(writer, snapshot);
@@ -133,7 +133,7 @@ struct text_sink {
 	void *userdata;
 };
 
-/* Takes `object`; writes it without its last `cut` bytes. */
+/* Writes the text of `object` without the last `cut` bytes. Takes `object`. */
 static int put_object(const struct text_sink *sink, struct json_writer *writer, json_object *object,
 		      size_t cut)
 {
@@ -165,14 +165,14 @@ static json_object *cgroup_with(struct json_writer *writer, const struct snapsho
 	return object;
 }
 
-/* Adds the times that clients need if they request a page again and again. */
+/* Adds the time of the snapshot and the interval of collections, for clients that poll. */
 static void put_time(struct json_writer *writer, json_object *head, const struct snapshot *snapshot)
 {
 	json_put_time(writer, head, "taken", &snapshot->taken);
 	json_put_seconds(writer, head, "interval_s", snapshot->interval_seconds);
 }
 
-/* Takes `object`; NULL: there was no memory for it. */
+/* Writes `object` if it fits on the page. Takes `object`; NULL: no memory for it, returns -ENOMEM. */
 static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 index, bool follows,
 		      json_object *object)
 {
@@ -189,7 +189,7 @@ static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 
 	return r;
 }
 
-/* Writes the members of json_put_page() after others. */
+/* Writes a comma and the members that json_put_page() adds. */
 static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page)
 {
 	json_object *members = json_checked(writer, json_object_new_object());
@@ -247,8 +247,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 }
 
 /*
- * If the cgroup has counters, they are from a time when this cgroup, or another cgroup of that path, had a
- * slot.
+ * Adds "no_slot" if the cgroup has no slot now. If it has counters, these are from a time when this cgroup, or
+ * another cgroup with this path, had a slot.
  */
 static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			const char *path)

@@ -26,9 +26,9 @@ typedef int (*json_sink)(const char *text, size_t length, void *userdata);
 /* Optional parts of a reply. */
 struct json_more {
 	struct json_trend trend;
-	bool matching;          /* the number of all cgroups, even if not all are in the reply */
-	bool histograms;        /* each cgroup has the histograms of json_cgroup() */
-	bool public;            /* for everybody (json_public.h): with the time, without ids and notes */
+	bool matching;   /* the number of all cgroups, even if not all are in the reply */
+	bool histograms; /* each cgroup has the histograms of json_cgroup() */
+	bool public; /* for everybody (json_public.h): no ids, labels, recordings and notes, but the time */
 	struct json_page *page; /* `cgroups` begins at its `first`; NULL: no paging */
 };
 

@@ -10,8 +10,9 @@
 #include "window/quantile.h"
 
 /*
- * With fewer samples than interval_quantile() needs for both bounds with this confidence, a quantile says little
- * more than the lowest or highest latency of the samples: 5 for p50, 299 for p99, 2995 for p999.
+ * Quantiles with fewer samples than interval_quantile() needs for both bounds at this confidence get "few": 5
+ * samples for p50, 299 for p99, 2995 for p999. With fewer, a quantile says little more than the lowest or
+ * highest latency of the samples.
  */
 #define CONFIDENCE 0.95
 

@@ -183,7 +183,7 @@ static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, 
 	return object;
 }
 
-/* The sum has at least as many CPUs as any of its places; more is not known. */
+/* Adds `place`. The sum has at least as many CPUs as each of its places. Its exact number is not known. */
 static void add_place(struct hot_place *sum, const struct hot_place *place)
 {
 	sum->weight += place->weight;
@@ -195,7 +195,7 @@ static void add_place(struct hot_place *sum, const struct hot_place *place)
 	sum->cpus = MAX(sum->cpus, place->cpus);
 }
 
-/* `ret_n` gets the number of places in the sum. */
+/* Adds up the hidden kernel addresses that have no name. `ret_n` gets the number of places in the sum. */
 static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struct hot_places *places,
 					   enum symbol_kind kind, size_t *ret_n)
 {
@@ -292,8 +292,8 @@ static json_object *absent_object(struct json_writer *writer, const struct hot_p
 }
 
 /*
- * The totals are maxima: samples of an event may have a code address and no data address, or the other way
- * round. `lists` is the number of lists for which `page` still needs space.
+ * Each total is the larger one of code and lines: samples of an event may have a code address and no data
+ * address, or the other way round. `lists` is the number of lists for which `page` still needs space.
  */
 static json_object *event_object(struct json_writer *writer, const struct json_hot *hot,
 				 const struct snapshot_event *event, const struct json_hot_event *found,

@@ -3,7 +3,8 @@
  * The data of the page at /, as JSON for everybody who can connect to HTTP. It names only cgroups and alerts
  * that /metrics names. The format is that of json.h and json_rules.h, without anything that /metrics does not
  * show: ids of cgroups, notes on the machine, limits of rules and the values judged by them. Pure functions.
- * Both return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after them.
+ * Both functions return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after
+ * them.
  */
 #ifndef PEBSD_EXPORT_JSON_PUBLIC_H
 #define PEBSD_EXPORT_JSON_PUBLIC_H

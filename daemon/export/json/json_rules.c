@@ -129,7 +129,7 @@ static json_object *rule_object(struct json_writer *writer, const struct rule *r
 	return object;
 }
 
-/* Leaves out states that are 0, except pending and firing, which readers look for first. */
+/* Leaves out states without cgroups, except pending and firing, which readers look for first. */
 static json_object *counts_object(struct json_writer *writer, const struct policy_counts *counts)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
@@ -178,7 +178,7 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 	return json_finish(&writer, object);
 }
 
-/* An alert that ended other than by clearing is not judged any more, so it is not unknown. */
+/* An alert that ended other than by clearing is no longer judged, so its state is not unknown. */
 static bool is_unknown(const struct alert *alert)
 {
 	const struct decision *decision = &alert->decision;
@@ -201,8 +201,8 @@ void json_put_alert_state(struct json_writer *writer, json_object *object, const
 }
 
 /*
- * Returns true if the alert resolved before a restart, or after it without being judged again. Its value and
- * bounds are known, but not the samples and the window behind them.
+ * Returns true if the alert resolved before a restart, or resolved after the restart without being judged
+ * again. Then its value and bounds are known, but not the number of samples and the window.
  */
 static bool recalled(const struct alert *alert)
 {
@@ -227,8 +227,8 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 		json_put_metric(writer, object, "value", metric, estimate->value);
 		json_put_metric(writer, object, "low", metric, estimate->bounds.low);
 		/*
-		 * The upper bound of a mean is that of latencies cut at a cap. If it is below the value, it
-		 * is not a bound.
+		 * The upper bound of a mean is computed from latencies cut at a cap. Leave it out if it is
+		 * below the value.
 		 */
 		if (!(estimate->bounds.high < estimate->value))
 			json_put_metric(writer, object, "high", metric, estimate->bounds.high);
@@ -277,15 +277,15 @@ static void put_preference(struct json_writer *writer, json_object *object, cons
 }
 
 /*
- * Every rule has a window. Without one, the rule was changed or removed while the daemon was stopped, and
- * only its name is known.
+ * Every configured rule has a window. A rule without a window was changed or removed while the daemon was
+ * stopped, and only its name is known.
  */
 static bool rule_is_known(const struct alert *alert)
 {
 	return alert->rule->window_ns > 0;
 }
 
-/* `name` converts texts that may contain any byte to strings. */
+/* Adds the members of an alert. `event` names the member for its event. `name` makes strings of any bytes. */
 static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
 		       const char *event, json_object *(*name)(const char *))
 {

@@ -59,7 +59,7 @@ static json_object *measures_array(struct json_writer *writer, const struct even
 	return array;
 }
 
-/* Adds the keys of the events that share a counter with this one; nothing if it has its own counter. */
+/* Adds the keys of the events that share a counter with `event`; nothing if `event` has its own counter. */
 static void put_turns(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		      const struct snapshot_event *event)
 {

@@ -66,8 +66,8 @@ bool json_append_to_page(struct json_writer *writer, json_object *array, json_ob
 			 struct json_page *page, u64 index);
 
 /*
- * `lists` lists still have to fit on the page. Gives the first of them an equal part of the space that is
- * left. Meant for replies that have no next page: items that do not fit are left out.
+ * `lists` lists still have to fit on the page. Gives the first of these lists an equal part of the space that
+ * is left. Meant for replies that have no next page: items that do not fit are left out.
  */
 void json_page_share(struct json_page *page, size_t lists);
 
@@ -98,13 +98,13 @@ void json_put_counts(struct json_writer *writer, json_object *object, const char
 		     const char *const *names, size_t n);
 
 /*
- * The first function makes the object of a reply, with version, origin and since. The second one adds the
- * window that it covers.
+ * json_start() makes the object of a reply, with "version", "origin" and "since". json_put_window() adds the
+ * window of the snapshot: "window_s", null for the whole time.
  */
 json_object *json_start(struct json_writer *writer, const struct snapshot *snapshot);
 void json_put_window(struct json_writer *writer, json_object *object, const struct snapshot *snapshot);
 
-/* Adds "recordings", what is known about the recordings of a replay. Adds nothing for another origin. */
+/* Adds "recordings": files, hosts and times of the recordings of a replay. Adds nothing for another origin. */
 void json_put_recordings(struct json_writer *writer, json_object *object, const struct snapshot *snapshot);
 
 /* The notes for readers (struct snapshot). */

@@ -64,8 +64,8 @@ static json_object *samples_object(struct json_writer *writer, const struct json
 	json_put_u64(writer, object, "limited", about->counts.limited);
 	json_put_u64(writer, object, "lost", about->counts.lost);
 	/*
-	 * The recording and the tables mostly leave out the same samples, so the larger number is a better
-	 * sum than their total.
+	 * Samples that the recording dropped are mostly the same ones that the tables dropped, so the larger
+	 * number is closer to the truth than the sum of both.
 	 */
 	json_put_u64(writer, object, "dropped", MAX(about->dropped, zoom->totals.dropped));
 	json_put_u64(writer, object, "malformed", about->counts.malformed);
@@ -259,7 +259,7 @@ static void put_left_out(struct json_writer *writer, json_object *left_out, cons
 		json_put_u64(writer, left_out, key, n - listed);
 }
 
-/* The lists share the text of one page. */
+/* Adds the lists of the report, which share the space of one page. */
 static void put_lists(struct json_writer *writer, json_object *object, const struct json_zoom *zoom,
 		      const struct profile_report *report)
 {

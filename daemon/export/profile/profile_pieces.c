@@ -52,8 +52,8 @@ static struct profile_pieces_file *oldest(struct profile_pieces *pieces)
 }
 
 /*
- * Frees an entry for a new file, and drops files beyond PROFILE_PIECES_BYTES. Call it before the new file is
- * made: the file that was made last counts only now, and it may be large.
+ * Frees an entry for a new file, and drops the least recently used files until the rest has at most
+ * PROFILE_PIECES_BYTES. Call this before the new file is made: the new file does not count until the next call.
  */
 static struct profile_pieces_file *make_room(struct profile_pieces *pieces)
 {

@@ -38,7 +38,7 @@ int zoom_format_parse(const char *name, enum zoom_format *ret)
 
 /*
  * Makes the comments that people need if they have only the file. `texts` ends with NULL. The caller frees
- * each.
+ * each text, also on error.
  */
 static int make_comments(const struct zoom *zoom, char *texts[static COMMENTS + 1])
 {
@@ -91,7 +91,7 @@ static int write_profile(const struct zoom *zoom, enum zoom_format format, bool 
 		.period = zoom->period,
 		.event = event_role_name(about->n_events ? about->events[0].role : EVENT_LOADS),
 		.comments = (const char *const *)comments,
-		/* A location of pprof has an address in addition to its name. */
+		/* A location of pprof has an address besides its name, so it needs kernel_addresses. */
 		.kernel_names = kernel_addresses || format != ZOOM_PPROF,
 	};
 	struct profile_names frames = zoom->names;

@@ -32,7 +32,7 @@ static int by_series(const void *first, const void *second)
 	return order ? order : (int)fires(b) - (int)fires(a);
 }
 
-/* The order of preference for a series. */
+/* The order of preference if there are too many alerts: firing before pending, then the oldest. */
 static int by_urgency(const void *first, const void *second)
 {
 	const struct alert *a = *(const struct alert *const *)first;
@@ -47,7 +47,7 @@ static int by_urgency(const void *first, const void *second)
 	return compare_series(a, b);
 }
 
-/* Keeps one alert of each series. Returns the number kept. */
+/* Keeps the first alert of each series. Returns the number kept. */
 static size_t merge(const struct alert **sorted, size_t n)
 {
 	size_t kept = 0;

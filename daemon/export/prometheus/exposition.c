@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/param.h>
 
-/* Enough for a host with few cgroups. Doubles when needed. */
+/* Enough for a host with few cgroups. room_for() doubles the size when needed. */
 #define TEXT_SIZE_MIN (64UL * 1024)
 
-/* %.15g would write smaller integers as integers, too. */
+/* Below this value exposition_u64() writes integers. %.15g would give the same text. */
 #define INTEGER_MAX 1e15
 
 /* Digits of the largest u64. */
@@ -95,8 +95,8 @@ int exposition_end(struct exposition *out, char **ret_text, size_t *ret_length)
 	*to++ = '\0';
 	take(out, to);
 	/*
-	 * The text may be kept for as long as a slow client reads it, so free the rest. If realloc() fails,
-	 * keep the larger block.
+	 * Free the unused rest of the block, which can be as large as the text. If realloc() fails, keep the
+	 * larger block.
 	 */
 	*ret_text = realloc(out->text, out->length);
 	if (!*ret_text)

@@ -46,8 +46,8 @@ void exposition_u64(struct exposition *out, const struct family *family, const c
 		    const char *labels, const char *more, u64 value);
 
 /*
- * Same as the functions above, but they write nothing if the value is not known. A value that is not finite
- * counts as not known.
+ * Like exposition_u64(), for a u64 or a double, but these functions write nothing if the value is not known. A
+ * value that is not finite counts as not known.
  */
 void exposition_maybe_u64(struct exposition *out, const struct family *family, const char *suffix,
 			  const char *labels, const char *more, struct maybe_u64 value);

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
-/* True for most names: no byte has to be changed. */
+/* Returns true if no byte has to be escaped, as in most names. */
 static bool is_plain(const char *value)
 {
 	unsigned char odd = 0;

@@ -89,7 +89,7 @@ static struct maybe_u64 count_fds(void)
 	while ((entry = readdir(directory)))
 		if (entry->d_name[0] != '.')
 			n++;
-	/* One of these descriptors is that of /proc/self/fd itself. */
+	/* Do not count the descriptor of /proc/self/fd itself. */
 	return (struct maybe_u64){n > 0, n - 1};
 }
 

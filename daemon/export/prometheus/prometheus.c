@@ -228,7 +228,7 @@ static void rendering_done(struct rendering *rendering)
 	free(rendering->cells);
 }
 
-/* Returns how many earlier events have the same role and PMU, and so would have the same labels. */
+/* Returns the number of earlier events with the same role and PMU, which would have the same labels. */
 static unsigned int count_twins(const struct snapshot *snapshot, size_t index)
 {
 	const struct event *event = &snapshot->events[index].event;
@@ -377,7 +377,7 @@ static void write_words(struct rendering *rendering, const struct family *family
 		const struct cell *cell = &rendering->cells[i];
 		const u64 *counters = counters_of(cell->figures);
 
-		/* If an event has no data source, all its samples are counted as "unknown". */
+		/* Samples of an event without a data source are all counted as "unknown": write none of them. */
 		for (size_t word = 0; cell->settings.has_source && word < n_words; word++)
 			if (counters[word])
 				exposition_u64(rendering->out, family, "_total", cell->labels,

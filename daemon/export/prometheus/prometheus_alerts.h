@@ -9,10 +9,10 @@
 #include "policy/alert.h"
 
 /*
- * Maximum number of pebsd_alert series in one scrape. The number of alerts is bounded by rules times cgroups,
- * which may be half a million. If there are more than this, firing ones are preferred to pending ones, and
- * earlier ones to later ones, so that a series stays as long as its alert. Another metric says how many
- * alerts have no series.
+ * Maximum number of pebsd_alert series in one scrape. The number of alerts is bounded only by rules times
+ * cgroups, which can be millions. If there are more than this, firing alerts are preferred to pending ones, and
+ * earlier alerts to later ones, so that a series stays as long as its alert. Another metric counts the alerts
+ * without a series.
  */
 #define PROMETHEUS_ALERTS_MAX 1000
 
