@@ -7,7 +7,7 @@
 #include "collect/collect_internal.h"
 
 /* Pause after a step that failed because the kernel refused it or memory was short. */
-#define MAKE_ROOM_PAUSE_NS (10 * NSEC_PER_MSEC)
+#define RECLAIM_PAUSE_NS (10 * NSEC_PER_MSEC)
 
 int collect_new(const struct collect_settings *settings, struct collect **ret)
 {
@@ -130,7 +130,7 @@ int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 	led = collect_reclaim(collect, collect->early, grace_ns, now_ns);
 	*ret_again_ns = next_step_ns(collect, grace_ns);
 	if (*ret_again_ns)
-		*ret_again_ns = at_least(*ret_again_ns, now_ns + MAKE_ROOM_PAUSE_NS);
+		*ret_again_ns = at_least(*ret_again_ns, now_ns + RECLAIM_PAUSE_NS);
 	return noticed < 0 ? noticed : led;
 }
 

@@ -19,6 +19,8 @@
 #include "origin/event.h"
 #include "pebsd/hot.h"
 
+#define BLANKS " \t"
+
 /* The values of [containers] that are more than one word. */
 
 /*
@@ -38,7 +40,7 @@ static int config_container_labels(const struct config_key *key, const char *tex
 		return -ENOMEM;
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		words[label] = container_label_name(label);
-	while ((word = strsep(&rest, " \t"))) {
+	while ((word = strsep(&rest, BLANKS))) {
 		enum container_label label = 0;
 
 		if (!*word)
@@ -109,7 +111,7 @@ static int config_model_workloads(const struct config_key *key, const char *text
 	if (!copy)
 		return -ENOMEM;
 	memcpy(&words[1], workload_names, sizeof(workload_names));
-	while ((word = strsep(&rest, " \t"))) {
+	while ((word = strsep(&rest, BLANKS))) {
 		int kind = workload_find(word);
 
 		if (!*word)
@@ -162,7 +164,7 @@ static int config_sampling_events(const struct config_key *key, const char *text
 
 	if (!words)
 		return -ENOMEM;
-	while ((word = strsep(&rest, " \t"))) {
+	while ((word = strsep(&rest, BLANKS))) {
 		int role;
 
 		if (!*word)
@@ -243,8 +245,6 @@ static int config_sampling_budget(const struct config_key *key, const char *text
 	*ret = value;
 	return 0;
 }
-
-#define BLANKS " \t"
 
 static const char *const origin_names[] = {
 	[CONFIG_ORIGIN_AUTO] = "auto",

@@ -7,7 +7,7 @@
 #include "base/log.h"
 
 /* A wakeup may be this much later, to coincide with others. */
-#define ROOM_ACCURACY_USEC 1000
+#define RECLAIM_ACCURACY_USEC 1000
 
 bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
 {
@@ -19,7 +19,7 @@ bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
  * all slots belong to living cgroups, births do not cause one reclaim each: births within
  * COLLECT_SHORT_GRACE_NS are handled together at the end of that time.
  */
-static int make_room(struct slot_reclaim *reclaim, bool told)
+static int reclaim_slots(struct slot_reclaim *reclaim, bool told)
 {
 	u64 again_ns;
 	uint64_t now, next;
@@ -46,7 +46,7 @@ static int on_short(sd_event_source *source, int fd, uint32_t events, void *user
 	(void)source;
 	(void)fd;
 	(void)events;
-	return make_room(userdata, true);
+	return reclaim_slots(userdata, true);
 }
 
 static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
@@ -56,7 +56,7 @@ static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)source;
 	(void)usec;
 	if (reclaim->under_way)
-		return make_room(reclaim, false);
+		return reclaim_slots(reclaim, false);
 	return sd_event_source_set_enabled(reclaim->short_of, SD_EVENT_ON);
 }
 
@@ -69,7 +69,7 @@ int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclai
 	if (fd < 0)
 		return 0;
 	if ((r = sd_event_add_io(event, &ret->short_of, fd, EPOLLIN, on_short, ret)) < 0 ||
-	    (r = sd_event_add_time(event, &ret->again, CLOCK_MONOTONIC, 0, ROOM_ACCURACY_USEC, on_again,
+	    (r = sd_event_add_time(event, &ret->again, CLOCK_MONOTONIC, 0, RECLAIM_ACCURACY_USEC, on_again,
 				   ret)) < 0 ||
 	    (r = sd_event_source_set_enabled(ret->again, SD_EVENT_OFF)) < 0) {
 		slot_reclaim_done(ret);

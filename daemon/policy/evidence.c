@@ -31,7 +31,7 @@ struct approximation {
 /* Covers rounding errors in the inequalities. */
 #define MARGIN 1.000001
 
-static struct approximation rough_quantile(const struct tally *tally, double q, double log_chance)
+static struct approximation approximate_quantile(const struct tally *tally, double q, double log_chance)
 {
 	double l = log_chance * MARGIN;
 	double n = (double)tally->latency_samples;
@@ -51,7 +51,7 @@ static struct approximation rough_quantile(const struct tally *tally, double q, 
 }
 
 /* Bounds of `k` samples of `n`: Bernstein's inequality for a Poisson variable also bounds the binomial tails. */
-static struct approximation rough_share(double k, double n, double log_chance)
+static struct approximation approximate_share(double k, double n, double log_chance)
 {
 	double l = log_chance * MARGIN;
 	double below = sqrt(4 * l * l / 9 + 2 * l * k) - 2 * l / 3;
@@ -68,8 +68,8 @@ static struct approximation rough_share(double k, double n, double log_chance)
  * distribution is less than one third below its mean. With a chance of at most exp(-l) a value is more than
  * sqrt(2 mean l) below the mean, or more than sqrt(2 mean l) + l above it.
  */
-static struct approximation rough_rate(const struct tally *tally, double seconds, double largest,
-				       double log_chance)
+static struct approximation approximate_rate(const struct tally *tally, double seconds, double largest,
+					     double log_chance)
 {
 	double l = log_chance * MARGIN;
 	struct interval_weights weights =
@@ -84,15 +84,15 @@ static struct approximation rough_rate(const struct tally *tally, double seconds
 	};
 }
 
-static struct approximation rough_side(const struct rule *rule, const struct tally *tally, double seconds,
-				       double largest, double log_chance)
+static struct approximation approximate_side(const struct rule *rule, const struct tally *tally,
+					     double seconds, double largest, double log_chance)
 {
 	if (rule->metric.kind == METRIC_QUANTILE)
-		return rough_quantile(tally, rule->metric.quantile, log_chance);
+		return approximate_quantile(tally, rule->metric.quantile, log_chance);
 	if (rule->metric.kind == METRIC_SHARE)
-		return rough_share((double)estimate_share_count(&rule->metric, tally), (double)tally->samples,
-				   log_chance);
-	return rough_rate(tally, seconds, largest, log_chance);
+		return approximate_share((double)estimate_share_count(&rule->metric, tally),
+					 (double)tally->samples, log_chance);
+	return approximate_rate(tally, seconds, largest, log_chance);
 }
 
 /*
@@ -103,13 +103,13 @@ static struct approximation rough_side(const struct rule *rule, const struct tal
 static struct approximation approximate_bounds(const struct rule *rule, const struct measured *measured,
 					       double log_chance)
 {
-	struct approximation now =
-		rough_side(rule, measured->tally, measured->seconds, measured->sample_weight, log_chance);
+	struct approximation now = approximate_side(rule, measured->tally, measured->seconds,
+						    measured->sample_weight, log_chance);
 	struct approximation base;
 
 	if (!rule->metric.ratio)
 		return now;
-	base = rough_side(rule, measured->base, measured->base_seconds, 0, log_chance);
+	base = approximate_side(rule, measured->base, measured->base_seconds, 0, log_chance);
 	return (struct approximation){
 		.outer = interval_ratio(&now.outer, &base.outer),
 		.inner = interval_ratio(&now.inner, &base.inner),

@@ -77,7 +77,7 @@ struct symbols {
 #define ANSWER_PRIORITY (SD_EVENT_PRIORITY_NORMAL - 10)
 
 /* CLOCK_MONOTONIC at the start of this event loop iteration; never 0. */
-static u64 symbols_link_now_ns(const struct symbols *symbols)
+static u64 link_now_ns(const struct symbols *symbols)
 {
 	u64 now_us = 0;
 
@@ -85,11 +85,8 @@ static u64 symbols_link_now_ns(const struct symbols *symbols)
 	return now_us ? now_us * NSEC_PER_USEC : 1;
 }
 
-/*
- * symbols_link_runs() returns whether a symbolizer can receive requests. symbols_link_cannot_start() returns
- * whether none is running and none can be started for now.
- */
-static bool symbols_link_runs(const struct symbols *symbols)
+/* Returns whether a symbolizer can receive requests. */
+static bool link_runs(const struct symbols *symbols)
 {
 	return symbols->child.socket >= 0;
 }
@@ -100,10 +97,11 @@ static bool symbols_link_runs(const struct symbols *symbols)
  */
 static bool exists(const struct symbols *symbols)
 {
-	return symbols->child.pidfd >= 0 || symbols_link_runs(symbols);
+	return symbols->child.pidfd >= 0 || link_runs(symbols);
 }
 
-static bool symbols_link_cannot_start(const struct symbols *symbols, u64 now)
+/* Returns whether none is running and none can be started for now. */
+static bool link_cannot_start(const struct symbols *symbols, u64 now)
 {
 	if (exists(symbols))
 		return symbols->stuck;
@@ -114,7 +112,7 @@ static bool symbols_link_cannot_start(const struct symbols *symbols, u64 now)
  * Schedules work for when the event loop has control: starts the symbolizer if needed, sends, and frees
  * removed entries.
  */
-static void symbols_link_soon(struct symbols *symbols)
+static void link_soon(struct symbols *symbols)
 {
 	(void)sd_event_source_set_enabled(symbols->soon, SD_EVENT_ONESHOT);
 }
@@ -123,12 +121,13 @@ static u64 deadline(const struct symbols *symbols)
 {
 	if (!exists(symbols) || symbols->stuck)
 		return UINT64_MAX;
-	if (!symbols_link_runs(symbols))
+	if (!link_runs(symbols))
 		return symbols->since_ns + END_NS;
 	return symbols->since_ns + (symbols->queue.n ? symbols->question_ns : symbols->idle_ns);
 }
 
-static void symbols_link_arm(struct symbols *symbols)
+/* Sets the timer to the end of the present time limit. */
+static void link_arm(struct symbols *symbols)
 {
 	u64 at = deadline(symbols);
 
@@ -137,15 +136,12 @@ static void symbols_link_arm(struct symbols *symbols)
 	(void)sd_event_source_set_enabled(symbols->timer, at == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
-/*
- * symbols_link_begin_time() restarts the time limit of the oldest request, or of idleness. symbols_link_arm()
- * sets the timer to the end of that time limit.
- */
-static void symbols_link_begin_time(struct symbols *symbols)
+/* Restarts the time limit of the oldest request, or of idleness. */
+static void link_begin_time(struct symbols *symbols)
 {
-	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols->since_ns = link_now_ns(symbols);
 	symbols->prolonged = 0;
-	symbols_link_arm(symbols);
+	link_arm(symbols);
 }
 
 static bool is_of_kernel(const struct symbols_entry *entry)
@@ -156,7 +152,7 @@ static bool is_of_kernel(const struct symbols_entry *entry)
 /* Call this once for each late query. */
 static void note_late(struct symbols *symbols, bool of_kernel)
 {
-	u64 now = symbols_link_now_ns(symbols);
+	u64 now = link_now_ns(symbols);
 
 	symbols->figures.late++;
 	if (symbols->said_late_ns && now - symbols->said_late_ns < SAY_AGAIN_NS)
@@ -172,7 +168,7 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 
 static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
 {
-	u64 now = symbols_link_now_ns(symbols);
+	u64 now = link_now_ns(symbols);
 
 	if (symbols->said_ns && now - symbols->said_ns < SAY_AGAIN_NS)
 		return;
@@ -188,14 +184,13 @@ static void give_up(struct symbols *symbols)
 
 	while ((asked = symbols_queue_first(&symbols->queue))) {
 		if (asked->entry) {
-			symbols_cache_answer(symbols->cache, asked->entry, NULL,
-					     symbols_link_now_ns(symbols));
+			symbols_cache_answer(symbols->cache, asked->entry, NULL, link_now_ns(symbols));
 			symbols->figures.lost++;
 		}
 		symbols_queue_remove_first(&symbols->queue);
 	}
 	symbols_queue_begin_anew(&symbols->queue);
-	symbols_link_soon(symbols);
+	link_soon(symbols);
 }
 
 static void kill_child(struct symbols *symbols)
@@ -203,9 +198,9 @@ static void kill_child(struct symbols *symbols)
 	symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 	child_kill(&symbols->child);
 	symbols->held = 0;
-	symbols_link_begin_time(symbols);
+	link_begin_time(symbols);
 	if (!exists(symbols) && symbols->queue.n)
-		symbols_link_soon(symbols);
+		link_soon(symbols);
 }
 
 /*
@@ -224,11 +219,11 @@ static void blame_first(struct symbols *symbols)
 	if (!first)
 		return;
 	if (first->pid)
-		symbols_backoff_add(&symbols->backoff, first->pid, symbols_link_now_ns(symbols));
+		symbols_backoff_add(&symbols->backoff, first->pid, link_now_ns(symbols));
 	if (entry) {
 		/* Do not bar kernel addresses: nobody can craft kallsyms, unlike a file. */
 		entry->barred = !is_of_kernel(entry);
-		symbols_cache_answer(symbols->cache, entry, NULL, symbols_link_now_ns(symbols));
+		symbols_cache_answer(symbols->cache, entry, NULL, link_now_ns(symbols));
 		symbols->figures.lost++;
 	}
 	symbols_queue_remove_first(&symbols->queue);
@@ -236,7 +231,7 @@ static void blame_first(struct symbols *symbols)
 }
 
 /* Logs that "the symbolizer" `what`, and kills it because it misbehaves. */
-static void symbols_link_fail(struct symbols *symbols, const char *what)
+static void link_fail(struct symbols *symbols, const char *what)
 {
 	say(symbols, 0, what,
 	    symbols->ready
@@ -280,7 +275,7 @@ static int take_answer(struct symbols *symbols, size_t size)
 		if (answer.number != SYMBOLS_WIRE_READY || answer.has_symbol)
 			return -EBADMSG;
 		symbols->ready = true;
-		symbols_link_begin_time(symbols);
+		link_begin_time(symbols);
 		return 0;
 	}
 	if (!first || (r == 0 && (answer.number != first->number || answer.has_symbol != !!first->entry)))
@@ -293,15 +288,15 @@ static int take_answer(struct symbols *symbols, size_t size)
 		symbols->figures.lost += r < 0;
 		block = NULL;
 		symbols_cache_answer(symbols->cache, first->entry, r == 0 ? &answer : NULL,
-				     symbols_link_now_ns(symbols));
-		symbols_link_soon(symbols);
+				     link_now_ns(symbols));
+		link_soon(symbols);
 	}
 	symbols->held = answer.held;
 	symbols_queue_remove_first(&symbols->queue);
-	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols->since_ns = link_now_ns(symbols);
 	symbols->prolonged = 0;
 	if (symbols->queue.n == 0)
-		symbols_link_arm(symbols);
+		link_arm(symbols);
 	return 0;
 }
 
@@ -319,7 +314,7 @@ static ssize_t receive_packet(struct symbols *symbols)
  */
 static bool receive(struct symbols *symbols)
 {
-	for (unsigned int i = 0; i < ANSWERS_AT_ONCE && symbols_link_runs(symbols); i++) {
+	for (unsigned int i = 0; i < ANSWERS_AT_ONCE && link_runs(symbols); i++) {
 		ssize_t n = receive_packet(symbols);
 
 		if (n < 0 && errno == EINTR)
@@ -333,12 +328,11 @@ static bool receive(struct symbols *symbols)
 			 */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 			if (symbols->child.pidfd < 0)
-				symbols_link_fail(symbols,
-						  "has ended (`journalctl -u pebsd-symbols` may say why)");
+				link_fail(symbols, "has ended (`journalctl -u pebsd-symbols` may say why)");
 			return false;
 		}
 		if ((size_t)n > sizeof(symbols->packet) || take_answer(symbols, (size_t)n) < 0) {
-			symbols_link_fail(symbols, "sent an answer that was not requested");
+			link_fail(symbols, "sent an answer that was not requested");
 			return false;
 		}
 	}
@@ -382,8 +376,7 @@ static int on_socket(sd_event_source *source, int fd, u32 events, void *userdata
 	if (symbols->queue.n == 0 || !symbols->ready)
 		return 0;
 	(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_OFF);
-	(void)sd_event_source_set_time(symbols->gathering,
-				       symbols_link_now_ns(symbols) / NSEC_PER_USEC + GATHER_US);
+	(void)sd_event_source_set_time(symbols->gathering, link_now_ns(symbols) / NSEC_PER_USEC + GATHER_US);
 	(void)sd_event_source_set_enabled(symbols->gathering, SD_EVENT_ONESHOT);
 	return 0;
 }
@@ -426,11 +419,11 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 		(void)snprintf(how, sizeof(how), "has ended");
 	}
 	symbols->stuck = false;
-	if (symbols_link_runs(symbols))
-		symbols_link_fail(symbols, how);
-	symbols_link_arm(symbols);
+	if (link_runs(symbols))
+		link_fail(symbols, how);
+	link_arm(symbols);
 	if (symbols->queue.n)
-		symbols_link_soon(symbols);
+		link_soon(symbols);
 	return 0;
 }
 
@@ -455,8 +448,8 @@ static bool prolong(struct symbols *symbols)
 	if (symbols->prolonged == 0 && symbols->ready)
 		note_late(symbols, of_kernel);
 	symbols->prolonged++;
-	symbols->since_ns = symbols_link_now_ns(symbols);
-	symbols_link_arm(symbols);
+	symbols->since_ns = link_now_ns(symbols);
+	link_arm(symbols);
 	return true;
 }
 
@@ -468,12 +461,12 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	(void)usec;
 	if (symbols->on_socket && !receive(symbols)) {
 		/* The symbolizer may have closed its socket without ending, so keep a time limit. */
-		symbols_link_arm(symbols);
+		link_arm(symbols);
 		return 0;
 	}
-	if (symbols_link_now_ns(symbols) < deadline(symbols)) {
-		symbols_link_arm(symbols);
-	} else if (!symbols_link_runs(symbols)) {
+	if (link_now_ns(symbols) < deadline(symbols)) {
+		link_arm(symbols);
+	} else if (!link_runs(symbols)) {
 		symbols->stuck = true;
 		say(symbols, 0, "was killed but is still there",
 		    "addresses have no names until it has ended");
@@ -481,7 +474,7 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	} else if (symbols->queue.n && prolong(symbols)) {
 		return 0;
 	} else if (symbols->queue.n) {
-		symbols_link_fail(symbols, "took too long for an answer");
+		link_fail(symbols, "took too long for an answer");
 	} else {
 		kill_child(symbols);
 	}
@@ -510,7 +503,7 @@ static int open_child(struct symbols *symbols)
 
 static int start(struct symbols *symbols)
 {
-	u64 now = symbols_link_now_ns(symbols);
+	u64 now = link_now_ns(symbols);
 	int r;
 
 	symbols_backoff_started(&symbols->backoff, now);
@@ -528,7 +521,7 @@ static int start(struct symbols *symbols)
 		kill_child(symbols);
 		return r;
 	}
-	symbols_link_begin_time(symbols);
+	link_begin_time(symbols);
 	return 0;
 }
 
@@ -541,7 +534,7 @@ static int on_soon(sd_event_source *source, void *userdata)
 	(void)symbols_cache_sweep(symbols->cache);
 	if (symbols->queue.n == 0)
 		return 0;
-	if (symbols_link_cannot_start(symbols, symbols_link_now_ns(symbols))) {
+	if (link_cannot_start(symbols, link_now_ns(symbols))) {
 		say(symbols, 0, "failed repeatedly", "for some time addresses have no names");
 		give_up(symbols);
 		return 0;
@@ -558,12 +551,8 @@ static int on_soon(sd_event_source *source, void *userdata)
 	return 0;
 }
 
-/*
- * symbols_link_open() starts no process yet and returns 0 or -errno. The child must be CHILD_NONE before.
- * Call symbols_link_close() also after a failure. It kills a running symbolizer and waits for at most a
- * second.
- */
-static int symbols_link_open(struct symbols *symbols)
+/* Starts no process yet. Returns 0 or -errno. The child must be CHILD_NONE before. */
+static int link_open(struct symbols *symbols)
 {
 	int r;
 
@@ -578,7 +567,8 @@ static int symbols_link_open(struct symbols *symbols)
 	return sd_event_source_set_enabled(symbols->gathering, SD_EVENT_OFF);
 }
 
-static void symbols_link_close(struct symbols *symbols)
+/* Call it also after link_open() failed. Kills a running symbolizer and waits for at most a second. */
+static void link_close(struct symbols *symbols)
 {
 	char how[CHILD_END_MAX];
 
@@ -591,6 +581,8 @@ static void symbols_link_close(struct symbols *symbols)
 	if (symbols->child.pidfd >= 0 && child_wait(&symbols->child, how) == 0)
 		(void)close(symbols->child.pidfd);
 }
+
+/* The functions of symbols.h. */
 
 #define ASK_AGAIN_NS       NSEC_PER_SEC
 #define ASK_AGAIN_DOUBLING 10
@@ -618,7 +610,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 	if ((r = copy_text(settings->debuginfod, &symbols->debuginfod)) < 0 ||
 	    (r = copy_text(settings->program, &symbols->program)) < 0 ||
 	    (r = copy_text(settings->socket, &symbols->socket)) < 0 ||
-	    (r = symbols_cache_new(&limits, &symbols->cache)) < 0 || (r = symbols_link_open(symbols)) < 0)
+	    (r = symbols_cache_new(&limits, &symbols->cache)) < 0 || (r = link_open(symbols)) < 0)
 		return r;
 	*ret = TAKE_PTR(symbols);
 	return 0;
@@ -628,7 +620,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return NULL;
-	symbols_link_close(symbols);
+	link_close(symbols);
 	if (symbols->cache) {
 		const struct symbols_asked *asked;
 
@@ -656,9 +648,9 @@ static int add(struct symbols *symbols, struct symbols_wire_request *request, u3
 
 	if (r < 0)
 		return r;
-	if (symbols->queue.n == 1 && symbols_link_runs(symbols))
-		symbols_link_begin_time(symbols);
-	symbols_link_soon(symbols);
+	if (symbols->queue.n == 1 && link_runs(symbols))
+		link_begin_time(symbols);
+	link_soon(symbols);
 	return 0;
 }
 
@@ -668,8 +660,8 @@ static int add(struct symbols *symbols, struct symbols_wire_request *request, u3
  */
 static int tell(struct symbols *symbols, struct symbols_wire_request *request, u32 pid)
 {
-	symbols_link_soon(symbols);
-	if (!symbols_link_runs(symbols) && symbols->queue.n == 0)
+	link_soon(symbols);
+	if (!link_runs(symbols) && symbols->queue.n == 0)
 		return 0;
 	return add(symbols, request, pid, NULL);
 }
@@ -677,9 +669,9 @@ static int tell(struct symbols *symbols, struct symbols_wire_request *request, u
 int symbols_process(struct symbols *symbols, u32 pid)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_PROCESS, .pid = pid};
-	u64 now = symbols_link_now_ns(symbols);
+	u64 now = link_now_ns(symbols);
 
-	if (symbols_link_cannot_start(symbols, now) || symbols_backoff_is_barred(&symbols->backoff, pid, now))
+	if (link_cannot_start(symbols, now) || symbols_backoff_is_barred(&symbols->backoff, pid, now))
 		return 0;
 	return add(symbols, &request, pid, NULL);
 }
@@ -725,7 +717,7 @@ static bool may_ask_again(const struct symbols_entry *entry, u64 now)
 static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *entry, u64 now)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND, .query = entry->query};
-	bool said = symbols_link_cannot_start(symbols, now) ||
+	bool said = link_cannot_start(symbols, now) ||
 		    symbols_backoff_is_barred(&symbols->backoff, entry->query.pid, now);
 
 	if (!said && add(symbols, &request, entry->query.pid, entry) == 0) {
@@ -733,7 +725,7 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 		return NULL;
 	}
 	symbols->figures.lost++;
-	symbols_link_soon(symbols);
+	link_soon(symbols);
 	if (!said) {
 		/* Too many requests are in flight. Keep no answer, so that the next call tries again. */
 		symbols_cache_discard(symbols->cache, entry);
@@ -747,7 +739,7 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_q
 {
 	struct symbol_query key = symbols_cache_key(query);
 	struct symbols_entry *entry = symbols_cache_get(symbols->cache, &key);
-	u64 now = symbols_link_now_ns(symbols);
+	u64 now = link_now_ns(symbols);
 
 	if (entry && entry->pending)
 		return NULL;
@@ -779,6 +771,6 @@ struct symbols_figures symbols_figures(const struct symbols *symbols)
 	figures.own_bytes =
 		sizeof(*symbols) + symbols_cache_bytes(symbols->cache) + symbols_queue_bytes(&symbols->queue);
 	figures.bytes = figures.own_bytes + symbols->held;
-	figures.running = symbols_link_runs(symbols);
+	figures.running = link_runs(symbols);
 	return figures;
 }

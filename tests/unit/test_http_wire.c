@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/ratelimit.h"
 #include "http/shared/http_wire.h"
 
 Test(http_wire, there_and_back)
@@ -80,26 +79,4 @@ Test(http_wire, what_is_out_of_range)
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		cr_expect_eq(http_wire_read(packet, http_wire_write(&wrong[i], packet), &read), -EBADMSG,
 			     "case %zu", i);
-}
-
-Test(ratelimit, so_many_at_once_and_so_many_a_second)
-{
-	struct ratelimit limit = {.every_ns = 10, .burst = 3};
-	unsigned int taken = 0;
-
-	for (int i = 0; i < 3; i++)
-		cr_expect_eq(ratelimit_take(&limit, 1000), 0);
-	cr_expect_eq(ratelimit_take(&limit, 1000), 10);
-	cr_expect_eq(ratelimit_take(&limit, 1004), 6);
-	cr_expect_eq(ratelimit_take(&limit, 1010), 0);
-	cr_expect_eq(ratelimit_take(&limit, 1010), 10);
-	/* More frequent attempts do not help. */
-	for (u64 now = 2000; now < 3000; now++)
-		taken += ratelimit_take(&limit, now) == 0;
-	cr_expect_geq(taken, 102);
-	cr_expect_leq(taken, 103);
-	/* After a long time, no more than the burst is allowed. */
-	for (int i = 0; i < 3; i++)
-		cr_expect_eq(ratelimit_take(&limit, 1000000), 0);
-	cr_expect_gt(ratelimit_take(&limit, 1000000), 0);
 }

@@ -86,7 +86,7 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 	return object;
 }
 
-static json_object *alerts_object(const char *origin, const struct alerts_shown *told)
+static json_object *alerts_object(const char *origin, const struct alerts_shown *shown)
 {
 	struct json_writer writer = {0};
 	json_object *object = json_checked(&writer, json_object_new_object());
@@ -94,24 +94,24 @@ static json_object *alerts_object(const char *origin, const struct alerts_shown 
 
 	json_put_u64(&writer, object, "version", JSON_VERSION);
 	json_put_text(&writer, object, "origin", origin);
-	for (size_t i = 0; i < told->n; i++)
-		json_append(&writer, list, alert_object(&writer, told->list[i]));
+	for (size_t i = 0; i < shown->n; i++)
+		json_append(&writer, list, alert_object(&writer, shown->list[i]));
 	json_put(&writer, object, "alerts", list);
-	json_put_u64(&writer, object, "unlisted", told->unlisted);
+	json_put_u64(&writer, object, "unlisted", shown->unlisted);
 	return json_finish(&writer, object);
 }
 
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n, char **ret_text,
 		       size_t *ret_length)
 {
-	_cleanup_(alerts_shown_done) struct alerts_shown told = {0};
+	_cleanup_(alerts_shown_done) struct alerts_shown shown = {0};
 	json_object *object;
 	const char *text;
-	int r = alerts_shown(alerts, n, PROMETHEUS_ALERTS_MAX, &told);
+	int r = alerts_shown(alerts, n, PROMETHEUS_ALERTS_MAX, &shown);
 
 	if (r < 0)
 		return r;
-	object = alerts_object(origin, &told);
+	object = alerts_object(origin, &shown);
 	text = object ? json_object_to_json_string_length(object, PLAIN, ret_length) : NULL;
 	*ret_text = text ? strdup(text) : NULL;
 	json_object_put(object);

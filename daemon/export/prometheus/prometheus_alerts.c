@@ -36,13 +36,13 @@ static int write_alerts(struct exposition *out, const struct prometheus_alerts *
 	static const struct family unlisted = {
 		"pebsd_alerts_unlisted", FAMILY_GAUGE,
 		"Alerts that have no series because pebsd_alert has its maximum number of series."};
-	_cleanup_(alerts_shown_done) struct alerts_shown told = {0};
-	int r = alerts_shown(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &told);
+	_cleanup_(alerts_shown_done) struct alerts_shown shown = {0};
+	int r = alerts_shown(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &shown);
 
-	for (size_t i = 0; r == 0 && i < told.n; i++)
-		r = write_alert(out, told.list[i], wish);
+	for (size_t i = 0; r == 0 && i < shown.n; i++)
+		r = write_alert(out, shown.list[i], wish);
 	if (r == 0)
-		exposition_u64(out, &unlisted, "", NULL, NULL, told.unlisted);
+		exposition_u64(out, &unlisted, "", NULL, NULL, shown.unlisted);
 	return r;
 }
 

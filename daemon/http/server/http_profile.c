@@ -167,7 +167,7 @@ static int on_hangup(sd_event_source *source, int fd, uint32_t events, void *use
 	return 0;
 }
 
-void http_profile_told(struct http_profile *profile, const struct http_message *message, int fd)
+void http_profile_receive(struct http_profile *profile, const struct http_message *message, int fd)
 {
 	_cleanup_close_ int passed = fd;
 	struct http_waiting *waiting;

@@ -35,7 +35,7 @@ void http_profile_enable(struct http_profile *profile, bool enabled);
 bool http_profile_enabled(const struct http_profile *profile);
 
 /* Handles HTTP_TELL_PROFILE or HTTP_TELL_REFUSED, and takes the descriptor, which may be -1. */
-void http_profile_told(struct http_profile *profile, const struct http_message *message, int fd);
+void http_profile_receive(struct http_profile *profile, const struct http_message *message, int fd);
 
 /*
  * Answers a request of `owner` on the socket `fd`, or suspends its connection until there is an answer; the

@@ -17,7 +17,7 @@ static void answer_all(struct http_requesters *requesters, int error)
 	}
 }
 
-static int told_metrics(struct http_server *server, const struct http_message *message, int fd)
+static int receive_metrics(struct http_server *server, const struct http_message *message, int fd)
 {
 	_cleanup_close_ int passed = fd;
 	const struct http_cache_body *body;
@@ -41,7 +41,7 @@ static int told_metrics(struct http_server *server, const struct http_message *m
 	return r;
 }
 
-static int told_health(struct http_server *server, const struct http_message *message)
+static int receive_health(struct http_server *server, const struct http_message *message)
 {
 	struct http_requesters requesters;
 	int r = http_questions_answered(&server->questions, HTTP_QUESTION_HEALTH, 0, &requesters);
@@ -53,7 +53,7 @@ static int told_health(struct http_server *server, const struct http_message *me
 	return r;
 }
 
-static int told_settings(struct http_server *server, const struct http_message *message)
+static int receive_settings(struct http_server *server, const struct http_message *message)
 {
 	size_t length = strcspn(message->text, "\n");
 	char *origin = strndup(message->text, length);
@@ -83,15 +83,15 @@ int http_receive(struct http_server *server, const struct http_message *message,
 	case HTTP_TELL_SAME:
 	case HTTP_TELL_BODY:
 	case HTTP_TELL_FAILED:
-		return told_metrics(server, message, TAKE_FD(passed));
+		return receive_metrics(server, message, TAKE_FD(passed));
 	case HTTP_TELL_HEALTH:
-		return told_health(server, message);
+		return receive_health(server, message);
 	case HTTP_TELL_PROFILE:
 	case HTTP_TELL_REFUSED:
-		http_profile_told(server->profile, message, TAKE_FD(passed));
+		http_profile_receive(server->profile, message, TAKE_FD(passed));
 		return 0;
 	case HTTP_TELL_SETTINGS:
-		return told_settings(server, message);
+		return receive_settings(server, message);
 	case HTTP_TELL_LAST:
 		server->last = true;
 		http_server_let_in(server, false);

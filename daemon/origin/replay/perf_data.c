@@ -65,7 +65,7 @@ struct file_header {
 
 _Static_assert(sizeof(struct file_header) == FILE_HEADER_SIZE, "perf's struct perf_file_header");
 
-/* The context of the functions below: arguments of the caller, and the results. */
+/* The context while a header is read: arguments of the caller, and the results. */
 struct reading {
 	struct perf_data_input *input;
 	struct perf_data_events *events;
