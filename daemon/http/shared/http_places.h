@@ -24,7 +24,7 @@
  */
 #define HTTP_PLACES_BYTES_A_SECOND (64U << 10)
 
-/* The owner of clients, who may have one or a thousand. */
+/* The owner of one or more clients. */
 struct http_owner {
 	enum {
 		HTTP_OWNER_UNKNOWN,
@@ -37,7 +37,7 @@ struct http_owner {
 
 bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b);
 
-/* The delay of a client. At the start, all members except `seen_ns` are zero. */
+/* The delay of a client. At the start, `late_ns` is zero. */
 struct http_pace {
 	u64 seen_ns; /* time of the last look */
 	u64 taken;   /* bytes received by then */
@@ -62,7 +62,7 @@ u64 http_places_patience(size_t n, u64 most_ns);
 struct http_place {
 	struct http_owner owner;
 	u64 late_ns;
-	bool waits; /* for pebsd: it has done its part, and is not disconnected */
+	bool waits; /* the client waits for pebsd, and is not disconnected */
 };
 
 /* Writes for each of `n` places how many places its owner has. `n` is at most HTTP_PLACES_ROOM. */
