@@ -9,9 +9,9 @@
 /* Applies changes of the configuration that need more than a new value. */
 struct reload_applier {
 	/*
-	 * Applies the changes. If one cannot be applied, it sets the value in `loaded` back to that of
-	 * `running` and returns the reason as one line, which the caller frees. NULL: all changes were
-	 * applied.
+	 * Applies the changes. If a change cannot be applied, sets the value in `loaded` back to that of
+	 * `running` and returns the reason as one line, which the caller frees. Returns NULL if all changes
+	 * were applied.
 	 */
 	char *(*apply)(void *userdata, const struct config *running, struct config *loaded);
 	void *userdata;

@@ -62,10 +62,10 @@ struct offcore_cpu {
 	u32 based; /* a bit for each counter whose last reading is in `last` */
 	struct offcore_count last[OFFCORE_COUNTERS];
 	u64 errors[OFFCORE_COUNTERS]; /* readings that failed */
-	u64 switches;                 /* of tasks, settled or not */
+	u64 switches;                 /* switches of tasks, settled or not */
 	u64 settles;  /* readings of all counters: at switches between cgroups, and at collections */
 	u64 timed;    /* settled switches that were timed */
-	u64 timed_ns; /* their duration together */
+	u64 timed_ns; /* total duration of the timed switches */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct offcore_cpu) == 320, "crosses the kernel boundary");

@@ -67,8 +67,8 @@ static void expect_spread(const struct stripes *stripes, const struct stripes_cp
 }
 
 /*
- * spans_caches() is true if two caches write to one stripe. splits_cores() is true if the threads of one core
- * write to two stripes.
+ * spans_caches() is true if CPUs of two caches write to one stripe. splits_cores() is true if the threads of
+ * one core write to two stripes.
  */
 static bool spans_caches(const struct stripes *stripes, const struct stripes_cpu *topology)
 {
@@ -315,8 +315,8 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	stripes_done(&stripes);
 
 	/*
-	 * Of 17 possible CPUs one is absent. Each present CPU has a stripe of its own, but this is not
-	 * guaranteed.
+	 * Of 17 possible CPUs one is absent. Each present CPU has a stripe of its own, but `alone` is false,
+	 * because the absent CPU may come.
 	 */
 	memset(topology, 0, sizeof(topology));
 	topology[3].absent = true;
@@ -326,7 +326,7 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	expect_spread(&stripes, topology, 1, 1);
 	stripes_done(&stripes);
 
-	/* Every second thread is off. The other CPUs are spread as if those did not exist. */
+	/* Every second thread is off. The other CPUs are spread as if the second threads did not exist. */
 	draw(&(struct machine){2, 28, 2, 28}, topology);
 	for (u32 cpu = 56; cpu < 112; cpu++)
 		topology[cpu].absent = true;
@@ -418,7 +418,7 @@ Test(stripes, of_a_machine_as_sys_tells)
 	stripes_done(&told);
 	stripes_done(&expected);
 
-	/* All possible CPUs count, even if a number between them is not possible. */
+	/* The highest possible CPU number decides, even if a lower number is not possible. */
 	tree_write(root, "devices/system/cpu/possible", "0-31,33-39\n");
 	cr_assert_eq(stripes_of_machine(root, 0, &told), 0);
 	cr_expect_eq(told.cpus, 40);

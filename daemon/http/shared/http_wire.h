@@ -18,7 +18,10 @@
 /* Maximum number of clients that wait for a profile or are being sent one. They share no profile. */
 #define HTTP_PROFILES_HELD_MAX 8
 
-/* Same for the clients of one owner (http_places.h), so that other owners also get profiles. */
+/*
+ * Maximum number of clients of one owner (http_places.h) that wait for a profile or are being sent one, so
+ * that other owners also get profiles.
+ */
 #define HTTP_PROFILES_OWNER_MAX 4
 
 /*
