@@ -19,9 +19,9 @@ struct reload_applier {
 
 /*
  * Reads the files again, applies the command line on top, and copies values that need no restart to
- * `running`. Returns 0, and `*ret_lines` lists the values that were applied and those that need a restart.
- * Returns -EINVAL, and `*ret_lines` lists the mistakes, or another -errno. After an error `running` is
- * unchanged. The lines are also logged. The caller frees `*ret_lines`, which may be NULL, with
+ * `running`. Returns 0, and `*ret_lines` lists the values that were applied, the values that need a restart,
+ * and warnings. Returns -EINVAL, and `*ret_lines` lists the mistakes, or another -errno. After an error
+ * `running` is unchanged. The lines are also logged. The caller frees `*ret_lines`, which may be NULL, with
  * reload_free_lines().
  */
 int reload_config(const struct options *options, const struct reload_applier *applier, struct config *running,

@@ -61,7 +61,7 @@ struct offcore_cpu {
 	u32 known_generation;
 	u32 based; /* a bit for each counter whose last reading is in `last` */
 	struct offcore_count last[OFFCORE_COUNTERS];
-	u64 errors[OFFCORE_COUNTERS]; /* readings that failed */
+	u64 errors[OFFCORE_COUNTERS]; /* readings that failed, or returned a lower value than the last one */
 	u64 switches;                 /* switches of tasks, settled or not */
 	u64 settles;  /* readings of all counters: at switches between cgroups, and at collections */
 	u64 timed;    /* settled switches that were timed */

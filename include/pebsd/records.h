@@ -197,7 +197,7 @@ _Static_assert(sizeof(struct slot_request) == 288, "crosses the kernel boundary"
 
 struct inject_request {
 	u32 count; /* at most INJECT_MAX */
-	u32 done;  /* out */
+	u32 done;  /* out: number of samples that were processed */
 };
 
 #endif

@@ -292,8 +292,8 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	struct stripes stripes;
 
 	/*
-	 * A guest that can grow: 8 of 128 CPUs are present, and each has a stripe of its own. As many stripes
-	 * are reserved for the others.
+	 * A guest that can grow: 8 of 128 CPUs are present, and each has a stripe of its own. Eight more
+	 * stripes are reserved for the absent CPUs.
 	 */
 	for (u32 cpu = 0; cpu < 128; cpu++)
 		topology[cpu].absent = cpu >= 8;

@@ -21,7 +21,7 @@ struct perf_cpu {
 	 */
 	struct perf_mmap map;
 	struct perf_mmap leader_map; /* empty if the event has no leader */
-	u64 period;                  /* in force: events for each sample */
+	u64 period;                  /* current period: events per sample */
 	u64 counted_before;          /* events counted with earlier periods */
 	u64 due_before;              /* samples expected from `counted_before`: the whole periods in it */
 	struct perf_reading last;    /* latest known counts and times; they never decrease */

@@ -18,7 +18,7 @@
 struct probe_request {
 	const char *sysfs_root; /* "/sys", or the root of a copy */
 	struct pmu_wish events; /* `roles` are those that the configuration asks for */
-	u32 slots;              /* in the table of cgroups; 0: chosen by the number of cgroups */
+	u32 slots;              /* slots in the table of cgroups; 0: chosen by the number of cgroups */
 	u32 hot_max;            /* maximum number of cgroups with hot tables at a time */
 	struct perf_selection selection;
 	struct perf_running running; /* counters of a running pebsd, not of another program */
