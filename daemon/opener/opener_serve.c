@@ -21,8 +21,8 @@
 #include "origin/opener/opener_wire.h"
 
 /*
- * pebsd has one connection, and a second one during a calibration. The others allow somebody to try
- * pebsd-opener by hand.
+ * pebsd has one connection, and a second one during a calibration. More connections allow an administrator to
+ * try pebsd-opener by hand.
  */
 #define PEERS_MAX 8
 

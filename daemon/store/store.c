@@ -27,7 +27,7 @@ struct store {
 	bool keeps;
 	size_t n;
 	struct passed *passed; /* sorted by name */
-	size_t names_bytes;    /* of the names of stored descriptors, with a separator each */
+	size_t names_bytes;    /* bytes of the names of stored descriptors, with a separator each */
 };
 
 struct store *store_free(struct store *store)

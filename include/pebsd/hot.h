@@ -56,7 +56,7 @@ struct hot_error {
  */
 struct hot_set {
 	u64 tags[2]; /* for the writer: a byte per way, even ways in the first word, odd ones in the second */
-	u64 weight;  /* of all samples, including those of replaced items */
+	u64 weight;  /* weight of all samples, including those of replaced items */
 	u64 samples;
 	u64 passed_weight; /* no replaced item had more weight than this */
 	u64 passed_samples;

@@ -18,7 +18,7 @@ enum offcore_kind {
 	OFFCORE_LOCAL_DRAM,  /* demand reads that the memory of this node served */
 	OFFCORE_REMOTE_DRAM, /* demand reads that another node's memory or caches served */
 	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), in MSR_OFFCORE_RSP_0 */
-	OFFCORE_REQUESTS,    /* the requests of OFFCORE_OUTSTANDING, counted by the other counter */
+	OFFCORE_REQUESTS,    /* number of requests that OFFCORE_OUTSTANDING measures, on another counter */
 	OFFCORE_KINDS,
 };
 

@@ -28,7 +28,7 @@
 /* The record of one slot, stripe and event without latency. */
 struct plain_record {
 	u64 weight[SOURCE_SLOTS];  /* sum of periods, by source */
-	u32 samples[SOURCE_SLOTS]; /* by source */
+	u32 samples[SOURCE_SLOTS]; /* number of samples, by source */
 	u32 snoop[SNOOP_SLOTS];
 	u32 tlb[TLB_SLOTS];
 	RECORD_FLAGS;
@@ -77,7 +77,7 @@ static inline u32 marks_row(u32 slots)
 
 /* State of one CPU, one cache line each. The inject program has an entry of its own after those of the CPUs. */
 struct cpu_state {
-	u64 cgroup_id; /* of the last sample */
+	u64 cgroup_id; /* cgroup of the last sample */
 	u32 slot;      /* slot of that cgroup; valid while `epoch` is that of the index */
 	u32 epoch;
 	u32 stripe;       /* set by the daemon before any sample, like all from `first_record` on */

@@ -9,7 +9,7 @@
 
 #define PARTS 30
 
-/* 30 parts of 100 samples each. `counted` says for each part how many of them are counted. */
+/* 30 parts of 100 samples each. `counted` has the number of counted samples of each part. */
 static struct burst_series series_of(const double counted[PARTS])
 {
 	struct burst_series series = {.n = PARTS, .of_samples = true};

@@ -323,7 +323,7 @@ Test(rule, what_decides_is_the_same_and_what_does_not)
 	cr_expect_not(rule_same_decision(&rule, &same));
 	cr_expect_neq(rule_fingerprint(&rule), rule_fingerprint(&same));
 
-	/* If there is a baseline, its time matters. */
+	/* A ratio has a baseline, so the half-life of the baseline matters. */
 	others[4].baseline_ns = 1;
 	same = rule;
 	same.metric.ratio = true;

@@ -12,8 +12,8 @@
 /* A machine with the CPU numbers of Linux: first one thread of each core, then the second threads. */
 struct machine {
 	u32 sockets;
-	u32 cores;   /* in a socket */
-	u32 threads; /* in a core */
+	u32 cores;   /* cores of a socket */
+	u32 threads; /* threads of a core */
 	u32 llc;     /* cores that share a last-level cache */
 };
 

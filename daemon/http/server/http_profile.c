@@ -30,7 +30,7 @@ struct http_waiting {
 	bool resumed;
 	bool left;  /* HTTP_LEAVE_PROFILE was sent: the client no longer waits */
 	int fd;     /* the profile; -1: not received */
-	u64 size;   /* of the profile, in bytes */
+	u64 size;   /* size of the profile, in bytes */
 	u32 error;  /* why there is no profile, an errno; 0: no answer yet; EALREADY: it is being sent */
 	char *text; /* the reason as a text */
 };

@@ -2,8 +2,7 @@
 /*
  * The HTTP endpoint has a fixed number of places. Another client is always accepted. If no place is left, one
  * client is disconnected: the one that keeps the endpoint waiting for longest, among those of the owner with
- * the most places. So the slow clients of one user or one address cost that owner's own places. Pure
- * functions.
+ * the most places. So slow clients cost only places of their own user or address. Pure functions.
  */
 #ifndef PEBSD_HTTP_PLACES_H
 #define PEBSD_HTTP_PLACES_H
@@ -28,7 +27,7 @@
 struct http_owner {
 	enum {
 		HTTP_OWNER_UNKNOWN,
-		HTTP_OWNER_USER, /* of this machine: a user ID */
+		HTTP_OWNER_USER, /* a user ID of this machine */
 		HTTP_OWNER_IPV4, /* an address */
 		HTTP_OWNER_IPV6, /* the first 64 bits of an address: the client can choose the rest */
 	} kind;

@@ -15,8 +15,8 @@ struct perf_data_input {
 	int fd;
 	bool seekable;
 	bool no_wait; /* set by the caller; see perf_data_input_peek() */
-	u64 size;     /* of the whole recording if it is seekable; otherwise 2^64 - 1 */
-	u64 position; /* of the next byte to consume */
+	u64 size;     /* size of the whole recording if it is seekable; otherwise 2^64 - 1 */
+	u64 position; /* position of the next byte to consume */
 	u8 *buffer;
 	size_t capacity;
 	size_t start; /* first byte in `buffer` that is not consumed */
