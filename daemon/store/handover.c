@@ -35,7 +35,7 @@ struct memory {
 
 struct handover {
 	struct store *store;
-	struct memory before; /* of the previous process; this process uses it, too, until handover_anew() */
+	struct memory before; /* memory of the previous process, in use here until handover_anew() */
 	struct memory own;
 	bool anew, gave_up;
 	u32 last_number;
