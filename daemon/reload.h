@@ -9,9 +9,9 @@
 /* Applies changes of the configuration that need more than a new value. */
 struct reload_applier {
 	/*
-	 * Applies the changes. If one cannot be applied, it sets the value in `loaded` back to that of
-	 * `running` and returns the reason as one line, which the caller frees. NULL: all changes were
-	 * applied.
+	 * Applies the changes. If a change cannot be applied, sets the value in `loaded` back to that of
+	 * `running` and returns the reason as one line, which the caller frees. Returns NULL if all changes
+	 * were applied.
 	 */
 	char *(*apply)(void *userdata, const struct config *running, struct config *loaded);
 	void *userdata;
@@ -19,9 +19,9 @@ struct reload_applier {
 
 /*
  * Reads the files again, applies the command line on top, and copies values that need no restart to
- * `running`. Returns 0, and `*ret_lines` lists the values that were applied and those that need a restart.
- * Returns -EINVAL, and `*ret_lines` lists the mistakes, or another -errno. After an error `running` is
- * unchanged. The lines are also logged. The caller frees `*ret_lines`, which may be NULL, with
+ * `running`. Returns 0, and `*ret_lines` lists the values that were applied, the values that need a restart,
+ * and warnings. Returns -EINVAL, and `*ret_lines` lists the mistakes, or another -errno. After an error
+ * `running` is unchanged. The lines are also logged. The caller frees `*ret_lines`, which may be NULL, with
  * reload_free_lines().
  */
 int reload_config(const struct options *options, const struct reload_applier *applier, struct config *running,

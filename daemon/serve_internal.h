@@ -42,11 +42,11 @@ struct server {
 	struct watch watch;
 	struct slot_reclaim reclaim;
 	struct process_figures process; /* kept between scrapes, as process_read() needs */
-	bool stopping;                  /* a signal asked for it */
-	u64 reloads;                    /* of the configuration, successful or not */
+	bool stopping;                  /* a signal requested the end */
+	u64 reloads;                    /* number of reloads of the configuration, successful or not */
 	int collection_error;           /* result of the last tick */
 	char overdue[HEALTH_TEXT_MAX];  /* the last reason that was given for bad health */
-	char *status;                   /* last sent to the service manager; NULL: nothing yet */
+	char *status;                   /* the status last sent to the service manager; NULL: none yet */
 };
 
 #endif

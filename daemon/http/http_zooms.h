@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms that are requested over HTTP: the source of profiles of the endpoint. */
+/* Zooms that are requested over HTTP. The HTTP endpoint makes its profiles from them. */
 #ifndef PEBSD_HTTP_ZOOMS_H
 #define PEBSD_HTTP_ZOOMS_H
 
@@ -12,7 +12,7 @@ struct http_zooms {
 	const bool *enabled; /* `profiles` of [export], which can change; the caller owns it */
 	struct {
 		u64 id;         /* 0: unused entry */
-		double seconds; /* of the zoom, when it was last begun or joined here */
+		double seconds; /* duration of the zoom when a client last began or joined it */
 	} begun[HTTP_PROFILES_MAX];
 };
 

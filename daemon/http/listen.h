@@ -7,7 +7,7 @@
 #include "base/local_socket.h"
 
 /*
- * Opens a non-blocking listening socket at that address. Returns 0, and the caller closes *ret_fd; or -errno,
+ * Opens a non-blocking listening socket at `address`. Returns 0, and the caller closes *ret_fd; or -errno,
  * and *ret_message (the caller frees it; NULL: no memory) says what failed and what to do.
  */
 int listen_open(const struct listen_address *address, int *ret_fd, char **ret_message);

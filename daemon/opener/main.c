@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * pebsd-opener opens perf events for pebsd if the kernel demands rights that pebsd does not have. It is a
- * separate program so that the code that runs with CAP_SYS_ADMIN is only this, the plan of the PMUs and the C
- * library. It needs none of the other libraries of pebsd. pebsd-opener.socket starts it: pebsd-opener(8).
+ * separate program so that the code that runs with CAP_SYS_ADMIN is only this program, the plan of the PMUs,
+ * libsystemd and the C library. It needs none of the other libraries of pebsd. pebsd-opener.socket starts it:
+ * pebsd-opener(8).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #include "opener/opener_serve.h"
 
 #define IDLE_S     60
-#define IDLE_MAX_S 86400 /* a day; idle_ms is an int, which 24 days would fill */
+#define IDLE_MAX_S 86400 /* a day; idle_ms is an int, which holds less than 25 days */
 
 static int usage(FILE *stream)
 {

@@ -99,7 +99,7 @@ static u64 period_of(const struct pmu_opening *opening, u64 asked)
 	return asked < least || asked % step != 0 || asked > INT64_MAX ? least : asked;
 }
 
-/* Copies to the opening what the caller may choose, from the requested attributes. */
+/* Copies the values that the caller may choose from the requested attributes to the opening. */
 static void choose(const struct perf_event_attr *asked, struct pmu_opening *opening)
 {
 	struct event_settings *settings = &opening->event.settings;
@@ -157,8 +157,7 @@ static bool is_of_opening(const struct opener_request *request, const struct pmu
 			continue;
 		choose(asked, &opening);
 		/*
-		 * The request for a leader has no leader with it. The request for the event of its group has
-		 * one.
+		 * A leader is requested without a group. The event of its group is requested with the leader.
 		 */
 		if (!request->has_group && is_leader(asked, &opening, request->target, closest))
 			return true;

@@ -2,9 +2,9 @@
 /*
  * Decides which events pebsd-opener opens: only those that pebsd itself opens on this machine. For each event
  * in the tree of PMUs, it builds the attributes again, with the same functions as pebsd. Their input is the
- * plan and what the caller may choose: the period, the threshold, whether the event is pinned, and the weaker
- * ways that a kernel may demand (perf_attr_relax(), zoom_attr_weaken()). The requested event is opened only
- * if its attributes are identical in every byte.
+ * plan and the caller's choices: the period, the threshold, whether the event is pinned, and the weaker
+ * attributes that a kernel may demand (perf_attr_relax(), zoom_attr_weaken()). The requested event is opened
+ * only if its attributes are identical in every byte.
  *
  * This excludes tracepoints, probes, breakpoints and inherited events. A sample contains no registers, and no
  * stack except a zoom's chain of addresses. Pure functions.

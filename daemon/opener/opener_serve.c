@@ -21,12 +21,12 @@
 #include "origin/opener/opener_wire.h"
 
 /*
- * pebsd has one connection, and a second one during a calibration. The others allow somebody to try
- * pebsd-opener by hand.
+ * pebsd has one connection, and a second one during a calibration. More connections allow an administrator to
+ * try pebsd-opener by hand.
  */
 #define PEERS_MAX 8
 
-/* If a request is refused, the PMUs are read again, but for the same threshold not more often than this. */
+/* If a request is refused, the PMUs are read again, but for the same threshold at most once in this time. */
 #define PLAN_NS         NSEC_PER_SEC
 #define ACCEPT_AGAIN_US 100000
 
@@ -40,7 +40,7 @@ struct server {
 	uid_t owner;
 	struct opener_plans plans;
 	u64 planned_ns;
-	pid_t warned; /* the process that a message was last logged about */
+	pid_t warned; /* the process that the last warning was about */
 	size_t n;
 	struct peer peers[PEERS_MAX];
 };
@@ -108,7 +108,7 @@ static int open_event(const struct opener_request *request, const int *fds)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Logs one warning for each process, not one for each request. */
+/* Logs a warning, unless the last one was about the same process. */
 static void log_refusal(struct server *server, const struct peer *peer, const char *reason)
 {
 	if (server->warned == peer->pid)
@@ -172,7 +172,7 @@ static bool serve_peer(struct server *server, const struct peer *peer)
 	}
 	for (size_t i = 0; i < n_fds; i++)
 		(void)close(fds[i]);
-	/* A peer that does not read its answers is gone, or not interested. */
+	/* Drop a peer that sent a malformed request or does not read its answers. */
 	return r == 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The description of an event that is being sampled, or that a recording was made of. */
+/* The description of an event that is being sampled, or that a recording contains. */
 #ifndef PEBSD_EVENT_H
 #define PEBSD_EVENT_H
 

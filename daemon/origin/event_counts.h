@@ -26,9 +26,12 @@
 
 #define EVENT_COUNTS(X)       \
 	EVENT_COUNTS_SAVED(X) \
-	X(missed) /* samples expected while it was stalled, counted only by this process */
+	X(missed) /* samples expected while the event was stalled, counted only by this process */
 
-/* As members of a struct. `throttle_known` false: throttled_ns and throttles cover only a part of the time. */
+/*
+ * The counts as members of a struct. `throttle_known` false: throttled_ns and throttles cover only a part of
+ * the time.
+ */
 #define EVENT_COUNT_MEMBER_(name) u64 name;
 #define EVENT_COUNT_MEMBERS                         \
 	EVENT_COUNTS_OF_TIME_(EVENT_COUNT_MEMBER_)  \
@@ -37,8 +40,8 @@
 	u64 missed;
 
 /*
- * These copy, add or subtract the counts of any two structs with EVENT_COUNT_MEMBERS, whose addresses they
- * take. Only event_counts_copy() touches `throttle_known`.
+ * These macros copy, add or subtract the counts of two structs with EVENT_COUNT_MEMBERS, given by their
+ * addresses. Only event_counts_copy() touches `throttle_known`.
  */
 #define EVENT_COUNT_COPY_(name)     to_->name = from_->name;
 #define EVENT_COUNT_ADD_(name)      to_->name += from_->name;
@@ -57,10 +60,10 @@
 		(to)->throttle_known = (from)->throttle_known;   \
 	} while (0)
 
-/* On one CPU. */
+/* The counts of an event on one CPU. */
 struct cpu_counts {
 	int cpu;
-	bool open;     /* open now; else it is paused or its CPU offline, and these are its last counts */
+	bool open; /* false: the event is paused or its CPU is offline, and the counts are the last ones */
 	bool in_error; /* open but not counting: another pinned event holds the counter */
 	u64 count;     /* events; excludes the unfinished period while the event runs */
 	EVENT_COUNT_MEMBERS
@@ -71,8 +74,8 @@ _Static_assert(sizeof(struct cpu_counts) == 88 && offsetof(struct cpu_counts, th
 	       "the layout that the next process reads");
 
 /*
- * Adds the counts of `addend` to `sum`. Sets `throttle_known` only if both have it. Other members stay
- * unchanged.
+ * Adds the counts of `addend` to `sum`. `throttle_known` stays true only if it is true in both. Other members
+ * stay unchanged.
  */
 static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_counts *addend)
 {

@@ -35,7 +35,7 @@ struct memory {
 
 struct handover {
 	struct store *store;
-	struct memory before; /* from the previous process; this one uses it, too, until handover_anew() */
+	struct memory before; /* memory of the previous process, in use here until handover_anew() */
 	struct memory own;
 	bool anew, gave_up;
 	u32 last_number;
@@ -264,14 +264,15 @@ int handover_part(struct handover *handover, enum handover_part part, size_t byt
 		u64 offset = memory->size;
 
 		/*
-		 * Allocate the pages now: a lack of memory is an error here, but a signal at the first write.
+		 * Allocate the pages now: a lack of memory is an error here, but would be a SIGBUS at the
+		 * first write.
 		 */
 		r = posix_fallocate(memory->fd, (off_t)offset, (off_t)whole_pages(bytes));
 		if (r > 0)
 			return -r;
 		memory->size = offset + whole_pages(bytes);
 		memory->header->parts[part].offset = offset;
-		/* The part exists from the moment that its size is set. */
+		/* Set the size last: with it, the part exists. */
 		__atomic_store_n(&memory->header->parts[part].bytes, bytes, __ATOMIC_SEQ_CST);
 	}
 	if (memory->header->parts[part].bytes != bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The handover: the data that a process passes to the next one about the descriptors that it stores. It is
- * plain memory in parts, behind a memfd (memfd_create(2)) that is stored, too. Numbers in the names connect
+ * plain memory in parts, in a memfd (memfd_create(2)) that is stored, too. Numbers in the names connect
  * descriptors with their memory. A number is not reused as long as a descriptor with it is stored.
  *
  * A memory is valid only once it is committed. Until then, the memory of the previous process stays valid. A
@@ -57,8 +57,8 @@ bool handover_has_before(const struct handover *handover);
 const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes);
 
 /*
- * Returns whether handover_part() can return the previous memory's part: it has that size there, or there is
- * no such part.
+ * Returns whether handover_part() can return the previous memory's part: the part has `bytes` bytes there, or
+ * does not exist.
  */
 bool handover_fits(const struct handover *handover, enum handover_part part, size_t bytes);
 
@@ -90,7 +90,7 @@ void handover_name(enum stored_kind kind, const char *label, u32 n_numbers, cons
 		   char ret[STORED_NAME_MAX]);
 
 /*
- * `copies` holds two copies of `bytes` bytes, one behind the other, and `*current` selects the valid one.
+ * `copies` holds two copies of `bytes` bytes, one after the other, and `*current` selects the valid one.
  * Writes the other copy, then makes it the valid one.
  */
 void handover_flip(u32 *current, void *copies, const void *with, size_t bytes);

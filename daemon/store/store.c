@@ -14,7 +14,7 @@
 /*
  * The next process gets all names in $LISTEN_FDNAMES, which is one string of the environment. exec refuses
  * strings longer than 32 pages (MAX_ARG_STRLEN, uapi linux/binfmts.h), so with more names the unit would not
- * start again. The 32nd page is for the name of the variable and for sockets.
+ * start again. The 32nd page is for the name of the variable and the names of sockets.
  */
 #define NAMES_BYTES_MAX (31UL * 4096)
 
@@ -27,7 +27,7 @@ struct store {
 	bool keeps;
 	size_t n;
 	struct passed *passed; /* sorted by name */
-	size_t names_bytes;    /* of the names of stored descriptors, with a separator each */
+	size_t names_bytes;    /* bytes of the names of stored descriptors, with a separator each */
 };
 
 struct store *store_free(struct store *store)

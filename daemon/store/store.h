@@ -21,7 +21,7 @@ struct store;
 /*
  * Takes over everything that the manager passed (sd_listen_fds_with_names(3)), and removes it from the
  * environment. Call it before there are threads. Returns 0 or -errno. store_free() closes the descriptors
- * that nobody took. The manager keeps what it stores.
+ * that nobody took. The manager keeps its own copies of stored descriptors.
  */
 int store_open(struct store **ret);
 struct store *store_free(struct store *store);
@@ -66,7 +66,7 @@ struct store_item {
  * Stores descriptors. Each has a unique name that is valid by stored_name.h. Returns when the messages are
  * sent; store_settle() waits for the manager. More than STORE_BATCH descriptors are sent in batches, each
  * settled before the next. Returns 0 or -errno. -E2BIG: the names would not fit into the environment of the
- * next process; the descriptors before that stay stored.
+ * next process; the descriptors that were stored before the error stay stored.
  */
 #define STORE_BATCH 200
 int store_put(struct store *store, const char *name, int fd);
@@ -75,7 +75,10 @@ int store_put_all(struct store *store, const struct store_item *items, size_t n)
 /* Makes the manager close the descriptors that it stores under `name`. Returns 0 or -errno. */
 int store_remove(struct store *store, const char *name);
 
-/* Waits until the manager has processed all that was stored and removed. Returns 0, -ETIMEDOUT or -errno. */
+/*
+ * Waits until the manager has processed all earlier messages of this process. Returns 0, -ETIMEDOUT or
+ * -errno.
+ */
 int store_settle(const struct store *store);
 
 #endif

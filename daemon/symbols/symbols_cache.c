@@ -114,8 +114,7 @@ static struct symbols_of_process *find_process(struct symbols_cache *cache, u32 
 {
 	struct symbols_of_process *process;
 
-	LIST_FOREACH(process, process_bucket_of(cache, pid), in_bucket)
-	{
+	LIST_FOREACH (process, process_bucket_of(cache, pid), in_bucket) {
 		if (process->pid == pid)
 			return process;
 	}
@@ -187,8 +186,7 @@ struct symbols_entry *symbols_cache_get(struct symbols_cache *cache, const struc
 {
 	struct symbols_entry *entry;
 
-	LIST_FOREACH(entry, bucket_of(cache, key), in_bucket)
-	{
+	LIST_FOREACH (entry, bucket_of(cache, key), in_bucket) {
 		if (entry->query.address != key->address || entry->query.pid != key->pid ||
 		    entry->query.kind != key->kind)
 			continue;

@@ -3,9 +3,9 @@
  * data_source.h as lookup tables, for the sample path: an unpredictable branch costs more there than a
  * lookup. The daemon fills the tables from data_source.h before it loads the programs. Pure functions.
  *
- * One multiplication gathers the bits that decide into an index. Each set bit of the factor adds a shifted
- * copy of the value, and the uppermost twelve bits of the product differ for each combination. A test checks
- * all of them.
+ * One multiplication gathers the deciding bits into an index. Each set bit of the factor adds a shifted copy
+ * of the value, and the uppermost twelve bits of the product differ for each combination. A test checks all
+ * of them.
  */
 #ifndef PEBSD_DECODE_TABLES_H
 #define PEBSD_DECODE_TABLES_H

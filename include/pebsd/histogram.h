@@ -57,8 +57,8 @@ static inline u32 histogram_bit_length(u32 value)
 }
 
 /*
- * Index in a fine histogram. 0 cycles is counted in the first bucket; a caller whose latency is unknown must
- * not call this.
+ * Index in a fine histogram. 0 cycles are counted in the first bucket, so a caller whose latency is unknown
+ * must not call this.
  */
 static inline u32 histogram_fine_index(u32 cycles)
 {

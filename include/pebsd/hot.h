@@ -35,11 +35,11 @@ enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
 /* Maximum number of cgroups chosen at the same time. */
 #define HOT_MAX 64
 
-/* The members that a hit writes, except the weight. */
+/* The counter of one way, except its weight, which is in hot_set.ranks. */
 struct hot_counter {
 	u64 item;    /* 0: unused, or being written; written last */
 	u64 samples; /* includes the samples that the item inherited */
-	u64 hitm;    /* samples that met a modified copy since this item has the counter */
+	u64 hitm;    /* HITM samples since this item took over the counter; nothing is inherited */
 	u32 pid;     /* process (tgid) of the last sample; 0: not known */
 	u32 turn;    /* incremented with each item that gets the counter */
 };
@@ -56,7 +56,7 @@ struct hot_error {
  */
 struct hot_set {
 	u64 tags[2]; /* for the writer: a byte per way, even ways in the first word, odd ones in the second */
-	u64 weight;  /* of all samples, including those of replaced items */
+	u64 weight;  /* weight of all samples, including those of replaced items */
 	u64 samples;
 	u64 passed_weight; /* no replaced item had more weight than this */
 	u64 passed_samples;
@@ -79,7 +79,7 @@ _Static_assert(sizeof(struct hot_set) == 960, "whole cache lines");
 _Static_assert(sizeof(struct hot_counter) == 32, "within a cache line");
 _Static_assert(sizeof(struct hot_table) == 15360, "crosses the kernel boundary");
 
-/* Weights are far below 2^59. */
+/* A weight must be below 2^60, or the shift by HOT_WAYS_LOG2 loses bits. Real weights are far below that. */
 #define HOT_RANK(weight, way) ((weight) << HOT_WAYS_LOG2 | (way))
 #define HOT_RANK_WEIGHT(rank) ((rank) >> HOT_WAYS_LOG2)
 
@@ -101,7 +101,7 @@ static inline u64 hot_item_address(enum hot_kind kind, u64 item)
 	return kind == HOT_LINES ? item & ~(u64)(HOT_LINE_BYTES - 1) : item;
 }
 
-/* `seed` is drawn at load, so that nobody can aim at a set. */
+/* `seed` is drawn at load, so that nobody can choose items that all fall into one set. */
 static inline u64 hot_hash(u64 item, u64 seed)
 {
 	u64 hash = (item ^ seed) * 0x9e3779b97f4a7c15ULL;

@@ -18,7 +18,7 @@ enum offcore_kind {
 	OFFCORE_LOCAL_DRAM,  /* demand reads that the memory of this node served */
 	OFFCORE_REMOTE_DRAM, /* demand reads that another node's memory or caches served */
 	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), in MSR_OFFCORE_RSP_0 */
-	OFFCORE_REQUESTS,    /* the requests of OFFCORE_OUTSTANDING, counted by the other counter */
+	OFFCORE_REQUESTS,    /* number of requests that OFFCORE_OUTSTANDING measures, on another counter */
 	OFFCORE_KINDS,
 };
 
@@ -61,11 +61,11 @@ struct offcore_cpu {
 	u32 known_generation;
 	u32 based; /* a bit for each counter whose last reading is in `last` */
 	struct offcore_count last[OFFCORE_COUNTERS];
-	u64 errors[OFFCORE_COUNTERS]; /* readings that failed */
-	u64 switches;                 /* of tasks, settled or not */
+	u64 errors[OFFCORE_COUNTERS]; /* readings that failed, or returned a lower value than the last one */
+	u64 switches;                 /* switches of tasks, settled or not */
 	u64 settles;  /* readings of all counters: at switches between cgroups, and at collections */
 	u64 timed;    /* settled switches that were timed */
-	u64 timed_ns; /* their duration together */
+	u64 timed_ns; /* total duration of the timed switches */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct offcore_cpu) == 320, "crosses the kernel boundary");

@@ -4,8 +4,8 @@
  *
  * Counters only grow, and nothing resets them while a cgroup has the slot: a reader takes differences.
  * Counters of 32 bits may wrap: take their differences modulo 2^32, and those of sums modulo 2^64. The daemon
- * clears the records of a slot while the slot rests, when no program can find it any more, so that each
- * cgroup begins at zero.
+ * clears the records of a slot while the slot rests, when no program can find it, so that each cgroup begins
+ * at zero.
  */
 #ifndef PEBSD_RECORDS_H
 #define PEBSD_RECORDS_H
@@ -25,10 +25,10 @@
 		u32 flags[FLAG_COUNT];             \
 	}
 
-/* One slot, stripe and event without latency. */
+/* The record of one slot, stripe and event without latency. */
 struct plain_record {
 	u64 weight[SOURCE_SLOTS];  /* sum of periods, by source */
-	u32 samples[SOURCE_SLOTS]; /* by source */
+	u32 samples[SOURCE_SLOTS]; /* number of samples, by source */
 	u32 snoop[SNOOP_SLOTS];
 	u32 tlb[TLB_SLOTS];
 	RECORD_FLAGS;
@@ -42,10 +42,10 @@ struct source_sums {
 };
 
 /*
- * One slot, stripe and event with latency. Data that one sample writes lies together: the sums of its source,
- * the octave of its source, its fine bucket, and its snoop and TLB results are one cache line each. Each
- * sample is counted either in `source_latency` or in `without_latency`, so their sum is the number of samples
- * of the source.
+ * The record of one slot, stripe and event with latency. Data that one sample writes lies together: the
+ * octave of its source, its fine bucket, and its snoop and TLB results are in one cache line each, and the
+ * sums of its source in at most two. Each sample is counted either in `source_latency` or in
+ * `without_latency`, so their sum is the number of samples of the source.
  */
 struct latency_record {
 	struct source_sums sums[SOURCE_SLOTS];
@@ -77,15 +77,15 @@ static inline u32 marks_row(u32 slots)
 
 /* State of one CPU, one cache line each. The inject program has an entry of its own after those of the CPUs. */
 struct cpu_state {
-	u64 cgroup_id; /* of the last sample */
+	u64 cgroup_id; /* cgroup of the last sample */
 	u32 slot;      /* slot of that cgroup; valid while `epoch` is that of the index */
 	u32 epoch;
 	u32 stripe;       /* set by the daemon before any sample, like all from `first_record` on */
 	u32 runs;         /* runs of the perf_event programs; one of 1 << timed_log2 is timed */
 	u64 timed;        /* runs that were timed */
-	u64 timed_ns;     /* their duration together, without the cost of reading the clock */
-	u32 first_record; /* first record of its stripe, among those of an event */
-	u32 first_marks;  /* first line of its stripe, among the marks of an event */
+	u64 timed_ns;     /* total duration of the timed runs, without the cost of reading the clock */
+	u32 first_record; /* first record of the CPU's stripe, among those of an event */
+	u32 first_marks;  /* first line of the CPU's stripe, among the marks of an event */
 	u32 timed_mask;   /* a run is timed if its number has none of these bits */
 	u32 reserved;
 } __attribute__((aligned(64)));
@@ -197,7 +197,7 @@ _Static_assert(sizeof(struct slot_request) == 288, "crosses the kernel boundary"
 
 struct inject_request {
 	u32 count; /* at most INJECT_MAX */
-	u32 done;  /* out */
+	u32 done;  /* out: number of samples that were processed */
 };
 
 #endif

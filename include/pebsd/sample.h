@@ -57,12 +57,13 @@ struct event_settings {
 	u8 weight_struct; /* opened with PERF_SAMPLE_WEIGHT_STRUCT, not PERF_SAMPLE_WEIGHT */
 	u8 has_code_address;
 	/*
-	 * Mask of PERF_MEM_OP_*: a sample whose data source has none of these bits is counted as `filtered`. 0
-	 * accepts all. For IBS, which samples operations of every kind (arch/x86/events/amd/ibs.c, Linux 6.1).
+	 * Mask of PERF_MEM_OP_*: a sample whose data source has none of these bits is counted as `filtered`.
+	 * 0 accepts all. Used for IBS, which samples operations of every kind (arch/x86/events/amd/ibs.c,
+	 * Linux 6.1).
 	 */
 	u8 operations;
 	u8 reserved;
-	u32 first_record; /* index of its first record in a block of its kind (records.h) */
+	u32 first_record; /* index of the event's first record in a block of its kind (records.h) */
 };
 
 _Static_assert(sizeof(struct event_settings) == 12, "crosses the kernel boundary");

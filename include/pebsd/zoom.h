@@ -7,7 +7,7 @@
 
 /* One per CPU, in a cache line of its own. */
 struct zoom_tally {
-	u64 seen;    /* samples of the event; not those of other operations */
+	u64 seen;    /* samples of the event, without samples of other operations */
 	u64 limited; /* samples over the limit, which were dropped; `seen` includes them */
 	u64 unused[6];
 };

@@ -189,7 +189,10 @@ Test(account_books, cgroups_beyond_the_last_are_unattributed)
 	cr_expect_eq(account_books_unattributed(books), 1);
 }
 
-/* The sum of latency x period in one record has room for 1,024 samples like these. */
+/*
+ * The sum of latency x period in one record has room for 1,024 samples like these. With more, the sum stays
+ * at its maximum.
+ */
 Test(account_books, the_worst_samples_do_not_wrap_a_sum)
 {
 	struct sample worst = load(7, 0xffffffff, REMOTE, ~0ULL);

@@ -383,8 +383,8 @@ Test(act, killed_before_the_intent)
 }
 
 /*
- * The daemon is killed while it waits for the manager's answer. It cannot know whether the unit ran, so after
- * the restart it logs that and does not start the unit again.
+ * The daemon is killed while it waits for the manager's answer. The restarted daemon cannot know whether the
+ * unit ran, so it logs that and does not start the unit again.
  */
 Test(act, killed_while_it_is_started)
 {

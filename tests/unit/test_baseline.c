@@ -133,7 +133,10 @@ Test(baseline, settles_where_its_windows_are)
 	expect_near((double)ret.latency[80] / (double)ret.latency_samples, 0.003, 1e-3);
 	expect_near((double)ret.weight / seconds, 100000, 1e-6);
 
-	/* Then the windows change. After three half-lives, they make up seven eighths of the baseline. */
+	/*
+	 * Then the windows change. After three half-lives, the new windows make up seven eighths of the
+	 * baseline.
+	 */
 	window = tally_of_window(1000, 100);
 	for (unsigned i = 0; i < 3 * 3600; i++) {
 		now_ns += NSEC_PER_SEC;

@@ -9,7 +9,7 @@
 
 #define PARTS 30
 
-/* 30 parts of 100 samples each. `counted` says for each part how many of them are counted. */
+/* 30 parts of 100 samples each. `counted` has the number of counted samples of each part. */
 static struct burst_series series_of(const double counted[PARTS])
 {
 	struct burst_series series = {.n = PARTS, .of_samples = true};
@@ -51,7 +51,7 @@ Test(bursts, independent_samples_are_worth_their_number)
 	cr_expect_eq(bursts_effect(&series, 0.9999), 1);
 }
 
-/* Each burst fills one part: 60 of its 100 samples are counted, and 5 in every other part. */
+/* Each burst fills one part: 60 of its 100 samples are counted, and 5 of 100 in each part without a burst. */
 Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
 {
 	double counted[PARTS];
@@ -75,8 +75,8 @@ Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
 }
 
 /*
- * The same bursts, but each over two parts: batches of two parts then vary more than twice as much as one
- * part.
+ * As many counted samples, but in bursts of two parts instead of one: batches of two parts then vary more,
+ * and the effect is more than 1.5 times as large.
  */
 Test(bursts, longer_batches_see_longer_bursts)
 {
@@ -235,8 +235,8 @@ Test(bursts, what_a_metric_counts_is_what_varies)
 }
 
 /*
- * The verdict agrees with the bounds for any effect of bursts, which says how much less the samples are
- * worth.
+ * The verdict agrees with the bounds for any effect of bursts. The effect is the factor by which bursts
+ * reduce the worth of the samples.
  */
 Test(bursts, verdicts_equal_bounds)
 {

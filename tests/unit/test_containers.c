@@ -162,7 +162,7 @@ Test(containers_alone, memory_is_bounded)
 	cr_expect_not_null(containers_find(containers, "/7.service"));
 }
 
-/* Uses paths of the greatest length. */
+/* Uses paths of 3,999 bytes, which take much more memory each. */
 Test(containers_alone, memory_is_bounded_in_bytes)
 {
 	char path[4000];
@@ -253,7 +253,7 @@ Test(containers, one_that_hangs_is_killed_and_holds_nobody)
 	settle();
 	tick((CONTAINER_ASKER_SECONDS + 1) * SECOND);
 	cr_expect(ends());
-	/* No process is started during the back-off. Then another one is tried. */
+	/* No process is started during the back-off. After it, another process is started. */
 	tick(SECOND);
 	cr_expect_eq(containers_pid(containers), -1);
 	cr_assert_eq(unlink("/var/log/hang"), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Zooms, hot tables and profiles on the control socket, and the clients that may have them. */
+/* Zooms, hot tables and profiles on the control socket, and the clients that may get them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <grp.h>
@@ -416,8 +416,8 @@ Test(control_detail, hot_places_are_chosen_by_who_asks)
 }
 
 /*
- * Tables of a large machine have more than one reply can hold. Each list has a fair part of them, and the
- * number of the others.
+ * The tables of a large machine have more hot places than one reply can hold. Each list has a fair share of
+ * the reply, and the reply has the number of places that are left out of each list.
  */
 Test(control_detail, hot_places_beyond_the_reply_are_counted)
 {
@@ -667,7 +667,10 @@ Test(control_detail, why_there_is_no_profile)
 		     "have no latency");
 }
 
-/* A client that fetches one file does not replace the file of another client. */
+/*
+ * The PROFILE_PIECES_KEPT files that were fetched last are kept, so fetching one file does not make another
+ * file again.
+ */
 Test(control_detail, files_that_are_fetched_at_the_same_time)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -759,8 +762,8 @@ static const struct symbol *kernel_function(const struct symbol_query *query)
 }
 
 /*
- * A user named by `detail` may look closer, but sees no address of the kernel. perf.data has many such
- * addresses, so only root may fetch it.
+ * A user that `detail` names may use zooms and hot tables, but sees no address of the kernel. perf.data has
+ * many such addresses, so only root may fetch it.
  */
 Test(control_detail, whom_detail_names_sees_no_address_of_the_kernel)
 {

@@ -7,7 +7,7 @@
 #define PRECISE_STORE (0x02cd | COUNTING)
 #define BITS_3_AND_63 (1ULL << 3 | 1ULL << 63)
 
-/* 18.9.4.3: only counter 3, the fourth one, supports it. */
+/* 18.9.4.3: only counter 3, the fourth one, supports precise store. */
 Test(model_precise_store, counter_3_only)
 {
 	for (u32 counter = 0; counter < 4; counter++) {
@@ -22,7 +22,7 @@ Test(model_precise_store, counter_3_only)
 	}
 }
 
-/* 18.9.4.3: one bit enables the counter's PEBS, the other one the facility. */
+/* 18.9.4.3: bit 3 enables the counter's PEBS, and bit 63 enables precise store. */
 Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
 {
 	static const u64 enables[] = {0, 1ULL << 3, 1ULL << 63, 1ULL << 35 | 1ULL << 3, BITS_3_AND_63};

@@ -8,7 +8,7 @@
 
 #define GUARD 0xee
 
-/* A record with a different value in each field, each as wide as 32 bits. */
+/* A record with a different value in each field. Each value needs all 32 bits. */
 static struct record full(void)
 {
 	struct record record = {.present = (u32)MODEL_BIT(RECORD_FIELD_COUNT) - 1};

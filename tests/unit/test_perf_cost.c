@@ -59,7 +59,7 @@ Test(perf_cost, of_200_cpus)
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
 
-/* Hot tables take 60 MiB for two events on 256 CPUs. None of it is needed at the start. */
+/* Hot tables of 8 cgroups take 60 MiB for two events on 256 CPUs. The start needs no memory for them. */
 Test(perf_cost, hot_tables_are_not_among_what_the_start_takes)
 {
 	const struct perf_cost_case machine = {
@@ -185,10 +185,7 @@ Test(perf_cost, slots_by_cgroups)
 	cr_expect_eq(perf_cost_slots(1000000), 65536);
 }
 
-/*
- * The cost of a plan for the eight CPUs of this machine, scaled to 256 CPUs. There is one stripe for each
- * CPU, up to 16.
- */
+/* The cost of a plan for eight CPUs, scaled to 256 CPUs. There is one stripe for each CPU, up to 16. */
 Test(perf_cost, of_256_cpus)
 {
 	const struct pmu_plan plan = hybrid();
@@ -207,6 +204,9 @@ Test(perf_cost, of_256_cpus)
 	cr_expect_eq(cost.ring_bytes, (128ULL * 3 + 128) * 2 * 4096);
 	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 128, &machine);
 	perf_cost(&machine, &facts, &half);
-	/* Beyond 16 CPUs, the maps grow only by one line and one element for each CPU. */
+	/*
+	 * Beyond 16 CPUs, the maps grow only by one cpu_state and one element of the index for each CPU, 64
+	 * bytes each.
+	 */
 	cr_expect_eq(cost.map_bytes - half.map_bytes, 128 * (64 + 64ULL));
 }

@@ -195,7 +195,7 @@ Test(pmu_generations, stores_alone_take_no_turns)
 	}
 }
 
-/* Linux before 4.14 does not report a name. The CPUs that it knows are older than store latency. */
+/* Linux before 4.14 does not report a name. None of the CPUs that it knows reports store latency. */
 Test(pmu_generations, a_core_without_a_name_is_an_old_one)
 {
 	const struct machine_core core = {.loads = LOADS_CORE, .stores = STORES_CD};

@@ -155,7 +155,10 @@ Test(replay_event, which_are_ours)
 	}
 	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
-	/* perf records a weight and a data source for any event if asked to. */
+	/*
+	 * perf records a weight and a data source for any event if asked to, so their presence does not show
+	 * a memory event.
+	 */
 	cr_expect_not(describe(0xc0, "r00c0", NULL, &event));
 	cr_expect_not(describe(0xc0, "r00c0", "AuthenticAMD,25,1,1", &event));
 	cr_expect_not(describe(0x1cd, "r1cd", "AuthenticAMD,25,1,1", &event));

@@ -8,8 +8,9 @@
 #include "replayed.h"
 
 /*
- * The buffers of two CPUs are written one after the other. In the file, the comm follows the sample, but its
- * time is earlier. Records that a round has passed are delivered without waiting for the end.
+ * The buffers of two CPUs are written one after the other. In the file, the second comm follows the sample at
+ * 500, but the time of this comm is earlier. Records that a round has passed are delivered without waiting
+ * for the end.
  */
 Test(replay, records_are_put_in_the_order_of_time)
 {
@@ -106,7 +107,7 @@ Test(replay_queue, equal_times_keep_their_order)
 	replay_queue_clear(&queue);
 }
 
-/* The calls that a target received. The target also takes moments. */
+/* The moments that a target received with its samples. */
 struct timed {
 	struct replay_moment moments[8];
 	size_t n;
@@ -177,7 +178,10 @@ Test(replay, each_sample_has_its_recordings_time)
 	replay_free(replay);
 }
 
-/* Perf stores no date. A recording made with a known clock has the time of its first sample, else the file has one. */
+/*
+ * perf stores no date. If the clock of a recording is known, the date is the time of its first sample, else
+ * that of the file.
+ */
 Test(replay, a_recording_says_where_and_when_it_was_made)
 {
 	struct recorded files[2];

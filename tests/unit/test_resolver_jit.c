@@ -110,7 +110,7 @@ static bool enter_namespaces(const char *root)
 	if (unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
 		return false;
 	pid = fork();
-	/* The child goes on as the process to resolve. Its pid is 1 in its namespace. */
+	/* The child continues as the process to resolve. Its pid is 1 in its namespace. */
 	if (pid == 0)
 		return enter_root(root);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)

@@ -256,7 +256,7 @@ static bool mean_ratios_do(const struct rule *rule, u64 n)
 	       interval_ratio(&least, &most).high <= rule->clear;
 }
 
-/* Latencies of one cycle each are not quite 0. Therefore `needs` is only a lower bound for the number. */
+/* Latencies of one cycle each are not quite 0. Therefore `needs` may be too low by one. */
 Test(rule, samples_for_ratios_of_means)
 {
 	const struct rule rule = rule_of("ratio:mean", false, 1.5, 1.2);
@@ -323,7 +323,7 @@ Test(rule, what_decides_is_the_same_and_what_does_not)
 	cr_expect_not(rule_same_decision(&rule, &same));
 	cr_expect_neq(rule_fingerprint(&rule), rule_fingerprint(&same));
 
-	/* If there is a baseline, its time matters. */
+	/* A ratio has a baseline, so the half-life of the baseline matters. */
 	others[4].baseline_ns = 1;
 	same = rule;
 	same.metric.ratio = true;
@@ -331,7 +331,7 @@ Test(rule, what_decides_is_the_same_and_what_does_not)
 	cr_expect_neq(rule_fingerprint(&others[4]), rule_fingerprint(&same));
 }
 
-/* Files of other versions contain the fingerprint. */
+/* Files of other versions contain the fingerprint, so it must never change. */
 Test(rule, the_fingerprint_stays_as_it_is)
 {
 	const struct rule rule = rule_of("p99", false, 900, 700);

@@ -12,8 +12,8 @@
 /* A machine with the CPU numbers of Linux: first one thread of each core, then the second threads. */
 struct machine {
 	u32 sockets;
-	u32 cores;   /* in a socket */
-	u32 threads; /* in a core */
+	u32 cores;   /* cores of a socket */
+	u32 threads; /* threads of a core */
 	u32 llc;     /* cores that share a last-level cache */
 };
 
@@ -67,8 +67,8 @@ static void expect_spread(const struct stripes *stripes, const struct stripes_cp
 }
 
 /*
- * spans_caches() is true if two caches write to one stripe. splits_cores() is true if the threads of one core
- * write to two stripes.
+ * spans_caches() is true if CPUs of two caches write to one stripe. splits_cores() is true if the threads of
+ * one core write to two stripes.
  */
 static bool spans_caches(const struct stripes *stripes, const struct stripes_cpu *topology)
 {
@@ -292,8 +292,8 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	struct stripes stripes;
 
 	/*
-	 * A guest that can grow: 8 of 128 CPUs are present, and each has a stripe of its own. As many stripes
-	 * are reserved for the others.
+	 * A guest that can grow: 8 of 128 CPUs are present, and each has a stripe of its own. Eight more
+	 * stripes are reserved for the absent CPUs.
 	 */
 	for (u32 cpu = 0; cpu < 128; cpu++)
 		topology[cpu].absent = cpu >= 8;
@@ -315,8 +315,8 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	stripes_done(&stripes);
 
 	/*
-	 * Of 17 possible CPUs one is absent. Each present CPU has a stripe of its own, but this is not
-	 * guaranteed.
+	 * Of 17 possible CPUs one is absent. Each present CPU has a stripe of its own, but `alone` is false,
+	 * because the absent CPU may come.
 	 */
 	memset(topology, 0, sizeof(topology));
 	topology[3].absent = true;
@@ -326,7 +326,7 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	expect_spread(&stripes, topology, 1, 1);
 	stripes_done(&stripes);
 
-	/* Every second thread is off. The other CPUs are spread as if those did not exist. */
+	/* Every second thread is off. The other CPUs are spread as if the second threads did not exist. */
 	draw(&(struct machine){2, 28, 2, 28}, topology);
 	for (u32 cpu = 56; cpu < 112; cpu++)
 		topology[cpu].absent = true;
@@ -418,7 +418,7 @@ Test(stripes, of_a_machine_as_sys_tells)
 	stripes_done(&told);
 	stripes_done(&expected);
 
-	/* All possible CPUs count, even if a number between them is not possible. */
+	/* The highest possible CPU number decides, even if a lower number is not possible. */
 	tree_write(root, "devices/system/cpu/possible", "0-31,33-39\n");
 	cr_assert_eq(stripes_of_machine(root, 0, &told), 0);
 	cr_expect_eq(told.cpus, 40);

@@ -27,7 +27,7 @@ static struct {
 
 static struct {
 	unsigned processes, asked, executed, forked, mapped;
-	bool silent; /* answers do not come */
+	bool silent; /* no answer comes */
 	struct symbol symbol;
 } names;
 

@@ -7,12 +7,12 @@
 
 /*
  * Adds the headers of an answer: its type, that the connection closes, and restrictions for browsers.
- * Browsers must not guess another type, cache the answer or embed it in other sites' pages. `policy` is its
- * Content Security Policy (level 3); NULL: everything is forbidden. Returns 0 or -ENOMEM.
+ * Browsers must not guess another type, cache the answer or embed it in other sites' pages. `policy` is the
+ * answer's Content Security Policy (level 3); NULL: everything is forbidden. Returns 0 or -ENOMEM.
  */
 int http_describe(struct MHD_Response *response, const char *type, const char *policy);
 
-/* Returns an answer with these headers; `text` is copied. NULL: no memory. */
+/* Returns an answer with the headers of http_describe(); `text` is copied. NULL: no memory. */
 struct MHD_Response *http_text(const char *type, const char *policy, const char *text);
 
 /* Sends `response` and drops the caller's reference to it. */

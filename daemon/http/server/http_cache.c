@@ -35,8 +35,8 @@ struct http_cache_body *http_cache_current(struct http_cache *cache, u32 form)
 }
 
 /*
- * Returns the place for a new body: the current one's if no client is receiving it, or an empty one. NULL:
- * none.
+ * Returns the place for a new body: that of the current body if no client is receiving it, else an empty
+ * place. NULL: there is none.
  */
 static struct http_cache_body *next_place(struct http_cache *cache, u32 form)
 {

@@ -6,7 +6,7 @@
  * Memory is bounded, whatever clients do. A body is kept while it is the current one, or while a slow client
  * is still receiving it. No new body of a form is requested while clients are receiving HTTP_CACHE_BODIES_MAX
  * bodies of that form, or if old bodies would then take more than HTTP_CACHE_BYTES_MAX. Clients that come
- * meanwhile get the last one, so slow clients never cause a refusal. Each connection ends after
+ * meanwhile get the current body, so slow clients never cause a refusal. Each connection ends after
  * HTTP_TIMEOUT_SECONDS, which ends this state, too.
  */
 #ifndef PEBSD_HTTP_CACHE_H
@@ -52,7 +52,7 @@ struct http_cache_body *http_cache_current(struct http_cache *cache, u32 form);
 bool http_cache_full(struct http_cache *cache, u32 form);
 
 /*
- * Makes `size` bytes of `fd` the current body of that form. Takes the descriptor also if it fails. Returns 0
+ * Makes `size` bytes of `fd` the current body of that form. Takes ownership of `fd`, even on error. Returns 0
  * or -errno: -ENOSPC if there is no room.
  */
 int http_cache_put(struct http_cache *cache, u32 form, u64 generation, int fd, u64 size);

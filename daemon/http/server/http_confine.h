@@ -11,13 +11,13 @@
 
 /*
  * Confines the calling process for good. It then has no capabilities, cannot open files or sockets, cannot
- * start programs, and has resource limits. It can accept connections, read and write them, and receive what
- * pebsd passes to it.
+ * start programs, and has resource limits. It can accept connections, read and write them, and receive
+ * messages and descriptors from pebsd.
  *
- * Descriptors up to `last_listener` are shared with later processes, so accept() is all that it can do with
- * them: it cannot shut them down or set options. If `any_local` is true, clients can connect by a UNIX
- * socket, and it cannot send descriptors to them. Returns 0, or -errno if a restriction failed: then it must
- * not serve.
+ * Descriptors up to `last_listener` are shared with later processes, so the process can accept connections on
+ * them, but cannot write to them, shut them down or set options. If `any_local` is true, clients can connect
+ * by a UNIX socket, and the process cannot send descriptors to them. Returns 0, or -errno if a restriction
+ * failed: then it must not serve.
  */
 int http_confine(int last_listener, bool any_local);
 

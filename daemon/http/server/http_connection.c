@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "http/server/http_server_internal.h"
 
-/* TCP_CLOSE of <netinet/tcp.h>, which cannot be included: its struct tcp_info is older. */
+/* TCP_CLOSE of <netinet/tcp.h>, which cannot be included: it has an older struct tcp_info. */
 #define STATE_CLOSE 7
 
 u64 http_server_now_ns(void)

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "http/server/http_answer.h"
 #include "http/server/http_profile.h"
-#include "page.h" /* made of page.html: PAGE_TEXT, and the sums of its script and its style */
+#include "page.h" /* made from page.html: PAGE_TEXT, and the SHA-256 sums of its script and style */
 
 /* Marks in the page, in this order, that fill_in() replaces. */
 #define ORIGIN_MARK   "@ORIGIN@"
@@ -17,8 +17,8 @@
 #define PROFILES_TEXT "<li>" HTTP_PROFILE_PATH "?cgroup=/PATH&amp;seconds=30 for pprof</li>"
 
 /*
- * Permits the page's script, its style, and requests to the server that the page came from. Nothing else can
- * run, load or be sent anywhere. Trusted Types keep the script from turning text into markup.
+ * Permits the page's script and style, images in data: URLs, and requests to the server of the page. Nothing
+ * else can run, load or be sent anywhere. Trusted Types keep the script from turning text into markup.
  */
 #define POLICY                                                                                              \
 	"default-src 'none'; script-src 'sha256-" PAGE_SCRIPT_SHA256                                        \

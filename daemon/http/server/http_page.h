@@ -6,7 +6,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* `origin` of the samples; `profiles`: profiles are served, and the page says where. */
+/* `origin` of the samples; `profiles`: profiles are served, and the page shows their path. */
 enum MHD_Result http_page_send(struct MHD_Connection *connection, const char *origin, bool profiles);
 
 #endif

@@ -17,7 +17,7 @@
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
 
-/* A piece has as many bytes as the kernel buffers for the connection. */
+/* Bytes per call of read_profile(): as many as the send buffer is set to. */
 #define PIECE_BYTES HTTP_SOCKETS_SENDING
 
 struct http_waiting {
@@ -28,10 +28,10 @@ struct http_waiting {
 	sd_event_source *hangup;
 	u32 number;
 	bool resumed;
-	bool left;  /* the client hung up */
+	bool left;  /* HTTP_LEAVE_PROFILE was sent: the client no longer waits */
 	int fd;     /* the profile; -1: not received */
-	u64 size;   /* of the profile, in bytes */
-	u32 error;  /* the reason why there is no profile; 0: not known yet */
+	u64 size;   /* size of the profile, in bytes */
+	u32 error;  /* why there is no profile, an errno; 0: no answer yet; EALREADY: it is being sent */
 	char *text; /* the reason as a text */
 };
 
@@ -46,7 +46,7 @@ struct http_profile {
 	size_t n_sent;
 };
 
-/* A profile that a client is being sent. */
+/* A profile that is being sent to a client. */
 struct sent {
 	LIST_ENTRY(sent) entry;
 	struct http_profile *profile;
@@ -78,7 +78,10 @@ static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, c
 
 	(void)kind;
 	(void)value_size;
-	/* HTTP_TARGET_NUL is three characters. A name that contains them itself is also refused. */
+	/*
+	 * An encoded NUL is still HTTP_TARGET_NUL here. A text that contains these three characters is also
+	 * refused.
+	 */
 	if (value && strstr(value, HTTP_TARGET_NUL))
 		(void)snprintf(request->mistake, sizeof(request->mistake), "a parameter contains a NUL byte");
 	else if (key_size == strlen(PATH_PARAMETER) && strcmp(key, PATH_PARAMETER) == 0 && !request->path &&
@@ -320,7 +323,7 @@ static ssize_t read_profile(void *userdata, uint64_t at, char *to, size_t size)
 	return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* An MHD_ContentReaderFreeCallback: the client has it all, or its connection has ended. */
+/* An MHD_ContentReaderFreeCallback: the profile is sent, or the connection has ended. */
 static void free_sent(void *userdata)
 {
 	struct sent *sent = userdata;

@@ -2,7 +2,7 @@
 /*
  * GET /debug/pprof/memory?cgroup=PATH&seconds=N: a profile that takes N seconds to make. Meanwhile the
  * connection is suspended and needs nothing but its memory. If the client hangs up, pebsd learns that the
- * profile is not wanted any more.
+ * profile is no longer wanted.
  */
 #ifndef PEBSD_HTTP_PROFILE_H
 #define PEBSD_HTTP_PROFILE_H
@@ -45,7 +45,7 @@ void http_profile_receive(struct http_profile *profile, const struct http_messag
 enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Connection *connection, int fd,
 				    struct http_owner owner, struct http_waiting **waiting);
 
-/* Call this when the connection was closed: drops its wait for a profile. */
+/* Ends a request's wait for a profile. Call this when the connection is closed. */
 void http_profile_closed(struct http_waiting **waiting);
 
 #endif

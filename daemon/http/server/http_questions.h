@@ -11,7 +11,7 @@
 
 #include "http/shared/http_wire.h"
 
-/* The number of a form, or the health. */
+/* The kinds of questions: one for each form, by its number, and one for the health. */
 #define HTTP_QUESTION_HEALTH HTTP_FORMS
 #define HTTP_QUESTION_KINDS  (HTTP_FORMS + 1)
 
@@ -43,8 +43,9 @@ int http_questions_ask(struct http_questions *questions, struct http_requester *
 void http_questions_drop(struct http_questions *questions, struct http_requester *requester);
 
 /*
- * The answer of a kind came: moves the requesters that it serves to `ret`. If others came after the question,
- * asks again: -errno if that fails. Returns -EBADMSG if no such question was asked.
+ * The answer of a kind came: moves the requesters that it serves to `ret`. If other requests of this kind
+ * came after the question was sent, asks again. Returns 0, or -errno if that fails. Returns -EBADMSG if no
+ * such question was asked.
  */
 int http_questions_answered(struct http_questions *questions, u32 kind, u64 had, struct http_requesters *ret);
 

@@ -12,8 +12,8 @@ struct http_server;
 
 /*
  * Handles one message, and takes the descriptor that came with it (-1: none). Requests that waited for it are
- * resumed. Returns 0; -EBADMSG if pebsd never sends such a message; or another -errno if nothing can be
- * served any more.
+ * resumed. Returns 0; -EBADMSG if pebsd never sends such a message; or another -errno if nothing more can be
+ * served.
  */
 int http_receive(struct http_server *server, const struct http_message *message, int fd);
 

@@ -142,8 +142,8 @@ static enum MHD_Result count_host(void *userdata, enum MHD_ValueKind kind, const
 }
 
 /*
- * `authority`: the authority of the target. If it is not empty, it replaces the value of the Host header,
- * which must still be present (RFC 9112, 3.2.2).
+ * `authority`: the authority of the request target. If it is not empty, it replaces the value of the Host
+ * header. Only an HTTP/1.0 request may then lack the header (RFC 9112, 3.2.2).
  */
 static enum http_host check_host(const struct http_server *server, const struct http_connection *connection,
 				 const char *version, const char *authority)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers requests: which pages exist, which host names are accepted, and which contents must be requested
- * from pebsd first. Callbacks of libmicrohttpd; `userdata` is the server.
+ * Answers requests: finds the page, checks the host name, and first requests the contents from pebsd if
+ * needed. Callbacks of libmicrohttpd; `userdata` is the server.
  */
 #ifndef PEBSD_HTTP_REQUESTS_H
 #define PEBSD_HTTP_REQUESTS_H

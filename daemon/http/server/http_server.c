@@ -204,8 +204,8 @@ static void list_crowd(const struct http_server *server, u64 now, struct crowd *
 }
 
 /*
- * Updates how late a client is with the kernel's count of received bytes. Without this count, the lateness is
- * an upper bound. Returns whether it became smaller.
+ * Updates the lateness of a client from the kernel's count of received bytes. Before the update, the lateness
+ * is an upper bound. Returns whether it became smaller.
  */
 static bool look_again(struct crowd *crowd, size_t at, u64 now)
 {
@@ -218,7 +218,7 @@ static bool look_again(struct crowd *crowd, size_t at, u64 now)
 	return place->late_ns < before;
 }
 
-/* Closes lingering connections that were hung up on. The library does not know them any more. */
+/* Closes lingering connections that were hung up on. The library no longer knows them. */
 static void forget_lingering(struct http_server *server)
 {
 	struct http_connection *connection, *next;
@@ -257,7 +257,7 @@ static void give_back(struct http_server *server)
 
 /*
  * Hangs up on slow clients. The more clients an owner has, the less time each of them gets. Returns the time
- * of the next check, or 0 if there are few clients.
+ * of the next check, or 0 if there are few clients and no lingering connections.
  */
 static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 {
@@ -354,7 +354,9 @@ static int arm_timer(struct http_server *server)
 	return sd_event_source_set_enabled(server->timer, SD_EVENT_ONESHOT);
 }
 
-/* Does not count clients that wait for a profile: that takes longer than the daemon's end may take. */
+/*
+ * Does not count clients that wait for a profile: a profile may take longer than the daemon has for its end.
+ */
 static bool somebody_waits(const struct http_server *server)
 {
 	const struct http_connection *connection;

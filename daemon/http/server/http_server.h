@@ -6,7 +6,7 @@
  *
  * No client can block it. Each connection serves one request and lasts at most HTTP_TIMEOUT_SECONDS, even if
  * it is active, not counting the time that it waits for a profile. Every client is accepted; if no place is
- * left, a slow one is disconnected (http_places.h). A TCP connection occupies its place until the client's
+ * left, a slow client is disconnected (http_places.h). A TCP connection occupies its place until the client's
  * kernel has acknowledged the whole answer.
  */
 #ifndef PEBSD_HTTP_SERVER_H
@@ -18,9 +18,9 @@
 
 #include "pebsd/types.h"
 
-#define HTTP_TIMEOUT_SECONDS  10          /* of a connection, from accept() to its end */
-#define HTTP_ANSWER_SECONDS   5           /* within which pebsd must answer */
-#define HTTP_CONNECTION_BYTES (16 * 1024) /* the head of a request must be smaller */
+#define HTTP_TIMEOUT_SECONDS  10          /* maximum duration of a connection, without a wait for a profile */
+#define HTTP_ANSWER_SECONDS   5           /* pebsd must answer within this time */
+#define HTTP_CONNECTION_BYTES (16 * 1024) /* the head of a request must be smaller than this */
 
 #define HTTP_LISTENERS_MAX 8
 
@@ -31,7 +31,10 @@ struct http_server_settings {
 	int line;  /* socket to pebsd (http_channel.h); the caller owns it */
 	int users; /* to look up users (http_owner.h); the caller owns it; -1: none */
 
-	/* pebsd is gone (0), or sent something invalid (-errno): nothing is served any more. */
+	/*
+	 * Called once, when nothing more is served. `error` is 0 if pebsd has ended, or -errno after a
+	 * failure.
+	 */
 	void (*ended)(void *userdata, int error);
 	void *userdata;
 };

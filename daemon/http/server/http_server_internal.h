@@ -38,7 +38,7 @@ struct http_server {
 	unsigned int n_connections;
 	unsigned int n_lingering; /* number of lingering connections among them */
 	u64 look_ns;              /* time of the next check for slow clients */
-	bool was_crowd;           /* the memory of many connections has not been freed yet */
+	bool was_crowd;           /* the memory of many connections has not been returned to the kernel yet */
 	bool crowded;             /* no client is accepted: all places are full and wait for pebsd */
 	struct MHD_Daemon *daemon;
 	struct http_cache cache;
@@ -78,8 +78,8 @@ void http_server_end(struct http_server *server, int error);
 void http_server_let_in(struct http_server *server, bool open);
 
 /*
- * Resumes the request of a requester: the answer is there, or `error`, an errno. The caller has removed the
- * requester from the questions.
+ * Resumes the request of a requester. `error` is 0 if the answer has come, otherwise an errno. The caller has
+ * removed the requester from the questions.
  */
 void http_server_resume(struct http_requester *requester, int error);
 

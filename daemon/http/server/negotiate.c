@@ -119,11 +119,11 @@ static bool next_element(const char **list, struct element *ret)
 }
 
 /*
- * The quality of a media type: from the most exact element that matches it, and the best of several equally
- * exact ones.
+ * The quality of a media type. The most exact matching element decides. If several are equally exact, the
+ * highest quality counts.
  */
 struct welcome {
-	int exactness; /* of the element that decided; 0: none matched */
+	int exactness; /* exactness of the element that decided; 0: no element matched */
 	int quality;
 };
 

@@ -9,9 +9,10 @@
 #include <stdbool.h>
 
 /*
- * Returns true if OpenMetrics 1.0.0 is preferred to the text format 0.0.4. Text is chosen if both are equally
- * welcome, if neither is, and if `accept` is NULL. Parameters other than `version` and `q` are ignored, and
- * so are elements that cannot be parsed.
+ * Returns true if OpenMetrics 1.0.0 is preferred to the text format 0.0.4. If both have the same quality,
+ * OpenMetrics is preferred only if `accept` names it and does not name text. Text is chosen if neither is
+ * welcome, and if `accept` is NULL. Parameters other than `version` and `q` are ignored, and so are elements
+ * that cannot be parsed.
  */
 bool negotiate_openmetrics(const char *accept);
 

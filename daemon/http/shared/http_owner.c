@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 
-/* Maximum number of answers to requests of an earlier process, which did not read them. */
+/* Maximum number of answers to read per request: a previous process may have left some unread. */
 #define STALE_ANSWERS_MAX 16
 
 union address {
@@ -65,7 +65,7 @@ static bool is_local(const union address *peer, const union address *own)
 	       IN6_ARE_ADDR_EQUAL(&peer->ipv6.sin6_addr, &own->ipv6.sin6_addr);
 }
 
-/* Names the client's socket of the connection. */
+/* Identifies the client's end of the connection. */
 static struct inet_diag_sockid name_socket(const union address *peer, const union address *own)
 {
 	struct inet_diag_sockid id = {.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}};

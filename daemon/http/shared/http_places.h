@@ -2,8 +2,7 @@
 /*
  * The HTTP endpoint has a fixed number of places. Another client is always accepted. If no place is left, one
  * client is disconnected: the one that keeps the endpoint waiting for longest, among those of the owner with
- * the most places. So the slow clients of one user or one address cost that owner's own places. Pure
- * functions.
+ * the most places. So slow clients cost only places of their own user or address. Pure functions.
  */
 #ifndef PEBSD_HTTP_PLACES_H
 #define PEBSD_HTTP_PLACES_H
@@ -24,11 +23,11 @@
  */
 #define HTTP_PLACES_BYTES_A_SECOND (64U << 10)
 
-/* The owner of clients, who may have one or a thousand. */
+/* The owner of one or more clients. */
 struct http_owner {
 	enum {
 		HTTP_OWNER_UNKNOWN,
-		HTTP_OWNER_USER, /* of this machine: a user ID */
+		HTTP_OWNER_USER, /* a user ID of this machine */
 		HTTP_OWNER_IPV4, /* an address */
 		HTTP_OWNER_IPV6, /* the first 64 bits of an address: the client can choose the rest */
 	} kind;
@@ -38,7 +37,7 @@ struct http_owner {
 /* Returns whether both are one owner. All clients of HTTP_OWNER_UNKNOWN with one id are one. */
 bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b);
 
-/* The delay of a client. At the start, all members except `seen_ns` are zero. */
+/* The delay of a client. At the start, `late_ns` is zero. */
 struct http_pace {
 	u64 seen_ns; /* time of the last look */
 	u64 taken;   /* bytes received by then */
@@ -63,7 +62,7 @@ u64 http_places_patience(size_t n, u64 most_ns);
 struct http_place {
 	struct http_owner owner;
 	u64 late_ns;
-	bool waits; /* for pebsd: it has done its part, and is not disconnected */
+	bool waits; /* the client waits for pebsd, and is not disconnected */
 };
 
 /* Writes for each of `n` places how many places its owner has. `n` is at most HTTP_PLACES_ROOM. */

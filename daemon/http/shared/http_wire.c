@@ -14,7 +14,7 @@ struct head {
 	u32 error;
 	u64 value;
 	u64 size;
-	u64 length; /* of the text, including its NUL */
+	u64 length; /* bytes of the text, including its NUL */
 };
 
 _Static_assert(sizeof(struct head) == HTTP_WIRE_HEAD, "a head has no holes");

@@ -15,10 +15,13 @@
 
 #define HTTP_PROFILES_MAX 4 /* maximum number of clients that wait for a profile */
 
-/* Maximum number of clients that wait for a profile or are being sent one. Each holds its own. */
+/* Maximum number of clients that wait for a profile or are being sent one. They share no profile. */
 #define HTTP_PROFILES_HELD_MAX 8
 
-/* Maximum number of these clients of one owner (http_places.h), and of those that wait: others also get profiles. */
+/*
+ * Maximum number of clients of one owner (http_places.h) that wait for a profile or are being sent one, and of
+ * those that wait. So other owners also get profiles.
+ */
 #define HTTP_PROFILES_OWNER_MAX         4
 #define HTTP_PROFILES_OWNER_WAITING_MAX 3
 
@@ -49,7 +52,7 @@ enum http_message_type {
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that is here already, 0: none */
 	HTTP_ASK_HEALTH,
 	HTTP_ASK_PROFILE, /* `number`: chosen by the requester, `value`: seconds, `text`: the cgroup's path */
-	HTTP_LEAVE_PROFILE, /* `number`: the profile that is not wanted any more; has no answer */
+	HTTP_LEAVE_PROFILE, /* `number`: the profile that is no longer wanted; has no answer */
 	/* Answers, in the order of the questions, except those on profiles. */
 	/* Answers no question. `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts. */
 	HTTP_TELL_SETTINGS,

@@ -72,8 +72,8 @@ static void put(struct pebs_unit *unit, u32 msr, u64 value, int *r)
 }
 
 /*
- * With adaptive PEBS, fixed counters have the bits that were those of load latency. The event alone selects
- * it.
+ * With adaptive PEBS, the former bits of load latency belong to the fixed counters. The event alone selects
+ * load latency.
  */
 static u64 pebs_enable(const struct machine *machine, u32 counter)
 {

@@ -21,7 +21,7 @@ struct perf_cpu {
 	 */
 	struct perf_mmap map;
 	struct perf_mmap leader_map; /* empty if the event has no leader */
-	u64 period;                  /* in force: events for each sample */
+	u64 period;                  /* current period: events per sample */
 	u64 counted_before;          /* events counted with earlier periods */
 	u64 due_before;              /* samples expected from `counted_before`: the whole periods in it */
 	struct perf_reading last;    /* latest known counts and times; they never decrease */
@@ -57,7 +57,7 @@ int perf_cpu_enable(struct perf_cpu *event);
 /* Calls perf_cpu_attach() and then perf_cpu_enable(). */
 int perf_cpu_start(struct perf_cpu *event, int program_fd);
 
-/* Disables the event and its leader. Its count is then final. */
+/* Disables the event and its leader. The event's count is then final. */
 void perf_cpu_stop(struct perf_cpu *event);
 
 /* Enables an event in error again. */
@@ -77,8 +77,8 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started);
  * called.
  *
  * perf_cpu_update() reads the mapped page. It calls perf_cpu_read() only if the page shows the event on no
- * counter and has not moved. The event then waits for a counter, is in error, or belongs to a PMU that does
- * not keep the page more up to date. (IBS has no counter numbers, but moves its page with each sample:
+ * counter and has not moved. The event then waits for a counter, is in error, or belongs to a PMU that has
+ * not updated the page since the last look. (IBS has no counter numbers, but moves its page with each sample:
  * perf_ibs_handle_irq(), arch/x86/events/amd/ibs.c, Linux 6.1, 6.12 and 7.3.)
  *
  * perf_cpu_read() always calls read(2). This interrupts no CPU while the event waits, is stopped, or is in

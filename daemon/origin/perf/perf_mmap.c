@@ -41,7 +41,7 @@ void perf_mmap_close(struct perf_mmap *map)
 	map->data_pages = 0;
 }
 
-/* The kernel accepts another size only after the old mapping is gone (perf_mmap). */
+/* Doubles the ring. The old mapping must go first: the kernel accepts another size only then (perf_mmap). */
 static void grow(struct perf_mmap *map, int fd)
 {
 	unsigned data_pages = map->data_pages;

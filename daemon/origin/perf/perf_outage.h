@@ -13,7 +13,7 @@
 #include "pebsd/types.h"
 
 struct perf_outage {
-	u64 ns;      /* time in error, at least: readings do not show when exactly an outage began */
+	u64 ns;      /* lower bound of the time in error: readings do not show exactly when an outage began */
 	u64 seen_ns; /* time of the last reading, or of enabling the event before the first reading */
 	bool in_error;
 	bool counted; /* at least one reading found the event not in error */

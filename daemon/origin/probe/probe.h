@@ -18,10 +18,10 @@
 struct probe_request {
 	const char *sysfs_root; /* "/sys", or the root of a copy */
 	struct pmu_wish events; /* `roles` are those that the configuration asks for */
-	u32 slots;              /* in the table of cgroups; 0: chosen by the number of cgroups */
+	u32 slots;              /* slots in the table of cgroups; 0: chosen by the number of cgroups */
 	u32 hot_max;            /* maximum number of cgroups with hot tables at a time */
 	struct perf_selection selection;
-	struct perf_running running; /* the counters of a running pebsd, which are not another user's */
+	struct perf_running running; /* counters of a running pebsd, not of another program */
 };
 
 /* The findings. Openings that the configuration asks for come first. */
@@ -34,7 +34,7 @@ struct probe_report {
 	u32 stripes;                 /* stripes of a slot on these CPUs */
 	bool slots_by_cgroups;       /* `measured.slots` was chosen by the number of cgroups */
 	struct perf_cost_facts measured;
-	size_t timed; /* number of openings that the time in `measured` is the mean of */
+	size_t timed; /* the time in `measured` is the mean of this many openings */
 };
 
 /*
@@ -57,7 +57,7 @@ void probe_report_done(struct probe_report *report);
 
 /*
  * The live part. Moves openings and counters that the kernel refuses to the refusals. Changes the other
- * openings to how the kernel accepted them, and measures costs. Returns 0 or -ENOMEM.
+ * openings to the attributes that the kernel accepted, and measures costs. Returns 0 or -ENOMEM.
  */
 int probe_try(struct probe_report *report);
 

@@ -83,7 +83,10 @@ static char *role_names(unsigned roles)
 	return NULL;
 }
 
-/* Returns "ADDR, DATA_SRC" for a sample type. The caller frees it. NULL: no memory. */
+/*
+ * Returns the names of the fields of a sample type, such as "ADDR, DATA_SRC". The caller frees it. NULL: no
+ * memory.
+ */
 static char *sample_fields(u64 sample_type)
 {
 	char *text = NULL;
@@ -120,7 +123,7 @@ static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
 		return field(out, "CPUs", "all online CPUs");
 	if (!*names)
 		return field(out, "CPUs", "none: no CPU of the PMU is online");
-	/* Long lists can be wrapped only at their commas. */
+	/* wrap() breaks a line only at a blank, so replace the commas of a long list by blanks. */
 	for (char *comma = strchr(names, ','); strlen(names) > COLUMNS / 2 && comma;
 	     comma = strchr(comma + 1, ','))
 		*comma = ' ';
@@ -227,7 +230,10 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
-/* Returns the available ones of the requested roles, with memory accesses first. */
+/*
+ * Returns the most useful of the requested roles that are available, as a sentence: memory accesses, else
+ * instructions, else off-core responses.
+ */
 static const char *verdict(const struct probe_report *report)
 {
 	unsigned roles = 0;

@@ -15,8 +15,8 @@ struct perf_data_input {
 	int fd;
 	bool seekable;
 	bool no_wait; /* set by the caller; see perf_data_input_peek() */
-	u64 size;     /* of the whole recording if it is seekable; otherwise 2^64 - 1 */
-	u64 position; /* of the next byte to consume */
+	u64 size;     /* size of the whole recording if it is seekable; otherwise 2^64 - 1 */
+	u64 position; /* position of the next byte to consume */
 	u8 *buffer;
 	size_t capacity;
 	size_t start; /* first byte in `buffer` that is not consumed */
@@ -36,7 +36,8 @@ u64 perf_data_input_seen(const struct perf_data_input *input);
 /*
  * Makes the next `n` bytes available at *ret until the next call. Returns 1, 0 if the recording ends before
  * that, or -errno. It allocates memory for `n` bytes, so bound `n`. With `no_wait` it returns -EAGAIN if a
- * pipe does not have the bytes yet, and keeps those it has. Repeat the call when `fd` has more.
+ * pipe does not have the bytes yet, and keeps the bytes that it has already read. Repeat the call when `fd`
+ * has more.
  */
 int perf_data_input_peek(struct perf_data_input *input, size_t n, const u8 **ret);
 
