@@ -43,7 +43,8 @@ static inline int account_malformed(const struct sample *sample)
 }
 
 /*
- * True for an operation that the event excludes. Hardware that samples every kind of operation is filtered here.
+ * True if the sample's operation is unknown, or is not one of the event's. Hardware that samples every kind
+ * of operation needs this.
  */
 static inline int account_filtered(const struct sample *sample, u8 operations)
 {

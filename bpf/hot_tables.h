@@ -18,7 +18,7 @@
 
 /* Settings, fixed at load. */
 const volatile u32 hot_max = 0;    /* cgroups that may be chosen; 0: there are no tables */
-const volatile u32 hot_events = 1; /* tables of one cgroup on one CPU */
+const volatile u32 hot_events = 1; /* number of events; each has a table for each chosen cgroup and CPU */
 const volatile u32 hot_cpus = 1;   /* possible CPUs; 1 if a single writer adds all samples */
 const volatile u64 hot_seed = 0;
 

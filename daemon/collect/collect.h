@@ -112,8 +112,8 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
 		     void *userdata);
 
 /*
- * The caller reports that a cgroup got a slot and a path. If the configuration wants hot tables for the cgroup,
- * they count from its first sample on, not only from the next collection on.
+ * Call it when a cgroup has got a slot and a path. If the configuration chooses the cgroup, it gets hot
+ * tables now, so that they have its first samples. Otherwise the next collection would give them.
  */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 

@@ -195,7 +195,7 @@ static void check_times(struct check *check)
 		    other, window, window);
 }
 
-/* With too few samples a bound does not exist, so the rule can never fire or clear. */
+/* With fewer samples than rule_needs_samples(), the rule cannot both fire and clear. */
 static void check_samples(struct check *check)
 {
 	const u64 most = config_rule_keys[RULE_KEY_MIN_SAMPLES].max;

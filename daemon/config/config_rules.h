@@ -19,7 +19,7 @@ struct config_place {
 
 enum config_given {
 	CONFIG_GIVEN_NOT,     /* no file sets the key: the default */
-	CONFIG_GIVEN_DEFAULT, /* reset to the default by `key =`, which has a place */
+	CONFIG_GIVEN_DEFAULT, /* `key =` without a value resets the key to the default; `place` is that line */
 	CONFIG_GIVEN_VALUE,
 	CONFIG_GIVEN_MISTAKE, /* the value is invalid; the mistake was already reported */
 };

@@ -58,8 +58,8 @@ void options_clear(struct options *options);
 
 /*
  * Overrides values of the configuration with those of the command line. Returns 0 or -ENOMEM. Returns -EINVAL
- * with `*ret_problem` if the origin needs a recording, or --test-rules a recording or the model, and none is
- * given. The exit code is then 2.
+ * with `*ret_problem` if a recording is missing: the origin replay needs one, and --test-rules needs one or
+ * the model. The exit code is then 2.
  */
 int options_override(const struct options *options, struct config *config, char **ret_problem);
 

@@ -47,7 +47,9 @@
  */
 #define CALIBRATE_SPARSE_PER_SECOND 100.0
 
-/* One round: the same amount of work with and without samples, equal in every round. */
+/*
+ * One round: the time of an amount of work with samples and without. The amount is the same in every round.
+ */
 struct calibrate_round {
 	double with_ns;
 	double without_ns;

@@ -17,7 +17,7 @@ struct sample_cost {
 	double program_ns;       /* 0: unknown */
 	double dense_ns;         /* cost of the interrupt, above 0 */
 	double dense_per_second; /* rate at which it was timed */
-	double sparse_ns;        /* cost of a rare interrupt; 0: unknown, then `dense_ns` counts for all */
+	double sparse_ns; /* cost of a rare interrupt; 0: unknown, then `dense_ns` applies at every rate */
 	double sparse_per_second;
 };
 

@@ -34,7 +34,7 @@ struct burst_part {
 struct burst_series {
 	size_t n;
 	struct burst_part parts[BURSTS_PARTS_MAX]; /* in the order of time */
-	double variance; /* of the sum of `counted` about its share of `whole`, if samples were independent */
+	double variance; /* of the sum of `counted`, given that of `whole`, if samples were independent */
 	bool of_samples; /* `whole` counts samples: the service was idle in a part that has none */
 };
 

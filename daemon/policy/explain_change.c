@@ -8,7 +8,7 @@
 
 #define COUNTED_MAX (QUANTITY_MAX + 32)
 
-/* The explanation never asks people to wait for more samples than this. */
+/* The search for a number of samples doubles it, and stops at this value or beyond. */
 #define SAMPLES_FORESEEN_MAX (1ULL << 32)
 
 /* Describes the samples that are counted: those past the limit. */

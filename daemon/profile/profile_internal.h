@@ -111,7 +111,7 @@ struct place {
 struct range {
 	u32 pid;
 	u64 start, end;
-	u64 at; /* of `start`, in the units of `at` in struct place */
+	u64 at; /* value of `at` in struct place for the address `start` */
 	u8 region;
 	u32 module;
 };

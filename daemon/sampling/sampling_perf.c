@@ -370,8 +370,8 @@ static int pause_perf(struct origin_state *state)
 	state->paused = true;
 	sampling_govern_pause(state->govern);
 	/*
-	 * The caller of open_zoom() also calls close_zoom(). Stop the events now, so that the zoom holds no
-	 * counter.
+	 * Stop the zoom's events now, so that they hold no counter during the pause. Do not close them: the
+	 * caller of open_zoom() calls close_zoom().
 	 */
 	if (state->zoom.open)
 		zoom_events_stop(state->zoom.open);

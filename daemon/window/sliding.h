@@ -91,7 +91,10 @@ void sliding_fetch(const struct sliding *sliding, u32 number);
 typedef void (*sliding_part)(void *userdata, const struct tally *tally, const struct sliding_time *time);
 void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part, void *userdata);
 
-/* The time that the window covers. Once it is covered, `elapsed_ns` is at least the window's length. */
+/*
+ * The sum of the times in the window. Once sliding_covered() is true, `elapsed_ns` is at least the window's
+ * length.
+ */
 struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);
 

@@ -30,7 +30,10 @@ struct traffic {
 	struct traffic_point {
 		u32 entry;
 		u32 bin;
-		/* sum of periods (number, if they are unknown) of samples of shared levels, per second */
+		/*
+		 * per second: sum of the periods of the samples from shared levels, or their number if
+		 * periods are unknown
+		 */
 		double traffic;
 	} * points; /* ascending by entry, then bin; a missing point means no traffic */
 };

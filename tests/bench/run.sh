@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs measurements in rounds, each of them once a round, and makes a result of their lines (tests/lib/bench_results.h).
+# Runs each measurement once per round, and makes one result from the lines that they print (tests/lib/bench_results.h).
 #   tests/bench/run.sh [-r ROUNDS] [-n NAME] -b DIRECTORY -o DIRECTORY COMMAND...
 # A COMMAND is a program of the -b directory, or a script in this folder, with its arguments. The word ROUND in a
 # COMMAND is replaced by the number of the round. A command that exits with 77 is left out, and its last line says

@@ -229,7 +229,7 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 		*(slash ? slash : name) = '\0';
 	}
 	free(name);
-	/* Both cgroups are gone when this collects: the path is built from the births. */
+	/* All cgroups are gone before the collection, so the path comes from the recorded births. */
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, path, 0), software_event_count(fd));
 }

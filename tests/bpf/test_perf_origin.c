@@ -499,7 +499,10 @@ Test(perf_throttling, a_full_ring_grows)
 	cr_assert_eq(perf_cpu_open(&cpu_clock, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	cr_expect_eq(event.map.data_pages, 1);
-	/* 63 records of 64 bytes; a busy host may take the CPU, and with it ticks, away for a while. */
+	/*
+	 * A full ring holds 63 records of 64 bytes; 60 are enough. On a busy host some ticks are missing, so
+	 * try up to ten times.
+	 */
 	for (int i = 0; i < 10 && event.map.page->data_head < 60ULL * 64; i++)
 		burn_throttled(0, 400 * NSEC_PER_MSEC);
 	perf_cpu_read_throttling(&event);

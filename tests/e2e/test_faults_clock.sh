@@ -41,7 +41,7 @@ at_least() {
 	awk -v seconds="$2" -v least="$3" 'BEGIN { exit !(seconds >= least) }' || fail "$1, the clock set by $stepped s: $2 s"
 }
 
-# new_clock WHAT TIME: expects a time of the clock as it is set now.
+# new_clock WHAT TIME: expects TIME to be within 300 s of the stepped clock.
 new_clock() {
 	local off
 	off=$(jq --null-input --arg time "$2" --argjson step "$stepped" '($time | sub("\\.[0-9]+"; "") | fromdate) - now - $step | fabs | floor')

@@ -124,7 +124,7 @@ GUESTS=2 runs 7 first second
 [ "$(cut -d ' ' -f 1,3 ran | sort | paste -s -d ';')" = '1 first;2 second' ] ||
 	[ "$(cut -d ' ' -f 1,3 ran | sort | paste -s -d ';')" = '1 second;2 first' ] || fail "$(cat ran)"
 rm plays/{first,second} tests/guest/inside/test_{first,second}.sh
-# A machine may have a different number of CPUs than the test.
+# A test may ask for a different number of CPUs on one of its machines (":2").
 test_of two 'echo passed two 9' '# kernels: 7' '# machines: haswell zen3:2'
 runs '7' two
 [ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,1 two;7,zen3,2 two' ] || fail "$(cat ran)"

@@ -54,7 +54,7 @@ systemd-socket-activate --seqpacket --listen="$work/socket" setpriv --reuid=6553
 	--no-new-privs --inh-caps="-all,$rights" --ambient-caps="-all,$rights" --bounding-set="-all,$rights" \
 	"$work/pebsd" --symbolizer 2>"$work/log" &
 activator=$!
-# The symbolizer listens a moment after its socket exists.
+# Retry until systemd-socket-activate has made the socket and listens on it.
 for _ in {1..600}; do
 	! said=$("$work/ask_name" "$work/socket" "$pid") || break
 	sleep 0.1

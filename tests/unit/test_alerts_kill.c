@@ -284,8 +284,8 @@ static void set_twin(struct twin *twin, const struct policy_fixture *fixture)
 }
 
 /*
- * Runs the twin from `tick` to the last tick or the one before it, until its state is that of the other
- * process.
+ * Runs the twin from `tick` until its alerts and reported transitions equal those that the ended process
+ * left. They must match at that process's last tick or the one before.
  */
 static void follow(struct twin *twin, const struct disk *disk, const struct standing *have, u64 tick)
 {

@@ -701,7 +701,7 @@ Test(config_load, a_file_without_end_is_refused)
 	cr_expect(strstr(mistakes.list[0].message, "larger than"));
 }
 
-/* A reload would find nothing in a pipe that was read, or wait for a writer without end. */
+/* A reload would find a pipe empty, because it was read before, or would wait forever for a writer. */
 Test(config_load, a_pipe_is_refused_and_not_waited_for)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;

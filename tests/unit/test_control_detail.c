@@ -609,8 +609,8 @@ Test(control_detail, a_large_file_is_freed_before_another_one_is_made)
 }
 
 /*
- * The limit has room for two files of 30 MiB. The file that was made last is held besides these. The limit is
- * the same whichever clients ask.
+ * PROFILE_PIECES_BYTES has room for two files of 30 MiB. The newest file does not count, so at most three are
+ * held. The limit covers all zooms and formats together.
  */
 Test(control_detail, files_take_no_more_than_is_said)
 {

@@ -147,7 +147,7 @@ Test(evidence, equals_what_the_bounds_say)
 					     seen[kind][ratio][verdict]);
 }
 
-/* Checks each count of each n twice: the second answer comes from remembered bounds. */
+/* Checks each count of each n twice: remembered bounds must give the same answer. */
 Test(evidence, equals_it_at_each_count)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;

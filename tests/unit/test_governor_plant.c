@@ -333,10 +333,10 @@ Test(governor_plant, whatever_the_load_does)
  * The kernel has lowered its limit to the minimum, HZ: two samples in one tick cause a throttling. A sample
  * takes 30 us, so the budget allows 166 a second on each CPU.
  *
- * A fair share of these is 50 a second. The governor aims at three quarters of the budget and at half of the
- * limit. Both are 125 a second. It leaves the period alone if the samples take more than half of the budget, 83
- * a second. It compares these numbers with the largest reading of any CPU in half a minute. With 64 CPUs that
- * have 53 samples each on average, this reading is 30 above the mean.
+ * The tests require at least 50 of these a second (FAIR). The governor aims at three quarters of the budget
+ * and at half of the limit. Both are 125 a second. It leaves the period alone if the samples take more than
+ * half of the budget, 83 a second. It compares these numbers with the largest reading of any CPU in half a
+ * minute. With 64 CPUs that have 53 samples each on average, this reading is 30 above the mean.
  */
 #define LOWEST_LIMIT 250
 #define ALLOWED      166.7
@@ -413,7 +413,10 @@ Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
 	}
 }
 
-/* Thousands of samples a second, while the limit allows 250: the CPUs are stopped for nearly all the time. */
+/*
+ * The event takes thousands of samples a second, but the limit allows 250. The kernel throttles it nearly all
+ * the time.
+ */
 Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
 {
 	static const unsigned cpus[] = {2, 64};

@@ -289,7 +289,7 @@ Test(json_rules, a_transition_has_names_as_they_are)
 	cr_assert_not_null(fields);
 	cr_expect_str_eq(json_get_text(fields, "cgroup"), "/db\xff");
 	json_object_object_add(fields, "cgroup", json_object_new_string("/db"));
-	/* The other fields are those of an alert, except for the name of the event. */
+	/* The other fields are those of an alert, but the key "source" replaces "event". */
 	json_object_object_add(fields, "event", json_object_get(json_object_object_get(fields, "source")));
 	json_object_object_del(fields, "source");
 	expect_json(

@@ -63,7 +63,7 @@ static const struct row {
 	{"Metrics that slow clients are sent", 1, HTTP_CACHE_BYTES_MAX, false},
 	/* test_http_profile.c */
 	{"Profiles that HTTP clients are sent", HTTP_PROFILES_HELD_MAX, HTTP_PROFILE_BYTES_MAX, false},
-	/* test_zoom_recording.c and test_profile.c; their number: test_zooms.c */
+	/* test_zoom_recording.c and test_profile.c; number of zooms: test_zooms.c */
 	{"Samples of zooms", ZOOMS_KEPT_MAX, ZOOM_RECORDING_BYTES, false},
 	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},
 	/* test_zoom_ring.c; their number: test_zooms.c */
@@ -195,7 +195,7 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
 }
 
-/* Reads the next number of the line, in its own unit. */
+/* Reads the next number of the row, which may have commas between thousands. */
 static u64 next_number(char **at)
 {
 	u64 n = strtoull(*at, at, 10);

@@ -43,7 +43,7 @@ Test(model_ibs_source, is_the_drivers_value)
 		{3, IBS_DRIVER_6_12, IBS_SOURCE_LOCAL_CACHE, LOAD_MISS, 0x81605088842},
 		/* modified in a far core complex: lvl 0x802, HITM 0x10 */
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_ZEN4_FAR_CACHE, LOAD_MISS, 0x103605810042},
-		/* 6.1 also sets the number of I/O, but no "hit" */
+		/* I/O on 6.1: lvl 0x1000 without PERF_MEM_LVL_HIT, lvl_num 0xa */
 		{5, IBS_DRIVER_6_1, IBS_SOURCE_IO, LOAD_MISS, 0x14050a0002},
 		/*
 		 * If a miss was already in progress, the source of Zen 3 is not reliable (erratum 1293). The

@@ -269,7 +269,7 @@ Test(window, wrong_order_and_wrong_events_are_refused)
 	window_put_figures(window, 1, 0, &figures);
 }
 
-/* A model of a window that keeps everything in full figures. */
+/* A reference model of the window: it keeps each collection as unpacked struct figures. */
 #define ENTRIES     12
 #define EVENTS_USED 3
 #define COLLECTIONS 400

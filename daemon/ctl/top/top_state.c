@@ -101,7 +101,9 @@ void top_state_settle(struct top_state *state, const struct top_shown *shown)
 	for (size_t row = shown->first; state->selected && row < shown->first + shown->n; row++)
 		if (strcmp(shown->name(shown->table, row, &sum), state->selected) == 0)
 			state->row = row;
-	/* If the marked row is gone, the mark moves to the row at its position. */
+	/*
+	 * If the marked row is gone, its position stays marked, or the last row if the table is shorter now.
+	 */
 	if (state->row >= shown->rows)
 		state->row = shown->rows ? shown->rows - 1 : 0;
 	if (state->row > 0 && !state->selected && is_known(shown, state->row))

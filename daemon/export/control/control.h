@@ -107,7 +107,7 @@ struct control *control_free(struct control *control);
 
 /*
  * Sends {"time": now, "event": kind, "text": text, ...fields} to every watcher, with the texts in their shown
- * form (base/utf8.h). Takes `fields`, which may be NULL.
+ * form (base/utf8.h). Takes ownership of `fields`, which may be NULL.
  */
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields);
 

@@ -37,8 +37,9 @@ struct permission_peer {
 };
 
 /*
- * Looks up the user and the group of this name; if both exist, both are permitted. "root" means the user
- * only. Logs a warning if there is neither. In that case, and for "root", `ret` names nobody.
+ * Looks up the user and the group of this name; if both exist, both are permitted. Logs a warning if neither
+ * exists. `ret` then names nobody. The same holds for "root": the user root is always permitted, and a group
+ * of that name gets nothing.
  */
 void permission_resolve(const char *name, struct permission *ret);
 

@@ -83,7 +83,7 @@ void http_server_resume(struct http_requester *requester, int error)
 	connection->asks = false;
 	connection->answered = true;
 	connection->error = error;
-	/* Do not count the time that pebsd took against the client. */
+	/* The time that pebsd needed does not count against the client. */
 	connection->pace = (struct http_pace){.seen_ns = http_server_now_ns(),
 					      .taken = http_connection_taken(connection)};
 	MHD_resume_connection(connection->library);

@@ -26,7 +26,7 @@ struct perf_cpu {
 	u64 due_before;              /* samples expected from `counted_before`: the whole periods in it */
 	struct perf_reading last;    /* latest known counts and times; they never decrease */
 	u64 read_enabled_ns;         /* enabled_ns of the last read(2); 0 if the page has moved since */
-	struct perf_outage outage;   /* times in error: pinned, and without a counter */
+	struct perf_outage outage;   /* time in the error state: the event is pinned and has no counter */
 	bool stalled;                /* set by perf_cpu_find_stall() until the event is rearmed */
 	struct perf_stall stall;     /* detects an event that counts but no longer produces samples */
 	bool page_moves;             /* the page is updated with each sample; false for software events */

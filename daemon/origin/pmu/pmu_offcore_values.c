@@ -2,15 +2,15 @@
 /*
  * The values of MSR_OFFCORE_RSP_x for demand reads of data, by CPU generation.
  *
- * Event codes, and the bits that the kernel accepts: the *_extra_regs in arch/x86/events/intel/core.c, Linux
- * 6.1 and 6.12. Suppliers: the *_hw_cache_extra_regs there, and the MSRValue of
+ * Sources: the event codes and the accepted bits are from the *_extra_regs in arch/x86/events/intel/core.c,
+ * Linux 6.1 and 6.12. Suppliers: the *_hw_cache_extra_regs there, and the MSRValue of
  * OFFCORE_RESPONSE.DEMAND_DATA_RD.* or OCR.DEMAND_DATA_RD.* in Intel's event tables
  * (tools/perf/pmu-events/arch/x86, Linux 6.1; sierraforest of 6.12 for gracemont's remote memory).
  *
  * A value combines a set of suppliers with a set of snoop responses, and counts every pair of them. Memory of
  * this node is counted by its supplier, if no cache forwarded the line. Remote memory is counted by the
- * suppliers of the other nodes, with any response. A line of this node's own memory that another node's cache
- * forwards is therefore in neither.
+ * suppliers of the other nodes, with every response but "not DRAM". A line of this node's own memory that
+ * another node's cache forwards is therefore in neither.
  */
 #include "origin/pmu/pmu_quirks.h"
 

@@ -516,7 +516,10 @@ static bool records_memory_data(const struct perf_data_events *events)
 	return false;
 }
 
-/* Sets the message for recordings without an event that counts, with the reason of the first recording. */
+/*
+ * Sets the message for recordings without an event with memory data. It gives the reason for the first
+ * recording.
+ */
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];

@@ -124,8 +124,8 @@ static u32 ldlat_of(const struct perf_event_attr *attr, const char *pmu)
 }
 
 /*
- * Returns true if the event's weight is a latency. On an unknown CPU it is assumed to be one, but of an
- * unknown kind.
+ * Returns true if the event's weight is a latency. On an unknown CPU, the weight of a load is taken as a
+ * latency of unknown kind, and that of a store only for the codes STORES_CORE and STORES_ATOM.
  */
 static bool has_latency(const struct perf_data_event *recorded, enum event_role role, enum latency_kind kind)
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# No sample may be lost across restarts, an upgrade and other settings of a pebsd under load. Its counters must equal
-# the machine's books of the whole time and must never start again at 0. A stop must leave nothing behind.
+# No sample may be lost when a pebsd under load is restarted, upgraded or reconfigured. Its counters must equal the
+# emulated PMU's books over the whole test, and must never start again at 0. A stop must leave nothing behind.
 # long
 # time limit: 600 s
 # takes: 94 s

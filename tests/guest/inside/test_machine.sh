@@ -264,7 +264,7 @@ nehalem | sandybridge | ivybridge | haswell | broadwell)
 			fail "loads and stores do not take turns: $(jq -c .events "$work/status")"
 		;;
 	esac
-	# Sandy Bridge samples instructions only without loads and stores.
+	# Sandy Bridge can sample instructions only while loads and stores are not sampled.
 	[ "$emulated" != sandybridge ] || sample_only 'instructions cpu 0x1c0'
 	;;
 *) sample ;;

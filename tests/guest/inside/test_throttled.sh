@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd must notice and name an event that the kernel throttles, with how often and for how long. All samples that came
-# must be accounted.
+# If the kernel throttles an event, pebsd must report which one, how often and for how long. All samples that arrived
+# must be accounted for.
 # time limit: 400 s
 # long
 # cpus: 2
