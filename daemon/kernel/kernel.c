@@ -365,8 +365,8 @@ int kernel_make_hot(const struct kernel *kernel)
 }
 
 /*
- * The update disables perf_event programs on this CPU (bpf_prog_active) for some instructions, during which
- * only this process runs there. Then the update waits until no program that saw the previous entry still runs
+ * For some instructions of the update, no perf_event program runs on this CPU (bpf_prog_active), so samples
+ * there are missed. Then the update waits until no program that saw the previous entry still runs
  * (kernel/bpf/syscall.c, bpf_map_update_value(), maybe_wait_bpf_programs(), Linux 6.1 to 6.18).
  */
 static int make_tables(struct kernel *kernel, u32 choice)
