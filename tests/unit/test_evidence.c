@@ -147,7 +147,10 @@ Test(evidence, equals_what_the_bounds_say)
 					     seen[kind][ratio][verdict]);
 }
 
-/* Checks each count of each n twice: remembered bounds must give the same answer. */
+/*
+ * Checks each count of each n twice: once computed, and once after evidence_counts(), which remembers the counts at
+ * which the verdict changes.
+ */
 Test(evidence, equals_it_at_each_count)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
@@ -166,10 +169,11 @@ Test(evidence, equals_it_at_each_count)
 		};
 		struct limits limits = rule_limits(&rule, rule.threshold);
 		u32 n = ns[i / 8];
-		s64 breach, clear;
+		s64 breach = 0, clear = 0;
 
-		evidence_counts(evidence, &rule, &limits, n, 0, &breach, &clear);
-		for (u32 twice = 0; twice < 2; twice++)
+		for (u32 twice = 0; twice < 2; twice++) {
+			if (twice)
+				evidence_counts(evidence, &rule, &limits, n, 0, &breach, &clear);
 			for (u32 k = 0; k <= n; k++) {
 				struct tally tally = {.samples = n, .latency_samples = n, .locked = k};
 				const struct measured measured = {.tally = &tally, .seconds = 1};
@@ -180,9 +184,12 @@ Test(evidence, equals_it_at_each_count)
 				tally.latency[100] = k;
 				verdict = evidence_judge(evidence, &rule, &limits, &measured);
 				cr_expect_eq(verdict, by_bounds(&rule, &limits, &measured));
+				if (!twice)
+					continue;
 				cr_expect_eq(verdict == VERDICT_BREACH, far >= breach);
 				cr_expect_eq(verdict == VERDICT_CLEAR, far <= clear);
 			}
+		}
 	}
 }
 
