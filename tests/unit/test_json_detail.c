@@ -146,7 +146,9 @@ Test(json_hot, a_page_takes_no_more_memory_than_its_bound)
 	cr_assert_not_null(object);
 	bytes = heap_bytes() - before;
 	cr_expect_leq(bytes, JSON_PAGE_TREE_BYTES, "%zu", bytes);
+#ifndef __SANITIZE_ADDRESS__ /* its allocator counts nothing */
 	cr_expect_gt(bytes, JSON_PAGE_TREE_BYTES / 2, "the page is full: %zu", bytes);
+#endif
 	json_object_put(object);
 }
 
