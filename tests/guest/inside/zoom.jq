@@ -59,6 +59,7 @@ def within($what; $true; $found; $left):
 		differ("the functions that come first"; [$functions | sort_by(-.latency)[:2][].name]; $first),
 		differ("the hottest function is one that shares"; true; $first[0] | startswith("hot_"))
 	else empty end,
+	differ("functions by latency"; [$own[].latency] | sort | reverse; [$own[].latency]),
 	($functions[] | . as $true
 	| [$whole.functions[] | select(.name == $true.name)] as $found
 	| differ("how often \(.name) is there"; 1; $found | length),
