@@ -46,14 +46,15 @@ exits 'the end of one that is over' 0 ctl zoom --stop $cgroup
 grep -q 'the zoom had already ended' "$work/said" || fail "it was over: $(cat "$work/said")"
 
 # Ctrl-C leaves the zoom running, and pebsctl says so. While pebsctl waits, it blocks signals and handles them itself.
+# The shell blocks them too while it forks: the process counts only once it is pebsctl.
 env --default-signal=INT "$PEBSCTL" --socket "$socket" zoom --for 1h $cgroup >"$work/interrupted" 2>&1 &
 others=$!
-blocks_int() {
-	local mask
-	mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$others/status")
-	[ $((0x${mask:-0} & 2)) != 0 ]
+waits() {
+	local name mask
+	read -r name mask < <(awk '$1 == "Name:" || $1 == "SigBlk:" { printf "%s ", $2 } END { print "" }' "/proc/$others/status")
+	[ "$name" = pebsctl ] && [ $((0x${mask:-0} & 2)) != 0 ]
 }
-until_true 'it waits' blocks_int
+until_true 'it waits' waits
 kill -INT "$others"
 exits 'a zoom that Ctrl-C left' 1 wait "$others"
 others=''
