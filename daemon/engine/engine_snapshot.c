@@ -61,7 +61,10 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 	 * `sums` and the off-core counts must cover the same collections. 0 would select the whole time, and
 	 * a span of 1 selects the last collection.
 	 */
-	return snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
+	r = snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
+	if (r == 0)
+		engine->windowed->window = engine->window;
+	return r;
 }
 
 /* Updates members that may have changed since the collection from which the snapshot was built. */

@@ -29,6 +29,11 @@ bool figure_quantile(const json_object *event, const char *name, struct figure_q
 	return true;
 }
 
+const json_object *figure_bounds(const json_object *event, const char *name)
+{
+	return json_get_object(json_get_object(json_get_object(event, "latency"), name), "bounds");
+}
+
 bool figure_is_weighted(const json_object *event)
 {
 	return json_get(json_get_object(event, "weighted"), "latency_sum");

@@ -25,6 +25,9 @@ bool figure_samples(const json_object *event, u64 *ret);
 bool figure_mean(const json_object *event, double *ret);
 bool figure_quantile(const json_object *event, const char *name, struct figure_quantile *ret);
 
+/* Returns the bounds of a quantile (type QuantileBounds of the interface) as a borrowed reference, or NULL. */
+const json_object *figure_bounds(const json_object *event, const char *name);
+
 /*
  * The latency sum by which cgroups are compared: the weighted one, or the plain one if weights are not known.
  */

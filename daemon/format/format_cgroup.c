@@ -6,6 +6,7 @@
 #include "format/figure.h"
 #include "format/format_event.h"
 #include "format/format_offcore.h"
+#include "format/location.h"
 #include "format/trend_line.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
@@ -126,6 +127,10 @@ static bool samples_with_latency(json_object *source, u64 *ret)
 static void put_sources(FILE *out, const struct format_style *style, json_object *event, bool has_latency)
 {
 	json_object *sources = json_get_object(event, "sources");
+	bool bounded = json_get(event, "confidence") != NULL;
+	/* The columns to the left of the bar that a histogram does not have. */
+	size_t more = bounded ? 24 : 9;
+	size_t width = bar_width(style) > more + 1 ? bar_width(style) - more : 1;
 	double latency_of_all = 0;
 	u64 all = 0;
 
@@ -134,8 +139,10 @@ static void put_sources(FILE *out, const struct format_style *style, json_object
 	(void)json_get_double(json_get_object(event, "latency"), "sum", &latency_of_all);
 	(void)fputc('\n', out);
 	line_head(out, style,
-		  has_latency ? "SOURCE        SAMPLES  SHARE    LAT%   MEAN"
-			      : "SOURCE        SAMPLES  SHARE");
+		  bounded       ? (has_latency ? "SOURCE        SAMPLES  SHARE         BOUNDS    LAT%   MEAN"
+					       : "SOURCE        SAMPLES  SHARE         BOUNDS")
+		  : has_latency ? "SOURCE        SAMPLES  SHARE    LAT%   MEAN"
+				: "SOURCE        SAMPLES  SHARE");
 	json_object_object_foreach (sources, name, source) {
 		char count[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX],
 			mean[TEXT_NUMBER_MAX] = "-", latency[TEXT_NUMBER_MAX] = "-", bar[TEXT_BAR_MAX];
@@ -152,11 +159,16 @@ static void put_sources(FILE *out, const struct format_style *style, json_object
 			if (samples_with_latency(source, &with_latency))
 				text_short_count(sum / (double)with_latency, mean);
 		}
-		text_bar((double)samples / (double)all, bar_width(style) > 10 ? bar_width(style) - 9 : 1,
-			 style->utf8, bar);
 		(void)fprintf(out, "%-13s %7s %6s", line_visible(name, &kept), count, share);
+		if (bounded) {
+			char bounds[LOCATION_BOUNDS_MAX];
+
+			location_share_bounds(json_get_object(source, "bounds"), bounds);
+			(void)fprintf(out, " %14s", bounds);
+		}
 		if (has_latency)
 			(void)fprintf(out, " %7s %6s", latency, mean);
+		text_bar((double)samples / (double)all, width, style->utf8, bar);
 		(void)fprintf(out, "  %s\n", bar);
 	}
 }
@@ -226,12 +238,60 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 			 : "");
 }
 
+static const char *const quantile_names[] = {"p50", "p90", "p95", "p99", "p999"};
+
+/* Prints the bounds of a quantile, or if the reply has none at all, its bucket. */
+static void put_range(FILE *line, const json_object *event, const char *name,
+		      const struct figure_quantile *quantile, const char *is)
+{
+	const json_object *bounds = figure_bounds(event, name);
+	u64 low, high;
+
+	if (!json_get(event, "confidence"))
+		(void)fprintf(line, " (%s%llu-%llu)", is, (unsigned long long)quantile->low + 1,
+			      (unsigned long long)quantile->high);
+	else if (!json_get_u64(bounds, "low", &low))
+		(void)fprintf(line, " (no bounds)");
+	else if (json_get_u64(bounds, "high", &high))
+		(void)fprintf(line, " (%s%llu-%llu)", is, (unsigned long long)low + 1,
+			      (unsigned long long)high);
+	else
+		(void)fprintf(line, " (%sabove %llu)", is, (unsigned long long)low);
+}
+
+/* Says what the bounds are, and how much the samples are worth if they came in bursts. */
+static void put_bounds(FILE *out, const struct format_style *style, const json_object *event, u64 samples)
+{
+	char samples_text[TEXT_NUMBER_MAX], worth_text[TEXT_NUMBER_MAX];
+	u64 worth, least = samples;
+	bool any = false;
+	double confidence;
+
+	if (!json_get_double(event, "confidence", &confidence))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(quantile_names); i++)
+		if (json_get_u64(figure_bounds(event, quantile_names[i]), "worth", &worth)) {
+			any = true;
+			least = worth < least ? worth : least;
+		}
+	text_count(samples, samples_text);
+	text_count(least, worth_text);
+	if (!any)
+		line_put(out, style, "Bounds",
+			 "not known: the samples came in too few bursts; a longer --window has more");
+	else if (least < samples)
+		line_put(out, style, "Bounds",
+			 "each at %g%% confidence; %s samples are worth %s independent ones",
+			 100 * confidence, samples_text, worth_text);
+	else
+		line_put(out, style, "Bounds", "each at %g%% confidence", 100 * confidence);
+}
+
 /* `all`: the samples of the event, some of which may have no latency. */
 static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
-	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
-	/* Printed only once, so that nobody takes a range for a confidence interval. */
-	const char *range_is = "bucket ";
+	/* Printed only once. Without it, a bucket could be taken for the bounds of a confidence interval. */
+	const char *is = json_get(event, "confidence") ? "bounds " : "bucket ";
 	_cleanup_fclose_ FILE *line = NULL;
 	_cleanup_free_ char *text = NULL;
 	u64 samples = all;
@@ -248,22 +308,21 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 		return;
 	(void)json_get_u64(json_get_object(event, "latency"), "samples", &samples);
 	(void)fprintf(line, "mean %.1f", mean);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(quantile_names); i++) {
+		const char *name = quantile_names[i];
 		struct figure_quantile quantile;
 
-		if (!figure_quantile(event, names[i], &quantile))
+		if (!figure_quantile(event, name, &quantile))
 			continue;
-		if (quantile.over)
-			(void)fprintf(line, ", %s above %llu%s", names[i], (unsigned long long)quantile.low,
-				      quantile.few ? FIGURE_FEW_MARK : "");
-		else
-			(void)fprintf(line, ", %s %.0f%s (%s%llu-%llu)", names[i], quantile.value,
-				      quantile.few ? FIGURE_FEW_MARK : "", range_is,
-				      (unsigned long long)quantile.low + 1,
-				      (unsigned long long)quantile.high);
-		if (!quantile.over)
-			range_is = "";
 		few = few || quantile.few;
+		if (quantile.over) {
+			(void)fprintf(line, ", %s above %llu%s", name, (unsigned long long)quantile.low,
+				      quantile.few ? FIGURE_FEW_MARK : "");
+			continue;
+		}
+		(void)fprintf(line, ", %s %.0f%s", name, quantile.value, quantile.few ? FIGURE_FEW_MARK : "");
+		put_range(line, event, name, &quantile, is);
+		is = "";
 	}
 	if (fclose(TAKE_PTR(line)) != 0)
 		return;
@@ -278,6 +337,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	}
 	if (few)
 		line_put(out, style, "", "%s", FIGURE_FEW_MARK " too few samples for this quantile");
+	put_bounds(out, style, event, samples);
 }
 
 static void put_trend(FILE *out, const struct format_style *style, const json_object *event,

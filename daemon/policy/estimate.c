@@ -297,7 +297,7 @@ static double quantile_effect(struct counter *counter, const struct limits *limi
 
 	if (bucket > 0)
 		effect = fmax(effect, effect_at_edge(counter, measured, bucket - 1));
-	if (metric->ratio)
+	if (metric->ratio || !limits)
 		return effect;
 	effect = fmax(effect, effect_at_edge(counter, measured, limits->threshold_bucket));
 	return fmax(effect, effect_at_edge(counter, measured, limits->clear_bucket));
@@ -347,7 +347,7 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 	ret->effect = effect_of(measured);
 	ret->worth = estimate_worth(ret->samples, ret->effect);
 	ret->value = value_of(rule, &now);
-	if (rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio) {
+	if (rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio && limits) {
 		ret->past_threshold = count_past(rule, now.tally, limits->threshold_bucket);
 		ret->past_clear = count_past(rule, now.tally, limits->clear_bucket);
 	}

@@ -60,13 +60,17 @@ struct estimate {
 	u64 past_clear;
 };
 
-/* Computes the numbers that are shown. evidence_judge() decides by the same numbers. */
+/*
+ * Computes the numbers that are shown. evidence_judge() decides by the same numbers. `limits` may be NULL for a
+ * quantile and for a share: then nothing is counted past a limit.
+ */
 void estimate_of(const struct rule *rule, const struct limits *limits, const struct measured *measured,
 		 struct estimate *ret);
 
 /*
  * Returns the design effect (bursts.h) of the samples that the metric counts: bounds divide the number of
- * samples by it. For a quantile it is the largest of the effects around the value and at the limits. The
+ * samples by it. For a quantile it is the largest of the effects around the value and at the limits; `limits`
+ * NULL: around the value. A mean needs limits. The
  * samples of a baseline are assumed to have the same effect as those of the window. Returns 1 if there are no
  * parts or no value.
  */

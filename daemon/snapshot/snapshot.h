@@ -134,6 +134,7 @@ struct detail_figures {
 };
 
 struct trend;
+struct window;
 
 struct snapshot {
 	const char *origin;                 /* "perf", "replay", "model" */
@@ -164,6 +165,8 @@ struct snapshot {
 	 */
 	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
 
+	/* The collections that a snapshot of a window sums up, for bounds. NULL: the whole time. The engine's */
+	const struct window *window;
 	const struct trend *trend; /* of the last hour, for any window; NULL: no trend. Owned by the engine */
 
 	/* The daemon itself. */

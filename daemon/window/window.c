@@ -349,6 +349,22 @@ static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
 		counters[counter] = 0;
 }
 
+static int visit_record(const struct record *record, const struct window_visitor *visitor,
+			struct figures *empty)
+{
+	int r;
+
+	if (visitor->pairs)
+		return visitor->pairs(record->entry, record->event, record->pairs, record->size,
+				      visitor->userdata);
+	if (!visitor->figures)
+		return 0;
+	pairs_add(record->pairs, record->size, empty);
+	r = visitor->figures(record->entry, record->event, empty, visitor->userdata);
+	clear_pairs(empty, record->pairs, record->size);
+	return r;
+}
+
 static int visit(const struct collection *collection, const struct window_visitor *visitor,
 		 struct figures *empty)
 {
@@ -357,9 +373,7 @@ static int visit(const struct collection *collection, const struct window_visito
 	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
 		struct record record = record_get(from);
 
-		pairs_add(record.pairs, record.size, empty);
-		r = visitor->figures(record.entry, record.event, empty, visitor->userdata);
-		clear_pairs(empty, record.pairs, record.size);
+		r = visit_record(&record, visitor, empty);
 		from = record.pairs + record.size;
 	}
 	return r;

@@ -78,19 +78,21 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		struct window_span *ret_span);
 
 /*
- * `collection` is called at the start of each collection, `figures` for each difference in it. Arguments are
- * valid during the call.
+ * `collection` is called at the start of each collection, then `figures` or `pairs` for each difference in it.
+ * `pairs` gets the difference in packed form (collect/pairs.h). `figures` and `pairs` may be NULL; if both are
+ * set, only `pairs` is called. Arguments are valid during the call.
  */
 struct window_visitor {
 	int (*collection)(u64 begin_ns, u64 end_ns, void *userdata);
 	window_callback figures;
 	void *userdata;
+	int (*pairs)(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata);
 };
 
 /*
  * Visits the collections that window_each() would sum up, oldest first. The differences of a collection come
  * in the order in which they were put; those of a pane by ascending entry, then event. Allocates no memory. A
- * return value other than 0 from either callback ends the walk. Returns 0, that value, or -ENODATA.
+ * return value other than 0 from a callback ends the walk. Returns 0, that value, or -ENODATA.
  */
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor);
 

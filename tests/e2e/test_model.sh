@@ -114,6 +114,17 @@ for output in 'status' 'top' 'show model:mix' '--json status' '--json top' '--js
 		fail "pebsctl $output does not say model: $(cat "$work/output")" ;;
 	esac
 done
+# After four collections, figures of a window have bounds.
+has_bounds() {
+	ctl --json show --window 30s model:false-sharing |
+		jq -ne 'input.events.loads | .confidence == 0.95 and (.latency.p50 | .bounds.low <= .low and .bounds.high >= .high)'
+}
+until_true 'the median has bounds' has_bounds
+ctl show --window 30s model:false-sharing >"$work/output"
+grep -q 'p50 [0-9]* (bounds [0-9]*-[0-9]*)' "$work/output" || fail "pebsctl show has no bounds: $(cat "$work/output")"
+grep -q '^     Bounds: each at 95% confidence' "$work/output" || fail "what the bounds are: $(cat "$work/output")"
+grep -Eq '^SOURCE +SAMPLES +SHARE +BOUNDS ' "$work/output" || fail "shares have no bounds: $(cat "$work/output")"
+ctl show --window all model:false-sharing | grep -q 'p50 [0-9]* (bucket [0-9]*-[0-9]*)' || fail 'the whole time has bounds'
 ctl status | grep -q 'Note: .*no measurement' || fail 'status has no note'
 # Code runs at few addresses, so each is counted exactly. There are more cache lines than a table holds, so their counts
 # are bounds. The names are the model's own, because no process of this machine ran the code.

@@ -229,6 +229,57 @@ Test(format, cgroup_of_a_replay)
 	expect_width(text, 80);
 }
 
+static json_object *parsed(const char *text)
+{
+	json_object *object;
+
+	cr_assert_eq(json_parse(text, strlen(text), 16, &object), 0);
+	return object;
+}
+
+#define BOUNDED(p50, p99, l3)                                                                                          \
+	"{\"cgroup\":\"/a\",\"id\":1,\"origin\":\"perf\",\"events\":{\"loads\":{\"samples\":1000,\"confidence\":0.95," \
+	"\"latency\":{\"sum\":100000,\"mean\":100.0,\"p50\":{\"value\":99.5,\"low\":96,\"high\":104" p50               \
+	"},\"p99\":{\"value\":500.1,\"low\":448,\"high\":512" p99                                                      \
+	"}},\"sources\":{\"l3\":{\"samples\":250,\"latency_sum\":50000" l3 "}}}}}"
+
+Test(format, bounds_of_a_window)
+{
+	_cleanup_json_ json_object *even =
+		parsed(BOUNDED(",\"bounds\":{\"low\":88,\"high\":112,\"worth\":1000}",
+			       ",\"bounds\":{\"low\":384,\"worth\":1000}",
+			       ",\"bounds\":{\"low\":0.22751,\"high\":0.273512}"));
+	_cleanup_json_ json_object *bursts =
+		parsed(BOUNDED(",\"bounds\":{\"low\":64,\"high\":160,\"worth\":81}", "", ""));
+	_cleanup_json_ json_object *unknown = parsed(BOUNDED("", "", ""));
+	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, even, NULL, &narrow));
+
+	cr_expect_not_null(
+		strstr(text, "    Latency: mean 100.0, p50 100 (bounds 89-112), p99 500 (above 384) cycles\n"
+			     "     Bounds: each at 95% confidence\n"),
+		"%s", text);
+	cr_expect_not_null(strstr(text,
+				  "SOURCE        SAMPLES  SHARE         BOUNDS    LAT%   MEAN\n"
+				  "l3                250  25.0%   22.7 - 27.4%   50.0%      -  #####\n"),
+			   "%s", text);
+	expect_width(text, 80);
+	free(text);
+	text = TEXT_OF(format_cgroup(out, NULL, bursts, NULL, &narrow));
+	cr_expect_not_null(
+		strstr(text,
+		       "p50 100 (bounds 65-160), p99 500 (no bounds) cycles\n"
+		       "     Bounds: each at 95% confidence; 1,000 samples are worth 81 independent ones\n"),
+		"%s", text);
+	cr_expect_not_null(
+		strstr(text, "l3                250  25.0%              -   50.0%      -  #####\n"), "%s",
+		text);
+	expect_width(text, 80);
+	free(text);
+	text = TEXT_OF(format_cgroup(out, NULL, unknown, NULL, &narrow));
+	cr_expect_not_null(strstr(text, "     Bounds: not known: the samples came in too few bursts"), "%s",
+			   text);
+}
+
 /* On AMD, a load that hit L1 has a source and no latency. */
 Test(format, latencies_of_some_samples_alone)
 {

@@ -527,6 +527,14 @@ static int note_figures(u32 entry, unsigned event, const struct figures *figures
 	return note(userdata, text);
 }
 
+static int note_pairs(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+{
+	struct figures figures = {0};
+
+	pairs_add(pairs, size, &figures);
+	return note_figures(entry, event, &figures, userdata);
+}
+
 static int walk(const struct window *window, u64 span_ns, struct diary *diary)
 {
 	return window_walk(window, span_ns, &(struct window_visitor){note_collection, note_figures, diary});
@@ -627,4 +635,30 @@ Test(window, when_memory_is_short_old_collections_are_added_up)
 			}
 		}
 	}
+}
+
+Test(window, a_walk_gives_packed_differences_or_none)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	struct diary packed = {0}, none = {0}, ended = {.until = 2, .answer = 5};
+
+	cr_assert_eq(collect_one(window, START_NS + 10, 3, 7), 0);
+	cr_assert_eq(collect_one(window, START_NS + 20, 4, 9), 0);
+	cr_expect_eq(window_walk(window, 100,
+				 &(struct window_visitor){.collection = note_collection,
+							  .figures = note_figures,
+							  .pairs = note_pairs,
+							  .userdata = &packed}),
+		     0);
+	cr_expect_str_eq(packed.text, "[0-10] 3.0:7/8[10-20] 4.0:9/10");
+	cr_expect_eq(window_walk(window, 100,
+				 &(struct window_visitor){.collection = note_collection, .userdata = &none}),
+		     0);
+	cr_expect_str_eq(none.text, "[0-10][10-20]");
+	cr_expect_eq(window_walk(window, 100,
+				 &(struct window_visitor){.collection = note_collection,
+							  .pairs = note_pairs,
+							  .userdata = &ended}),
+		     5);
+	cr_expect_str_eq(ended.text, "[0-10] 3.0:7/8");
 }

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
 #include "export/json/json_offcore.h"
 #include "snapshot/snapshot_figures.h"
@@ -276,6 +277,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	put_guest(&writer, object, cgroup);
 	put_subtree(&writer, object, cgroup);
 	json_put_events(&writer, object, snapshot, figures->of, true);
+	json_put_all_bounds(&writer, object, snapshot, cgroup);
 	json_put_trends(&writer, object, snapshot, cgroup, trend);
 	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);

@@ -9,34 +9,26 @@
 #include "window/interval.h"
 #include "window/quantile.h"
 
-/*
- * Quantiles with fewer samples than interval_quantile() needs for both bounds at this confidence get "few": 5
- * samples for p50, 299 for p99, 2995 for p999. With fewer, a quantile says little more than the lowest or
- * highest latency of the samples.
- */
-#define CONFIDENCE 0.95
+const struct json_quantile json_quantiles[JSON_QUANTILES] = {
+	{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}};
 
 static void put_quantiles(struct json_writer *writer, json_object *object, const u64 histogram[FINE_BUCKETS],
 			  u64 samples)
 {
-	static const struct {
-		const char *name;
-		double q;
-	} quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++) {
+	for (size_t i = 0; i < JSON_QUANTILES; i++) {
+		const struct json_quantile *wanted = &json_quantiles[i];
 		struct quantile quantile;
-		json_object *bounds;
+		json_object *bucket;
 
-		if (quantile_of(histogram, quantiles[i].q, &quantile) < 0)
+		if (quantile_of(histogram, wanted->q, &quantile) < 0)
 			return;
-		bounds = json_checked(writer, json_object_new_object());
-		json_put_cycles(writer, bounds, "value", quantile.value);
-		json_put_u64(writer, bounds, "low", quantile.low);
-		json_put_u64(writer, bounds, "high", quantile.high);
-		if (samples < interval_quantile_needs(quantiles[i].q, CONFIDENCE))
-			json_put(writer, bounds, "few", json_object_new_boolean(true));
-		json_put(writer, object, quantiles[i].name, bounds);
+		bucket = json_checked(writer, json_object_new_object());
+		json_put_cycles(writer, bucket, "value", quantile.value);
+		json_put_u64(writer, bucket, "low", quantile.low);
+		json_put_u64(writer, bucket, "high", quantile.high);
+		if (samples < interval_quantile_needs(wanted->q, JSON_CONFIDENCE))
+			json_put(writer, bucket, "few", json_object_new_boolean(true));
+		json_put(writer, object, wanted->name, bucket);
 	}
 }
 

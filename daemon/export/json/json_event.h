@@ -5,6 +5,20 @@
 
 #include "export/json/json_writer.h"
 
+/*
+ * Of the bounds that are shown. Quantiles with fewer samples than interval_quantile() needs for both bounds at
+ * this confidence get "few": 5 samples for p50, 299 for p99, 2995 for p999. With fewer, a quantile says little
+ * more than the lowest or highest latency of the samples.
+ */
+#define JSON_CONFIDENCE 0.95
+
+/* The quantiles of a latency, and their names. */
+#define JSON_QUANTILES 5
+extern const struct json_quantile {
+	const char *name;
+	double q;
+} json_quantiles[JSON_QUANTILES];
+
 /* Adds "events": by key, the events of the snapshot that have `figures`, with histograms if `detailed`. */
 void json_put_events(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		     const struct figures *const *figures, bool detailed);

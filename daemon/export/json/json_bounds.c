@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_bounds.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "export/json/data_source_names.h"
+#include "export/json/json_event.h"
+#include "policy/window_samples.h"
+
+static int compare_entries(const void *a, const void *b)
+{
+	u32 one = *(const u32 *)a, other = *(const u32 *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* Returns the numbers of a cgroup, or of all members of a sum, ascending. The caller frees them. NULL: no memory. */
+static u32 *entries_of(const struct snapshot_cgroup *cgroup, size_t *ret_n)
+{
+	size_t n = cgroup->n_members ? cgroup->n_members : 1;
+	u32 *entries = calloc(n, sizeof(*entries));
+
+	if (!entries)
+		return NULL;
+	entries[0] = cgroup->entry;
+	for (size_t i = 0; i < cgroup->n_members; i++)
+		entries[i] = cgroup->members[i]->entry;
+	qsort(entries, n, sizeof(*entries), compare_entries);
+	*ret_n = n;
+	return entries;
+}
+
+/* Returns 0, -ENODATA if no bounds can be computed, or -ENOMEM. The caller frees `*ret`. */
+static int read_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+			struct window_samples **ret)
+{
+	_cleanup_free_ struct window_samples *samples = NULL;
+	_cleanup_free_ u32 *entries = NULL;
+	size_t n;
+	int r;
+
+	if (!snapshot->window || !snapshot->window_seconds.known)
+		return -ENODATA;
+	entries = entries_of(cgroup, &n);
+	samples = malloc(sizeof(*samples));
+	if (!entries || !samples)
+		return -ENOMEM;
+	r = window_samples_of(snapshot->window,
+			      (u64)llround(snapshot->window_seconds.value * (double)NSEC_PER_SEC), entries, n,
+			      samples);
+	if (r == 0)
+		*ret = TAKE_PTR(samples);
+	return r;
+}
+
+static bool has_bounds(const struct estimate *estimate)
+{
+	return estimate->known && estimate->worth > 0;
+}
+
+static void put_quantile(struct json_writer *writer, json_object *quantile, const struct estimate *estimate)
+{
+	json_object *bounds;
+
+	if (!has_bounds(estimate))
+		return;
+	bounds = json_checked(writer, json_object_new_object());
+	json_put_u64(writer, bounds, "low", (u64)estimate->bounds.low);
+	if (isfinite(estimate->bounds.high))
+		json_put_u64(writer, bounds, "high", (u64)estimate->bounds.high);
+	json_put_u64(writer, bounds, "worth", estimate->worth);
+	json_put(writer, quantile, "bounds", bounds);
+}
+
+/* Rounds outwards, so that the true share lies between the printed bounds. */
+static void put_share(struct json_writer *writer, json_object *source, const struct estimate *estimate)
+{
+	static const double MILLION = 1e6;
+	json_object *bounds;
+
+	if (!has_bounds(estimate))
+		return;
+	bounds = json_checked(writer, json_object_new_object());
+	json_put_number(writer, bounds, "low", floor(estimate->bounds.low * MILLION) / MILLION, 6);
+	json_put_number(writer, bounds, "high", fmin(ceil(estimate->bounds.high * MILLION) / MILLION, 1), 6);
+	json_put(writer, source, "bounds", bounds);
+}
+
+static void put_event(struct json_writer *writer, json_object *object, const struct window_samples *samples,
+		      unsigned event)
+{
+	json_object *latency = json_object_object_get(object, "latency");
+	json_object *sources = json_object_object_get(object, "sources");
+	struct estimate estimate;
+
+	for (size_t i = 0; latency && i < JSON_QUANTILES; i++) {
+		window_samples_quantile(samples, event, json_quantiles[i].q, JSON_CONFIDENCE, &estimate);
+		put_quantile(writer, json_object_object_get(latency, json_quantiles[i].name), &estimate);
+	}
+	for (u32 i = 0; sources && i < SOURCE_SLOTS; i++) {
+		json_object *source = json_object_object_get(sources, source_names[i]);
+
+		if (!source)
+			continue;
+		window_samples_share(samples, event, i, JSON_CONFIDENCE, &estimate);
+		put_share(writer, source, &estimate);
+	}
+	json_put_number(writer, object, "confidence", JSON_CONFIDENCE, 2);
+}
+
+void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
+			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup)
+{
+	_cleanup_free_ struct window_samples *samples = NULL;
+	json_object *events = json_object_object_get(cgroup_object, "events");
+	int r;
+
+	if (!events)
+		return;
+	r = read_samples(snapshot, cgroup, &samples);
+	if (r < 0) {
+		writer->failed = writer->failed || r == -ENOMEM;
+		return;
+	}
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		json_object *object = json_object_object_get(events, snapshot->events[event].key);
+
+		if (object)
+			put_event(writer, object, samples, event);
+	}
+}

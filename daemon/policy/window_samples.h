@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The samples of a cgroup in the window that a reader requests, and the bounds of their figures. The bounds are
+ * those that a rule on the same window would have (estimate.h): they allow for samples that come in bursts. Pure.
+ */
+#ifndef PEBSD_WINDOW_SAMPLES_H
+#define PEBSD_WINDOW_SAMPLES_H
+
+#include "pebsd/sample.h"
+#include "policy/bursts.h"
+#include "policy/estimate.h"
+#include "window/window.h"
+
+/* Takes 350 KB. */
+struct window_samples {
+	size_t n_parts;
+	struct tally sums[EVENTS_MAX];
+	struct measured_part parts[EVENTS_MAX][BURSTS_PARTS_MAX]; /* in the order of time */
+};
+
+/*
+ * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups with these numbers together.
+ * `entries` is ascending. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
+ * then nothing is known about bursts.
+ */
+int window_samples_of(const struct window *window, u64 span_ns, const u32 *entries, size_t n_entries,
+		      struct window_samples *ret);
+
+/*
+ * Computes quantile `q` of an event's latencies, or the share of a source among its samples, and the bounds at
+ * `confidence`. `ret->known` is false if there is no such sample. `ret->effect` is INFINITY if the samples came
+ * in too few bursts: then there are no bounds.
+ */
+void window_samples_quantile(const struct window_samples *samples, unsigned event, double q,
+			     double confidence, struct estimate *ret);
+void window_samples_share(const struct window_samples *samples, unsigned event, u32 source, double confidence,
+			  struct estimate *ret);
+
+#endif
