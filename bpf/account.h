@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The one accounting function: it adds a sample to the record of its slot. It has three callers: the
- * perf_event program, the inject program, and plain C in tests, benchmarks and fuzzers.
+ * Accounting: account_latency() or account_plain() adds a sample to the record of its slot. The perf_event
+ * program, the inject program, and plain C (trial/account_books.c, tests, benchmarks, fuzzers) all use these.
  *
  * `atomic`, a constant, is true if other writers may add to the same record at the same time: another CPU, or
  * a PMI that interrupts the inject program on the same CPU. A reader may see a sample half accounted; the
@@ -43,8 +43,8 @@ static inline int account_malformed(const struct sample *sample)
 }
 
 /*
- * True if the sample's operation is unknown, or is not one of the event's. Hardware that samples every kind
- * of operation needs this.
+ * True if the sample's operation is unknown, or is not one of the event's `operations` (0: all, never true).
+ * Hardware that samples every kind of operation needs this.
  */
 static inline int account_filtered(const struct sample *sample, u8 operations)
 {
@@ -98,8 +98,8 @@ static inline __attribute__((always_inline)) u32 account_above(u32 a, u32 b)
 }
 
 /*
- * Returns histogram_fine_index() and histogram_octave_index(). The bit length of a number is the bit length
- * of its highest nibble that is not 0, which a table in one word gives, plus four for each nibble below.
+ * Returns histogram_fine_index() and histogram_octave_index(). The bit length of a number is that of its highest
+ * nonzero nibble, from a table in one word, plus four for each nibble below.
  */
 static inline __attribute__((always_inline)) struct account_buckets account_buckets(u32 cycles)
 {

@@ -36,7 +36,7 @@ static __always_inline u32 cpu_stripe(const struct cpu_state *state)
 	return state->stripe & (STRIPES_MAX - 1);
 }
 
-/* Keeps later reads after earlier ones. x86 does not reorder reads; only the compiler must not. */
+/* Keeps later reads after earlier ones. x86 does not reorder reads, so a barrier for the compiler is enough. */
 static __always_inline void cpu_read_before(struct cpu_state *state)
 {
 #ifdef __TARGET_ARCH_x86

@@ -49,8 +49,8 @@ struct hot_sets_map {
 };
 
 /*
- * The key is the number of a choice (hot_choices). The loader sets the size. The first use of a choice adds
- * its tables.
+ * The key is the number of a choice (hot_choices) less 1. The loader sets the size. The first use of a choice
+ * adds its tables.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -63,9 +63,9 @@ struct {
  * Counts a sample's items in the table whose sets begin at `first` in `tables`, the tables of a choice.
  * `origin` is the pid, with bit 32 set if a modified copy was found. An item of 0 is skipped.
  *
- * The function is always inlined: on CPUs that guard returns (SRSO, retbleed) one return costs a third as
- * much as the whole function. It counts the code address and the cache line in a loop, so that both run the
- * same instructions: at a PMI these instructions are in no cache yet.
+ * The function is always inlined: on CPUs with a mitigation for returns (SRSO, retbleed), one return costs a
+ * third as much as the whole function. It counts the code address and the cache line in a loop, so that both
+ * run the same instructions: at a PMI these instructions are in no cache yet.
  */
 static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 line, u64 weight, u64 origin)
 {

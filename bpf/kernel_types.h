@@ -61,7 +61,7 @@ struct cgroup {
 	struct cgroup_root *root;
 };
 
-/* A task's cgroup in the default hierarchy; an exiting task keeps it until it is freed. */
+/* A task's cgroup in the default hierarchy. An exiting task keeps its css_set until the task is freed. */
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };

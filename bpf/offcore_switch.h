@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Off-core responses by cgroup. Counters run on each CPU and are read at task switches. Events counted since
- * the last reading are charged to the cgroup of the leaving task.
+ * Off-core responses by cgroup. Counters run on each CPU and are read at switches between tasks of different
+ * cgroups. Events counted since the last reading are charged to the cgroup of the leaving task.
  *
  * The program runs on the scheduler's tracepoint, where it does not hold a guard. A program on a
  * context-switch event would hold bpf_prog_active, and meanwhile the sampler would lose samples (Linux 6.1:
@@ -25,7 +25,7 @@
 
 const volatile u32 offcore_cpu_count = 1;
 
-/* Sizes are set at load. If off-core responses are not counted, none of the three maps is created. */
+/* Sizes are set at load. If off-core responses are not counted, none of the three maps below is created. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, OFFCORE_COUNTERS);

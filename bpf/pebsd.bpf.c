@@ -50,9 +50,9 @@ PERF_EVENT_DOOR(11)
 _Static_assert(EVENTS_MAX == 12, "a door for each event");
 
 /*
- * Counts the runs of the program `empty`, which does nothing else. The calibration of the interrupt attaches
- * it to an event of one thread, to measure the cost of a sample without the work of pebsd. An increase shows
- * the calibration that a sample came.
+ * Counts the runs of the program `empty`, which does nothing else. The calibration of the interrupt's cost
+ * attaches `empty` to an event of one thread, to measure the cost of a sample without the work of pebsd. An
+ * increase shows the calibration that a sample came.
  */
 u64 empty_runs = 0;
 

@@ -23,9 +23,9 @@
 
 /*
  * Counts a sample's code address and data address in the hot tables. No other function reads these addresses.
- * PEBS and IBS put the instruction that they recorded in the registers (x86/events/intel/ds.c
- * setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux 6.1). An injected sample brings its own
- * addresses, and has no `context`.
+ * With PEBS and IBS, the instruction pointer in the registers is that of the recorded instruction
+ * (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux 6.1). An injected
+ * sample brings its own addresses, and has no `context`.
  */
 static __always_inline void account_place(const struct sample *sample, u16 number,
 					  const volatile struct event_settings *event,
@@ -49,15 +49,15 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
 	if (context)
 		origin = bpf_get_current_pid_tgid() >> 32;
-	/* Branchless: with a branch the verifier would check the rest twice. */
+	/* The HITM bit is moved without a branch of its own: with one, the verifier would check the rest again. */
 	if (sample->fields & SAMPLE_DATA_SOURCE)
 		origin |= (u64)(DATA_SOURCE_SNOOP(sample->data_source) / SNOOP_BIT_HITM & 1) << 32;
 	hot_account(tables, first, code, line, weight, origin);
 }
 
 /*
- * Returns whether the event rejects the sample, and counts a rejected one in the stripe of the CPU of
- * `state`. `atomic`: see account.h.
+ * Returns whether the sample is rejected: filtered by the event's operations, or malformed. Counts a rejected
+ * one in the stripe of the CPU of `state`. `atomic`: see account.h.
  */
 static __always_inline bool account_refused(const struct sample *sample, u16 number,
 					    const volatile struct event_settings *event,

@@ -4,8 +4,9 @@
  *
  * A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in it), or when a walk of the
  * daemon adopts it: at the start, and after slots were missing. A slot is freed in two steps: it is retired
- * (removed from the index), then free. Both tracepoints run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux
- * 6.1 to 6.18). The daemon's requests may run concurrently, so the index decides: it refuses a second entry.
+ * (removed from the index), then free. cgroup_mkdir and cgroup_rmdir run under cgroup_mutex
+ * (kernel/cgroup/cgroup.c, Linux 6.1 to 6.18). The daemon's requests may run concurrently, so the index
+ * decides: it refuses a second entry.
  */
 #ifndef PEBSD_SLOTS_H
 #define PEBSD_SLOTS_H
@@ -253,8 +254,8 @@ static __always_inline int slot_push(u32 slot, struct slot_owner *owner)
 }
 
 /*
- * Takes a free slot for the cgroup, with its name still empty. Returns the slot, -EEXIST if the cgroup has
- * one, or -errno.
+ * Takes a free slot for the cgroup. The owner's name is still that of the previous owner: the caller sets it.
+ * Returns the slot, -EEXIST if the cgroup has one, or -errno.
  */
 static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_owner **ret_owner)
 {

@@ -18,7 +18,7 @@ const volatile u64 spacing_ns = 1;
 /* Mask of PERF_MEM_OP_*: the operations that zoom_selected accepts. */
 const volatile u8 operations = 0;
 
-/* The key is the CPU. Only this CPU writes its entry. */
+/* The key is the CPU. Each entry is written only on its own CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -71,8 +71,8 @@ int zoom_all(struct bpf_perf_event_data *context)
 }
 
 /*
- * For IBS, which samples operations of every kind: also drops the samples of operations that are not part of
- * the event, without counting them.
+ * For IBS, which samples operations of every kind: also drops samples whose operation is unknown or not part
+ * of the event, without counting them.
  */
 SEC("perf_event")
 int zoom_selected(struct bpf_perf_event_data *context)

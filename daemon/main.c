@@ -139,7 +139,7 @@ static int run(const struct options *options, struct config *config)
 	return (int)failure.code;
 }
 
-/* Runs the symbolizer for the socket unit. The URLs come from the configuration and not from the client. */
+/* Runs the symbolizer for the socket unit. The debuginfod URLs come from the configuration, not from a client. */
 static int symbols_socket(void)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};

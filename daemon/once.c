@@ -18,7 +18,7 @@
 
 /*
  * Collects once an interval until `ns` are over or a signal comes. In both cases, all samples so far are the
- * result. After sampling has stopped, expected samples that have not come are lost, however short the run
+ * result. After sampling has stopped, expected samples that have not come count as lost, however short the run
  * was.
  */
 static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)

@@ -8,8 +8,8 @@
 
 /*
  * Prints to standard output. Returns the exit code, which is EXIT_INPUT if a recording was cut or damaged;
- * the result of its intact records is printed before. Or returns -errno with `ret_failure` filled in and
- * nothing printed.
+ * the result of its intact records is printed before. Or returns -errno with `ret_failure` filled in. Then
+ * nothing was printed, unless printing itself failed.
  */
 int once(const struct options *options, const struct config *config, struct failure *ret_failure);
 

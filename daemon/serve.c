@@ -19,7 +19,7 @@ static void server_close(struct server *server)
 {
 	http_free(server->http);
 	pause_done(&server->pause);
-	/* Free the source before the sampling, which owns its descriptor. */
+	/* Free the source before the sampling, which owns the source's descriptor. */
 	sd_event_source_unref(server->input);
 	slot_reclaim_done(&server->reclaim);
 	server->alerts = alerts_free(server->alerts);
@@ -355,8 +355,8 @@ static void on_http_stopped(void *userdata)
 }
 
 /*
- * HTTP requests that come meanwhile are still answered, by this process or by the next. A second signal exits
- * without waiting.
+ * HTTP requests that come while pebsd stops are still answered, by this process or by the next. A second signal
+ * exits without waiting.
  */
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *signal, void *userdata)
 {

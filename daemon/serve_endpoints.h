@@ -7,9 +7,9 @@
 #include "serve_internal.h"
 
 /*
- * Opens the control socket, and the HTTP endpoint if one is configured. The server frees them. `backend`
- * contains the functions that give orders, `reload`, `pause` and `resume`, which are called with the server.
- * The functions that query are filled in here. Returns 0, or -errno with `failure` filled in.
+ * Opens the control socket, and the HTTP endpoint if one is configured. The server frees them. `backend` contains
+ * only `reload`, `pause` and `resume`, which get the server as `userdata`. All other members are filled in here.
+ * Returns 0, or -errno with `failure` filled in.
  */
 int serve_endpoints_open(struct server *server, struct control_backend backend, struct failure *failure);
 

@@ -30,9 +30,9 @@ void watch_gone(void *userdata, const char *path, u64 id);
 void watch_begin(struct watch *watch, unsigned event, const struct reading *reading);
 
 /*
- * Publishes how many samples of an event were lost since the last call, and logs the sum once a minute. As
- * long as no more samples are missing than the event has CPUs, they do not count as lost: one for each CPU
- * may still be on its way.
+ * Publishes how many samples of an event were lost since the last call. Logs the first loss at once, and then the
+ * sum once a minute. As long as no more samples are missing than the event has CPUs, they do not count as lost:
+ * one for each CPU may still be on its way.
  */
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading);

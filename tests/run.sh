@@ -38,7 +38,7 @@ TMPDIR=$(mktemp -d) || exit 1
 chmod 711 "$TMPDIR"
 export TMPDIR
 export TEST_SECONDS=$seconds # tests/lib/time_limit.c
-# A test takes a TCP port by making a directory with its name here, so that no two tests of a run get the same one.
+# A test takes a TCP port by making a directory named after the port here: no two tests of a run get the same one.
 export TEST_PORTS=$TMPDIR/ports
 mkdir "$TEST_PORTS"
 chmod 711 "$TEST_PORTS"
@@ -129,8 +129,8 @@ run_single() {
 	esac
 }
 
-# count_report PREFIX [SHOWN]: counts the tests in the report (Test Anything Protocol) on standard input, and adds to
-# `planned` and `reported`. PREFIX goes in front of each name. With SHOWN each result is also printed.
+# count_report PREFIX [SHOWN]: counts the tests in the report (Test Anything Protocol) on standard input, and adds
+# to `planned` and `reported`. PREFIX goes in front of each name. With SHOWN each result is also printed.
 count_report() {
 	local prefix=$1 shown=${2:-} line name
 	while IFS= read -r line; do
@@ -164,8 +164,8 @@ count_report() {
 	done
 }
 
-# check_report NAME BEFORE SECONDS: checks that a program with several tests ended in time and reported each planned
-# test.
+# check_report NAME BEFORE SECONDS: checks that a program with several tests ended in time and reported each
+# planned test.
 check_report() {
 	local name=$1 before=$2
 	if [ -n "$timed_out" ]; then
@@ -270,7 +270,7 @@ end_work() {
 runs_alone() {
 	local pattern
 	for pattern in "${alone[@]}"; do
-		# shellcheck disable=SC2053 # a pattern it is
+		# shellcheck disable=SC2053 # it is a pattern
 		[[ ${1#build/} != $pattern ]] || return 0
 	done
 	return 1

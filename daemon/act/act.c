@@ -68,8 +68,8 @@ static void tell_write(struct act *act, int result)
 }
 
 /*
- * Units find the facts of their alerts below the directory's path, so the path must lead to the directory
- * that is open. If it was removed or replaced, opens it again. Returns 0 or -errno.
+ * Units find the facts of their alerts below the directory's path, so the path must lead to the open directory.
+ * If that was removed or replaced, opens the path again. Returns 0 or -errno.
  */
 static int keep_in_place(struct act *act)
 {
@@ -413,7 +413,10 @@ static void run_log(struct act *act, const struct transition *transition, const 
 	alert_store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
 }
 
-/* `result`: 0 if the facts were written, or -errno. The facts must be on disk before the unit starts. */
+/*
+ * `result`: -errno if the facts could not be made or written, else 0. The facts must be on disk before the
+ * unit starts.
+ */
 static void run_unit(struct act *act, const struct transition *transition, bool stored, int result)
 {
 	u64 alert = transition->alert.number;

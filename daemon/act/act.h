@@ -51,14 +51,14 @@ u64 act_judged_ns(const struct act *act);
 const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
 
 /*
- * Stores the state of the policy and the intents of these transitions, then runs their actions. A dry run is
- * only logged, as a dry run. Failures are logged.
+ * Stores the state of the policy and the intents of these transitions, then runs their actions. A dry run only
+ * gets a log entry, which says that it is a dry run. Failures are logged.
  */
 void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n);
 
 /*
- * Removes ID.env of alerts that resolved DECIDE_RESOLVED_NS ago, and files that the store does not know. Call
- * it regularly. `now`: CLOCK_REALTIME.
+ * Removes ID.env of alerts that resolved at least DECIDE_RESOLVED_NS ago, and files that the store does not
+ * know. Call it regularly. `now`: CLOCK_REALTIME.
  */
 void act_clean(struct act *act, const struct timespec *now);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state that must outlive the process, in the file state.json of the directory of alerts: the alerts of
- * the policy, the actions that were begun, and the alerts that have an ID.env. The file is replaced as a
- * whole. It is on disk before any action in it begins.
+ * The state that must outlive the process, in the file state.json of the directory of alerts: the alerts of the
+ * policy, the actions that were begun, and the alerts that have an ID.env. The file is replaced as a whole,
+ * before any action in it begins. act.h says which actions run if that fails.
  *
  * Names of cgroups may hold any byte. They are written in their shown form (base/utf8.h), which can be read
  * back.
@@ -19,7 +19,7 @@
 /* Numbers of restored alerts are below this, so that the numbers after them never wrap. */
 #define ALERT_STORE_NUMBERS_MAX (1ULL << 62)
 
-/* Length of the kernel's random/boot_id, with its NUL. */
+/* Room for the kernel's random/boot_id, which has 36 characters, and a NUL. */
 #define ALERT_STORE_BOOT_MAX 40
 
 /* Actions of one transition that may have been begun and have not ended. */

@@ -10,7 +10,7 @@
 /* Enough for more than 50,000 alerts. */
 #define BYTES_MAX ((size_t)64 << 20)
 
-/* Returns -EBADMSG if the file is not a regular file, or is larger than any that pebsd writes. */
+/* Returns -EBADMSG if the file is not a regular file, or has more than BYTES_MAX bytes. */
 static int read_all(int directory, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd =
@@ -98,7 +98,7 @@ int alert_store_replace(int directory, const char *name, const char *text, size_
 		unfinished = NULL;
 		return -ENOMEM;
 	}
-	/* Remove a leftover, so that a link is not followed and an old file is not written to. */
+	/* Remove a leftover of an interrupted write: with O_EXCL, openat() fails if the file exists. */
 	if (unlinkat(directory, unfinished, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -25,7 +25,7 @@ static const char *const state_words[] = {
 /*
  * The functions below write text directly instead of building objects of json-c, which takes three times as
  * long. That matters because a store of thousands of alerts is written again whenever one alert changes. If
- * memory runs out, the stream has an error.
+ * memory runs out, the stream has an error, or `*failed` is set.
  */
 static void put_name(FILE *out, const char *key, const char *name, bool *failed)
 {
@@ -47,10 +47,13 @@ static void put_name(FILE *out, const char *key, const char *name, bool *failed)
 	(void)fputc('"', out);
 }
 
-/* Writes a number so that it can be read back to the last bit. Writes nothing if it is not finite. */
+/* Writes a number so that it is read back to the last bit, except -0. Writes nothing if it is not finite. */
 static void put_double(FILE *out, const char *key, double value)
 {
-	/* Adding 0.0 turns -0 into 0: "-0" would be read back as an integer, which loses the sign. */
+	/*
+	 * "-0" would be read back as an integer, without the sign. Adding 0.0 turns -0 into 0, which stays the
+	 * same.
+	 */
 	if (isfinite(value))
 		(void)fprintf(out, ",\"%s\":%.17g", key, value + 0.0);
 }
@@ -146,7 +149,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Converts a shown form back to the name. NULL: it is not a shown form, or memory ran out. */
+/* Converts a shown form back to the name. NULL: it is missing, empty or not a shown form, or memory ran out. */
 static char *read_name(const json_object *object, const char *key)
 {
 	const char *shown = json_get_text(object, key);

@@ -19,9 +19,10 @@ struct unit_settings {
 	sd_event *event; /* referenced */
 	u64 timeout_ns;  /* for the answer, including the time to connect */
 	/*
-	 * Called once for each unit_start(), possibly before that returns. `result` is 0 if the manager
-	 * queued the start, else -errno, and `message` names the unit, the reason and what to do. After
-	 * -ECONNRESET or -ETIMEDOUT the unit may have been started nevertheless.
+	 * Called once for each unit_start(), possibly before that returns. `result` is 0 if the manager queued
+	 * the start, else -errno. `message` is the unit's name after a success. After a failure it also gives
+	 * the reason and what to do, unless memory ran out. After -ECONNRESET or -ETIMEDOUT the unit may have
+	 * been started nevertheless.
 	 */
 	void (*ended)(void *userdata, u64 alert, int result, const char *message);
 	void *userdata;

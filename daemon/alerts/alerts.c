@@ -16,7 +16,7 @@
 #include "cgroup/xattr.h"
 #include "policy/preference.h"
 
-/* Each cgroup directory is read once within this many collections. */
+/* Each cgroup directory is read at least once within this many collections. The first round may take longer. */
 #define PREFERENCE_COLLECTIONS 60
 /* Maximum number of directories of pending alerts that are read again at each collection. */
 #define PREFERENCE_PENDING_MAX 64
@@ -204,7 +204,10 @@ struct alerts *alerts_free(struct alerts *alerts)
 	return NULL;
 }
 
-/* An attribute that cannot be read counts as not set, so that a failure does not switch off a rule. */
+/*
+ * Returns -ENOENT for an attribute that cannot be read, as for a missing cgroup. The path then keeps its
+ * preference, so a failure does not switch off a rule.
+ */
 static int read_attribute(struct alerts *alerts, const char *path, const char *name, char **ret,
 			  bool *ret_root)
 {
@@ -265,7 +268,7 @@ static void ask_pending(struct alerts *alerts)
 	}
 }
 
-/* Reads the next directories, as many as needed to read all of them within PREFERENCE_COLLECTIONS. */
+/* Reads the next directories: enough that a round as long as the last one takes PREFERENCE_COLLECTIONS. */
 static void ask_in_turn(struct alerts *alerts)
 {
 	size_t n = alerts->judged / PREFERENCE_COLLECTIONS + 8;

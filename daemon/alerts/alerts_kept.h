@@ -4,8 +4,8 @@
  * which their breach has been proven, firing alerts, and recently resolved alerts.
  *
  * Alerts are also in the file of act/alert_store.h. Both copies have the time of the tick that they describe.
- * The file is written only when an alert changes its state, before the actions. The copy in the state is
- * written at each tick, after the actions. So this copy is usually newer. The file is newer if the process
+ * The alerts in the file are updated only when an alert changes its state, before the actions. The copy in the
+ * state is written at each tick, after the actions, so it is usually newer. The file is newer if the process
  * ended between the two writes. The newer copy is restored (alerts_kept_is_newer()), so that no transition is
  * reported twice.
  */
@@ -19,9 +19,9 @@ struct alerts_kept;
 struct state;
 
 /*
- * Reads the alerts that a previous process left in `state`. If they are invalid, `*ret_wrong` says why (a
- * constant, else NULL), and they are ignored. `state` is not owned; NULL saves nothing. Call it before the
- * first commit of `state`. `now_ns`: CLOCK_MONOTONIC. Returns 0 or -ENOMEM.
+ * Reads the alerts that a previous process left in `state`. If any of them is invalid, all are ignored, and
+ * `*ret_wrong` is a constant that says why. Otherwise it is NULL. `state` is not owned; NULL saves nothing. Call
+ * this before the first commit of `state`. `now_ns`: CLOCK_MONOTONIC. Returns 0 or -ENOMEM.
  */
 int alerts_kept_new(struct state *state, u64 now_ns, struct alerts_kept **ret, const char **ret_wrong);
 struct alerts_kept *alerts_kept_free(struct alerts_kept *kept);

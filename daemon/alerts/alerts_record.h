@@ -16,7 +16,7 @@
 size_t alerts_record_write(const struct policy_memory *memory, u8 to[STATE_RECORD_MAX], size_t *ret_named);
 
 /*
- * Decodes an alert that was saved before `now_ns` (CLOCK_MONOTONIC) and has a number below `next`. Returns 0,
+ * Decodes an alert that was saved at `now_ns` (CLOCK_MONOTONIC) and has a number below `next`. Returns 0,
  * -EBADMSG if the record is not such an alert, or -ENOMEM. The caller frees the strings of `*ret`, also after
  * an error.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Takes turns among names that come and go. Pure. */
+/* Lets names take turns, while names come and go. Pure. */
 #ifndef PEBSD_ROUND_ROBIN_H
 #define PEBSD_ROUND_ROBIN_H
 
@@ -7,7 +7,7 @@
 
 /*
  * Moves the names whose turn is next to the front of the list, at most `max` and each once, and returns their
- * number. Names take turns in byte order, from the first name after `last` on (NULL: nobody had a turn yet),
+ * number. Names take turns in byte order, from the first name after `last` on (NULL: no name had a turn yet),
  * and the first name follows the last name. `last` may be missing from the list. The order of all other items
  * changes, too.
  */

@@ -103,7 +103,7 @@ static bool put(json_object *object, const char *key, const char *text)
 	return true;
 }
 
-/* The array owns the object from the start. */
+/* Adds an empty object, which the array owns. Returns NULL if there is no memory. */
 static json_object *put_object(json_object *array)
 {
 	json_object *added = json_object_new_object();
@@ -134,7 +134,7 @@ static bool put_bpf(json_object *array, const struct build_info_bpf *bpf)
 	return object && put(object, "name", bpf->name) && put(object, "sha256", bpf->sha256);
 }
 
-/* The object owns the array from the start. */
+/* Adds an empty array, which the object owns. Returns NULL if there is no memory. */
 static json_object *put_array(json_object *object, const char *key)
 {
 	json_object *array = json_object_new_array();
@@ -177,7 +177,7 @@ static bool put_objects(json_object *info, const struct build_info_bpf *bpf, siz
 extern int cplus_demangle_v3_callback(const char *, int, void (*)(const char *, size_t, void *), void *)
 	__attribute__((weak));
 
-/* libiberty has no version of its own: Debian builds it from the sources of binutils. */
+/* libiberty has no version of its own: it is part of the sources of GCC and binutils. */
 static bool put_static(json_object *info)
 {
 	json_object *array, *object;

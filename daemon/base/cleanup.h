@@ -48,7 +48,7 @@ static inline void cleanup_fclose(FILE *const *file)
 		_taken;               \
 	})
 
-/* Defines TYPE_freep() for use with _cleanup_(). */
+/* Defines FUNCTIONp() for use with _cleanup_(). It calls `function`, unless the pointer is NULL. */
 #define DEFINE_CLEANUP(type, function)                \
 	static inline void function##p(type *pointer) \
 	{                                             \

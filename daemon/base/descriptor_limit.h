@@ -10,15 +10,16 @@
 #define DESCRIPTORS_SPARE 128
 
 /*
- * Computes the soft limit that allows `more` descriptors in addition to the `used` ones. Returns 0 and sets
- * `*ret`: the soft limit in force if that is enough, otherwise the hard limit. Returns -EMFILE if the hard
- * limit is too low. Pure function.
+ * Computes the soft limit that allows `more` descriptors and DESCRIPTORS_SPARE in addition to the `used`
+ * ones. Returns 0 and sets `*ret`: the soft limit in force if that is enough, otherwise the hard limit.
+ * Returns -EMFILE if the hard limit is too low. Pure function.
  */
 int descriptor_limit_for(const struct rlimit *limit, size_t used, size_t more, rlim_t *ret);
 
 /*
- * Raises the soft limit to the hard limit if the soft limit has no room for `more` descriptors. Returns 0,
- * -EMFILE if the hard limit is too low, or -errno if the limit cannot be read or set.
+ * Raises the soft limit to the hard limit if the soft limit has no room for `more` descriptors and
+ * DESCRIPTORS_SPARE. Returns 0, -EMFILE if the hard limit is too low, or -errno if the limit cannot be read
+ * or set.
  */
 int descriptor_limit_reserve(size_t more);
 

@@ -3,7 +3,7 @@
  * An event source for work that is ready already and is done piece by piece, one piece per turn of the loop.
  *
  * A source from sd_event_add_defer(3) does not fit: it stays pending from its creation on, and the loop
- * prefers the source that has been pending for longest (systemd 252, event_pending_compare()). While its work
+ * prefers the source that has been pending for longest (systemd 252, pending_prioq_compare()). While its work
  * lasts, no other source of the same priority gets a turn, not even signals. The source made here waits for
  * its turn like every other.
  */

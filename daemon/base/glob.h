@@ -16,8 +16,8 @@
 #define GLOB_PATTERN_MAX 255
 
 /*
- * Returns whether `pattern` matches the whole `path`. Takes at most strlen(pattern) * strlen(path) steps for
- * any input.
+ * Returns whether `pattern` matches the whole `path`. Takes at most strlen(pattern) + 1 steps for each byte
+ * of `path`.
  */
 bool glob_match(const char *pattern, const char *path);
 

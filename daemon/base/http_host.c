@@ -13,8 +13,8 @@
 #define ADDRESS_BYTES 16
 
 /*
- * Parses an address in the form of IPv6. IPv4 addresses are mapped into IPv6, so that equal addresses have
- * equal bytes.
+ * Parses an IPv4 or IPv6 address into the bytes of an IPv6 address. An IPv4 address is mapped
+ * (::ffff:0:0/96), so that equal addresses have equal bytes.
  */
 static bool read_address(const char *text, unsigned char ret[static ADDRESS_BYTES])
 {

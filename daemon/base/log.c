@@ -72,8 +72,8 @@ static int send_to_journal(int priority, int error, const struct log_field *extr
 }
 
 /*
- * Never blocks for long: the reader of a pipe or a terminal may have stopped, or the journal at the other end
- * of a stream.
+ * Never blocks for long: the reader of the pipe or terminal may have stopped, and so may the journal at the
+ * other end of the stream.
  */
 static int send_to_error(const char *message)
 {
@@ -158,7 +158,8 @@ void log_close(void)
 }
 
 /*
- * If memory is too short for a long message, its beginning is logged: it may be about a lack of memory.
+ * If memory is too short for a long message, its beginning is logged: the message may report the lack of
+ * memory.
  */
 #define SHORT_MAX 1024
 

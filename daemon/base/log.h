@@ -38,8 +38,9 @@ void log_close(void);
 /*
  * Writes one message.
  *
- * A message without `fields` that is repeated is written a few times a minute, and only counted after that.
- * Messages of one `kind` count as the same message. Without a kind (NULL), messages with the same text do.
+ * A message without `fields` that is repeated is written a few times. Then it is only counted, until an
+ * interval of base/log_repeat.h passes without it. Messages of one `kind` count as the same message. Without
+ * a kind (NULL), messages with the same text do.
  *
  * `error` is 0 or -errno. If it is not 0, ": " and the error's text are appended and the field ERRNO is set.
  * The message may contain names that others chose: characters that could end the line or do not belong into a

@@ -26,7 +26,9 @@ static struct log_repeat *find(struct log_repeats *repeats, u64 hash)
 	return NULL;
 }
 
-/* The oldest entry with no suppressed count left to report, or NULL. */
+/*
+ * Returns an unused entry, otherwise the oldest one with no suppressed count left to report, otherwise NULL.
+ */
 static struct log_repeat *take(struct log_repeats *repeats)
 {
 	struct log_repeat *oldest = NULL;

@@ -16,14 +16,15 @@
 
 /*
  * Number of messages that are remembered, which is more than the faults of a bad day. A new message replaces
- * the oldest one that has no suppressed count left to report.
+ * the oldest one that has no suppressed count left to report. If there is none, the new message is logged and
+ * not remembered.
  */
 #define LOG_REPEATS         16
 #define LOG_REPEAT_TEXT_MAX 240
 
 struct log_repeat {
 	u64 hash;     /* of the kind, or of the whole message; 0: unused entry */
-	u64 begun_ns; /* time of the first message in this interval */
+	u64 begun_ns; /* start of the interval: the first message, or the last report of the count */
 	u32 said;
 	u64 left_out;
 	int priority;
@@ -62,8 +63,8 @@ struct log_sum {
 };
 
 /*
- * Adds `more`, which may be 0: a later call then returns the sum once the interval is over. Returns the sum
- * to log now, or 0 for nothing. `*ret_ns` is the time over which the sum grew, or 0 if it consists of `more`
+ * Adds `more`. With 0, a call only asks for a sum that waits for the end of the interval. Returns the sum to
+ * log now, or 0 for nothing. `*ret_ns` is the time over which the sum grew, or 0 if it consists of `more`
  * alone. With `at_end`, the interval need not be over.
  */
 u64 log_sum_add(struct log_sum *sum, u64 more, u64 now_ns, bool at_end, u64 *ret_ns);

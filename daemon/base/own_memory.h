@@ -17,8 +17,8 @@ int own_memory_read(int fd, u64 *ret);
 
 /*
  * Returns the peak since the process started: the peak of all resident memory, less the current file and
- * shared pages. It is exact if the number of file and shared pages is the same as at the peak. Returns 0,
- * -errno, or -ENODATA if /proc lacks a line.
+ * shared pages, but at least the current anonymous memory. It is exact if the number of file and shared pages
+ * is the same as at the peak. Returns 0, -errno, or -ENODATA if /proc lacks a line.
  */
 int own_memory_peak(u64 *ret);
 

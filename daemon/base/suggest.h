@@ -6,9 +6,8 @@
 #include <stddef.h>
 
 /*
- * Returns the candidate that needs the fewest edits to get to from `word`. An edit inserts, deletes or
- * replaces a letter, or swaps two neighbours. Letter case is ignored. Returns NULL if no candidate is near
- * enough.
+ * Returns the candidate that is the fewest edits away from `word`. An edit inserts, deletes or replaces a
+ * letter, or swaps two neighbours. Letter case is ignored. Returns NULL if no candidate is near enough.
  */
 const char *suggest_nearest(const char *word, const char *const *candidates, size_t n);
 

@@ -116,8 +116,8 @@ void text_span(double seconds, char ret[TEXT_NUMBER_MAX])
 }
 
 /*
- * Returns the bytes of the visible character at `text` and sets its columns in `*ret_width`. Returns 0 if
- * there is none.
+ * Returns the number of bytes of the visible character at `text`, and sets `*ret_width` to its columns.
+ * Returns 0 if there is none.
  */
 static size_t visible_character(const char *text, size_t *ret_width)
 {

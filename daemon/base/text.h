@@ -15,7 +15,10 @@
 #define TEXT_TIME_MAX 32
 void text_time(const struct timespec *time, char ret[TEXT_TIME_MAX]);
 
-/* Parses exactly the form that text_time() writes. Returns 0 or -EINVAL. */
+/*
+ * Parses the form that text_time() writes, with strptime(3): fields may have fewer digits. Returns 0 or
+ * -EINVAL.
+ */
 int text_parse_time(const char *text, time_t *ret);
 
 /* Formats "1,234,567". */
@@ -28,7 +31,7 @@ void text_short_count(double count, char ret[TEXT_NUMBER_MAX]);
 /* Formats "512 B" or "10.2 MiB". */
 void text_bytes(u64 bytes, char ret[TEXT_NUMBER_MAX]);
 
-/* Formats "0.4ms", "10s", "2min 5s", "3h 4min" or "5d 6h". */
+/* Formats "0.4ms", "10s", "2min 5s", "3h 4min" or "5d 6h". A negative or huge number, or NaN, becomes "-". */
 void text_span(double seconds, char ret[TEXT_NUMBER_MAX]);
 
 /*

@@ -54,7 +54,7 @@ static size_t encoded_length(const char *name, u32 *ret_character)
 	return length;
 }
 
-/* Returns the length of the character at `name`, or 0 if it is not one that the shown form keeps. */
+/* Returns the length of the character at `name`, or 0 if it is a noncharacter or not UTF-8. */
 static size_t character_length(const char *name)
 {
 	u32 character;

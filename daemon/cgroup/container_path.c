@@ -137,7 +137,7 @@ static void put_unescaped(struct walk *walk, enum container_label label, struct 
 	put(walk, label, plain);
 }
 
-/* Clears the labels of the enclosing container or system, except for the user and, if asked for, the unit. */
+/* Clears the labels of the enclosing container or system, except for the user and, with `keep_unit`, the unit. */
 static void enter(struct walk *walk, bool keep_unit)
 {
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
@@ -154,7 +154,7 @@ static void enter_pod(struct walk *walk, struct span uid)
 			*at = '-';
 }
 
-/* Keeps the pod of the container, if it has one. */
+/* Keeps the pod's uid if the container belongs to the pod. */
 static void enter_container(struct walk *walk, const char *runtime, struct span id, bool keep_unit)
 {
 	char pod_uid[CONTAINER_TEXT_MAX];
@@ -176,10 +176,7 @@ static void enter_named(struct walk *walk, const char *runtime, struct span name
 	put_unescaped(walk, CONTAINER_LABEL_CONTAINER, name);
 }
 
-/*
- * Parses kubepods-burstable-podUID.slice. If the kubelet has a cgroup root, the names of its slices come
- * first.
- */
+/* Parses kubepods-burstable-podUID.slice. If the kubelet has a cgroup root, the slice's name begins with that. */
 static bool take_pod_slice(struct walk *walk, struct span name)
 {
 	struct span uid = name;
@@ -245,8 +242,8 @@ static bool take_prefixed(struct walk *walk, struct span name)
 }
 
 /*
- * Parses SLICE:PREFIX:ID. Runtimes are given this form for systemd. Without systemd they use the whole text as a
- * directory name.
+ * Parses SLICE:PREFIX:ID. Runtimes such as runc get this text for their systemd driver. Without that driver, they
+ * use the whole text as a directory name.
  */
 static bool take_colons(struct walk *walk, struct span name)
 {
@@ -384,7 +381,7 @@ bool container_path_parse(const char *path, struct container_labels *ret)
 	struct walk walk = {.labels = ret, .before = {.at = path}};
 
 	memset(ret, 0, sizeof(*ret));
-	/* Names of recordings and of the model do not begin with "/". They have no labels. */
+	/* A name that is not a path (comm:NAME, model:WORKLOAD) has no labels. */
 	if (*path != '/')
 		return false;
 	for (const char *at = path; *at;) {

@@ -3,10 +3,11 @@
  * Parses the facts that a cgroup's path contains: the container, its runtime and pod, the systemd unit, and the
  * user. Pure functions, which read nothing but the path.
  *
- * Container managers do not document these forms. They were taken from their sources and from hosts, and each is
- * listed in tests/unit/test_container_path.c and in pebsd-containers(7). A path is read from the root, and the
- * innermost container counts. Examples are a pod in a node that is itself a container, and a service in a system
- * container.
+ * Container managers do not document the forms of these paths. The forms were taken from the managers' sources
+ * and from hosts, and each is listed in tests/unit/test_container_path.c and in pebsd-containers(7). A path is
+ * read from the root. If it contains several containers or systems, the labels are those of the innermost, for
+ * example of a pod in a node that is itself a container. For a service in a system container, they are that
+ * container and that service.
  */
 #ifndef PEBSD_CONTAINER_PATH_H
 #define PEBSD_CONTAINER_PATH_H

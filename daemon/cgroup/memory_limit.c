@@ -11,8 +11,8 @@
 #include "cgroup/mount.h"
 
 /*
- * Returns the path in the line of the default hierarchy, "0::/a/b". Returns NULL if there is no such line, or no
- * memory.
+ * Returns the path in the line of the default hierarchy, "0::/a/b". Returns NULL if there is no such line, or if
+ * memory ran out.
  */
 static char *own_path(const char *self_cgroup)
 {

@@ -10,8 +10,8 @@
  * Picks the best cgroup2 mount from text in the format of /proc/self/mountinfo (proc(5)). This is the first mount
  * among those that show the largest part of the tree. In a cgroup namespace the root field is relative to the
  * namespace: "/.." is a mount of what lies above the namespace's root, so it shows more than "/". `*ret_subtree`
- * tells whether the root field names a cgroup below the namespace's root. Invalid lines are skipped. Returns 0,
- * -ENOENT if no cgroup2 is mounted, or -errno if reading failed. The caller frees `*ret_path`.
+ * is true if the root field names neither the namespace's root nor a cgroup above it. Invalid lines are skipped.
+ * Returns 0, -ENOENT if no cgroup2 is mounted, or -errno if reading failed. The caller frees `*ret_path`.
  */
 int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 

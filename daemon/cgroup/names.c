@@ -112,7 +112,7 @@ static void unhold(struct names *names, struct name *parent)
 	release(names, parent);
 }
 
-/* Makes an unknown name. `*place` is the entry of its id in the index; NULL: there is none yet. */
+/* Makes an unknown name. `place`: the index's entry for this id, which gets the new name. NULL: none yet. */
 static int name_new(struct names *names, u64 id, struct name **place, struct name **ret)
 {
 	_cleanup_free_ struct name *name = calloc(1, sizeof(*name));
@@ -139,7 +139,7 @@ static int find_or_new(struct names *names, u64 id, struct name **ret)
 	return names->count < names->max ? name_new(names, id, NULL, ret) : -ENOSPC;
 }
 
-/* Makes a new name for the id of `old`. `old` is kept for its children. */
+/* Makes a new name for the id of `old`, which stays only as long as it has children. */
 static int supersede(struct names *names, struct name *old, struct name **ret)
 {
 	int r;

@@ -8,9 +8,9 @@
  * "cgroup:7/b" if its place in the tree is unknown. A path that does not begin with "/" is thus not below the
  * root.
  *
- * A cgroup is also called "cgroup:ID" if its path takes PATH_MAX bytes or more as it is shown (utf8.h). The
- * kernel names no path of that length (/proc/PID/cgroup). The paths of a chain of nested cgroups would take
- * memory that grows with the square of its length. And servers that limit labels to 4,096 bytes, as
+ * A cgroup is also called "cgroup:ID" if its path takes PATH_MAX bytes or more as it is shown (utf8.h), for three
+ * reasons. The kernel names no path of that length (/proc/PID/cgroup). The paths of a chain of nested cgroups
+ * would take memory that grows with the square of the chain's length. Servers that limit labels to 4,096 bytes, as
  * config/prometheus does, would refuse all metrics.
  */
 #ifndef PEBSD_CGROUP_NAMES_H
@@ -23,9 +23,7 @@
 
 struct names;
 
-/*
- * Limit of the memory of one name, including the allocator's overhead. Each name has at most NAME_MAX bytes.
- */
+/* Limit of the memory of one name of at most NAME_MAX bytes, including the allocator's overhead. */
 #define NAMES_EACH_BYTES 512UL
 
 /* Holds at most `max` names. Returns 0 or -ENOMEM. */
@@ -36,7 +34,7 @@ DEFINE_CLEANUP(struct names *, names_free)
 
 /*
  * Adds a cgroup that was born or found. `parent_id` 0: the cgroup is the root, and `component` is ignored. The
- * parent may be added after the child, but must be added before it is removed itself: add a collection's births
+ * parent may be added after the child, but before the parent itself is removed: add a collection's births
  * before its deaths. An empty component means that the name could not be read. Adding the same cgroup again only
  * fills in what was unknown. If the id comes with another parent or component than before, it belongs to a new
  * cgroup, and the children of the old cgroup stay below the old one.

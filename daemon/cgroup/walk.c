@@ -60,7 +60,7 @@ static bool is_directory_name(const struct dirent *entry)
 	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-/* Opens one component below `fd`. Failures that only mean that there is nothing to enter become -ENOTDIR. */
+/* Opens one component below `fd`. A symbolic link fails with -ENOTDIR, like a file that is not a directory. */
 static int open_component(int fd, const char *name, int flags)
 {
 	int child = openat(fd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

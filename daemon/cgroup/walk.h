@@ -13,7 +13,6 @@
  */
 #define CGROUP_WALK_DEPTH_MAX 256
 
-/* Statistics of a walk. */
 struct cgroup_walk_counts {
 	size_t cgroups;   /* callbacks, including the root */
 	size_t vanished;  /* removed during the walk */
@@ -31,7 +30,7 @@ typedef int (*cgroup_walk_callback)(u64 id, u64 parent_id, const char *name, voi
 /*
  * Calls back for the directory `root_fd` and all directories below, parents before children. It follows no
  * symbolic links and enters no other file systems. Cgroups that are created or removed meanwhile may be
- * reported or not. Returns 0, the callback's error, or -errno if the root itself cannot be read. The caller
+ * reported or not. Returns 0, the callback's error, or -errno if the root itself cannot be opened. The caller
  * keeps `root_fd`. `*ret_counts` is always filled in.
  */
 int cgroup_walk(int root_fd, cgroup_walk_callback callback, void *userdata,

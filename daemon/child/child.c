@@ -18,7 +18,10 @@
 
 #define SELF "/proc/self/exe"
 
-/* Closes all other descriptors: those of pebsd are close-on-exec, but those of a library may not be. */
+/*
+ * The descriptors of the child. All others are closed: those of pebsd are close-on-exec, but those of a library
+ * may not be.
+ */
 static int make_files(posix_spawn_file_actions_t *files, int socket, const int *passed, size_t n_passed)
 {
 	int r;

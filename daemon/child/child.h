@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process that pebsd runs with fewer privileges to read data of others: the symbolizer and the HTTP server.
- * This is pebsd's side of it.
+ * A child process with fewer privileges, in which pebsd reads data of others: the symbolizer, the reader of
+ * container names, and the HTTP server. This is pebsd's side of it.
  */
 #ifndef PEBSD_CHILD_H
 #define PEBSD_CHILD_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The steps by which every child gives up privileges, permanently, before it reads anything. A step that the
- * system refuses is skipped unless stated otherwise, because fewer privileges are better than all of them.
+ * system refuses is skipped unless stated otherwise: giving up some privileges is better than giving up none.
  */
 #ifndef PEBSD_CONFINE_H
 #define PEBSD_CONFINE_H

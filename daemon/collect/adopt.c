@@ -34,7 +34,7 @@ static int remember(struct adoption *adoption, u64 id)
 	return 0;
 }
 
-/* The walk meets a parent before its children. */
+/* The walk meets a parent before its children, so all names on the path of a cgroup were met before. */
 static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const char *name)
 {
 	_cleanup_free_ char *path = NULL;
@@ -87,8 +87,9 @@ static int bury_vanished(struct adoption *adoption, int root_fd)
 }
 
 /*
- * The tracepoint counts each removal after the directory is gone (kernel/cgroup/cgroup.c, cgroup_rmdir(), Linux
- * 6.1). If no removal was counted since before the walk, any later removal finds the slots that the walk created.
+ * The tracepoint counts each removal after the directory is gone (kernel/cgroup/cgroup.c, cgroup_rmdir(),
+ * Linux 6.1). If no removal was counted since before the walk, the tracepoint finds the slot of each cgroup
+ * that is removed from now on.
  */
 static bool may_have_vanished(const struct kernel *kernel, u64 deaths)
 {

@@ -6,7 +6,10 @@
 #include "base/log.h"
 #include "collect/collect_internal.h"
 
-/* Pause after a step that failed because the kernel refused it or memory was short. */
+/*
+ * The least time until the next reclaim step. A step that is due already has failed, because the kernel refused
+ * it or memory was short.
+ */
 #define RECLAIM_PAUSE_NS (10 * NSEC_PER_MSEC)
 
 int collect_new(const struct collect_settings *settings, struct collect **ret)

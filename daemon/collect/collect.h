@@ -87,8 +87,8 @@ const struct differences *collect_differences(const struct collect *collect);
 int collect_last(struct collect *collect, u64 now_ns);
 
 /*
- * Call it when free slots run short. Reclaims the slots of removed cgroups, with a shorter grace time for
- * their tasks (COLLECT_SHORT_GRACE_NS), and reads them first. Their differences are part of the next
+ * Call it when free slots run short. Reclaims the slots of removed cgroups, with a grace time for their tasks
+ * of at most COLLECT_SHORT_GRACE_NS, and reads the slots first. Their differences are part of the next
  * collection; those of the present one stay valid. Sets *ret_again_ns to the time from which another call is
  * useful (CLOCK_MONOTONIC; 0: not before the next collection). Returns 0 or -ENOMEM.
  */
@@ -112,8 +112,8 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
 		     void *userdata);
 
 /*
- * Call it when a cgroup has got a slot and a path. If the configuration chooses the cgroup, it gets hot
- * tables now, so that they have its first samples. Otherwise the next collection would give them.
+ * Call it when a cgroup has got a slot and a path. If the configuration chooses the cgroup, it gets hot tables
+ * now, so that they have its first samples. Without this call, the next collection gives them.
  */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
@@ -124,8 +124,8 @@ u64 collect_cgroups_alive(const struct collect *collect);
 enum slot_step { SLOT_STEP_NONE, SLOT_STEP_RETIRE, SLOT_STEP_GIVE };
 
 /*
- * Returns the next step in the reclaim of a slot that has just been read. Pure. Times are CLOCK_MONOTONIC.
- * `since_ns` is when its cgroup died (SLOT_DEAD) or when it was retired (SLOT_RETIRED).
+ * Returns the next step in the reclaim of a slot. Pure. Times are CLOCK_MONOTONIC. `since_ns` is when its
+ * cgroup died (SLOT_DEAD) or when it was retired (SLOT_RETIRED).
  */
 enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns);
 

@@ -31,8 +31,8 @@ void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64
 }
 
 /*
- * First releases the tables of cgroups that the configuration no longer names. They are then free for the
- * cgroups that it names.
+ * First releases the tables of cgroups that the configuration no longer names. Once these have rested, they
+ * are free for the cgroups that it names.
  */
 static void review_hot(struct collect *collect, u64 now_ns)
 {

@@ -81,7 +81,7 @@ void collect_follow_growth(struct collect *collect);
 /* Adds the samples of the slot's cgroup to the entry from now on. */
 void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
 
-/* Write a slot's owner, its readings, or its off-core reading to the state. */
+/* Write a slot's owner, its reading of one event, or its off-core reading to the state. */
 void collect_save_slot(struct collect *collect, struct slot_view *view);
 void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum);
 void collect_save_offcore(struct collect *collect, struct slot_view *view);
@@ -90,12 +90,13 @@ void collect_save_offcore(struct collect *collect, struct slot_view *view);
 void collect_forget_early(struct collect *collect);
 
 /*
- * Reads the marked records of all slots whose owner is known into `differences`, or with `all` also records
- * without a mark. Returns 0, or -ENOMEM: the marks of records that were not read are set again.
+ * Reads the marked records of all slots whose owner is known, and their off-core counts. Adds the differences
+ * to those of the collection. With `all`, also reads records without a mark. Returns 0, or -ENOMEM: the marks
+ * of records that were not read are set again.
  */
 int collect_read(struct collect *collect, u64 now_ns, bool all);
 
-/* Same as collect_read(), but reads one slot, into the given differences. */
+/* Same as collect_read(), but reads one slot, and adds its differences to `differences`. */
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
 
 /* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call checks the rest. */

@@ -74,7 +74,7 @@ static void notice_death(struct collect *collect, struct slot_view *view, const 
 		listener->gone(listener->userdata, view_path(view), view->cgroup_id);
 }
 
-/* Returns 1 if the owner has to be checked again. */
+/* Returns 1 if the owner has to be checked again, 0 if not, or -ENOMEM. */
 static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
 {
 	const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
@@ -169,7 +169,7 @@ static void let_go(struct collect *collect, struct slot_view *view)
 }
 
 /*
- * No program can find the slot or still uses it. Reads the slot's last counts, and adds all of its counts to
+ * No program can find the slot or use it any more. Reads the slot's last counts, and adds all of its counts to
  * the ledger entry of its path.
  */
 static int leave(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)

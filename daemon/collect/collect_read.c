@@ -53,7 +53,7 @@ void collect_hold(struct collect *collect, struct slot_view *view, struct ledger
 	if (view->alive)
 		entry->living++;
 	else if (!entry->living)
-		entry->died_ns = now_ns; /* born and removed since the last collection */
+		entry->died_ns = now_ns; /* the cgroup was removed before its first sample was read */
 	ledger_entry_changed(entry);
 	collect_save_slot(collect, view);
 }
@@ -143,7 +143,7 @@ static u64 take_line(const struct collect *collect, u32 line, struct marked mark
 	return any;
 }
 
-/* Prefetches the readings of all these slots at once, not one after another. */
+/* Prefetches the readings of all slots in `any` at once, not one after another. */
 static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 {
 	const struct slot_view *views = &collect->slots[(size_t)line * MARKS_LINE];

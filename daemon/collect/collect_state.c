@@ -155,7 +155,7 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
 	if (view->left) {
-		/* The slot has rested already. */
+		/* The slot has rested already: its next step is due at once. */
 		TAILQ_INSERT_HEAD(&collect->retired, view, way);
 	} else if (owner->state == SLOT_RETIRED) {
 		view->since_ns = collect->begun_ns;

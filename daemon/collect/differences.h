@@ -33,7 +33,7 @@ void differences_begin(struct differences *differences);
 
 /*
  * Returns room for one more difference, PAIRS_MAX bytes; NULL: no memory. Then differences_put() adds the first
- * `size` bytes of it, and cannot fail. Put the differences of one entry one after another, by ascending event.
+ * `size` bytes of it, and cannot fail. Put the differences of one slot one after another, by ascending event.
  */
 u8 *differences_room(struct differences *differences);
 void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size);

@@ -302,7 +302,10 @@ SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, co
 		if (cell >= shape->wide)
 			narrow |= borrowed;
 	}
-	/* Both halves of the mixed cell are in both variables. note_wraps() discards false alarms. */
+	/*
+	 * All words of the mixed cell are in both variables, so there may be false alarms. note_wraps()
+	 * discards them.
+	 */
 	narrow |= wide & (words){0, ~0U, 0, ~0U};
 	return (narrow[0] | narrow[1] | narrow[2] | narrow[3]) >> 31;
 }
@@ -544,8 +547,8 @@ int held_read(struct held **held, const void *const *records, u32 stripes, bool 
 void held_prefetch(const struct held *held)
 {
 	/*
-	 * Prefetch the size of a busy cgroup's reading: the real size is in `held` itself, which is not loaded
-	 * yet.
+	 * Prefetch as many bytes as the reading of a busy cgroup has. The real size is in `held`, which is
+	 * not loaded yet.
 	 */
 	for (size_t i = 0; held && i < PREFETCHED_BYTES; i += MARKS_LINE)
 		__builtin_prefetch((const char *)held + i);

@@ -17,10 +17,11 @@ struct held;
  * that moved since the last reading to `pairs` (PAIRS_MAX bytes). Sets *ret_size to the number of bytes, 0 if
  * none moved.
  *
- * `records[stripe]` is a struct latency_record if `has_latency`, else a struct plain_record. Writers may add
- * to it during the call; each counter is read whole. A stripe that was read once is read again by each
- * further call, even if its bit is not set. `*held` is created by the first reading, and then holds the new
- * reading. The samples of each stripe are added to `by_stripe`. Returns 0, or -ENOMEM with nothing changed.
+ * `records[stripe]` is a struct latency_record if `has_latency`, else a struct plain_record. Writers may add to
+ * it during the call; each counter is read whole. `*held` is created by the first reading that finds a count,
+ * and then holds the newest reading. From then on, each call reads the stripes of all earlier readings, even if
+ * their bits are not set. The samples of each stripe are added to `by_stripe`. Returns 0, or -ENOMEM with
+ * nothing changed.
  */
 int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
 	      size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
@@ -28,7 +29,7 @@ int held_read(struct held **held, const void *const *records, u32 stripes, bool 
 /* Prefetches a reading that is used soon. Does not wait. */
 void held_prefetch(const struct held *held);
 
-/* The stripes that were ever read, as bits. */
+/* The stripes that the readings so far have read, as bits. */
 u32 held_stripes(const struct held *held);
 
 /* sum += everything that the slot has counted. */

@@ -17,7 +17,7 @@ struct hot_choices *hot_choices_free(struct hot_choices *choices);
 DEFINE_CLEANUP(struct hot_choices *, hot_choices_free)
 
 /*
- * Chooses the slot of a path, which belongs to a living cgroup. `until_ns` is CLOCK_MONOTONIC; 0 means that
+ * Chooses the slot of a living cgroup. `path` is the cgroup's path. `until_ns` is CLOCK_MONOTONIC; 0 means that
  * the configuration chooses it. If the slot is already chosen, the later end applies. Returns 0; -ENOSPC: no
  * tables are free; -EOPNOTSUPP: there are no hot tables; else -errno: the tables could not be created.
  */
@@ -26,7 +26,7 @@ int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, 
 /* Releases the tables of a slot that was retired, or that is no longer to be watched. */
 void hot_choices_release(struct hot_choices *choices, u32 slot, u64 now_ns);
 
-/* Undoes a choice of the configuration. Does nothing for a slot that the configuration did not choose. */
+/* Undoes the configuration's choice of a slot, if there is one. A request that has not ended keeps the tables. */
 void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns);
 
 /*
@@ -41,7 +41,10 @@ bool hot_choices_resting(const struct hot_choices *choices);
 /* Returns true if the slot has tables. Sets *ret_configured to whether the configuration chose it. */
 bool hot_choices_has(const struct hot_choices *choices, u32 slot, bool *ret_configured);
 
-/* Returns true if a cgroup of the path has tables. Sets `ret` to the start and end of the choice. */
+/*
+ * Returns true if cgroups of the path have tables. Then sets `ret` to the earliest start and the latest end of
+ * their choices.
+ */
 bool hot_choices_find(const struct hot_choices *choices, const char *path, struct hot_choice *ret);
 
 /* The path of a choice, by index from 0; NULL after the last. */

@@ -28,7 +28,7 @@ struct search {
 	size_t n;
 };
 
-/* Upper bounds for an item that is not in a set. */
+/* Upper bounds for each item that is not in a certain set of one table. */
 struct passed {
 	u64 weight;
 	u64 samples;
@@ -41,8 +41,8 @@ void hot_places_done(struct hot_places *places)
 }
 
 /*
- * Returns false if the counter has no item. Tries again, up to TRIES times, if the item changes during the
- * read. The turn shows such a change even if the same item is back.
+ * Returns false if the counter has no item, or if its item changed during each of TRIES reads. The turn shows
+ * such a change even if the same item is back.
  */
 static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 {
@@ -104,8 +104,8 @@ static int compare_places(const void *a, const void *b)
 }
 
 /*
- * Sums the `n` counters of one item, which are sorted by table. For a table without the item it adds `passed`
- * as the upper bound. `per_cpu` tables in a row belong to one CPU; 0: the CPU is unknown.
+ * Sums the `n` counters of one item, which are sorted by table. For a table without the item, adds `passed` as
+ * the upper bound. `per_cpu` tables in a row belong to one CPU; 0: the CPU is unknown.
  */
 static struct hot_place sum_tables(const struct found *found, size_t n, enum hot_kind kind,
 				   const struct passed *passed, size_t n_tables, size_t per_cpu)

@@ -51,7 +51,7 @@ int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, e
 
 /* The reason why a cgroup has tables, and the time that the tables cover. */
 struct hot_choice {
-	bool configured; /* chosen by `hot` in [cgroups], until a reload */
+	bool configured; /* chosen by `hot` in [cgroups] */
 	u64 since_ns;    /* CLOCK_MONOTONIC: start of the time that the tables cover */
 	u64 until_ns;    /* end of a request; 0 if configured */
 };

@@ -27,7 +27,10 @@ struct ledger {
 	struct state *state; /* borrowed; NULL: nothing is saved */
 };
 
-/* Key of a saved sum in the state, from which the next process restores it. */
+/*
+ * The key under which the state holds an entry's `left` sum: the entry's number, and the event in the low 8
+ * bits. restore_left() takes it apart.
+ */
 static u64 left_key(u32 number, unsigned event)
 {
 	return (u64)number << 8 | event;

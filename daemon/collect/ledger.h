@@ -19,7 +19,7 @@
 
 struct ledger_entry {
 	char *path;
-	u32 number;  /* of this entry; a number is reused only after 2^32 entries */
+	u32 number;  /* of this entry; a process reuses a number only after 2^32 entries */
 	u64 id;      /* of the last cgroup with this path; 0: none */
 	u32 holders; /* slots with this path: more than one while a removed cgroup's slot rests */
 	u32 living;  /* holders whose cgroup exists */
@@ -137,7 +137,7 @@ int ledger_reserve_offcore(struct ledger_entry *entry);
 void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
 
 /*
- * Drops the off-core differences, after all consumers have read them. Later counts belong to the next
+ * Drops the off-core differences. Call it after all consumers have read them. Later counts belong to the next
  * collection.
  */
 void ledger_offcore_taken(struct ledger *ledger);

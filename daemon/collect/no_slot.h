@@ -49,8 +49,9 @@ bool no_slot_has(const struct no_slot *list, const char *path);
 bool no_slot_has_name(const struct no_slot *list, const char *path);
 
 /*
- * Returns the path that is displayed as `shown` (utf8_is_shown_as()): one owned by the list; or `shown` itself, if
- * a path without a name is displayed as it is. NULL: none. `list` may be NULL.
+ * Returns the path that is displayed as `shown` (utf8_is_shown_as()). The path is owned by the list, or is
+ * `shown` itself if the list has only the path's hash and the path is displayed unchanged. NULL: none. `list`
+ * may be NULL.
  */
 const char *no_slot_shown_as(const struct no_slot *list, const char *shown);
 

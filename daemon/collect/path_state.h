@@ -11,8 +11,8 @@
 #include "state/state_bytes.h"
 
 /*
- * The depth of a cgroup tree is not limited: a path longer than PATH_STATE_CUT is cut, and a number is
- * appended.
+ * The depth of a cgroup tree is not limited. A path of more than PATH_STATE_CUT bytes is cut, and "...#" and a
+ * number are appended.
  */
 #define PATH_STATE_CUT 8192
 #define PATH_STATE_MAX (PATH_STATE_CUT + sizeof("...#4294967295"))

@@ -12,9 +12,7 @@
 #include "collect/series_width.h"
 #include "state/state_kinds.h"
 
-/*
- * The cgroup paths that the series table knows: those with recent samples, with a series, or that had a series.
- */
+/* The cgroup paths that the series table knows: paths that have recent samples, have a series or had one. */
 
 enum path_standing {
 	PATH_WAITING,  /* no series and no figures: its samples are in `other` */
@@ -55,7 +53,7 @@ struct paths {
 
 #define BUCKETS_MIN 64
 
-/* Hashes eight bytes at a time: paths are long, and each is looked up at each collection. */
+/* Hashes eight bytes at a time: paths are long, and each collection looks up all paths with samples. */
 static u64 hash_of(const char *name)
 {
 	u64 hash = 0xcbf29ce484222325;
@@ -88,7 +86,6 @@ static struct series_path *find(const struct paths *paths, const char *name, u64
 	return path;
 }
 
-/* Returns NULL if the path is not known. */
 static struct series_path *paths_find(const struct paths *paths, const char *name)
 {
 	return find(paths, name, hash_of(name));
@@ -196,7 +193,6 @@ static void paths_sweep(struct paths *paths)
 	paths->n = kept;
 }
 
-/* Returns 0 or -ENOMEM. */
 static int paths_init(struct paths *paths)
 {
 	*paths = (struct paths){.n_buckets = BUCKETS_MIN};
@@ -338,7 +334,10 @@ static bool kept(const struct series_path *path, u64 now_ns, u64 for_ns)
 	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
 }
 
-/* Moves the first `most` of the sorted order to the front of `list`, in no particular order (quickselect). */
+/*
+ * Moves the first `most` elements, as compare() sorts them, to the front of `list`, in no particular order
+ * (quickselect).
+ */
 static void select_first(struct series_path **list, size_t n, size_t most)
 {
 	while (n > 1 && most > 0 && most < n) {
@@ -424,7 +423,10 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	return 0;
 }
 
-/* Returns the places. Their number depends on the width of a path: the counters that any series has had so far. */
+/*
+ * Returns the places. Their number depends on the width of a path: the number of series of the counters that are
+ * expected or were seen.
+ */
 static struct series_places places_now(struct series_table *table)
 {
 	for (size_t i = 0; i < table->n_list; i++)

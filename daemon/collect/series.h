@@ -52,8 +52,8 @@
 #define SERIES_TOP_AUTO    SIZE_MAX
 
 /*
- * Maximum number of paths without a series whose cost is remembered, not counting those with samples in a
- * collection.
+ * Maximum number of paths without a series whose cost is remembered. Paths with samples in the present
+ * collection do not count.
  */
 #define SERIES_WAITING_MAX 16384
 

@@ -3,9 +3,9 @@
  * The maximum number of series that one path adds to a scrape, and from it the number of paths that can have
  * series. Their product bounds what a scrape costs the host, the network and the storage. Pure.
  *
- * By default SERIES_DEFAULT_MAX series are for paths. That keeps a scrape below 4,000 series, and below 1 MB
- * if each path is 200 bytes long. If the user sets the number of paths, all of them have series, and the
- * bound is SERIES_EACH_MAX times their number if that is more.
+ * By default, paths, `other` and `unattributed` have at most SERIES_DEFAULT_MAX series. That keeps a scrape
+ * below 4,000 series, and below 1 MB if each path is 200 bytes long. If the user sets the number of paths, all
+ * of them have series, and the bound is SERIES_EACH_MAX times their number if that is more.
  */
 #ifndef PEBSD_SERIES_WIDTH_H
 #define PEBSD_SERIES_WIDTH_H

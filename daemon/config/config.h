@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The configuration as plain data, and the functions that read it from files. config_keys.c is the only place
- * that lists the keys with their ranges and defaults.
+ * The configuration as plain data, and the functions that read it from files. Only config_keys.c and, for the
+ * keys of rules, config_rule_keys.c list the keys with their ranges and defaults.
  */
 #ifndef PEBSD_CONFIG_H
 #define PEBSD_CONFIG_H
@@ -32,7 +32,6 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 #define CONFIG_GROUP_MAX        256
 #define CONFIG_LINE_MAX         200 /* inih's INI_MAX_LINE: the value of a key is shorter */
 
-/* Maximum number of keys. */
 #define CONFIG_KEYS_MAX 32
 
 struct config_patterns {
@@ -93,7 +92,7 @@ struct config {
 	struct rule *rules;
 	size_t n_rules;
 
-	char **files; /* files that were read, in this order, then NULL; NULL if none: all defaults */
+	char **files; /* the files that were read, in this order, and NULL at the end; NULL: none, all defaults */
 	struct config_key_place places[CONFIG_KEYS_MAX]; /* in the order of config_keys() */
 	struct config_mistakes warnings;                 /* values that are allowed, but probably not meant */
 
@@ -127,7 +126,7 @@ const char *config_set_at(const struct config *config, const struct config_key *
 /*
  * Returns whether the cgroup may have a series of its own: a pattern of `include` matches its path, and no
  * pattern of `exclude` does. Paths that do not start at the root ("comm:NAME", "cgroup:ID" of a replay,
- * "model:WORKLOAD") are matched as if they were children of the root.
+ * "model:WORKLOAD") are also matched as if they were children of the root.
  */
 bool config_exports(const struct config *config, const char *path);
 

@@ -12,7 +12,7 @@
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
-/* Adds to `list`, with the file and line that set `key`. */
+/* Adds `message` to `list`, with the file and line that set `key`, or "default". */
 static int add_at(const struct config *config, const char *section, const char *key,
 		  struct config_mistakes *list, const char *message)
 {

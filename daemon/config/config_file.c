@@ -218,7 +218,7 @@ static void read_header(struct reader *reader, char *line)
 	enter_section(reader, line + 1);
 }
 
-/* Returns whether inih gets the line, which then has a key, `=` and a value. */
+/* Returns whether inih gets the line, which then has a key and `=`. */
 static bool check_key_line(struct reader *reader, const char *line, bool indented)
 {
 	const char *separator = strpbrk(line, "=:");
@@ -322,7 +322,6 @@ static char *read_line(char *ret, int size, void *stream)
 	return ret;
 }
 
-/* The names of the keys that a section may have. */
 static size_t key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX])
 {
 	if (strcmp(section, RULE) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of the keys: names, ranges, defaults, descriptions. All texts about a key are made from this
+ * The table of the keys: names, ranges, defaults, descriptions. All messages about a key are made from this
  * table.
  */
 #ifndef PEBSD_CONFIG_KEYS_H

@@ -56,7 +56,7 @@ static bool need(struct check *check, enum config_rule_key key, const char *reme
 	return false;
 }
 
-/* Returns the one that is given of above and below. RULE_KEYS: none or both are given, or one is invalid. */
+/* Returns the key of the threshold, above or below. RULE_KEYS: none or both are given, or one is invalid. */
 static enum config_rule_key find_threshold(struct check *check)
 {
 	const struct config_rule_draft *draft = check->draft;

@@ -23,7 +23,7 @@ enum options_action {
 	OPTIONS_PROBE,
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
-	OPTIONS_SYMBOLIZER, /* started by pebsd itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
+	OPTIONS_SYMBOLIZER, /* symbols/resolver: started by pebsd (symbols_worker.h) or systemd (symbols_unit.h) */
 	OPTIONS_HTTP,       /* started by pebsd itself: http/server/http_worker.h */
 	OPTIONS_CONTAINER_NAMES, /* started by pebsd itself: containers/container_worker.h */
 	OPTIONS_VERSION,
@@ -49,9 +49,9 @@ struct options {
 };
 
 /*
- * Parses the command line; `argv` may be reordered. Returns 0, and the caller frees `*ret` with
- * options_clear(). Returns -EINVAL with `*ret_problem`, which says what is wrong and what to do; the caller
- * frees the text, and the exit code is 2. Returns -ENOMEM if memory runs out.
+ * Parses the command line. Returns 0, and the caller frees `*ret` with options_clear(). Returns -EINVAL with
+ * `*ret_problem`, which says what is wrong and what to do; the caller frees the text, and the exit code is 2.
+ * Returns -ENOMEM if memory runs out.
  */
 int options_parse(int argc, char *argv[], struct options *ret, char **ret_problem);
 void options_clear(struct options *options);

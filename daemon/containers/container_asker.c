@@ -50,7 +50,7 @@ struct container_asker *container_asker_free(struct container_asker *asker)
 		return NULL;
 	end_child(asker);
 	sd_event_source_disable_unref(asker->on_end);
-	/* Do not wait for a process that a file system blocks: it ends when the file system releases it. */
+	/* Waits for at most a second. If a file system blocks the process, it ends after that. */
 	if (asker->child.pidfd >= 0 && child_wait(&asker->child, how) == 0)
 		(void)close(asker->child.pidfd);
 	free(asker);

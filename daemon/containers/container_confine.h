@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Confines the process that reads containers' names: it can open and read files and send answers, and nothing
- * else.
+ * Confines the process that reads containers' names: it can only receive requests, open and read files, and send
+ * answers.
  */
 #ifndef PEBSD_CONTAINER_CONFINE_H
 #define PEBSD_CONTAINER_CONFINE_H

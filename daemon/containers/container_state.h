@@ -35,7 +35,10 @@ bool container_state_docker(const char *text, size_t length, struct container_la
  */
 bool container_state_bundle(const char *text, size_t length, struct container_labels *ret);
 
-/* Parses the list of containers that containers/storage keeps: Podman's containers.json. */
+/*
+ * Parses a list of containers that containers/storage keeps for Podman (containers.json and
+ * volatile-containers.json). Uses the first name of the container `id`.
+ */
 bool container_state_storage(const char *text, size_t length, const char *id, struct container_labels *ret);
 
 /* Returns whether `name` is a valid name as described above. */

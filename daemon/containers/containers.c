@@ -144,7 +144,7 @@ static void look_again_later(struct containers *containers, struct known *known)
 	known->due_ns = containers->now_ns + wait;
 }
 
-/* Takes only names from the answer: labels that the path contains never change. */
+/* Takes the runtime and names from the answer, if they are not known yet. Known labels never change. */
 static void merge(struct container_labels *labels, const struct container_labels *answer)
 {
 	static const enum container_label taken[] = {CONTAINER_LABEL_RUNTIME, CONTAINER_LABEL_NAMESPACE,

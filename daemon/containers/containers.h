@@ -5,8 +5,8 @@
  * result is kept as long as it is used, and is not searched for again, because an id never belongs to another
  * container.
  *
- * Names may be written after the cgroup is made. The search is therefore repeated, at most CONTAINERS_TRIES
- * times in all. Each wait is four times as long as the one before.
+ * Names may be written after the cgroup is made, so the search is repeated: there are at most CONTAINERS_TRIES
+ * searches. Each wait is four times as long as the one before.
  */
 #ifndef PEBSD_CONTAINERS_H
 #define PEBSD_CONTAINERS_H
@@ -29,8 +29,7 @@
 #define CONTAINERS_KEEP_NS (1200 * NSEC_PER_SEC)
 
 /*
- * Maximum number of labelled paths, and maximum of the bytes of these paths and labels. Further paths get no
- * labels.
+ * Maximum number of labelled paths, and maximum of containers_bytes(). Further paths get no labels.
  */
 #define CONTAINERS_MAX       65536
 #define CONTAINERS_BYTES_MAX (32UL << 20)
@@ -42,7 +41,7 @@ struct containers_settings {
 
 struct containers;
 
-/* Returns the memory of paths and their labels. */
+/* Returns the bytes of memory for paths and their labels. */
 size_t containers_bytes(const struct containers *containers);
 
 /* Returns 0 or -ENOMEM. Free it with containers_free(). */
@@ -68,7 +67,7 @@ void containers_born(struct containers *containers, const char *path);
 /* Call this once a collection. `now_ns`: CLOCK_MONOTONIC. */
 void containers_tick(struct containers *containers, u64 now_ns);
 
-/* Return the number of labelled paths, and the process that reads names, or -1 if none runs. */
+/* Return the number of labelled paths, and the id of the process that reads names, or -1 if none runs. */
 size_t containers_count(const struct containers *containers);
 pid_t containers_pid(const struct containers *containers);
 

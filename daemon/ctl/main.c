@@ -339,7 +339,10 @@ static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 	return optopt ? usage("unknown option -%c", optopt) : usage("unknown option %s", word);
 }
 
-/* Returns true if all options are valid; otherwise `ret_result` is the exit code. */
+/*
+ * Returns true if the program goes on. Otherwise an option is not valid, or the help was printed, and
+ * `ret_result` is the exit code.
+ */
 static bool parse_options(int argc, char **argv, struct ctl_options *options, unsigned int *ret_used,
 			  enum ctl_exit *ret_result)
 {

@@ -66,7 +66,7 @@ static enum ctl_exit print_begun(const struct ctl_options *options, json_object 
 	return call_print_text(stream, &text, &length);
 }
 
-/* Ends the newest zoom of the cgroup if it is running, and prints its report. */
+/* Ends the newest zoom of the cgroup if it is running, waits for the names, and prints its report. */
 static enum ctl_exit stop(const struct ctl_options *options, struct client *client, const char *cgroup)
 {
 	_cleanup_json_ json_object *report = NULL, *reply = NULL, *zoom = NULL;

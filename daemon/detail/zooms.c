@@ -12,8 +12,8 @@
 #include "zoom/zoom_reader.h"
 
 /*
- * The interval at which the rings are drained. ZOOM_RING_BYTES_MIN holds the samples that one CPU takes in
- * this time, even if their stacks are long.
+ * The interval at which the rings are drained. At the default rate, at most 200 samples come in this time from
+ * all CPUs together. Even the smallest ring (ZOOM_RING_BYTES_MIN) has 327 bytes for each of them.
  */
 #define DRAIN_EVERY_NS (200 * NSEC_PER_MSEC)
 
@@ -34,7 +34,7 @@
 struct held_zoom {
 	struct zoom zoom;            /* must be first: callers get a pointer to it */
 	struct zoom_events *events;  /* NULL after the end */
-	struct number_map processes; /* pids whose names the symbolizer was asked to know */
+	struct number_map processes; /* pids that were announced to the symbolizer */
 	size_t n_asked, n_read;      /* processes requested from the reader, and processes returned */
 	u64 until_ns; /* RUNNING: end of the zoom; NAMING: end of the wait for names; DONE: when it is dropped */
 };

@@ -30,17 +30,17 @@ enum zoom_state { ZOOM_RUNNING, ZOOM_NAMING, ZOOM_DONE };
 struct zoom {
 	u64 id;                /* from 1 on */
 	enum zoom_state state; /* NAMING: sampling ended, names are still being resolved (some seconds) */
-	double seconds;        /* requested duration */
-	char *reason;          /* "asked for by uid 0", "rule NAME, alert 17", "HTTP" */
+	double seconds;        /* from the beginning to the requested end */
+	char *reason;          /* "asked for by uid 0", "rule NAME, alert 17", "asked for over HTTP" */
 	/*
-	 * An unusual fact about the zoom, for display: "the always-on event loads of cpu is paused for it",
-	 * "the cgroup was removed, which ended it". NULL: nothing is unusual.
+	 * An unusual fact about the zoom, for display: "the always-on loads of PMU cpu are paused ...", "the
+	 * cgroup was removed, which ended the zoom". NULL: nothing is unusual.
 	 */
 	char *note;
 	struct zoom_recording *recording;
 	struct profile *profile;
 	struct profile_names names;
-	u64 period;       /* of the event when the zoom began; 0: not known */
+	u64 period;       /* of the first event when the zoom began; 0: not known */
 	u64 kernel_start; /* address of _text; 0: not known */
 };
 
@@ -84,9 +84,9 @@ struct zoom_wish {
 };
 
 /*
- * Begins a zoom. If a zoom of this cgroup is running, extends it instead, to `seconds` from now. If the
- * cgroup of the running zoom was removed, that zoom ends and a new one begins for the cgroup that has its
- * path now.
+ * Begins a zoom. If a zoom of this cgroup is running, makes it run for at least `seconds` from now instead.
+ * If the cgroup of the running zoom was removed, that zoom ends and a new one begins for the cgroup that has
+ * its path now.
  *
  * Returns 0 and the zoom's id. -ENOENT: no such cgroup. -EBUSY: ZOOMS_RUNNING_MAX zooms are running.
  * -EOPNOTSUPP: this origin or kernel cannot zoom. -EINVAL: `seconds` or `rate` is out of range. Other -errno.
@@ -104,13 +104,13 @@ const struct zoom *zooms_get(struct zooms *zooms, u64 id);
 /* Iterates over all zooms, newest first: `i` counts from 0. Returns NULL at the end. */
 const struct zoom *zooms_nth(struct zooms *zooms, size_t i);
 
-/* Ends all running zooms now, because their counters are needed for something else. */
+/* Ends all running zooms now. A pause does this, to free their counters for other tools. */
 void zooms_end_all(struct zooms *zooms);
 
 struct zoom_figures {
 	size_t running, held;              /* `held` includes `running` */
 	u64 bytes;                         /* recordings, profiles, rings */
-	u64 taken, limited, lost, dropped; /* samples since the start */
+	u64 taken, limited, lost, dropped; /* since the start: samples, in `lost` also other records */
 };
 void zooms_figures(const struct zooms *zooms, struct zoom_figures *ret);
 

@@ -39,13 +39,13 @@ struct engine_settings {
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
 	/*
-	 * Returns true if a path may have a series. Called once per path, and again after
-	 * engine_exports_changed().
+	 * Returns true if a path may have a series. Called once for each entry of the ledger, again after
+	 * engine_exports_changed(), and for each cgroup that finds no free slot in a walk.
 	 */
 	bool (*exported)(const char *path, void *userdata);
 	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */
 	void *userdata;            /* for `exported` and `hot` */
-	/* Fills in the origin's counts of its events: `counted` and the members after it. May be NULL. */
+	/* Fills in the origin's counts of its events: `counted` and EVENT_COUNT_MEMBERS. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/*
 	 * Returns the same counts by CPU, as of the last call of count(), for every CPU that ever had the
@@ -128,7 +128,8 @@ int engine_collect_last(struct engine *engine);
 /*
  * A snapshot of the counters as of the last collection: for the whole time (`window_seconds` not known), or
  * for the last `window_seconds`, as far back as the window reaches. Owned by the engine, valid until the next
- * call or collection. Returns 0, -ENODATA before the first collection, or -ENOMEM.
+ * call, collection or engine_reclaim(). Returns 0, -ENODATA before the first collection or if the window has
+ * none, or -ENOMEM.
  */
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
@@ -138,7 +139,8 @@ void engine_release_window(struct engine *engine);
 
 /*
  * A snapshot of the whole time, without the figures of cgroups (snapshot_build_summary()). It is for a
- * scrape, which uses the series. Owned by the engine, valid until the next collection.
+ * scrape, which uses the series. Owned by the engine, valid until the next collection or engine_reclaim().
+ * Returns the same as engine_snapshot().
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
 
@@ -160,9 +162,9 @@ bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 void engine_exports_changed(struct engine *engine);
 
 /*
- * Call it between two collections when free slots run short: it does collect_reclaim_now(), then adds slots if
- * they are still short, and gives them to cgroups without one. engine_slots_short_fd() becomes readable when
- * slots run short; -1: they cannot run short.
+ * The descriptor becomes readable when free slots run short; -1: they cannot run short. Then call
+ * engine_reclaim(), between two collections. It does collect_reclaim_now(), whose `*ret_again_ns` and result it
+ * returns, adds slots if they are still short, and gives them to cgroups without one.
  */
 int engine_slots_short_fd(const struct engine *engine);
 int engine_reclaim(struct engine *engine, u64 *ret_again_ns);
@@ -238,7 +240,7 @@ void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 /* Changes the number of exported cgroups at a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
-/* Returns true if a cgroup found no free slot, at its birth or in the last walk. */
+/* Returns true if a cgroup found no free slot, in the last walk or at its birth since then. */
 bool engine_slots_missing(const struct engine *engine);
 
 /*
@@ -254,8 +256,8 @@ void engine_adopted(struct engine *engine, u64 without_slot);
 
 /*
  * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it
- * added, and once that it can add no more. Returns the number of slots added. After a failure, which is
- * logged once in a row, returns 0 and does not try again for ENGINE_GROW_PAUSE_NS.
+ * added, and once that it can add no more. Returns the number of slots added. After a failure, returns 0 and
+ * does not try again for ENGINE_GROW_PAUSE_NS. Of several failures in a row, only the first is logged.
  */
 #define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
 u32 engine_grow(struct engine *engine, u64 missing);

@@ -16,8 +16,8 @@
 #define WALKS_MAX 8
 
 /*
- * Minimum pause after a walk that only finds out which cgroups have no slot: at least 2 s, and at least 100
- * times the duration of the walk, so that walks take at most 1% of the time.
+ * Minimum pause after a walk, before a walk that only finds out which cgroups have no slot: 2 s, or 100 times
+ * the duration of the first walk if that is longer. So such walks take at most 1% of the time.
  */
 #define WALK_PAUSE_LEAST_NS (2 * NSEC_PER_SEC)
 #define WALK_PAUSE_TIMES    100

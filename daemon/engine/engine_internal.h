@@ -18,9 +18,7 @@
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
 /*
- * Memory of the window with few busy cgroups. More busy cgroups add to this. Ten minutes of many busy cgroups
- * need far more. Older collections are then merged (window.h), and with thousands of cgroups the window
- * reaches less far back (tests/bench/window_reach).
+ * Memory of the window, besides the memory that each active cgroup adds (engine_window_bytes()).
  */
 #define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
 
@@ -69,9 +67,10 @@ static inline u64 engine_clock_ns(void)
 }
 
 /*
- * Restores the counters that another process saved, if any. Returns 0 or -ENOMEM; -EBADMSG: the saved state
- * is not valid, or it is for other events or, contrary to `same_kernel`, other maps. After an error the
- * caller must free the counters.
+ * Restores the counters that another process saved, if any. If the maps are other ones than those of the saved
+ * state, ignores `same_kernel`: their slots began at zero. Returns 0 or -ENOMEM; -EBADMSG: the saved state is
+ * not valid, is for other events, or does not match the maps. After an error the caller must free the
+ * counters.
  */
 int engine_go_on(struct engine *engine, bool same_kernel);
 

@@ -19,7 +19,7 @@ struct engine_offcore {
 	const struct ledger *ledger;
 	struct window *window; /* holds rows made by offcore_pack() */
 	u64 entered_ns;
-	double spent_ns; /* time spent by all CPUs until the last collection */
+	double spent_ns; /* estimated time that all CPUs had spent on counting at the last collection */
 };
 
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The engine's part for off-core responses: keeps the counts of each collection for windows, and their cost. */
+/*
+ * The engine's part for off-core responses: keeps the counts of each collection for windows, and computes the
+ * cost of counting.
+ */
 #ifndef PEBSD_ENGINE_OFFCORE_H
 #define PEBSD_ENGINE_OFFCORE_H
 

@@ -6,7 +6,7 @@
 #include "pebsd/types.h"
 
 struct health {
-	const char *paused;   /* until when; NULL: sampling is not paused */
+	const char *paused;   /* see pause_reason(); NULL: sampling is not paused */
 	u64 age_us;           /* of the last collection */
 	u64 interval_us;      /* between collections */
 	int collection_error; /* of the last collection: 0 or -errno */

@@ -13,7 +13,7 @@
 /* A collection may be late by this much to share a wakeup with others. */
 #define TICK_ACCURACY_US 1000
 
-/* At least 1/LEAST_PART of the interval lies between two collections. */
+/* At least 1/LEAST_PART of the interval lies between the end of a collection and the start of the next. */
 #define LEAST_PART 4
 
 /* Limits for an overdue collection: a busy machine may delay one by some seconds, but not by ten. */

@@ -36,7 +36,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 /* Prints the replies of GetStatus and GetHot. */
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
-/* Same as format_hot(), without the name of the cgroup, if that has been printed already. */
+/* Same as format_hot(), without the lines Cgroup and Origin, for a caller that has printed the cgroup already. */
 void format_hot_places(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
 /* Prints the reply of GetZoom. */
@@ -50,7 +50,8 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 		   const struct format_style *style);
 
 /*
- * Prints the samples that a profile lacks and the completeness of its stacks, from the "zoom" object of a reply.
+ * Prints how many samples a profile has and lacks, and how complete its stacks are, from the "zoom" object of a
+ * reply.
  */
 void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style *style);
 

@@ -178,7 +178,7 @@ struct place {
 	FILE *out;
 	size_t limit;  /* columns; 0: unlimited */
 	size_t column; /* columns used so far */
-	size_t blanks; /* padding of the last cell that is not printed yet */
+	size_t blanks; /* padding after the last cell, not printed yet */
 };
 
 static void put(struct place *place, const char *text, size_t width, bool right)
@@ -215,7 +215,7 @@ static void put_cells(FILE *out, const struct table *table, const struct format_
 	}
 }
 
-/* "(page, alert 17, stores)": absent parts are left out. */
+/* "(page, alert 17, stores)": absent parts are left out, and so is the event "loads". */
 static char *qualities_of(const struct row *row)
 {
 	_cleanup_free_ char *event = visible_member(row->alert, "event");
@@ -339,8 +339,8 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 }
 
 /*
- * Silence does not prove that all is well: says so if there are no rules, and prints the number of cgroups that
- * cannot be judged.
+ * Silence does not prove that all is well. Prints that there are no rules, or how many cgroups cannot be
+ * judged.
  */
 static void put_silence(FILE *out, const struct format_style *style, json_object *rules)
 {

@@ -73,7 +73,6 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 		 line_time(json_get_text(reply, "since"), since), window);
 }
 
-/* Returns the kind of latency that the hardware measures, in words. */
 static const char *kind_in_words(const char *kind)
 {
 	if (kind && strcmp(kind, "use") == 0)
@@ -85,7 +84,6 @@ static const char *kind_in_words(const char *kind)
 	return "latency of an unknown kind";
 }
 
-/* Describes the latency of the event: its kind, its accesses and its threshold. */
 static void describe_latency(json_object *event, const char *role, const char *accesses, char *ret,
 			     size_t size)
 {

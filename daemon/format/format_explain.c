@@ -9,7 +9,7 @@
 
 #define SCALE_MAX 60
 #define SCALE_MIN 10
-#define MARGIN    0.08 /* share of the scale that is left free on each side */
+#define MARGIN    0.08 /* free space on each side, as a share of the range of the values */
 
 /* The limits and the measurement on a common scale. */
 struct scale {
@@ -85,8 +85,8 @@ static void draw_limits(const struct scale *scale, char *ret)
 }
 
 /*
- * A bound that does not reach a limit but is in the same cell is drawn in the next cell. Otherwise a breach that
- * is not proven would look proven.
+ * A bound that does not reach a limit but is in the same cell is drawn in the next cell. Otherwise a breach or a
+ * recovery that is not proven would look proven.
  */
 static size_t cell_beside(const struct scale *scale, double value, bool is_low)
 {

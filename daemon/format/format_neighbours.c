@@ -154,7 +154,7 @@ static void put_row(FILE *out, const struct format_style *style, const json_obje
 	double seconds;
 	u64 n;
 
-	/* A named cgroup must be identifiable: give its name a line of its own instead of cutting it. */
+	/* A named cgroup must be identifiable: a name that is too long for its column gets a line of its own. */
 	if (is_named(neighbour) && visible && text_width(visible) > width) {
 		_cleanup_free_ char *line = text_tail(visible, style->width, style->utf8);
 

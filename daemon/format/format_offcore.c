@@ -77,7 +77,7 @@ static bool read_sampled(const json_object *loads, const bool counted[ROWS], dou
 	return *ret_sum > 0;
 }
 
-/* Shares relate to the sum of all shown rows: if one of them is not known, there are no shares. */
+/* Shares of counts relate to the sum of all shown rows: if one count is not known, they are not printed. */
 static void put_table(FILE *out, const struct format_style *style, const bool shown[ROWS],
 		      json_object *figures, const json_object *loads)
 {

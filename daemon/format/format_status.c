@@ -11,7 +11,7 @@
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL
 
-/* Prints the CPUs on which an event is in error, or was throttled, as lists. The notes say what to do. */
+/* Prints the CPUs on which an event is in error, or was throttled, as lists. The status's notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
 {
 	_cleanup_free_ char *in_error = NULL;
@@ -63,7 +63,7 @@ static char *turns_of(json_object *event)
 	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
 }
 
-/* If there are several events, prints the losses of each one: the lines about all samples have only the sum. */
+/* Prints the losses of one of several events: the line about all samples has only the sum. */
 static void put_event_samples(FILE *out, const struct format_style *style, json_object *samples)
 {
 	_cleanup_free_ char *lost = format_counts(json_get_object(samples, "lost"), "not known");

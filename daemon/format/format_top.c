@@ -81,7 +81,7 @@ struct columns {
 	bool wide; /* sources as numbers, otherwise as a bar of letters */
 	size_t name_width;
 	bool shown[FIGURE_GROUPS]; /* groups that have a column, if `wide` */
-	double all;                /* the sum that the shares in the first column relate to */
+	double all;                /* the sum that LAT% or SHARE% relates to */
 };
 
 static const struct {
@@ -198,7 +198,7 @@ static size_t widest_name(json_object *cgroups, const char *key)
 	return widest;
 }
 
-/* Writes the heads to the right of the name. */
+/* Writes the heads of the columns to the right of the name. */
 static void choose_head(const struct columns *columns, char ret[HEAD_MAX])
 {
 	size_t length = (size_t)snprintf(ret, HEAD_MAX, " SAMPLES%s",

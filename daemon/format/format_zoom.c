@@ -9,7 +9,7 @@
 #include "format/location.h"
 #include "format/verdict.h"
 
-/* -- cache lines of a zoom that CPUs contend for, as perf c2c shows them -- */
+/* -- the cache lines that CPUs contend for, as perf c2c shows them -- */
 
 /* The quantity of which shares are printed. */
 struct zoom_weight {
@@ -332,7 +332,7 @@ static bool any(json_object *array)
 	return array && json_object_array_length(array) > 0;
 }
 
-/* The daemon shortens very long lists: prints how many of their last items the reply lacks. */
+/* Prints how many of the last items of each list the reply lacks: the daemon shortens very long lists. */
 static void put_left_out(FILE *out, const struct format_style *style, json_object *reply)
 {
 	static const char *const keys[] = {"functions", "objects", "lines"};

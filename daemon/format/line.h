@@ -26,7 +26,8 @@ void line_percent(double part, double whole, char ret[TEXT_NUMBER_MAX]);
 void line_rate(double rate, char ret[TEXT_NUMBER_MAX]);
 
 /*
- * Returns a text from outside in a form that is safe to print, or "?" if memory runs out. The caller frees `*ret`.
+ * Returns a text from outside in a form that is safe to print, "-" for NULL, or "?" if memory runs out. The caller
+ * frees `*ret`.
  */
 const char *line_visible(const char *text, char **ret);
 

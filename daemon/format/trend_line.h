@@ -20,8 +20,8 @@ struct trend_line {
 bool trend_line_read(const json_object *event, bool latency, struct trend_line *ret);
 
 /*
- * Prints the last `cells` values, with blanks before them if there are fewer. The highest value gets the highest
- * cell. But the scale always extends a quarter of the mean above and below the mean, so that noise does not look
+ * Prints the last `cells` values, with blanks before them if there are fewer. The scale reaches from the lowest to
+ * the highest value, and at least from a quarter below the mean to a quarter above it, so that noise does not look
  * like a trend. Values that are not known are blank.
  */
 void trend_line_put(FILE *out, const struct trend_line *line, size_t cells, bool utf8);

@@ -38,7 +38,7 @@ void verdict_limit(const json_object *object, enum verdict_width width, char ret
 
 /*
  * Returns the text for a word of the interface: "too few samples" for "samples", and so on. An unknown word
- * is returned as it is, in `kept`, which the caller frees.
+ * is returned as line_visible() returns it, in `kept`, which the caller frees.
  */
 const char *verdict_reason(const char *word, char **kept);
 const char *verdict_end(const char *word, char **kept);

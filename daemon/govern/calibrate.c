@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 /*
- * Number of cache lines that the work visits, more than second level caches hold. Each line contains the
+ * Number of cache lines that the work visits, more than most second level caches hold. Each line contains the
  * index of the next one, in an order that no prefetcher follows.
  */
 #define LINES 65536
@@ -63,8 +63,8 @@ static void walk_on(void *userdata, u64 units)
 
 /*
  * Moves the thread to the CPUs of the PMU, if the PMU does not have all CPUs. If that fails, rounds on
- * another CPU do not count. (The C library would allocate the set, and a thread that allocates gets a malloc
- * arena of its own.)
+ * another CPU do not count. (The system call takes the bits of the list as they are. A cpu_set_t for them
+ * would have to be allocated, and a thread that allocates gets a malloc arena of its own.)
  */
 static void go_to(const struct pmu_opening *opening)
 {
@@ -121,7 +121,10 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 	}
 }
 
-/* Takes the results of events that found no counter from events that were measured after them. */
+/*
+ * Fills in missing results, for example of an event that found no counter, from events that were measured
+ * later.
+ */
 static void fill_in(struct calibration *calibration)
 {
 	for (size_t i = 0; i < calibration->n; i++)

@@ -12,7 +12,7 @@
  *   came, contains all that an interrupt does, including the effect of what it displaced from the caches.
  * - sparse: CALIBRATE_SPARSE_PER_SECOND samples come in a second of the work, which is done in pieces of
  *   about 10 us. A piece in which the program ran is compared with those before it. Between two samples the
- *   work passes several times through more lines than second level caches hold. From time to time it also
+ *   work passes several times through more lines than most second level caches hold. From time to time it also
  *   runs through as much code as first level caches hold, with thousands of branches. This result excludes
  *   what an interrupt displaces and the work fetches again after the piece.
  *
@@ -76,7 +76,7 @@ struct calibrate_program {
 };
 
 /*
- * Computes the result of the rounds: the median of the cost of a sample in each. An interruption (a
+ * Computes the result of the rounds: the median of the cost of a sample in each round. An interruption (a
  * hypervisor that takes the CPU, a system management interrupt) can only make a round longer. A round is
  * therefore dropped if one of its halves took more than one and a half times the lower quartile of these
  * halves. The result is unknown in these cases:
@@ -122,10 +122,12 @@ void calibrate_measure(const struct pmu_opening *opening, const struct calibrate
 struct calibration;
 
 /*
- * Begins to measure `n` events on a thread of its own. Events of one PMU share one measurement if all or none
- * of them are precise. An event that only one counter can hold, or that finds no counter, shares the result of
- * another event. Timings that `before` knows (NULL: none) are not measured again. The caller owns the program,
- * which must stay open until the calibration is freed. Returns 0 or -errno.
+ * Begins to measure `n` events on a thread of its own. Two events of one PMU share one measurement if both
+ * are precise or neither is. Events that only one counter can hold come last and are not measured: they only
+ * get a result that another event has and that they can share. An event that found no counter takes such a
+ * result from an event that was measured later. Timings that `before` knows (NULL: none) are not measured
+ * again. The caller owns the program, which must stay open until the calibration is freed. Returns 0 or
+ * -errno.
  */
 int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		    const struct calibrate_result *before, const struct calibrate_program *program,
@@ -137,7 +139,7 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n,
  */
 const struct calibrate_result *calibration_results(const struct calibration *calibration);
 
-/* Ends the calibration within some milliseconds, even if it has no result yet. */
+/* Ends the calibration, usually within some milliseconds, even if it has no result yet. */
 struct calibration *calibration_free(struct calibration *calibration);
 DEFINE_CLEANUP(struct calibration *, calibration_free)
 

@@ -27,7 +27,7 @@
 #define HALF_SAMPLES_LEAST 4.0
 #define LONGER_MOST        64
 
-/* Uses one part in PART_OF_RATE of the rate that the kernel allows. */
+/* The calibration uses at most 1 / PART_OF_RATE of the rate that the kernel allows. */
 #define PART_OF_RATE 4.0
 
 /*
@@ -44,8 +44,8 @@
 #define PIECES_STROLL 64
 
 /*
- * The number of events that makes the count per unit of work certain enough, and the number of half rounds
- * after which the count ends without them.
+ * The events per unit of work are counted over one half round, then over twice as many each time, until one
+ * count has COUNT_EVENTS events, which is certain enough, or covers COUNT_HALVES half rounds.
  */
 #define COUNT_EVENTS 20000
 #define COUNT_HALVES 32
@@ -265,7 +265,7 @@ static double find_rate(const struct meter *meter, const struct task *task)
 	return events / (double)units;
 }
 
-/* Rounds a period up to one that the PMU accepts. */
+/* Rounds a period up to one that the PMU accepts. A longer one than the PMU accepts becomes the longest. */
 static u64 fit_period(const struct pmu_opening *opening, double period)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
@@ -404,7 +404,7 @@ static __attribute__((noinline)) void stroll(void)
 #endif
 }
 
-/* Makes no system call, which would bring kernel code into the caches. */
+/* Usually makes no system call (vdso(7)), which would bring kernel code into the caches. */
 static double wall_time_ns(void)
 {
 	struct timespec now;

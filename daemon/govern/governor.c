@@ -39,8 +39,8 @@
 #define AFTER_SECONDS 60.0
 
 /*
- * The period shrinks only if the largest load within this time is under budget. The time is HOLD_SECONDS or
- * HOLD_INTERVALS intervals, whichever is longer.
+ * The period shrinks only if the largest load within this time costs less than LOW of the budget. The time is
+ * HOLD_SECONDS or HOLD_INTERVALS intervals, whichever is longer.
  */
 #define HOLD_SECONDS   30.0
 #define HOLD_INTERVALS 10
@@ -87,7 +87,10 @@
 #define DEMANDED_SECONDS    600.0
 #define DEMANDED_PER_MINUTE 0.96
 
-/* A demanded period always leaves this part of the samples that the budget and the limit allow. */
+/*
+ * A demanded period is kept only as long as it leaves this part of the samples that the budget and the limit
+ * allow.
+ */
 #define DEMANDED_LEAVES 0.125
 
 /* The least part of the budget that fixed periods leave to the other events. */
@@ -302,7 +305,7 @@ static double chance_of(const struct governor_input *input, double samples)
 
 /*
  * Returns the events a second for which the period is too short, judged by this interval, by the smoothed
- * rate, or by the time since the governor backed off; 0: the period is long enough.
+ * rate, or by the mean rate since the governor backed off; 0: the period is long enough.
  */
 static double too_many(const struct memory *memory, const struct governor_input *input, double budget)
 {

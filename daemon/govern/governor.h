@@ -38,19 +38,19 @@
 
 /* One event of one class during the last interval. */
 struct governor_input {
-	u64 period;       /* in force, at least 1 */
-	u64 least_period; /* minimum */
+	u64 period; /* in force, at least 1 */
+	u64 least_period;
 	u64 greatest_period;
-	u64 period_step;          /* periods are multiples of it; 0 or 1: any period */
-	double events_per_second; /* on the busiest CPU, per second in which the event could count */
-	double active;  /* share of the time in which the event could count, not throttled; 0 to 1 */
-	double samples; /* expected on the busiest CPU; decides how certain the rate is */
+	u64 period_step;           /* periods are multiples of it; 0 or 1: any period */
+	double events_per_second;  /* on the busiest CPU, per second in which the event could count */
+	double active;             /* share of the time for which the event was not throttled; 0 to 1 */
+	double samples;            /* expected on the busiest CPU; decides how certain the rate is */
 	struct sample_cost sample; /* cost of a sample on the busiest CPU, by rate */
 	double throttled;          /* largest share of the interval for which a CPU was stopped; 0 to 1 */
 	u64 throttles;             /* in this interval, on the CPU with the largest share */
 	unsigned cpus;             /* number of CPUs among which the busiest was found */
 	bool fixed;                /* the user set the period: it is reported, never changed */
-	bool known; /* open and counting for the whole interval; else all other values are invalid */
+	bool known; /* open and counting for the whole interval; else the measured values are invalid */
 };
 
 struct governor_settings {

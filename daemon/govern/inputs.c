@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * On an idle machine the period shrinks by at most this factor. With a shorter period, a sample adds little
- * information.
+ * On an idle machine the period shrinks to the usual one divided by this number, but not further. With a
+ * shorter period, a sample adds little information.
  */
 #define CLOSER 32
 
@@ -47,8 +47,8 @@ static bool take(double seconds, const struct cpu_counts *before, const struct c
 	enabled_ns = fmax(enabled_ns, seconds * (double)NSEC_PER_SEC);
 	active_ns = enabled_ns - throttled_ns;
 	/*
-	 * The times come from different clocks and may disagree. A throttled event runs for at least a
-	 * hundredth of the time.
+	 * The times come from different clocks and may disagree. Assume that a throttled event runs for at
+	 * least a hundredth of the time.
 	 */
 	if (active_ns < enabled_ns / 100)
 		active_ns = enabled_ns / 100;

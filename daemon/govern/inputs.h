@@ -8,10 +8,10 @@
 #include "origin/pmu/pmu.h"
 
 /*
- * Finds the busiest CPU over an interval of `seconds`, among those that were open at both readings. Both
- * lists are in ascending order of CPU numbers. Fills in `known`, `events_per_second`, `active`, `samples` and
- * `cpus`, and `throttled` and `throttles` of the CPU that was stopped for longest. If no CPU was open at
- * both, `known` is false. A CPU whose counts did not change since the first reading had no sample.
+ * Finds the busiest CPU over an interval of `seconds`, among those whose event was open at both readings.
+ * Both lists are in ascending order of CPU numbers. Fills in `known`, `events_per_second`, `active`,
+ * `samples` and `cpus`, and `throttled` and `throttles` of the CPU that was stopped for longest. If there is
+ * no such CPU, `known` is false. A CPU whose counts did not change since the first reading had no sample.
  *
  * The times of a CPU are those of its last sample. If samples are rare, two of them may lie close together,
  * one before and one after the first reading. That is not a high rate, so their time counts as at least the

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The maximum over a recent span of time, whose parts are forgotten one after the other. Pure: no clock. */
+/*
+ * The maximum over a recent span of time. The span has parts, of which the oldest is forgotten first. Pure:
+ * no clock.
+ */
 #ifndef PEBSD_GOVERN_PEAK_H
 #define PEBSD_GOVERN_PEAK_H
 

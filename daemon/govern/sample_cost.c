@@ -20,7 +20,7 @@ bool sample_cost_usable(const struct sample_cost *cost)
 	       is_number(cost->sparse_per_second);
 }
 
-/* Returns the ratio of the two rates; 1: they are equal or unknown. */
+/* Returns the ratio of the two rates; 1: a rate is unknown, or the dense one is not higher. */
 static double span_of(const struct sample_cost *cost)
 {
 	return cost->sparse_per_second > 0 && cost->dense_per_second > cost->sparse_per_second

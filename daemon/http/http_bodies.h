@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bodies of /metrics and of the page's JSON, as pebsd makes them. Each is made at most once per
- * collection, when it is first requested, plain and compressed. It is in sealed memory: the process that
+ * The bodies of /metrics and of the page's JSON, as pebsd makes them. Each form of a body, plain or compressed,
+ * is made at most once per collection, when it is first requested. It is in sealed memory: the process that
  * speaks HTTP gets the descriptor and can send the memory, but not change it. Only the bodies of one
  * collection are kept here. That process may keep older ones.
  */

@@ -22,7 +22,8 @@ struct http_broker_settings {
 	int socket; /* non-blocking; the caller owns it */
 
 	/*
-	 * The other process must be ended, for the reason `why`. The broker reads no more requests; free it.
+	 * The other process must be ended, for the reason `why`. The broker reads no more requests. Free it
+	 * later, not in this callback.
 	 */
 	void (*failed)(void *userdata, const char *why);
 	void *userdata;
@@ -33,7 +34,7 @@ struct http_broker;
 int http_broker_new(const struct http_broker_settings *settings, struct http_broker **ret);
 struct http_broker *http_broker_free(struct http_broker *broker);
 
-/* Sends the settings: which contents are served, and for which hosts besides its own address. */
+/* Sends the settings: the origin, whether profiles are served, and the configured host names. */
 void http_broker_configure(struct http_broker *broker, const char *hosts);
 
 /*

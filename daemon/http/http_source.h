@@ -40,7 +40,8 @@ struct http_source {
 	const char *origin; /* "perf", "replay", "model"; must outlive the endpoint */
 
 	/*
-	 * Changes whenever the following callbacks would return something new: the sequence of the snapshot.
+	 * The sequence of the snapshot: it changes whenever metrics(), top() or alerts() would return something
+	 * new.
 	 */
 	u64 (*sequence)(void *userdata);
 

@@ -80,8 +80,8 @@ size_t guests_unique(u64 *ids, size_t n)
 }
 
 /*
- * Reads one id for each thread. The BPF program writes only whole ids. When the kernel's buffer is full, the
- * iterator continues with the next read().
+ * Reads one cgroup id for each thread that the BPF program lists. The program writes only whole ids. When the
+ * kernel's buffer is full, the iterator continues with the next read().
  */
 static int read_ids(int fd, u64 **ret, size_t *ret_n)
 {

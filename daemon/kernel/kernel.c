@@ -78,8 +78,8 @@ int kernel_enter_blocks(struct kernel *kernel, u32 first)
 }
 
 /*
- * Makes blocks from `blocks->n` up to `end`, until one fails. Returns the number of blocks made, or -errno if
- * the first one failed.
+ * Makes blocks from `blocks->n` up to, but not including, `end`, until one fails. Returns the number of blocks
+ * made, or -errno if none was made.
  */
 static int make_blocks(struct kernel_blocks *blocks, u32 end)
 {
@@ -218,7 +218,6 @@ const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
 	return owners + kernel_blocks_place(&kernel->blocks, slot);
 }
 
-/* Returns the index of a record in its block. */
 static size_t record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
 {
 	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->blocks.slots +

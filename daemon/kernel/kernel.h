@@ -56,8 +56,8 @@ struct handover;
 /*
  * Loads and attaches the programs. On success the caller owns `*ret` and frees it with kernel_free(). On
  * failure it returns -errno, and `*ret_message` says what failed, why, and what to do. The caller frees the
- * message. -EPERM and -EACCES mean that capabilities are missing. -ENOENT, -ESRCH and -EOPNOTSUPP mean that
- * the kernel lacks a feature.
+ * message. -EPERM and -EACCES mean that capabilities are missing. -EACCES can also mean that the verifier
+ * rejected a program. -ENOENT, -ESRCH and -EOPNOTSUPP mean that the kernel lacks a feature.
  */
 int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message);
 struct kernel *kernel_free(struct kernel *kernel);
@@ -85,8 +85,9 @@ u32 kernel_slots_limit(const struct kernel *kernel);
 u32 kernel_slots_free(const struct kernel *kernel);
 
 /*
- * Adds slots in blocks of SLOT_BLOCK, until there are at least `slots`, or as many as the limit allows.
- * Sampling continues meanwhile, and no existing record moves. Returns how many slots were added, or -errno.
+ * Adds slots in blocks of SLOT_BLOCK, until there are at least `slots`, the limit is reached, or a block cannot
+ * be made. Sampling continues meanwhile, and no existing record moves. Returns how many slots were added, or
+ * -errno.
  * -ENOMEM: the kernel, or the memory limit of pebsd's unit, does not allow a single block.
  */
 int kernel_grow(struct kernel *kernel, u32 slots);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shared by the code that opens the BPF side (kernel_open.c) and the code that uses it (kernel.c). */
+/*
+ * Shared by the code that opens the BPF side (kernel_open.c), takes over and stores maps (kernel_keep.c), and
+ * uses the BPF side (kernel.c).
+ */
 #ifndef PEBSD_KERNEL_INTERNAL_H
 #define PEBSD_KERNEL_INTERNAL_H
 

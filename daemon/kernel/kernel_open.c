@@ -93,8 +93,8 @@ static int configure_stripes(struct kernel *kernel)
 	int r;
 
 	/*
-	 * The assignment of CPUs to stripes is inherited. Counters therefore need not begin at zero if other
-	 * CPUs are offline than before.
+	 * The assignment of CPUs to stripes is inherited. Counters therefore need not begin at zero if the set
+	 * of offline CPUs has changed.
 	 */
 	skeleton->rodata->stripes_alone =
 		before ? before->stripes_alone != 0

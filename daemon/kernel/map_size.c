@@ -53,8 +53,8 @@ u64 map_size(const struct map_size_case *maps)
 }
 
 /*
- * Finds by bisection the most blocks that fit. With `of_max` the maps of fixed size are made for `slots_max`,
- * else for the number of slots that is tried.
+ * Finds by bisection the largest number of blocks that fits, at least one, and returns their slots. With
+ * `of_max` the maps of fixed size are made for `slots_max`, else for the number of slots that is tried.
  */
 static u32 most(const struct map_size_case *maps, u64 bytes, bool of_max)
 {

@@ -3,7 +3,7 @@
  * Memory of the BPF maps. The kernel allocates each map as a whole when it is made. All maps are made at the
  * start, except for blocks that are added later and hot tables, which are made when a choice is first used.
  *
- * The functions are pure, so they also serve for the maps of another machine, besides those of this one
+ * The functions are pure, so they can compute the maps of other machines besides those of this one
  * (kernel_map_bytes()). The results leave out parts that never grow, about 200 KiB: the programs' variables,
  * one page for each map itself, and the ring buffer that reports a shortage of slots.
  */

@@ -59,7 +59,10 @@ static u32 lowest_cpu(const struct place *places, u32 n)
 	return lowest;
 }
 
-/* Sorts by cache and then core, in the order of their lowest CPUs. Neighbours are thus in the same socket. */
+/*
+ * Sorts by cache and then core, in the order of their lowest CPUs. If each socket has a contiguous range of
+ * CPUs, its caches are then neighbours.
+ */
 static void order_places(struct place *places, u32 n)
 {
 	qsort(places, n, sizeof(*places), compare_places);
@@ -213,12 +216,15 @@ static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 	return stripes;
 }
 
-/* Gives absent CPUs the stripes that present CPUs left over, but no more than present CPUs have. */
+/*
+ * Gives absent CPUs the stripes that present CPUs left over, but no more than present CPUs have. If none are
+ * left over, absent CPUs share all stripes. Returns the number of stripes in use.
+ */
 static u32 place_absent(const struct stripes_cpu *topology, u32 cpus, u32 taken, u8 *of_cpu)
 {
 	u32 more = STRIPES_MAX - taken < taken ? STRIPES_MAX - taken : taken;
 	u32 first = more > 0 ? taken : 0;
-	u32 n = more > 0 ? more : STRIPES_MAX; /* present CPUs have taken all stripes */
+	u32 n = more > 0 ? more : STRIPES_MAX;
 	u32 next = 0;
 
 	for (u32 cpu = 0; cpu < cpus; cpu++) {

@@ -24,7 +24,7 @@ struct stripes_cpu {
 struct stripes {
 	u32 n;      /* 1 to STRIPES_MAX */
 	u32 cpus;   /* possible CPUs, with the kernel's numbers 0 to cpus - 1 */
-	u32 caches; /* number of last-level caches if CPUs share stripes, else 0 */
+	u32 caches; /* number of last-level caches if present CPUs share stripes, else 0 */
 	bool alone; /* each CPU has a stripe that no other CPU writes to */
 	u8 *of_cpu; /* the stripe of each of the `cpus` CPUs; malloc'ed */
 };

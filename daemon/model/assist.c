@@ -177,9 +177,9 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
 	record_write(machine->format, data_cfg, &record, bytes);
 	/*
-	 * If the buffer is full or not writable, there is no record and no interrupt. The counters stay
-	 * armed, so that sampling continues when software has moved the index back ("PEBS Absolute Maximum").
-	 * A record counts only if the index was moved past it.
+	 * If the buffer is full or not writable, there is no record and no threshold interrupt. The counters
+	 * stay armed, so that sampling continues when software has moved the index back ("PEBS Absolute
+	 * Maximum"). A record counts only if the index was moved past it.
 	 */
 	if (ds_area_put(&unit->memory, &area, bytes, size) ||
 	    ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index + size)) {

@@ -13,7 +13,7 @@ struct counter_program {
 	struct machine_event event;
 	bool counts;     /* enabled here and in IA32_PERF_GLOBAL_CTRL, available, defined */
 	bool pebs;       /* enabled for PEBS, with a precise event */
-	bool no_skid;    /* PDIR or reduced skid */
+	bool no_skid;    /* PDIR, PDist or reduced skid */
 	bool interrupts; /* on overflow */
 	bool os, user;
 	bool inverted, edge;
@@ -29,7 +29,8 @@ bool counter_add(const struct machine *machine, u64 *count, u64 events);
 /*
  * Returns the number to add to the counter for `occurrences` of its event. All are in the cycle in which an
  * instruction at `ip` retires, `cycles` after the previous instruction. Between the two instructions, the
- * event does not occur. The privilege level is derived from the address: the upper half is the kernel's.
+ * event does not occur. A cycles event differs: it occurs once in each of `occurrences` cycles. The privilege
+ * level is derived from the address: the upper half is the kernel's.
  *
  * With a counter mask, a cycle counts if it has at least as many occurrences as the mask says, or fewer if
  * inverted. Edge detection counts how often the condition begins. Inversion without a mask has no effect.

@@ -23,8 +23,8 @@ static bool one_bit(u64 bits)
 
 /*
  * Returns the enabled counters that a record names. The status can be cleared between the overflow and the
- * record. Before PEBS format 0011b, a record with an empty status therefore belongs to the only counter in
- * IA32_PEBS_ENABLE, if exactly one bit is set there.
+ * record. Before PEBS format 0011b, a record whose status names no enabled counter therefore belongs to the only
+ * counter in IA32_PEBS_ENABLE, if exactly one bit is set there.
  */
 static u64 named(const struct drain *drain, const struct record *record)
 {

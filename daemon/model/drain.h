@@ -10,9 +10,8 @@
 #include "record.h"
 
 /*
- * Counters are numbered as in drain_next(): general-purpose ones 0 to 7, fixed ones 32 to 35. In formats
- * without a status, the number is 0. It stands for the only counter with PEBS: Core's IA32_PMC0 or NetBurst's
- * MSR_IQ_COUNTER4.
+ * Counter numbers: general-purpose counters have 0 to 7, fixed ones 32 to 35. In formats without a status, the
+ * number is 0. It stands for the only counter with PEBS: Core's IA32_PMC0 or NetBurst's MSR_IQ_COUNTER4.
  */
 #define DRAIN_COUNTERS 36
 

@@ -8,7 +8,7 @@
  */
 #include "load_source.h"
 
-/* The fields of a value. */
+/* The fields of union perf_mem_data_src. */
 #define OP_LOAD        0x2ULL
 #define OP_STORE       0x4ULL
 #define OP_BITS        0x1fULL

@@ -49,8 +49,8 @@ static inline const struct flight *flights_find(struct flights *flights, u64 lin
 }
 
 /*
- * Returns the cycles until a fill buffer is free for a miss, and frees it. Call flights_find() with the same
- * `now` first.
+ * Returns the cycles until a fill buffer is free for a miss, and frees that buffer. Call flights_find() with the
+ * same `now` first.
  */
 static inline u32 flights_wait(struct flights *flights, u64 now)
 {

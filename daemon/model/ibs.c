@@ -265,7 +265,7 @@ static u64 data3_of(const struct ibs_unit *unit, const struct retired *access)
 {
 	u64 value = IBS_DATA3_LINEAR_VALID | IBS_DATA3_PHYSICAL_VALID;
 
-	/* A locked operation both loads and stores. */
+	/* A locked load also stores. */
 	if (is_load(access))
 		value |= IBS_DATA3_LOAD;
 	if (!is_load(access) || access->locked)

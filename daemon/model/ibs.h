@@ -45,8 +45,8 @@ extern const size_t ibs_machines_count;
 const struct ibs_machine *ibs_machine_find(const char *name);
 
 /*
- * MSRs. IBS_OP_CTL controls the unit, which changes only the count and IBS_CTL_VALID in it. A sample fills
- * all others.
+ * MSRs. IBS_OP_CTL controls the unit. In it, the unit changes only the count and IBS_CTL_VALID. A sample fills
+ * all other registers.
  */
 enum ibs_register {
 	IBS_OP_CTL = 0xc0011033,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ibs_source.h"
 
-/* The fields of a value. */
+/* The fields of union perf_mem_data_src. */
 #define LVL(bits)      ((u64)(bits) << 5)
 #define LVL_ABSENT     LVL(1)
 #define SNOOP_ABSENT   (1ULL << 19)
@@ -126,8 +126,8 @@ static u64 level_of(const struct ibs_machine *machine, u64 data2, u64 data3)
 }
 
 /*
- * Linux 6.1 sets only level bits. For a source without a level bit, it sets the level number, hops and the
- * remote bit. For I/O, it sets the level bit and the level number.
+ * Linux 6.1 sets only level bits, with two exceptions. For a source without a level bit, it sets the level number,
+ * hops and the remote bit. For I/O, it sets the level bit and the level number.
  */
 static u64 level_of_6_1(u64 level)
 {

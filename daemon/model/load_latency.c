@@ -36,9 +36,9 @@ u64 load_latency_field(const struct machine *machine, const struct retired *acce
 }
 
 /*
- * Decides whether the load is tagged. The distance in loads is random, uniformly distributed around the
- * interval. After that distance, the next load is tagged, except for loads that were dispatched before the
- * last tagged one retired.
+ * Decides whether the load is tagged. The distance between tags, in loads, is random, uniformly distributed
+ * around the interval. After that distance, the next load is tagged, except for loads that were dispatched before
+ * the last tagged one retired.
  */
 static bool take_tag(struct pebs_unit *unit, const struct retired *load)
 {

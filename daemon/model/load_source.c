@@ -22,7 +22,7 @@ enum {
 	CODE_REMOTE_DRAM_SHARED = 0xb,
 	CODE_LOCAL_DRAM_EXCLUSIVE = 0xc,
 	CODE_REMOTE_DRAM_EXCLUSIVE = 0xd,
-	/* E-cores. Gracemont has no code for an L3 hit whose snoop missed. Crestmont swaps 7 and 8. */
+	/* E-cores. Gracemont has no code for an L3 hit whose snoop missed. Crestmont swaps Gracemont's 7 and 8. */
 	CODE_GRACEMONT_L3_HIT = 0x5,
 	CODE_GRACEMONT_L3_MODIFIED = 0x6,
 	CODE_CRESTMONT_L3_MODIFIED = 0x8,
@@ -128,8 +128,8 @@ static u64 l3_of(enum source_encoding encoding, u8 asked)
 }
 
 /*
- * Beyond L3, Nehalem to Broadwell. A line that other caches also have arrives in shared state, any other line
- * in exclusive state.
+ * Beyond L3, Nehalem to Broadwell, and Gracemont. A line that other caches also have arrives in shared state,
+ * any other line in exclusive state.
  */
 static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retired *access)
 {

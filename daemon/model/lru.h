@@ -8,7 +8,7 @@
 
 #include "freestanding.h"
 
-/* Two bits of an entry are for its owner, the rest is its key. Key 0 marks an empty place. */
+/* Two bits of an entry are flags for the caller, the others are the key. Key 0 marks an empty place. */
 #define LRU_KEY     (~0ULL >> 2)
 #define LRU_FLAG(n) (1ULL << (62 + (n)))
 

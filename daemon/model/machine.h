@@ -14,7 +14,7 @@
 enum mechanism {
 	MECHANISM_LOAD_LATENCY = 1 << 0,  /* 18.8.1.2 */
 	MECHANISM_PRECISE_STORE = 1 << 1, /* 18.9.4.3: counter 3, enable bits 3 and 63 */
-	MECHANISM_STORE_LATENCY = 1 << 2, /* Sapphire Rapids: stores have a latency */
+	MECHANISM_STORE_LATENCY = 1 << 2, /* Golden Cove and E-cores: stores have a latency */
 	MECHANISM_PDIR = 1 << 3,          /* 18.9.4.4: counter 1 */
 	MECHANISM_PDIR_ALONE = 1 << 4,    /* 06_2A, 06_2D: the other counters must not count */
 	MECHANISM_REDUCED_SKID = 1 << 5,  /* 18.7.1.2 */

@@ -50,9 +50,8 @@ void machine_event_find(const struct machine *machine, u16 code, struct machine_
 void machine_event_find_fixed(const struct machine *machine, u32 counter, struct machine_event *ret);
 
 /*
- * Returns the number of times that an event occurs with the instruction. Does not know the events of
- * facilities (load latency, precise store, off-core response). `cycles` is the time since the previous
- * instruction.
+ * Returns the number of times that an event occurs with the instruction; 0 for load latency, precise store and
+ * off-core response, which other functions count. `cycles` is the time since the previous instruction.
  */
 u64 machine_event_occurrences(const struct machine *machine, const struct machine_event *event,
 			      const struct retired *retired, u64 cycles);

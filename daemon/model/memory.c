@@ -223,7 +223,7 @@ static struct outcome in_another_cache(const struct memory *memory, u64 entry, e
 }
 
 /*
- * Another core has the line: `entry` is its directory entry. A store invalidates all other copies. A load
+ * Another core has the line: `entry` is the line's directory entry. A store invalidates all other copies. A load
  * leaves clean copies.
  */
 static struct outcome ask_others(struct memory *memory, u64 *entry, const struct access *access, bool own)
@@ -311,8 +311,8 @@ static void access_uncached(struct memory *memory, const struct access *access, 
 }
 
 /*
- * A prefetch brings the line to L2, or is dropped if FLIGHTS_PREFETCHES_MAX prefetches are in flight. Nothing
- * waits for it.
+ * A prefetch brings the line to L2. It is dropped if the line is in flight already, or if
+ * FLIGHTS_PREFETCHES_MAX prefetches are. Nothing waits for a prefetch.
  */
 static void prefetch(struct memory *memory, const struct access *access, struct retired *ret)
 {

@@ -12,7 +12,7 @@
 
 struct memory;
 
-/* Returns the bytes that memory_open() needs for this shape, aligned to 64 bytes. */
+/* Returns the number of bytes that memory_open() needs for this shape, a multiple of 64. */
 size_t memory_size(const struct memory_shape *shape);
 
 /* Sets up an empty memory system in the caller's `storage`, which need not be zeroed. Never fails. */

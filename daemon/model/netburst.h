@@ -37,7 +37,7 @@ enum netburst_msr {
 #define CCCR_OVF_PMI        (1ULL << 26)
 #define CCCR_OVF            (1ULL << 31) /* stays set until software clears it */
 
-/* The ESCR select value of the CCCR that selects MSR_CRU_ESCR2 or 3. */
+/* The ESCR select value in a CCCR for MSR_CRU_ESCR2 and 3. */
 #define NETBURST_SELECT_CRU 5
 
 #define NETBURST_COUNTERS     6

@@ -73,7 +73,7 @@ static bool replayed(u64 metrics, const struct retired *retired)
 
 /*
  * The UOP_Tag bit enables replay tagging. Without PEBS, normal sampling may use the tags even if the bit is
- * clear (18.18.7.4). Only PEBS without the bit has no tags.
+ * clear (18.18.7.4). Tags are missing only if PEBS is enabled and the bit is clear.
  */
 static bool replay_enabled(u64 pebs_enable)
 {

@@ -66,7 +66,7 @@ static u64 nehalem_response(const struct retired *retired)
 	}
 }
 
-/* Any of these bits selects the place. Table 18-37. */
+/* Returns the supplier bits of the place, any of which selects it (table 18-37). */
 static u64 suppliers_of(const struct retired *retired)
 {
 	switch (retired->place) {

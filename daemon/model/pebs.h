@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A core's performance monitoring unit with PEBS, Core to Sapphire Rapids, as software sees it: registers, a
- * DS save area in memory, and interrupts. NetBurst's PEBS is in netburst.h.
+ * A core's performance monitoring unit with PEBS, from Core on, as software sees it: registers, a DS save area in
+ * memory, and interrupts. NetBurst's PEBS is in netburst.h.
  *
  * An overflow of a counter arms its PEBS. The next event of that counter triggers the assist (manual
  * 18.8.1.1, "PEBS Counter X Reset" and "Performance Counter Prioritization"). The assist writes a record at
  * the area's index, reloads the overflowed counters that are enabled for PEBS from their reset fields, and
  * compares the index with the interrupt threshold. A record's period is therefore the events up to the
- * overflow plus one. With PDIR and reduced skid, the overflow itself triggers the assist.
+ * overflow plus one. With PDIR, PDist or reduced skid (skid.h), the overflow itself triggers the assist.
  *
  * If a counter is enabled for PEBS, its overflow sets the status bit until the assist. If its INT bit is set,
  * the interrupt follows the assist, and the status bit stays set for the interrupt handler. Events that are
  * not precise arm nothing: they count and interrupt as without PEBS.
  *
- * If the buffer has no space for the record, nothing is written, reloaded or signalled, and the counters stay
- * armed. The next event after software has moved the index then makes the record. If there is no area, the
- * overflow is discarded.
+ * If the buffer has no space for the record, nothing is written or reloaded, there is no threshold interrupt, and
+ * the counters stay armed. The next event after software has moved the index then makes the record. If there is
+ * no area, the overflow is discarded.
  */
 #ifndef PEBSD_MODEL_PEBS_H
 #define PEBSD_MODEL_PEBS_H
@@ -76,7 +76,7 @@ struct pebs_unit {
 	u32 tag_interval;
 	/*
 	 * Maximum instructions between an overflow and PEBS being ready for the next event. The actual number
-	 * is uniformly distributed from 0 to `skid`. PDIR and reduced skid avoid the delay. Default
+	 * is uniformly distributed from 0 to `skid`. PDIR, PDist and reduced skid avoid the delay. Default
 	 * SKID_DEFAULT, which is a choice of this model.
 	 */
 	u8 skid;
@@ -114,7 +114,7 @@ void pebs_open(struct pebs_unit *unit, const struct machine *machine, struct lin
 /*
  * WRMSR and RDMSR. -EINVAL stands for the general protection fault: no such register, reserved bits set, or a
  * write to a read-only register. Combinations that the manual leaves undefined are accepted, and
- * pebs_undefined() reports them (CMASK or INV with load latency, PDIR with other counters on 06_2A).
+ * pebs_undefined() reports them (CMASK or INV with load latency, PDIR with other counters on 06_2A and 06_2D).
  * MSR_PEBS_LD_LAT_THRESHOLD accepts values below its minimum of 3, since Linux writes them (ldlat=0), and
  * such values act as 3. Adaptive records have the groups of MSR_PEBS_DATA_CFG if the counter has
  * EVTSEL_ADAPTIVE set (a fixed counter: FIXED_CTRL_ADAPTIVE), otherwise only the basic group.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PEBS records (manual 18.8.1.1). One table (record.c) has the layout of each format, for writing and
- * reading. The adaptive format's layout is computed from MSR_PEBS_DATA_CFG (adaptive.h). The layouts are from
+ * PEBS records (manual 18.8.1.1). Tables in record.c have the layouts, for both writing and reading. The
+ * adaptive format's layout is computed from MSR_PEBS_DATA_CFG (adaptive.h). The layouts are from
  * the manual: table 18-23 (Nehalem), table 18-34 with 18.9.4.3 (precise store), 18.7.1 (Skylake, Goldmont),
  * 18.11.2 (Haswell), and the part of chapter 18 on adaptive PEBS (Ice Lake).
  */
@@ -73,9 +73,9 @@ u32 record_size(enum record_format format, u64 data_cfg);
 void record_write(enum record_format format, u64 data_cfg, const struct record *record, void *bytes);
 
 /*
- * Reads a record of at most `size` bytes. An adaptive record contains its own layout and size. Sets
- * `ret_size`, to 0 on failure. Returns 0, or -EINVAL if the record is longer than `size` or is not a valid
- * adaptive record.
+ * Reads a record of at most `size` bytes. An adaptive record contains its own layout and size. Sets `*ret_size` to
+ * the record's size, or to 0 on failure. Returns 0, or -EINVAL if the record is longer than `size` or is not a
+ * valid adaptive record.
  */
 int record_read(enum record_format format, const void *bytes, u32 size, struct record *ret, u32 *ret_size);
 

@@ -74,7 +74,8 @@ struct function {
 struct body {
 	u32 count;
 	struct slot slots[SLOTS_MAX];
-	struct function functions[FUNCTIONS_MAX]; /* from slot 0 on; terminated by a NULL name */
+	struct function
+		functions[FUNCTIONS_MAX]; /* from slot 0 on; if there are fewer, a NULL name ends them */
 };
 
 static const struct body bodies[WORKLOAD_COUNT] = {

@@ -4,7 +4,7 @@
  *
  * The order by mean latency of the loads above 30 cycles, highest first, is the same on every machine with
  * load latency: remote-numa; pointer-chase; false-sharing, locked-counters and mix, in any order; streaming;
- * tlb-thrash. Typical of each:
+ * tlb-thrash. Typical of each except mix:
  * - streaming: fill buffers
  * - pointer-chase: local DRAM (three of four) and L3
  * - remote-numa: remote DRAM, and some in the other socket's caches

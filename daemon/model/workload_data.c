@@ -33,9 +33,10 @@
 #define SHARED_LINES    8UL
 
 /*
- * Chances in sixty: that the other socket's caches have a remote node modified, or clean; that another core
- * has written a shared line, or counter, since the last access; and that such a write comes from the other
- * socket.
+ * Chances in sixty:
+ * - REMOTE_MODIFIED, REMOTE_CLEAN: the other socket's caches have a remote node modified, or clean.
+ * - SHARED_WRITTEN, COUNTER_WRITTEN: another core has written a shared line, or counter, since the last access.
+ * - SHARED_REMOTE, COUNTER_REMOTE: such a write comes from the other socket.
  */
 #define CHANCES         60U
 #define REMOTE_MODIFIED 2U
@@ -123,7 +124,7 @@ static u32 thrash_pages(const struct memory_shape *shape)
 	return (shape->l2_tlb_pages ? shape->l2_tlb_pages : shape->l1_tlb_pages) * THRASH_TLBS;
 }
 
-/* Uses a different line in each page, so that they do not all compete for one set of L1. */
+/* Uses a different line in each of 64 pages, so that the lines do not all compete for one set of L1. */
 static u64 thrash_address(const struct workload *workload, u32 page)
 {
 	return range_base(workload, RANGE_MAIN) + page * PAGE + page % (PAGE / LINE) * LINE;

@@ -14,7 +14,6 @@
 #define TURNS_CHANCE  0.01
 #define THEORY_CHANCE 0.002
 
-/* All prepared series. */
 struct series_set {
 	size_t bins;
 	double *latency;
@@ -66,7 +65,7 @@ static int prepare_candidate(const struct neighbour_series *candidates, size_t i
 	return 0;
 }
 
-/* Returns 1; 0 if the latency differs only in a few bins; or -ENOMEM. */
+/* Returns 1; 0 if the latency is the same in all but a few bins; or -ENOMEM. */
 static int prepare(const struct neighbour_series *victim, const struct neighbour_series *candidates, size_t n,
 		   size_t bins, struct series_set *set)
 {
@@ -285,7 +284,7 @@ static double traffic_of_all(const struct neighbour_series *victim, const struct
 }
 
 /*
- * Judges a candidate at the lag with the highest strength; of equal lags, the shortest. Returns false if all
+ * Judges a candidate at the lag with the highest strength; of several, at the shortest. Returns false if all
  * lags have too few bins.
  */
 static bool judge(const struct series_set *set, const struct candidate *candidate, struct neighbour *ret)

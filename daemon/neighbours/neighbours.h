@@ -49,8 +49,8 @@ struct neighbour {
 	int lag;             /* bins by which the traffic precedes the latency; 0 or more */
 	size_t n;            /* number of bins that the strength is computed from */
 	double needed;       /* the strength that a neighbour must exceed to be named; at most 1 */
-	double traffic_slow; /* mean traffic in the slowest quarter of the bins */
-	double traffic_fast; /* mean traffic in the fastest half */
+	double traffic_slow; /* mean traffic, `lag` bins before each bin of the slowest quarter */
+	double traffic_fast; /* the same for the fastest half */
 	bool named;
 };
 

@@ -88,7 +88,6 @@ int pairing_prepare(const double *values, size_t n, double *ret)
 		return r;
 	if (!(high > low))
 		return 0;
-	/* Scale the values to 0 to 1. */
 	for (size_t i = 0; i < n; i++)
 		ret[i] = isnan(values[i]) ? NAN : (fmin(fmax(values[i], low), high) - low) / (high - low);
 	take_line_out(ret, n);

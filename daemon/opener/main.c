@@ -2,8 +2,8 @@
 /*
  * pebsd-opener opens perf events for pebsd if the kernel demands rights that pebsd does not have. It is a
  * separate program so that the code that runs with CAP_SYS_ADMIN is only this program, the plan of the PMUs,
- * libsystemd and the C library. It needs none of the other libraries of pebsd. pebsd-opener.socket starts it:
- * pebsd-opener(8).
+ * libsystemd and the C library. It needs none of the other libraries of pebsd. pebsd-opener.socket starts it,
+ * see pebsd-opener(8).
  */
 #include <errno.h>
 #include <fcntl.h>

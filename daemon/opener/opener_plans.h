@@ -10,7 +10,7 @@
 #include "opener/opener_allowed.h"
 
 /*
- * The first plan has all events. It is followed by a plan for each single role that the first one refuses.
+ * The first plan is for all roles together. It is followed by a plan for each single role that it refuses.
  * All zero means that no plans were made.
  */
 struct opener_plans {

@@ -21,8 +21,8 @@
 #include "origin/opener/opener_wire.h"
 
 /*
- * pebsd has one connection, and a second one during a calibration. More connections allow an administrator to
- * try pebsd-opener by hand.
+ * pebsd has one connection. More connections allow an administrator to run pebsd --probe, or to try
+ * pebsd-opener by hand.
  */
 #define PEERS_MAX 8
 
@@ -117,7 +117,7 @@ static void log_refusal(struct server *server, const struct peer *peer, const ch
 	(void)log_warning(0, "refused the event that process %d requested: %s", peer->pid, reason);
 }
 
-/* Returns the event's descriptor, or -1 with the answer filled in. */
+/* Returns the event's descriptor, or a negative number with the error in `answer`. */
 static int answer_request(struct server *server, const struct peer *peer,
 			  const struct opener_request *request, const int *fds, struct opener_answer *answer)
 {

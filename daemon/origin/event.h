@@ -43,7 +43,7 @@ const char *offcore_kind_name(enum offcore_kind kind);
 
 /*
  * Writes the name of the event that users see to `ret`, which holds EVENT_KEY_MAX bytes. The name is the
- * role, followed by ":PMU" if another of the `n` events has the same role.
+ * role, followed by ":PMU" if the PMU is known and another of the `n` events has the same role.
  */
 void event_key(const struct event *events, size_t n, size_t index, char *ret);
 

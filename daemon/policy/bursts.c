@@ -20,7 +20,7 @@ static const struct {
 /* The window must have room for at least this many batches of a length. */
 #define BATCHES_MIN 6
 
-/* The least effective number of parts: as many parts of equal size would say as much. */
+/* The smallest effective number of parts: unequal parts are worth that many parts of equal size. */
 #define PARTS_MIN 3
 
 /*
@@ -28,11 +28,11 @@ static const struct {
  * parts of independent samples this happens in one window of 1,000.
  */
 #define ALIKE 0.55
-/* The correlation is tested only if the effect is above this: parts vary more than independent samples do. */
+/* The correlation is tested only if the effect is above this, so only if samples do not look independent. */
 #define VARIES 1.25
 
 /*
- * A service was idle if a tenth more of the parts are empty than chance explains, and few bursts have all
+ * A service was idle if a tenth more of the parts are empty than chance explains, and few bursts contain all
  * samples.
  */
 #define IDLE_PARTS_MIN 10

@@ -17,8 +17,8 @@
 #define BURSTS_COLLECTIONS_MIN 4
 
 /*
- * The most parts of a window, which has SLIDING_PANES panes and one more. Each pane may be an eighth shorter
- * than planned.
+ * Maximum number of parts of a window, which has SLIDING_PANES panes and one more. Each pane may be an eighth
+ * shorter than planned.
  */
 #define BURSTS_PARTS_MAX 40
 
@@ -42,7 +42,7 @@ struct burst_series {
  * Returns the design effect, at least 1: n samples are worth n / effect independent ones. Returns INFINITY if
  * the window holds too few bursts:
  *   - bursts are longer than about a tenth of the window, or
- *   - fewer than five bursts contain all samples, or
+ *   - fewer than five bursts, with idle time between or beside them, contain all samples, or
  *   - the effective number of parts is below 3.
  * `confidence` is that of the bounds. The effect is itself an estimate, and a rough one if there are few
  * parts. It is therefore enlarged by the factor by which Student's t exceeds the normal quantile, squared.

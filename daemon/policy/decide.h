@@ -40,7 +40,7 @@ enum alert_end {
 	ALERT_END_CLEAR,   /* `clear` was proven */
 	ALERT_END_GONE,    /* the cgroup was removed, and the window has passed since */
 	ALERT_END_RULE,    /* the rule was removed from the configuration, or changed */
-	ALERT_END_IGNORED, /* a preference ignores the rule, or the cgroup is left out */
+	ALERT_END_IGNORED, /* a preference ignores the rule, or the configuration excludes the cgroup */
 };
 
 #define DECIDE_RESOLVED_NS (3600 * NSEC_PER_SEC)

@@ -118,8 +118,8 @@ static struct approximation approximate_bounds(const struct rule *rule, const st
 
 /*
  * A quantile or a share is decided by one test: are this many of n samples on one side of the limit too many
- * to be chance? The test counts the side that would prove the claim. It has four kinds, for a metric at or
- * above its limit, and at or below it. If a count proves the claim, all larger counts do, too.
+ * to be chance? The test counts the side that would prove the claim. There are four kinds of tests: a quantile or
+ * a share is at or above its limit, or at or below it. If a count proves the claim, all larger counts do, too.
  */
 enum test_kind { QUANTILE_ABOVE, QUANTILE_BELOW, SHARE_ABOVE, SHARE_BELOW };
 

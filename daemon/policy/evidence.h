@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decides whether the samples of a window prove a rule's limits to be passed. The verdict is the one that the
+ * Decides whether the samples of a window prove that a rule's limits are passed. The verdict is the one that the
  * bounds of estimate.h give, but it is found by counting. That is fast enough for every cgroup at every
  * collection. Pure.
  *
  * A quantile is past a bucket's edge if enough latencies are. How many of n are enough follows from a
- * binomial tail, which is computed once for each n and cached.
+ * binomial tail. The results for each n are cached and decide most counts without a new computation.
  */
 #ifndef PEBSD_EVIDENCE_H
 #define PEBSD_EVIDENCE_H

@@ -8,7 +8,7 @@
 
 #define COUNTED_MAX (QUANTITY_MAX + 32)
 
-/* The search for a number of samples doubles it, and stops at this value or beyond. */
+/* The search for a number of samples doubles the number until it reaches this value. */
 #define SAMPLES_FORESEEN_MAX (1ULL << 32)
 
 /* Describes the samples that are counted: those past the limit. */
@@ -99,10 +99,7 @@ static bool can_prove(struct evidence *evidence, const struct alert *alert, bool
 	return breach ? breach_from <= (s64)n : clear_to >= 0;
 }
 
-/*
- * The least number of samples with which any count can prove the change. 0: the number is too large to wait
- * for.
- */
+/* The least number of samples of which some count proves the change. 0: the number is too large to wait for. */
 static u64 least_samples(struct evidence *evidence, const struct alert *alert, bool breach)
 {
 	u64 low = alert->estimate.samples, high = low + 1;

@@ -4,8 +4,8 @@
  * no clock, reads no file, and runs no action.
  *
  * The subject of a rule is one cgroup under one event. The events of different PMUs make different subjects.
- * For a rule with `subtree` the subject is a cgroup together with all cgroups below it. Subjects that no rule
- * matches cost nothing. Rules with the same event, window and `subtree` share one sliding window.
+ * For a rule with `subtree` the subject is a cgroup together with all cgroups below it. Subjects are made only for
+ * cgroups that a rule matches. Rules with the same event, window and `subtree` share one sliding window.
  *
  * A state is unknown for the first of these reasons that holds (enum unknown_reason):
  *   - the metric is not measured, or the cgroup has no slot;
@@ -38,7 +38,10 @@ struct policy_settings {
 
 #define POLICY_BYTES ((size_t)64 << 20)
 
-/* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with policy_free(). */
+/*
+ * Returns 0, -ENOMEM, or -EINVAL for more than EVENTS_MAX events or if `next_number` is 0. Free `*ret` with
+ * policy_free().
+ */
 int policy_new(const struct policy_settings *settings, struct policy **ret);
 struct policy *policy_free(struct policy *policy);
 DEFINE_CLEANUP(struct policy *, policy_free)

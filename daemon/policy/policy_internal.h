@@ -2,8 +2,8 @@
 /*
  * The parts of a policy, shared by its sources.
  *
- *   view     one event, one window length, and whether it is of subtrees: has one sliding window, and the rules
- *            that share it
+ *   view     the rules that have the same event, window length and `subtree`, and the sliding window that they
+ *            share
  *   group    a set of rules of a view that match a path; most subjects share the same group
  *   subject  a path in a view: has a number in the sliding window, and a state for each rule of its group
  *   entry    a cgroup under the number that the ledger gives it: lists the subjects that its differences are
@@ -31,7 +31,7 @@ struct state_baseline {
 	double fed; /* view.left_seconds when the baseline was last fed */
 };
 
-/* Details of a state that is not or was not inactive, is of a ratio, or has a preference. */
+/* Details of a state that is or was other than inactive, belongs to a ratio, or has a preference. */
 struct extra {
 	u64 at_ns;
 	u64 since_ns;
@@ -60,7 +60,6 @@ struct view_rule {
 	struct screen screen;
 };
 
-/* A set of rules of a view that match a path. */
 struct group {
 	struct group *next;
 	size_t n;

@@ -169,9 +169,7 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
-/*
- * Returns whether the metric is a rate, and its samples came without periods, from which a rate is computed.
- */
+/* Returns whether the metric is a rate whose samples came without periods. A rate is computed from the periods. */
 static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 {
 	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;

@@ -93,9 +93,9 @@ static int event_of(const struct policy *policy, const char *key)
 }
 
 /*
- * Restores an alert without a subject: it is resolved already, or its rule has changed or is gone. If the
- * rule has changed, only its name is known. The present rule of that name may have other limits and another
- * metric, so the saved value and bounds are dropped.
+ * Restores an alert without a subject: it is resolved already, or its rule has changed, is gone, or does not judge
+ * its cgroup and event. If the rule has changed, only its name is known. The present rule of that name may have
+ * other limits and another metric, so the saved value and bounds are dropped.
  */
 static int recall_ended(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
 			bool same)

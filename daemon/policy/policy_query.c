@@ -274,7 +274,7 @@ static u64 count_no_slot(const struct policy *policy, size_t rule)
 	return matches->n;
 }
 
-/* Returns the number of subjects that count_no_slot() counts, too. */
+/* Adds the subjects of a view to `ret`. Returns how many of them count_no_slot() also counts. */
 static u64 count_view(const struct policy *policy, const struct view *view, size_t rule,
 		      struct policy_counts *ret)
 {

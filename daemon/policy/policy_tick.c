@@ -179,7 +179,10 @@ static int end_gone(struct policy *policy)
 				continue;
 			if (path->entry) /* samples that came after the removal made this entry */
 				entry_drop(policy, path->entry);
-			/* The cgroup itself is left out, but its subtree still gets samples from below. */
+			/*
+			 * The configuration excludes the cgroup itself, but cgroups below it still add samples to
+			 * the subject of its subtree.
+			 */
 			if (path->end == ALERT_END_IGNORED && subject->refs)
 				continue;
 			r = end_alerts(policy, subject);

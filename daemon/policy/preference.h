@@ -27,7 +27,7 @@ struct preference_effect {
 	bool has_threshold;
 	double threshold;
 	bool untrusted; /* a preference concerns this rule, but has no effect: root does not own the directory */
-	bool malformed; /* the threshold for this rule cannot be parsed: it has no effect */
+	bool malformed; /* the threshold for this rule is invalid or set twice: it has no effect */
 };
 
 void preference_apply(const struct preference *preference, const struct rule *rule,

@@ -29,7 +29,7 @@ void quantity_number(double value, int decimals, enum quantity_rounding rounding
 			       fraction);
 }
 
-/* Large rates are shown without decimals, except limits, which are formatted with NEAREST. */
+/* The bounds of large rates have no decimals. Values and limits, which are formatted with NEAREST, have one. */
 static int rate_decimals(double rate, enum quantity_rounding rounding)
 {
 	if (rate < 10)

@@ -47,8 +47,8 @@ struct rule {
 };
 
 /*
- * The limits by which a rule decides. Those of a quantile are moved to the nearest upper edge of a fine
- * bucket.
+ * The limits by which a rule decides. Those of a quantile that is not a ratio are moved to the nearest upper edge
+ * of a fine bucket.
  */
 struct limits {
 	double threshold;
@@ -67,7 +67,7 @@ bool rule_matches(const struct rule *rule, const char *path);
 bool rule_same_patterns(const struct rule *a, const struct rule *b);
 
 /*
- * The most cycles as which one latency counts in the upper bound of a mean: the upper bucket edge nearest to
+ * The most cycles that one latency counts as in the upper bound of a mean: the upper bucket edge nearest to
  * 8 times the larger limit. For a ratio this cap is a constant, and applies to both bounds.
  */
 u32 rule_mean_cap(const struct rule *rule, const struct limits *limits);

@@ -7,7 +7,7 @@
 #include "profile/profile_walk.h"
 #include "profile/report_internal.h"
 
-/* Writing fails if the text of all stacks takes more bytes than this. */
+/* Maximum memory for the text, the lines and the frames of all stacks. Writing fails if they need more. */
 #define TEXT_BYTES_MAX (512U << 20)
 
 struct line {

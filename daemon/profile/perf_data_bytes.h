@@ -20,7 +20,7 @@ void perf_data_put(struct perf_data_bytes *out, const void *bytes, size_t size);
 void perf_data_put_u32(struct perf_data_bytes *out, u32 value);
 void perf_data_put_u64(struct perf_data_bytes *out, u64 value);
 
-/* Writes a string followed by 1 or more zero bytes, up to a multiple of `alignment` bytes. */
+/* Writes a string followed by 1 or more zero bytes, up to a multiple of `alignment` bytes (at most 64). */
 void perf_data_put_padded(struct perf_data_bytes *out, const char *text, size_t alignment);
 
 /* Writes a string as the features store it: its padded length, then the padded string. */

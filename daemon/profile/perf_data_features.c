@@ -105,7 +105,7 @@ static void put_sample_time(struct perf_data_bytes *out, const struct perf_data_
 	perf_data_put_u64(out, about->last_ns);
 }
 
-/* Writes one moment on both clocks. perf converts times with it. */
+/* Writes the start of the zoom on CLOCK_REALTIME and CLOCK_MONOTONIC. perf converts times with it. */
 static void put_clock(struct perf_data_bytes *out, const struct perf_data_about *about)
 {
 	if (!about->zoom->began_real_ns)

@@ -22,7 +22,7 @@
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
-/* The kernel's PERF_MEM_NA: nothing is known about the access. */
+/* Nothing is known about the access: the kernel's PERF_MEM_NA without PERF_MEM_LVLNUM_NA. */
 #define NO_DATA_SOURCE                                                                             \
 	(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
 	 PERF_MEM_S(TLB, NA))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writes a profile for pprof (github.com/google/pprof, proto/profile.proto) as gzipped protobuf. The sample
- * types are samples/count and latency/cycles, which is the default. Locations have addresses relative to the
- * module, not those of the process. The labels are thread (its name) and source. The comments of the profile
- * give the cgroup, origin, limit and losses.
+ * types are samples/count and, if the samples have a latency, latency/cycles, which is then the default.
+ * Locations have addresses relative to the module, not those of the process. The labels are thread (its name)
+ * and source. The comments of the profile give the cgroup, origin and event, and count the stacks that end
+ * early and the samples left out.
  */
 #ifndef PEBSD_PPROF_H
 #define PEBSD_PPROF_H

@@ -112,8 +112,8 @@ static int step(struct profile *profile, u64 address, bool kernel, bool exact, u
 
 /*
  * Enters the stack from the process down to the sampled instruction. For a sample in the kernel, the
- * innermost user address is that of the next instruction to run. It is entered as exact, like the sampled
- * instruction. All other addresses are return addresses.
+ * innermost user address is that of the next instruction in user space. It is entered as exact, like the
+ * sampled instruction. All other addresses are return addresses.
  */
 static int enter_stack(struct profile *profile, const struct zoom_sample *sample, u32 pid, u32 *ret)
 {

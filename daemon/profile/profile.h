@@ -19,8 +19,8 @@ struct profile_names {
 };
 
 /*
- * Maximum bytes of a profile. Samples that would need more are counted only in `dropped` and the other
- * totals.
+ * Maximum bytes of a profile. Samples that would need more are counted only in the totals: in `dropped` and
+ * all others except `user_stacks`.
  */
 #define PROFILE_BYTES_MAX (48U << 20)
 

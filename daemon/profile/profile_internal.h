@@ -25,8 +25,9 @@
 
 /*
  * A process that executes another program counts as a new process, because its addresses change. Therefore
- * `pid` in the tables has a counter of the programs executed (the life) above the process' number. The kernel
- * keeps that number below 1 << PROFILE_PID_BITS (PID_MAX_LIMIT, include/linux/threads.h).
+ * `pid` in nodes, accesses, places and ranges has a counter of the programs executed (the life) above the
+ * process' number. The kernel keeps that number below 1 << PROFILE_PID_BITS (PID_MAX_LIMIT,
+ * include/linux/threads.h).
  */
 #define PROFILE_PID_BITS 22
 #define PROFILE_LIVES    (1U << (32 - PROFILE_PID_BITS))
@@ -36,7 +37,7 @@ static inline u32 pid_number(u32 pid)
 	return pid & ((1U << PROFILE_PID_BITS) - 1);
 }
 
-/* A frame of the tree. Roots are processes: their `address` is the pid and their caller is NONE. */
+/* A node of the tree of stacks. Roots are processes: their `address` is the pid and their caller is NONE. */
 struct node {
 	u64 address;
 	u32 caller;
@@ -59,11 +60,11 @@ struct cell {
 
 #define CELL_THREAD 0x80000000U
 
-/* The samples of one kind of access: data address, code address, CPU, source. */
+/* The samples of one kind of access: the same addresses, process, CPU, source, HITM and store. */
 struct access {
 	u64 address, code, physical; /* physical 0: not known */
 	u64 latency;
-	u32 pid; /* 0 if code and data are the kernel's */
+	u32 pid; /* 0 if data and (if known) code are the kernel's */
 	u32 cpu;
 	u32 samples;
 	u32 data_place, code_place;
@@ -77,7 +78,7 @@ struct thread {
 	u32 life;       /* of a process' first thread: programs that the process executed */
 };
 
-/* A function at a line of a file in a module. All but `line` are strings. `file` NONE: not known. */
+/* A function at a line of a file in a module. `name`, `module` and `file` are strings; NONE: not known. */
 struct frame {
 	u32 name, module, file, line;
 	bool unnamed; /* `name` is not a function's name but says where the code is */
@@ -98,7 +99,7 @@ enum place_state { PLACE_OPEN, PLACE_ANSWERED, PLACE_NO_ROOM };
 /* An address to be named, in process `pid` (0: the kernel). */
 struct place {
 	u64 address;
-	u64 at; /* offset in the module in bytes (symbol.h); in a named variable: in the variable */
+	u64 at; /* address in the module (symbol.h); of a named variable: offset in it */
 	u32 pid;
 	u32 module; /* NONE: no module */
 	u32 first;  /* index of the first frame in place_frames */

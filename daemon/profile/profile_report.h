@@ -13,7 +13,7 @@
  * A row by code: a function in a module, or a place without a name. Inlined functions have rows of their own.
  */
 struct report_function {
-	char *name;   /* symbol_text() */
+	char *name;   /* function's name; of a place without a name: symbol_text() */
 	char *module; /* NULL: no module */
 	char *file;   /* source file of its hottest line; NULL: not known */
 	u32 line;
@@ -41,7 +41,7 @@ struct report_access {
 
 struct report_line {
 	u64 address;  /* of the line in the process */
-	u32 pid;      /* 0: several processes share the line */
+	u32 pid;      /* 0: several processes share the line, or the kernel owns it */
 	char *object; /* same as report_object's name, with "+0xOFFSET" */
 	u64 samples, latency, hitm;
 	u32 cpus, hitm_cpus; /* CPUs that accessed it, and CPUs with HITM on it */

@@ -7,7 +7,7 @@
  * A stack of user frames ends early if none of its functions is one in which a program or a thread starts.
  * Names decide this, see profile_is_start(). The function that calls main() in a C library often has no name.
  * A stack long enough to have been cut at the kernel's limit (PROFILE_STACK_FULL) does not count as early,
- * because that is not the program's fault. In particular:
+ * because that is not the program's fault. Some cases:
  * - A stack without such a name counts as early. It may be complete, but nothing shows that it is.
  * - A stack from an LBR whose 32 (or 16) entries are all in use counts as early: older calls are missing.
  * - A sample of user code with only its own address counts as early, unless it is in such a function itself.
@@ -15,8 +15,8 @@
  *   interrupt whose user part was not unwound.
  *
  * Names arrive later than samples. `early` of struct profile_totals is as of the last profile_resolve(), and
- * frames that have no name yet are not a start. `user_stacks` and `early` count only samples in the tables, not
- * `dropped` ones.
+ * frames that have no name yet are not a start. `user_stacks` and `early` count only samples in the tables,
+ * not `dropped` ones.
  */
 #ifndef PEBSD_PROFILE_STACKS_H
 #define PEBSD_PROFILE_STACKS_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define ROOM_FIRST  64
-#define STEP_MAX    (1U << 20) /* maximum bytes by which an array grows */
+#define STEP_MAX    (1U << 20) /* an array grows by at most these bytes, unless more are needed */
 #define SLOTS_FIRST 64
 
 /* Changes an allocation in the budget from `before` to `after` bytes. */

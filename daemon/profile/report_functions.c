@@ -29,7 +29,6 @@ struct work {
 	size_t n_functions;
 };
 
-/* Sorts frames by their function. */
 static int by_function(const void *a, const void *b, void *userdata)
 {
 	const struct book *book = *(const struct book **)userdata;

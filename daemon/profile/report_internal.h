@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of a report. Each function sets its own members of `ret`, and returns 0 or -ENOMEM. In both cases
- * the caller frees `ret` with profile_report_done().
+ * The parts of a report. Each report_*() function sets its own members of `ret`, and returns 0 or -ENOMEM. In
+ * both cases the caller frees `ret` with profile_report_done().
  */
 #ifndef PEBSD_REPORT_INTERNAL_H
 #define PEBSD_REPORT_INTERNAL_H

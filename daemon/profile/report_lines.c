@@ -58,7 +58,9 @@ static int by_mark(const void *a, const void *b)
 	return c;
 }
 
-/* Returns whether the path names shared memory that is unique in the system, apart from namespaces. */
+/*
+ * Returns whether the path identifies one piece of shared memory in the whole system, apart from namespaces.
+ */
 static bool is_name_of_shared(const char *path)
 {
 	if (strncmp(path, "/dev/shm/", strlen("/dev/shm/")) == 0)
@@ -410,7 +412,9 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 	if (!lines)
 		return -ENOMEM;
 	n_lines = sum_lines(profile, items, n, lines);
-	/* The items of each line keep their position as a group, but are sorted by code within it. */
+	/*
+	 * The items of each line keep their position as a group, but are sorted by offset and code within it.
+	 */
 	qsort_r(items, n, sizeof(*items), by_line_and_code, &profile);
 	qsort_r(lines, n_lines, sizeof(*lines), by_importance, &profile);
 	if (n_lines > settings->lines)

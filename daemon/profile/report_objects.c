@@ -121,7 +121,7 @@ static int by_key(const void *a, const void *b)
 	return compare_keys(&((const struct item *)a)->key, &((const struct item *)b)->key);
 }
 
-/* Makes one sum for each key. `ret` has room for n. */
+/* Makes one sum for each key. `ret` has room for all keys. */
 static size_t sum_items(const struct profile *profile, const struct item *items, size_t n, struct sums *ret)
 {
 	size_t n_sums = 0;

@@ -11,7 +11,7 @@
 /* Returns the period to request from the model. `configured` is the configured one, which may be `auto`. */
 u64 model_period(u64 configured);
 
-/* Makes the computer. Returns 0, or -errno with `failure` filled in. */
+/* Makes the computer. Returns 0; -ENOMEM; or another -errno with `failure` filled in. */
 int model_computer(const struct config *config, struct computer **ret, struct failure *failure);
 
 /* Describes the event that the model samples, at the period in force. */

@@ -110,9 +110,9 @@ int sampling_pause(struct sampling *sampling);
 int sampling_resume(struct sampling *sampling);
 
 /*
- * Opens the events of a zoom (zoom/zoom_events.h) for the cgroup at `path`. On each PMU this is the event of
- * loads, else that of stores, else that of instructions. They are opened like the always-on events. If only
- * one counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
+ * Opens the events of a zoom (zoom/zoom_events.h) for the cgroup at `path`: on each PMU the event of loads,
+ * else that of stores, else that of instructions. They are opened like the always-on events. If only one
+ * counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
  * time, and `*ret_note` says so.
  *
  * Returns 0; -EBUSY if another zoom is open or sampling is paused; -ENOENT if there is no such cgroup;

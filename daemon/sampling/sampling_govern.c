@@ -149,8 +149,8 @@ void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64
 }
 
 /*
- * Measures the time of the sampling program on the event's CPUs since the last step. All events of a CPU
- * share one clock.
+ * Updates the mean time of the sampling program on the event's CPUs if enough runs were timed since the last
+ * update. All events of a CPU share one clock.
  */
 static void time_program(struct sampling_govern *govern, size_t i)
 {

@@ -45,8 +45,8 @@ void sampling_govern_set_budget(struct sampling_govern *govern, double budget);
 
 /*
  * For a reload of the periods, in two steps around the change. sampling_govern_keeps() finds the events that
- * keep the period of the governor, because their configured period was `auto` and still is.
- * sampling_govern_periods_set() reports that all other events have their new period.
+ * keep the period of the governor, because there is a budget and their configured period was `auto` and still
+ * is. sampling_govern_periods_set() reports that all other events have their new period.
  */
 void sampling_govern_keeps(const struct sampling_govern *govern, u64 period, u64 instructions_period,
 			   bool ret[static EVENTS_MAX]);

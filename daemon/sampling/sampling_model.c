@@ -98,7 +98,10 @@ static void run(struct origin_state *state, u64 ns)
 		fail(state, r, "cannot sample the model's computer any longer");
 }
 
-/* Runs one slice of time. If less than a slice was due, returns -EAGAIN: the timer triggers the next step. */
+/*
+ * Runs at most one slice of time and returns 1. If less than a slice was due, returns -EAGAIN: the timer
+ * triggers the next step.
+ */
 static int step(struct origin_state *state)
 {
 	u64 expirations;

@@ -43,7 +43,7 @@ struct origin_state {
 	char *hotplug_message[EVENTS_MAX]; /* the failure logged last; NULL: none since */
 	struct guest_marks guests;
 	bool paused;               /* all sampling is paused */
-	struct handover *handover; /* saved for the next process; NULL: nothing; not owned */
+	struct handover *handover; /* what is saved for the next process; not owned; NULL: nothing */
 	struct perf_keep *keep;    /* NULL: no event is saved */
 	struct sampling_zoom zoom; /* some sets may be paused for it */
 	struct suspend suspend;

@@ -21,7 +21,7 @@ struct origin_state {
 	struct replay_sum since_collection;
 	u64 without_slot; /* number of cgroups */
 	size_t notes_logged;
-	int result; /* of the last step */
+	int result; /* of the last step that did not return -EAGAIN; 1 before the first one */
 };
 
 static void free_state(struct origin_state *state)

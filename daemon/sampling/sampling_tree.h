@@ -18,8 +18,8 @@ struct sampling_tree {
 #define SAMPLING_TREE_NONE ((struct sampling_tree){.root = -1})
 
 /*
- * Finds the tree. Returns 0, or -errno with `failure` filled in: there is no cgroup2 file system, or it
- * cannot tell cgroups apart. In each case, sampling_tree_done() frees the contents of `*ret`.
+ * Finds the tree. Returns 0, or -errno with `failure` filled in, for example if there is no cgroup2 file
+ * system or it cannot tell cgroups apart. In each case, sampling_tree_done() frees the contents of `*ret`.
  */
 int sampling_tree_open(struct sampling_tree *ret, struct failure *failure);
 void sampling_tree_done(struct sampling_tree *tree);

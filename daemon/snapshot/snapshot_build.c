@@ -8,18 +8,17 @@
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
 
-/* A snapshot and the owner of its data. */
+/* A snapshot, and the data that it points to and owns. */
 struct owned_snapshot {
 	struct snapshot snapshot; /* first member: the caller's pointer */
 	struct window_sums *sums;
 	struct figures
 		*other[EVENTS_MAX]; /* for a window: the figures of `other`, including folded entries */
 	struct offcore_sums *offcore;
-	struct offcore_figures offcore_other; /* the same for off-core counts */
+	struct offcore_figures offcore_other; /* the same for off-core counts, also for the whole time */
 	struct offcore_figures offcore_total;
 };
 
-/* A cgroup and its rank. */
 struct ranked {
 	struct snapshot_cgroup cgroup;
 	struct snapshot_rank rank;

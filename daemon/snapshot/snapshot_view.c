@@ -30,7 +30,7 @@ struct snapshot_view {
 	size_t n_groups;
 };
 
-/* The cgroup with this index is part of the sum for the first `length` bytes of `path`. */
+/* The cgroup with the index `cgroup` is part of the sum for the first `length` bytes of `path`. */
 struct part {
 	const char *path;
 	size_t length;
@@ -229,8 +229,8 @@ static int add_offcore(struct group *group, const struct snapshot_cgroup *member
 }
 
 /*
- * Builds a group from the parts from `first` to `end`, which all have the same path. Returns 1; 0 if it was
- * not requested; or -ENOMEM.
+ * Builds a group from the parts from `first` to `end`, which all have the same path. Returns 1; 0 if the
+ * filter excludes the path; or -ENOMEM.
  */
 static int make_group(struct snapshot_view *view, const struct part *parts, size_t first, size_t end,
 		      const struct snapshot_rank *ranks, struct group *group)

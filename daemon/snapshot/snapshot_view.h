@@ -19,9 +19,9 @@ struct view_request {
 	 */
 	const char *filter;
 	/*
-	 * Instead of the cgroups themselves: each cgroup down to `depth` names below the root, sampled itself
-	 * or not, with the sum of itself and everything below it. So sums contain one another. Names that are
-	 * not paths (of a replay or the model) stay as they are.
+	 * Instead of the cgroups themselves: each of them and each path above them, down to `depth` names
+	 * below the root, with the sum of itself and everything below it. So sums contain one another. Names
+	 * that are not paths (of a replay or the model) stay as they are.
 	 */
 	bool sums;
 	u64 depth;
@@ -39,7 +39,10 @@ struct snapshot_view;
  */
 bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_length);
 
-/* Number of cgroups without a slot at and below the path of `length` bytes. */
+/*
+ * Number of cgroups without a slot at and below the path of `length` bytes. Counts only stored names
+ * (no_slot.h).
+ */
 u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length);
 
 /*

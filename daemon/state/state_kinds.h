@@ -10,7 +10,7 @@
 
 /* These numbers are saved in records: add new kinds at the end. Records are restored in this order. */
 enum state_kind {
-	STATE_HEAD = 1,     /* engine: start time and number of the collection */
+	STATE_HEAD = 1,     /* engine: hash seed, start time, number of the collection, number of events */
 	STATE_EVENT,        /* engine, by event: identifies the event */
 	STATE_READING,      /* engine, by event: counts and losses */
 	STATE_ENTRY,        /* ledger, by entry: the path */

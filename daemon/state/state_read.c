@@ -71,7 +71,7 @@ static size_t count_blocks(const struct state *state)
 	return n;
 }
 
-/* Lists a block that counts. Frees a block of a commit that was not completed. */
+/* Lists a block of a completed commit. Puts every other block on the free list. */
 static int look_at(struct state *state, u32 unit, struct founds *founds, const char **ret_wrong)
 {
 	const struct state_block *block = state_at(state, unit);
@@ -125,8 +125,8 @@ static bool same_record(const struct found *a, const struct found *b)
 }
 
 /*
- * Lists replaced and removed records to be freed. The blocks that mark removals are freed last, as in
- * state_commit().
+ * Lists the records that exist, and the replaced and removed ones to be freed. The blocks that mark removals
+ * are freed last, as in state_commit().
  */
 static int settle_found(struct state *state, const struct founds *founds, const char **ret_wrong)
 {

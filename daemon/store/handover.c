@@ -128,7 +128,7 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	return true;
 }
 
-/* Finds the highest number in any name, and the committed memory with the highest number. */
+/* Finds the highest of the last numbers of all names, and the committed memory with the highest number. */
 static void look_through(struct handover *handover)
 {
 	u32 below = UINT32_MAX;

@@ -20,8 +20,8 @@
 enum handover_part {
 	HANDOVER_KERNEL,  /* kernel/kernel_keep.c */
 	HANDOVER_EVENTS,  /* origin/perf/perf_keep.c */
-	HANDOVER_OFFCORE, /* origin/perf/perf_offcore.c */
-	HANDOVER_PAUSE,   /* sampling/pause.c */
+	HANDOVER_OFFCORE, /* origin/perf/perf_offcore_kept.c */
+	HANDOVER_PAUSE,   /* sampling/pause_kept.c */
 	HANDOVER_PARTS,
 };
 
@@ -66,8 +66,8 @@ bool handover_fits(const struct handover *handover, enum handover_part part, siz
 int handover_anew(struct handover *handover);
 
 /*
- * Gives access to a part, for reading and writing: with its previous content, or zeroed if it is new.
- * -EBADMSG: the part has another size, or there is no memory (call handover_anew()). Other -errno.
+ * Gives access to a part, for reading and writing: with its previous content, or zeroed if it is new. Returns
+ * 0 or -errno; -EBADMSG: the part has another size, or there is no memory (call handover_anew()).
  */
 int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret);
 

@@ -20,8 +20,8 @@ struct store;
 
 /*
  * Takes over everything that the manager passed (sd_listen_fds_with_names(3)), and removes it from the
- * environment. Call it before there are threads. Returns 0 or -errno. store_free() closes the descriptors
- * that nobody took. The manager keeps its own copies of stored descriptors.
+ * environment. Call store_open() before there are threads. Returns 0 or -errno. store_free() closes the
+ * descriptors that nobody took. The manager keeps its own copies of stored descriptors.
  */
 int store_open(struct store **ret);
 struct store *store_free(struct store *store);
@@ -46,8 +46,9 @@ int store_take(struct store *store, const char *name);
 int store_take_one_of(struct store *store, const char *name);
 
 /*
- * Returns the name of the descriptor number `index` (from 0, in ascending order) that was passed and not
- * taken, or NULL at the end. The store owns the name. It is valid until a descriptor is taken.
+ * Returns the name of the descriptor number `index` (from 0, in ascending order of names) that was passed and
+ * not taken, or NULL at the end. The store owns the name. When a descriptor is taken, those after it move
+ * down by one.
  */
 const char *store_nth(const struct store *store, size_t index);
 

@@ -31,7 +31,7 @@ enum stored_kind {
 struct stored_name {
 	enum stored_kind kind;
 	u32 layout;                   /* version of the descriptor's content */
-	char label[STORED_LABEL_MAX]; /* first a letter, "_" or ".", then also digits; "": none */
+	char label[STORED_LABEL_MAX]; /* first a to z, "_" or ".", then also digits; "": none */
 	u32 n_numbers;
 	u32 numbers[STORED_NUMBERS_MAX];
 };

@@ -52,7 +52,7 @@ struct symbols {
 /*
  * Controls the symbolizer's lifetime. The symbolizer is started when a request is to be sent, has a time
  * limit for each request, and is killed if it is late, misbehaves or is idle. A query on which the symbolizer
- * failed is not sent again.
+ * failed is not sent again, unless it is for an address of the kernel.
  */
 
 /*
@@ -100,7 +100,7 @@ static bool exists(const struct symbols *symbols)
 	return symbols->child.pidfd >= 0 || link_runs(symbols);
 }
 
-/* Returns whether none is running and none can be started for now. */
+/* Returns whether there will be no answers for now: a killed symbolizer does not end, or none can be started. */
 static bool link_cannot_start(const struct symbols *symbols, u64 now)
 {
 	if (exists(symbols))
@@ -230,7 +230,7 @@ static void blame_first(struct symbols *symbols)
 	symbols_queue_begin_anew(&symbols->queue);
 }
 
-/* Logs that "the symbolizer" `what`, and kills it because it misbehaves. */
+/* Logs that "the symbolizer" `what`, gives up the request that it worked on, and kills it. */
 static void link_fail(struct symbols *symbols, const char *what)
 {
 	say(symbols, 0, what,

@@ -81,11 +81,11 @@ size_t symbols_pending(const struct symbols *symbols);
 
 struct symbols_figures {
 	u64 asked, answered, unknown; /* unknown: answered without a name */
-	u64 lost;                     /* not answered: the symbolizer died or took too long */
-	u64 late;                     /* exceeded the time limit of a query, answered or lost */
-	u64 starts;                   /* of the symbolizer */
-	u64 bytes;                    /* memory of both sides, approximate */
-	u64 own_bytes;                /* the part of `bytes` on pebsd's side */
+	u64 lost;      /* not answered: the symbolizer died, took too long, or could not be asked */
+	u64 late;      /* queries whose time limit was extended, answered or lost */
+	u64 starts;    /* of the symbolizer */
+	u64 bytes;     /* memory of both sides, approximate */
+	u64 own_bytes; /* the part of `bytes` on pebsd's side */
 	bool running;
 };
 struct symbols_figures symbols_figures(const struct symbols *symbols);

@@ -20,7 +20,7 @@ struct symbols_entry {
 	u64 answered_ns;
 	u8 answers;   /* consecutive answers SYMBOL_UNKNOWN, at most 255 */
 	bool barred;  /* the symbolizer failed on it: do not ask again */
-	bool pending; /* sent, not answered */
+	bool pending; /* the query is in flight */
 	bool dropped; /* no longer found, because the process changed while the entry was pending */
 
 	/* Private to the cache. */
@@ -53,7 +53,7 @@ struct symbol_query symbols_cache_key(const struct symbol_query *query);
 /* Finds the entry of a key, or returns NULL. If it is answered, it becomes the most recently used. */
 struct symbols_entry *symbols_cache_get(struct symbols_cache *cache, const struct symbol_query *key);
 
-/* Adds a pending entry for a key that has none. May remove another entry. Returns 0 or -ENOMEM. */
+/* Adds a pending entry for a key that has none. May remove other entries. Returns 0 or -ENOMEM. */
 int symbols_cache_add(struct symbols_cache *cache, const struct symbol_query *key,
 		      struct symbols_entry **ret);
 
@@ -70,7 +70,7 @@ void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *ent
 /* Removes a pending entry whose query could not be sent. */
 void symbols_cache_discard(struct symbols_cache *cache, struct symbols_entry *entry);
 
-/* Drop all answers of a process, or those in `size` bytes from `start`. */
+/* Drop all entries of a process, or those in `size` bytes from `start`. */
 void symbols_cache_drop(struct symbols_cache *cache, u32 pid);
 void symbols_cache_drop_range(struct symbols_cache *cache, u32 pid, u64 start, u64 size);
 

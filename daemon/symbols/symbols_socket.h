@@ -25,8 +25,8 @@
 int symbols_socket_connect(const char *path, struct child *ret);
 
 /*
- * Returns whether this process lacks the unit's privileges. Without the unit, it can then name addresses only
- * in programs of its own user.
+ * Returns whether this process lacks CAP_SYS_PTRACE, which the unit has. Without the unit, this process can
+ * then name addresses only in programs of its own user.
  */
 bool symbols_socket_is_needed(void);
 

@@ -35,7 +35,7 @@ struct account_books {
 	struct account *list;
 	size_t n;
 	size_t capacity;
-	u32 *moved; /* indices of accounts with a sample since the last collection; as long as the list */
+	u32 *moved; /* indices of accounts with a sample since the last collection; has `capacity`, too */
 	size_t n_moved;
 	struct page *unused;
 	struct replay_sum sum;
@@ -121,7 +121,7 @@ int account_books_name(struct account_books *books, u64 cgroup_id, const char *p
 	return 0;
 }
 
-/* Adds the record to `figures`, and clears it. */
+/* Moves the counts of the page's record to its `figures`. */
 static void fold(const struct event_settings *event, struct page *page)
 {
 	struct figures held;

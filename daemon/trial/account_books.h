@@ -53,7 +53,7 @@ typedef void (*account_books_callback)(void *userdata, u32 entry, const char *pa
  */
 void account_books_collect(struct account_books *books, account_books_callback callback, void *userdata);
 
-/* Numbers of samples since the start. */
+/* Return numbers of samples since the start. */
 u64 account_books_unattributed(const struct account_books *books);
 struct account_losses account_books_losses(const struct account_books *books, unsigned event);
 

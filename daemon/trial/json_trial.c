@@ -51,7 +51,7 @@ static json_object *stretches(struct json_writer *writer, const struct trial_rep
 	return list;
 }
 
-/* A transition. Names are written in their shown form here, because no later step converts them. */
+/* Makes a transition. Writes names in their shown form, because no later step converts them. */
 static json_object *transition_object(struct json_writer *writer, const struct trial_report *report,
 				      const struct trial_transition *entered)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests rules: judges collections of a recording or of the model as the daemon judges its own, in their own
- * time. All of it happens in this process, without BPF, privileges or a clock. The result is a report
+ * Tests rules: judges the collections of a recording or of the model in their own time, as the daemon judges its
+ * collections. All of it happens in this process, without BPF, privileges or a clock. The result is a report
  * (trial_report.h).
  */
 #ifndef PEBSD_TRIAL_H
@@ -52,7 +52,7 @@ int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVE
  */
 u64 trial_memory_ns(const struct trial *trial);
 
-/* Ends the stretch, after which nothing can be added. The trial owns the report. */
+/* Ends the stretch. After that, only notes can be added. The trial owns the report. */
 const struct trial_report *trial_finish(struct trial *trial);
 
 /*

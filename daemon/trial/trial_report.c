@@ -78,7 +78,7 @@ int trial_report_transition(struct trial_report *report, const struct trial_tran
 	return 0;
 }
 
-/* Sets *ret to the share of the threshold that was reached. Returns false if the threshold is 0. */
+/* Sets *ret to the share of the threshold that was reached. Returns false if there is no finite share. */
 static bool share_of(bool below, double value, double threshold, double *ret)
 {
 	const double part = below ? threshold : value;

@@ -29,13 +29,13 @@ struct trial_transition {
 	size_t rule; /* index in the configuration */
 	u64 at_ns;   /* since the stretch began */
 	/*
-	 * `rule` of the transition points into the configuration, and its other strings live as long as the
-	 * trial. Its times on CLOCK_REALTIME are 0 if they are not known.
+	 * The alert's `rule` points into the configuration. The alert's other strings live as long as the trial.
+	 * Times on CLOCK_REALTIME are 0 if they are not known.
 	 */
 	struct transition transition;
 };
 
-/* The value of a rule that came nearest to the threshold. */
+/* The value that came nearest to a rule's threshold. */
 struct trial_closest {
 	bool known;
 	double share;     /* value / threshold, or the inverse for a rule `below`; 1 or more: past it */

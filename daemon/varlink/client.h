@@ -16,8 +16,9 @@ struct client_reply {
 };
 
 /*
- * Connects to the socket at `path`. Returns 0, -ENAMETOOLONG, -ENOMEM, or -errno of socket(2), setsockopt(2)
- * or connect(2). -ENOENT and -ECONNREFUSED mean that nobody listens, -EACCES that access is denied.
+ * Connects to the socket at `path`. Returns 0, -ENAMETOOLONG (`path` is too long or empty), -ENOMEM, or
+ * -errno of socket(2), setsockopt(2) or connect(2). -ENOENT and -ECONNREFUSED mean that nobody listens,
+ * -EACCES that access is denied.
  */
 int client_connect(const char *path, struct client **ret);
 struct client *client_close(struct client *client);

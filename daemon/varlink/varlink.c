@@ -105,8 +105,8 @@ static void connection_free(struct connection *connection)
 }
 
 /*
- * Messages have no length field, so nothing after an unreadable message can be trusted. Closes the
- * connection.
+ * Messages have no length field, so nothing after an unreadable message can be trusted. Sends an error, after
+ * which the connection is closed.
  */
 static int refuse(struct connection *connection, const char *what)
 {
@@ -356,8 +356,8 @@ static int on_work(sd_event_source *source, u64 now, void *userdata)
 }
 
 /*
- * Lets calls be answered for which there is memory now. If a call still waits, closes one connection to free
- * its memory, if one qualifies.
+ * Schedules the calls for which there is memory now. If a call still waits, closes one connection to free its
+ * memory, if one qualifies.
  */
 static int on_room(sd_event_source *source, u64 now, void *userdata)
 {

@@ -80,7 +80,7 @@ struct varlink_server *varlink_server_free(struct varlink_server *server);
 
 /*
  * Sends `parameters`, which the caller still owns, to every subscribed connection. Closes connections that do
- * not read.
+ * not read, and slow ones if there is not enough memory.
  */
 void varlink_server_publish(struct varlink_server *server, json_object *parameters);
 

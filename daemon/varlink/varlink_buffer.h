@@ -19,7 +19,8 @@ struct varlink_buffer {
 int varlink_buffer_reserve(struct varlink_buffer *buffer, size_t more);
 
 /*
- * varlink_buffer_reserve() and varlink_buffer_append() return 0 or -ENOMEM. On error the buffer is unchanged.
+ * varlink_buffer_reserve() and varlink_buffer_append() return 0 or -ENOMEM. On error the content is
+ * unchanged. Both may move it in memory, also on error.
  */
 int varlink_buffer_append(struct varlink_buffer *buffer, const void *bytes, size_t length);
 

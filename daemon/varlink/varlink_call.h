@@ -16,10 +16,10 @@ struct varlink_call {
 	const gid_t *groups; /* supplementary groups of the peer */
 	size_t n_groups;
 	struct varlink_buffer *out; /* the answer is appended here */
-	bool answered;              /* set when the call has been answered */
-	bool subscribed;            /* set by varlink_subscribe() */
-	size_t begin;               /* offset in `out` of the reply that varlink_reply_begin() began */
-	bool too_large;             /* the reply in parts exceeds VARLINK_REPLY_MAX */
+	bool answered;
+	bool subscribed; /* set by varlink_subscribe() */
+	size_t begin;    /* offset in `out` of the reply that varlink_reply_begin() began */
+	bool too_large;  /* the reply in parts exceeds VARLINK_REPLY_MAX */
 };
 
 /*

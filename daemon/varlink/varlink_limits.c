@@ -43,7 +43,7 @@ int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user,
 	if (n == 0)
 		return -1;
 	victim = greediest(seats, n, &most);
-	/* With the new connection, `user` would have as many as the greediest user. */
+	/* With the new connection, `user` would have at least as many as the greediest user. */
 	if (victim != user && most <= count(seats, n, user) + 1)
 		victim = user;
 	for (size_t i = 0; i < n; i++) {

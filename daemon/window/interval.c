@@ -189,7 +189,7 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 	return ret;
 }
 
-/* The number of `n` samples by which the true distribution may differ from the observed one (Massart). */
+/* The number of samples, out of `n`, by which the true distribution may differ from the observed one (Massart). */
 static double band_of(u64 n, double effect, double confidence)
 {
 	return sqrt(-log(chance_of(confidence)) * (double)n * effect / 2);

@@ -40,7 +40,7 @@ void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_h
 void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
 /*
- * Returns true if a rank is a valid bound, even if not the tightest: all ranks up to `low`, and all from
+ * Returns true if a rank is a valid bound, even if not the tightest: all ranks from 1 to `low`, and all from
  * `high` on.
  */
 bool interval_rank_is_low(u64 rank, u64 n, double q, double confidence);
@@ -66,8 +66,8 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 			      double effect, double confidence);
 
 /*
- * The numbers that interval_rate() derives from the weights. Each bound is that of a Poisson variable with
- * this observed number (for `high`, one more), times a unit, divided by the time.
+ * The numbers that interval_rate() derives from the weights. Each bound is that of a Poisson variable, times a
+ * unit, divided by the time. `low_number` is the observed number, `high_number` is with one sample more.
  */
 struct interval_weights {
 	double low_number;

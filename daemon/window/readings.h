@@ -13,7 +13,7 @@
 #include "origin/event_counts.h"
 #include "pebsd/sample.h"
 
-/* The counters of one event since the start. The counts of the origin have the order in which they are saved. */
+/* The counters of one event since the start. The origin's counts are in the order in which they are saved. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct reading {
 	u64 seen;           /* samples in the ledger, including `unattributed` */

@@ -420,7 +420,7 @@ struct sliding *sliding_free(struct sliding *sliding)
 	return NULL;
 }
 
-/* Resizes both lists, or keeps the room of both. */
+/* Resizes both lists. Returns 0 or -ENOMEM. After a failure both still have at least the room in `room`. */
 static int set_room(struct sliding *sliding, size_t room)
 {
 	u32 *list;
@@ -464,7 +464,6 @@ int sliding_open(struct sliding *sliding, u32 *ret)
 	return r;
 }
 
-/* Removes the subject from the open pane. */
 static void leave_open(struct sliding *sliding, struct sliding_subject *subject)
 {
 	u32 last = sliding->in_pane.list[--sliding->in_pane.n];
@@ -530,8 +529,8 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 
 /*
  * Closed subjects keep their number and a tally as long as a record refers to them. With many short-lived
- * subjects in a long window these would take too much memory. Each walk frees about as many subjects as are
- * left, which justifies its cost.
+ * subjects in a long window these would take too much memory. Each walk frees more subjects than are left,
+ * which justifies its cost.
  */
 static void forget_closed(struct sliding *sliding)
 {
@@ -603,7 +602,6 @@ static void leave(struct sliding *sliding)
 	free_oldest(sliding);
 }
 
-/* Empties the open pane. */
 static void clear_open(struct sliding *sliding)
 {
 	for (size_t i = 0; i < sliding->in_pane.n; i++) {

@@ -68,8 +68,8 @@ void sliding_close(struct sliding *sliding, u32 number);
 /*
  * One collection: begin, any number of puts (several for one subject add up), end. It covers the time since
  * the previous collection: this sets the elapsed time, and `time->elapsed_ns` is ignored. sliding_end()
- * returns 0 or the first failure: -EINVAL for a time before the last one, -ENOMEM. After a failure the window
- * is empty and starts again at this collection's time.
+ * returns 0 or the first failure: -EINVAL for a time before the last one or a begin or end too many, -ENOMEM.
+ * After a failure the window is empty and starts again at this collection's time.
  */
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time);
 void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference);

@@ -133,12 +133,15 @@ void tally_subtract(struct tally *sum, const struct tally *part)
 	}
 	sum->weight = subtract_to_zero(sum->weight, part->weight);
 	sum->latency_sum = subtract_to_zero(sum->latency_sum, part->latency_sum);
-	/* Limits the sum of squares to its smallest possible value, which rounding could fall below. */
+	/*
+	 * Rounding could make the sum of squares smaller than its smallest possible value: raise it to that
+	 * value.
+	 */
 	least = sum->samples ? (double)sum->weight * (double)sum->weight / (double)sum->samples : 0;
 	sum->weight_squared -= part->weight_squared;
 	if (sum->weight_squared < least)
 		sum->weight_squared = least;
-	/* The excess of a saturated counter is unknown: it stays until all samples are gone. */
+	/* The excess of a saturated counter is unknown: the counter stays saturated until all samples are gone. */
 	for (size_t i = 0; i < LANES; i++) {
 		lanes rest = (to[i] - from[i]) & (lanes)(to[i] > from[i]);
 

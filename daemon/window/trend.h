@@ -45,8 +45,9 @@ DEFINE_CLEANUP(struct trend *, trend_free)
 
 /*
  * One collection: begin, then a put for each difference (collect/pairs.h). An entry and event may have
- * several. `entry` and `event` (below 64) are those of window_put(). If memory is short, the difference is
- * omitted: trend_put() returns -ENOMEM, or -ENOSPC if the newest page alone takes all of `max_bytes`.
+ * several. `entry` and `event` (below 64) are those of window_put(). Both return 0 or -errno. After -ENOMEM of
+ * trend_begin(), put nothing. If trend_put() fails, the difference is omitted: it returns -ENOMEM, -ENOSPC if the
+ * newest page alone takes all of `max_bytes`, or -EINVAL before the first collection.
  */
 int trend_begin(struct trend *trend, u64 now_ns);
 int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size);

@@ -17,7 +17,10 @@
 #include "zoom/zoom_parse.h"
 #include "zoom/zoom_ring.h"
 
-/* At all permitted rates, a CPU cannot fill this between two drains, except with the deepest stacks. */
+/*
+ * At the default rate, a CPU cannot fill this between two drains, even with the deepest stacks. At the
+ * highest rate it can: the kernel then counts lost records.
+ */
 #define RING_BYTES_MAX (512U << 10)
 
 /* Reading the count of a running event interrupts its CPU. Counts are therefore read at most this often. */

@@ -42,16 +42,17 @@ struct zoom_counts {
 	u64 lost;                   /* records, samples and others, for which a ring had no room */
 	u64 malformed;              /* records that could not be parsed */
 	u64 throttles;              /* number of times that the kernel throttled an event */
-	u64 count;                  /* the events' own count, summed over the CPUs */
-	u64 enabled_ns, running_ns; /* while tasks of the cgroup ran, summed over the CPUs */
+	u64 count;                  /* the events' own count, summed over events and CPUs */
+	u64 enabled_ns, running_ns; /* while tasks of the cgroup ran, summed over events and CPUs */
 };
 
 struct zoom_events;
 
 /*
- * Opens and starts the events. Returns 0, or -errno with `ret_message` set, which the caller frees (NULL: no
- * memory). -EOPNOTSUPP means that the kernel or the CPU does not have the event, or has no perf_event for
- * cgroups of this hierarchy, as with cgroup v1. -EMFILE means too few file descriptors.
+ * Opens and starts the events. Returns 0 or -errno. On an error, `*ret_message`, which the caller frees, says
+ * what failed. It is NULL if only the error is known. -EOPNOTSUPP means that the kernel or the CPU does not
+ * have the event, or has no perf_event for cgroups of this hierarchy, as with cgroup v1. -EMFILE means too
+ * few file descriptors.
  */
 int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_events **ret,
 		     char **ret_message);

@@ -20,7 +20,8 @@ struct zoom_limit_settings {
 u64 zoom_limit_spacing(u32 rate);
 
 /*
- * Loads the program. Returns 0, or -errno with `ret_message` set, which the caller frees (NULL: no memory).
+ * Loads the program. Returns 0 or -errno. On an error, `*ret_message`, which the caller frees, says what
+ * failed. It is NULL if only the error is known.
  */
 int zoom_limit_open(const struct zoom_limit_settings *settings, struct zoom_limit **ret, char **ret_message);
 struct zoom_limit *zoom_limit_free(struct zoom_limit *limit);

@@ -20,8 +20,8 @@ struct zoom_stacks {
 
 /*
  * Parses one record of `size` bytes, starting at its header, that an event with these attributes wrote.
- * Returns 0, or -EBADMSG if the record is shorter than its fields require. Pointers in `ret` point into
- * `record` or `stacks`.
+ * Returns 0, or -EBADMSG if the record is shorter than its fields require, has another size, or has unknown
+ * fields. Pointers in `ret` point into `record` or `stacks`.
  */
 int zoom_parse(const struct perf_event_attr *attr, const struct event *event, const u8 *record, size_t size,
 	       struct zoom_stacks *stacks, struct zoom_record *ret);

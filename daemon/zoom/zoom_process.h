@@ -33,8 +33,8 @@ void zoom_process_done(struct zoom_process *process);
 
 /*
  * Calls `callback` with one ZOOM_RECORD_NAMED, if the process has a name, and one ZOOM_RECORD_MAPPED for each
- * mapping. Stops when `callback` returns a value other than 0, and returns that value. Returns 0 otherwise.
- * Makes no system call, but cuts the process' text into lines in place.
+ * executable mapping that has a path. Stops when `callback` returns a value other than 0, and returns that
+ * value. Returns 0 otherwise. Makes no system call, but cuts the process' text into lines in place.
  */
 int zoom_process_tell(struct zoom_process *process,
 		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata);

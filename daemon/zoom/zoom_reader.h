@@ -16,8 +16,8 @@
 struct zoom_reader;
 
 /*
- * `socket` is SYMBOLS_SOCKET and must outlive the reader. If it is NULL, processes that pebsd itself may not
- * read are left out. Returns 0 or -errno.
+ * `socket` is SYMBOLS_SOCKET and must outlive the reader. If it is NULL, only the names of processes that
+ * pebsd itself may not read are found. Returns 0 or -errno.
  */
 int zoom_reader_new(const char *socket, struct zoom_reader **ret);
 

@@ -37,9 +37,9 @@ void zoom_ring_close(struct zoom_ring *ring);
 u64 zoom_ring_head(const struct zoom_ring *ring);
 
 /*
- * Reads the next record before `head`. Returns 1 and the record, which is valid until zoom_ring_free_up().
- * Returns 0 if there is none. Returns -EBADMSG if the data is not a valid record. The start of the next
- * record is then unknown, so everything up to `head` is skipped.
+ * Reads the next record before `head`. Returns 1 and the record, which is valid until the next call or
+ * zoom_ring_free_up(). Returns 0 if there is none. Returns -EBADMSG if the data is not a valid record. The
+ * start of the next record is then unknown, so everything up to `head` is skipped.
  */
 int zoom_ring_next(struct zoom_ring *ring, u64 head, const u8 **ret_record, size_t *ret_size);
 

@@ -23,8 +23,9 @@ struct zoom_sample {
 	u64 physical;     /* physical address of the data; 0: not known */
 	/*
 	 * Return addresses, the innermost first, without PERF_CONTEXT_* marks. The sampled instruction itself
-	 * is not included (see of.code_address). `user` comes from frame pointers, or from the LBR's call
-	 * stack if that is deeper.
+	 * is not included (see of.code_address). For a sample in the kernel, user[0] is not a return address
+	 * but the place where the kernel was entered. `user` comes from frame pointers, or from the LBR's
+	 * call stack if that is deeper.
 	 */
 	const u64 *kernel;
 	size_t n_kernel;

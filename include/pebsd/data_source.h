@@ -211,7 +211,7 @@ static inline enum source data_source_by_number(u32 number, u32 lvl, u32 remote,
 	}
 }
 
-/* Source by the older mem_lvl bits: kernels before 4.14, and AMD before 6.12. The farthest level wins. */
+/* Source by the older mem_lvl bits: kernels before 4.14, and AMD in 6.1 (not in 6.12). The farthest level wins. */
 static inline enum source data_source_by_bits(u32 lvl)
 {
 	if (lvl & LVL_REM_RAM)

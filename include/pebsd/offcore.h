@@ -39,7 +39,7 @@ struct offcore_count {
 struct offcore_record {
 	u64 settles; /* number of times that counts were added */
 	struct offcore_count counts[OFFCORE_COUNTERS];
-	u64 errors[OFFCORE_COUNTERS]; /* shares of this cgroup that a failed reading lost */
+	u64 errors[OFFCORE_COUNTERS]; /* intervals that are not counted because a reading failed */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct offcore_record) == 192, "three cache lines");

@@ -80,8 +80,8 @@ struct cpu_state {
 	u64 cgroup_id; /* cgroup of the last sample */
 	u32 slot;      /* slot of that cgroup; valid while `epoch` is that of the index */
 	u32 epoch;
-	u32 stripe;       /* set by the daemon before any sample, like all from `first_record` on */
-	u32 runs;         /* runs of the perf_event programs; one of 1 << timed_log2 is timed */
+	u32 stripe;       /* set by the daemon before any sample, like all members from `first_record` on */
+	u32 runs;         /* runs of the perf_event programs; `timed_mask` selects those that are timed */
 	u64 timed;        /* runs that were timed */
 	u64 timed_ns;     /* total duration of the timed runs, without the cost of reading the clock */
 	u32 first_record; /* first record of the CPU's stripe, among those of an event */
@@ -186,7 +186,7 @@ struct slot_request {
 	u64 cgroup_id;
 	u64 parent_id;
 	u32 generation;
-	s32 result; /* out: slot number for SLOT_ADOPT, else 0; -errno */
+	s32 result; /* out: slot number for SLOT_ADOPT, else 0; or -errno */
 	char name[CGROUP_NAME_MAX];
 };
 

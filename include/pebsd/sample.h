@@ -5,7 +5,7 @@
 
 #include "types.h"
 
-/* The fields of a sample that hold a measurement. A field without its bit is 0 and means nothing. */
+/* The fields of a sample that hold a measurement. A field without its bit means nothing and is ignored. */
 enum sample_field {
 	SAMPLE_LATENCY = 1 << 0,
 	SAMPLE_INSTRUCTION_LATENCY = 1 << 1,
@@ -28,7 +28,7 @@ struct sample {
 
 _Static_assert(sizeof(struct sample) == 56, "crosses the kernel boundary");
 
-/* PEBS reports at most 32 bits (struct perf_sample_weight, var1_dw); a larger value is not a latency. */
+/* PEBS reports at most 32 bits (union perf_sample_weight, var1_dw); a larger value is not a latency. */
 #define SAMPLE_LATENCY_MAX 0xffffffffULL
 
 /*

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs a benchmark that prints figures of its own, and prints them as lines for bench_report, as one round.
+# Runs a benchmark, and converts its JSON to lines for bench_report (bench_results.h): one value each, one round.
 #   tests/bench/as_lines.sh NAME
 # The program is NAME in the directory $BENCHES.
 # shellcheck disable=SC2016 # jq's own variables
@@ -16,7 +16,7 @@ readonly LINE='def line(group; name; unit; value):
 	value as $value | select($value | type == "number" and isnormal) |
 	{group: group, name: name, unit: unit, value: $value};'
 
-# A value that could not be measured is not valid JSON.
+# A value that could not be measured is `nan`, which is not valid JSON.
 as_lines() {
 	sed 's/: -\?nan\>/: null/g' | jq -c "$LINE $1"
 }

@@ -447,7 +447,7 @@ static int alarms(unsigned days)
 	return failed;
 }
 
-/* 200 services of the same kind, under rules with increasing confidence. */
+/* 200 services of the same kind, under rules with three thresholds and three confidences. */
 static int services(unsigned hours)
 {
 	static const double confidences[] = {0.95, 0.99, 0.999};

@@ -84,7 +84,7 @@ static void rates(struct sweep *sweep)
 {
 	static const struct {
 		const char *name;
-		double from; /* expected samples */
+		double from; /* least number of expected samples */
 		u64 weights[6];
 		unsigned n;
 	} kinds[] = {

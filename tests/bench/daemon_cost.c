@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * daemon_cost PEBSD [EVENTS]: measures the cost of requests to the daemon, one round, as lines for
- * bench_report. The daemon replays a recording and does not sample. The recording has 1,000 cgroups with paths
- * of 200 bytes, EVENTS events (1, or 2: loads and stores) and 20 samples per cgroup and event. Needs root.
+ * bench_report. The daemon replays a recording and does not sample. The recording has 1,000 cgroups with
+ * paths of 203 bytes, EVENTS events (1, or 2: loads and stores) and 20 samples per cgroup and event. Needs
+ * root.
  *
  *   control  processor time of the daemon for a call of its Varlink socket
  *   scrape   processor time of the first scrape after a collection, which builds the text, and of later ones
@@ -84,7 +85,7 @@ static void write_recording(const char *path, size_t n_events)
 	for (u64 i = 0; i < CGROUPS; i++) {
 		char name[256];
 
-		/* 200 bytes, like the paths that Kubernetes makes. */
+		/* 203 bytes, like the paths that Kubernetes makes. */
 		(void)snprintf(name, sizeof(name),
 			       "/kubepods.slice/kubepods-burstable.slice/"
 			       "kubepods-burstable-pod%08llx_5b1c_4f0e_9d6a_0c2f4e7a91b3.slice/"

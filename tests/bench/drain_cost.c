@@ -95,7 +95,7 @@ static u64 next_random(void)
 	return state;
 }
 
-/* Seven in ten samples hit the first cache. The others go further, and each kind has its own latencies. */
+/* Each kind of sample has its own range of latencies. Seven in ten samples are of the first kind. */
 static struct sample some_sample(void)
 {
 	static const struct {
@@ -155,7 +155,7 @@ static size_t in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Gives each cgroup its own path of PATH_BYTES. */
+/* Gives each cgroup its own path, of PATH_BYTES bytes, and a slot. */
 static void name_all(struct drain_case *at)
 {
 	for (u32 i = 0; i < at->cgroups; i++) {
@@ -204,7 +204,7 @@ static void open_case(struct drain_case *at)
 							  },
 							  &at->collect)) < 0)
 		die("open the books", r);
-	/* As many samples as come in some minutes, so that all memory that will ever be needed is allocated. */
+	/* Collect as many samples as some minutes bring, so that all memory that is ever needed is allocated. */
 	for (int i = 0; i < 20; i++) {
 		enter(at);
 		if ((r = collect_run(at->collect, cpu_ns())) < 0)
@@ -243,8 +243,8 @@ static double drain(struct drain_case *at)
 }
 
 /*
- * The order of the collection and the memcpy changes from round to round, so that neither has the advantage of
- * being first.
+ * In the cold case, the order of the collection and the memcpy changes from round to round, so that neither has
+ * the advantage of being first.
  */
 static void run_case(struct drain_case *at, size_t round)
 {

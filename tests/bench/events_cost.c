@@ -78,7 +78,7 @@ struct bench {
 	unsigned loops;
 	double empty_ns;     /* time of the empty program */
 	double body[KINDS];  /* time minus `empty_ns` */
-	double empty_two_ns; /* the same on two CPUs at once */
+	double empty_two_ns; /* time of the empty program on two CPUs at once */
 };
 
 static void die(const char *what, int error)

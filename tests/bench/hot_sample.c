@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hot_sample [ROUNDS]: measures the cost of hot tables per sample, as JSON. Prints the nanoseconds of a program
- * for one sample without tables, with tables but none chosen, and for a chosen cgroup. The samples come in one
- * of two ways (enum door): from the program `inject`, or from page faults. Each round runs all of them, so that
- * all see the same conditions. Prints the minimum and the median of the rounds. Needs root.
+ * for one sample in each mode (enum mode): without tables, with none chosen, with another cgroup chosen, and for
+ * a chosen cgroup. The samples come in one of two ways (enum door): from the program `inject`, or from page
+ * faults. Each round runs all modes in both ways, so that all see the same conditions. Prints the minimum and the
+ * median of the rounds. Needs root.
  *
  * The two ways measure different things. `inject` runs again and again with warm caches, and no pid is
  * recorded. A page fault comes in the middle of other work, like a PMI. The code of that work and the page that
@@ -173,8 +174,8 @@ static void bench_open(u32 hot_max, struct bench *bench)
 }
 
 /*
- * Injected samples and page faults are in different cgroups. Every slot is chosen, because the cgroup of the
- * page faults, which is that of this program, may have any slot.
+ * Injected samples and page faults are in different cgroups. The modes CHOSEN_* choose every slot, because the
+ * cgroup of the page faults, which is that of this program, may have any slot.
  */
 static void choose(const struct bench *bench, enum mode mode)
 {

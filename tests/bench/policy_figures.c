@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Measures the reliability of policy's decisions: false alarms over simulated weeks, and how often a step is
- * found in time, by the number of samples. Each is compared with a naive rule on the same data, which compares
- * the point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
+ * found in time, by the number of samples. Each is compared with a naive rule on the same data, which
+ * compares the point estimate with the threshold for the same `for`. Usage: policy_figures [WEEKS [RUNS]]
  *
- * Latencies are those of the model's workload `mix`, scaled so that the metric has the value that a scenario
- * needs. Each sample is drawn independently, so that the series is stationary. Everything is seeded. Fails if
- * a rule fires 5 % below its threshold, or misses more than one in 20 of the steps that it promises to find.
+ * Latencies are those of the model's workload `mix`, and for the last table those of each workload. They are
+ * scaled so that the metric has the value that a scenario needs. Each sample is drawn independently, so that
+ * the series is stationary. Everything is seeded. Fails if a rule fires 5 % below its threshold, or misses
+ * more than one in 20 of the steps that it promises to find.
  */
 #include <math.h>
 #include <stdio.h>
@@ -119,8 +120,8 @@ static double pool_metric(enum kind kind)
 }
 
 /*
- * Draws from a Poisson distribution by counting exponential times. This is fast enough, because the means here
- * are only some dozens to some hundreds.
+ * Draws from a Poisson distribution by counting exponential times. This is fast enough, because the means
+ * here are at most some hundreds.
  */
 static unsigned draw_count(struct random *random, double mean)
 {
@@ -495,7 +496,10 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "the model gave too few samples\n");
 		return 1;
 	}
-	/* These are edges of buckets, so that a quantile is judged exactly at its threshold. */
+	/*
+	 * The thresholds of quantiles are edges of buckets, so that a quantile is judged exactly at its
+	 * threshold.
+	 */
 	threshold[P50] = threshold[P90] = threshold[P99] = 512;
 	threshold[MEAN] = 512;
 	threshold[SHARE] = 0.3;

@@ -36,7 +36,7 @@ static u64 random_below(u64 n)
 static struct rule make_rule(unsigned i)
 {
 	static const double quantiles[] = {0.5, 0.9, 0.95, 0.99, 0.999};
-	static const double some_above[] = {64, 420, 600, 1650, 1900}; /* close to the quantiles of fill() */
+	static const double some_above[] = {64, 420, 600, 1650, 1900}; /* above the quantiles of fill() */
 	struct rule rule = {.patterns = everything,
 			    .n_patterns = 1,
 			    .event = EVENT_LOADS,

@@ -3,8 +3,8 @@
 # Runs each measurement once per round, and makes one result from the lines that they print (tests/lib/bench_results.h).
 #   tests/bench/run.sh [-r ROUNDS] [-n NAME] -b DIRECTORY -o DIRECTORY COMMAND...
 # A COMMAND is a program of the -b directory, or a script in this folder, with its arguments. The word ROUND in a
-# COMMAND is replaced by the number of the round. A command that exits with 77 is left out, and its last line says
-# why. Failed commands are reported at the end, and the exit status is then 1.
+# COMMAND is replaced by the number of the round. A command that exits with 77 is left out, and the last line of its
+# standard error is the reason. Failed commands are reported at the end, and the exit status is then 1.
 #
 # -n: the result is NAME.json in the -o directory; default: the commit. -r: default 7 rounds.
 set -u

@@ -153,7 +153,7 @@ static void size_map(struct bpf_object *object, const char *name, u32 entries)
 		(void)bpf_map__set_max_entries(map, entries);
 }
 
-/* Sets up an object of any commit as daemon/kernel/kernel.c does. */
+/* Sets up an object of any commit as daemon/kernel/kernel_open.c does. */
 static void settle(struct bpf_object *object, bool alone)
 {
 	const struct event_settings settings[2] = {{.has_latency = 1, .has_source = 1, .weight_struct = 1},

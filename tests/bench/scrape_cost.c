@@ -143,8 +143,8 @@ static void name_cgroup(struct host *host, char path[PATH_BYTES + 1])
 }
 
 /*
- * The samples that a collection adds to a cgroup for an event: all sources that machines with two sockets
- * commonly show.
+ * The samples that a collection adds to a cgroup for an event. Loads come from all sources that machines with
+ * two sockets commonly show, stores from two of them.
  */
 static struct figures brought(struct host *host, const struct event *event, u64 n)
 {
@@ -332,7 +332,7 @@ static int measure_build(struct host *host, size_t series)
 	return 0;
 }
 
-/* Pins this process to one CPU, and its scraper to another one if there is one. */
+/* Pins the calling process: the server to the first CPU, the scraper to the last one. */
 static void pin(bool server)
 {
 	cpu_set_t allowed, one;
@@ -501,7 +501,7 @@ struct ticks {
 	bool failed;
 };
 
-/* Does the part of a collection that concerns series, at its time and with its priority. */
+/* Does the part of a collection that concerns series. */
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct ticks *ticks = userdata;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scrape_crowd [SCRAPES]: measures how long scrapes take next to 1,000 slow clients of each kind
- * (http_crowd.h). Another local user, or the same one, runs these clients. They reconnect as soon as the
- * endpoint hangs up. The endpoint runs as in pebsd, with a text of BODY_BYTES for each collection of a second.
- * A scrape that takes longer than ANSWER_SECONDS counts as not answered. Exits with 1 if fewer than 15 of 16
- * scrapes are answered next to one of the crowds. Needs root to become another user.
+ * scrape_crowd [SCRAPES]: measures how long scrapes take alone, next to 1,000 slow clients of each kind
+ * (http_crowd.h), and next to those of all kinds at once. Another local user, or the same one, runs these
+ * clients. They reconnect as soon as the endpoint hangs up. The endpoint runs as in pebsd, with a text of
+ * BODY_BYTES for each collection of a second. A scrape that takes longer than ANSWER_SECONDS counts as not
+ * answered. Exits with 1 if fewer than 15 of 16 scrapes are answered in one of these cases. Needs root to
+ * become another user.
  */
 #include <errno.h>
 #include <signal.h>

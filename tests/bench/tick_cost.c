@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tick_cost [ROUNDS]: measures the cost of a collection, stage by stage, as JSON. Prints microseconds of
- * processor time (median and minimum of the rounds) and the memory of the totals after that. Loads with
- * latency and stores without come from the program `inject`, about 20 per cgroup, event and collection. Four
+ * processor time (median and minimum of the rounds) and the memory in use after the last round. Loads with
+ * latency and stores without come from the program `inject`, 20 per active cgroup, event and collection. Four
  * rules judge all cgroups. Needs root.
  */
 #include <errno.h>
@@ -27,7 +27,7 @@
 #define ROUNDS_MAX   1001
 #define WARM_UP      8 /* collections */
 #define EVENTS       2
-#define SAMPLES      20 /* per cgroup, event and collection */
+#define SAMPLES      20 /* per active cgroup, event and collection */
 #define TOP          50
 #define FIRST_ID     1000
 #define PATH_BYTES   128

@@ -4,7 +4,7 @@
  * turns: without an event, with one that only interrupts it 1,000 times per second of its CPU time, and with a
  * zoom that takes a sample each time. The CPU time of the daemon's part (draining, parsing, recording) is
  * printed, too. The events use cpu-clock. The cost of this timer, which is high in a virtual machine, is part
- * of the second kind. The cost of PEBS and its interrupts is in none of the three. Needs root.
+ * of the second and the third kind. The cost of PEBS and its interrupts is in none of the three. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>

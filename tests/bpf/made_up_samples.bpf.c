@@ -31,7 +31,10 @@ static __always_inline void read_made_up(struct bpf_perf_event_data *context, st
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The values that making_up() read last. count_many() counts for this `cgroup_id`. */
+/*
+ * making_up() sets `cgroup_id`, for which count_many() counts. `sum` keeps the compiler from dropping the other
+ * reads of making_up().
+ */
 struct {
 	u64 cgroup_id;
 	u64 sum;
@@ -46,8 +49,8 @@ int nothing(struct bpf_perf_event_data *context)
 }
 
 /*
- * Only reads and makes up a sample, to time this part of the programs below. The daemon's programs make up
- * nothing.
+ * Only reads the fields of a sample, to time this part of the programs below. Like the daemon's programs, it
+ * makes up nothing.
  */
 SEC("perf_event")
 int making_up(struct bpf_perf_event_data *context)

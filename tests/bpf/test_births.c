@@ -133,7 +133,7 @@ Test(births, slots_are_used_again_without_mixing)
 	char name[32];
 	s64 more;
 
-	/* Far fewer slots than cgroups: each slot is used many times. */
+	/* Fewer slots than cgroups: slots have to be used again. */
 	open_with_room(32, 0);
 	books_collect(&books);
 	more = (s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing(&fixture);
@@ -235,9 +235,9 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 }
 
 /*
- * A v1 hierarchy numbers its cgroups independently, so one id can stand for a v1 cgroup and for another
- * cgroup here. The test cannot choose the ids of the v1 hierarchy. It therefore adopts a made-up cgroup here
- * under the id that the v1 hierarchy just assigned.
+ * A v1 hierarchy numbers its cgroups independently, so one id can stand for a v1 cgroup and for one of
+ * cgroup2. The test cannot choose the ids of the v1 hierarchy. So it adopts a made-up cgroup under the id
+ * that the v1 hierarchy has just assigned, as if cgroup2 had that cgroup.
  */
 Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 {

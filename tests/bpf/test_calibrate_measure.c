@@ -52,7 +52,7 @@ static void teardown(void)
 
 TestSuite(calibrate_measure, .init = setup, .fini = teardown);
 
-/* Touches one fresh page per unit. */
+/* Touches one fresh page per unit, at most 65536 pages. */
 static void touch(void *userdata, u64 units)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -197,7 +197,7 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	unknown.config = 999;
 	unknown.precise_ip = 3;
 	cr_assert_eq(calibration_new(openings, 4, NULL, &program, MAX_RATE, &calibration), 0);
-	/* The results have no timing, because the thread's own work causes too few page faults. */
+	/* results[0] has no timing, because the thread's own work causes too few page faults. */
 	for (int i = 0; i < 6000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);

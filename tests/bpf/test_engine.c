@@ -157,7 +157,7 @@ static void expect_seen(struct engine *engine, u64 on_0, u64 on_1)
 	cr_expect_eq(figures_samples(&snapshot->events[0].total), on_0 + on_1);
 }
 
-/* The samples are in several slots and collections, of cgroups with and without a slot of their own. */
+/* The samples are of cgroups with and without a slot of their own, in several collections. */
 Test(engine, samples_are_known_by_the_cpu_that_saw_them)
 {
 	const struct engine_settings settings = {

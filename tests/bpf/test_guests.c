@@ -10,7 +10,7 @@
 #include "cgroup_fixture.h"
 #include "kernel/guests.h"
 
-#define THREADS 600 /* the threads' ids need more than one page */
+#define THREADS 600 /* the cgroup ids of the threads take more than one page */
 
 static struct cgroup_fixture fixture;
 static struct guests *guests;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables in the running kernel. With samples from the program `inject`, tables are chosen, released and
- * reused, and compared with the same code in plain C. Software events also fill tables, through the
+ * Hot tables in the running kernel. Tables get samples from the program `inject`, are chosen, released and
+ * reused, and are compared with the same code in plain C. Software events also fill tables, through the
  * perf_event program: these events have an instruction address and, for page faults, a data address.
  */
 #include <criterion/criterion.h>
@@ -260,7 +260,7 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 	books_close(&books);
 }
 
-/* Slots are added up to the limit of memory, and all tables can still be made. */
+/* Slots grow until the memory limit is reached, and all tables can still be made. */
 Test(hot, slots_leave_the_memory_that_tables_may_take)
 {
 	const u64 memory_max = 16ULL << 20;

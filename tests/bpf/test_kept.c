@@ -62,7 +62,7 @@ struct found {
 	u64 period;
 	struct offcore_count counted_first, counted_last;
 	u64 counting_errors;
-	u64 hot_samples; /* in the hot tables, of the samples after they were made */
+	u64 hot_samples; /* in the hot tables, which count only samples after they were made */
 	bool whole;      /* the process reached its end */
 };
 
@@ -638,8 +638,8 @@ Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
 }
 
 /*
- * The kernel stops an event on a CPU that goes offline. A process killed while it replaces an event stops it,
- * too.
+ * The kernel stops an event on a CPU that goes offline. A process that is killed while it replaces an event
+ * leaves that event stopped, too.
  */
 Test(kept, an_event_that_stands_still_is_replaced_and_its_count_goes_on)
 {
@@ -689,7 +689,7 @@ static void forget(struct notify_stored *stored)
 	*stored = manager.stored[--manager.n];
 }
 
-/* The next start must succeed, start from zero, and count nothing twice or for another cgroup. */
+/* The next start must succeed, start from zero and store everything again. The start after it must continue. */
 static void expect_anew(void)
 {
 	struct found now = live((struct variation){0});
@@ -832,8 +832,8 @@ Test(kept, a_foreign_event_under_the_name_of_ours)
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
 	/*
-	 * All old events are ended, and so is the foreign one, which would otherwise run next to the new
-	 * events.
+	 * The pause at the end has removed the new events. No old event is left, nor is the foreign one, which
+	 * would otherwise run next to the new events.
 	 */
 	cr_expect_eq(stored_of("event-"), 0);
 }

@@ -112,7 +112,7 @@ Test(map_memory, is_what_the_formula_says)
 	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 	cr_expect_eq(two.kernel - one.kernel, 2048ULL * 16 * (sizeof(struct latency_record) + 1));
 
-	/* The total memory is right within some pages. */
+	/* The memory added to a small table is right within 64 KiB, with 64 to 80 bytes per slot for the index. */
 	one = take(4096, &many, 1, 1, 0, 0);
 	cr_expect_leq(one.kernel - small.kernel, 4096ULL * (16 * records + owner + 80) + 65536);
 	cr_expect_geq(one.kernel - small.kernel, 4096ULL * (16 * records + owner + 64) - 65536);
@@ -120,7 +120,10 @@ Test(map_memory, is_what_the_formula_says)
 	stripes_done(&many);
 }
 
-/* A table for 256 CPUs: each stripe of each event is mapped, separate from all others, and writable. */
+/*
+ * A table for 256 CPUs: the records of all stripes and events can be read, and samples of one event change no
+ * records of the others.
+ */
 Test(map_memory, sixteen_stripes_of_twelve_events_lie_apart)
 {
 	struct stripes many = sixteen_stripes_of_256_cpus();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report over an engine in the running kernel. Its conclusions are tested elsewhere, over literal counts. */
+/* The report of an engine in the running kernel. Its conclusions are tested elsewhere, with literal counts. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -312,8 +312,8 @@ static int touch_and_stay(void *userdata)
 	if (touch_pages(&pages) != 0 || write(player->pass_fd, "g", 1) != 1)
 		return 1;
 	/*
-	 * The player never leaves its CPU, so no task switch counts for it: only a collection can see its
-	 * counts.
+	 * The player never leaves its CPU, so no task switch adds its counts: only a collection can see
+	 * them.
 	 */
 	for (;;)
 		if (read(player->wait_fd, &go, 1) == 1)
@@ -477,7 +477,10 @@ static void enter(const char *name)
 	cr_assert(fprintf(file, "%d\n", getpid()) > 0 && fflush(file) == 0, "%s: %s", path, strerror(errno));
 }
 
-/* An event of this task replaces the CPU's. It cannot be read while another task runs (-EINVAL). */
+/*
+ * The test replaces the CPU's event with an event of this task, which cannot be read while another task runs
+ * (-EINVAL).
+ */
 Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
@@ -551,7 +554,7 @@ Test(offcore, what_was_counted_until_counters_are_replaced_is_the_running_cgroup
 	cr_expect_eq(counted("mine", OFFCORE_L3).errors, 0);
 }
 
-/* The list of online CPUs is a file of the test, so that a CPU goes and comes back for the set only. */
+/* The list of online CPUs is a file of the test, so that a CPU goes and comes back only for these counters. */
 Test(offcore, counters_of_a_cpu_that_went_begin_anew_when_it_is_back)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};

@@ -118,7 +118,7 @@ static void teardown(void)
 
 TestSuite(opener, .init = setup, .fini = teardown);
 
-/* Runs `work` as a user without privileges. It must exit with 0 and writes errors to standard error. */
+/* Runs `work` as a user without privileges. `work` must return 0, and writes errors to standard error. */
 static void as(uid_t user, int (*work)(void *userdata), void *userdata)
 {
 	pid_t pid = fork();

@@ -58,7 +58,7 @@ static struct figures figures_of(const char *name)
 	return books_figures(&books, path, 0);
 }
 
-/* The fixture's own cgroup is older than the tracepoints. It is adopted, as by the walk at the start. */
+/* The fixture's own cgroup is older than the programs on the tracepoints. Adopt it, like the walk at the start. */
 static void adopt_fixture(void)
 {
 	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);

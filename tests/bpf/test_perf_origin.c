@@ -317,7 +317,7 @@ static const struct pmu_opening cpu_clock = {
 #define LOW_RATE  20000ULL
 
 static u64 rate_before;
-static int rate_lock = -1; /* lets one test at a time change the rate, over all processes */
+static int rate_lock = -1; /* held by the one test, of all processes, that changes the rate */
 
 static int write_rate(u64 rate)
 {
@@ -395,8 +395,8 @@ static void burn(u64 ns)
 }
 
 /*
- * Keeps `cpu` busy for `ns`. Unless a hypervisor takes the CPU away, its event is throttled for a part of
- * that time.
+ * Lowers the maximum sample rate and keeps `cpu` busy for `ns`. Unless a hypervisor takes the CPU away, its
+ * event is throttled for a part of that time.
  */
 static void burn_throttled(int cpu, u64 ns)
 {

@@ -318,7 +318,7 @@ Test(perf_sets, periods_go_by_a_new_plan)
 	cr_expect_eq(perf_event(sets[0])->period, 1);
 	cr_expect_eq(perf_event(sets[1])->period, 33);
 
-	/* An event that the new plan refuses keeps its period. The others get their new ones. */
+	/* The new plan refuses loads, and the kernel refuses the new period of stores: both keep their periods. */
 	later.openings[0].event.period = 1ULL << 63;
 	later.n_openings = 1;
 	cr_assert_eq(pmu_plan_refuse(&later, "software", EVENT_LOADS, "no period below 144"), 0);

@@ -257,7 +257,10 @@ Test(probe_trial, what_fits_is_opened)
 	 * takes.
 	 */
 	report.measured.slots = 2;
-	/* The open descriptors without `.`, `..` and the one that counts them, plus the daemon's reserve. */
+	/*
+	 * The open descriptors without `.`, `..` and the one that counts them, plus the daemon's reserve,
+	 * plus two for each CPU: an event and, if the kernel demands one, its leader.
+	 */
 	limit_descriptors(count_descriptors() - 3 + 128 + 2 * cpu_list_count(&loads.cpus));
 	cr_assert_eq(probe_try(&report), 0);
 	cr_assert_eq(report.plan.n_openings, 1, "%s",

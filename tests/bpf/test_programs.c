@@ -91,16 +91,16 @@ Test(programs, as_many_doors_as_events_load)
 		cr_expect_geq(kernel_program_fd(kernel, i), 0);
 		(void)snprintf(name, sizeof(name), "event_%u", i);
 		/*
-		 * This is far below the limit of a million (BPF_COMPLEXITY_LIMIT_INSNS), so the paths to hot
-		 * tables do not multiply.
+		 * The bound is far below the limit of a million (BPF_COMPLEXITY_LIMIT_INSNS). It shows that
+		 * the paths to hot tables do not multiply.
 		 */
 		cr_expect_lt(verified(kernel, name), 50000, "%s", name);
 	}
 }
 
 /*
- * Each chosen cgroup gets a table per event and CPU if an event has addresses. Until then, tables take no
- * memory.
+ * Each chosen cgroup gets a table per event and CPU if an event has addresses. Before a cgroup is chosen,
+ * tables take no memory.
  */
 Test(programs, hot_tables_can_be_had_where_an_event_has_addresses)
 {

@@ -55,7 +55,7 @@ static void fields_are_as_the_kernel_filled_them(bool read_by_probe)
 	cr_expect_eq(last->cgroup_id, skeleton->bss->helper_cgroup_id);
 	cr_expect_eq(last->address, address, "%#llx, not %#llx", (unsigned long long)last->address,
 		     (unsigned long long)address);
-	/* The kernel fills requested fields that the event does not have with "nothing known". */
+	/* Requested fields that the event does not have are filled in by the kernel with "nothing known". */
 	cr_expect_eq(last->fields & (SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY), 0);
 	cr_expect_eq(last->latency, 0);
 	cr_expect_eq(data_source_source(last->data_source), SOURCE_UNKNOWN);

@@ -430,7 +430,7 @@ Test(sample_path, marks_lose_nothing_where_cpus_share_a_stripe)
 /* The maps with the records of the only block of slots that these programs count in. */
 static int latency_fd, plain_fd;
 
-/* Opens the programs of the test object, over a table of samples that no PMU here could give. */
+/* Opens `count_many` of the test object, with a table of samples that no PMU here could give. */
 static struct made_up_samples_bpf *open_made_up(bool alone)
 {
 	struct made_up_samples_bpf *skeleton = made_up_samples_bpf__open();

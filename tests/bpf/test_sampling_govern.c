@@ -96,7 +96,7 @@ static void begin(double budget, u64 period)
 	cr_assert_eq(sampling_govern_new(&settings, &govern), 0);
 }
 
-/* Waits for `n` collections. */
+/* Makes `n` collections, each after a wait of 60 ms. */
 static void collect_at(u64 max_rate, int n)
 {
 	const struct timespec interval = {.tv_nsec = 60000000};
@@ -114,7 +114,7 @@ static void collect(int n)
 	collect_at(MAX_RATE, n);
 }
 
-/* Collects until the period is many times the usual one. The load may have to wait long for a CPU. */
+/* Collects until the period is more than ten times the usual one. The load may have to wait long for a CPU. */
 static void collect_until_grown(void)
 {
 	for (int i = 0; i < 1000 && perf_event(set)->period <= USUAL * 10; i++)
@@ -152,7 +152,7 @@ Test(sampling_govern, over_budget_the_period_grows_and_the_head_knows)
 	cr_expect_eq(perf_event(set)->period, period);
 }
 
-/* The budget is a whole CPU, but the kernel's sample rate limit allows a thousandth of it. */
+/* The budget is a whole CPU, but the kernel's limit of 1,000 samples a second holds the rate far below it. */
 Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A zoom next to an event that needs the zoom's only counter: the event pauses and then samples again. On
- * software events.
+ * A zoom next to an always-on event that needs the zoom's only counter. The event pauses while the zoom runs,
+ * and then samples again. All events are software events.
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Both kinds of BPF object load with CAP_BPF and CAP_PERFMON only, the only capabilities that the unit leaves
- * to pebsd. The object for kernels before 6.2 names nothing that libbpf would look for in modules, on any
- * kernel.
+ * Both kinds of BPF object load with only CAP_BPF and CAP_PERFMON, which the unit leaves to pebsd. The objects
+ * for kernels before 6.2 name nothing that libbpf would look for in modules, on any kernel.
  */
 #include <criterion/criterion.h>
 

@@ -49,7 +49,7 @@ static bool told(const struct kernel *kernel, int milliseconds)
 	return poll(&wait, 1, milliseconds) == 1;
 }
 
-/* Returns true if there is no message for a while. Births of other cgroups on this machine may cause one. */
+/* Returns true if no message comes for a while, or one that births of other cgroups on this machine may cause. */
 static bool silent(const struct kernel *kernel)
 {
 	u64 births = kernel_slot_counters(kernel).births;
@@ -120,7 +120,10 @@ static void one_message_in_a_full_table(void)
 	kernel_free(kernel);
 }
 
-/* This is a single test because several tests of one program would see each other's births. */
+/*
+ * All checks that need births are in one test, because several tests of one test program would see each other's
+ * births.
+ */
 Test(slots_short, told_once_until_it_is_taken)
 {
 	struct kernel *kernel = open_kernel(SLOTS, true);

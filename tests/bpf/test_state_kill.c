@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine is killed at any instruction, again and again, over the running kernel's maps. Its successor
+ * An engine that uses maps of the running kernel is killed at any instruction, again and again. Its successor
  * must have the same counts as a twin: another engine that got the same samples and was left alone.
  *
- * The moment of a kill matters only because of the data that were written until then to memory that outlives
- * the process: the state, and the kernel's records and marks. That memory is write-protected and each store
- * to it is counted. Each kill comes before a different one of these stores. Other processes end at a random
- * moment, also while they take over.
+ * A kill leaves only the memory that outlives the process: the state, and the kernel's records and marks. That
+ * memory is write-protected, and each store to it is counted. Each kill comes before a different one of these
+ * stores. Other processes are killed at a random moment, also while they take over.
  */
 #include <criterion/criterion.h>
 
@@ -33,12 +32,12 @@
 #define CGROUPS 8 /* alive at the same time */
 #define FIRST   1000
 
-/* The cgroups that are sampled: `alive` are ids, and a path may have several cgroups one after the other. */
+/* The cgroups that are sampled. `alive` are ids. Several cgroups may have the same path. */
 struct plan {
 	u64 next_id;
 	u64 alive[CGROUPS];
 	unsigned paths[CGROUPS];
-	u64 ids[4096]; /* all that ever existed, by number */
+	u64 ids[4096]; /* of all cgroups that ever existed */
 	unsigned of_path[4096];
 	unsigned n_ids;
 	u32 random;
@@ -117,7 +116,7 @@ static struct engine *open_engine(struct kernel *kernel, struct state *state, bo
 	return engine_open(&settings, &engine, &message) == 0 ? engine : NULL;
 }
 
-/* Creates a cgroup on both sides. The successor learns its name. */
+/* Creates a cgroup for the twin and for the killed processes, which later learn its name (learn_names()). */
 static void be_born(struct plan *plan, size_t place, struct engine *twin, struct kernel *kernel)
 {
 	unsigned path = random_number(plan, PATHS);

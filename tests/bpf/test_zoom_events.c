@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The events of a zoom in the running kernel, on software events. The tests check the cgroup and the stacks of
- * the samples, the number that the limiter lets through, the counts of the others, and the records of tasks.
- * This program is built with frame pointers.
+ * The events of a zoom in the running kernel, on software events. The tests check the cgroup and the stacks
+ * of samples, how many samples the limiter lets through, that the others are counted, and the records of
+ * tasks. This program is built with frame pointers.
  */
 #include <criterion/criterion.h>
 

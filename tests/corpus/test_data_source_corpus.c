@@ -102,9 +102,9 @@ static const struct word locks[] = {{"N/A", false}, {"No", false}, {"Yes", true}
 
 static const struct word blocks[] = {{"N/A", false}, {"Data", true}, {"Addr", true}, {"Data Addr", true}};
 
-/* Lines of pairs.tsv that quote a comment of the kernel's or perf's tables: the level in prose. */
+/* Lines of pairs.tsv that quote a comment in the kernel's or perf's tables, which names the level in prose. */
 static const struct {
-	const char *context; /* part of the line's fourth column */
+	const char *context; /* part of the line after its second column */
 	const char *text;
 	enum source source;
 } comments[] = {
@@ -235,7 +235,7 @@ static size_t check_table(const char *name)
 		u64 value = strtoull(hex, NULL, 16);
 
 		cr_assert_not_null(decoded, "%s", hex);
-		/* perf did not know this bit yet, so skip the row. The next row is from a perf that does. */
+		/* The perf of this row does not know SNOOPX_PEER. The next row is from a newer perf. */
 		if (rest && strstr(rest, "SNOOPX_PEER (before)"))
 			continue;
 		if (decoded[0] == '|')

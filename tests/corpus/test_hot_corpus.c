@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables over real streams. One is LULESH on a Sandy Bridge-EP, per CPU, with the source line as the code
- * address and the element of the variable as the data address. The other is a recording of perf. $CORPUS
+ * Hot tables of real samples. Some are of LULESH on a Sandy Bridge-EP, per CPU, with the source line as the code
+ * address and the element of the variable as the data address. The others are from a recording of perf. $CORPUS
  * names the folder that has both.
  */
 #include <criterion/criterion.h>

@@ -237,8 +237,8 @@ static bool has_row(const char *tree, const char *pmu)
 }
 
 /*
- * Expects a reason for each refusal. Expects the table to have each PMU of a tree that it contains, and logs other
- * trees.
+ * Expects a reason for each refusal. If the table contains the tree, it must have a row for each PMU of the
+ * tree. Otherwise the tree is logged.
  */
 static void expect_whole(const char *tree, const struct pmu_plan *plan)
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests in this folder: starts a pebsd in $TMPDIR with its own socket and endpoint, and ends it with the test.
+# For the tests in this folder: starts a pebsd in $TMPDIR with its own socket and endpoint, and ends it with the
+# test.
 set -eu
 
 : "${PEBSD:=build/pebsd}" "${PEBSCTL:=build/pebsctl}" "${TOOLS:=build/tests/tools}"
@@ -95,8 +96,9 @@ expect() {
 	[ "$2" = "$3" ] || fail "$1: expected $2, found $3"
 }
 
-# until_true and until_is wait for an effect that comes with time. Other tests may take the CPUs for seconds, so a test
-# waits for the effect itself, and never for a fixed time. Both wait up to a minute, or longer on a busy machine.
+# until_true and until_is wait for an effect that comes with time. Other tests may take the CPUs for seconds, so a
+# test waits for the effect itself, and never for a fixed time. Both wait up to a minute, or longer on a busy
+# machine.
 # until_true WHAT COMMAND...: waits until the command succeeds.
 until_true() {
 	local what=$1

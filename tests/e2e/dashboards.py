@@ -141,7 +141,7 @@ class Dashboard:
         self.variables = {one["name"]: one for one in self.board["templating"]["list"]}
 
     def choose(self, instance):
-        """A value for each variable: the one for this instance, or all values if the variable offers that, or the first."""
+        """A value per variable: this instance, the event loads, else all values if offered, else the first."""
         values = {}
         for name, variable in self.variables.items():
             if variable["type"] == "datasource":

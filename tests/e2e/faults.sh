@@ -70,7 +70,7 @@ another_collection() {
 	[ "$(collected)" != "$1" ]
 }
 
-# Remembers memory, descriptors and log before a fault, once everything that the first use allocates is allocated.
+# Remembers memory, descriptors and log before a fault. Waits for collections first: the first ones allocate more.
 remember() {
 	for _ in 1 2 3; do
 		until_true 'a collection' another_collection "$(collected)"

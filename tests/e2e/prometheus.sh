@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests in this folder, after daemon.sh: runs servers with the configuration for a fleet.
+# For the tests in this folder that run Prometheus servers with the configuration for a fleet. Source it after
+# daemon.sh.
 # shellcheck disable=SC2154 # work is daemon.sh's
 config=$(cd "$(dirname "$0")" && pwd)/../../config/prometheus
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd-changes(7) must list each name that programs rely on, in the section of some version, and no other: members of
-# the Varlink interface that the daemon serves, keys of JSON, metrics and their labels, keys of the configuration, and
-# variables of alert units. If this fails because you added a name, list it under a section for the next version.
+# pebsd-changes(7) must list each name that programs rely on, in the section of some version, and no other: members
+# of the Varlink interface that the daemon serves, keys of JSON, metrics and their labels, keys of the
+# configuration, variables of alert units, and fields of the journal. If this fails because you added a name, list
+# it under a section for the next version.
 # shellcheck source=tests/e2e/daemon.sh
 . "${0%/*}/daemon.sh"
 need jq socat curl

@@ -24,7 +24,7 @@ offered_by_bash() {
 	printf '%s\n' 'called() { printf "%s\n" "$@" >"$CALLED"; }' 'pebsctl() { called "$@"; }' 'pebsd() { called "$@"; }' \
 		". $completion/pebsctl.bash" ". $completion/pebsd.bash" "$line"$'\033*' exit |
 		CALLED=$work/called timeout 60 bash --norc --noprofile -i >/dev/null 2>&1 || fail "bash does not complete: $line"
-	# Skips the words that were on the line before the last one.
+	# Skips the arguments that precede the word to complete.
 	words=$(awk '{ print NF - 1 - ($0 !~ / $/) }' <<<"$line")
 	tail -n "+$((words + 1))" "$work/called" | sort
 }
@@ -91,7 +91,7 @@ read -r -a origins < <("$PEBSD" --help | sed -n 's/^ *--origin \([a-z|]*\).*/\1/
 mapfile -t sources < <(sed -n '/^#define SOURCES/,/^$/s/.*X([A-Z0-9_]*, "\([a-z0-9_]*\)").*/share:\1/p' "$header")
 [ ${#sources[@]} -ge 16 ] || fail "sources of $header: ${sources[*]}"
 
-# Finds a verb's options by trying each of them, on a socket where no daemon answers.
+# Finds a verb's options by trying each option of pebsctl, on a socket where no daemon answers.
 help=$("$PEBSCTL" --help)
 declare -A heeded
 for verb in "${verbs[@]}"; do

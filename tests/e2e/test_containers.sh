@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The facts about a container that the path of a recorded cgroup contains must be in JSON, in `show`, and in
-# metrics if configured, also after a reload. Names of this host must not be used for containers of another host.
+# The path of a recorded cgroup contains facts about its container. These facts must be in JSON and in `show`, and
+# those that are configured also in metrics. A reload must change which are in metrics. Names of this host must not
+# be used for containers of another host.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl pgrep promtool

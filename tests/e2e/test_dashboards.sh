@@ -16,7 +16,8 @@ for board in "$grafana"/*.json; do
 	jq . "$board" | cmp - "$board" || fail "${board##*/} is not as jq writes it"
 done
 
-# The model has everything except the cost of sampling, because it has no interrupts.
+# The model lacks some metrics, such as the cost of sampling, because it has no interrupts. The example below has
+# them.
 cat >"$work/pebsd.conf" <<'C'
 [rule slow]
 cgroup = model:*
@@ -37,7 +38,7 @@ printf '[{"targets": ["127.0.0.1:%s", "%s"]}]\n' "$port" "$example" >"$work/host
 run_prometheus shard prometheus.yml
 printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.json"
 run_prometheus global global.yml
-# The single server for everything, from the README.
+# A single server for everything, as in config/prometheus/README.md.
 run_prometheus one prometheus.yml 's/^  - pebsd.rules.yml/&\n  - global.rules.yml/'
 
 # No series of alerts exists before the first alert fires.

@@ -29,7 +29,7 @@ for page in README CONTRIBUTING; do
 done
 grep -qF '<a href="pebsd.conf.5.html">pebsd.conf(5)</a>' "$docs/pebsctl.1.html" || fail 'pebsctl(1) has no link to pebsd.conf(5)'
 
-# finds WHAT EXPRESSION: the check complains of this after sed changed pebsctl.1.html
+# finds WHAT EXPRESSION: the check must print WHAT after sed changed pebsctl.1.html by EXPRESSION
 finds() {
 	cp -r "$docs" "$work/changed"
 	sed -i "$2" "$work/changed/pebsctl.1.html"

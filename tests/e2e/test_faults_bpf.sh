@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A kernel that refuses a map or a program. At the start, pebsd reports which one and why, in the verifier's own words
-# if the verifier refused, and ends. A later request that needs the program is refused, and sampling continues.
+# A kernel that refuses a map or a program. At the start, pebsd reports which one and why, in the verifier's own
+# words if the verifier refused, and ends. A later request that needs the program is refused, and sampling
+# continues.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -16,7 +17,8 @@ spoiled() {
 		ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" "$@"
 }
 
-# refused CODE WHAT TEXT...: pebsd prints a single line with all these texts and exits with CODE.
+# refused CODE WHAT TEXT...: pebsd prints a single line with all these texts (lines with `no measurement` do not
+# count) and exits with CODE.
 refused() {
 	local code=$1 what=$2 text
 	shift 2

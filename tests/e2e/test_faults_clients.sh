@@ -106,8 +106,8 @@ finished
 given_back 'after a client that does not read'
 quiet 'a client that does not read' 1
 
-# Three clients request and read without end. Everybody else must get a turn, also over HTTP. One scrape comes first,
-# because its body stays in memory.
+# Three clients request and read without end. Everybody else must get a turn, also over HTTP. One scrape comes
+# first, because its body stays in memory.
 get /metrics >"$work/body"
 remember
 for _ in $(seq 500); do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The clock is set an hour forward or back. Durations must not change, and times that are shown from then on must be
-# those of the new clock.
+# The clock is set an hour forward or back. Durations must not change, and times that are shown from then on must
+# be those of the new clock.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -31,7 +31,7 @@ lasted() {
 	[ "$ms" -ge "$2" ] || fail "$1, the clock set by $stepped s: $ms ms, not $2"
 }
 
-# at_most WHAT SECONDS: expects that no more time than this has gone by since `begun`
+# at_most WHAT SECONDS: expects SECONDS to be at most the time since `begun`, plus 0.5 s
 at_most() {
 	awk -v seconds="$2" -v ms=$(($(uptime_ms) - begun)) 'BEGIN { exit !(seconds * 1000 <= ms + 500) }' ||
 		fail "$1, the clock set by $stepped s: $2 s, and it began less than $(($(uptime_ms) - begun)) ms ago"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The disk has no space for the state of alerts. Alerts must fire and be logged nevertheless, the fault is logged once,
-# and the state is complete again as soon as there is space.
+# The disk has no space for the state of alerts. Alerts must fire and be logged nevertheless, the fault is logged
+# once, and the state is complete again as soon as there is space.
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -41,7 +41,7 @@ until_is 'stored' first stored
 remember
 ! cat /dev/zero >"$work/alerts/filling" 2>/dev/null || fail 'there is room'
 
-# Repeat this with other rules and other alerts.
+# The disk is full now. Alerts of other rules must fire nevertheless.
 for others in 'first second' 'first third' 'first second third'; do
 	# shellcheck disable=SC2086 # words
 	rules $others

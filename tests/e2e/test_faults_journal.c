@@ -109,7 +109,7 @@ static void fill(int fd)
 	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0);
 }
 
-/* Returns true if a waiting entry has the text. */
+/* Reads all waiting entries. Returns true if one of them has the text. */
 static bool journal_has(int journal, const char *text)
 {
 	char entry[16384];

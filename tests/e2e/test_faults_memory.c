@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * During each kind of request, one allocation of the daemon or of its libraries fails, another one each time.
+ * Each kind of request is repeated, and another allocation of the daemon or of its libraries fails each time.
  * pebsd must continue, answer the next request as usual, and leak no memory.
  */
 #include <criterion/criterion.h>
@@ -124,7 +124,7 @@ static void teardown(void)
 
 TestSuite(faults_memory, .init = setup, .fini = teardown);
 
-/* Starts pebsd with two further arguments, or one or none if they are NULL. */
+/* Starts pebsd. `mode` and `value` are further arguments, and the first NULL ends them. */
 static void start(const char *mode, const char *value)
 {
 	char preload[512], config[128], shared_path[128], listen[64];
@@ -246,8 +246,9 @@ static bool asked_well(const char *request)
 }
 
 /*
- * Waits until at most `wanted` blocks are live, or else until at most `allowed` are. Connections end a moment
- * after their answers, or later on a busy machine. Returns the number of live blocks.
+ * Waits up to SETTLE_MS until at most `wanted` blocks are live, then up to BUSY_MS until at most `allowed`
+ * are. Connections end a moment after their answers, or later on a busy machine. Returns the number of live
+ * blocks.
  */
 static int64_t settled(int64_t wanted, int64_t allowed)
 {
@@ -397,7 +398,7 @@ static size_t log_lines(void)
 	return lines;
 }
 
-/* No allocation succeeds during some collections, scrapes and requests. */
+/* No allocation succeeds during some collections and scrapes. */
 Test(faults_memory, no_memory_for_a_while)
 {
 	int64_t before, most;
@@ -437,10 +438,7 @@ Test(faults_memory, no_memory_for_a_while)
 		      (long long)(atomic_load(&shared->live) - before));
 }
 
-/*
- * In each run, one allocation of the start fails. pebsd must then exit with a message about memory, or serve
- * nevertheless.
- */
+/* In each run (`--once`), one allocation fails. pebsd must then exit with 1 or 3, or succeed nevertheless. */
 Test(faults_memory, some_allocations_of_the_start)
 {
 	const unsigned points = 24;

@@ -24,8 +24,8 @@ kill "$daemon"
 wait "$daemon" || fail 'without a reader of its log it does not end well'
 daemon=''
 
-# The state of two alerts is larger than the limit on the size of a file (RLIMIT_FSIZE). The log is a pipe, which has
-# no such limit.
+# The state of two alerts is larger than the limit on the size of a file (RLIMIT_FSIZE). The log is a pipe, which
+# has no such limit.
 configure model < <(
 	printf '[model]\nworkloads = pointer-chase\n'
 	for name in first second third; do

@@ -12,8 +12,8 @@ own_cgroup
 name=/${cgroup##*/}
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 
-# Touches fresh memory all the time: at most ten times a second, and more slowly if others take the CPUs. `$work/turns` has
-# a byte for each time.
+# Touches fresh memory all the time: at most ten times a second, and more slowly if others take the CPUs.
+# `$work/turns` has a byte for each time.
 (
 	echo "$BASHPID" >"$cgroup/cgroup.procs"
 	while :; do

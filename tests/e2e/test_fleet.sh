@@ -15,8 +15,8 @@ promtool check config --syntax-only "$config/prometheus.yml" >"$work/said" 2>&1 
 promtool check config --syntax-only "$config/global.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 promtool test rules "$here/fleet.test.yml" "$here/fleet_global.test.yml" "$here/alerts.test.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 
-# A path longer than Prometheus is configured to accept. The limit is lower here: paths in a recording have at most 4096
-# bytes, while the kernel's cgroups may have more.
+# A path longer than Prometheus is configured to accept. The limit is lower here: paths in a recording have fewer
+# than 4096 bytes, while the kernel's cgroups may have more.
 long=$(printf '/%0250d' 1 2 3 4 5 6 7 8 9 10 11 12)
 "$TOOLS/make_recording" "$work/long.perf.data" "$long"
 start --replay "$work/long.perf.data"
@@ -29,8 +29,8 @@ printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.j
 run_prometheus global global.yml
 until_there shard 'service:pebsd_latency_cycles_bucket:rate5m{le="+Inf"}'
 
-# Each path has a label for the group of its cgroup. Prometheus scrapes each second, with a time limit of a second. A
-# busy machine may exceed that, and the series are then gone until the next scrape.
+# Each series of a cgroup has the label `service`. Prometheus scrapes each second, with a time limit of a second.
+# A busy machine may exceed that, and the series are then gone until the next scrape.
 expect 'the service of a unit' postgresql \
 	"$(curl --silent --data-urlencode 'match[]=pebsd_latency_cycles_count{cgroup="/system.slice/postgresql.service"}' \
 		"http://$(cat "$work/shard/address")/api/v1/series" | jq -r '.data[0].service')"

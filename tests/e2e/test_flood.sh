@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Clients of the HTTP endpoint that are silent, slow, too many or too busy, over a UNIX socket and over TCP. pebsd must
-# continue to sample without being involved. The process that speaks HTTP must give its memory back, scrapes must be
-# answered, and the log must be quiet. Also tests the end of that process and of pebsd.
+# Clients of the HTTP endpoint that are silent, slow, too many or too busy, over a UNIX socket and over TCP. pebsd
+# must continue to sample without being involved. The process that speaks HTTP must give its memory back, scrapes
+# must be answered, and the log must be quiet. Also tests the end of that process and of pebsd.
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need curl pgrep
@@ -30,8 +30,8 @@ held() {
 	find "/proc/$1/fd" -mindepth 1 | wc -l
 }
 
-# Remembers memory, descriptors and log of pebsd, and memory and descriptors of the process that speaks HTTP. after_it
-# expects the same process.
+# Remembers memory, descriptors and log of pebsd, and memory and descriptors of the process that speaks HTTP.
+# after_it expects the same process.
 before_it() {
 	expect 'a scrape before' 200 "$(local_scrape)"
 	remember
@@ -62,7 +62,8 @@ healthy() {
 }
 until_is 'HTTP' 200 healthy
 
-# A thousand silent clients. Each is ended after a second, or ten if no other client waits. A scrape waits for its turn.
+# A thousand silent clients. While they fill all places, each is ended after a second, later after up to ten. A
+# scrape waits for its turn.
 before_it
 mkfifo "$work/input"
 "$crowd" "$socket_http" hold 1000 <"$work/input" >"$work/silent" &
@@ -149,7 +150,8 @@ for _ in $(seq 600); do
 done
 ! kill -0 "$http" 2>/dev/null || fail 'the process that speaks HTTP is left behind'
 
-# Over TCP. Data that is not HTTP gets an error, and a request that arrives in pieces is served.
+# Over TCP, a request for another host name is refused, a request that arrives in pieces is served, and only the
+# first of two requests on one connection is answered.
 daemon=''
 start --config "$work/pebsd.conf"
 until_is 'HTTP over TCP' 200 scrape "http://127.0.0.1:$port/healthz"

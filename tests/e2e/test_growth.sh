@@ -42,7 +42,8 @@ seq $((n + 1)) $((limit + 50)) | (cd "$cgroup" && xargs mkdir)
 until_is 'the limit is reached, and those beyond it are known' true status ".slots == $limit and $known"
 expect 'the limit holds' true "$(status ".slots == $limit and .map_bytes <= .map_bytes_max")"
 named 'the limit' 'cgroup slots are in use, and the limit is'
-# The log also has this text once for each burst that finds no free slot before the table has grown.
+# The warning about the limit also has the text `raise max-memory in [cgroups]`. So does the message `no slot is
+# free`, once for each burst that finds no free slot before the table has grown. At most 4 lines are expected.
 named 'no free slot' 'raise max-memory in \[cgroups\]' 4
 # A burst may find no free slot before the table has grown to the limit; that does not count.
 expect 'before it was reached' true "$(awk -v full="all $limit are in use" '

@@ -110,14 +110,14 @@ GUESTS=2 runs 7
 [ "$(cut -d ' ' -f 3 ran | sort | paste -s -d ' ')" = 'boot long new short' ] || fail "$(cat ran)"
 [ "$(cat guests)" = 2 ] || fail "$(cat guests) guests for 335 s"
 
-# A test that names machines runs on each of them, in a guest with the number of CPUs that it names. If run.sh gets a
-# complete kind instead of a kernel, the test runs on that machine only.
+# A test that names machines runs on each of them, in a guest with the number of CPUs that it names. If run.sh gets
+# a complete kind instead of a kernel, the test runs on that machine only.
 test_of played 'echo passed played 9' '# takes: 9 s' '# kernels: 7' '# machines: haswell zen3' '# cpus: 2' '# root: whole'
 runs '7 6.1' played
 [ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,2,initrd-whole played;7,zen3,2,initrd-whole played;6.1,haswell,2,initrd-whole played;6.1,zen3,2,initrd-whole played' ] ||
 	fail "$(cat ran)"
 prints '1..4' 'ok - 7,haswell,2,whole: played (9 s)' 'ok - 7,haswell,2,whole: the kernel has no complaint' 'ok - 6.1,zen3,2,whole: played (9 s)'
-# Guests divide the tests among them before they start.
+# Guests divide the tests among themselves before they start.
 test_of second 'echo passed second 100' '# takes: 100 s' '# kernels: 7'
 test_of first 'echo passed first 100' '# takes: 100 s' '# kernels: 7'
 GUESTS=2 runs 7 first second
@@ -144,7 +144,7 @@ runs '7'
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 7,haswell,2,initrd-whole played' '3 7,zen3,2,initrd-whole played'
 rm plays/played tests/guest/inside/test_played.sh
 
-# A failing test fails the run.
+# A failing test is reported with its reason, and the tests after it run.
 test_of bad 'echo "| reason"; echo failed bad 3 exit status 1'
 runs 7 bad short
 ran '1 7 bad' '1 7 short'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# readelf must show the hardening of pebsd, pebsctl and pebsd-opener. The check must notice each option that is missing,
-# shown with programs built without it.
+# readelf must show the hardening of pebsd, pebsctl and pebsd-opener. The check (tests/tools/hardening.sh) must
+# complain about a program that is built without one of the options.
 set -eu
 
 fail() {

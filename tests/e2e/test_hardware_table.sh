@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The table of processors in daemon/origin/perf/README.md and the entries of PROCESSORS in pebsd-hardware(7) must say the
-# same, in the same order. Each reason that the page quotes must be one that the program has.
+# The table of processors in daemon/origin/perf/README.md and the entries of PROCESSORS in pebsd-hardware(7) must
+# say the same, in the same order. The refusal that the page quotes must contain reasons that the program also has.
 set -eu
 
 cd "$(dirname "$0")/../.."

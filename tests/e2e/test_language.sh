@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The language check must pass for this repository, find the turns of phrase that it forbids in every kind of file,
-# and let good sentences pass.
+# The language check must pass for this repository. In every kind of file it must find forbidden turns of phrase, and
+# let good sentences pass.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -22,8 +22,8 @@ fail() {
 tool=$PWD/tests/tools/language.py
 cd "$work"
 
-# finds FILE LINE...: expects a forbidden turn in each of these lines of the file, and in no other line. The text
-# is standard input.
+# finds FILE LINE...: expects a forbidden turn in each of these lines of the file, and in no other line. The text of
+# the file comes from standard input.
 finds() {
 	local file=$1 expected found
 	shift

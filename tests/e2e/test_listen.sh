@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # If other machines are served, the log must have one warning, and if only this machine is served, none. A request
-# under another name must be refused.
+# for another host name must be refused.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need curl

@@ -10,7 +10,7 @@ need jq socat python3
 page=daemon/man/io.pebsd.7
 start --replay "$(recording)"
 
-# Prints one definition per line, without comments.
+# Prints each definition on one line, and nothing from between the definitions.
 definitions() {
 	awk '/^(method|type|error) / { open = 1 }
 		open { line = line (line == "" ? "" : " ") $0 }

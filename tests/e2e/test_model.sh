@@ -25,10 +25,10 @@ accounted() {
 	expect "$1: a note says what it is" true "$(jq 'any(.notes[]; contains("no measurement"))' "$work/$1.json")"
 }
 
-# Both are samples of one population: x of n here, X of N there. 3.29 standard deviations are 99.9 %. The last term
-# is for counts that are too small to be normal. Samples of a workload are nearly independent, except those of
-# `mix`, which does one thing for a while. Their variance is up to three times as high, so a factor of 4 is
-# allowed.
+# The report (x of n) and the true values (X of N) are samples of one population. 3.29 standard deviations are
+# 99.9 %. The last term is for counts that are too small to be normal. Samples of a workload are nearly
+# independent, except those of `mix`, which does one thing for a while. The variance of `mix` is up to three times
+# as high, so a factor of 4 is allowed for it.
 cat >"$work/compare.jq" <<'J'
 def z: 3.2905;
 def spread($cgroup): if $cgroup == "mix" then 4 else 1 end;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# `pebsd --once` must read a recording completely and print it. If a recording is cut, from elsewhere, empty or not
-# a recording, pebsd must say so, exit with 2, and invent no sample.
+# `pebsd --once` must read a recording completely and print it. If the file is cut, is empty, is missing, has an
+# empty header or is not a recording, pebsd must say so, exit with 2, and invent no sample.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq

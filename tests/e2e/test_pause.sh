@@ -20,7 +20,7 @@ healthz() {
 		"http://127.0.0.1:$port/healthz")"
 }
 
-# metric NAME [LABEL]: prints the sum of these series
+# metric NAME [LABEL]: prints the sum of the series of this metric, or `absent`
 metric() {
 	get /metrics | awk -v name="$1" -v label="${2:-}" '
 		(index($0, name "{") == 1 || index($0, name " ") == 1) && index($0, label) { sum += $NF; found = 1 }

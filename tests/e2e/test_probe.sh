@@ -65,8 +65,8 @@ exits 'the same as JSON' 3 configured loads --json
 jq -ne 'input | (.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
 	fail "$(cat "$work/said")"
 
-# told WHAT WORDS COMMAND...: expects WORDS in the output of this machine's probe, as a refusal or, if nothing is
-# refused, as a note
+# told WHAT WORDS COMMAND...: expects WORDS in the output of this machine's probe, in the reason of a refusal or in
+# a note
 told() {
 	local what=$1 words=$2 status=0
 	shift 2

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Reads README.md, pebsd-tour(7) and pebsd-figures(7) as a new user would. Each block of commands (```sh, or a line with a
-# prompt) runs in a checkout that has only the programs in build/, and the blocks of a section, or of a manual page, run
-# in one shell. The output must be what is shown after the commands (in the same block, or as a picture of a terminal),
-# except for numbers, times and the width of columns. Blocks that another test runs are listed here with that test. All
-# verbs, options, targets, manual pages and files that these and the files with the rest of the text name must exist, and
-# so must the files that CONTRIBUTING.md names.
+# Reads README.md, pebsd-tour(7) and pebsd-figures(7) as a new user would. Each block of commands (```sh, or a line
+# with a prompt) runs in a checkout that has only the programs in build/. The blocks of a section, or of a manual
+# page, run in one shell. The output must be what is shown after the commands (in the same block, or as a picture
+# of a terminal), except for numbers, times and the width of columns. Blocks that another test runs are listed here
+# with that test. The verbs, options, targets, manual pages and files named in README.md, in these two manual
+# pages, in pebsd-hardware(7) and in the other documents (DOCUMENTS) must exist. So must the files named in
+# CONTRIBUTING.md.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need python3
@@ -200,7 +201,7 @@ def compare():
                                     "and it prints", words(found), "(make pictures)"]))
 
 
-# The files with the text that is too long for the README.
+# README.md, and the files with the text that is too long for it.
 DOCUMENTS = ("README.md", ".github/SECURITY.md", "daemon/README.md", "daemon/origin/perf/README.md", "tests/README.md",
              "tests/bench/README.md")
 
@@ -317,7 +318,8 @@ for number in $2; do
 	echo $? >"$1/block$number.status"
 done
 EOT
-# All sections at the same time: they mostly wait. They stay in the process group of this test, and so end with it.
+# All sections run at the same time, because they mostly wait. They stay in the process group of this test, and so
+# end with it.
 while read -r kind numbers; do
 	PATH=$work/$kind:$PATH timeout --foreground 240 bash "$work/section.sh" "$work" "$numbers" &
 	others="${others:-} $!"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The model's table in daemon/model/README.md. Each row must name an existing file of daemon/model/ and an existing
-# test. The comments of the file or of its header must name the section. Sections must be in order, and no test file may
-# be missing.
+# test. The comments of the file or of its header must name the section. Sections must be in order, and no test
+# file may be missing.
 set -eu
 
 cd "$(dirname "$0")/../.."

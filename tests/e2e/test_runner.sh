@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The test runner must count passes, failures, crashes, time-outs and skips correctly, and must not trust a program that
-# reports fewer tests than it planned.
+# The test runner must count passes, failures, crashes, time-outs and skips correctly, and must not trust a program
+# that reports fewer tests than it planned.
 set -eu
 
 runner=$PWD/tests/run.sh
@@ -10,8 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# expect STATUS LAST_LINE [PATTERN...] -- RUNNER_ARGUMENT...: the output must contain each pattern. Tests have a minute
-# unless the arguments say otherwise, as this machine may be busy. A test that is to pass never has less.
+# expect STATUS LAST_LINE [PATTERN...] -- RUNNER_ARGUMENT...: the output must contain each pattern. A test has a
+# minute unless the arguments say otherwise. A test that is to pass never has less, as this machine may be busy.
 expect() {
 	local status=0 want=$1 last=$2 output
 	local -a patterns=()
@@ -102,7 +102,7 @@ expect 1 '1 passed, 1 failed, 0 skipped' 'not done after 15 seconds' -- -t 15 -p
 	exit 1
 }
 
-# At the same time: each of the two waits for the other and counts once. Alone, each of them fails.
+# Two tests run at the same time: each waits for the other and counts once. Alone, each of them fails.
 script one ': >one; until [ -e two ]; do sleep 0.1; done'
 script two 'until [ -e one ]; do sleep 0.1; done; : >two'
 for name in one two; do

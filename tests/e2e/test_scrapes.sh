@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Many clients scrape at the same time, and some never read the answer. Clients that read must get a complete body at
-# once. The body is made once per collection, and collections continue.
+# Many clients scrape at the same time, and some never read the answer. Clients that read must get a complete body
+# at once. The body is made once per collection, and collections continue.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need curl gzip

@@ -23,7 +23,8 @@ for kind in silent drip deaf sip; do
 	exec 5>"$work/$kind.input"
 	until_true "$kind clients are there" [ -s "$work/$kind.said" ]
 	expect "$kind clients that were taken in" "connected=$clients" "$(cat "$work/$kind.said")"
-	# A generous limit, because this machine may be busy. `make bench-scrape-crowd` shows how long a scrape takes.
+	# `get` waits up to a minute, because this machine may be busy. `make bench-scrape-crowd` shows how long a
+	# scrape takes.
 	for i in $(seq "$scrapes"); do
 		get /metrics >"$work/body" || fail "scrape $i is not answered beside $clients $kind clients"
 		grep -q '^pebsd_' "$work/body" || fail "scrape $i has no metrics beside $clients $kind clients"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# .github/SECURITY.md: each claim must have existing tests, and each process the user, the privileges and the score of
-# its unit. As installed, no socket may be open to other machines.
+# .github/SECURITY.md: each claim must have existing tests, and each process the user, the privileges and the score
+# of its unit. As installed, no socket may be open to other machines.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -93,7 +93,8 @@ while read -r file; do
 	[ -f "tests/unit/$file" ] || [ -f "tests/$file" ] || complain "there is no $file"
 done < <(grep -v '^|' "$text" | grep -oE '(bpf/)?test_[a-z_]*\.c')
 
-# "As installed, other machines do not reach it". pebsd queries the kernel through netlink, to which nobody connects.
+# "As installed, other machines do not reach it". pebsd queries the kernel through netlink, to which nobody
+# connects.
 while read -r address; do
 	[[ $address == /* || $address == 127.0.0.1:* ]] || complain "a socket unit listens on $address"
 done < <(sed -n '/^ListenNetlink=inet-diag$/d; s/^Listen[A-Za-z]*=//p' units/*.socket)

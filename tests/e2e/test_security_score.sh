@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# All points that `systemd-analyze security` counts against each unit must be listed here with a reason, and the score
-# must be the one in the manual page. A point that no longer exists must be removed from the list.
+# All points that `systemd-analyze security` counts against each unit must be listed here with a reason, and the
+# score must be the one in the manual page. A point that no longer exists must be removed from the list.
 set -eu
 
 fail() {

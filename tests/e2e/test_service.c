@@ -151,7 +151,7 @@ Test(service, readiness_status_watchdog_and_stopping)
 	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
 }
 
-/* The model works between the notifications to the watchdog. The status says that nothing is measured. */
+/* pebsd notifies the watchdog while the model runs. The status says that nothing is measured. */
 Test(service, the_model_says_what_it_is)
 {
 	_cleanup_free_ char *path = in_directory("notify");
@@ -211,7 +211,7 @@ Test(service, messages_reach_the_journal_with_their_fields)
 	cr_assert_eq(mkdir("/run/systemd/journal", 0755), 0);
 	fd = bind_datagrams("/run/systemd/journal/socket");
 
-	/* pebsd recognizes a standard error that leads to the journal by its device and inode. */
+	/* By device and inode, pebsd sees that its standard error leads to the journal. */
 	error_fd = open(errors, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_geq(error_fd, 0);
 	cr_assert_eq(fstat(error_fd, &st), 0);

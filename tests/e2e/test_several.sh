@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsctl with a daemon that samples several events: each is shown with the quantities that it measures. Also tests a
-# cgroup's hot code.
+# pebsctl with a daemon that samples several events: each is shown with the quantities that it measures. Also
+# tests `pebsctl hot`.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/daemon.sh"
 need jq setpriv
 
-# The user nobody can read everything that this needs.
+# The user nobody must be able to read the files of this test.
 chmod 755 "$work"
 for program in "$PEBSD" "$TOOLS/without_bpf"; do
 	install -m 755 "$program" "$work/"
@@ -30,7 +30,7 @@ rule() {
 	chmod 644 "$work/$name.conf"
 }
 
-# told NAME ARGUMENT...: writes the JSON to $work/json
+# told WHAT ARGUMENT...: runs test_rules, expects exit code $code (default: 0), and writes the JSON to $work/json
 told() {
 	local what=$1 status=0
 	shift
@@ -38,7 +38,7 @@ told() {
 	[ "$status" = "${code:-0}" ] || fail "$what: exit code $status instead of ${code:-0}"
 }
 
-# The check must notice a bpf call, so it must kill the daemon itself.
+# without_bpf must notice a bpf call: it must kill the daemon, which makes one.
 status=0
 ("$work/without_bpf" "$PEBSD" --once --for 100ms --origin model || exit $?) >/dev/null 2>&1 || status=$?
 expect 'the daemon itself is killed without bpf' 159 "$status"

@@ -69,8 +69,8 @@ for verb in $verbs; do
 			grep -q 'not permitted\|permission\|may' "$work/said" || fail "a stranger is told: $(cat "$work/said")"
 		elif permitted $who "${may[$verb]}"; then
 			[ $status != 5 ] || fail "$verb is refused to $who: $(cat "$work/said")"
-			# 1: the model has no data for the answer, which has nothing to do with rights. 124: the time
-			# limit ended hot, which waits, or watch, which continues.
+			# 1: the model has no data for the answer, which has nothing to do with rights. 124: the
+			# time limit ended hot, which waits, or watch, which continues.
 			case $verb:$status in
 			*:0 | zoom:1 | profile:1 | hot:124 | watch:124) ;;
 			*) fail "$verb by $who: exit code $status: $(cat "$work/said")" ;;

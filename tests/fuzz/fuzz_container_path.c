@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a cgroup's path. All texts must be terminated, each must be part of the path, and ids must be
- * valid.
+ * Any bytes as a cgroup's path. All texts must be terminated, ids must be valid, and a unit must not contain a
+ * slash. Only a path that begins with a slash may have labels.
  */
 #include <stdint.h>
 #include <stdlib.h>

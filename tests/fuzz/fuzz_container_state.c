@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as files that container runtimes keep on a host. The first byte says which file. Every accepted
- * name must be harmless in labels, logs and terminals.
+ * Any bytes as file names and files that the kubelet and container runtimes keep on a host. The first byte says
+ * which of them. Every accepted name must be harmless in labels, logs and terminals.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes as the ELF file that a process runs: yields names, lines or nothing, in bounded time. */
+/*
+ * Any bytes as the ELF file that a process runs. A search must yield names, lines or nothing, in bounded
+ * time.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes on a connection to the server of the process that speaks HTTP, over loopback. The broker that
- * answers the server runs in the same process. The server answers or hangs up. Only a request with an allowed
- * Host gets metrics. After any input the next request is served.
+ * answers the server runs in the same process. The server answers or hangs up. It sends contents only in an
+ * answer with the status 200. After any input the next request is served.
  *
- * Also tests the check of Host alone. The bits of the first byte select the other inputs of that check.
+ * Bit 0 of the first byte selects the check of Host alone, and two more bits select other inputs of that check.
  */
 #include <errno.h>
 #include <netinet/in.h>

@@ -3,7 +3,7 @@
  * Any bytes that a hijacked process for HTTP may send to pebsd. The input is a list of packets, each a length
  * of two bytes and as many bytes, over a real socket to a real broker. The broker answers each packet or ends
  * the connection. A packet that it accepts must be the same after it is written and read again. A body must
- * be made once, however often it is requested.
+ * be made at most once, however often it is requested.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the name of a cgroup, on each way out: JSON, Prometheus, a line of the log, a terminal, the
- * environment of an alert's unit. Each output is read back and must be exactly the name in its printable
- * form. Also tries any bytes as patterns and paths, and as extended attributes of a cgroup.
+ * environment of an alert's unit. The label, the JSON and the environment are read back and must be exactly the
+ * name in its printable form. The texts for the log and a terminal must have no control characters and keep to
+ * their length or width. Also tries any bytes as patterns and paths, and as extended attributes of a cgroup.
  */
 #include <json-c/json.h>
 #include <locale.h>
@@ -42,7 +43,7 @@ static bool has_control(const char *text)
 
 /*
  * Reads a quoted string up to the first quote without a backslash before it. A backslash stands for the
- * character after it.
+ * character after it. With `newlines`, \n stands for a newline.
  */
 static char *read_quoted(const char *text, bool newlines, const char **ret_end)
 {

@@ -59,7 +59,7 @@ static void one_record(enum record_format format, const uint8_t *data, size_t si
 
 /*
  * Returns true if the record may be the counter's: the record names it and, before format 0011b, names no
- * other enabled counter.
+ * other enabled counter, or names none if no other is enabled. The oldest formats name none and have counter 0.
  */
 static bool is_of(const struct delivery *delivery, enum record_format format, u64 enabled)
 {

@@ -2,8 +2,8 @@
 /*
  * Any bytes as the extended attributes of a cgroup's directory with any owner. Byte 0 selects the owner and
  * the rule, and byte 0xff ends the first attribute. An attribute may switch a rule off or change its
- * threshold only if it names the rule and the owner is root or trusted by the rule. The new threshold must be
- * one that the rule itself could have.
+ * threshold only if it names the rule (or has "*", to switch it off), and the owner is root or trusted by the
+ * rule. The new threshold must be above 0 and finite.
  */
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the state that another process left: as the memory itself, and as complete records. The
+ * Any bytes as the state that another process left: as the memory itself, or as complete records. The
  * ledger, the collection, the series and the rules refuse it, or restore it and continue. Then they collect
  * and judge, and the state that they save is restored again.
  */
@@ -40,7 +40,7 @@ struct books {
 		}                                                                      \
 	} while (0)
 
-/* A kernel side with live, dead and free slots, of the first generations. */
+/* A kernel side with live, dead and free slots, none of which was reused. */
 static struct kernel *some_kernel(void)
 {
 	const struct stripes stripes = {.n = 2};
@@ -119,7 +119,7 @@ static struct policy *some_policy(const struct alerts_kept *kept, u64 now_ns)
 	return policy;
 }
 
-/* Restores rules, whatever their saved state is, and runs some collections. Saving them must work. */
+/* Restores the alerts, whatever their saved state is, and judges some collections. */
 static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy **ret)
 {
 	static const struct sliding_time time[EVENTS_MAX];
@@ -181,7 +181,7 @@ static int adopt(const struct state *state, struct state **ret)
 	return r;
 }
 
-/* A state that was restored must leave one that can be restored, with the same slots and with others. */
+/* A state that was restored must leave one that can be restored again, with other maps. */
 static void take_up_both(const struct state *left, bool same_kernel)
 {
 	struct state *state = NULL, *next = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes from a client: they are parsed and dispatched as the control socket does with each message. A
- * call of a method of the control socket goes to the real service, over a small policy. Every answer must be
+ * call of a method of the control socket goes to its real handler, with a small policy. Every answer must be
  * JSON.
  */
 #include <errno.h>

@@ -4,7 +4,7 @@
  * other in a random order that closes into a cycle. It runs on CPU C, with the memory on NUMA node N. Each
  * load waits for the previous one, so its duration is the latency of the cache or memory that holds N bytes.
  * Prints "ready" once all memory is prepared. At SIGTERM it prints one line of JSON: N, C, the node of the
- * page that it loaded last, the number of loads, and the time per load.
+ * page that it would load from next, the number of loads, and the time per load.
  */
 #include <err.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 #define MOST_NODE 1023
 /* Loads between two checks for SIGTERM. */
 #define BATCH 65536
-/* The kernel requires this alignment for transparent huge pages. Machines have no larger ones by default. */
+/* The size and alignment of transparent huge pages on x86. By default, there are no larger ones. */
 #define HUGE_PAGE (2UL << 20)
 
 static volatile sig_atomic_t ended;
@@ -53,7 +53,7 @@ static unsigned long parse(const char *option, const char *text, unsigned long l
 	return number;
 }
 
-/* xorshift64*: any order will do that a prefetcher cannot guess. */
+/* xorshift64*: any order that a prefetcher cannot guess will do. */
 static uint64_t random_below(uint64_t *state, uint64_t end_of_range)
 {
 	*state ^= *state >> 12;

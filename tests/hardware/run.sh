@@ -99,7 +99,7 @@ give_up() {
 	exit 0
 }
 
-# check WHAT WHETHER WHY_NOT: WHETHER is a comparison for jq.
+# check WHAT WHETHER WHY_NOT: passes if the jq expression WHETHER is true.
 check() {
 	if [ "$(jq -n "$2")" = true ]; then
 		verdict passed "$1"
@@ -170,7 +170,7 @@ node_of_cpu() {
 	echo 0
 }
 
-# other_node NODE: prints another node that has memory, or nothing.
+# other_node NODE: prints another node with at least 100000 kB of free memory, or nothing.
 other_node() {
 	local node
 	for node in /sys/devices/system/node/node*; do
@@ -236,7 +236,7 @@ ask_enough() {
 	done
 }
 
-# Samples the chase with perf, for the same time. Neither build ids nor symbols of the kernel are needed (-B, -U).
+# Samples the chase with perf, for the same time, without build ids (-B) and without loads of the kernel (-U).
 record_by_perf() {
 	rm -f "$work/perf.data"
 	! command -v perf >/dev/null ||
@@ -286,7 +286,7 @@ hold_against_perf() {
 $(jq .means_apart "$work/apart.json") % (15 are allowed)"
 }
 
-# Prints pebsd's values of one chase for people: NAME LDLAT CPU BYTES NODE SOURCES...
+# Adds pebsd's values of one chase to the report, for people: NAME LDLAT CPU BYTES NODE SOURCES...
 tell_figures() {
 	local name=$1 ldlat=$2 cpu=$3 bytes=$4 node=$5
 	shift 5
@@ -385,7 +385,7 @@ while read -r pmu cpus; do
 	remote=$(other_node "$node")
 	l1=$(bytes_of "$cpu" 1) l2=$(bytes_of "$cpu" 2) l3=$(bytes_of "$cpu" 3)
 	last=$((l3 > l2 ? l3 : l2))
-	# With eight times the last cache, one access in eight hits it, if other CPUs leave all of it.
+	# In a buffer of eight times the last cache, at most one access in eight hits that cache.
 	large=$((8 * last > 268435456 ? 8 * last : 268435456))
 
 	[ "$l2" -le $((2 * l1)) ] || try "L2 ($pmu)" 3 "$pmu" "$cpu" $((l2 / 2)) "$node" l2

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #pragma once
 /*
- * Criterion's assertions as static analysis sees them (tests/tools/tidy.sh), which compiles nothing: an
- * assertion that fails ends the test. Criterion's own assertions have four paths each, and the test continues
- * on two of them. So after a dozen assertions the analyzer gave up before it reached the rest of the test,
- * and it spent seconds on each assertion. The conditions and the messages of the assertions are still
- * analysed.
+ * Criterion's assertions for static analysis (tests/tools/tidy.sh), which compiles nothing: an assertion that
+ * fails ends the test. Criterion's own assertions have four paths each, and the test continues on two of
+ * them. So after a dozen assertions the analyzer gave up before it reached the rest of the test, and it spent
+ * seconds on each assertion. The conditions and the messages of the assertions are still analysed.
  */
 #include <criterion/criterion.h>
 

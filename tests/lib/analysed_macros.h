@@ -11,8 +11,8 @@
 		for (const char *key = analysed_key(value); key != NULL; key = NULL)
 
 /*
- * cppcheck's own tables are wrong here: some arguments of these may be NULL (accept(2), getsockopt(2),
- * scandir(3)).
+ * cppcheck's own tables are wrong here: some arguments of these functions may be NULL (accept(2),
+ * getsockopt(2), scandir(3)).
  */
 #define accept4(...)    analysed_call(__VA_ARGS__)
 #define getsockopt(...) analysed_call(__VA_ARGS__)

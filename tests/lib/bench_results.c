@@ -33,7 +33,6 @@ void bench_results_done(struct bench_results *results)
 	*results = (struct bench_results){0};
 }
 
-/* Returns 0 or -ENOMEM. */
 static int set_text(char **place, const char *text)
 {
 	char *copy = strdup(text);

@@ -8,14 +8,15 @@
 enum bench_better { BENCH_LOWER, BENCH_HIGHER, BENCH_NEITHER };
 
 /*
- * From this number of rounds on, the worst round is left out of the spread. With fewer rounds, all are
- * included.
+ * From this number of rounds on, the worst round is left out of the spread. With fewer rounds, or with
+ * BENCH_NEITHER, all are included.
  */
 #define BENCH_ROUNDS 5
 
 /*
- * The median and the range of the rounds, without the worst one: a disturbance can only make a round worse. A
- * round without a value is NAN. n == 0: nothing was measured, and the other members are NAN.
+ * The median of the rounds, and their range without the worst one: a disturbance can only make a round worse. A
+ * round without a value is NAN, and is not counted in `n`. n == 0: nothing was measured, and the other members
+ * are NAN.
  */
 struct bench_spread {
 	size_t n;
@@ -33,7 +34,7 @@ enum bench_change {
 	BENCH_UNKNOWN,  /* one has fewer than BENCH_ROUNDS rounds, or neither direction is better */
 };
 
-/* A difference of medians below this share never counts, even if the spreads are smaller. */
+/* A difference of medians of up to this share never counts, even if the spreads are smaller. */
 #define BENCH_LEAST_CHANGE 0.03
 
 /*

@@ -24,7 +24,6 @@
 
 #define TICK_NS (5 * NSEC_PER_MSEC)
 
-/* Life time of a cgroup, in ticks. */
 #define LIFE_TICKS 4
 
 /*

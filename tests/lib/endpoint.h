@@ -62,7 +62,7 @@ void endpoint_stop(struct endpoint *server);
 /* Returns the endpoint's source of data, to be used for another endpoint. */
 struct http_source endpoint_source(struct endpoint *server);
 
-/* Runs the loop once, for at most a millisecond. */
+/* Runs the loop once. Waits for an event for at most a millisecond. */
 void endpoint_turn(struct endpoint *server);
 
 /* CLOCK_MONOTONIC. */

@@ -25,7 +25,7 @@ struct snapshot *example_perf(void);
 /*
  * A live machine with several events:
  * - 0 and 1: loads on two core PMUs;
- * - 2: stores on cpu_core, without latency, which take turns with the loads;
+ * - 2: stores on cpu_core, without latency, which take turns with the loads on cpu_core;
  * - 3: instructions by code address, without latency and data source.
  *
  * The cgroup /system.slice/db.service has samples of all events. /machine.slice/vm.scope, a virtual machine,

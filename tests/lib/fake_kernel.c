@@ -13,7 +13,7 @@ struct kernel {
 	struct slot_owner *owners;
 	u8 *marks;
 	u8 *records; /* by event, stripe, slot; one page each */
-	u32 *free;   /* released slots, the last one first */
+	u32 *free;   /* released slots; the last one is used first */
 	u32 n_free;
 	u32 used;
 	unsigned refuse;

@@ -52,7 +52,7 @@ static int compare_came(const void *a, const void *b)
 	return left->item < right->item ? -1 : left->item > right->item;
 }
 
-/* Merges the samples into one entry per item, sorted by address. */
+/* Merges the samples into one entry per item, sorted by item. */
 static void add_up(struct hot_exact *exact)
 {
 	size_t n = 0;

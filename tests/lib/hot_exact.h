@@ -5,7 +5,7 @@
 
 #include "collect/hot_places.h"
 
-/* The tables must list every item above 1/HOT_EXACT_K of the weight. */
+/* An item with more than 1/HOT_EXACT_K of the weight is heavy: the tables should list it. */
 #define HOT_EXACT_K 32
 
 #define HOT_EXACT_CPUS 64
@@ -35,7 +35,7 @@ void hot_exact_done(struct hot_exact *exact);
 /* Adds one sample at an address, with the code that BPF runs. */
 void hot_exact_add(struct hot_exact *exact, u32 cpu, u64 address, u64 weight, u32 hitm);
 
-/* Number of items above 1/HOT_EXACT_K of the weight, and how many of them are listed. */
+/* Number of heavy items, and how many of them are listed. */
 struct hot_recall {
 	u64 heavy;
 	u64 found;

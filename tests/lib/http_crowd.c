@@ -99,7 +99,10 @@ static void greet(struct crowd *crowd, struct client *client)
 		(void)!send(client->fd, REQUEST, strlen(REQUEST), MSG_NOSIGNAL);
 }
 
-/* Sends or reads one byte, according to the client's kind. First connects a client without a connection. */
+/*
+ * Lets a client of kind DRIP send one byte, or one of kind SIP read one. The other kinds do nothing. First
+ * connects a client without a connection.
+ */
 static void step(struct crowd *crowd, struct client *client)
 {
 	char byte;

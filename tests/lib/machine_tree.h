@@ -49,7 +49,7 @@ void machine_tree_two_nodes(const char *root);
  */
 void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan);
 
-/* Returns NULL if there is none. */
+/* Return NULL if there is none. */
 const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const char *machine_tree_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const struct pmu_counter *machine_counter(const struct pmu_plan *plan, const char *pmu,

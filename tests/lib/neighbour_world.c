@@ -120,7 +120,7 @@ static void burst(struct random *random, double low, double high, double part, d
 	}
 }
 
-/* Varies around 1. Each bin depends partly on the bin before. */
+/* Sets `ret` to values that vary around 1. Each bin depends partly on the bin before. */
 static void wander(struct random *random, double spread, double memory, double *ret)
 {
 	double state = normal(random);

@@ -43,8 +43,8 @@ struct pebs_fixture {
 };
 
 /*
- * Opens a unit of the machine without skid, which tags every load. Its buffer holds FIXTURE_RECORDS, and no
- * threshold interrupts before it is full.
+ * Opens a unit of the machine without skid, which tags every load. Its buffer holds FIXTURE_RECORDS records, and
+ * reaches the threshold when it is full.
  */
 void pebs_fixture_open(struct pebs_fixture *fixture, const char *machine);
 
@@ -68,7 +68,7 @@ u64 pebs_fixture_read(const struct pebs_fixture *fixture, u32 msr);
 /* Programs a general-purpose counter that overflows with the `events`-th event from now. */
 void pebs_fixture_program(struct pebs_fixture *fixture, u32 counter, u64 select, u64 events);
 
-/* Retires an instruction `times` times. Returns the pending interrupts. */
+/* Retires an instruction `times` times. Returns the number of pending interrupts. */
 u32 pebs_fixture_retire(struct pebs_fixture *fixture, struct retired retired, u32 times);
 
 /* Return the number of records in the buffer, and one of them. */

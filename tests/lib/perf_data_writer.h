@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes perf.data recordings in memory: inputs for tests, and the demonstration of `make run`. It follows
- * the description of the format (tools/perf/Documentation/perf.data-file-format.txt), and shares no code with
- * the reader. For tests only: it aborts if memory runs out.
+ * Writes perf.data recordings in memory, as inputs for tests and benchmarks. It follows the description of
+ * the format (tools/perf/Documentation/perf.data-file-format.txt), and shares no code with the reader. For
+ * tests only: it aborts if memory runs out.
  */
 #ifndef PEBSD_PERF_DATA_WRITER_H
 #define PEBSD_PERF_DATA_WRITER_H
@@ -84,7 +84,7 @@ void writer_clock(struct writer *writer, u64 real_time,
 size_t writer_event(struct writer *writer, const struct writer_event *event);
 
 /*
- * Write records in the order of the calls. `time` 0 leaves the trailer empty, as in the records that perf
+ * Write records in the order of the calls. `time` 0 fills the trailer with zeros, as in the records that perf
  * synthesizes.
  */
 void writer_sample(struct writer *writer, size_t event, const struct writer_sample *sample);

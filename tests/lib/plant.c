@@ -95,8 +95,8 @@ static double rate_at(const struct plant_event *event, double at, double *ret_un
 
 /*
  * Simulates one interval of one event on one CPU. The first sample beyond the limit of its tick stops the
- * event until the next tick (__perf_event_account_interrupt(), kernel/events/core.c). The times are those in
- * an event's page and ring: as of the last sample, and up to now.
+ * event until the next tick (__perf_event_account_interrupt(), kernel/events/core.c). As in an event's page,
+ * enabled and running time are those at the last sample. As in its ring, throttled time reaches up to now.
  */
 static void pass_ticks(const struct plant *plant, struct random *random, const struct plant_event *event,
 		       struct plant_cpu *cpu)

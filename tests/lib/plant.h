@@ -61,8 +61,8 @@ void plant_close(struct plant *plant);
 
 /*
  * Simulate one interval. The governor's new periods apply from the next interval on. Both functions return
- * the largest cost of a class, as a multiple of the budget. During `part` of the interval, events have the
- * rate `before` instead of their own; this works only without `hz`.
+ * the largest cost of a class, as a multiple of the budget. With plant_step_from(), events have the rate
+ * `before` instead of their own during `part` of the interval. This works only without `hz`.
  */
 double plant_step(struct plant *plant);
 double plant_step_from(struct plant *plant, double before, double part);

@@ -16,7 +16,7 @@ struct policy_fixture {
 	size_t n;
 };
 
-/* Returns an event with a period of 100. Loads have the PMU's latencies and data sources. */
+/* Returns an event with a period of 100, latencies (LATENCY_USE) and data sources, whatever its role is. */
 struct event fixture_event(enum event_role role, const char *pmu);
 
 /*

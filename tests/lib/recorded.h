@@ -27,11 +27,11 @@ struct recorded {
 /* Returns a writer of a file for a CPU, with `event` as its first event. */
 struct writer *recorded_writer(const char *cpuid, const struct writer_event *event);
 
-/* Returns a load that hit L1, in a process with one thread. */
+/* Returns a load that hit L1, in a process with one thread. recorded_load() writes such a load. */
 struct writer_sample recorded_sample(u32 tid, u64 time);
 void recorded_load(struct writer *writer, size_t event, u32 tid, u64 time);
 
-/* Frees the writer. */
+/* Finishes the writer's recording, and frees the writer. */
 struct recorded recorded_finish(struct writer *writer);
 
 /* Opens at most four recordings as one replay. Fails the test on error. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs for tests of the symbolizer. They are built from one source with different flags, run, and report
- * the addresses of their parts.
+ * Programs for tests of the symbolizer. They are built from one source with different flags. A running
+ * program reports the addresses of its parts.
  */
 #ifndef TEST_SUBJECT_H
 #define TEST_SUBJECT_H

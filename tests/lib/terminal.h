@@ -28,7 +28,7 @@ struct terminal_cell {
 
 /*
  * Returns NULL and sets errno if no child can be created. A program that cannot be executed ends with exit
- * code 127. terminal_free() ends the program and its children.
+ * code 127. terminal_free() kills the program and closes the terminal, so that its children get SIGHUP.
  */
 struct terminal *terminal_run(const struct terminal_settings *settings, const char *program,
 			      char *const *arguments);

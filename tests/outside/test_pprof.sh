@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Go's own pprof must read the profiles that pebsd writes, with the same totals. $TOOLS/example_profile writes a
-# file.
+# Go's own pprof must read the profiles that pebsd writes, with the same totals. $TOOLS/example_profile writes such
+# a profile and prints its totals.
 set -u
 fail() {
 	printf '%s\n' "$*" >&2
@@ -32,7 +32,7 @@ pprof top -top -nodefraction=0 -nodecount=5
 pprof samples -top -sample_index=samples -nodefraction=0 -nodecount=5
 pprof traces -traces
 
-# The first type is the one that pprof shows by default.
+# pprof shows the latency by default.
 grep -q '^samples/count latency/cycles\[dflt\]$' "$work/raw" || fail "types: $(grep -m1 / "$work/raw")"
 sums=$(awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 }
 	on && /^ *[0-9]+ +[0-9]+: / { sub(":", "", $2); s += $1; l += $2 } END { printf "%d %d", s, l }' "$work/raw")

@@ -2,7 +2,7 @@
 /*
  * Queries the symbolizer as pebsd does.
  *   ask_name SOCKET PID ADDRESS   prints what is at this address (hexadecimal) of the process
- *   ask_name SOCKET PID           prints what the process executes from
+ *   ask_name SOCKET PID           prints the name and the executable mappings of the process
  *   ask_name                      prints its own process id and the address of a function of its own, and waits
  *
  * The exit code is 1 if there is no answer.

@@ -146,7 +146,10 @@ static int call(int *fds, unsigned n, const char *text)
 	return 0;
 }
 
-/* Sends until the other end accepts no more for `wait_ms`. Returns how many bytes it accepted. */
+/*
+ * Sends `bytes` repeatedly, `most` bytes in total, or until the other end accepts no more for `wait_ms`. Returns
+ * how many bytes it accepted.
+ */
 static unsigned long long push(int fd, const char *bytes, size_t size, unsigned long long most, int wait_ms)
 {
 	unsigned long long sent = 0;

@@ -72,7 +72,6 @@ def manual(path, pages):
         return f'<a href="{name}.{section}.html">{text}</a>'
 
     this = os.path.basename(path)[:-2]
-    # Leave out the table of contents and headings, which are links already.
     return reference.sub(link, body)
 
 

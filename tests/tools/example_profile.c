@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes a profile of generated samples to a file as pprof, and prints the values that a reader must find in it. */
+/* Writes a pprof profile of generated samples to a file, and prints the values that a reader must find in it. */
 #include <stdio.h>
 
 #include "profile/pprof.h"

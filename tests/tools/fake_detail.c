@@ -5,8 +5,8 @@
  *
  *     fake_detail SOCKET
  *
- * A zoom takes its real time. In every format, the profile has PROFILE_BYTES bytes, each of which is the
- * lowest byte of its offset. Ends with SIGTERM or SIGINT.
+ * A zoom takes its real time. A profile in the format perf.data is refused. In every other format it has
+ * PROFILE_BYTES bytes, each of which is the lowest byte of its offset. Ends with SIGTERM or SIGINT.
  */
 #include <signal.h>
 #include <stdio.h>

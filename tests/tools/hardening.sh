@@ -12,8 +12,8 @@ lack() {
 	lacking=1
 }
 
-# The start files of Debian's C library have no notes on control flow, so the linker omits the notes from the program.
-# Then check main() itself for the output of the compiler.
+# The start files of Debian's C library have no notes on control flow, so the linker omits the notes from the
+# program. In that case, look into main() itself for what the compiler has added.
 check_control_flow() {
 	local start
 	case $(uname -m) in

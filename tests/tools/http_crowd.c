@@ -2,8 +2,8 @@
 /*
  * http_crowd PORT KIND N [UID]: runs N slow HTTP clients of one kind (silent, drip, deaf or sip:
  * http_crowd.h) on a port of loopback, as the user UID, until the end of standard input. Prints
- * connected=NUMBER once each client has been connected, or after 60 s. At the end, prints ended=NUMBER, the
- * number of connections that the server has closed.
+ * connected=NUMBER once each client has been connected, or connected=0 after 60 s. At the end, prints
+ * ended=NUMBER, the number of connections that the server has closed.
  */
 #include <stdio.h>
 #include <stdlib.h>

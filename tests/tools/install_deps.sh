@@ -41,8 +41,8 @@ policy_refuses() {
 	done
 }
 
-# Runs apt-get install for these packages while no package can start a service. An existing policy is not changed. If it
-# does not refuse by itself, ours is mounted over it in a mount namespace of the command.
+# Runs apt-get install for these packages while no package can start a service. An existing policy is not changed.
+# If it does not refuse by itself, ours is mounted over it in a mount namespace of the command.
 install() {
 	if [ ! -e "$POLICY" ]; then
 		# noclobber: does not replace a policy that another installation just made.

@@ -5,10 +5,10 @@ Finds turns of phrase that a reader must read twice, in what people read.
 
   language.py [--except PATH]... [PATH...]     prints FILE:LINE, the words, and what to write instead
 
-A PATH is a file or a folder. Without any, all files are read but those in build/. In C sources the tool reads strings (messages,
-help) and comments. In scripts and configuration files it reads comments. In manual pages, interface descriptions, READMEs,
-rules and dashboards it reads all text. CONTRIBUTING, "Words", has the glossary. If a line must quote such a turn, write
-"language: quoted" into it or into the line above.
+A PATH is a file or a folder. Without any, all files are read except those in build/ and .git/. In C sources the tool reads
+strings (messages, help) and comments. In scripts and configuration files it reads comments. In manual pages, interface
+descriptions, READMEs, rules and dashboards it reads the text, but no code. CONTRIBUTING, "Words", has the glossary. If a line
+must quote such a turn, write "language: quoted" into it or into the line above.
 """
 import fnmatch
 import json

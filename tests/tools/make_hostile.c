@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make_hostile FILE N: writes a recording as an attacker might. It has N tasks with one sample each, whose
- * names would set a terminal's colour, and a second event that must not be counted together with the first.
+ * make_hostile FILE N: writes a recording as an attacker might write it. It has N tasks whose names would set
+ * a terminal's colour, with one sample each, and a second event that must not be counted together with the
+ * first.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>

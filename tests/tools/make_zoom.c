@@ -19,7 +19,7 @@
 #include "profile/perf_data_host.h"
 
 #define SAMPLES    3000
-#define CHILD      4194000U /* no process has this id: it exists only in the recording */
+#define CHILD      4194000U /* hardly any process has this id: the child exists only in the recording */
 #define FORKED_AT  1000
 #define EXITED_AT  2500
 #define BEGAN_NS   5000000000ULL

@@ -94,8 +94,8 @@ grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$root/tmp/metrics" ||
 	fail "no sample is in the metrics: $(head -n 40 "$root/tmp/metrics")"
 say_time "it is installed, and runs"
 
-# An administrator's changes must stay, both if the new package has the same file as before and if it has a different
-# one, which is stored next to it.
+# An administrator's changes must stay, both if the new package has the same file as before and if it has a
+# different one, which is stored next to it.
 echo '# mine' >>"$root/etc/pebsd/pebsd.conf"
 mkdir "$root/etc/pebsd/pebsd.conf.d"
 echo '# mine' >"$root/etc/pebsd/pebsd.conf.d/mine.conf"

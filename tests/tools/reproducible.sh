@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds these sources twice: in directories with different names and lengths, as different users (as root), on hosts
-# with different names (as root), with another umask, language, time zone and date (with faketime), and with another
-# number of jobs. The installed files and the BPF objects must be identical, and differences are shown. If only some of
-# these could be varied, it says which and compares nevertheless.
+# Builds these sources twice: in directories with names of different lengths, as different users (as root), on
+# hosts with different names (as root), with another umask, language, time zone and date (with faketime), and with
+# another number of jobs. The installed files and the BPF objects must be identical, and differences are shown.
+# The output names what was varied.
 #   reproducible.sh [VARIABLE=VALUE...]   make's, for both builds
 set -eu
 

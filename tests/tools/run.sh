@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Serves the built pebsd in the foreground until Ctrl-C, with samples of this machine, or of the model if it has none.
+# Serves the built pebsd in the foreground until Ctrl-C. Samples this machine if it can, otherwise the model.
 #   run.sh [BUILD_DIRECTORY]
-# Removes everything that it made when it ends.
+# When it ends, removes everything that it made.
 set -eu
 
 say() {

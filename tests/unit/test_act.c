@@ -180,7 +180,7 @@ static unsigned told(const char *text)
 	return times;
 }
 
-/* Ends this daemon as if it was killed. A new one starts with the directory `copy`. */
+/* Ends this daemon. A new one starts with `copy`, the directory that a daemon killed earlier would have left. */
 static void restart_from(const char *copy)
 {
 	act_free(act);

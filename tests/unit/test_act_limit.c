@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The limits on the number of actions that run at the same time, and on the rate of further actions. */
+/* The limit on how many actions may start at once, and on how fast more may follow. */
 #include <criterion/criterion.h>
 
 #include "act/limit.h"

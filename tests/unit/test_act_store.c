@@ -255,7 +255,7 @@ Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 	cr_expect_str_eq(wrong, "it has more values than any state of alerts");
 }
 
-/* The owner of a cgroup chooses its name, so these characters must not count as values. */
+/* The owner of a cgroup chooses its name, so commas and brackets in it must not count as values. */
 Test(act_store, commas_and_brackets_in_names_are_no_values)
 {
 	static char cgroup[4096];

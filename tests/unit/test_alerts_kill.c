@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes that judge rules are killed, each at some instruction. A twin judges the same rules without being
- * killed. Afterwards the state and the alerts' file must have each rule as it was in the twin, after the last
- * tick or the one before. Each transition must have been reported once.
+ * Processes judge rules one after the other. Most of them are killed at some instruction. A twin judges the
+ * same rules without being killed. After each process, the newer one of the state and the alerts' file must have
+ * each rule as it was in the twin, after the last tick or the one before. Each transition must have been
+ * reported once.
  *
  * A kill can only show in memory that outlives the process. Therefore the test counts the stores to that
- * memory (watched_stores.h). The alerts' file is also memory here. One store replaces it, as rename(2)
- * replaces a file.
+ * memory, and kills at one of them (watched_stores.h). The alerts' file is also memory here. One store replaces
+ * it, as rename(2) replaces a file.
  */
 #include <criterion/criterion.h>
 
@@ -86,8 +87,8 @@ static void recall(struct policy_fixture *fixture, const struct policy_memory *m
 }
 
 /*
- * Each path alternates between slow and fast phases, some of them shorter than the rule's times and some
- * longer.
+ * Each path alternates between slow and fast phases of 11 to 32 s: the shortest is shorter than the rule's
+ * window and `for` together (12 s), the others are longer.
  */
 static void tick_once(struct policy_fixture *fixture, u64 tick)
 {
@@ -252,8 +253,8 @@ static bool stands_as(const struct standing *a, const struct standing *b)
 }
 
 /*
- * The state of the twin after each tick of a process. The twin continues from the tick at which the previous
- * process was found.
+ * The twin after its last tick, and all transitions that it has reported. For each process, follow() runs it
+ * on from the tick that had begun last when the previous process ended (disk->tick).
  */
 struct twin {
 	struct alert_store now; /* the alerts that the twin has in memory */

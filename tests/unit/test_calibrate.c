@@ -183,7 +183,10 @@ Test(calibrate, rounds_that_do_not_agree_say_nothing)
 	cr_expect_not(result.known, "a sample that takes no time");
 }
 
-/* First the kernel's defaults, then the rate to which the kernel lowers its limit if interrupts take 8 us. */
+/*
+ * First the kernel's defaults, then the limit after interrupts of 6.4 us (HZ=250): the kernel allows a quarter
+ * more, 8 us.
+ */
 Test(calibrate, the_kernels_own_bound_is_for_steering)
 {
 	cr_expect_eq(calibrate_bound_ns(100000, 25), 2500);

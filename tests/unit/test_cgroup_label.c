@@ -55,7 +55,7 @@ Test(cgroup_label, what_is_asked_for_and_known)
 	       "cgroup=\"" POD
 	       "\",runtime=\"containerd\",namespace=\"shop\",pod=\"cart-0\",container=\"app\"");
 	expect(&lookup, ~0U, "other", "cgroup=\"other\"");
-	/* Labels are escaped as everywhere, and bytes that are not UTF-8 are made visible. */
+	/* Values are escaped like those of all labels, and bytes that are not UTF-8 are made visible. */
 	expect(&lookup, BIT(CONTAINER), QUOTE,
 	       "cgroup=\"" QUOTE "\",container=\"a\\\"b\\\\c\\nd\xef\xbf\xbd"
 	       "ff\"");

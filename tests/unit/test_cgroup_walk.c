@@ -173,7 +173,7 @@ Test(cgroup_walk, removed_while_it_is_entered)
 	cr_expect_not_null(find("b"));
 }
 
-/* Makes a chain of `depth` nested directories named `name`, whose path is longer than PATH_MAX. */
+/* Makes a chain of `depth` nested directories named `name`, whose path may be longer than PATH_MAX. */
 static void make_chain(const char *name, size_t depth)
 {
 	int fd = dup(list.root_fd);
@@ -318,7 +318,7 @@ Test(cgroup_walk, exists)
 	cr_expect_eq(cgroup_walk_exists(list.root_fd, "/a/b", id), 0);
 }
 
-/* The cgroup id according to the kernel: its file handle is the 64-bit id (fs/kernfs/mount.c). */
+/* Returns the id of a cgroup according to the kernel: its file handle is the 64-bit id (fs/kernfs/mount.c). */
 static u64 handle_of(int root_fd, const char *path)
 {
 	union {

@@ -474,7 +474,7 @@ Test(config_rules, a_later_file_turns_a_rule_round)
 	cr_expect_eq(config->rules[0].clear, 700);
 	end();
 	begin();
-	/* A contradiction is reported at the line that the value comes from. */
+	/* The contradiction is reported at the line of `clear`, although a later file causes it. */
 	read_as("a.conf", SLOW("clear = 700\n"));
 	read_as("b.conf", "\n[rule slow]\nabove = 600\n");
 	cr_expect_str_eq(

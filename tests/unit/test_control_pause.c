@@ -223,7 +223,7 @@ Test(control_pause, pause_by_those_that_detail_names)
 	control_permit(control, "nobody");
 	ask_as_other(pause, 0, answer);
 	cr_expect_str_eq(answer, "{\"parameters\":{}}", "by its user");
-	/* `detail = root` permits no other user, and a name that does not exist permits nobody. */
+	/* `detail = root` permits no other user, and neither does a name that does not exist. */
 	control_permit(control, "root");
 	ask_as_other(pause, 0, answer);
 	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);

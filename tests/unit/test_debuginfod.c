@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Names for a stripped program whose debug information only a server has. The symbolizer asks the server
- * through libdebuginfod, confined as pebsd confines it. The symbolizer is this program, and the server is one
- * of its threads.
+ * through libdebuginfod, confined as pebsd confines it. The symbolizer is this program in another process. The
+ * server is a thread of the test.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>

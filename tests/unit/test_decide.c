@@ -7,7 +7,7 @@
 
 #define S NSEC_PER_SEC
 
-/* One finding, one second after `at_ns`, applied to a decision. `for_s` is the rule's `for` in seconds. */
+/* A finding of a collection that covers a second, applied to a decision. `for_s`: the rule's `for` in seconds. */
 struct step {
 	const char *name;
 	u64 for_s;

@@ -6,7 +6,7 @@
 #include "collect/differences.h"
 #include "scarce_memory.h"
 
-/* The greatest number of entries that a test uses. */
+/* More entries than any test uses. */
 #define ENTRIES 16384
 
 static u64 state = 88172645463325252ULL;

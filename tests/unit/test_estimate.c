@@ -166,10 +166,7 @@ Test(estimate, of_a_ratio_of_means_caps_both)
 	struct measured measured = {.tally = &tail, .seconds = 10, .base = &tail, .base_seconds = 10};
 	struct estimate ret;
 
-	/*
-	 * A tenth of the latencies is in the overflow bucket, in the window and in the baseline: nothing has
-	 * risen.
-	 */
+	/* 90 of 990 latencies are in the overflow bucket, in the window and in the baseline: nothing has risen. */
 	tail.latency[29] = 0;
 	tail.latency[FINE_OVERFLOW] = 90;
 	ret = estimate((struct metric){.kind = METRIC_MEAN, .ratio = true}, 1.5, &measured);

@@ -279,7 +279,7 @@ Test(explain, a_baseline_that_is_too_young)
 		"the baseline has 20 of the 500 latencies that `min-samples` requires: it is judged when it has 480 more");
 	expect_sentence(&alert, "while the rule", NULL);
 
-	/* A rate does not need a minimum number of samples. */
+	/* The minimum is reached, which may be 0 for a rate, but the baseline is still empty. */
 	alert.estimate.base_samples = 500;
 	expect_sentence(&alert, "the baseline is empty",
 			"the baseline is empty: it begins with the samples that leave the window");
@@ -372,8 +372,8 @@ static void trial_start(struct trial *trial, size_t rule, bool below)
 }
 
 /*
- * Puts `far` of `n` samples just beyond a limit, the threshold if `breach`, else `clear`, and the others just
- * within it.
+ * Puts `far` of `n` samples just beyond a limit, and the others just within it. The limit is the threshold if
+ * `breach`, otherwise `clear`.
  */
 static void trial_fill(struct trial *trial, u64 far, u64 n, bool breach)
 {

@@ -131,7 +131,7 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 	formatted_expect(absent, "     Alerts: not known\n");
 }
 
-/* A missing number is shown as a dash. Without its rule, the metric is not shown. */
+/* A missing number or name is shown as a dash. A missing metric is left out. */
 Test(format_alerts, what_is_absent_is_a_dash)
 {
 	_cleanup_free_ char *text =

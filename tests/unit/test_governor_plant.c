@@ -18,7 +18,7 @@ static double share_of(u64 period, u64 before)
 }
 
 /*
- * Runs for `minutes` of 60 s. In none of them the period of the first event may move by more than
+ * Runs for `minutes` of 60 s. In none of them may the period of the first event move by more than
  * STEADY_SHARE.
  */
 static void expect_steady(struct plant *plant, unsigned minutes, const char *what)
@@ -285,7 +285,7 @@ Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals
 
 /*
  * A random load within the range that can be governed. The cost is over budget for at most two intervals after
- * each change of the load, and the period is steady before the next change.
+ * each change of the load. In the last 40 intervals before the next change, the period changes at most once.
  */
 Test(governor_plant, whatever_the_load_does)
 {

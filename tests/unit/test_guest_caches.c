@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "model/machine.h"
 
-/* The file belongs to a plugin for QEMU. No program here links it. */
+/* Include the source: it belongs to a plugin for QEMU, and no program here links it. */
 #include "../guest/pmu/caches.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define NODE_BYTES (1ULL << 29)

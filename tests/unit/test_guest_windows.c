@@ -2,11 +2,11 @@
 /* The windows in which the emulated PMU sees accesses, and the switches of an emulated CPU between them. */
 #include <criterion/criterion.h>
 
-/* This file belongs to a plugin for QEMU, which no program here links. */
+/* Include the source: it belongs to a plugin for QEMU, and no program here links it. */
 #include "../guest/pmu/windows.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define SHIFT 20
-/* The flags that QEMU sets when it starts a CPU with one thread. */
+/* The flags that QEMU sets at the start of a CPU if one thread runs all CPUs: without CF_PARALLEL. */
 #define FLAGS 0xff022000U
 #define PLACE 174
 

@@ -142,7 +142,7 @@ static void begins_anew_and_is_killed(struct store *store, struct handover *hand
 	const u32 number = 2;
 
 	begin_with(handover, 7, 8);
-	/* The process is killed just before it sets the mark. */
+	/* The process is killed just before it marks the memory as committed. */
 	handover_name(STORED_HANDOVER, "", 1, &number, name);
 	EXPECT(store_put(store, name, memfd_create("not yet", MFD_CLOEXEC | MFD_ALLOW_SEALING)) == 0);
 	EXPECT(store_settle(store) == 0);
@@ -167,7 +167,7 @@ static void begins_anew(struct store *store, struct handover *handover)
 {
 	(void)store;
 	begin_with(handover, 7, 8);
-	/* The new memory gets a number that is not in use. */
+	/* The old memory has the number 1 and the new one 2, so the next free number is 3. */
 	EXPECT(handover_number(handover) == 3);
 	EXPECT(handover_commit(handover) == 0);
 }

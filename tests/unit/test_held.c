@@ -304,7 +304,7 @@ static void expect_nothing_taken(void)
 	cr_expect_eq(by_stripe[0], counted);
 }
 
-/* If any allocation fails, a reading takes nothing, and the next reading takes everything. */
+/* If an allocation fails, a reading takes nothing, and the next reading takes everything. */
 Test(held, without_memory_nothing_is_taken)
 {
 	struct figures figures;

@@ -175,8 +175,8 @@ Test(hot, skewed_streams_keep_their_bounds)
 }
 
 /*
- * Distances between the items of an adversary: code, lines, pages, tables whose size is a power of two, and
- * addresses that differ only in the highest bytes.
+ * Log2 of the distances between the items of an adversary: code, lines, pages, tables whose size is a power of
+ * two, and addresses that differ only in the highest bytes.
  */
 static const u32 strides[] = {1, 4, 6, 12, 21, 30, 39, 47};
 
@@ -231,7 +231,7 @@ enum order {
 	ROUNDS,      /* heavy items take turns with small portions, and churn between them */
 	SHUFFLED,
 	DEAR_CHURN,    /* few other items, each nearly as heavy */
-	FREE_CHURN,    /* a flood without latency at the end */
+	FREE_CHURN,    /* a flood without latency after the heavy items, and then one with latency */
 	ONE_SAMPLE,    /* all of an item's weight in one sample, then a flood */
 	GROWING_CHURN, /* each new item is just heavier than the one before, to stay above the least counter */
 	ORDERS
@@ -446,7 +446,7 @@ Test(hot, every_way_is_found)
 
 		for (u32 way = 0; way < HOT_WAYS; way++) {
 			items[way] = next_random(&random) | 1;
-			/* Use so few different tags that some ways share a tag. */
+			/* In most rounds there are so few different tags that some ways share one. */
 			tags[way] = next_random(&random) % (1 + round % 256);
 			set.counters[way].item = items[way];
 			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);

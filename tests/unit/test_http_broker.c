@@ -13,7 +13,7 @@
 #include "endpoint.h"
 #include "http/shared/http_channel.h"
 
-static struct endpoint endpoint; /* only the broker and its figures are used */
+static struct endpoint endpoint; /* only `broker`, `bodies` and `source` are used */
 static sd_event *event;
 static int line[2];
 static const char *failed;
@@ -64,7 +64,7 @@ static void ask(const struct http_message *question)
 	cr_assert_eq(http_channel_send(line[1], question, -1), 0);
 }
 
-/* Receives the next answer. Its text is not kept. */
+/* Receives the next answer. Its text is valid until the next call. */
 static int receive(struct http_message *ret, int *ret_fd)
 {
 	static u8 packet[HTTP_WIRE_MAX];

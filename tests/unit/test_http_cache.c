@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of /metrics: how often they are rendered, who shares them, and how long they live. */
+/* The bodies of /metrics and the JSON pages: how often they are rendered, who shares them, how long they live. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "http/server/http_cache.h"
 #include "http_client.h"
 
-/* More than the kernel buffers for a client that does not read (net.ipv4.tcp_wmem is 4 MiB by default). */
+/* More than the kernel buffers for a client that does not read (net.ipv4.tcp_wmem: at most 4 MiB by default). */
 #define LONG_BODY (8UL << 20)
 
 struct figures {

@@ -42,7 +42,7 @@ Test(http, garbage_harms_nobody)
 		http_client_receive_all(&server, &client);
 		http_client_done(&client);
 	}
-	/* A request head without an end: a long header, then a long path. */
+	/* A header without an end, then a long path. */
 	memset(head, 'a', 200000);
 	head[200000] = '\0';
 	client = http_client_exchange(&server, "GET / HTTP/1.1\r\nX: %s", head);
@@ -198,8 +198,8 @@ static size_t settle(struct endpoint *server, struct http_client *clients, size_
 }
 
 /*
- * The server hangs up on as many clients as exceed the places. On a slow machine, their time limit may end
- * more of them.
+ * The server hangs up on one client for each that finds no free place. On a slow machine, it may also hang up on
+ * clients that reach their time limit.
  */
 static void expect_ended(size_t ended, size_t expected, u64 begun_ns)
 {
@@ -322,7 +322,7 @@ static int connect_from(const struct endpoint *server, const char *address)
 	return fd;
 }
 
-/* A client that is slower than all the others keeps its place. */
+/* A client of another address keeps its place, although it is slower than the whole crowd. */
 Test(http, a_crowd_from_one_address_costs_another_nothing)
 {
 	static const char rest[] = "ET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";

@@ -95,7 +95,7 @@ static size_t count_descriptors(pid_t pid)
 	return n - 2; /* without . and .. */
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* its memory is mostly the sanitizer's */
+#ifndef __SANITIZE_ADDRESS__ /* most of the process's memory would be the sanitizer's */
 /* Returns the anonymous memory of the process in KiB. */
 static unsigned long memory_of(pid_t pid)
 {

@@ -55,7 +55,6 @@ static int connect_to(const union address *address)
 	return fd;
 }
 
-/* Returns the owner of the next connection. */
 static struct http_owner accept_owner(int listener, int users)
 {
 	union address peer = {0};

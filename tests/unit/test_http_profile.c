@@ -396,7 +396,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
 		const uid_t user = i < HTTP_PROFILES_OWNER_MAX ? 0 : NOBODY;
 
-		/* Wait until the daemon would begin another profile. */
+		/* Wait until the rate limit permits another profile. */
 		if (i == HTTP_PROFILES_OWNER_MAX) {
 			(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
 			expect("?cgroup=/a", 503,
@@ -428,7 +428,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 		http_client_done(&clients[i]);
 }
 
-/* The file descriptor that pebsd passes would hold the memory as long as the client likes. */
+/* pebsd passes a profile as a file descriptor, which holds the memory for as long as the client likes. */
 Test(http_profile, a_profile_beyond_its_size_limit_is_refused)
 {
 	world.state = HTTP_PROFILE_READY;

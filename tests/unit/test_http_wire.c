@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages between pebsd and the process that speaks HTTP, and the limit on its questions. */
+/* Messages between pebsd and the process that speaks HTTP. */
 #include <criterion/criterion.h>
 
 #include <errno.h>

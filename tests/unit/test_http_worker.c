@@ -193,8 +193,7 @@ Test(http_worker, it_serves_without_a_right)
 }
 
 /*
- * The process is killed twice within a second. It is started again each time, and a scrape in between waits
- * for it.
+ * The process is killed twice. It is started again each time, and the next scrape waits for it.
  */
 Test(http_worker, killed_it_is_started_again)
 {

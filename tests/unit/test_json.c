@@ -129,7 +129,7 @@ Test(json, names_of_cgroups_do_not_make_status_too_large_for_a_reply)
 	_cleanup_json_ json_object *status = NULL;
 	size_t length;
 
-	/* JSON writes this byte as six. */
+	/* JSON writes this byte as six bytes. */
 	memset(path, '\1', sizeof(path) - 1);
 	for (size_t i = 0; i < 100; i++)
 		paths[i] = path;
@@ -577,7 +577,7 @@ static int write_to(const char *text, size_t length, void *userdata)
 	return 0;
 }
 
-/* Expects the same text as `whole` has, and takes ownership of it. */
+/* Expects the text of `whole`, and that a failed write ends it. Takes ownership of `whole`. */
 static void expect_written(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
 			   json_object *whole)
 {

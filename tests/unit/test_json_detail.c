@@ -27,8 +27,8 @@ static void expect_json(json_object *object, const char *expected)
 }
 
 /*
- * The symbols: work() of a program at 0x401136, an inlined function at 0x401200, and copy_user() of the
- * kernel.
+ * The symbols: work() of a program at 0x401136, an inlined function at 0x401200, a variable at 0x404040,
+ * copy_user() of the kernel, and a kernel address without a name.
  */
 static const struct symbol *find(void *userdata, const struct symbol_query *query)
 {
@@ -146,7 +146,7 @@ Test(json_hot, a_page_takes_no_more_memory_than_its_bound)
 	cr_assert_not_null(object);
 	bytes = heap_bytes() - before;
 	cr_expect_leq(bytes, JSON_PAGE_TREE_BYTES, "%zu", bytes);
-#ifndef __SANITIZE_ADDRESS__ /* its allocator counts nothing */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer's allocator counts nothing */
 	cr_expect_gt(bytes, JSON_PAGE_TREE_BYTES / 2, "the page is full: %zu", bytes);
 #endif
 	json_object_put(object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules, alerts, transitions and neighbours as JSON, each compared in full. */
+/* Rules, alerts, transitions and neighbours as JSON. Each form is compared in full at least once. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>

@@ -270,7 +270,7 @@ Test(ledger, folding_without_memory_loses_nothing)
 	}
 }
 
-/* An entry that is held again before the fold stays. */
+/* An entry that is still held, or is held again before the fold, stays. */
 Test(ledger, a_path_that_comes_back_is_not_folded)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;

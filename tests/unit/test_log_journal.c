@@ -30,7 +30,7 @@ Test(log_journal, a_field_is_a_line)
 	cr_expect_eq(memcmp(entry, expected, sizeof(expected) - 1), 0);
 }
 
-/* A line break in a name must not begin another field. */
+/* A line break in a value must not begin another field. */
 Test(log_journal, lines_have_their_length_before_them)
 {
 	const struct log_field fields[] = {{"PEBSD_CGROUP", "/a\nPRIORITY=0"}, {"MESSAGE", "b"}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A message is logged at most LOG_REPEAT_BURST times a minute. Then the number of suppressed messages is logged
- * once.
+ * A message is logged at most LOG_REPEAT_BURST times a minute. When the minute is over, the number of
+ * suppressed messages is logged once.
  */
 #include <criterion/criterion.h>
 

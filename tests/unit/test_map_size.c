@@ -92,7 +92,7 @@ Test(map_size, as_many_slots_as_memory_is_for)
 		cr_expect(slots == SLOT_BLOCK || map_size(&maps) <= bytes, "%u slots", slots);
 		maps.slots = maps.slots_max = slots + SLOT_BLOCK;
 		cr_expect_gt(map_size(&maps), bytes, "%u slots", slots);
-		/* If the maps are created for twice as many slots, fewer slots fit. */
+		/* If the maps are created for twice as many slots, no more slots fit than before. */
 		maps.slots_max = 2 * slots;
 		cr_expect_leq(map_size_slots_of(&maps, bytes), slots);
 		maps.slots = map_size_slots_of(&maps, bytes);

@@ -42,7 +42,7 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 
-/* The file named in a comment has the test that reaches the bound. */
+/* The comments name the files that test the bounds below them. */
 static const struct row {
 	const char *what;
 	u64 n, bytes;
@@ -89,9 +89,9 @@ static const struct row {
 };
 
 /*
- * Other memory: the maps of cgroups at their greatest size, with the daemon's counts and the paths of 10,000
- * cgroups that have only loads (test_names.c); the daemon itself; the state that is saved for the next
- * process.
+ * Other memory: the maps of cgroups at their greatest size; the daemon's counts and the paths of 10,000 cgroups
+ * that have only loads (test_names.c tests the length of a path); the daemon itself; the state that is saved for
+ * the next process.
  */
 #define PATHS_BYTES   ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB)
 #define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB + PATHS_BYTES)
@@ -162,7 +162,7 @@ Test(memory_table, sizes_that_remarks_give)
 	cr_expect_leq(sizeof(struct alert), 280, "%zu", sizeof(struct alert));
 }
 
-/* Reads the number in "The sum is N MiB", which is rounded up. */
+/* Reads the number of MiB after the words `before`, such as "The sum is ". Returns bytes. */
 static u64 said(const char *manual, const char *before)
 {
 	const char *at = strstr(manual, before);

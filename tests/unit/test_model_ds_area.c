@@ -298,7 +298,7 @@ Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 /* Memory that is accessed through a function, which also counts the copies into it. */
 struct reached {
 	struct linear_memory memory;
-	u64 refused; /* copies that include this address fail */
+	u64 refused; /* writes that include this address fail */
 	bool read_only;
 	u32 written; /* number of copies into memory */
 };

@@ -109,8 +109,8 @@ Test(model_events, locked_uops_and_instructions)
 }
 
 /*
- * Each event is precise or not. The architectural INST_RETIRED is precise before Sandy Bridge, and again from
- * Ice Lake on.
+ * Each event is precise or not. The architectural INST_RETIRED is precise before Sandy Bridge, on Goldmont,
+ * and again from Ice Lake on.
  */
 Test(model_events, precise_events)
 {

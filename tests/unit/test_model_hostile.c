@@ -16,7 +16,10 @@
 #define AREA         (MEMORY_BASE + 0x40)
 #define ROUNDS       4000
 
-/* Mostly meaningful values: an address near the limits of memory, a few bits, or all ones. */
+/*
+ * Mostly meaningful values: an address in or near the memory, one or two bits, or a small number, also below
+ * 0.
+ */
 static u64 any_value(struct random *random, u64 base)
 {
 	u64 bits;
@@ -131,10 +134,7 @@ static void expect_sound(const struct pebs_unit *unit)
 		cr_assert_leq(unit->fixed[i].count, highest);
 }
 
-/*
- * The index moves only by written records. It never exceeds the maximum, and nothing is written below the
- * base.
- */
+/* If a record was written, the index was within the buffer and has moved, but not beyond the maximum. */
 static void retire_one(struct random *random, struct pebs_unit *unit)
 {
 	struct retired retired = any_instruction(random);
@@ -150,7 +150,8 @@ static void retire_one(struct random *random, struct pebs_unit *unit)
 	cr_assert_geq(before.index, before.base);
 	cr_assert_lt(before.index, before.maximum);
 	/*
-	 * The buffer overlaps the area itself, so the record may have overwritten the area: do not compare.
+	 * The buffer may overlap the area itself, so the record may have overwritten the area: do not
+	 * compare.
 	 */
 	if (before.index < unit->ds_area + ds_area_size(unit->machine))
 		return;

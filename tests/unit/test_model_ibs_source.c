@@ -64,7 +64,8 @@ Test(model_ibs_source, is_the_drivers_value)
 }
 
 /*
- * All combinations of the fields that matter, for all machines and drivers. Bit i of `bits` selects entry i.
+ * The bits of IBS_OP_DATA3 that matter. The test below tries all their combinations, for all machines and
+ * drivers: bit i of its `bits` selects entry i.
  */
 static const u64 data3_bits[] = {
 	IBS_DATA3_LOAD,         IBS_DATA3_STORE,       IBS_DATA3_L1_TLB_MISS,      IBS_DATA3_L2_TLB_MISS,

@@ -30,7 +30,7 @@ static const struct machine *const all[] = {&goldmont,   &nehalem,        &sandy
 /* The machines with the codes of E-cores come last. */
 #define P_CORES (COUNT(all) - 2)
 
-/* Compares pebsd's own decoding with the tables of the manual. */
+/* Compares pebsd's decoding of the driver's value with the tables of the manual. */
 static void expect_same(u64 value, const struct load_source *words, u64 encoded, size_t machine)
 {
 	cr_expect_eq(data_source_source(value), words->source, "%zu: %#llx", machine,
@@ -69,7 +69,10 @@ Test(model_load_source, each_store_of_each_generation_reads_alike_through_the_dr
 		}
 }
 
-/* Values from real machines, or values that they would have given with the driver of Linux 6.1. */
+/*
+ * Values from real machines, or values that the driver would give on them: that of Linux 6.1, for Crestmont
+ * that of 6.12.
+ */
 Test(model_load_source, the_driver_gives_known_values)
 {
 	cr_expect_eq(load_source_data_src(&skylake_server, 0x1), 0x10268100142); /* Skylake-SP, recorded */

@@ -49,8 +49,8 @@ Test(model_machine, each_is_found_by_its_name)
 }
 
 /*
- * Linux 6.1 (6.12 for Sierra Forest and Granite Rapids): constraints of ds.c, texts and names of core.c.
- * DisplayFamily_DisplayModel of the manual.
+ * From Linux 6.1 (6.12 for Sierra Forest and Granite Rapids): constraints of ds.c, texts and names of core.c.
+ * From the manual: DisplayFamily_DisplayModel.
  */
 Test(model_machine, facts_of_linux_and_of_the_manual)
 {

@@ -57,7 +57,7 @@ Test(model_memory_cores, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
 	memory_fixture_later(&bench, LINE);
 	memory_other_writes(bench.memory, 0, false);
 	memory_other_writes(bench.memory, LINE, true);
-	/* After that many other lines, the record of who had these two is lost. */
+	/* 20,000 other lines displace the record of who had these two. */
 	for (u64 i = 0; i < 20000; i++)
 		memory_other_reads(bench.memory, LARGE_PAGE + i * LINE, true);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);

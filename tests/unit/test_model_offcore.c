@@ -21,8 +21,8 @@ static struct retired access_to(u8 operation, u8 place, u8 asked)
 #define READ_ANY (READ | OFFCORE_ANY_RESPONSE)
 
 /*
- * Bits 15:0 are the request type, bits 30:16 the supplier, and bits 37:31 the snoop response. A match needs
- * ANY, or one of each.
+ * Bits 15:0 are the request type, bits 30:16 the supplier, and bits 37:31 the snoop response. A match needs a
+ * bit of the request type, and either ANY (bit 16) or a bit of the supplier and one of the snoop response.
  */
 Test(model_offcore, request_supplier_and_snoop_fields)
 {

@@ -4,7 +4,7 @@
 
 #include "pebs_fixture.h"
 
-/* Each row has a write that faults on the machine, and the most similar one that does not. */
+/* Each row has a write that faults on the machine, and a similar one that does not. */
 Test(model_registers, reserved_bits_fault)
 {
 	static const struct {

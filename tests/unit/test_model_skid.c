@@ -27,7 +27,7 @@ static void open_skidding(struct pebs_fixture *fixture, const char *machine, u32
 
 /*
  * Retires instructions, numbered from 1, until there is a record. Returns the number of the record's
- * instruction.
+ * instruction; 0: there was no record.
  */
 static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
 {
@@ -172,7 +172,9 @@ Test(model_skid, pdir_needs_counter_event_and_enable_bit)
 			     table[i].pdir, "row %zu", i);
 }
 
-/* 18.9.4.4: Sandy Bridge (06_2A, 06_2D) requires that no other programmable counter runs with PDIR. */
+/*
+ * 18.9.4.4: Sandy Bridge (06_2A, 06_2D) requires that no other programmable counter runs while PDIR is used.
+ */
 Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The workloads are compared with their design (daemon/model/workload_data.c). A share may deviate from the
- * range of the design by the five standard deviations that its count allows.
+ * range of the design by five standard deviations.
  */
 #include <math.h>
 

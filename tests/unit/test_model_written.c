@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state of an instruction that a record contains, and the data of the last record that the unit keeps. */
+/*
+ * What a record contains of the state after an instruction (registers, times), and the copy of the last
+ * record that the PEBS unit keeps (`written`).
+ */
 #include <criterion/criterion.h>
 
 #include "model/adaptive.h"

@@ -380,7 +380,7 @@ Test(names, a_name_takes_no_more_than_its_limit)
 		cr_assert_eq(names_add(names, id, 1, component), 0);
 	bytes = mallinfo2().uordblks - before;
 	cr_expect_leq(bytes, 10000 * NAMES_EACH_BYTES, "%zu", bytes);
-#ifndef __SANITIZE_ADDRESS__ /* its allocator counts nothing */
+#ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */
 	cr_expect_geq(bytes, 10000 * NAMES_EACH_BYTES / 2, "%zu: the limit is far from the truth", bytes);
 #endif
 }

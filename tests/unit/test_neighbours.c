@@ -233,7 +233,10 @@ Test(neighbours, nobody_is_named_beside_the_victim_itself)
 	cr_expect_eq(count_named(&found), 0);
 }
 
-/* A cgroup agrees equally well at a different lag. So chance alone can do it, and more strength is needed. */
+/*
+ * Another cgroup agrees equally well, but 40 bins earlier. So chance alone can do it, and more strength is
+ * needed.
+ */
 Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
 {
 	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
@@ -523,7 +526,7 @@ Test(neighbours, prepared_series)
  */
 Test(neighbours, what_is_the_victims_own_is_taken_out)
 {
-	/* Mixtures of orthonormal columns. */
+	/* Mixtures of orthogonal columns, each with mean 0 and variance 1. */
 	static const double base[3][8] = {
 		{1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
 	const double rest = 0.4 / sqrt(0.75); /* (0.6 - 0.5 x 0.4) / sqrt(1 - 0.25) */
@@ -543,7 +546,7 @@ Test(neighbours, what_is_the_victims_own_is_taken_out)
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, &n), 0.6, 1e-9, "the mean is of no matter");
 	pairing.own = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
-	/* The series has the same effect as the traffic of the rest, instead of the victim's own. */
+	/* The series `own` has the same effect as the traffic of the rest. */
 	pairing.own = NULL;
 	pairing.rest = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);

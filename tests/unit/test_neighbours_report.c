@@ -174,7 +174,7 @@ Test(neighbours_report, the_culprit_is_named)
 	cr_expect(first->traffic_fast > 4000 && first->traffic_fast < 6500, "%g", first->traffic_fast);
 }
 
-/* A cgroup that cannot run on the victim's nodes is left out, by its own CPUs or those of a parent. */
+/* A cgroup is left out if its own CPUs, or those of a parent, are all on other nodes than the victim's. */
 Test(neighbours_report, cgroups_of_other_nodes_are_apart)
 {
 	static const char *const others[] = {"/b", "/far/c", "/wide", NULL};

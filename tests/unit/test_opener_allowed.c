@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The closed list has everything that pebsd opens on a machine, and nothing else. */
+/* opener_allowed() allows everything that pebsd opens on a machine, and nothing else. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static bool is_allowed(const struct opener_request *request)
 	return r == 0;
 }
 
-/* Expects every form to be allowed in which pebsd may open this event, after each of `errors` from the kernel. */
+/* Expects that every form is allowed in which pebsd may open this event after one of `errors` from the kernel. */
 static void expect_relaxed(const struct pmu_opening *planned)
 {
 	static const int errors[] = {-ENODATA, -EINVAL, -EOPNOTSUPP};

@@ -72,7 +72,7 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 	cr_assert_eq(parse("--container-names"), 0);
 	cr_expect_eq(options.action, OPTIONS_CONTAINER_NAMES);
 	expect_problem("--container-names --json", "--json cannot be used with --container-names; remove it");
-	/* language: quoted */
+	/* language: quoted (tests/tools/language.py): the wrong spelling is the input */
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }
 

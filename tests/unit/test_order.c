@@ -91,7 +91,8 @@ Test(order, of_nothing)
 }
 
 /*
- * With several events, only loads count as samples. A share refers to the samples for which it was measured.
+ * With events of several roles, only those of the first role count as samples: loads, if any are sampled. A
+ * share refers to the samples for which it was measured.
  */
 Test(order, samples_of_different_roles_are_not_added)
 {

@@ -135,8 +135,8 @@ Test(perf_attr, guests_are_left_out_as_planned)
 }
 
 /*
- * The probe opens the same events as the daemon. They exclude guests, because they would otherwise fail on a
- * host with a mediated virtual PMU.
+ * The probe opens the same events as the daemon. Those of a PMU exclude guests, because they would otherwise
+ * fail on a host with a mediated virtual PMU.
  */
 Test(perf_attr, counters_leave_out_guests_and_sample_nothing)
 {

@@ -18,7 +18,10 @@ static struct pmu_opening opening_on(u64 cpus, enum event_role role, bool has_le
 	};
 }
 
-/* Loads with a leader and stores on CPUs 0 to 3, and loads without a leader on CPUs 4 to 7. */
+/*
+ * Loads with a leader and stores on CPUs 0 to 3, loads without a leader on CPUs 4 to 7, and an off-core
+ * counter on all of them.
+ */
 static struct pmu_plan hybrid(void)
 {
 	struct pmu_plan plan = {.n_openings = 3, .n_counters = 1};

@@ -12,7 +12,10 @@
 #include "origin/replay/perf_data.h"
 #include "perf_data_writer.h"
 
-/* Opens `size` bytes. If that fails, the error must be about the content, and the message must say so. */
+/*
+ * Opens `size` bytes. If that fails, the error must be about the content, and the message must say what to
+ * do.
+ */
 static struct perf_data *try_bytes(const u8 *bytes, size_t size, char **ret_message)
 {
 	struct perf_data *data = NULL;
@@ -117,7 +120,7 @@ Test(perf_data, the_oldest_header)
 	perf_data_free(data);
 }
 
-/* Sets each word of the header and of the data to invalid lengths and positions. */
+/* Sets each word of the recording to extreme lengths and positions. */
 Test(perf_data, hostile_words_are_errors_or_harmless)
 {
 	static const u64 hostile[] = {0,          1,          7,          0xffff,           0x7fffffff,
@@ -168,7 +171,9 @@ Test(perf_data, hostile_words_are_errors_or_harmless)
 	cr_expect_gt(refused, 100);
 }
 
-/* The ids of the only event lie far after the data. A file can be read there, but not a pipe. */
+/*
+ * The ids of the only event lie far after the data: beyond the end of the file, and out of reach in a pipe.
+ */
 Test(perf_data, a_head_that_is_out_of_reach)
 {
 	static const char *const says[] = {"ends within its header", "a pipe cannot reach"};

@@ -12,8 +12,8 @@
 #include "perf_data_writer.h"
 
 /*
- * Each bit is tested alone and with all others, so that a field in the wrong place or of the wrong length is
- * noticed.
+ * Each bit is tested with only the fields that identify a sample, and with all others, so that a field in the
+ * wrong place or of the wrong length is noticed.
  */
 Test(perf_data, every_field_of_a_sample_has_its_place)
 {

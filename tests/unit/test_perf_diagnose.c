@@ -264,8 +264,8 @@ Test(perf_diagnose, what_keeps_this_process_from_every_event)
 }
 
 /*
- * Expects these words in the message about too few descriptors; NULL: no message. The slot table begins with
- * two blocks; DESCRIPTORS_SPARE contains the descriptors of the first.
+ * Expects these words in the message about too few descriptors; NULL: no message. `blocks` are the
+ * descriptors of the slot table's second block. DESCRIPTORS_SPARE contains those of the first.
  */
 static void expect_descriptors(const struct perf_facts *facts, const char *words)
 {
@@ -282,7 +282,7 @@ static void expect_descriptors(const struct perf_facts *facts, const char *words
 	cr_expect_not_null(strstr(message, words), "%s", message);
 }
 
-/* 300 wanted, 96 before, 4 for blocks, 128 spare and 10 used are 538. */
+/* 300 wanted, 96 before, 4 for the second block, 128 spare and 10 used are 538. */
 Test(perf_diagnose, too_few_descriptors)
 {
 	struct perf_facts facts = sound();

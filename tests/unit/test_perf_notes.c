@@ -68,7 +68,7 @@ Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 		"stores counted 0% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; its counts cover only that part of the time");
 }
 
-/* The note is about the present: it ends within two minutes after the other event ended. */
+/* The note is about the present: it ends about two minutes after the other event ended, at the latest. */
 Test(perf_notes, turns_that_are_over_are_no_longer_reported)
 {
 	struct perf_turns turns = {0};

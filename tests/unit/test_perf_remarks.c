@@ -86,7 +86,7 @@ Test(perf_remarks, without_an_event_nobody_is_in_the_way)
 	cr_expect_eq(plan.n_notes, 0);
 }
 
-/* The remark is about PEBS. Whether it applies to IBS is not known. */
+/* The remark is about the registers of PEBS, which KVM switches. KVM does not switch those of IBS. */
 Test(perf_remarks, guests_are_told_of_where_pebs_is_planned)
 {
 	const struct perf_facts facts = {.kvm_host = true};

@@ -210,7 +210,7 @@ Test(perf_throttle, what_found_no_room_is_not_guessed)
 	cr_expect_not(ring.throttle.full);
 }
 
-/* A record was lost, although the records before and after it had room. The state is then unknown as well. */
+/* Records were lost, although those before and after them had room. The state is then unknown as well. */
 Test(perf_throttle, a_loss_ends_what_was_known)
 {
 	struct ring ring = {0};

@@ -109,7 +109,7 @@ Test(pmu_offcore, values_by_generation)
 		requests = machine_counter(&plan, "cpu", OFFCORE_REQUESTS);
 		cr_expect_eq(requests != NULL, generation->outstanding != 0, "%s", generation->name);
 		if (requests) {
-			/* The requests need the other counter and the other register. */
+			/* The requests need the event of the other register (MSR_OFFCORE_RSP_1). */
 			cr_expect_eq(requests->config, 0x2b7, "%s", generation->name);
 			cr_expect_eq(requests->config1, 0x10001, "%s", generation->name);
 		}

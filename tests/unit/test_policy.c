@@ -646,7 +646,8 @@ Test(policy, a_ratio_is_to_what_was_usual_and_freezes)
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
 	/*
-	 * The breach lasts longer than the baseline, but samples of a firing alert do not enter the baseline.
+	 * The breach lasts longer than the time on which the baseline rests (70 s), but samples of a firing
+	 * alert do not enter the baseline.
 	 */
 	cr_assert_eq(fixture_run(&fixture, 200, "/a", 40, 10), 200);
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);

@@ -206,7 +206,10 @@ static void name_path(unsigned path, char ret[16])
 	(void)snprintf(ret, 16, "/path-%u", path);
 }
 
-/* Puts the cgroups in a different order each second, with the distance `step`. */
+/*
+ * Puts the cgroups in ascending order if `step` is 1. If `step` is 5, the order changes from second to
+ * second.
+ */
 static void collect(struct policy_fixture *fixture, unsigned second, unsigned step)
 {
 	fixture_begin(fixture);

@@ -13,8 +13,8 @@ static struct rule rule_of(const char *metric)
 }
 
 /*
- * Returns "ignored", "threshold 1200", "untrusted", "malformed", or "": the effect of the preference on a
- * rule for p99.
+ * Returns the effect of the preference on a rule for p99: one or more of "ignored", "untrusted", "malformed"
+ * and "threshold 1200", or "".
  */
 static const char *effect_of(const char *ignore, const char *threshold, bool root, bool trust)
 {

@@ -304,7 +304,7 @@ Test(probe, descriptors_of_blocks_of_slots_are_named)
 	_cleanup_free_ char *grows = NULL;
 
 	cr_expect_not_null(strstr(fixed, "pebsd reserves 128."), "%s", fixed);
-	/* 600 slots are three blocks, two of them at the start. */
+	/* 600 slots are three blocks at the start: two besides the first, with up to four descriptors each. */
 	report.slots_by_cgroups = true;
 	grows = print(&report, false);
 	cr_expect_not_null(strstr(grows, "pebsd reserves 128, and up to four for each further block of 256 "
@@ -493,7 +493,6 @@ Test(probe, json_of_the_cost)
 	json_object_put(all);
 }
 
-/* Roles that were not asked for are planned as well, and the plan marks them. */
 Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 {
 	const struct probe_request wish = wish_for(0);
@@ -511,7 +510,6 @@ Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 				      report.plan.notes[i]);
 }
 
-/* A note that only applies to a role that was not asked for says so. */
 Test(probe, notes_on_what_is_not_asked_for_name_it)
 {
 	const struct probe_request wish = wish_for(0);

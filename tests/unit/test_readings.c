@@ -89,7 +89,7 @@ Test(readings, a_sample_under_way_is_not_lost)
 	cr_expect_eq(lost.unexplained, 1);
 }
 
-/* This loss is certain, because it cannot include a sample that is still in progress. */
+/* The loss in `missed` is certain, because it cannot include a sample that is still in progress. */
 Test(readings, a_loss_that_is_certain_is_told_at_once)
 {
 	const struct reading before = {.counted = true, .seen = 11, .expected = 11};

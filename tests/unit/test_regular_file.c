@@ -84,7 +84,7 @@ Test(regular_file, the_bound_is_the_last_that_is_read)
 	cr_expect_null(none);
 	cr_assert_eq(read_of("file", 8, &text, &length), 0);
 	cr_expect_eq(length, 8);
-	/* Memory is not allocated by the size that the file claims. */
+	/* The size that a file claims does not decide how much memory is allocated. */
 	cr_assert_eq(truncate("file", (off_t)1 << 40), 0);
 	cr_expect_eq(read_of("file", 8, &none, &length), -EFBIG);
 	cr_expect_null(none);

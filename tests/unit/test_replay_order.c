@@ -9,8 +9,8 @@
 
 /*
  * The buffers of two CPUs are written one after the other. In the file, the second comm follows the sample at
- * 500, but the time of this comm is earlier. Records that a round has passed are delivered without waiting
- * for the end.
+ * 500, but the time of this comm is earlier. At each round, the records up to the latest time of the previous
+ * round are delivered, without waiting for the end.
  */
 Test(replay, records_are_put_in_the_order_of_time)
 {

@@ -171,7 +171,7 @@ Test(resolver, inlined_functions_and_lines_of_compressed_sections)
 	check_inlined("-g -gz");
 }
 
-/* A stripped file has no names, but the result has the offset in the file. */
+/* A stripped file has no names, but the result has the virtual address in the file. */
 Test(resolver, stripped)
 {
 	char *directory = subject_directory();
@@ -260,7 +260,7 @@ Test(resolver, deleted_while_it_runs)
 	subject_remove(directory);
 }
 
-/* The file that has this name now has other functions at these addresses. */
+/* The file that now has this name contains other functions at these addresses. */
 Test(resolver, replaced_while_it_runs)
 {
 	char *directory = subject_directory();
@@ -548,7 +548,7 @@ Test(resolver, a_process_with_a_hundred_thousand_mappings)
 	subject_remove(directory);
 }
 
-/* The memory stays bounded, and the most recent processes stay known. */
+/* Older processes are forgotten, and the most recent ones stay known. */
 Test(resolver, more_processes_than_are_held)
 {
 	struct resolver *resolver = new_resolver();

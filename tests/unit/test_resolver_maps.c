@@ -233,7 +233,7 @@ Test(maps, mappings_that_cannot_be)
 	maps_unref(maps);
 }
 
-/* Writes one mapping each 5 ms, until the reader stops. */
+/* Writes one mapping every 5 ms, until the reader stops. */
 static void write_slowly(int fd)
 {
 	const struct timespec a_while = {.tv_nsec = 5000000};
@@ -260,7 +260,7 @@ Test(maps, what_takes_too_long_is_read_in_part)
 	(void)close(ends[1]);
 	file = fdopen(ends[0], "r");
 	cr_assert_not_null(file);
-	/* The writer may get no CPU for long. */
+	/* The writer may have to wait long for a CPU. */
 	first.fd = ends[0];
 	cr_assert_eq(poll(&first, 1, -1), 1);
 	cr_assert_eq(maps_read(file, &maps), 0);

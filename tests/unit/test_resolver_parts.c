@@ -47,7 +47,7 @@ Test(resolver_name, what_cannot_be_shown)
 			    "7f");
 }
 
-/* Each part names the one before twice, so that the first occurs 2^60 times. */
+/* Most parts name an earlier part twice. In full, the demangled name has 245,578 bytes. */
 Test(resolver_name, one_that_stands_for_terabytes)
 {
 	char symbol[1024] = "_Z1fI1AIiiE";

@@ -124,10 +124,6 @@ Test(rule, a_mean_counts_up_to_eight_times_the_limit)
 	cr_expect_eq(rule_mean_cap(&rule, &limits), 1 << HISTOGRAM_MAX_LOG2);
 }
 
-/*
- * `needs` is checked against the intervals: with this many samples in the best case both verdicts are
- * possible, and with one less, one of them is not.
- */
 static void expect_needs(const struct rule *rule, u64 needs)
 {
 	cr_expect_eq(rule_needs_samples(rule), needs, "%llu", (unsigned long long)rule_needs_samples(rule));
@@ -153,6 +149,10 @@ Test(rule, samples_for_quantiles)
 	}
 }
 
+/*
+ * The functions whose names end in `_do` return whether both verdicts are possible with `n` samples in the best
+ * case. With rule_needs_samples() samples they are, with one less one of them is not.
+ */
 static bool shares_do(const struct rule *rule, u64 n)
 {
 	const double all = interval_share((double)n, (double)n, rule->confidence).low;

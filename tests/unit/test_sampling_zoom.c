@@ -23,7 +23,9 @@ static struct pmu_opening openings[EVENTS_MAX];
 static const struct pmu_opening *pointers[EVENTS_MAX];
 static bool chosen[EVENTS_MAX], displaced[EVENTS_MAX];
 
-/* Returns a character for each event: '+' if it is chosen, 'p' if it pauses, '*' for both. */
+/*
+ * Returns a character for each event: '+' if it is chosen, 'p' if it pauses, '*' for both, '.' for neither.
+ */
 static const char *plan(const struct one *ones, size_t n)
 {
 	static char text[EVENTS_MAX + 1];
@@ -62,7 +64,7 @@ Test(sampling_zoom, loads_else_stores_else_instructions)
 
 Test(sampling_zoom, who_needs_its_counter_pauses)
 {
-	/* Sandy Bridge: both events need counter 3. */
+	/* Sandy Bridge: loads and stores need counter 3. */
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 4}, {EVENT_STORES, "cpu", 4, 4},
 			      {EVENT_INSTRUCTIONS, "cpu", 4, 2}),
 			 "*p.");

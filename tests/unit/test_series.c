@@ -26,7 +26,7 @@ static struct figures figures_of(u64 samples, u64 period)
 	return figures;
 }
 
-/* The result stays valid for the next ROOMS calls. */
+/* The result stays valid for the next ROOMS - 1 calls. */
 #define ROOMS 128
 static const struct difference *brought(const struct figures *figures)
 {

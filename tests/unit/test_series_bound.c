@@ -14,7 +14,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-/* The events of Skylake servers (loads and stores), of Sapphire Rapids, and of Zen 4. */
+/* Loads and stores, as Skylake servers and Sapphire Rapids sample them. */
 static const struct event skylake[] = {
 	{.role = EVENT_LOADS, .pmu = "cpu", .settings = {.has_latency = 1, .has_source = 1}},
 	{.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},

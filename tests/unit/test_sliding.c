@@ -479,7 +479,7 @@ static struct collected parts_of(const struct sliding *sliding, u32 subject)
 
 /*
  * Each pane has enough subjects for a search to use its marks. The order of the subjects differs in each
- * second. A third of them have samples in a second, and some are closed at the end.
+ * second. A third of them have samples in a second, and most are closed at the end.
  */
 Test(sliding, parts_are_what_each_pane_has_of_a_subject)
 {

@@ -3,7 +3,10 @@
 
 #include "engine/slot_reclaim.h"
 
-/* When slots are no longer short, the collections reclaim the slot of a removed cgroup. */
+/*
+ * Once slots have not been short for SLOT_RECLAIM_CALM_NS, no further reclaim is scheduled: only collections
+ * reclaim the slots of removed cgroups.
+ */
 Test(slot_reclaim, goes_on_while_slots_are_short_and_a_little_longer)
 {
 	const u64 short_ns = 1000 * NSEC_PER_SEC;

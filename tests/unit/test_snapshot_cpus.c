@@ -86,8 +86,8 @@ Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
 }
 
 /*
- * A cache for each four of 256 possible CPUs, half of which are present. Two present caches share a stripe,
- * so the samples of a single CPU are not known.
+ * Every four of 256 possible CPUs have a cache, and half of the CPUs are present. Two of the present caches
+ * share a stripe, so the samples of a single CPU are not known.
  */
 Test(snapshot_cpus, of_256_cpus)
 {

@@ -236,7 +236,10 @@ Test(state, what_is_no_state_is_not_taken)
 	cr_assert_str_eq(wrong, "the saved state was not written by pebsd");
 }
 
-/* Each single byte is damaged in turn. state_adopt() accepts or refuses the state, but must not crash. */
+/*
+ * Each byte of the header and of the first 20 units is damaged in turn. state_adopt() accepts or refuses the
+ * state, but must not crash.
+ */
 Test(state, damage_is_survived)
 {
 	_cleanup_(state_freep) struct state *state = new_state();

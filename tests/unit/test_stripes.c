@@ -182,7 +182,7 @@ Test(stripes, an_epyc_of_32_caches_has_one_for_two_neighbours)
 	cr_expect_eq(stripes.n, 16);
 	expect_spread(&stripes, topology, 16, 16);
 	cr_expect_not(splits_cores(&stripes, topology));
-	for (u32 core = 0; core < 128; core++) /* eight cores have two caches in one socket */
+	for (u32 core = 0; core < 128; core++) /* eight successive cores share two caches of one socket */
 		cr_expect_eq(stripes.of_cpu[core], core / 8);
 	stripes_done(&stripes);
 
@@ -326,7 +326,10 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	expect_spread(&stripes, topology, 1, 1);
 	stripes_done(&stripes);
 
-	/* Every second thread is off. The other CPUs are spread as if the second threads did not exist. */
+	/*
+	 * The second thread of every core is off. The other CPUs are spread as if the second threads did not
+	 * exist.
+	 */
 	draw(&(struct machine){2, 28, 2, 28}, topology);
 	for (u32 cpu = 56; cpu < 112; cpu++)
 		topology[cpu].absent = true;
@@ -424,7 +427,7 @@ Test(stripes, of_a_machine_as_sys_tells)
 	cr_expect_eq(told.cpus, 40);
 	stripes_done(&told);
 
-	/* CPUs 36 to 39 are offline, and 40 to 47 are possible but were never present. */
+	/* CPUs 36 to 39 are offline, and 40 to 47 were never present. */
 	tree_write(root, "devices/system/cpu/online", "0-35\n");
 	for (u32 cpu = 36; cpu < 48; cpu++)
 		topology[cpu].absent = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to the symbolizer, for one that works and for ones that die, hang, answer wrongly or do not start.
+ * Requests to symbolizers that work, die, hang, answer wrongly or do not start.
  * The symbolizer is this program, and the address in a request tells it how to behave.
  */
 #include <criterion/criterion.h>
@@ -271,7 +271,6 @@ static void settle(void)
 		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1, "nothing comes");
 }
 
-/* Requests a symbol, and returns the answer. */
 static const struct symbol *answer_of(u32 pid, u64 where)
 {
 	const struct symbol *symbol = find_of(pid, where);
@@ -445,8 +444,8 @@ Test(symbols, one_that_answers_unasked_is_killed)
 {
 	cr_expect_eq(answer_of(PID, address(1, CHATTERS))->region, SYMBOL_UNKNOWN);
 	/*
-	 * The unexpected answer may be blamed on the process of this request, so another one is asked after
-	 * it.
+	 * The unexpected answer may come while this request is in flight, which then costs the name of this
+	 * address. So the test asks about another process afterwards.
 	 */
 	(void)answer_of(PID, address(2, 0));
 	cr_expect_str_eq(name_of(PID + 1, address(3, 0)), "f3");

@@ -175,8 +175,8 @@ static ssize_t hears(struct child *ret)
 }
 
 /*
- * Connects as user `uid`. Returns 0 if a request is answered, 1 if the connection is closed, or 2 if it is
- * refused.
+ * Connects as user `uid`. Returns 0 if the unit sends its first message, 1 if it closes the connection, or 2
+ * if the kernel refuses to connect.
  */
 static int asks_as(uid_t uid)
 {
@@ -271,7 +271,7 @@ Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 			_exit(3);
 		fd = listen_there();
 		(void)!write(tell[1], "x", 1);
-		/* Accept two connections, of this test and of the symbols. Neither may send anything. */
+		/* Accept two connections, of this test and of `symbols`. Neither may send anything. */
 		for (int i = 0; i < 2; i++)
 			if ((asked = accept(fd, NULL, NULL)) < 0 || recv(asked, &byte, 1, 0) != 0)
 				_exit(4);

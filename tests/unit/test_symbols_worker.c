@@ -404,8 +404,8 @@ static int try_what_is_permitted(const char *file, const char *directory)
 }
 
 /*
- * Tries both lists in a confined child that runs as `uid`, with a file in a directory. Only root may read the
- * two; for another user, both are made readable.
+ * Tries the forbidden and the permitted calls in a confined child that runs as `uid`, on a file in a directory.
+ * Only root may read these two, so for another user they are made readable.
  */
 static int in_confinement(uid_t uid)
 {

@@ -69,8 +69,8 @@ Test(traffic, nothing_is_held)
 }
 
 /*
- * Collections of one second form bins of five, including an idle second. The last two collections do not
- * complete a bin.
+ * Collections of one second form bins of five, including a second in which entry 9 is idle. The last two
+ * collections are less than half of a bin, so they are dropped.
  */
 Test(traffic, collections_become_bins)
 {

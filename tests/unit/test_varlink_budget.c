@@ -9,7 +9,7 @@
 
 #define MIB  ((size_t)1 << 20)
 #define NOW  (10ULL * VARLINK_BUDGET_US)
-#define LATE (NOW - VARLINK_BUDGET_US) /* a client since LATE has used up its time */
+#define LATE (NOW - VARLINK_BUDGET_US) /* a reply that has waited since LATE may be dropped */
 
 #define LOADS(...)                                  \
 	(const struct varlink_load[]){__VA_ARGS__}, \

@@ -39,8 +39,8 @@ static const char *wanted = ""; /* text that a call must contain to get the test
 #define FOUND     "{\"parameters\":{\"cgroup\":\"/x\",\"events\":{}}}"
 
 /*
- * Returns "{}" for a call without an answer. A call for a further page gets the next answer of its method, so
- * the list of answers has the pages in order.
+ * Returns "{}" for a call without an answer. A call for a further page gets the second answer of its method, so
+ * the list of answers has the two pages in order.
  */
 static const char *answer_to(const struct answer *answers, const char *call)
 {

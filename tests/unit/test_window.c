@@ -377,7 +377,6 @@ static u64 since_of(const struct window *window, u64 newest_ns, u64 span_ns)
 	return begins.begin_ns[first];
 }
 
-/* Compares the model with the window over the last `span_ns`. */
 static void compare(const struct model *model, const struct window *window, u64 span_ns)
 {
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;

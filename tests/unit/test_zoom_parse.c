@@ -498,8 +498,8 @@ Test(zoom_parse, cut_anywhere)
 	cut_everywhere(SAMPLE, &bytes, bytes.n);
 
 	/*
-	 * If bytes before the trailer are missing, only the text is shorter. Only the fields before the text
-	 * are required.
+	 * A cut further back only shortens the text: the last 32 bytes then count as the trailer. So the cuts
+	 * stop where the fields before the text and a trailer are complete.
 	 */
 	bytes = mapped(0);
 	cut_everywhere(SAMPLE, &bytes, 8 + 64 + 32);

@@ -35,8 +35,9 @@ enum ctl_exit call(const struct ctl_options *options, struct client *client, con
 }
 
 /*
- * Maximum number of attempts to get all pages of one moment. If pages of different moments are joined, an item
- * that moved up between two of them is missing. If every attempt gets such pages, the last one is used.
+ * Maximum number of attempts to get all pages of one moment. If pages of different moments are joined, an
+ * item that moved up between two of them is missing. If every attempt gets such pages, those of the last
+ * attempt are used.
  */
 #define PAGES_TRIES 8
 

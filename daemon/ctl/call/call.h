@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions that the verbs share: they call the daemon, and print its replies on standard output. All of them
- * report failures.
+ * Functions that the verbs share: they call the daemon, and print its replies on standard output. Those that
+ * return an exit code report failures on standard error.
  */
 #ifndef PEBSD_CTL_CALL_H
 #define PEBSD_CTL_CALL_H
@@ -27,7 +27,7 @@ enum ctl_exit call(const struct ctl_options *options, struct client *client, con
 
 /*
  * Same as call(), for a reply whose member `list` comes in pages: returns one reply with the items of all
- * pages.
+ * pages. If there are several pages, the reply lacks `next` and `taken`.
  */
 enum ctl_exit call_pages(const struct ctl_options *options, struct client *client, const char *method,
 			 json_object *parameters, const char *list, json_object **ret);

@@ -30,7 +30,7 @@ struct screen {
 	bool colour;
 	bool ended;
 	bool resized;
-	u32 keys[KEYS_MAX]; /* pressed during screen_wait_for() */
+	u32 keys[KEYS_MAX]; /* pressed, but not yet returned by screen_wait() */
 	size_t n_keys;
 };
 
@@ -120,7 +120,7 @@ int screen_open(struct screen **ret)
 	if (!screen)
 		return -ENOMEM;
 	/*
-	 * Block signals before ncurses changes the terminal: then no signal can end the program without
+	 * Block signals before ncurses changes the terminal: then none of them can end the program without
 	 * restoring the terminal.
 	 */
 	r = block_signals(screen);

@@ -19,7 +19,7 @@ enum screen_event {
 	SCREEN_READY,   /* the descriptor is readable */
 	SCREEN_KEY,     /* a key was pressed */
 	SCREEN_RESIZED, /* draw the screen again */
-	SCREEN_END,     /* a signal came, or the terminal is gone */
+	SCREEN_END,     /* SIGINT, SIGTERM or SIGHUP came, or the terminal is gone */
 };
 
 /* A key is the Unicode character that it types, or one of these. */

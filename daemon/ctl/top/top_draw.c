@@ -63,7 +63,7 @@ static bool has_trend(const struct top_table *table)
 	return false;
 }
 
-/* Takes `columns` from those left if there are enough. */
+/* Takes `columns` columns of those left. Returns false if too few are left. */
 static bool take(size_t *left, size_t columns)
 {
 	if (*left < columns)
@@ -192,7 +192,7 @@ static void put_row(FILE *out, const struct top_table *table, const struct top_r
 	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
 }
 
-/* Writes the head of a column, after a '>' if the table is sorted by this column. */
+/* Writes the head of a column, with a '>' before it if the table is sorted by this column. */
 static void put_head_of(FILE *out, size_t width, const char *head, const char *sort, const char *sorted_by)
 {
 	bool sorted = strncmp(sort, sorted_by, strlen(sorted_by)) == 0;

@@ -19,13 +19,13 @@ struct top_layout {
 
 struct top_layout top_layout_of(const struct top_table *table, size_t width);
 
-/* The cells of a trend at this width, which is the number of bins to request. */
+/* The maximum number of cells of a trend at this width, which is the number of bins to request. */
 size_t top_trend_cells(size_t width);
 
 /* Rows of the table, or lines of a page, that fit on a screen of `rows` rows. */
 size_t top_room(enum top_page page, size_t rows);
 
-/* `clock`: "20:15:03"; `trouble`: why the table is old, or NULL if it is not. */
+/* `clock`: "20:15:03 UTC"; `trouble`: why the table is old, or NULL if it is not. */
 void top_draw_table(FILE *out, const struct top_state *state, const struct top_table *table,
 		    const char *clock, const char *trouble, size_t rows, const struct format_style *style);
 

@@ -211,7 +211,7 @@ static void take_clock(struct live *live, json_object *status)
 	const char *taken = json_get_text(status, "taken");
 	time_t seconds;
 
-	/* The time of day is at a fixed position only in text of this form. */
+	/* Only in an RFC 3339 time is the time of day at a fixed position. */
 	if (taken && text_parse_time(taken, &seconds) == 0)
 		(void)snprintf(live->clock, sizeof(live->clock), "%.*s UTC", CLOCK_LENGTH, taken + CLOCK_AT);
 }

@@ -31,7 +31,10 @@ json_object *top_window_parameters(double seconds);
 /* Adds "trend" and "trend_s". Returns false if memory runs out. */
 bool top_add_trend(json_object *parameters, size_t bins, double seconds);
 
-/* The window in seconds, 0 for the whole time: from the options, or the default for text and for JSON. */
+/*
+ * Return the window that the options give, in seconds, or else the default of text output or of JSON output.
+ * 0: the whole time.
+ */
 double top_text_window(const struct ctl_options *options, const json_object *status);
 double top_json_window(const struct ctl_options *options);
 

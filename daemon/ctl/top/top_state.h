@@ -36,7 +36,7 @@ struct top_state {
 	size_t first;        /* first row that is drawn */
 	size_t scroll;       /* lines of the page above the screen */
 	bool selected_sum;   /* the marked row is the sum of a subtree */
-	const char *message; /* the reason why the last key had no effect; NULL: it had an effect */
+	const char *message; /* tells why the last key had no effect; NULL: nothing to tell */
 };
 
 /* The contents of the screen. */
@@ -46,8 +46,8 @@ struct top_shown {
 	size_t n_events;
 	size_t first, n; /* rows that have been fetched */
 	/*
-	 * Returns the name of a fetched row, counted from the start of the table. Sets `ret_sum` if the row is
-	 * the sum of a subtree.
+	 * Returns the name of a fetched row, counted from the start of the table. Sets *ret_sum to whether the
+	 * row is the sum of a subtree.
 	 */
 	const char *(*name)(const void *table, size_t row, bool *ret_sum);
 	const void *table;

@@ -37,7 +37,7 @@ struct top_table {
 	char *event; /* key of the event of this table, safe to print; NULL: there is none */
 	size_t event_index, n_events;
 	char *about;           /* description of the event's samples */
-	bool latency, sources; /* the samples have a latency, a data source */
+	bool latency, sources; /* whether the event measures latencies, and whether data sources */
 	bool per_second;
 	char *origin;
 	bool paused;

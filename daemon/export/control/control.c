@@ -30,7 +30,8 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 
 /*
  * Addresses, function names and profiles are data of other users. Only root and the users that the
- * configuration names may read these data, or change something. Only root may call Reload.
+ * configuration names may read these data, or change something. Only root may call Reload, or get a profile
+ * as perf.data (control_profile.c).
  */
 const struct varlink_method control_methods[] = {
 	{.name = "GetStatus", .rights = PERMISSION_ASK, .handle = control_get_status},

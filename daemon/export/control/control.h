@@ -32,10 +32,10 @@ struct control_backend {
 	void (*release)(void *userdata);
 
 	/*
-	 * Reads the configuration again. Returns 0, with remarks on settings that could be applied only in
-	 * part. Returns -EINVAL with the mistakes, or another -errno; the old configuration then stays in
-	 * force. `ret_lines` is a NULL-terminated list of texts, or NULL. The list and its texts are
-	 * malloc'ed, and the caller frees them.
+	 * Reads the configuration again. Returns 0, with remarks: values that were applied, values that need
+	 * a restart, and warnings. Returns -EINVAL with the mistakes, or another -errno; the old
+	 * configuration then stays in force. `ret_lines` is a NULL-terminated list of texts, or NULL. The
+	 * list and its texts are malloc'ed, and the caller frees them.
 	 */
 	int (*reload)(void *userdata, char ***ret_lines);
 
@@ -86,12 +86,13 @@ struct control;
 
 /*
  * Listens on `socket_path`, and creates its directory (0755) if it is missing. Replaces a socket on which
- * nobody answers. The mode is 0660 with `group`. It is 0600, with a warning, if there is no such group or the
- * socket cannot be given to it, and 0600 if `group` is NULL.
+ * nobody answers. The mode is 0660 with `group`. It is 0600 if `group` is NULL. It is also 0600, with a
+ * message in the log, if there is no such group or the socket cannot be given to it.
  *
  * If two daemons start at the same moment, both may find that nobody answers: then the one that binds last
- * gets the path, or the other one fails. Returns 0, -EADDRINUSE if another daemon answers, or another -errno.
- * On failure `ret_message`, which the caller frees, says what to do.
+ * either replaces the socket of the other, or fails. Returns 0, -EADDRINUSE if another daemon answers, or
+ * another -errno. On failure `*ret_message`, which the caller frees, says what to do. It is NULL if only the
+ * error is known.
  */
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message);

@@ -58,8 +58,8 @@ bool control_permitted(const struct varlink_call *call, const struct control *co
 int control_deny(struct varlink_call *call, const struct control *control, enum permission_level level);
 
 /*
- * Adds the number of firing alerts to the reply of GetStatus, which it takes and returns. NULL: no memory. In
- * control_policy.c.
+ * Adds the number of firing alerts to the reply of GetStatus, which it takes and returns. Adds nothing if
+ * there is no rule. NULL: no memory. In control_policy.c.
  */
 json_object *control_add_alerts(const struct control *control, json_object *status);
 

@@ -34,7 +34,10 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 
 #define NAMED_MAX 8
 
-/* Returns a text: all hot tables are in use, by these cgroups. The caller frees the text; NULL: no memory. */
+/*
+ * Returns a text that says that all hot tables are in use, and by which cgroups (the first NAMED_MAX). The
+ * caller frees the text; NULL: no memory.
+ */
 static char *text_of_full(const char *const *hot)
 {
 	char *text = NULL;
@@ -86,7 +89,10 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 	}
 }
 
-/* Fills `places` and points `events` to them. A pointer stays NULL if the event has no such addresses. */
+/*
+ * Fills `places` and points `events` to them. A pointer stays NULL if the event has no addresses of that kind
+ * (code or data).
+ */
 static int take_places(const struct control *control, size_t n_events, const char *path,
 		       struct hot_places places[EVENTS_MAX][HOT_KINDS], struct json_hot_event *events)
 {

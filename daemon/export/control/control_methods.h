@@ -34,7 +34,7 @@ int control_get_hot(struct varlink_call *call, json_object *parameters, void *us
 /* control_profile.c */
 int control_get_profile(struct varlink_call *call, json_object *parameters, void *userdata);
 
-/* control_sampling.c: methods that change something. */
+/* control_sampling.c: pause, resume and reload. */
 int control_pause(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_resume(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_reload(struct varlink_call *call, json_object *parameters, void *userdata);

@@ -29,9 +29,9 @@ int order_parse(const char *text, struct order *ret);
 /*
  * Returns the indexes of all cgroups, highest value first. Cgroups with equal values keep the order of the
  * snapshot, and cgroups without a value come last. Values of different events are never mixed: a mean, a
- * quantile or a share is that of the first event of the cgroup that has one. Samples are those of loads on all
- * PMUs; if no loads are sampled, those of stores; if no stores either, those of instructions. Returns 0 or
- * -ENOMEM; the caller frees `ret`.
+ * quantile or a share is that of the first event of the cgroup that has one. Samples are those of one role on
+ * all PMUs: the first role that has an event, in the order of enum event_role (loads, stores, instructions).
+ * Returns 0 or -ENOMEM; the caller frees `ret`.
  */
 int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret);
 

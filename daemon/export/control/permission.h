@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 enum permission_level {
-	PERMISSION_ROOT, /* only root: Reload; also the level of a method that sets none */
+	PERMISSION_ROOT, /* only root: Reload, perf.data; also the level of a method that sets none */
 	/*
 	 * root, and the user or group that `detail` in [control] names: pause, resume, zooms, profiles and hot
 	 * tables

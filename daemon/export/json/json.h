@@ -26,14 +26,14 @@ typedef int (*json_sink)(const char *text, size_t length, void *userdata);
 /* Optional parts of a reply. */
 struct json_more {
 	struct json_trend trend;
-	bool matching;   /* the number of all cgroups, even if not all are in the reply */
+	bool matching;   /* adds the number of all cgroups, even if not all are in the reply */
 	bool histograms; /* each cgroup has the histograms of json_cgroup() */
-	bool public; /* for everybody (json_public.h): no ids, labels, recordings and notes, but the time */
-	struct json_page *page; /* `cgroups` begins at its `first`; NULL: no paging */
+	bool public;     /* for everybody (json_public.h): adds times; no ids, labels, recordings and notes */
+	struct json_page *page; /* the argument `cgroups` begins at its `first`; NULL: no paging */
 };
 
 /*
- * Writes the text of json_top_of(), as json-c writes it with `flags` (none that adds spaces). It builds one
+ * Writes the text of json_top_of(), as json-c writes it with `flags`, which must not add spaces. It builds one
  * cgroup at a time, so it needs memory for only one. `cgroups` NULL: the snapshot's order. `more` NULL: no
  * optional part. Returns 0; the result of the sink if that is not 0; or -ENOMEM. On error the text is
  * incomplete.

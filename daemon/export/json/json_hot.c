@@ -81,7 +81,7 @@ static const struct symbol *find(struct hot_writer *event, const struct hot_plac
 	return symbol;
 }
 
-/* Returns true if the caller must not see this address of the kernel. */
+/* Returns true if the address is of the kernel and the client must not see it. */
 static bool is_hidden(const struct hot_writer *event, const struct hot_place *place)
 {
 	return !event->hot->kernel_addresses && SYMBOL_IS_KERNEL(place->address);
@@ -183,7 +183,7 @@ static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, 
 	return object;
 }
 
-/* Adds `place`. The sum has at least as many CPUs as each of its places. Its exact number is not known. */
+/* Adds `place` to `sum`. The sum has at least as many CPUs as each place; their exact number is not known. */
 static void add_place(struct hot_place *sum, const struct hot_place *place)
 {
 	sum->weight += place->weight;
@@ -209,7 +209,7 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 			add_place(&sum, &places->places[i]);
 			(*ret_n)++;
 		}
-	event->unnamed = unnamed; /* each unnamed item is counted again when it is shown */
+	event->unnamed = unnamed; /* places_array() counts these items again, up to the end of its list */
 	return sum;
 }
 

@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "snapshot/snapshot.h"
 
-/* The contents of the tables for one event. NULL: the event has no such addresses. */
+/* The contents of the tables for one event. NULL: the event has no addresses of this kind (code or data). */
 struct json_hot_event {
 	const struct hot_places *places[HOT_KINDS];
 };
@@ -21,11 +21,11 @@ struct json_hot {
 	u64 id; /* of the cgroup; 0: not known */
 	struct hot_choice choice;
 	const struct json_hot_event *events; /* in the order of the snapshot's events */
-	struct profile_names names;          /* called for the items that are shown */
+	struct profile_names names;          /* called for shown items, and for hidden kernel addresses */
 	u64 limit;                           /* maximum number of items of an event and kind */
 	/*
-	 * If false, items in the kernel's half of the address space show only their name, and all items
-	 * without a name are merged into one, "[kernel]".
+	 * If false, items in the kernel's half of the address space do not show their address. Those of them
+	 * without a name are merged into one item, "[kernel]".
 	 */
 	bool kernel_addresses;
 	u64 now_ns; /* CLOCK_MONOTONIC, as the times of `choice` */

@@ -285,7 +285,7 @@ static bool rule_is_known(const struct alert *alert)
 	return alert->rule->window_ns > 0;
 }
 
-/* Adds the members of an alert. `event` names the member for its event. `name` makes strings of any bytes. */
+/* Adds the members of an alert. `event`: the key for its event. `name` makes a JSON string of any bytes. */
 static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
 		       const char *event, json_object *(*name)(const char *))
 {

@@ -49,14 +49,14 @@ struct json_page {
 	size_t bytes;          /* text of the items so far */
 	size_t most;           /* maximum of `bytes`; 0: JSON_PAGE_BYTES */
 	bool cut;
-	u64 next; /* out, if `cut`: the first item after the page */
+	u64 next; /* set if `cut`: the first item after the page */
 };
 
 /* Returns the index at which the page begins in a list of `n`. */
 u64 json_page_first(const struct json_page *page, size_t n);
 
 /*
- * Returns true if item `index` of the list, whose text has `bytes`, fits. If not, the page ends before it.
+ * Returns true if item `index` of the list, a text of `bytes` bytes, fits. If not, the page ends before it.
  * `page` NULL: everything fits.
  */
 bool json_page_fits(struct json_page *page, u64 index, size_t bytes);

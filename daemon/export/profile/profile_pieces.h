@@ -17,7 +17,6 @@
 /* Limit of cached bytes, not counting the file that was made last. */
 #define PROFILE_PIECES_BYTES (64U << 20)
 
-/* Size of one piece. */
 #define PROFILE_PIECE_BYTES (512U << 10)
 
 struct profile_pieces_file {
@@ -37,10 +36,10 @@ struct profile_pieces {
 };
 
 /*
- * Returns the file, and makes it if it is not cached and `from` is 0. If `event` is NULL, the file is kept
- * until another one replaces it. The cache owns `ret`, which is valid until control returns to the event
- * loop. Returns 0; -ESTALE if the file is no longer cached and has to be fetched again from its beginning; or
- * the errors of zoom_output().
+ * Returns the file, and makes it if it is not cached and `from`, the offset of the piece that the client
+ * fetches, is 0. If `event` is NULL, the file is kept until another one replaces it. The cache owns `ret`,
+ * which is valid until control returns to the event loop. Returns 0; -ESTALE if the file is no longer cached
+ * and has to be fetched again from its beginning; or an error of zoom_output() or of the timer.
  */
 int profile_pieces_get(struct profile_pieces *pieces, sd_event *event, const struct zoom *zoom,
 		       enum zoom_format format, bool kernel_addresses, u64 from,

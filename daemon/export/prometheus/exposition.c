@@ -12,7 +12,10 @@
 /* Enough for a host with few cgroups. room_for() doubles the size when needed. */
 #define TEXT_SIZE_MIN (64UL * 1024)
 
-/* Below this value exposition_u64() writes integers. %.15g would give the same text. */
+/*
+ * exposition_maybe_double() writes integers below this value by exposition_u64(). %.15g would give the same
+ * text.
+ */
 #define INTEGER_MAX 1e15
 
 /* Digits of the largest u64. */
@@ -144,7 +147,8 @@ static void begin_family(struct exposition *out, const struct family *family)
 }
 
 /*
- * Writes a sample up to its value, and reserves `value_size` bytes and a newline for that. NULL: no memory.
+ * Writes a sample up to its value, and reserves `value_size` bytes for the value and one for a newline.
+ * Returns the address of the value; NULL: no memory.
  */
 static char *begin_sample(struct exposition *out, const struct family *family, const char *suffix,
 			  const char *labels, const char *more, size_t value_size)

@@ -13,7 +13,7 @@ struct process_figures {
 };
 
 /*
- * Reads the figures from /proc/self. A value that cannot be read is not known. The start time cannot change
+ * Reads the figures of this process. A value that cannot be read is not known. The start time cannot change
  * and is read only once, so pass the same struct each time, zeroed before the first call.
  */
 void process_read(struct process_figures *figures);

@@ -2,8 +2,9 @@
 /*
  * Renders a snapshot for Prometheus, in text format 0.0.4 or OpenMetrics 1.0. Pure.
  *
- * A counter of a cgroup is left out while it is 0. A counter of an event is also written as 0 if it was
- * measured, so that Prometheus sees the first loss as an increase. Values that are not known are absent.
+ * A counter of a cgroup is left out while it is 0, except for off-core responses. A counter of an event is
+ * also written as 0 if it was measured, so that Prometheus sees the first loss as an increase. Values that are
+ * not known are absent.
  */
 #ifndef PEBSD_PROMETHEUS_H
 #define PEBSD_PROMETHEUS_H

@@ -11,8 +11,8 @@
 /*
  * Maximum number of pebsd_alert series in one scrape. The number of alerts is bounded only by rules times
  * cgroups, which can be millions. If there are more than this, firing alerts are preferred to pending ones, and
- * earlier alerts to later ones, so that a series stays as long as its alert. Another metric counts the alerts
- * without a series.
+ * earlier alerts to later ones, so that the series of a firing alert stays as long as the alert. Another metric
+ * counts the alerts without a series.
  */
 #define PROMETHEUS_ALERTS_MAX 1000
 

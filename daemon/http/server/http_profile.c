@@ -31,7 +31,7 @@ struct http_waiting {
 	bool left;  /* HTTP_LEAVE_PROFILE was sent: the client no longer waits */
 	int fd;     /* the profile; -1: not received */
 	u64 size;   /* size of the profile, in bytes */
-	u32 error;  /* why there is no profile, an errno; 0: no answer yet; EALREADY: it is being sent */
+	u32 error;  /* an errno if there is no profile; EALREADY: it is being sent; 0: else */
 	char *text; /* the reason as a text */
 };
 
@@ -79,8 +79,8 @@ static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, c
 	(void)kind;
 	(void)value_size;
 	/*
-	 * An encoded NUL is still HTTP_TARGET_NUL here. A text that contains these three characters is also
-	 * refused.
+	 * An encoded NUL is still "%00" (HTTP_TARGET_NUL) here. So a text that really contains these three
+	 * characters is also refused.
 	 */
 	if (value && strstr(value, HTTP_TARGET_NUL))
 		(void)snprintf(request->mistake, sizeof(request->mistake), "a parameter contains a NUL byte");
@@ -265,7 +265,10 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, int error, cons
 	return http_send_later(connection, HTTP_PROFILE_RETRY_SECONDS, text);
 }
 
-/* Returns whether an owner has as many clients as it may that wait for a profile, or wait or are being sent one. */
+/*
+ * Returns whether an owner has the maximum number of clients that wait for a profile, or of clients that wait
+ * for a profile or are being sent one.
+ */
 static bool owner_is_full(const struct http_profile *profile, struct http_owner owner)
 {
 	const struct http_waiting *waiting;

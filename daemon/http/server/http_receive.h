@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Handles the messages that pebsd sends to the process that speaks HTTP: bodies, health, settings and its
- * end.
+ * Handles the messages that pebsd sends to the process that speaks HTTP: bodies, health, profiles, settings
+ * and the coming end of pebsd.
  */
 #ifndef PEBSD_HTTP_RECEIVE_H
 #define PEBSD_HTTP_RECEIVE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers requests: finds the page, checks the host name, and first requests the contents from pebsd if
- * needed. Callbacks of libmicrohttpd; `userdata` is the server.
+ * Answers requests: checks the host name, finds the page, and requests its contents from pebsd before it
+ * answers, if needed. Callbacks of libmicrohttpd. The `userdata` of http_requests_answer() is the server.
  */
 #ifndef PEBSD_HTTP_REQUESTS_H
 #define PEBSD_HTTP_REQUESTS_H

@@ -26,10 +26,10 @@
 #define TIMER_ACCURACY_US 50000 /* good enough for deadlines of slow clients */
 #define ACCEPTED_AT_ONCE  16
 
-/* Time between checks for slow clients when there are many clients. */
+/* Time between checks for slow clients while there are many clients, or lingering connections. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 
-/* After many clients, free memory is returned to the kernel when this many connections are left. */
+/* After many clients, free memory is returned to the kernel when at most this many connections are left. */
 #define FEW 8
 
 static void log_library(void *userdata, const char *format, va_list arguments)
@@ -76,8 +76,8 @@ static void forget(struct http_server *server, struct http_connection *connectio
 
 /*
  * The library closes its descriptor of the connection after this call. A client that has not received
- * everything keeps its place until it has: otherwise each client would leave a buffer in the kernel, without
- * a limit. Returns whether the client keeps its place.
+ * everything keeps its place until it has, or until its deadline. Otherwise each client would leave a buffer
+ * in the kernel, without a limit. Returns whether the client keeps its place.
  */
 static bool linger(struct http_server *server, struct http_connection *connection)
 {
@@ -330,7 +330,10 @@ static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 	return 0;
 }
 
-/* Sets the timer for the next deadline, and for the time at which the library wants to run again. */
+/*
+ * Hangs up on late and on slow clients, and answers requests for which pebsd took too long. Then sets the timer
+ * for the next deadline or check, or for the time at which the library wants to run again.
+ */
 static int arm_timer(struct http_server *server)
 {
 	u64 now = http_server_now_ns();
@@ -354,9 +357,7 @@ static int arm_timer(struct http_server *server)
 	return sd_event_source_set_enabled(server->timer, SD_EVENT_ONESHOT);
 }
 
-/*
- * Does not count clients that wait for a profile: a profile may take longer than the daemon has for its end.
- */
+/* Does not count clients that wait for a profile: that may take longer than the daemon may take to end. */
 static bool somebody_waits(const struct http_server *server)
 {
 	const struct http_connection *connection;

@@ -5,9 +5,10 @@
  * if many clients wait for it.
  *
  * No client can block it. Each connection serves one request and lasts at most HTTP_TIMEOUT_SECONDS, even if
- * it is active, not counting the time that it waits for a profile. Every client is accepted; if no place is
- * left, a slow client is disconnected (http_places.h). A TCP connection occupies its place until the client's
- * kernel has acknowledged the whole answer.
+ * it is active, not counting the time that it waits for a profile. If no place is left, a new client is
+ * accepted nevertheless, and a slow client is disconnected (http_places.h). If none can be, new clients wait in
+ * the queue of the listening socket. A TCP connection occupies its place until the client's kernel has
+ * acknowledged the whole answer.
  */
 #ifndef PEBSD_HTTP_SERVER_H
 #define PEBSD_HTTP_SERVER_H

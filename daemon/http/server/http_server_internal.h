@@ -19,7 +19,7 @@ struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;
 	struct MHD_Connection *library;
 	int fd;       /* owned by the library, or by this struct if `lingers` */
-	bool lingers; /* all is sent but not all acknowledged; the library has closed the connection */
+	bool lingers; /* not all bytes are acknowledged; the library has closed the connection */
 	struct http_owner owner;
 	struct http_pace pace;
 	u64 deadline_ns;
@@ -39,7 +39,7 @@ struct http_server {
 	unsigned int n_lingering; /* number of lingering connections among them */
 	u64 look_ns;              /* time of the next check for slow clients */
 	bool was_crowd;           /* the memory of many connections has not been returned to the kernel yet */
-	bool crowded;             /* no client is accepted: all places are full and wait for pebsd */
+	bool crowded; /* no client is accepted until a connection ends: there are HTTP_PLACES_ROOM */
 	struct MHD_Daemon *daemon;
 	struct http_cache cache;
 	struct http_questions questions;
@@ -66,7 +66,7 @@ void http_server_begin(struct http_connection *connection);
 /* Bytes that the client's kernel has acknowledged; 0 on a UNIX socket, for which the kernel has no count. */
 u64 http_connection_taken(const struct http_connection *connection);
 
-/* Returns true if sent bytes are not acknowledged yet. */
+/* Returns true if the client's kernel has not acknowledged all bytes that were written to the connection. */
 bool http_connection_is_untaken(const struct http_connection *connection);
 
 struct http_connection *http_connection_of_requester(struct http_requester *requester);

@@ -47,7 +47,10 @@ int http_channel_send(int fd, const struct http_message *message, int passed)
 	return r;
 }
 
-/* Returns the descriptor that came with the message, or -1. Closes all further ones. */
+/*
+ * Returns the descriptor that came with the message, or -1. If several came, returns the last and closes the
+ * others.
+ */
 static int passed_of(struct msghdr *all)
 {
 	int passed = -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The HTTP endpoint has a fixed number of places. Another client is always accepted. If no place is left, one
- * client is disconnected: the one that keeps the endpoint waiting for longest, among those of the owner with
- * the most places. So slow clients cost only places of their own user or address. Pure functions.
+ * The HTTP endpoint has a fixed number of places. A further client is always accepted. If no place is left,
+ * one client is disconnected: the one that keeps the endpoint waiting for longest, among those of the owner
+ * with the most places. So slow clients cost only places of their own user or address. Pure functions.
  */
 #ifndef PEBSD_HTTP_PLACES_H
 #define PEBSD_HTTP_PLACES_H
@@ -37,11 +37,11 @@ struct http_owner {
 /* Returns whether both are one owner. All clients of HTTP_OWNER_UNKNOWN with one id are one. */
 bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b);
 
-/* The delay of a client. At the start, `late_ns` is zero. */
+/* The lateness of a client. At the start, `late_ns` is zero. */
 struct http_pace {
 	u64 seen_ns; /* time of the last look */
 	u64 taken;   /* bytes received by then */
-	u64 late_ns; /* delay of the client at that time */
+	u64 late_ns; /* lateness of the client at that time */
 };
 
 /*

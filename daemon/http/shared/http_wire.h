@@ -15,7 +15,10 @@
 
 #define HTTP_PROFILES_MAX 4 /* maximum number of clients that wait for a profile */
 
-/* Maximum number of clients that wait for a profile or are being sent one. They share no profile. */
+/*
+ * Maximum number of clients that wait for a profile or are being sent one. Each of them has a profile of its
+ * own.
+ */
 #define HTTP_PROFILES_HELD_MAX 8
 
 /*
@@ -49,7 +52,7 @@
 
 enum http_message_type {
 	/* Questions. */
-	HTTP_ASK_BODY, /* `form`; `value`: the generation that is here already, 0: none */
+	HTTP_ASK_BODY, /* `form`; `value`: the generation that the requester has already, 0: none */
 	HTTP_ASK_HEALTH,
 	HTTP_ASK_PROFILE, /* `number`: chosen by the requester, `value`: seconds, `text`: the cgroup's path */
 	HTTP_LEAVE_PROFILE, /* `number`: the profile that is no longer wanted; has no answer */

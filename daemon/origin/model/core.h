@@ -17,9 +17,8 @@
 
 /*
  * CORE_LOADS is the number of loads above CORE_USUAL cycles that a core executes each second. Each of them
- * stands for CORE_SCALE loads on average. With the default ldlat and period this yields some 1,000 samples a
- * second, each the tenth such load after the previous sample. Each second of the model takes one to four
- * milliseconds of CPU time.
+ * stands for CORE_SCALE loads on average. With the default ldlat and period, some 1,000 samples a second are
+ * taken: about one in ten of these loads. Each second of the model takes one to four milliseconds of CPU time.
  */
 #define CORE_USUAL 30
 #define CORE_LOADS 10000

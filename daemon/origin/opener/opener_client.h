@@ -43,7 +43,7 @@ int opener_client_open(const struct opener_request *request, const int *fds);
 /* Returns the trouble with the last request of any thread, for messages. */
 enum opener_trouble opener_client_trouble(void);
 
-/* Writes the reason of the last OPENER_REFUSED to `ret`, which holds OPENER_REASON_MAX bytes. */
+/* Writes the reason in the last answer, "" if that was not a refusal, to `ret` of OPENER_REASON_MAX bytes. */
 void opener_client_reason(char *ret);
 
 /*

@@ -111,7 +111,7 @@ static void set_note_cpus(struct perf_event_set *set)
 }
 
 /*
- * Closes events on CPUs that are not wanted and detached events. Keeps their counts. Returns the number
+ * Closes detached events, and events on CPUs that are not wanted. Keeps their counts. Returns the number
  * closed.
  */
 static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)

@@ -144,7 +144,7 @@ void perf_rearm_stalled(struct perf_event_set *set);
 
 /*
  * Reloads the counters of all CPUs with the period in force, so that they produce samples again in any case.
- * Keeps the counts, except for a part of a period.
+ * Keeps the counts. The next sample of each CPU comes after a whole period.
  */
 void perf_rearm(struct perf_event_set *set);
 

@@ -24,8 +24,9 @@ int perf_backend_thread(const struct perf_event_attr *attr, int group_fd);
 bool perf_backend_by_opener(void);
 
 /*
- * Returns true if opening may succeed later, because `error` is not a property of the machine: memory or
- * descriptors were short, or pebsd-opener could not answer. `error` must be that of the last event requested.
+ * Returns true if opening may succeed later, because `error` is not a property of the machine: memory or the
+ * system's descriptors were short, the counters were in use, or pebsd-opener did not answer correctly. `error`
+ * must be that of the last event requested.
  */
 bool perf_backend_may_mend(int error);
 

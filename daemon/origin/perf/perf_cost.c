@@ -6,7 +6,7 @@
 #include "origin/perf/perf_mmap.h"
 #include "pebsd/records.h"
 
-/* The lowest result of perf_cost_slots(), which the daemon also uses (sampling_tree.c). */
+/* The lowest result of perf_cost_slots(). */
 #define SLOTS_AUTO_MIN 512
 
 /* Returns the size of the maps if `hot_cgroups` cgroups have hot tables. */
@@ -98,7 +98,7 @@ u32 perf_cost_cpus(const struct pmu_plan *plan)
 	return (u32)cpu_list_count(&all);
 }
 
-/* Rounded up, because a part of a CPU needs a whole event. */
+/* Rounds up, because a part of a CPU needs a whole event. */
 static u32 share(bool known, const struct cpu_list *list, u32 all, u32 cpus)
 {
 	return known && all ? (u32)(((u64)cpus * cpu_list_count(list) + all - 1) / all) : cpus;

@@ -33,7 +33,7 @@ struct perf_cost_case {
 };
 
 struct perf_cost {
-	u64 descriptors;    /* of events, leaders and counters; nothing else needs one for each CPU */
+	u64 descriptors;    /* of events, leaders and counters: one each on every CPU */
 	u64 ring_bytes;     /* locked memory: a header page and a data page for each event and leader */
 	u64 ring_bytes_max; /* the same if throttling had grown every ring to its maximum (perf_mmap.h) */
 	u64 map_bytes;      /* size of the BPF maps at the start (kernel_map_bytes()) */

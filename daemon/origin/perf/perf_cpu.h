@@ -43,8 +43,8 @@ void perf_cpu_close(struct perf_cpu *event);
 
 /*
  * Like perf_cpu_open(), but weakens the attributes if the kernel demands it (perf_attr_relax()). On success
- * `opening` has the attributes that the kernel accepted. Otherwise returns the first error, and `opening` is
- * unchanged.
+ * `opening` has the attributes that the kernel accepted. Otherwise returns the first error (after -ENODATA the
+ * next one), and `opening` is unchanged.
  */
 int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
 

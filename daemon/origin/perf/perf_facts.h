@@ -42,7 +42,7 @@ struct perf_facts {
 
 	/* Only perf_facts_gather_surroundings() fills in the following members. */
 	bool nmi_watchdog; /* kernel.nmi_watchdog is on */
-	bool kvm_host;     /* the KVM module for this CPU is loaded or built in */
+	bool kvm_host;     /* /dev/kvm exists, and KVM for Intel or AMD is loaded or built in */
 	bool cpu_time_max_known;
 	enum perf_cgroups cgroups;
 	u64 cgroup_count;          /* cgroups in the default hierarchy; 0: not known */

@@ -56,9 +56,9 @@ int perf_diagnosed(int error,
 void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);
 
 /*
- * For a set that is saved. perf_set_put_new() stores the descriptors of a new event, and perf_set_write_new()
- * writes its counts to the handover. If storing fails, which is logged, the event samples anyway, and the
- * next process opens it again.
+ * Both functions are for a set that is saved. perf_set_put_new() stores the descriptors of a new event, and
+ * perf_set_write_new() writes its counts to the handover. If storing fails, which is logged, the event samples
+ * anyway, and the next process opens it again.
  */
 void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret);
 void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept);

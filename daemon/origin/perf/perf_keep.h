@@ -16,7 +16,7 @@
 
 struct perf_keep;
 
-/* The members of struct perf_cpu except its descriptors and mappings. */
+/* The members of struct perf_cpu with which the next process continues. */
 struct perf_kept_counts {
 	u64 period;
 	u64 counted_before;
@@ -63,7 +63,7 @@ struct perf_keep_settings {
  */
 u64 perf_keep_layout(void);
 
-/* Returns whether the saved data of the previous process has the size that `n_sets` events need. */
+/* Returns false if the previous process saved data whose size is not what `n_sets` events need. */
 bool perf_keep_fits(const struct handover *handover, size_t n_sets);
 
 /* Returns 0 or -errno. The caller frees `ret`. */
@@ -83,7 +83,7 @@ bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct p
 void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept);
 void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
 
-/* Returns the upper bound of the CPU numbers in the handover. */
+/* Returns the highest CPU number in the handover plus 1. */
 int perf_keep_cpus(const struct perf_keep *keep);
 
 /* Returns true if two openings sample the same in the same way, apart from the period. Pure. */
@@ -99,7 +99,7 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 
 /*
  * Returns true if the event's enabled time grows, or if it is in error and can be enabled again. The time of
- * an event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) twice.
+ * an event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) at most twice.
  */
 bool perf_keep_runs(const struct perf_cpu *event);
 

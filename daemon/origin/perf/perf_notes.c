@@ -201,7 +201,7 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			cpu_list_add(&list, cpus[i].cpu);
 			rearmed += cpus[i].rearmed;
 		}
-	/* If no loss was counted yet, the next collection shows how many samples were lost. */
+	/* If no loss was counted yet, wait for the next collection, which shows how many samples were lost. */
 	if (rearmed == 0 || (losses->expected > 0 && losses->lost == 0))
 		return NULL;
 	names = cpu_list_format(&list);

@@ -31,8 +31,7 @@ struct offcore_pmu {
 /*
  * Opens the counters, disabled, on those of their CPUs that the file `online_path` lists. Raises the soft
  * limit of file descriptors if needed. Returns 0, -ENODEV if none of their CPUs is online, or another -errno.
- * On an error `ret_message` says what failed, why, and what to do. The caller frees the message, which is
- * NULL when out of memory.
+ * On an error `ret_message` says what failed, why, and what to do, or is NULL. The caller frees the message.
  */
 int offcore_open(const struct pmu_counter *counters, size_t n, const char *online_path,
 		 struct offcore_set **ret, char **ret_message);

@@ -59,8 +59,8 @@ int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 void offcore_kept_end(struct offcore_set *set);
 
 /*
- * Marks that all places have counters of this set. If the previous process had other counters, the next
- * process takes over none before this call.
+ * Marks that all places have counters of this set. If the previous process had other counters and this one
+ * ends before the call, the next process takes over none.
  */
 void offcore_kept_begun(struct offcore_set *set);
 

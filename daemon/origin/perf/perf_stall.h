@@ -17,10 +17,11 @@
  *   handled.
  *
  * The counter continues from 0, and 2^48 events must pass before it overflows. The tick repairs events with a
- * frequency: perf_adjust_freq_unthr_context(), kernel/events/core.c, in 6.12 and 7.3
- * perf_adjust_freq_unthr_events(), stops them and restarts those that counted with PERF_EF_RELOAD. It also
- * restarts a throttled event of a fixed period, but with flags 0, with which x86_pmu_start() loads nothing.
- * Events that leave their counter are repaired when they return to it.
+ * frequency. perf_adjust_freq_unthr_context(), kernel/events/core.c (in 6.12 and 7.3
+ * perf_adjust_freq_unthr_events()), stops each of them and starts it again, with the flag PERF_EF_RELOAD if it
+ * has counted since the last tick. The function also restarts a throttled event of a fixed period, but with
+ * flags 0, with which x86_pmu_start() loads nothing. Events that leave their counter are repaired when they
+ * return to it.
  */
 #ifndef PEBSD_PERF_STALL_H
 #define PEBSD_PERF_STALL_H
@@ -35,7 +36,7 @@ struct perf_stall {
 	u64 wait_ns; /* time from the last look, or from the last move, to the next look; 0: no page seen yet */
 	u64 look_ns; /* time of the next look */
 	u64 rearmed; /* number of times that the event was rearmed; the caller maintains it */
-	u64 missed;  /* samples expected during all stalls before `rearmed`; the caller maintains it */
+	u64 missed;  /* samples expected during the stalls that `rearmed` counts; the caller maintains it */
 	bool likely; /* records of this event collide with others of pebsd; the caller sets it */
 };
 
@@ -50,8 +51,8 @@ bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page,
 
 /*
  * Returns true if a sample is overdue: since the page was written, the event has counted more than the next
- * sample needs, by at least a whole period and 4,096 events. `count` was read while the page stood still.
- * `period` is at least 1, and was in force all the time.
+ * sample needs, by at least a whole period and by at least 4,096 events. `count` was read while the page stood
+ * still. `period` is at least 1, and was in force all the time.
  */
 bool perf_stall_judge(const struct perf_stall *stall, u64 period, u64 count);
 

@@ -38,8 +38,9 @@ struct perf_throttle {
 /*
  * Reads the records from `tail` to `head`, in bytes as the kernel counts them (they only grow). The ring has
  * `size` bytes, a power of two, at `data`. `now_ns` is the clock of the records (perf_attr() sets
- * CLOCK_MONOTONIC), read after `head`. A stop that still lasts is counted up to now. The contents of the ring
- * are not trusted: reading ends at an invalid record, and the state is then unknown until the next reading.
+ * CLOCK_MONOTONIC), read after `head`. A stop that still lasts is counted up to now, but not longer than
+ * PERF_THROTTLE_MAX_NS. The contents of the ring are not trusted: reading ends at an invalid record, and the
+ * state is then unknown until the next reading.
  */
 void perf_throttle_read(const unsigned char *data, u64 size, u64 tail, u64 head, u64 now_ns,
 			struct perf_throttle *throttle);

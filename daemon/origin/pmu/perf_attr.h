@@ -45,7 +45,7 @@ void perf_attr_permission(struct perf_event_attr *ret);
 /*
  * Finds the next weaker way to open an event that the kernel refused with `error` (-errno):
  * - with a leader, if the kernel demands one,
- * - for IBS without a load threshold,
+ * - without the load threshold of IBS,
  * - with WEIGHT if the kernel does not know WEIGHT_STRUCT (before 5.12),
  * - with a lower precise_ip, but not below 1, because without PEBS there is neither a latency nor an exact
  *   instruction.

@@ -29,8 +29,8 @@ void perf_selection_apply(const struct perf_selection *selection, struct pmu_ope
 void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter);
 
 /*
- * Checks that at least one of the `online` CPUs is selected. Returns 0, or -ENODEV with a message in terms of
- * the configuration in `ret_message`, which the caller frees. Returns -ENOMEM if memory is short. Pure.
+ * Checks that at least one of the `online` CPUs is selected. Returns 0, -ENODEV if none is, or -ENOMEM. With
+ * -ENODEV, `ret_message` says which keys of the configuration are the cause, and the caller frees it. Pure.
  */
 int perf_selection_check(const struct perf_selection *selection, const struct cpu_list *online,
 			 char **ret_message);

@@ -41,9 +41,9 @@ struct pmu_opening {
 	bool collides;
 	bool has_leader; /* needs a counting event as leader of its group: mem-loads-aux */
 	u64 leader_config;
-	bool has_members; /* the PMU has only the CPUs in `members`; if not, it has all */
+	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
 	struct cpu_list members;
-	bool cpus_known; /* `cpus` is known: the CPUs of this PMU that are online */
+	bool cpus_known; /* `cpus` is known: those of these CPUs that are online */
 	struct cpu_list cpus;
 };
 

@@ -16,7 +16,7 @@
 /* The architectural event Instructions Retired (manual 18.2.1.2). */
 #define INSTRUCTIONS_RETIRED 0xc0
 
-/* A prime near ten million, which yields some hundred samples a second on a busy CPU. */
+/* A prime near ten million, which yields a few hundred samples a second on a busy CPU. */
 #define INSTRUCTIONS_PERIOD 10000019
 /* If periods must be multiples of 64, the period is 64 times this number, also near ten million. */
 #define INSTRUCTIONS_STEPS 156253
@@ -55,7 +55,7 @@ static u8 precise_ip(const struct planner *planner, const struct pmu_core *core)
 	u8 precise = core->quirk->instructions_precise_ip;
 	u32 max;
 
-	/* 0 means nothing: see may_have_pebs(). */
+	/* 0 is not a limit: see may_have_pebs(). */
 	if (pmu_tree_number(planner->tree, core->pmu, "caps/max_precise", &max) == 0 && max > 0 &&
 	    max < precise)
 		return (u8)max;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions shared by the planning code. pmu.c walks the PMUs, and one file for each role plans that role on a
- * PMU.
+ * Functions shared by the planning code. pmu.c walks the PMUs. One file for each role plans that role on a core
+ * PMU, and pmu_ibs.c plans all roles on ibs_op.
  */
 #ifndef PEBSD_PMU_PLANNER_H
 #define PEBSD_PMU_PLANNER_H
@@ -28,8 +28,8 @@ struct pmu_core {
 bool planner_wants(const struct planner *planner, enum event_role role);
 
 /*
- * Each function plans a role on a core PMU, or refuses the role there, and returns 0 or -ENOMEM. Call the function
- * for stores after the one for loads, because both may have to share a counter.
+ * Each function plans a role on a core PMU, or refuses the role there, and returns 0 or -ENOMEM. Call the
+ * function for stores after the one for loads, because both may have to share a counter.
  */
 int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core);
@@ -76,15 +76,18 @@ int planner_add(const struct planner *planner, const struct pmu_opening *opening
 struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role);
 
 /*
- * Fills in the CPUs of the PMU, if the PMU has a list of them, and the online ones among them, if the tree has the
- * list of online CPUs.
+ * Fills in the CPUs of the PMU, if the PMU has a list of them, and the online ones among them, if the tree has
+ * the list of online CPUs.
  */
 void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening);
 
 /* Returns the precise_ip for the load and store events of this core, 1 or 2. */
 u8 planner_precise_ip(const struct planner *planner, const struct pmu_core *core);
 
-/* Refuses an event that cannot be built from its text in the tree. `error` is that of pmu_tree_event(). */
+/*
+ * Refuses a role whose event cannot be built. `error` is that of pmu_tree_event() or pmu_tree_place(). Returns 0
+ * or -ENOMEM. If `error` is -ENOMEM, only returns it.
+ */
 int planner_refuse_event(const struct planner *planner, const char *pmu, enum event_role role,
 			 const char *file, const char *culprit, int error);
 
@@ -97,7 +100,7 @@ int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *r
 /* Returns true if the PMU is that of an AMD CPU. */
 bool pmu_is_amd(const struct planner *planner, const char *pmu);
 
-/* Refuses all roles on a machine without a core PMU. `error` is the -errno of listing the PMUs, or 0. */
+/* Refuses each requested role on a machine without a PMU for them. `error`: -errno of listing the PMUs, or 0. */
 int pmu_refuse_machine(const struct planner *planner, int error);
 
 #endif

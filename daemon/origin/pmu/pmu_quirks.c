@@ -10,9 +10,9 @@
  *   there.
  * - costly_ip: x86_pmu_hw_config() in arch/x86/events/core.c.
  * - precise_store: intel_snb_pebs_event_constraints and intel_ivb_pebs_event_constraints (ds.c). The precise
- *   store runs only on counter 3, and so does load latency on these CPUs. From Haswell on, Intel's event
- *   tables restrict load latency to counter 3, while intel_hsw_pebs_event_constraints allows any. Both allow
- *   stores on any counter, so nothing is shared.
+ *   store runs only on counter 3, and so does load latency on these CPUs. For Haswell and Broadwell, Intel's
+ *   event tables restrict load latency to counter 3, while intel_hsw_pebs_event_constraints allows any. Both
+ *   allow stores on any counter, so nothing is shared.
  * - smallest_period: nhm_limit_period() and hsw_limit_period() (core.c). An event with a smaller period is
  *   refused.
  * - instructions_umask: INST_RETIRED.PREC_DIST (umask 1) on counter 1 from Sandy Bridge to Cascade Lake, by

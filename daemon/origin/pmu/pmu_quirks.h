@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Properties of a core that its sysfs folder does not contain. They are looked up by names from that folder:
- * caps/pmu_name and, on a hybrid CPU, the name of the PMU. A core with an unknown name is assumed to be later than
- * all cores in the table. The source of each fact is next to it in pmu_quirks.c and pmu_offcore_values.c.
+ * caps/pmu_name and, on a hybrid CPU, the name of the PMU. A core with an unknown name is assumed to be later
+ * than all cores in the table. The heads of pmu_quirks.c and pmu_offcore_values.c name the sources of all facts.
  */
 #ifndef PEBSD_PMU_QUIRKS_H
 #define PEBSD_PMU_QUIRKS_H

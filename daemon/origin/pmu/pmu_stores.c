@@ -19,7 +19,7 @@
 /*
  * If records of events that overflow together are dropped (perf_stall.h), each collision silences both events
  * until they are armed again, some seconds later. The number of collisions is proportional to the product of
- * both rates. By default, loads and instructions yield some hundred samples a second on a busy CPU, because
+ * both rates. By default, loads and instructions yield a few hundred samples a second on a busy CPU, because
  * only tagged loads count and instructions have a long period. But every store counts. With a period of
  * 10,007, half a billion stores a second yield 50,000 samples. With this prime they yield 500.
  */
@@ -37,8 +37,9 @@ static bool has_latency(const struct pmu_core *core, const struct pmu_opening *o
 }
 
 /*
- * Loads and stores can run only on counter 3. If both were pinned, the first one would hold the counter for
- * good, and the other would be in error. Without pinning, the kernel multiplexes them.
+ * On CPUs with the precise store, loads and stores can run only on counter 3. If both were pinned, the first
+ * would hold the counter for good, and the other would be in error. Without pinning, the kernel multiplexes
+ * them.
  */
 static int take_turns(const struct planner *planner, const struct pmu_core *core, struct pmu_opening *stores)
 {

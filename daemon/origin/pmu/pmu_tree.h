@@ -59,7 +59,7 @@ int pmu_tree_place(const struct pmu_tree *tree, const char *pmu, const struct pm
 
 /*
  * Builds the event of a file in events/, term by term. Errors are those of pmu_tree_place(). After an error
- * `ret_culprit` names the term, or the file if its text as a whole is invalid.
+ * `ret_culprit` names the term, or the file if it cannot be read or is not a list of terms.
  */
 int pmu_tree_event(const struct pmu_tree *tree, const char *pmu, const char *file, u64 configs[PMU_CONFIGS],
 		   char ret_culprit[PMU_TERM_MAX]);

@@ -25,8 +25,8 @@ struct perf_running {
 };
 
 /*
- * Adds a note that `event` finds no counter on `cpus`. It says on which of them the running pebsd holds the
- * counter, and on which another user's pinned event does. Returns 0 or -ENOMEM.
+ * Adds notes that `event` finds no counter on `cpus`: one for the CPUs on which the running pebsd holds the
+ * counter, and one for those on which another user's pinned event does. Returns 0 or -ENOMEM.
  */
 int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
 		      const struct perf_running *running, bool nmi_watchdog, struct pmu_plan *plan);

@@ -30,18 +30,18 @@ struct probe_report {
 	unsigned asked;              /* requested roles: 1 << enum event_role */
 	struct perf_running running; /* copied from the request */
 	bool live;                   /* the running system was probed; if false, only a tree was read */
-	u32 cpus;                    /* possible CPUs; 0: not known */
-	u32 stripes;                 /* stripes of a slot on these CPUs */
-	bool slots_by_cgroups;       /* `measured.slots` was chosen by the number of cgroups */
+	u32 cpus;              /* possible CPUs if `live`, else those of the planned events; 0: not known */
+	u32 stripes;           /* stripes of a slot on these CPUs */
+	bool slots_by_cgroups; /* `measured.slots` was chosen by the number of cgroups */
 	struct perf_cost_facts measured;
 	size_t timed; /* the time in `measured` is the mean of this many openings */
 };
 
 /*
  * Plans every role. A role that the configuration does not ask for is planned as if it were added to those it
- * asks for. If the tree is "/sys", also opens each event once, loads the BPF programs and looks for
- * obstacles, so that refusals give the kernel's own reason. Prints the report to `out` in every case, as text
- * or as JSON.
+ * asks for. If the tree is "/sys", also opens each event for a moment, loads the BPF programs and looks for
+ * obstacles, so that refusals give the kernel's own reason. Then prints the report to `out`, as text or as JSON,
+ * even if nothing can be sampled.
  *
  * Returns the exit code: PROBE_USABLE if probe_usable(), otherwise PROBE_UNUSABLE. Returns -errno if it
  * cannot print or `wish` is out of range.

@@ -13,7 +13,7 @@
  */
 void probe_running_read(const json_object *status, struct perf_running *ret);
 
-/* Asks the pebsd that listens on this socket. If none answers, it holds no counters. */
+/* Asks the pebsd that listens on this socket. If none answers, `ret` is empty: no pebsd holds counters. */
 void probe_running_ask(const char *socket, struct perf_running *ret);
 
 #endif

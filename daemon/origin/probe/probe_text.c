@@ -290,7 +290,10 @@ static void print_cost(const struct perf_cost *cost, const char *cpus, const cha
 		      (unsigned long long)cost->descriptors, rings, most, structures, maps, start);
 }
 
-/* Prints the origin of the times, or the reason why there are none. */
+/*
+ * Prints the origin of the times, or why there are none. Then prints the assumptions behind maps and
+ * descriptors.
+ */
 static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 {
 	const struct perf_cost_facts *measured = &report->measured;

@@ -38,8 +38,8 @@ struct perf_data_head {
 #define SECTION_SIZE     16
 
 /*
- * Limits of the data that a hostile header can make pebsd read: the attributes and ids before the data of a
- * file, and one section after the data.
+ * Limits in bytes of what a hostile header can make pebsd read: the attributes, everything before the data (both
+ * HEAD_MAX), and one section after the data. The ids have their own limit (PERF_DATA_IDS_MAX).
  */
 #define HEAD_MAX    (16U << 20)
 #define FEATURE_MAX (16U << 20)
@@ -309,7 +309,7 @@ static int perf_data_head_read(struct perf_data_input *input, struct perf_data_e
 struct perf_data_inflate {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer input;
-	bool drained; /* the decompressor has returned all of the input */
+	bool drained; /* the decompressor has returned everything that the input yields */
 	size_t start; /* first byte in `buffer` that is not returned yet */
 	size_t end;
 	u8 buffer[BUFFER_SIZE];
@@ -421,7 +421,7 @@ struct perf_data {
 	struct perf_data_events events;
 	struct perf_data_head head;
 	struct perf_data_inflate *inflate;
-	u64 to_consume; /* length of the last record, still visible to the caller, and its payload */
+	u64 to_consume; /* bytes of the last record and its payload, which the caller may still read */
 	bool cut;
 	char *message;
 };
@@ -660,7 +660,7 @@ static int next_raw(struct perf_data *data, struct raw_record *ret)
 	}
 }
 
-/* Reads records about the recording's events, which pipes contain. */
+/* Reads a record about the recording's events. The header of a pipe does not describe them, so records do. */
 static int take_head_record(struct perf_data *data, const struct raw_record *raw)
 {
 	struct bytes bytes = {.at = raw->body, .left = raw->size};

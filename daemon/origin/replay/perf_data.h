@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reads a perf.data recording, record by record: a file (perf record -o) or a pipe (perf record -o -), of any perf
- * since 3.x on a machine with this byte order. Only one buffer and the description of the events are in memory.
+ * since 3.x on a machine with this byte order. Only bounded buffers and the description of the events are in
+ * memory.
  *
  * The contents are checked. Reading ends with -EBADMSG if a length exceeds its record, if a record exceeds
  * the data section, or if a sample does not have the length that its event implies.
@@ -86,8 +87,9 @@ const char *perf_data_message(const struct perf_data *data);
 const struct perf_data_events *perf_data_events(const struct perf_data *data);
 
 /*
- * Returns true if the recording was cut: in the middle of a record, or before the size given in its header.
- * The records before that are complete. *ret_position is the length of the recording in bytes.
+ * Returns true if the recording was cut: in the middle of a record, before the end of the data that its header
+ * gives, or in the sections after the data. The records before that are complete. *ret_position is then the
+ * length of the recording in bytes.
  */
 bool perf_data_cut(const struct perf_data *data, u64 *ret_position);
 

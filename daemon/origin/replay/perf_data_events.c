@@ -32,8 +32,8 @@ void perf_data_events_clear(struct perf_data_events *events)
 }
 
 /*
- * Updates the properties that all events share, for one more event with `attr`. While the event of a record
- * is not known, its layout is not known either, so its id must be at the same place for all events.
+ * Updates the properties that all events share, for one more event with `attr`. A record's event is found by
+ * the id in the record, before the record's layout is known. So the id must be at the same place for all events.
  */
 static void note_layout(struct perf_data_events *events, const struct perf_event_attr *attr)
 {
@@ -87,7 +87,7 @@ int perf_data_events_add_record(struct perf_data_events *events, const u8 *body,
 	if (size < PERF_DATA_ATTR_MIN)
 		return -EBADMSG;
 	memcpy(&attr_size, body + offsetof(struct perf_event_attr, size), sizeof(attr_size));
-	/* The first version of perf_event_attr had no size. */
+	/* A size of 0 means the first version (perf_copy_attr() in kernel/events/core.c). */
 	if (!attr_size)
 		attr_size = PERF_ATTR_SIZE_VER0;
 	if (attr_size < PERF_DATA_ATTR_MIN || attr_size > size)

@@ -23,7 +23,7 @@ struct perf_data_input {
 	size_t end;
 };
 
-/* Takes ownership of `fd` in every case. Returns 0 or -errno. */
+/* Takes ownership of `fd`. Returns 0 or -errno. In both cases the caller must call perf_data_input_close(). */
 int perf_data_input_open(struct perf_data_input *input, int fd);
 void perf_data_input_close(struct perf_data_input *input);
 

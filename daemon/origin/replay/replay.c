@@ -35,7 +35,7 @@ struct replay_recording {
 	struct replay_left_out left_out;
 };
 
-/* Limit for one recording, because a hostile one could have thousands. */
+/* Maximum number of notes about events of one recording: a hostile one could have thousands of events. */
 #define EVENT_NOTES_MAX 16
 
 static int note_left_out_event(const struct replay_recording *recording,
@@ -251,7 +251,7 @@ static int deliver(struct replay *replay, const struct replay_recording *recordi
 	return replay->n_batch == INJECT_MAX ? flush_batch(replay, target) : 0;
 }
 
-/* Processes an item after all earlier ones. */
+/* Processes an item. All earlier items must have been processed before. */
 static int apply(struct replay *replay, struct replay_recording *recording, const struct replay_item *item,
 		 const struct replay_target *target)
 {
@@ -632,7 +632,7 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n)
 	return replay->events.list;
 }
 
-/* Adds the notes about a recording that has been read to its end. */
+/* Adds the notes about a recording that has been read to its end, and closes it. */
 static int finish_recording(struct replay *replay, struct replay_recording *recording)
 {
 	bool cut;

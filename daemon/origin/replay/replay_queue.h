@@ -27,7 +27,7 @@ struct replay_item {
 			bool timed;      /* `time` is known */
 		};
 		u32 parent_tid; /* FORK */
-		u32 name;       /* COMM: index of the path "comm:NAME" */
+		u32 name;       /* COMM: index of the name "comm:NAME" */
 		struct {
 			u64 cgroup_id;
 			u32 path; /* index of the path */

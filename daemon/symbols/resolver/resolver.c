@@ -179,8 +179,8 @@ static void open_jit(struct resolver *resolver, struct process *process)
 }
 
 /*
- * Reads the mappings of the process and opens its files. -ESRCH: the process has ended, and its entry stays as
- * it was.
+ * Reads the mappings of the process and opens its files. -ESRCH: the process has ended. Its entry keeps its
+ * mappings, and only `read` and `took` change.
  */
 static int look_at(struct resolver *resolver, struct process *process)
 {
@@ -405,7 +405,7 @@ static bool follows(const struct mapping *mapping, const struct mapping *before)
 
 /*
  * Returns the load bias of the file: the distance between its addresses in the process and in the file. Uses
- * the first of its adjacent mappings.
+ * the first of its adjacent mappings. UINT64_MAX: not known.
  */
 static u64 bias_of(const struct maps *maps, const struct mapping *mapping, const struct elf_file *elf)
 {
@@ -546,7 +546,6 @@ static bool is_shared_memory(const struct mapped_file *file)
 	       begins_with(file->path, "/SYSV") || begins_with(file->path, "[anon_shmem:");
 }
 
-/* Classifies the mapping by its name. */
 static enum symbol_region region_of(const struct mapping *mapping)
 {
 	const struct mapped_file *file = mapping->file;

@@ -20,7 +20,7 @@ struct resolver_settings {
 	bool debuginfod;      /* libdebuginfod may ask the servers in DEBUGINFOD_URLS */
 };
 
-/* Limits. If one is reached, the least recently used entry is removed. */
+/* Limits. If all entries together reach one, the least recently used entry is removed. */
 #define RESOLVER_MAPPINGS_MAX     65536 /* of one process, the rest is not read; 64 * 65536 in total */
 #define RESOLVER_MODULES_MAX      256
 #define RESOLVER_FILE_MAX         (1ULL << 30) /* bytes of an ELF file; larger ones have no names */
@@ -56,12 +56,15 @@ int resolver_mapped(struct resolver *resolver, const struct symbol_mapping *mapp
 /* The process executes another program: forgets its mappings. */
 void resolver_executed(struct resolver *resolver, u32 pid);
 
-/* Adds a child of `parent`, with the parent's mappings if these are known. Returns 0 or -ENOMEM. */
+/*
+ * Forgets what is known of `pid`. If the mappings of `parent` are known, then adds its child `pid` with these
+ * mappings. Does nothing for a thread (`pid` is `parent`). Returns 0 or -ENOMEM.
+ */
 int resolver_forked(struct resolver *resolver, u32 pid, u32 parent);
 
 /*
- * Describes an address. Reads an unknown process first. If a known process has no mapping there, reads it
- * again, at most every 100 ms and for at most 1/50 of the time. The caller frees `ret` with symbol_done().
+ * Describes an address. Reads an unknown process first. Reads a known process again after 5 s, or after 100 ms
+ * if it has no mapping there, but for at most 1/50 of the time. The caller frees `ret` with symbol_done().
  * Returns 0, also if nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
  */
 int resolver_find(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);

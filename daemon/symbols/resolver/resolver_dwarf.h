@@ -2,7 +2,7 @@
 /*
  * Finds source lines and inlined functions in DWARF with libdw. The file is not trusted. Only the file itself
  * and a given supplementary file are read: libdw gets no reason to look for other files. Work that exceeds
- * its limits is given up, and the address then has no lines.
+ * its limits is given up, and the address then has no lines or no inlined functions.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_DWARF_H
 #define PEBSD_SYMBOLS_RESOLVER_DWARF_H

@@ -501,8 +501,9 @@ void elf_symbols_done(struct elf_symbols *symbols)
 }
 
 /*
- * Number of symbols that are checked before an address. An address after more nested functions has no name.
- * Nested functions, as in assembly, are rare.
+ * Number of symbols that are checked, backwards from the address. An address in a function has no name if more
+ * than this number of symbols start between the function's start and the address. Such nested symbols, as in
+ * assembly, are rare.
  */
 #define LOOK_BACK 64
 

@@ -63,8 +63,8 @@ DEFINE_CLEANUP(struct elf_file *, elf_file_free)
 void elf_file_forget(struct elf_file *file);
 
 /*
- * Returns the name in .gnu_debuglink: the file with this file's debug information, which has this CRC-32. The
- * name points into this file's data and is checked to end there. NULL: none.
+ * Returns the name in .gnu_debuglink, that of the file with the debug information, and sets *ret_crc to the
+ * CRC-32 of that file. The name points into this file's data and is checked to end there. NULL: none.
  */
 const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
 /*
@@ -74,8 +74,8 @@ const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
 const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size);
 
 /*
- * Finds the file's virtual address of `address` in a process. The address lies in a mapping that starts at
- * `mapping_start` and maps the file from `mapping_offset` with `protection`. `bias` is the load bias of
+ * Converts `address`, an address in a process, to the virtual address in the file. It lies in a mapping that
+ * starts at `mapping_start` and maps the file from `mapping_offset` with `protection`. `bias` is the load bias of
  * another mapping of the file close by; UINT64_MAX: not known. If two segments share a page, `bias` decides
  * between them. Returns false if no segment is there.
  */

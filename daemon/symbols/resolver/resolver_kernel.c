@@ -159,8 +159,9 @@ void kernel_symbols_done(struct kernel_symbols *symbols)
 }
 
 /*
- * Returns the end of the symbol: the start of the next symbol if that is of the same module and close enough
- * (KERNEL_SYMBOL_REACH), or if it is in the same page. Otherwise the end of the page.
+ * Returns the end of the symbol: the start of the next symbol if that is in the same page, or of the same
+ * module and close enough. In the kernel's image any distance is close enough, elsewhere KERNEL_SYMBOL_REACH.
+ * Otherwise returns the end of the page.
  */
 static u64 end_of(const struct kernel_symbols *symbols, size_t index)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The names of the kernel and its modules, from /proc/kallsyms (kernel/kallsyms.c). The kernel decides when
- * the file is opened whether it shows addresses. The descriptor therefore stays useful after CAP_SYSLOG is
+ * The names of the kernel and its modules, from /proc/kallsyms (kernel/kallsyms.c). When the file is opened,
+ * the kernel decides whether to show addresses. The descriptor therefore stays useful after CAP_SYSLOG is
  * dropped.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_KERNEL_H

@@ -121,7 +121,10 @@ static struct mapped_file *file_before(const struct maps *maps, const struct map
 	return NULL;
 }
 
-/* Returns a reference to the file of the line, or NULL in `ret` if it has no path. */
+/*
+ * Returns a reference to the file of the line. It is NULL if the line has no path, or if all paths together
+ * would exceed MAPS_PATH_BYTES_MAX.
+ */
 static int file_of(struct maps *maps, const struct maps_line *line, struct mapped_file **ret)
 {
 	struct mapped_file *file;

@@ -44,7 +44,10 @@ struct module {
 int module_open(int fd, const struct stat *found, const char *path, int own_root, int root,
 		struct module *ret);
 
-/* Same as module_open(), for an image in memory, which must outlive the module. */
+/*
+ * Makes a module of an ELF image in memory, which must outlive the module. Searches for no separate debug
+ * information. Returns 0, -ENOEXEC (not an ELF file for this machine) or -ENOMEM.
+ */
 int module_of_memory(char *image, size_t size, struct module *ret);
 void module_done(struct module *module);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opens files of a process: only regular files, up to a maximum size, and never outside its root. No file is
- * opened for reading before it is known to be regular.
+ * Opens files of a process: only regular files, up to a maximum size. Paths never lead outside the process'
+ * root. No file is opened for reading before it is known to be regular.
  */
 #ifndef PEBSD_SYMBOLS_RESOLVER_OPEN_H
 #define PEBSD_SYMBOLS_RESOLVER_OPEN_H

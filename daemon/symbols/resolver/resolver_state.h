@@ -11,7 +11,10 @@
 
 #define RESOLVER_BUCKETS 1024
 
-/* Minimum time before a process is read again. */
+/*
+ * Minimum time before a process or its JIT map is read again, and before a file that could not be opened is
+ * tried again.
+ */
 #define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
 
 /* Maximum open JIT maps. */

@@ -18,9 +18,9 @@ static const struct seccomp_permission for_reading[] = {
 	{.call = SYS_pread64},
 	{SYS_openat, {{2, SECCOMP_WITHOUT, O_ACCMODE | O_CREAT | O_TRUNC}}},
 	/*
-	 * The flags of openat2(2) are in memory, which a seccomp filter cannot read. The file system user is
-	 * nobody (symbols_confine()), so files that only root may write cannot be opened for writing. The
-	 * filter does not permit writing to open files.
+	 * The flags of openat2(2) are in memory, which a seccomp filter cannot read. Without debuginfod, the
+	 * file system user is nobody (symbols_confine()), so files that only root may write cannot be opened
+	 * for writing. The filter then does not permit writing to open files either.
 	 */
 	{.call = SYS_openat2},
 	/*

@@ -21,7 +21,8 @@
  *   CAP_SYSLOG.
  * - It does not access files as root, and has only an empty network namespace. Neither applies if
  *   `debuginfod` is set.
- * - It may only use system calls for reading files and answering.
+ * - It may only use system calls for reading files and answering, and with `debuginfod` also for fetching and
+ *   storing files.
  *
  * A restriction that the system does not support is skipped, because fewer privileges are better than all of
  * them. Returns 0, or -errno if capabilities cannot be dropped.

@@ -26,7 +26,7 @@ struct unit;
 
 struct client {
 	struct unit *unit;
-	int connection; /* -1: closed, and its symbolizer was killed */
+	int connection; /* -1: none; a symbolizer that still exists was killed or has ended */
 	struct child child;
 	sd_event_source *on_hangup;
 	sd_event_source *on_end;
@@ -221,7 +221,7 @@ static int on_idle(sd_event_source *source, u64 usec, void *userdata)
 	return sd_event_exit(unit->event, EXIT_DONE);
 }
 
-/* The owner of the socket's file, or root if it has none. */
+/* Returns the owner of the socket's file, or root if there is no such file. */
 static uid_t find_owner(int listening)
 {
 	struct sockaddr_un address = {0};
@@ -234,7 +234,7 @@ static uid_t find_owner(int listening)
 	return st.st_uid;
 }
 
-/* Returns whether there is a network interface other than loopback. */
+/* Returns whether there is a network interface other than loopback, or true if that is unknown. */
 static bool has_network(void)
 {
 	_cleanup_free_ char *devices = NULL;

@@ -6,8 +6,9 @@
  *
  * An answer contains the mapping of an address and the names at this address. Names come from the symbol
  * tables and debug information of mapped ELF files, from perf-PID.map and from named mappings. A kernel
- * address gets its function's name and an offset. The unit also returns a process' name and its executable
- * mappings (process_code.h). It returns no memory contents, and nothing of a file except such names.
+ * address gets the name of its function or variable and an offset. The unit also returns a process' name and
+ * its executable mappings (process_code.h). It returns no memory contents, and nothing of a file except such
+ * names.
  *
  * An attacker who controls pebsd can therefore learn the symbols of any program. By inventing mappings, the
  * attacker can also learn those of any ELF file. Contents of files and memory are out of reach.

@@ -9,7 +9,7 @@
 #include "pebsd/types.h"
 
 enum symbol_kind {
-	SYMBOL_CODE, /* an instruction of the process, or a return address minus 1 */
+	SYMBOL_CODE, /* an instruction, or a return address minus 1 */
 	SYMBOL_DATA, /* data that an instruction accessed */
 };
 
@@ -25,7 +25,7 @@ enum symbol_region {
 	SYMBOL_UNKNOWN,   /* the process is gone, was never seen, or has no mapping there */
 	SYMBOL_FILE,      /* a mapped file: `module` */
 	SYMBOL_HEAP,      /* [heap] */
-	SYMBOL_STACK,     /* [stack], or the stack that the process' thread runs on, if known */
+	SYMBOL_STACK,     /* [stack], the stack of the main thread */
 	SYMBOL_ANONYMOUS, /* not of a file; `module` if the process named it ([anon:NAME]) */
 	SYMBOL_SHARED,    /* shared memory: /dev/zero, memfd:, SYSV */
 	SYMBOL_VDSO,
@@ -39,7 +39,7 @@ const char *symbol_region_name(enum symbol_region region);
 
 /* A function or variable at the address. Inlined functions come first, innermost first. */
 struct symbol_frame {
-	char *name;   /* from the symbol table, C++ and Rust demangled; never NULL */
+	char *name;   /* from a symbol table, DWARF or a JIT map, C++ and Rust demangled; never NULL */
 	char *file;   /* source file; NULL: not known */
 	u32 line;     /* 0: not known */
 	u64 offset;   /* of the address in the function or variable, bytes; 0 if inlined */

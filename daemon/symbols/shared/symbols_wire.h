@@ -53,7 +53,7 @@ struct symbols_wire_request {
  */
 size_t symbols_wire_write_request(const struct symbols_wire_request *request, void *buffer, size_t room);
 
-/* Parses the first request of a packet. Returns its bytes, or -EBADMSG. */
+/* Parses the first request of a packet. Returns its size in bytes, or -EBADMSG. */
 ssize_t symbols_wire_read_request(const void *packet, size_t size, struct symbols_wire_request *ret);
 
 struct symbols_wire_answer {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A peer of pebsd's endpoint: Prometheus' own client for Python, with PORT and SERIES as arguments.
 
-As many series as asked for, of counters with a cgroup and a source, as an exporter written with it has them.
+It serves SERIES series of counters with a cgroup and a source, as an exporter written with this client would.
 """
 import sys
 import threading

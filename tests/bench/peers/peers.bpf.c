@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peers of pebsd's program at the same event: programs that handle a sample as other tools do. All of them
- * use the latency and the data source that synthetic.h derives from the fault's address.
+ * The peers of pebsd's program at the same event: programs that handle a sample as other tools do. All of
+ * them except `empty` use the latency and the data source that synthetic.h derives from the fault's address.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -71,7 +71,7 @@ int empty(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* Only reads the record. The other programs do this, too, before they count. */
+/* Only reads the record. The programs below read it, too. */
 SEC("perf_event")
 int read_only(struct bpf_perf_event_data *context)
 {

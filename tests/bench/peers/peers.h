@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counts and the stream of the peers of pebsd's sampler. A cgroup's value has the number of samples, the
- * sum and maximum of latencies, a histogram in powers of two, and counts by level, snoop and TLB result. pebsd
- * counts more (a histogram per source, a finer histogram, weighted sums). The peers do a little less work than
- * pebsd, never more.
+ * The counts and the ring's records of the peers (peers.bpf.c), which handle samples as other tools do. A
+ * cgroup's value has the number of samples and their weight, the sum and maximum of latencies, a histogram in
+ * powers of two, and counts by level, snoop and TLB result. pebsd counts more (a histogram per source, a finer
+ * histogram, weighted latencies). The peers do a little less work than pebsd, never more.
  */
 #ifndef PEBSD_BENCH_PEERS_H
 #define PEBSD_BENCH_PEERS_H

@@ -14,7 +14,7 @@
 /*
  * A class of samples in one word: OP_LOAD, the level as number and bits, the snoop and the TLB result, as
  * Linux' PEBS driver writes them. Above these, in bits that a data source does not use, are the minimum
- * latency in core cycles and how many random bits are added to it.
+ * latency in core cycles, and the number of random bits that are added to it.
  */
 #define SYNTHETIC_CLASS(number, levels, snoop, remote, least, more)                                       \
 	((u64)OP_LOAD | (u64)(LVL_HIT | (levels)) << 5 | (u64)(snoop) << 19 |                             \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Loaded into a program before its libraries (LD_PRELOAD). Counts allocations of the program and of all its
- * libraries, and makes some fail as described in scarce_memory.h. Children of the program are not affected.
+ * libraries, and makes some fail as described in scarce_memory.h. Programs that the program executes are not
+ * affected.
  */
 #include "scarce_memory.h"
 
