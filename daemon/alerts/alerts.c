@@ -125,9 +125,10 @@ static int open_kept(struct alerts *alerts)
 	int r = alerts_kept_new(engine_state(engine), engine_collected_ns(engine), &alerts->kept, &wrong);
 
 	if (r == 0 && wrong)
-		log_full(LOG_WARNING, 0, NULL,
-			 "the alerts of the previous process are restored only from %s: %s",
-			 alerts->settings.directory, wrong);
+		log_full(
+			LOG_WARNING, 0, NULL,
+			"%s; they are restored from the copy in %s, which has pending alerts as they were at their last change",
+			wrong, alerts->settings.directory);
 	return r;
 }
 
@@ -370,7 +371,7 @@ void alerts_collected(struct alerts *alerts)
 	if (r < 0)
 		(void)log_warning(
 			r,
-			"cannot judge all of this collection; rules whose window it emptied are unknown until the window is full again");
+			"cannot judge every rule at this collection; a rule whose window was discarded because of this is unknown until the window is full again");
 	act(alerts, transitions, n);
 	keep(alerts);
 	act_clean(alerts->act, &head->taken);

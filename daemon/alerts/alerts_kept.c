@@ -173,7 +173,7 @@ int alerts_kept_new(struct state *state, u64 now_ns, struct alerts_kept **ret, c
 	kept->state = state;
 	r = take_over(kept, now_ns);
 	if (r == -EBADMSG) {
-		*ret_wrong = "the alerts that it saved are not valid";
+		*ret_wrong = "the alerts that the previous process passed on are not valid";
 		forget_before(kept);
 		list_free(&kept->list);
 		kept->next_id = 0;

@@ -71,8 +71,8 @@ static int check_detail(struct config *config)
 	if (!*config->detail || getpwnam(config->detail) || getgrnam(config->detail))
 		return 0;
 	if (asprintf(&message,
-		     "detail = %s: there is no such user or group, so only root can pause pebsd and inspect "
-		     "cgroups; create it, or name another",
+		     "detail = %s: there is no such user or group, so only root can pause, resume, zoom, and "
+		     "read hot tables and profiles; create it, or name another",
 		     config->detail) < 0)
 		return -ENOMEM;
 	return add_at(config, "control", "detail", &config->warnings, message);

@@ -506,8 +506,8 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 	}
 	if (running(zooms) >= ZOOMS_RUNNING_MAX)
 		return refuse(-EBUSY, ret_message,
-			      "%d zooms are running, which is the maximum; wait for the end of one, or "
-			      "end it (pebsctl zoom --stop)",
+			      "%d zooms are running, which is the maximum; wait until one ends, or end one "
+			      "with `pebsctl zoom --stop CGROUP`",
 			      ZOOMS_RUNNING_MAX);
 	r = begin(zooms, &whole, ret_id, ret_message);
 	if (r == 0)

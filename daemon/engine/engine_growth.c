@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Adds slots as cgroups need them, and gives them to cgroups without one. */
 #include <errno.h>
+#include <string.h>
 #include <sys/param.h>
 
 #include "base/log.h"
@@ -66,10 +67,13 @@ static void tell_limit(struct engine *engine, u32 wanted)
 static u32 failed(struct engine *engine, int error)
 {
 	if (!engine->grow_again_ns)
-		(void)log_warning(error,
-				  "cannot add slots for new cgroups: samples of cgroups without a slot "
-				  "are unattributed; pebsd tries again every %llu s",
-				  (unsigned long long)(ENGINE_GROW_PAUSE_NS / NSEC_PER_SEC));
+		(void)log_warning(
+			0,
+			"cannot add slots for new cgroups (%s): samples of cgroups without a slot are unattributed; pebsd tries again every %llu s%s",
+			strerror(-error), (unsigned long long)(ENGINE_GROW_PAUSE_NS / NSEC_PER_SEC),
+			error == -ENOMEM   ? "; give it more memory (MemoryMax= of the unit)"
+			: error == -EMFILE ? "; raise LimitNOFILE= of the unit"
+					   : "");
 	engine->grow_again_ns = engine_clock_ns() + ENGINE_GROW_PAUSE_NS;
 	return 0;
 }

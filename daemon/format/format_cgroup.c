@@ -439,7 +439,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
 		line_put(
 			out, style, "Slot",
-			"none: all slots were taken when the cgroup was created, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number");
+			"none: no slot was free for this cgroup, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if you set it to a number");
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: the figures of this virtual machine cover only the host's side");

@@ -243,17 +243,18 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 		text_count(worth, text);
 		(void)snprintf(independent, sizeof(independent), " worth %s independent ones", text);
 	}
-	if (json_get_u64(alert, "min_samples", &count) && count > 0) {
-		char text[TEXT_NUMBER_MAX];
-
-		text_count(count, text);
-		(void)snprintf(least, sizeof(least), "; at least %s are needed", text);
-	}
 	if (json_get_u64(alert, "base_samples", &count)) {
 		char text[TEXT_NUMBER_MAX];
 
 		text_count(count, text);
 		(void)snprintf(base, sizeof(base), "; the baseline has %s", text);
+	}
+	if (json_get_u64(alert, "min_samples", &count) && count > 0) {
+		char text[TEXT_NUMBER_MAX];
+
+		text_count(count, text);
+		(void)snprintf(least, sizeof(least),
+			       *base ? "; each needs at least %s" : "; at least %s are needed", text);
 	}
 	line_put(out, style, "Samples", "%s%s%s%s%s", number, independent, window, base, least);
 }

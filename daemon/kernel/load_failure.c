@@ -106,7 +106,7 @@ static const char *remedy(int error, const struct load_facts *facts)
 		return "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing), which pebsd needs to "
 		       "find the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, such "
 		       "as those of Debian, Fedora, Ubuntu and SUSE";
-	if (error == -EACCES && facts->rejected)
+	if ((error == -EACCES || error == -E2BIG) && facts->rejected)
 		return "the kernel's verifier rejects the program, whatever the privileges; please report "
 		       "this line, and try another kernel";
 	if ((error == -EPERM || error == -EACCES) && facts->lockdown &&
@@ -126,9 +126,11 @@ static const char *remedy(int error, const struct load_facts *facts)
 	if (error == -ENFILE)
 		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find "
 		       "the process that uses them";
-	if (error == -ENOMEM || error == -E2BIG)
-		return "there is not enough memory for the slot table; lower max-memory in [cgroups], or max "
+	if (error == -ENOMEM)
+		return "there is not enough memory for BPF programs and maps; lower max-memory in [cgroups], or max "
 		       "if it is a number, or give pebsd more memory (MemoryMax= of the unit)";
+	if (error == -E2BIG)
+		return "a BPF map would be too large; lower max-memory, max or hot-max in [cgroups]";
 	if (error == -ENOSYS)
 		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or "
 		       "later";

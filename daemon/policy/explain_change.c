@@ -174,7 +174,7 @@ static void say_bound(struct speech *speech, bool breach)
 
 	quantity(metric, breach ? alert->limits.threshold : alert->limits.clear, NEAREST, limit);
 	if (above ? !speech_has_low(alert) : !speech_has_high(alert)) {
-		say(speech, "%s when its %s bound is %s %s; there is none so far",
+		say(speech, "%s when its %s bound (none so far) is %s %s",
 		    breach ? "a breach is proven" : "it is proven clear", above ? "lower" : "upper",
 		    above ? "at least" : "at most", limit);
 		return;

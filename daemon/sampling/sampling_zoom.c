@@ -166,7 +166,7 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 	if (zoom->open)
 		return refuse(
 			-EBUSY, ret_message, "%s%s",
-			"another zoom is running, and only one can run at a time because it needs the counters; wait for its end, or end it (pebsctl zoom --stop)",
+			"another zoom is running, and only one can run at a time because it needs the counters; wait until it ends, or end it with `pebsctl zoom --stop CGROUP`",
 			"");
 	cgroup_fd = sampling_zoom_directory(tree, path);
 	if (cgroup_fd < 0)

@@ -234,9 +234,8 @@ static void blame_first(struct symbols *symbols)
 static void link_fail(struct symbols *symbols, const char *what)
 {
 	say(symbols, 0, what,
-	    symbols->ready
-		    ? "the addresses of that request have no names, and it is started again when needed"
-		    : "addresses have no names");
+	    symbols->ready ? "the address that it was looking up has no name; it is started again when needed"
+			   : "addresses have no names");
 	blame_first(symbols);
 	kill_child(symbols);
 }

@@ -157,8 +157,8 @@ Test(explain, bounds_that_are_not_there)
 			"ratio:mean has no value: its baseline is 0; 2,000 latencies in 1min 0s");
 	alert.decision.state = ALERT_FIRING;
 	expect_sentence(&alert, "it is proven clear",
-			"it is proven clear when its upper bound is at most 1.2 times its baseline; there is "
-			"none so far");
+			"it is proven clear when its upper bound (none so far) is at most 1.2 times its "
+			"baseline");
 	alert = example_alert(STARVED, "/new");
 	expect_sentence(&alert, "rate has", "rate has no value: the window has nothing to compute it from");
 	expect_sentence(&alert, "a breach", NULL);

@@ -95,7 +95,7 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 			 "      Value: not known\n"
 			 "    Unknown: too few samples; meanwhile nothing fires or resolves\n"
 			 "    Pending: proven for 21s; fires after 1min 0s\n"
-			 "    Samples: 120; the baseline has 7; at least 500 are needed\n"
+			 "    Samples: 120; the baseline has 7; each needs at least 500\n"
 			 " Attributes: user.pebsd.threshold on its directory: 1,200 cycles instead of the\n"
 			 "             rule's\n"
 			 "\n"

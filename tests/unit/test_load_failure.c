@@ -30,6 +30,8 @@ Test(load_failure, each_cause_has_its_remedy)
 	const struct load_facts without_btf = {.root = true, .kernel = "6.1.0"};
 
 	expect_words(-EACCES, &rejected, "verifier");
+	expect_words(-E2BIG, &rejected, "verifier");
+	expect_words(-E2BIG, &as_root, "lower max-memory, max or hot-max in [cgroups]");
 	expect_words(-EPERM, &nobody, "as root, or with CAP_BPF and CAP_PERFMON");
 	expect_words(-EPERM, &as_root, "seccomp");
 	expect_words(-EPERM, &confined, "lockdown=integrity");

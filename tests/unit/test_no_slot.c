@@ -69,7 +69,7 @@ Test(no_slot, the_whole_list_has_a_limit)
 		char path[640];
 
 		for (unsigned i = 0; i < KERNEL_SLOTS_MAX; i++) {
-			(void)snprintf(path, sizeof(path), "/%0*x", length, i);
+			cr_assert_lt(snprintf(path, sizeof(path), "/%0*x", length, i), (int)sizeof(path));
 			cr_assert_eq(no_slot_add(&list, path), 0);
 		}
 		bytes = mallinfo2().uordblks + mallinfo2().hblkhd - before;

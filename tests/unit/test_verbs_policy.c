@@ -307,7 +307,7 @@ Test(verbs_policy, a_cgroup_that_was_never_sampled)
 	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
 	cr_expect_str_eq(
 		text,
-		"pebsctl: no samples of cgroup '/x'; `pebsctl top --window all` lists all sampled cgroups\n");
+		"pebsctl: there is no cgroup '/x', or no sample of it; `pebsctl top --window all` lists all sampled cgroups\n");
 }
 
 Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
@@ -317,7 +317,7 @@ Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
 
 	serve(answers);
 	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_NO_SUCH);
-	formatted_expect(text, "pebsctl: no samples of cgroup '/x'; ");
+	formatted_expect(text, "pebsctl: there is no cgroup '/x', or no sample of it; ");
 }
 
 Test(verbs_policy, a_daemon_before_rules_is_told_as_such)

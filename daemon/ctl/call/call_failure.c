@@ -140,7 +140,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	if (strcmp(reply->error, PEBSD("NoSuchCgroup")) == 0) {
 		(void)fprintf(
 			stderr,
-			"pebsctl: no samples of cgroup '%s'; `pebsctl top --window all` lists all sampled cgroups\n",
+			"pebsctl: there is no cgroup '%s', or no sample of it; `pebsctl top --window all` lists all sampled cgroups\n",
 			visible);
 		return CTL_NO_SUCH;
 	}

@@ -22,7 +22,7 @@ void prometheus_cost(struct exposition *out, const struct snapshot *snapshot, ch
 {
 	static const struct family ratio = {
 		"pebsd_cost_ratio", FAMILY_GAUGE,
-		"Share of the busiest CPU's time that sampling the event took during the last collection. It does not include what samples take from the other thread of a core, pebsd's own time, and a hypervisor's exits."};
+		"Share of CPU time that sampling the event took between the last two collections, on the CPU that was sampled most often. It does not include what samples take from the other thread of a core, pebsd's own time, or a hypervisor's exits."};
 	static const struct family budget = {"pebsd_cost_budget_ratio", FAMILY_GAUGE,
 					     "Share of each CPU's time that sampling the event may take."};
 	static const struct family sample = {

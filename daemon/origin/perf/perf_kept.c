@@ -206,23 +206,30 @@ static u64 period_to_be(const struct perf_event_set *set, const struct taking_ov
 	return of_closed;
 }
 
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void tell(const struct perf_event_set *set, const struct taking_over *over)
 {
 	const char *role = event_role_name(set->opening.event.role);
 	const char *pmu = set->opening.event.pmu;
 
 	if (over->went_on)
-		log_info("%s on PMU %s: sampled without a gap on %zu CPUs", role, pmu, over->went_on);
+		log_info("%s on PMU %s: sampled without a gap on %zu CPU%s", role, pmu, over->went_on,
+			 plural(over->went_on));
 	if (over->replaced)
-		log_notice("%s on PMU %s: replaced on %zu CPUs, each of which was not sampled for at most "
+		log_notice("%s on PMU %s: replaced on %zu CPU%s, each of which was not sampled for at most "
 			   "%llu us",
-			   role, pmu, over->replaced, (unsigned long long)(over->longest_ns / NSEC_PER_USEC));
+			   role, pmu, over->replaced, plural(over->replaced),
+			   (unsigned long long)(over->longest_ns / NSEC_PER_USEC));
 	if (over->missing)
 		(void)log_warning(
 			0,
-			"%s on PMU %s: on %zu CPUs the event of the previous process was not passed on, "
+			"%s on PMU %s: on %zu CPU%s the event of the previous process was not passed on, "
 			"so its counts since the last reading are lost; the event is opened again there",
-			role, pmu, over->missing);
+			role, pmu, over->missing, plural(over->missing));
 }
 
 static int stay_paused(struct perf_event_set *set, struct taking_over *over)
