@@ -572,6 +572,8 @@ bench-memory: RUNS = memory
 bench-memory: ## the engine's memory with up to 10,000 cgroups, against its budget (needs root)
 bench-neighbours: RUNS = neighbours_rates
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
+bench-offcore: RUNS = offcore_read
+bench-offcore: ## what reading off-core counts of 5,000 cgroups on 256 CPUs costs (needs root)
 bench-policy: RUNS = policy_tick
 bench-policy: ## what a collection of 10,000 cgroups costs with 50 rules
 bench-scrape: RUNS = scrape_cost
@@ -589,7 +591,7 @@ bench-window: ## how far back the window reaches in its memory, and what that co
 bench-zoom: RUNS = zoom_cost
 bench-zoom: ## what a zoom of 1,000 samples per second costs (needs root, a minute)
 
-$(addprefix bench-,alarms churn coverage drain hot memory neighbours policy scrape scrape-crowd start symbols tick window zoom):
+$(addprefix bench-,alarms churn coverage drain hot memory neighbours offcore policy scrape scrape-crowd start symbols tick window zoom):
 	+@$(PARALLEL) $(sort $(foreach run,$(RUNS),$(OUT)/tests/bench/$(call file_of,$(run))))
 	@$(foreach run,$(RUNS),$(OUT)/tests/bench/$(subst :, ,$(run)) &&) true
 

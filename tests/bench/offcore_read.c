@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * offcore_read [ROUNDS]: measures what reading off-core counts costs a collection of 5,000 cgroups on 256 CPUs,
+ * which need not exist. Prints lines of JSON (tests/bench/run.sh): medians in microseconds and medians of the
+ * rounds' ratios. Needs root, and 250 MB of memory.
+ *
+ * A collection looks for marks, and reads only the slots that have one. It is compared with asking every slot
+ * whether its counts moved, which needs no marks. Counts are written through the mapping as the program writes
+ * them. Other memory goes through the caches before each measurement, as after an interval of other work.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/number.h"
+#include "bench_line.h"
+#include "collect/collect.h"
+#include "collect/read_offcore.h"
+#include "kernel/kernel.h"
+#include "kernel/kernel_offcore.h"
+
+#define ROUNDS      11
+#define ROUNDS_MAX  101
+#define CGROUPS     5000
+#define CPUS        256
+#define CPUS_COUNT  4 /* CPUs on which a cgroup was counted since the last collection */
+#define CACHE_BYTES ((size_t)64 << 20)
+#define FIRST_ID    1000
+
+/* Cgroups that were counted since the last collection, spread evenly over the slots. */
+static const u32 counted[] = {0, 10, 100, 1000};
+
+static struct kernel *kernel;
+static struct names *names;
+static struct ledger *ledger;
+static struct collect *collect;
+static u8 *other_memory;
+static u64 entered; /* counts so far */
+
+static void die(const char *what, int r)
+{
+	(void)fprintf(stderr, "offcore_read: %s: %s\n", what, strerror(-r));
+	exit(r == -EPERM ? 77 : EXIT_FAILURE);
+}
+
+static u64 cpu_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static void open_all(void)
+{
+	u8 of_cpu[1] = {0};
+	const struct stripes stripes = {.n = 1, .cpus = 1, .of_cpu = of_cpu};
+	const struct kernel_settings settings = {
+		.slots = CGROUPS + 1,
+		.stripes = &stripes,
+		.n_events = 1,
+		.events[0] = {.has_latency = 1, .has_source = 1},
+		.offcore_cpus = CPUS,
+	};
+	_cleanup_free_ char *message = NULL;
+	int r = kernel_open(&settings, &kernel, &message);
+
+	if (r < 0)
+		die(message ? message : "open the kernel side", r);
+	for (u32 cpu = 0; cpu < CPUS; cpu++)
+		kernel_offcore_know(kernel_offcore(kernel), cpu, 0);
+	if ((r = names_new(2 * CGROUPS, &names)) < 0 || (r = ledger_new(&ledger)) < 0)
+		die("open the books", r);
+	for (u32 i = 0; i < CGROUPS; i++) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "/cgroup-%u", i);
+		r = names_add_path(names, FIRST_ID + i, path);
+		if (r == 0)
+			r = kernel_adopt(kernel, FIRST_ID + i, 0, path);
+		if (r < 0)
+			die("adopt", r);
+	}
+	r = collect_new(
+		&(struct collect_settings){
+			.kernel = kernel,
+			.names = names,
+			.ledger = ledger,
+			.grace_ns = COLLECT_GRACE_NS,
+		},
+		&collect);
+	if (r < 0)
+		die("collect", r);
+}
+
+/* Counts one response on each of some CPUs, as settle() of the BPF program does: record, then mark. */
+static void enter(u32 n)
+{
+	for (u32 nth = 0; nth < n; nth++) {
+		u32 slot = 1 + (u32)((u64)nth * CGROUPS / n);
+
+		for (u32 i = 0; i < CPUS_COUNT; i++) {
+			u32 cpu = (nth * 37 + i * (CPUS / CPUS_COUNT)) % CPUS;
+			struct offcore_record *record = (struct offcore_record *)kernel_offcore_record(
+				kernel_offcore(kernel), cpu, slot);
+
+			record->counts[OFFCORE_L3].count++;
+			record->counts[OFFCORE_L3].enabled_ns += 1000;
+			record->counts[OFFCORE_L3].running_ns += 1000;
+			__atomic_store_n(&record->settles, record->settles + 1, __ATOMIC_RELEASE);
+			kernel_offcore_marks(kernel, cpu)[slot] = 1;
+			entered++;
+		}
+	}
+}
+
+static void disturb(void)
+{
+	for (size_t i = 0; i < CACHE_BYTES; i += 64)
+		other_memory[i]++;
+}
+
+static double collect_us(void)
+{
+	u64 begin = cpu_ns();
+	int r = collect_run(collect, begin);
+
+	if (r < 0)
+		die("collect", r);
+	return (double)(cpu_ns() - begin) / 1e3;
+}
+
+/* What a collection without marks would do before it reads anything. */
+static double ask_every_slot_us(void)
+{
+	u64 begin = cpu_ns();
+	u32 moved = 0;
+
+	for (u32 slot = 0; slot <= CGROUPS; slot++)
+		moved += read_offcore_moved(kernel_offcore(kernel), slot, NULL);
+	if (moved > CGROUPS)
+		die("more slots moved than there are", -EPROTO);
+	return (double)(cpu_ns() - begin) / 1e3;
+}
+
+/* Ends the benchmark unless every count was collected. Otherwise the measurement would be worthless. */
+static void check(void)
+{
+	struct ledger_entry *const *entries;
+	u64 found = 0;
+	size_t n;
+
+	entries = ledger_entries(ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		if (entries[i]->offcore_total)
+			found += entries[i]->offcore_total->of[0][OFFCORE_L3].count;
+	if (found != entered)
+		die("counts were lost", -EPROTO);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median(const double *values, size_t n)
+{
+	double sorted[ROUNDS_MAX];
+
+	memcpy(sorted, values, n * sizeof(*values));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	return sorted[n / 2];
+}
+
+int main(int argc, char **argv)
+{
+	static double us[ARRAY_SIZE(counted)][ROUNDS_MAX], every_us[ROUNDS_MAX], ratios[ROUNDS_MAX];
+	u64 rounds = ROUNDS;
+
+	if (argc > 2 || (argc == 2 && number_parse(argv[1], 1, ROUNDS_MAX, &rounds) < 0)) {
+		(void)fprintf(stderr, "usage: offcore_read [ROUNDS]\n");
+		return EXIT_FAILURE;
+	}
+	other_memory = calloc(1, CACHE_BYTES);
+	if (!other_memory)
+		die("memory", -ENOMEM);
+	open_all();
+	/* Allocate all memory that is ever needed, and touch all pages of the records. */
+	enter(CGROUPS);
+	(void)collect_us();
+	(void)ask_every_slot_us();
+	for (size_t round = 0; round < rounds; round++) {
+		for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+			enter(counted[i]);
+			disturb();
+			us[i][round] = collect_us();
+		}
+		disturb();
+		every_us[round] = ask_every_slot_us();
+		ratios[round] = every_us[round] / us[0][round];
+	}
+	check();
+	for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+		char name[64];
+
+		(void)snprintf(name, sizeof(name), "%u of 5,000 cgroups counted, 256 CPUs", counted[i]);
+		bench_line("offcore", name, "us", median(us[i], rounds));
+	}
+	bench_line("offcore", "each of 5,000 slots asked on 256 CPUs", "us", median(every_us, rounds));
+	bench_line("offcore", "slots asked, over a collection with none counted", "ratio",
+		   median(ratios, rounds));
+	collect_free(collect);
+	ledger_free(ledger);
+	names_free(names);
+	kernel_free(kernel);
+	free(other_memory);
+	return EXIT_SUCCESS;
+}
