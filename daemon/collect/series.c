@@ -424,8 +424,8 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 }
 
 /*
- * Returns the places. Their number depends on the width of a path: the number of series of the counters that are
- * expected or were seen.
+ * Returns how many paths may have series. The more series one path can have (its width, series_width.h), the fewer.
+ * The width counts the series of all counters that are expected or were seen in any path.
  */
 static struct series_places places_now(struct series_table *table)
 {

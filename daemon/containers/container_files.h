@@ -6,7 +6,7 @@
  *
  * The contents are not trusted. The search reads at most CONTAINER_FILES_ENTRIES entries of a directory, and only
  * regular files of at most CONTAINER_FILES_BYTES. Below the well-known directories it follows no symbolic link.
- * Opening a file never waits.
+ * Opening a FIFO does not wait (O_NONBLOCK).
  */
 #ifndef PEBSD_CONTAINER_FILES_H
 #define PEBSD_CONTAINER_FILES_H

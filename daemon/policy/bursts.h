@@ -17,8 +17,8 @@
 #define BURSTS_COLLECTIONS_MIN 4
 
 /*
- * Maximum number of parts of a window, which has SLIDING_PANES panes and one more. Each pane may be an eighth
- * shorter than planned.
+ * Maximum number of parts of a window, each of which is a pane. With panes of the planned length there are
+ * SLIDING_PANES and one more. A pane may be an eighth shorter, so there can be up to 36.
  */
 #define BURSTS_PARTS_MAX 40
 

@@ -726,7 +726,7 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 	symbols->figures.lost++;
 	link_soon(symbols);
 	if (!said) {
-		/* Too many requests are in flight. Keep no answer, so that the next call tries again. */
+		/* Too many requests, or no memory. Keep no answer, so that the next call tries again. */
 		symbols_cache_discard(symbols->cache, entry);
 		return NULL;
 	}

@@ -28,8 +28,8 @@
 #define ACCEPT_AGAIN_US 1000000
 
 /*
- * The kernel doubles this value (socket(7)) and exceeds it by up to half of one message: see
- * VARLINK_KERNEL_BYTES.
+ * The kernel doubles this value (socket(7)). It accepts a send(2) while less than that is queued, so the last one
+ * may exceed it. VARLINK_KERNEL_BYTES bounds the sum.
  */
 #define SENDING_BYTES (64 * 1024)
 

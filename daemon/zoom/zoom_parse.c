@@ -130,8 +130,8 @@ bool zoom_parse_lbr(const struct perf_branch_entry *entries, size_t n, bool in_k
 	if (calls > ZOOM_STACK_MAX - kept)
 		calls = ZOOM_STACK_MAX - kept;
 	/*
-	 * For a sample in the kernel without a user frame, the place at which the kernel was entered is not
-	 * known. Then no known frame belongs to the calls.
+	 * A sample in the kernel without a user frame does not say where the kernel was entered, so there is no
+	 * innermost frame whose callers the calls could be. They may be those of another task.
 	 */
 	if ((in_kernel && !kept) || kept + calls <= *n_user)
 		return false;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# test-hardware must read perf's text correctly, in the words of each kind of machine.
+# perf names the levels of memory differently by machine and version. perf_script.awk, which test-hardware uses, must
+# understand all these names.
 set -eu
 
 # expect JSON: expects this result for the lines of perf on standard input

@@ -286,7 +286,7 @@ hold_against_perf() {
 $(jq .means_apart "$work/apart.json") % (15 are allowed)"
 }
 
-# Adds pebsd's values of one chase to the report, for people: NAME LDLAT CPU BYTES NODE SOURCES...
+# tell_figures NAME LDLAT CPU BYTES NODE SOURCES...: adds pebsd's values of one chase to the report, as text for people
 tell_figures() {
 	local name=$1 ldlat=$2 cpu=$3 bytes=$4 node=$5
 	shift 5

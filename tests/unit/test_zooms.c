@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "detail/zooms.h"
 
-/* Stands in for the events of a zoom: each drain returns its records once. */
+/* Stands in for the events of a zoom. A drain returns `n` samples and leaves `n` at 0. */
 struct zoom_events {
 	struct perf_event_attr attr;
 	struct event event;

@@ -20,15 +20,18 @@ struct resolver_settings {
 	bool debuginfod;      /* libdebuginfod may ask the servers in DEBUGINFOD_URLS */
 };
 
-/* Limits. If all entries together reach one, the least recently used entry is removed. */
-#define RESOLVER_MAPPINGS_MAX     65536 /* of one process, the rest is not read; 64 * 65536 in total */
+/*
+ * Limits. Beyond a limit of one process or file, the rest is not read. While all processes together exceed
+ * RESOLVER_ALL_MAPPINGS_MAX or RESOLVER_JIT_BYTES_MAX, the least recently used process is removed. The same holds
+ * for modules with RESOLVER_MODULES_MAX, and for their symbols with RESOLVER_MODULE_BYTES_MAX.
+ */
+#define RESOLVER_MAPPINGS_MAX     65536 /* of one process */
 #define RESOLVER_MODULES_MAX      256
 #define RESOLVER_FILE_MAX         (1ULL << 30) /* bytes of an ELF file; larger ones have no names */
 #define RESOLVER_JIT_FILE_MAX     (64ULL << 20)
 #define RESOLVER_ALL_MAPPINGS_MAX (64ULL * RESOLVER_MAPPINGS_MAX)
 #define RESOLVER_JIT_BYTES_MAX    (256ULL << 20) /* of all JIT maps */
 #define RESOLVER_MODULE_BYTES_MAX (512ULL << 20) /* symbols and DWARF of all files, approximate */
-#define RESOLVER_DESCRIPTORS_MAX  900            /* files that a resolver keeps open */
 
 struct resolver;
 
