@@ -370,8 +370,8 @@ static void tell_limited(struct act *act)
 		if (limit_tell(&act->limits[kind], &refused))
 			log_full(
 				LOG_WARNING, 0, NULL,
-				"%llu %s, and more may follow: the limit is %d at once, then one every %llu s; `pebsctl alerts` lists all alerts",
-				(unsigned long long)refused, what[kind], LIMIT_BURST,
+				"%s (%llu so far): the limit is %d at once, then one every %llu s; `pebsctl alerts` lists all alerts",
+				what[kind], (unsigned long long)refused, LIMIT_BURST,
 				LIMIT_EVERY_NS / NSEC_PER_SEC);
 }
 
@@ -491,7 +491,7 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 		r = r < 0 ? r : planned;
 	}
 	if (r < 0)
-		(void)log_error(r, "cannot record the actions for %zu changes of alerts", n);
+		(void)log_error(r, "cannot record changes of alerts (%zu): their units are not started", n);
 	stored = r == 0 && write_store(act);
 	for (size_t i = 0; i < n; i++)
 		if (actions[i]) {

@@ -245,7 +245,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	else
 		line_put(
 			out, style, "",
-			"%llu cgroups found no slot: their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number",
+			"cgroups that found no slot: %llu; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number",
 			(unsigned long long)without);
 }
 
@@ -259,8 +259,8 @@ static void put_memory(FILE *out, const struct format_style *style, json_object 
 		return;
 	text_bytes(bytes, maps);
 	if (json_get_u64(status, "stripe_caches", &caches))
-		(void)snprintf(of, sizeof(of), ", of %llu cache%s", (unsigned long long)caches,
-			       caches == 1 ? "" : "s");
+		(void)snprintf(of, sizeof(of), ", divided among %llu last-level cache%s",
+			       (unsigned long long)caches, caches == 1 ? "" : "s");
 	line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s per slot%s", maps,
 		 (unsigned long long)stripes, stripes == 1 ? "" : "s", of);
 	if (!json_get_u64(memory, "anonymous", &own))

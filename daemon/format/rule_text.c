@@ -188,7 +188,7 @@ static void put_on(FILE *out, const struct format_style *style, const json_objec
 	line_put(out, style, "On", "%s%s%s", cgroups ? cgroups : "?",
 		 is_set(rule, "subtree") ? ", each with its whole subtree" : "",
 		 is_set(rule, "trust_owner")
-			 ? "; user.pebsd attributes apply, no matter who owns the directory"
+			 ? "; user.pebsd.* attributes of a cgroup's directory apply, no matter who owns it"
 			 : "");
 }
 

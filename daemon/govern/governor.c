@@ -594,13 +594,13 @@ char *governor_note(const char *key, const struct governor_input *input, const s
 		break;
 	case GOVERNOR_HELD_AFTER_THROTTLE:
 		before = "it came close to";
-		after = " within the last minutes; its period shrinks again by itself, in about an hour; to "
-			"have more samples sooner, raise that sysctl";
+		after = "; its period shrinks back by itself, which takes about an hour; to have more samples "
+			"sooner, raise that sysctl";
 		break;
 	case GOVERNOR_HELD_AFTER_LOWERED:
 		before = "the kernel lowered";
-		after = " within the last minutes because interrupts took long; its period shrinks again by "
-			"itself, in about an hour; to have more samples sooner, set that sysctl back";
+		after = " because interrupts took long; its period shrinks back by itself, which takes about "
+			"an hour; to have more samples sooner, set that sysctl back";
 		break;
 	default:
 		return NULL;

@@ -149,7 +149,10 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 	handover_name(STORED_MAP, label, 1, &number, name);
 	fd = store_take(handover_store(kernel->handover), name);
 	if (fd < 0) {
-		log_notice("the BPF map %s of the previous process was not passed on", label);
+		log_notice(
+			"cannot use the BPF maps of the previous process: the service manager did not pass "
+			"on %s. Its counts are kept, but samples since its last collection are lost",
+			label);
 		return -ESTALE;
 	}
 	if (!is_the_map(fd, map)) {

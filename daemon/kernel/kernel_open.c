@@ -369,6 +369,19 @@ static int follow_scheduler(struct kernel *kernel)
 	return kernel_keep_link(kernel, skeleton->progs.offcore_switched, &skeleton->links.offcore_switched);
 }
 
+static int refuse_to_keep(int error, char **ret_message)
+{
+	if (asprintf(
+		    ret_message, "cannot have the service manager keep the BPF maps: %s; %s",
+		    strerror(-error),
+		    error == -E2BIG
+			    ? "lower max-memory in [cgroups], or max if it is a number"
+			    : "see whether it takes descriptors from pebsd (FileDescriptorStoreMax= of the unit)") <
+	    0)
+		*ret_message = NULL;
+	return error;
+}
+
 static int open_once(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
 {
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
@@ -465,10 +478,9 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	r = follow_scheduler(kernel);
 	if (r < 0)
 		goto fail;
-	step = "have the service manager keep the BPF maps";
 	r = kernel_keep_done(kernel);
 	if (r < 0)
-		goto fail;
+		return refuse_to_keep(r, ret_message);
 	*ret = TAKE_PTR(kernel);
 	return 0;
 

@@ -45,8 +45,8 @@ static void say_value(struct speech *speech)
 		say(speech, "%s has no value: its baseline is 0; %s %s in %s", speech->metric, samples,
 		    speech_samples(metric), window);
 	else if (metric->ratio)
-		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s", speech->metric, is, value,
-		    samples, speech_samples(metric), window, base);
+		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s %s", speech->metric, is,
+		    value, samples, speech_samples(metric), window, base, speech_samples(metric));
 	else
 		say(speech, "%s %s %s, from %s %s in %s", speech->metric, is, value, samples,
 		    speech_samples(metric), window);

@@ -292,7 +292,7 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 	if (!may_tell(event, monotonic_ns()))
 		return;
 	if (event->untold)
-		(void)snprintf(more, sizeof(more), "; %llu earlier changes were not logged",
+		(void)snprintf(more, sizeof(more), "; earlier changes that were not logged: %llu",
 			       (unsigned long long)event->untold);
 	event->untold = 0;
 	log_notice("the governor: the period of %s is now %llu (was %llu): %s%s", key,

@@ -44,7 +44,7 @@ static void miss_slot(struct origin_state *state, const char *name)
 
 	if (!state->without_slot++)
 		(void)log_warning(
-			-ENOSPC,
+			0,
 			"no slot is free for %s, and perhaps for other cgroups: their samples are unattributed; raise max-memory in [cgroups], or max if it is a number",
 			visible ? visible : "a cgroup");
 }

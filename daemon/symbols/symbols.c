@@ -331,7 +331,7 @@ static bool receive(struct symbols *symbols)
 			return false;
 		}
 		if ((size_t)n > sizeof(symbols->packet) || take_answer(symbols, (size_t)n) < 0) {
-			link_fail(symbols, "sent an answer that was not requested");
+			link_fail(symbols, "sent an invalid answer");
 			return false;
 		}
 	}

@@ -108,7 +108,8 @@ static int fail_without_time(struct player *player, u32 recording)
 	return -ENODATA;
 }
 
-static int note_new_stretch(struct player *player, const struct replay_moment *moment)
+/* `other`: the sample is the first one of another recording. */
+static int note_new_stretch(struct player *player, const struct replay_moment *moment, bool other)
 {
 	const char *name = replay_name(player->replay, moment->recording);
 	char *note;
@@ -118,6 +119,13 @@ static int note_new_stretch(struct player *player, const struct replay_moment *m
 				"%s begins before the end of the previous recording: it is judged by "
 				"itself, starting with an empty window; name recordings of one machine in "
 				"chronological order",
+				name) < 0
+			       ? NULL
+			       : note;
+	else if (other)
+		note = asprintf(&note,
+				"%s begins more than 30 days after the end of the previous recording: it is "
+				"judged by itself, starting with an empty window",
 				name) < 0
 			       ? NULL
 			       : note;
@@ -150,7 +158,7 @@ static int follow(struct player *player, const struct replay_moment *moment)
 	}
 	r = end_stretch(player);
 	if (r == 0 && player->begun)
-		r = note_new_stretch(player, moment);
+		r = note_new_stretch(player, moment, other);
 	return r < 0 ? r : begin_stretch(player, moment);
 }
 

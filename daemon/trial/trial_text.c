@@ -211,8 +211,9 @@ static void put_no_match(FILE *out, const struct trial_report *report)
 			    "record with --all-cgroups\n",
 			    out);
 	if (report->cgroups_excluded)
-		(void)fputs("  (cgroups that include and exclude in [cgroups] leave out are not counted)\n",
-			    out);
+		(void)fputs(
+			"  (not counted: cgroups that the keys include and exclude in [cgroups] leave out)\n",
+			out);
 }
 
 /*

@@ -142,8 +142,13 @@ static int answer(struct connection *connection, size_t length)
 
 	r = varlink_call_dispatch(&call, connection->server->service);
 	connection->subscribed = call.subscribed;
-	if (r >= 0 && !call.answered)
-		r = log_error(-ENOMSG, "control socket: method %s sent no reply", message.method);
+	if (r >= 0 && !call.answered) {
+		(void)log_error(
+			0,
+			"control socket: method %s sent no reply, so its connection is closed; please report this",
+			message.method);
+		r = -ENOMSG;
+	}
 	varlink_message_done(&message);
 	return r;
 }

@@ -120,8 +120,10 @@ static const char *advice(int error, const struct event *event)
 		return "this kernel does not support cgroups in perf events (CONFIG_CGROUP_PERF, "
 		       "cgroup_disable=), or does not have this event";
 	case -EMFILE:
+		return "a zoom needs one file descriptor per CPU and event, and one more if the event needs a "
+		       "leader: raise LimitNOFILE= of the unit";
 	case -ENFILE:
-		return "a zoom needs one or two file descriptors per CPU: raise LimitNOFILE= of the unit";
+		return "the machine is out of file descriptors: raise fs.file-max with sysctl";
 	case -EACCES:
 	case -EPERM:
 		return "pebsd needs root, or CAP_PERFMON; if kernel.perf_event_paranoid is above 2, as on "

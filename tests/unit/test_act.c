@@ -367,8 +367,8 @@ Test(act, twenty_at_once_and_the_rest_is_counted_and_told_once)
 	cr_assert_eq(act_count(act, ACT_UNIT, ACT_DONE), 20);
 	cr_assert_eq(act_count(act, ACT_UNIT, ACT_LIMITED), 30);
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_LIMITED), 30);
-	cr_assert_eq(told("5 units of alerts are not started"), 1);
-	cr_assert_eq(told("5 log entries of alerts are left out"), 1);
+	cr_assert_eq(told("units of alerts are not started (5 so far)"), 1);
+	cr_assert_eq(told("log entries of alerts are left out (5 so far)"), 1);
 	cr_assert_not(is_there("21.env"));
 }
 

@@ -101,7 +101,7 @@ Test(explain, a_firing_ratio)
 		&alert,
 		(const char *const[]){
 			"ratio:mean is 1.3333 times its baseline, from 2,000 latencies in 1min 0s and a "
-			"baseline worth 12,000",
+			"baseline worth 12,000 latencies",
 			"it is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
 			"with 95% confidence",
 			"both bounds count every longer latency as 2,048 cycles: without such a limit a mean has no upper bound",

@@ -395,7 +395,7 @@ Test(format, status_of_a_live_machine)
 		"  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
 		"       Rate: 10.3 samples a second in the last 10s\n"
 		"    Cgroups: 57; 454 of 512 slots are free; the maximum is 4096 slots\n"
-		"             3 cgroups found no slot: their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number\n"
+		"             cgroups that found no slot: 3; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number\n"
 		"     Memory: 10.0 MiB of BPF maps; 4 stripes per slot\n"
 		"             3.4 MiB in the daemon itself, at most 11.2 MiB while it started\n"
 		" Collection: every 1s; the last took 0.412ms\n"
@@ -730,7 +730,8 @@ Test(format, status_tells_which_caches_stripes_are_of)
 	snapshot->anonymous_peak_bytes.known = false;
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
-	cr_expect_not_null(strstr(text, "10.0 MiB of BPF maps; 16 stripes per slot, of 2 caches\n"
-					"             3.4 MiB in the daemon itself\n"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text, "10.0 MiB of BPF maps; 16 stripes per slot, divided among 2 last-level caches\n"
+			     "             3.4 MiB in the daemon itself\n"),
+		"%s", text);
 }

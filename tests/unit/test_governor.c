@@ -357,8 +357,8 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 			 "recovering from throttling");
 	expect_note(&subject, 0,
 		    "loads has few samples, 499 per second on the CPU with the most: it came close to "
-		    "kernel.perf_event_max_sample_rate within the last minutes; its period shrinks again "
-		    "by itself, in about an hour; to have more samples sooner, raise that sysctl");
+		    "kernel.perf_event_max_sample_rate; its period shrinks back by itself, which takes about "
+		    "an hour; to have more samples sooner, raise that sysctl");
 	before = 20021;
 	for (int minute = 0; minute < 10; minute++) {
 		for (int second = 0; second < 60; second++)
@@ -454,9 +454,9 @@ Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 	expect_note(
 		&subject, 5000,
 		"loads has few samples, 281 per second on the CPU with the most: the kernel lowered "
-		"kernel.perf_event_max_sample_rate (5000) within the last minutes because interrupts took "
-		"long; its period shrinks again by itself, in about an hour; to have more samples sooner, "
-		"set that sysctl back");
+		"kernel.perf_event_max_sample_rate (5000) because interrupts took long; its period shrinks "
+		"back by itself, which takes about an hour; to have more samples sooner, set that sysctl "
+		"back");
 	for (int second = 0; second < 60; second++)
 		step_at(&subject, 1, 10000);
 	cr_expect_lt(subject.outputs[0].period, 6007);

@@ -123,7 +123,7 @@ static int reply_begun(struct varlink_call *call, const struct control *control,
 	json_object *object;
 
 	if (!zoom)
-		return control_not_measured_why(call, "zoom", "it was ended immediately");
+		return control_not_measured_why(call, "zoom", "the new zoom is already gone; try again");
 	about = zoom_recording_about_const(zoom->recording);
 	until = json_zoom_until(zoom, about);
 	object = json_checked(&writer, json_object_new_object());

@@ -336,11 +336,10 @@ static int refuse_period(const struct perf_event_set *set, int error, u64 period
 	const struct event *event = &set->opening.event;
 
 	if (asprintf(ret_message,
-		     "%s on PMU %s keeps its period of %llu: on CPU %d the kernel refuses %llu: %s; %s",
+		     "%s on PMU %s keeps its period of %llu: on CPU %d the kernel refuses %llu: %s%s",
 		     event_role_name(event->role), event->pmu, (unsigned long long)event->period, cpu,
 		     (unsigned long long)period, strerror(-error),
-		     error == -EINVAL ? "it is below the minimum of this CPU: set a larger one"
-				      : "restart pebsd to open the event with it") < 0)
+		     error == -EINVAL ? "; it is below the minimum of this CPU" : "") < 0)
 		*ret_message = NULL;
 	return error;
 }

@@ -307,15 +307,16 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 
 	*ret = NULL;
 	if (facts->descriptors_max && descriptors > facts->descriptors_max) {
-		*ret = text("too few file descriptors: events on %u CPUs need up to %llu (one per CPU, and "
-			    "one more for a leader if the kernel requires it), events opened earlier need "
-			    "%llu, everything else needs %llu, and %llu are in use, but the hard limit is "
-			    "%llu; raise LimitNOFILE= of the unit (elsewhere ulimit -Hn, or --ulimit nofile= "
-			    "of a container) to %llu, or sample fewer events",
-			    wanted->cpus, (unsigned long long)wanted->descriptors,
-			    (unsigned long long)wanted->before, other,
-			    (unsigned long long)facts->descriptors_used,
-			    (unsigned long long)facts->descriptors_max, descriptors);
+		*ret = text(
+			"too few file descriptors: events on %u CPUs need up to %llu (for each event one "
+			"per CPU, and one more for a leader if the kernel requires it), events opened earlier need "
+			"%llu, everything else needs %llu, and %llu are in use, but the hard limit is "
+			"%llu; raise LimitNOFILE= of the unit (elsewhere ulimit -Hn, or --ulimit nofile= "
+			"of a container) to %llu, or sample fewer events",
+			wanted->cpus, (unsigned long long)wanted->descriptors,
+			(unsigned long long)wanted->before, other,
+			(unsigned long long)facts->descriptors_used,
+			(unsigned long long)facts->descriptors_max, descriptors);
 		return *ret ? 0 : -ENOMEM;
 	}
 	if (facts->files_max && files > facts->files_max &&

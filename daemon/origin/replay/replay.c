@@ -52,8 +52,9 @@ static int note_left_out_event(const struct replay_recording *recording,
 	if (use->event == REPLAY_LATE)
 		return replay_note(
 			notes,
-			"%s: %llu samples of its event %s are left out: it is announced after the first "
-			"sample, or there are more than %d events; replay it separately",
+			"%s: %llu samples of its event %s are left out: the event is announced after the "
+			"recording's first sample, or the recordings have more than %d events; in the second "
+			"case, replay this recording separately",
 			recording->name, (unsigned long long)use->left_out, name, EVENTS_MAX);
 	return replay_note(
 		notes,
