@@ -3,7 +3,7 @@
 # Boots a guest with a kernel of a series under plain emulation, which needs no /dev/kvm, and runs tests in it. pebsd
 # must be built. Everything else that is missing is made first.
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
-#   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
+#   guest.sh --queue DIRECTORY KIND  for run.sh: one guest, which runs its share of the tests in $DIRECTORY/KIND
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 #   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
 # KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
@@ -20,7 +20,7 @@
 
 ICOUNT=3
 # GUEST_SECONDS: time limit of a guest, in seconds of the host. SOAK_SECONDS: the time of a soak, if set, which is
-# added to the limit.
+# added to the default limit.
 : "${GUEST_SECONDS:=$((14400 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue='' layout=''
@@ -54,8 +54,8 @@ output=$guest/$series
 #   CPUs are halted. clock=vm and the seed: nothing else comes from the host. thread=single: the CPUs take turns in one
 #   thread of the host.
 # - -monitor: intel_idle would use MWAIT in a way that TCG does not support.
-# - -erms, -fsrm: TCG copies one byte at a time for `rep movsb`. A guest with its root in memory booted in 35 s instead
-#   of 22 s.
+# - -erms, -fsrm: TCG copies one byte at a time for `rep movsb`. With these features, a guest with its root in
+#   memory booted in 35 s instead of 22 s.
 # - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is enabled with newer microcode only.
 # - -hypervisor: with this bit the kernel would probe branch records and find none. Machines that end in "-vm" have it.
 # panic, oops: any failure in the kernel ends QEMU at once.
@@ -72,7 +72,7 @@ words+=" init_on_alloc=0 cryptomgr.notests initcall_blacklist=jent_mod_init,cryp
 words+=",load_system_certificate_list,trace_eval_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
 words+=" systemd.mask=ldconfig.service"
-# The tests read the duration of a soak from the kernel's command line.
+# test_soak.sh reads its duration from the kernel's command line.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
 first_process=/sbin/init

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Makes everything that a guest needs to boot: the emulator, a kernel of a series, its root, and on top of that
-# root pebsd as `make install` leaves it, the tests and their programs. pebsd must be built. Parts that exist and
-# were made from the same sources are kept.
+# root pebsd as `make install` leaves it, the tests and their programs. pebsd must be built. The emulator, the
+# kernel and the root are made only if the cache lacks them.
 #   image.sh SERIES
 # Leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian installed.
 # shellcheck source=tests/guest/common.sh
@@ -59,7 +59,7 @@ cp -a "$tree/." "$whole/"
 NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libsqlite3[^/]*|libdb-[^/]*'
 NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
 NAMES+='|libRmath.a|libmvec[^/]*|dpkg'
-# archive GREP_OPTION...: prints an archive of the files whose names match.
+# archive GREP_ARGUMENT...: prints an archive of the files whose paths grep selects.
 archive() {
 	(cd "$whole" && find . -mindepth 1 -print0 | grep -z -E "$@" | LC_ALL=C sort -z |
 		cpio --null --create --format=newc --reproducible --quiet)

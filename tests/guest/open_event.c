@@ -168,7 +168,7 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 	return event_open(&attr, wish, *ret_leader);
 }
 
-/* Reads the fields of a sample in their order, up to the physical address. */
+/* Reads the fields of a sample in their order, up to the physical address. Ignores samples with other fields. */
 static void look_into(const struct perf_event_header *header, struct found *found)
 {
 	const uint64_t *field = (const uint64_t *)(header + 1);

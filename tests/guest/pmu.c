@@ -8,7 +8,7 @@
  *   watch CGROUP_ID  records what the cgroup's samples access
  *   interval N       tags one load in N, of the loads in windows
  *   window N         makes one millisecond in N a window; 1: all
- *   usual            resets these two to their values at the start
+ *   usual            resets interval and window to their values at the start
  *   kernel FILE      tells the PMU where this kernel keeps its tasks, once after a boot; FILE: output of `layout`
  *   layout           prints these places for this kernel, which takes a guest seconds
  *
@@ -55,13 +55,11 @@ struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
 	uint64_t nmi_start, throttle_start, overflow_start, overflow_end, inlined_start, inlined_end;
 	uint64_t driver_start, driver_end;
-	uint64_t run_start, run_end; /* the run of driver functions that was read last; no end yet: 0 */
+	uint64_t run_start,
+		run_end; /* run of driver functions that was read last; run_end is 0 before its end */
 };
 
-/*
- * Reads the whole file, whose size is not known before, and appends a NUL. The caller frees it. It must be
- * fast, because each guest waits for it at its start.
- */
+/* Reads the whole file, whose size is not known before, and appends a NUL. The caller frees the result. */
 static char *read_all(const char *path, size_t *ret_size)
 {
 	size_t size = 0, room = 1U << 24;
@@ -98,9 +96,10 @@ static void note_range(uint64_t address, bool is_wanted, uint64_t *start, uint64
 }
 
 /*
- * Finds the driver's functions. The functions of one directory's objects are adjacent in memory. Names alone
- * are not enough: compilers move parts elsewhere ("NAME.cold"), and other directories have functions with
- * such names. So the longest run of such names is taken.
+ * Finds the driver's functions. The functions of one directory's objects are adjacent in memory. Names
+ * alone are not enough: compilers move parts elsewhere ("NAME.cold"), and other directories have functions
+ * with such names. So the longest run of such names is taken. Other functions between them do not end a run
+ * if they take less than DRIVER_GAP bytes.
  */
 #define DRIVER_GAP 0x8000U
 
@@ -241,7 +240,7 @@ static const struct btf_type *find_structure(const struct types *types, const ch
 	return NULL;
 }
 
-/* Returns the offset in bytes. The field may be in a member without a name. */
+/* Returns the offset in bytes, or -1 if there is no such field. The field may be in a member without a name. */
 /* NOLINTNEXTLINE(misc-no-recursion): the depth is that of the nested structures */
 static long offset_in(const struct types *types, const struct btf_type *type, const char *field)
 {

@@ -6,8 +6,9 @@
  *   rights --share            creates memory that everybody in the same IPC namespace may share
  *   rights --count            prints the number of actions
  *
- * An action that succeeds changes only its own process and, with /tmp, its mount namespace. Files and cgroups that
- * it creates are named rights-made or rights-node.
+ * An action that succeeds does no harm to a guest. Mounts change only in this program's mount namespace. The clock
+ * and the host name are set to their present values. Files and cgroups that remain are named rights-made or
+ * rights-node.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -339,7 +340,7 @@ static const struct {
 	long (*attempt)(void);
 } tries[] = {TRIES(ROW)};
 
-/* Any other error shows that the action was allowed. */
+/* Any other error shows that the action was allowed, except ENOENT for actions that are hidden(). */
 static int refused(int error)
 {
 	return error == EPERM || error == EACCES || error == EROFS || error == ENOSYS ||
@@ -347,8 +348,8 @@ static int refused(int error)
 }
 
 /*
- * Returns true for actions on a path that certainly exists. If such a path is not found, it is hidden, and the
- * action is refused.
+ * Returns true for actions on a path or object that certainly exists. If it is not found, it is hidden from this
+ * process, and the action is refused.
  */
 static int hidden(const char *name)
 {
@@ -369,7 +370,7 @@ static int could(size_t i)
 	if (pid == 0) {
 		long r;
 
-		/* Leave the terminal's session, because the terminal would be hung up. */
+		/* Leave the terminal's session: otherwise `hang_up` (vhangup(2)) would hang up the terminal. */
 		(void)setsid();
 		errno = 0;
 		r = tries[i].attempt();

@@ -7,13 +7,13 @@
 #   run.sh "SERIES..." all         every test with every kernel, on every machine in its head
 #   run.sh "SERIES..."             the short run: no test marked as long, and each with the first of its kernels
 # Lines in a test's head say what it needs:
-#   # kernels: 6.1 7            only these: the result does not depend on the kernel; the short run uses the first
+#   # kernels: 6.1 7            these suffice: others would give the same result; the short run uses the first
 #   # long                      not part of the short run
 #   # machines: haswell zen3:2  each of these; default skylake-server. With ":2" it has two CPUs there
 #   # cpus: 2                   two CPUs; default 1
 #   # init: small               inside/small_init.sh as process 1 instead of systemd: boots in a few seconds
 #   # root: whole               with perf, apt and dpkg (image.sh)
-#   # takes: 180 s              the longest tests start first, so that the CPUs end together
+#   # takes: 180 s              its duration: the longest tests start first, so that the CPUs end together
 # A guest has one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other. With
 # "# machines for 6.12: haswell" that kernel uses only these machines, unless tests are named or `all` is given. With
 # "# short machines: haswell" the short run uses only these.
@@ -31,7 +31,7 @@ here=${0%/*}
 read -r -a kernels <<<"$1"
 shift
 
-# One more guest is booted only if its share of the remaining tests takes at least this many seconds.
+# A further guest of a kind is booted only if its share of the remaining tests takes at least this many seconds.
 WORTH=45
 
 all=()

@@ -11,10 +11,10 @@
  *   read_remote                      on CPU 0 reads an array on the other node, larger than the caches
  *   think                            computes, and accesses nothing but its stack
  *
- * hot_first and hot_second have most of the samples. hot_first has more if both CPUs have the same time for it.
- * FILE gets JSON with the process id, the addresses of the data, the address range of service(), and for each
- * function the start address, and the address and line of its access. The Makefile links this program dynamically,
- * with frame pointers.
+ * hot_first and hot_second have most of the samples. hot_first has more if the program has the same time on both
+ * CPUs. FILE gets JSON with the process id, the addresses of the data, the address range of service(), and for
+ * each function except think() the start address, and the address and line of its access. The Makefile links this
+ * program dynamically, with frame pointers.
  */
 #include <err.h>
 #include <errno.h>

@@ -145,7 +145,7 @@ static const struct {
 	{"mix", mix},
 };
 
-/* Binds the memory to the second node, if there are two. The workload runs on the first. */
+/* Binds the memory to the second node, if there are two. It is remote for threads on the first. */
 static void move_away(void *memory, unsigned long bytes)
 {
 	unsigned long second = 1UL << 1;

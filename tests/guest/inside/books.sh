@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154 # lib.sh's: here, emulated, work
 
 endpoint=http://127.0.0.1:9754/metrics
-# The ids of all cgroups that existed at any time, as lines of ["ID","/PATH"].
+# The ids of all cgroups that note_cgroups() found since play(), as lines of ["ID","/PATH"].
 cgroups=$work/cgroups
 sample_rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 
@@ -139,7 +139,7 @@ collected_since() {
 	[ "$(taken)" != "$1" ]
 }
 
-# await_collections N: waits for N more collections
+# await_collections N: waits for at least N more collections
 await_collections() {
 	local last i
 	for ((i = 0; i < $1; i++)); do
@@ -148,7 +148,7 @@ await_collections() {
 	done
 }
 
-# Stops and continues the workloads of this test, because the test's own work is faster without them.
+# quiet and go_on stop and continue the workloads, because the test's own work is faster without them.
 quiet() {
 	pkill -STOP -f "^$here/workload " || :
 }
@@ -181,8 +181,8 @@ code_of() {
 	printf '0x%x\n' $((mask << 8 | event))
 }
 
-# codes: prints for compare.jq the events in `sampled`: lines of KEY PMU CODE and the codes of operations that pebsd
-# must filter. If `sampled` is empty, prints loads of the PMU `cpu` or, by their names, of a hybrid machine's PMUs.
+# codes: prints the argument `codes` of compare.jq. The events are those in `sampled`: each line has KEY PMU CODE,
+# and the codes of operations that pebsd must filter. If `sampled` is empty, they are the loads of each core PMU.
 codes() {
 	local -a lines=("${sampled[@]}")
 	local pmu text='' key code line filtered
@@ -223,7 +223,7 @@ figure() {
 		"$work/compared"
 }
 
-# samples_of PATH [EVENT]: prints the samples of that cgroup in the books, from the last comparison.
+# samples_of PATH [EVENT]: prints the number of samples of that cgroup in the books, from the last comparison.
 samples_of() {
 	awk -F '\t' -v path="$1" -v event="${2:-loads}" '
 		$1 == "cgroup" && $2 == event && $3 == path { print $4; found = 1 }
@@ -252,7 +252,8 @@ agree() {
 	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)"
 }
 
-# sum_of NAME...: prints the sum over all CPUs of these values of the totals: "overflow", "cut", "throttles".
+# sum_of NAME...: prints the sum over all CPUs and events of these values of the totals: "overflow", "cut",
+# "throttles".
 sum_of() {
 	local names
 	names=$(printf '\\|%s' "$@")

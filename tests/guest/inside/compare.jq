@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Compares pebsd's counters with the books of the emulated PMU, which are its own counts of all samples
-# (tests/guest/pmu/books.c). Stop all events first, and let pebsd collect twice after that.
+# (tests/guest/pmu/books.c). Stop all events first, and let pebsd collect three times after that: settle() in
+# books.sh.
 #   jq --null-input --raw-output --from-file compare.jq
 #      --slurpfile books FILE    the books: a line for each CPU, event, cgroup and task
 #      --slurpfile totals FILE   the totals of the books: a line for each CPU

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# Compares the hot tables of the program `sharing` (tests/guest/sharing.c) with the books of the emulated PMU. Its
-# counters must be stopped, and pebsd must have collected since.
+# Compares the hot tables of the program `sharing` (tests/guest/sharing.c) with the books of the emulated PMU. The
+# PMU's counters must be stopped, and pebsd must have collected since.
 #   jq --null-input --from-file hot.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile hot pebsctl --json hot --argjson cgroup ID --arg event CODE
-# The true values from the books must be within the bounds of each item. Items that are not in the tables must be
-# below `absent`. The functions and variables that the program is known to use most must come first, under their
-# names. The output has one line each: "measured TEXT", and "wrong TEXT" for each error.
+# The true values from the books must be within the bounds of each item. Items that are not in the tables must have
+# at most the values in `absent`. The functions and variables that the program is known to use most must come
+# first, under their names. The output has one line each: "measured TEXT", and "wrong TEXT" for each error.
 
 def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
 
@@ -58,7 +58,8 @@ def judge($what; $items; $truth; $all; $absent):
 		"wrong \($loads.samples) samples, latency \($loads.latency) in the tables, by the books \($all)" else empty end,
 	judge("code"; $loads.code; $code; $all; $loads.absent.code),
 	judge("line"; $loads.lines; $lines; $all; $loads.absent.lines),
-	# The program's own functions must be in the true order.
+	# Of the program's own functions, the two hot ones must come first. The first two items of all must be
+	# those of the books, in their order.
 	([$loads.code[] | select(.module // "" | endswith("/sharing"))]) as $own
 	| (if ([$own[:2][].name] | sort) != ["hot_first", "hot_second"] then
 		"wrong the hot functions do not come first: \([$own[:2][].name])" else empty end,

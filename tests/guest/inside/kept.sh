@@ -4,7 +4,7 @@
 # For tests of events and counters that continue in the next process, after lib.sh, books.sh and lifetime.sh. The books
 # cover the whole time.
 
-# The number of times that a process ends in the same way. A start takes many seconds in a guest.
+# The number of times that a process ends in the same way: few, because a start takes many seconds in a guest.
 # shellcheck disable=SC2034 # the tests'
 times=3
 
@@ -27,7 +27,7 @@ start_kept() {
 	resume
 }
 
-# counters: prints the samples seen and lost in the last scrape.
+# counters: prints the numbers of samples seen and lost, from the last scrape.
 counters() {
 	local seen lost
 	seen=$(metric pebsd_samples_seen_total) lost=$(metric pebsd_samples_lost_total unexplained)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For the tests in this folder, which run in the guest as root. Ends everything that a test started.
+# For the tests in this folder, which run in the guest as root. When a test ends, its workloads are ended and $work
+# is removed.
 set -eu
 
 here=/usr/lib/pebsd-tests
@@ -64,7 +65,7 @@ exits() {
 	[ "$status" = "$code" ] || fail "$what: exit code $status instead of $code: $(head -c 3000 "$work/said")"
 }
 
-# configure: makes standard input (sections and keys) pebsd's settings, also for later tests of this guest.
+# configure: makes standard input (sections and keys) pebsd's settings. leave() in books.sh removes them.
 configure() {
 	mkdir -p /etc/pebsd/pebsd.conf.d
 	cat >/etc/pebsd/pebsd.conf.d/guest.conf

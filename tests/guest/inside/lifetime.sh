@@ -58,8 +58,8 @@ is_another() {
 	[ "$now" != "$pid" ] && [ -S /run/pebsd/control.sock ] && is_active && [ "${unit[MainPID]}" != "$pid" ]
 }
 
-# Both print milliseconds, from the last look(). readiness: from the start of the main process to its READY.
-# absence: from the end of the previous process's activity to this READY.
+# readiness and absence print milliseconds, from the last look(). readiness: from the start of the main process to
+# its READY. absence: from the end of the previous process's activity to this READY.
 readiness() {
 	echo $(((unit[ActiveEnterTimestampMonotonic] - unit[ExecMainStartTimestampMonotonic]) / 1000))
 }
@@ -68,7 +68,7 @@ absence() {
 	echo $(((unit[ActiveEnterTimestampMonotonic] - unit[ActiveExitTimestampMonotonic]) / 1000))
 }
 
-# delivered_by [CPU]: prints the samples in the machine's totals that were delivered or cut off by a stop.
+# delivered_by [CPU]: prints the number of samples, by the machine's totals, that were delivered or cut off.
 # delivered_before: the same for the opening that ended last.
 delivered_by() {
 	add_up "${1:-}" < <(pmu totals)
@@ -94,7 +94,7 @@ has_more() {
 	[ "$(delivered_by "${2:-}")" -ge "$1" ]
 }
 
-# more WHAT [CPU]: waits until the machine has delivered some more samples, on this CPU.
+# more WHAT [CPU]: waits until the machine, or this CPU alone, has delivered 40 more samples.
 more() {
 	wait_until "samples, $1" 60 has_more $(($(delivered_by "${2:-}") + 40)) "${2:-}"
 }
@@ -128,7 +128,7 @@ last_words() {
 
 # exact WHAT: stops the counters and compares this opening with the books. pebsd must expect as many samples on each CPU
 # as that CPU delivered. All of them must be seen in a cgroup, or lost by the guard as in the books. Samples that a stop
-# of the event cut off come on top. Leaves the status in $work/status.
+# of the event cut off must be expected and lost, too. Leaves the status in $work/status.
 exact() {
 	local before last='' changes=-1
 	stop_counting
@@ -165,7 +165,7 @@ figures() {
 }
 
 # programs: prints the BPF programs in the kernel that a process loaded, by tag and name, without those that systemd
-# makes for its units. Each program holds its maps.
+# makes for its units. Each program holds its maps, so only the programs are listed.
 programs() {
 	awk '/\[bpf\]$/ && $3 !~ /_sd_/ { print $3 }' /proc/kallsyms | sort
 }
@@ -187,7 +187,7 @@ programs_are() {
 	[ "$(programs)" = "$1" ]
 }
 
-# counted: prints the samples of this opening, seen or lost, as of pebsd's last collection.
+# counted: prints the number of samples that pebsd saw or lost, as of its last collection.
 counted() {
 	status | jq '.samples.seen + (.samples.lost.unexplained // 0)'
 }

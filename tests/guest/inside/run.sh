@@ -3,9 +3,9 @@
 # In the guest: runs the tests that the kernel's command line names (guest.tests=NAME,NAME), one after the other, and
 # switches the machine off. No input comes from outside later, because it would move the guest's clock.
 #
-# The second serial line gets "begin NAME" before each test. If the test did not pass, its output and other explanations
-# follow as "| LINE". Then comes the result: "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped NAME SECONDS
-# WHY". After the last test comes "end".
+# The second serial line gets "begin NAME" before each test. Lines "| LINE" follow: if the test passed, what it
+# measured, and if it failed, its output and the logs. Then comes the result: "passed NAME SECONDS", "failed NAME
+# SECONDS WHY" or "skipped NAME SECONDS WHY". After the last test comes "end".
 #
 # With guest.layout it only prints the addresses in this kernel that the emulated PMU needs. image.sh keeps them. A
 # test may take 300 seconds, or the time in its line "# time limit: 600 s".
@@ -22,7 +22,7 @@ fi
 # Tells the emulated PMU where this kernel keeps its tasks, so that its books can name them.
 ./pmu kernel layout
 
-# explain WHAT COMMAND...: sends the output of the command.
+# explain WHAT COMMAND...: sends the last 100 lines of the output of the command, with the heading WHAT.
 explain() {
 	printf '| ---- %s\n' "$1"
 	"${@:2}" 2>&1 | tail -n 100 | sed 's/^/| /'

@@ -5,13 +5,14 @@
 
 failed=''
 
-# wrong TEXT...: notes a difference and continues, so that the test shows all of them.
+# wrong TEXT...: notes a difference and continues, so that the test shows all differences.
 wrong() {
 	failed=yes
 	say "${machine:+$machine: }$*"
 }
 
-# judge FILTER JQ_OPTION...: prints the filter's conclusions about the service, from its books in $work/touched.
+# judge FILTER JQ_OPTION...: applies the filter to the service's books in $work/touched. Prints what the filter
+# measured, and notes what is wrong.
 judge() {
 	local what text
 	jq --null-input --raw-output --from-file "$here/$1" --slurpfile books "$work/touched" \
@@ -38,7 +39,7 @@ finish() {
 # share: starts the service. The service's own description is in $work/sharing.json, the path of its cgroup in
 # $path and the id in $cgroup.
 share() {
-	# Lines move between CPUs in windows only.
+	# Lines move between CPUs in windows only, so there are twice as many as usual.
 	pmu window 12
 	rm -f "$work/sharing.json"
 	systemd-run --quiet --collect --unit=sharing.service --property=CPUSchedulingPolicy=idle \
@@ -55,7 +56,7 @@ told() {
 	jq --raw-output "$1" "$work/sharing.json"
 }
 
-# touched CODE: prints how many samples of the service went to the events of a code, by the books now.
+# touched CODE: prints the number of samples of the service, of the event CODE, that the books have now.
 touched() {
 	pmu touched | grep -F "\"event\":\"$1\",\"cgroup\":$cgroup," | grep -o '"samples":[0-9]*' |
 		awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'

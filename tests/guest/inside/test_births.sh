@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Hundreds of short-lived cgroups, and scopes, come and go while pebsd samples. More than half of the cgroups, and
-# each scope, must have samples under their own paths. Nothing may be unattributed, and the sums must be exact.
+# 200 short-lived cgroups and 10 scopes come and go while pebsd samples. More than half of the cgroups, and each
+# scope, must have samples under their own paths. Nothing may be unattributed, and the sums must be exact.
 # long
 # kernels: 6.1 7
 # takes: 42 s

@@ -29,7 +29,7 @@ start_pebsd
 load pointer-chase chase -- --threads 2
 expect 'events' 3 "$(status | jq '.events | length')"
 status | jq -ne 'input | .offcore.refused == null' >/dev/null || fail "off-core responses are not counted: $(status)"
-# (The loads and instructions have one counter each, and use the time of the stores.)
+# (Only one counter can hold the loads, and only one the instructions. Both use the time of the stores.)
 wait_until 'the time of an interrupt is known for each event' 120 is_known
 say "$(status | jq --compact-output '[.events[] | {role, dense: .cost.dense_interrupt, sparse: .cost.sparse_interrupt}], .notes')"
 # The guest's time is counted in instructions, so an interrupt takes about as long at the sparse rate as at the

@@ -55,8 +55,8 @@ for line in "${sampled[@]}"; do
 	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
 	[ "$again" -le $((collisions + dropped)) ] ||
 		fail "$key was armed $again times for $collisions collisions and $dropped records dropped"
-	# Each time, one sample of the event was due, and at least one more whole period passed: two samples are
-	# lost.
+	# Each time, one sample of the event was due, and at least one more whole period passed: at least two
+	# samples are lost.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
 		grep -q "^$key stopped on CPUs [-0-9,]* until pebsd armed it again, $again time" ||
@@ -67,7 +67,7 @@ for line in "${sampled[@]}"; do
 	jq --raw-output '.notes[]' "$work/status" | grep "^$key stopped on CPUs" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide with each other, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
-	# The loss is logged immediately, and then once per minute.
+	# The loss is logged immediately, and then at most once per minute.
 	logged=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
 	[ "$logged" -ge 1 ] || fail "the journal does not say that $key lost samples"
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The governor must keep the cost of sampling within its budget. When the load grows tenfold, the cost may exceed the
-# budget for at most two intervals. When the load is small again, the period must return. A steady load must not change
-# the period. Every sample must be accounted in each case. On one CPU, whose time is counted in instructions, all values
-# are the same in each run.
+# The governor must keep the cost of sampling within its budget. When the load grows tenfold, the cost may exceed
+# the budget for at most two intervals. When the load is small again, the period must be shorter again. A steady
+# load must not change the period. Every sample must be accounted in each case. On one CPU, whose time is counted
+# in instructions, all values are the same in each run.
 # long
 # kernels: 6.12
 # takes: 300 s
@@ -71,7 +71,7 @@ over() {
 	awk -v budget="$budget" '$2 > budget * 1.05 { n++ } END { print n + 0 }' "$records"
 }
 
-# moved: prints the largest change of the period, in percent.
+# moved: prints the largest change of the period from the first one, in percent.
 moved() {
 	awk 'NR == 1 { first = $1 }
 		{ by = ($1 > first ? $1 - first : first - $1) * 100 / first; if (by > most) most = by }
@@ -83,7 +83,7 @@ used() {
 	awk -v budget="$budget" '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
 }
 
-# expect_steady WHAT SECONDS: the period must hardly change
+# expect_steady WHAT SECONDS: the period must hardly change, and the cost must be 35 to 100 % of the budget.
 expect_steady() {
 	record_seconds "$2"
 	note "$1: period $(in_force), moved by $(moved)% in $2 s, $(used)% of the budget, over in $(over) intervals"
@@ -191,7 +191,8 @@ await_collections 2
 expect 'the period that nobody governs' 10007 "$(in_force)"
 expect 'its budget' '' "$(shown budget)"
 
-# Over all these periods, and with a calibration at the same time, every due sample must have been seen.
+# Over all these periods, and with a calibration at the same time, no sample may be lost for another reason than
+# the guard or a stop of the event.
 settle
 lost=$(shown unexplained)
 missed=$(missed)

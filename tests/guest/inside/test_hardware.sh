@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # `make test-hardware` must pass unchanged under the kernel's own driver. The chases of an emulated machine must be
-# served by the cache or the node of their size, pebsd and perf must agree, and the report must be complete.
+# served by the cache of their size or by the node of their memory. pebsd and perf must agree, and the report must
+# be complete.
 # long
 # cpus: 2
 # root: whole

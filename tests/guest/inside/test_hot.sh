@@ -15,7 +15,7 @@
 # shellcheck source=tests/guest/inside/sharing.sh
 . "${0%/*}/sharing.sh"
 
-# has_names: names are requested and arrive a little later.
+# has_names: true if every name is there. Names are requested, and arrive a little later.
 has_names() {
 	pebsctl --json hot --for 1s -n 1000 "$path" >"$work/hot" 2>"$work/said" || fail "pebsctl hot: $(cat "$work/said")"
 	[ "$(jq .unnamed "$work/hot")" = 0 ]

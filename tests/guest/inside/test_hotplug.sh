@@ -22,7 +22,7 @@ end_hotplug() {
 }
 trap end_hotplug EXIT
 
-# samples_cpus LIST: pebsd says that it samples these CPUs.
+# samples_cpus LIST: true if pebsd says that it samples exactly these CPUs.
 samples_cpus() {
 	[ "$(status | jq -r .events.loads.cpus)" = "$1" ]
 }
@@ -42,7 +42,7 @@ for round in 1 2; do
 	wait_until "round $round: CPU 1 is sampled again" 60 samples_cpus 0-1
 	more "round $round, on CPU 1" 1
 done
-# The CPU goes and comes back so fast that pebsd does not notice.
+# The CPU goes and comes back so fast that pebsd may not notice.
 for round in 3 4 5; do
 	echo 0 >"$online"
 	echo 1 >"$online"

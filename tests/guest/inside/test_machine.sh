@@ -200,7 +200,7 @@ esac
 
 # -- sampling --
 
-# records_of CODE: prints the records of an event on all CPUs.
+# records_of CODE: prints the number of records of an event on all CPUs.
 records_of() {
 	pmu totals | grep -o "\"$1\":{\"overflow\":[0-9]*" | awk -F : '{ sum += $3 } END { print sum + 0 }'
 }

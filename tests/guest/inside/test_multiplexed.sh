@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Other users of the same hardware. An event with another latency threshold keeps pebsd's event from counting.
-# pebsd must report this until the other event ends. An event that is not pinned must leave pebsd's event on the
-# hardware.
+# Other users of the same hardware. A pinned event with another latency threshold keeps pebsd's event from
+# counting. pebsd must report this until the other event ends. An event that is not pinned must leave pebsd's event
+# on the hardware.
 # long
 # cpus: 2
 # kernels: 6.12 6.1 7
@@ -31,7 +31,7 @@ unsampled_us() {
 	metric pebsd_unsampled_seconds_total 'reason="multiplexed"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
 }
 
-# records_of CPU: prints the records that the machine wrote on that CPU.
+# records_of CPU: prints the number of mem-loads records that the machine wrote on that CPU.
 records_of() {
 	jq --argjson cpu "$1" --arg code "$(code_of mem-loads)" 'select(.cpu == $cpu) | .events[$code].overflow // 0' <(pmu totals)
 }

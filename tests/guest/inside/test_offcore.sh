@@ -55,7 +55,7 @@ counted_by() {
 		"$work/offcore"
 }
 
-# On Goldmont pebsd can sample no loads. Only these counters make it worth running there.
+# On Goldmont pebsd cannot sample loads, but it can count off-core responses.
 if [ "$emulated" = goldmont ]; then
 	play
 	settings '[sampling]' 'events = offcore'

@@ -24,7 +24,7 @@ for name in pebsd.service pebsd.socket pebsd-opener.{socket,service} pebsd-symbo
 	systemctl stop "$name" 2>/dev/null || :
 done
 
-# named_after_it [FIND_OPTION...]: prints all files and directories with the name of the package, except systemd's
+# named_after_it [FIND_OPTION...]: prints all files and directories with "pebs" in their names, except systemd's
 # notes about units that ran and the tests' own files.
 named_after_it() {
 	find / /run -xdev \( -path "$here" -o -path /run/systemd -o -path "$openings" -o -path "$work" \) -prune \

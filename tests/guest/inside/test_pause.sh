@@ -70,7 +70,7 @@ end_us=$(now_us)
 expect 'events of pebsd after' 2 "$(pebsd_events)"
 await_samples 500
 took_us=$(paused_us)
-# Two CPUs are paused each time.
+# Both CPUs were paused.
 [ "$took_us" -ge $((2 * (resume_us - after_us))) ] || fail "$took_us us paused are too few for two CPUs"
 [ "$took_us" -le $((2 * (end_us - begin_us))) ] || fail "$took_us us paused are too many for two CPUs"
 settle

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# perf samples on the same PMU as pebsd: its own load latencies, its stores, precise cycles, plain counts, and
-# instructions with many records per buffer. pebsd must not lose a single sample. perf's values of a program must
-# agree with pebsd's values of its cgroup. Branch records must give perf the program's call stacks.
+# perf uses the same PMU as pebsd: it samples load latencies, stores, precise cycles, and all loads with many
+# records per buffer, and it counts instructions and cycles. pebsd must not lose a single sample. perf's values of
+# a program must agree with pebsd's values of its cgroup. Branch records must give perf the program's call stacks.
 # long
 # cpus: 2
 # root: whole
@@ -24,7 +24,7 @@ others_sample=true
 # events/mem-loads. With another threshold of pebsd's, perf would have no samples.
 settings '[sampling]' 'events = loads' "period = $PERIOD" 'budget = off'
 
-# of_others CODE: prints the samples that the books have of an event that is not pebsd's.
+# of_others CODE: prints the number of samples that the books have of an event that is not pebsd's.
 of_others() {
 	pmu totals | grep -o "\"other:$1\":{\"overflow\":[0-9]*" | awk -F : '{ sum += $NF } END { print sum + 0 }'
 }
@@ -64,8 +64,8 @@ weights() {
 	perf script -i "$work/$1.data" -F comm,event,weight 2>/dev/null | awk '$1 ~ /^pointer-chase/ && /mem-loads/ { print $NF }' | sort -n
 }
 
-# around QUANTILE: prints the two of the sorted numbers between which the quantile lies, within three standard
-# deviations.
+# around QUANTILE: reads sorted numbers and prints two of them, those three standard deviations of the rank below
+# and above the quantile's rank. The true quantile lies between them.
 around() {
 	awk -v q="$1" '{ all[NR] = $1 }
 		END {

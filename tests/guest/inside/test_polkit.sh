@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The user pebsd may start the unit that acts on alerts and no other, and may stop or change none. root needs no
-# permission, and nobody else has any. A unit starts with the facts in its file, whatever they contain.
+# The user pebsd may start the unit that acts on alerts. It may not start another unit, nor stop or change any.
+# root needs no permission, and nobody else has any. A unit starts with the facts in its file, whatever they
+# contain.
 # kernels: 6.12 7
 # takes: 19 s
 # shellcheck source=tests/guest/inside/lib.sh

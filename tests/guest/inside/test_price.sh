@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The cost of a sample, in instructions from the entry of the NMI to its exit, including the kernel's driver and pebsd's
-# program. Two runs give the same numbers, so sample_price.txt is a budget: a change that makes a sample more expensive
-# fails here.
+# The cost of a sample, in instructions from the entry of the NMI to its exit, including the kernel's driver and
+# pebsd's program. Two runs give the same numbers, so sample_price.txt is a budget: a change that makes a sample
+# more expensive fails here. So does one that makes it much cheaper, until the file has the lower cost.
 # kernels: 6.12 6.1 7
 # machines: skylake-server
 # init: small
@@ -52,7 +52,7 @@ price() {
 	read -r -a budgets < <(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $3, $4, $5 }' \
 		"$here/sample_price.txt")
 	# A small tolerance in percent, because the kernel's own part changes with its updates. The cost of hot
-	# tables depends on the code and lines that are hot. A lower cost must be written to the file, too.
+	# tables depends on the code and lines that are hot.
 	[ "$what" != hot ] || more=10
 	if ! within "$program" "${budgets[2]:-0}" $more || ! within "$nmi" "${budgets[0]:-0}" 5 ||
 		! within "$driver" "${budgets[1]:-0}" 5; then

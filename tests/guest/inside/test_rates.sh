@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every sample must be accounted with some samples per second, with some hundred, and as fast as the guest can go.
+# Every sample must be accounted at a low rate, at a high rate, and as fast as the guest can go.
 # cpus: 2
 # kernels: 6.12
 # init: small

@@ -82,5 +82,5 @@ may pebsd-opener.service perf_event
 # The symbolizer reads other processes.
 may pebsd-symbols.service read_closed see_another
 # The alert unit runs the administrator's commands. Its sandbox allows these calls, because they affect only the
-# unit's own processes.
+# unit's own processes, and shared memory that every user may use.
 may pebsd-alert@1.service io_uring keys raise_limit shared_memory

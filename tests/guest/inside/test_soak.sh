@@ -67,9 +67,10 @@ answers() {
 	pebsctl status >/dev/null 2>&1
 }
 
-# take_figures: writes a line with the present values of the main process and its children: the second, anonymous memory
-# in kB, descriptors, processes. The last value is memory in kB that is kept on purpose, within separate bounds: the
-# trends of an hour, eight zooms, names of addresses. test_trend, test_zooms and test_symbols test those bounds.
+# take_figures: writes a line with the present values: the second, the anonymous memory of the main process and its
+# children in kB, the descriptors of the main process, and the number of these processes. The last value is memory
+# in kB that is kept on purpose, within separate bounds: the trends of an hour, eight zooms, names of addresses.
+# test_trend, test_zooms and test_symbols test those bounds.
 take_figures() {
 	local process memory=0 of descriptors processes=0 kept
 	kept=$(pebsctl --json status | jq '(.memory.trend + .detail.zoom_bytes + .detail.symbols.own_bytes) / 1024 | floor') ||
@@ -189,7 +190,7 @@ figures "$seconds s: $(for what in "${!done_so_far[@]}"; do printf '%s %s, ' "${
 	"$(grep '^figures' "$work/said")"
 ! grep -v '^figures' "$work/said" || fail 'pebsd and the books differ'
 
-# Counters must never decrease, over any restart. The last scrape must equal the first one plus the books' difference.
+# Counters must never decrease, over any restart.
 scrape
 cp "$work/metrics" "$work/last"
 awk '

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Metrics come through pebsd.socket, from a process without privileges, out of a service without a network. This
-# must also hold over restarts, if that process is killed, and with a UNIX socket. That process must end when the
+# must also hold over restarts, if that process is killed, and with a UNIX socket. The socket must close when the
 # service is stopped or cannot start.
 # kernels: 6.12 6.1 7
 # takes: 60 s

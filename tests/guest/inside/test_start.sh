@@ -11,8 +11,8 @@
 # shellcheck source=tests/guest/inside/lifetime.sh
 . "${0%/*}/lifetime.sh"
 
-# The probe opens events, too, and some of its samples may come in a window. Nothing may count before the probe is
-# over.
+# The drop-in below runs pebsd --probe, which opens events, too. Some of their samples may come in a window, so
+# nothing may count before the probe is over.
 play_paused
 load pointer-chase chase.service
 # The drop-in is for a fleet in which some machines cannot sample. This machine can sample, and the drop-in must

@@ -65,7 +65,7 @@ kill -9 "$worker"
 zoom 3s
 named || wrong 'no names after the symbolizer was killed'
 
-# A hanging process is given up after ten seconds, which is logged once.
+# A hanging process is given up after ten seconds, which is logged at most once.
 systemctl kill --signal=STOP pebsd-symbols.service
 zoom 3s
 await_samples 200

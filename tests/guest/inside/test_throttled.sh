@@ -11,11 +11,11 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# The ring for the kernel's messages begins with one page, which holds the records of 100 ms. So each throttling is
-# reported.
+# At first the ring for the kernel's messages has one page, which holds the records of 100 ms. So each throttling
+# is reported.
 play_paused
 settings '[sampling]' 'interval = 100ms'
-# An idle CPU stops its tick, and an event that is throttled there stays throttled.
+# Each CPU has a load: an idle CPU stops its tick, and an event that is throttled there stays throttled.
 load pointer-chase chase0.service --property=CPUAffinity=0
 load pointer-chase chase1.service --property=CPUAffinity=1
 start_pebsd

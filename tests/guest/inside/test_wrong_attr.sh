@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Without wakeup_events the kernel collects records in a buffer, and only one sample of each buffer reaches pebsd.
-# The comparison that all other tests make must then fail, with at most one of 50 delivered samples seen, and pebsd
+# The comparison that the other tests make must then fail, with at most one of 50 delivered samples seen, and pebsd
 # itself must report the loss. With the attributes that pebsd requests, no sample may be lost that way.
 # kernels: 6.12
 # time limit: 400 s
@@ -40,7 +40,6 @@ systemctl daemon-reload
 systemctl stop pebsd-opener.service
 start_pebsd
 resume
-# It may take some time until a buffer fills between two context switches.
 wait_until 'a buffer that fills' 100 has_seen
 settle
 compare

@@ -18,7 +18,7 @@
 # shellcheck source=tests/guest/inside/sharing.sh
 . "${0%/*}/sharing.sh"
 
-# open_events: prints the number of events that are open in the whole guest.
+# open_events: prints the number of events that are open in the guest, without those that systemd keeps.
 open_events() {
 	find /proc/[0-9]*/fd -lname 'anon_inode:\[perf_event\]' 2>/dev/null | grep -c -v '^/proc/1/' || :
 }

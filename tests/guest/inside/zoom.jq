@@ -3,11 +3,11 @@
 # that the zoom opened for the cgroup.
 #   jq --null-input --from-file zoom.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile zoom pebsctl --json zoom --arg event CODE --argjson rate N
-# Every sample that the hardware delivered must be taken or reported as left out. Each function and line must have
-# the values of the books, short by no more than what was left out. The functions and variables that the program is
-# known to use most must come first, with their names and source lines. The line whose parts its two threads write
-# separately must be a false sharing candidate. The line that both write must be true sharing. The output has one
-# line each: "measured TEXT", and "wrong TEXT" for each error.
+# Every sample that the hardware delivered must be taken or reported as left out. The program's functions, and the
+# HITM of its shared line, must have the values of the books, short by no more than what was left out. The
+# functions and variables that the program is known to use most must come first, with their names and source lines.
+# The line whose parts its two threads write separately must be a false sharing candidate. The line that both write
+# must be true sharing. The output has one line each: "measured TEXT", and "wrong TEXT" for each error.
 
 def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
 
@@ -19,7 +19,8 @@ def differ($what; $expected; $found): if $expected == $found then empty else "wr
 def within($what; $true; $found; $left):
 	if $found > $true or $found < $true - $left then "wrong \($what): \($true) by the books, \($found), \($left) left out" else empty end;
 
-# There is one zoom at a time. Some of its samples come during a switch from a task of another cgroup.
+# There is one zoom at a time, so all samples of its event belong to it. The books have some of them under another
+# cgroup, because they come during a switch from a task of that cgroup.
 [$books[] | select(.event == $event) | .seen = .samples - .guarded] as $mine
 | $said[0] as $said
 | $zoom[0] as $whole
@@ -28,7 +29,7 @@ def within($what; $true; $found; $left):
 | ($samples.limited + $samples.lost + $samples.dropped) as $left
 | {samples: sum($mine[].seen), latency: sum($mine[].latency)} as $all
 | ([$said.functions[].start, $said.service.start] | map(number)) as $starts
-# The functions are contiguous.
+# A function ends where the next one begins.
 | [$said.functions | to_entries[] | .value + {name: .key}
 	| (.start | number) as $from | ([$starts[] | select(. > $from)] | min) as $to
 	| [$mine[] | (.ip | number) as $ip | select($ip >= $from and $ip < $to)] as $in

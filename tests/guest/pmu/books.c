@@ -64,7 +64,7 @@ struct book_event {
 	u32 event;
 	u64 due, records, collisions;
 	u64 period;
-	/* Events that a counter counted from its overflow until it was written, if that was a period or more. */
+	/* Events that counters counted from an overflow until they were written: see books_went_on(). */
 	u64 gone_on;
 };
 

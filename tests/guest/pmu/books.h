@@ -70,7 +70,7 @@ void books_reset(struct books *books);
 
 /*
  * Prints JSON, one object per line. books_print() prints by CPU, event, cgroup and task, books_print_totals()
- * by CPU, and books_print_touched() by instruction and address of the watched cgroup.
+ * by CPU, and books_print_touched() by instruction and address, for the samples that books_watch() chose.
  *
  * For an event, `overflow` is the number of samples that the driver passes on. `cut` is the number of samples that
  * were due but not passed on: the event was stopped before there was a record, a whole period passed without an

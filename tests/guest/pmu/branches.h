@@ -37,8 +37,8 @@ bool branches_call(struct branches *branches, u64 from, u64 to);
 void branches_return(struct branches *branches, u64 from);
 
 /*
- * Sets the target of the recorded call: the target of an indirect call is known only after it. Returns false
- * if an interrupt came first.
+ * Sets the target of the recorded call: the target of an indirect call is known only after it. Returns false, and
+ * changes nothing, if the call is in user space and `to` in the kernel or the reverse: an interrupt came first.
  */
 bool branches_arrived(struct branches *branches, u64 to);
 

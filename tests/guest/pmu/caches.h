@@ -5,9 +5,9 @@
  * there, so false sharing in a guest program is HITM here. A page that belongs to the other node is remote.
  *
  * Most accesses go to lines that the CPU used a moment ago. For these, each CPU has a small table of lines,
- * looked up by linear address at the cost of some instructions. Only accesses outside this table go through
- * the model. So the model's first level does not see every use of a line, and sometimes evicts a line that is
- * in constant use.
+ * looked up by linear address at the cost of some instructions. Only accesses outside this table, and those that
+ * go to core_access(), go through the model. So the model's first level does not see every use of a line, and
+ * sometimes evicts a line that is in constant use.
  */
 #ifndef PMU_CACHES_H
 #define PMU_CACHES_H
@@ -18,7 +18,7 @@
 /* The number of lines in a first level of 32 KiB. */
 #define CACHES_RECENT 512
 
-/* Entries: linear line << 1 | 1 if the CPU may write the line without asking other CPUs; 0: unused. */
+/* An entry is the linear line << 1, plus 1 if the CPU may write it without asking other CPUs. 0: unused. */
 struct recent_lines {
 	u64 lines[CACHES_RECENT];
 };
@@ -27,7 +27,8 @@ struct caches;
 
 /*
  * `node_bytes`: physical memory of each of two nodes. The first node has the first half of the CPUs. 0: one
- * node. Returns NULL if memory runs out. The result is never freed: it lives as long as QEMU.
+ * node. Returns NULL if memory runs out or `cpus` is above CACHES_CPUS. The result is never freed: it lives as
+ * long as QEMU.
  */
 struct caches *caches_open(unsigned int cpus, u64 node_bytes);
 

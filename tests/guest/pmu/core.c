@@ -87,9 +87,8 @@ const struct memory_shape *core_memory_shape(const struct core *core)
 /* -- CPUID -- */
 
 /*
- * Leaf 1: family and model in the encoding of CPUID. The stepping is 7, because Linux disables Sandy Bridge's
- * PEBS below that for lack of microcode (intel_snb_pebs_broken() in arch/x86/events/intel/core.c, Linux
- * 6.12).
+ * Leaf 1: family and model in the encoding of CPUID. The stepping is 7, because Linux enables Sandy Bridge's PEBS
+ * only for steppings whose microcode it knows (pebs_ucodes in arch/x86/events/intel/core.c, Linux 6.12).
  */
 static u32 version_of(u32 family, u32 model)
 {
@@ -548,9 +547,10 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 }
 
 /*
- * Passes instructions to the counters that count them. All up to the last one before a counter overflows pass at
- * once, and that last one passes alone. The core learns about instructions with a short delay, so instructions
- * after an overflow are counted, too. Cycles are spread evenly over the instructions.
+ * Passes instructions to the counters that count them. Those before the one at which a counter overflows pass at
+ * once, and that one passes alone. If no counter overflows, the last instruction passes alone. The core learns
+ * about instructions with a short delay, so instructions after an overflow are counted, too. Cycles are spread
+ * evenly over the instructions.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)
 {

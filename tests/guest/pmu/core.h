@@ -42,7 +42,7 @@ struct core_moment {
 
 struct core_callbacks {
 	void *owner;
-	/* Copies guest memory at a linear address. Returns 0 or -errno. */
+	/* Copies guest memory at a linear address to the buffer, or the reverse (`write`). Returns 0 or -errno. */
 	int (*copy)(void *owner, u64 address, void *buffer, u64 size, bool write);
 	/* Reads the CPU's registers. */
 	void (*registers)(void *owner, struct retired_registers *ret);
@@ -50,7 +50,7 @@ struct core_callbacks {
 	/* An off-core response counter counted, or software read it. */
 	void (*counted)(void *owner, unsigned int counter, u64 occurrences);
 	void (*counter_read)(void *owner, unsigned int counter);
-	/* A general-purpose or fixed counter overflowed. The sample may follow with the next event, or never. */
+	/* A counter, or IBS as CORE_IBS, overflowed. The sample may follow with the next event, or never. */
 	void (*overflowed)(void *owner, unsigned int counter);
 	/*
 	 * Software writes the next period of a counter. `count`: events since it overflowed. General-purpose
@@ -74,14 +74,14 @@ struct core {
 	struct branches branches;
 	struct random random;
 	bool paused; /* nothing is counted */
-	/* Sets of counters that each access needs, derived from the unit's settings when it is programmed. */
+	/* Counters that count loads, stores and off-core responses. Derived when the unit is programmed. */
 	u64 of_loads, of_stores, of_offcore;
 	u64 cycles; /* the core clock */
 	u64 instructions;
 	u64 kept[16]; /* registers that only store the written value: core.c */
 	u64 amd_select[6], amd_count[6];
 	u64 armed;        /* counters whose overflow was reported but that have no record yet */
-	u32 ibs_tag_left; /* accesses until the one that IBS tags */
+	u32 ibs_tag_left; /* 1: IBS tags the next access; 0: it does not wait for an access */
 	bool amd_interrupt;
 	bool interrupt; /* an interrupt waits to be taken */
 	bool took_line; /* took a line from another CPU that had written it */
@@ -96,7 +96,7 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	      const struct core_callbacks *callbacks);
 const struct memory_shape *core_memory_shape(const struct core *core);
 
-/* Changes the emulator's answer: eax, ebx, ecx, edx. Returns false if nothing changes. */
+/* Changes the emulator's answer: eax, ebx, ecx, edx. Returns false if it never changes this leaf. */
 bool core_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4]);
 
 bool core_has_msr(const struct core *core, u32 msr);

@@ -15,9 +15,9 @@
 #define GUEST_COMM 16
 
 /*
- * Addresses of symbols, and offsets and sizes of fields. A per-CPU variable is at its symbol's address plus the
- * CPU's entry of __per_cpu_offset[]. This also holds for Linux 6.15 and newer, which no longer link these
- * variables at address 0.
+ * Addresses of symbols, offsets of fields, and two properties of the kernel. A per-CPU variable is at its symbol's
+ * address plus the CPU's entry of __per_cpu_offset[]. This also holds for Linux 6.15 and newer, which no longer
+ * link these variables at address 0.
  */
 #define GUEST_KERNEL_FIELDS(X)                                                                    \
 	X(per_cpu_offset)  /* __per_cpu_offset */                                                 \
@@ -66,7 +66,10 @@ struct guest_task {
 /* Parses "NAME=HEXADECIMAL ..." with all fields. Returns 0, or -EINVAL if a field is missing or unknown. */
 int guest_kernel_parse(struct guest_kernel *kernel, const char *text);
 
-/* Returns the running task. All members are zero if nothing is known or a pointer is invalid. */
+/*
+ * Returns the running task. All members are zero if nothing is known or the task cannot be read, and `cgroup` is
+ * zero if only the cgroup cannot be read.
+ */
 struct guest_task guest_kernel_task(const struct guest_kernel *kernel, const struct guest_memory *memory,
 				    unsigned int cpu);
 

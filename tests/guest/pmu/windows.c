@@ -19,7 +19,7 @@
 bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)
 {
 	/*
-	 * Multiples of the golden ratio, modulo 1: nearly the same share of any run of slots are windows. The
+	 * Multiples of the golden ratio, modulo 1: in any run of slots, nearly the same share are windows. The
 	 * intervals between windows vary, because a guest does much of its work at even intervals.
 	 */
 	u64 fraction = (clock >> shift) * 0x9e3779b97f4a7c15ULL;

@@ -2,7 +2,7 @@
 /*
  * For LD_PRELOAD: clears wakeup_events of every perf event that is opened, as if pebsd did not know that this
  * attribute matters. The kernel then collects PEBS records in a large buffer, and a BPF program sees only the last
- * of them. It uses only errno of the C library, so that it works with any version.
+ * of them. This library uses only errno of the C library, so that it works with any version.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
