@@ -34,7 +34,7 @@ static int check_config(const struct options *options)
 	if (r == 0)
 		r = config_check_print(config, &mistakes, options->json, stdout);
 	if (r < 0) {
-		(void)log_error(r, "cannot read the configuration");
+		(void)log_error(r, "cannot check the configuration");
 		return EXIT_FAILED;
 	}
 	return checked < 0 ? EXIT_INPUT : EXIT_DONE;
@@ -81,8 +81,7 @@ static int probe(const struct options *options)
 
 	if (r == -EINVAL) {
 		log_mistakes(LOG_ERR, &mistakes);
-		log_notice(
-			"the configuration has mistakes; this report uses the default events, ldlat and period");
+		log_notice("the configuration has mistakes; this report uses the default configuration");
 		r = config_new(&config);
 	}
 	if (r >= 0) {
@@ -146,10 +145,13 @@ static int symbols_socket(void)
 	_cleanup_(config_freep) struct config *config = NULL;
 	int r = config_load(NULL, NULL, &config, &mistakes);
 
-	if (r < 0)
+	if (r == -EINVAL)
 		(void)log_warning(
-			r == -EINVAL ? 0 : r,
+			0,
 			"the configuration has mistakes: no debuginfod server is used; run pebsd --check-config");
+	else if (r < 0)
+		(void)log_warning(r,
+				  "no debuginfod server is used, because the configuration cannot be read");
 	return symbols_unit(&(struct symbols_unit_settings){
 		.listening = SD_LISTEN_FDS_START,
 		.debuginfod = r < 0 ? NULL : config->debuginfod,
@@ -195,11 +197,9 @@ static int reported(int code)
 {
 	int r = fflush(stdout) == 0 ? 0 : -errno;
 
-	/* An earlier write failed, and its reason is lost. */
-	if (r == 0 && ferror(stdout))
-		r = -EIO;
-	if (r == 0 || code == EXIT_FAILED)
+	if ((r == 0 && !ferror(stdout)) || code == EXIT_FAILED)
 		return code;
+	/* If an earlier write failed, `r` may be 0: the reason is lost. */
 	(void)log_error(r, "cannot write to standard output");
 	return EXIT_FAILED;
 }

@@ -125,7 +125,10 @@ int reload_config(const struct options *options, const struct reload_applier *ap
 		r = options_override(options, loaded, &problem);
 	if (r == -EINVAL)
 		return refuse(&mistakes, &problem, ret_lines);
-	if (r < 0)
-		return log_error(r, "cannot read the configuration again; the old one stays in force");
+	if (r < 0) {
+		(void)log_error(0, "cannot read the configuration again: %s; the old one stays in force",
+				strerror(-r));
+		return r;
+	}
 	return apply_config(applier, running, loaded, ret_lines);
 }

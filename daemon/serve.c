@@ -113,8 +113,13 @@ static int wait_for_input(struct server *server)
 	int r = sd_event_add_io(server->event, &server->input, sampling_input(server->sampling), EPOLLIN,
 				on_input, server);
 
-	if (r < 0)
-		return log_error(r, "cannot wait for more of the recording");
+	if (r < 0) {
+		(void)log_error(
+			0,
+			"cannot wait for more of the recording: %s; serving only what has been read so far",
+			strerror(-r));
+		return r;
+	}
 	return sd_event_source_set_enabled(server->step, SD_EVENT_OFF);
 }
 
@@ -133,7 +138,10 @@ static int on_step(sd_event_source *source, void *userdata)
 	if (sampling_complete(server->sampling, &message))
 		log_info("all records were read; serving the figures until SIGTERM");
 	else
-		(void)log_error(r, "%s", message ? message : "cannot read the rest of the recording");
+		(void)log_error(
+			message ? 0 : r, "%s",
+			message ? message
+				: "serving only a part of the recording, because the rest cannot be counted");
 	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
@@ -187,11 +195,14 @@ static int reload(void *userdata, char ***ret_lines)
 		control_permit(server->control, server->config->detail);
 		containers_look_for_names(server->containers, server->config->container_names);
 		if (server->http && http_configure(server->http, server->config->hosts) < 0)
-			(void)log_error(-ENOMEM,
-					"the HTTP endpoint still uses the old `hosts`; reload again");
+			(void)log_error(
+				0,
+				"out of memory: the HTTP endpoint still uses the old `hosts`; reload again");
 		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
-			(void)log_error(-ENOMEM, "the old rules stay in force; reload again");
+			(void)log_error(
+				0,
+				"out of memory: the rules, `include` and `exclude` are not all in force as configured; reload again");
 		tick_set_interval(&server->tick, server->config->interval_ns / NSEC_PER_USEC);
 	}
 	watch_reload(&server->watch, r);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "watch.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -80,7 +81,8 @@ static void log_loss(struct log_sum *sum, const char *key, const char *reason, u
 	}
 	log_full(LOG_WARNING, 0,
 		 ((const struct log_field[]){{"PEBSD_EVENT", key}, {"PEBSD_REASON", reason}, {0}}),
-		 "lost %llu samples of %s: %s%s", (unsigned long long)lost, key, reason, within);
+		 "lost %llu samples of %s: %s%s; see LOSSES in pebsd(8)", (unsigned long long)lost, key,
+		 reason, within);
 }
 
 void watch_begin(struct watch *watch, unsigned event, const struct reading *reading)
@@ -232,7 +234,8 @@ void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
 void watch_reload(struct watch *watch, int result)
 {
 	publish(watch, "reload",
-		result < 0 ? "the configuration has mistakes; the old one stays in force"
-			   : "configuration read",
+		result == -EINVAL ? "the configuration has mistakes; the old one stays in force"
+		: result < 0      ? "the configuration cannot be read again; the old one stays in force"
+				  : "configuration read",
 		NULL);
 }

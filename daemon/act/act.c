@@ -28,6 +28,7 @@ struct act {
 		    char **ret_message);
 	void *userdata;
 	bool write_failed;         /* the last write failed, which was logged */
+	bool remove_failed;        /* a file could not be removed, which was logged */
 	struct alert_store before; /* the store that was found at the start */
 	struct alert_store store;
 	sd_event_source *write; /* writes the store when the event loop runs again */
@@ -46,9 +47,16 @@ static const char *why_not(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return "other users have access to it; give it to the daemon's user, with mode 0700";
+		return "it belongs to another user, or other users may write to it; give it to the daemon's user, with mode 0700";
+	case -EACCES:
+		return "permission denied; it must exist and belong to the daemon's user, with mode 0700";
 	case -EBUSY:
-		return "another daemon uses it; stop that daemon, or use another --socket";
+		return "another daemon uses it; stop that daemon, or use a --socket in another directory";
+	case -ENOSPC:
+	case -EDQUOT:
+		return "its file system has no space left; free some space";
+	case -EROFS:
+		return "its file system is read-only; make it writable";
 	default:
 		return strerror(-error);
 	}
@@ -60,7 +68,7 @@ static void tell_write(struct act *act, int result)
 	if (result < 0 && !act->write_failed)
 		(void)log_error(
 			0,
-			"cannot write the state of alerts to %s: %s; alerts are judged and logged, but no unit is started, and a restart forgets them; check that there is free space and that it is not read-only",
+			"cannot write the state of alerts to %s: %s; alerts are judged and logged, but no unit is started, and a restart may forget them",
 			act->directory, why_not(result));
 	else if (result == 0 && act->write_failed)
 		log_notice("the state of alerts is written to %s again", act->directory);
@@ -86,7 +94,7 @@ static int keep_in_place(struct act *act)
 	(void)close(act->fd);
 	act->fd = fd;
 	log_notice(
-		"the directory %s was removed or replaced: the state of alerts is written again, but the facts of earlier alerts are lost",
+		"the directory %s was removed or replaced: pebsd now uses the new one, but the files NUMBER.env of earlier alerts are lost",
 		act->directory);
 	return 0;
 }
@@ -124,7 +132,8 @@ static void unit_ended(void *userdata, u64 alert, int result, const char *messag
 
 	count(act, ACT_UNIT, result < 0 ? ACT_FAILED : ACT_DONE);
 	if (result == -ECONNRESET || result == -ETIMEDOUT)
-		log_full(LOG_ERR, 0, NULL, "%s (it may have been started after all; it is not tried again)",
+		log_full(LOG_ERR, 0, NULL,
+			 "%s (the unit may have been started after all, so pebsd does not try again)",
 			 message);
 	else if (result < 0)
 		log_full(LOG_ERR, 0, NULL, "%s", message);
@@ -165,9 +174,8 @@ static int leave_boot(struct act *act, const char *boot)
 	if (strcmp(act->store.boot, boot) == 0)
 		return 0;
 	if (act->store.n_memories)
-		log_notice(
-			"%zu alerts that were pending, firing or just resolved ended with the previous boot",
-			act->store.n_memories);
+		log_notice("%zu alert%s (pending, firing or just resolved) ended with the previous boot",
+			   act->store.n_memories, act->store.n_memories == 1 ? "" : "s");
 	act->store.n_files = 0;
 	act->store.judged_ns = 0;
 	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
@@ -222,7 +230,7 @@ static int open_directory(struct act *act)
 		return r;
 	log_full(
 		LOG_ERR, 0, NULL,
-		"cannot use the directory %s for alerts: %s; alerts are judged and logged, but no unit is started, and a restart forgets them",
+		"cannot use the directory %s for alerts: %s; alerts are judged and logged, but no unit is started, and a restart may forget them",
 		act->directory, why_not(r));
 	return 0;
 }
@@ -433,7 +441,7 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 			"cannot start %s: systemd is not the service manager here; remove `unit` from the rule's action",
 			name);
 	else if (stored)
-		(void)log_error(result, "cannot start %s: cannot write its facts below %s", name,
+		(void)log_error(result, "cannot start %s: cannot write its environment file to %s", name,
 				act->directory);
 	count(act, ACT_UNIT, ACT_FAILED);
 	alert_store_end(&act->store, alert, true, RULE_UNIT);
@@ -480,7 +488,8 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 	if (n == 0)
 		return;
 	if (!actions) {
-		(void)log_error(-ENOMEM, "cannot act on %zu changes of alerts", n);
+		(void)log_error(0, "cannot act on changes of alerts (%zu): %s; none of their actions runs", n,
+				strerror(ENOMEM));
 		return;
 	}
 	(void)sd_event_now(sd_event_source_get_event(act->write), CLOCK_MONOTONIC, &now_us);
@@ -491,7 +500,8 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 		r = r < 0 ? r : planned;
 	}
 	if (r < 0)
-		(void)log_error(r, "cannot record changes of alerts (%zu): their units are not started", n);
+		(void)log_error(0, "cannot record changes of alerts (%zu): %s; their units are not started",
+				n, strerror(-r));
 	stored = r == 0 && write_store(act);
 	for (size_t i = 0; i < n; i++)
 		if (actions[i]) {
@@ -506,7 +516,12 @@ static void remove_file(struct act *act, u64 alert)
 	int r = alert_files_remove(act->fd, alert);
 
 	if (r < 0) {
-		tell_write(act, r);
+		if (!act->remove_failed)
+			(void)log_warning(
+				0,
+				"cannot remove the environment file of alert %llu from %s: %s; pebsd tries again every minute, and does not log this again",
+				(unsigned long long)alert, act->directory, why_not(r));
+		act->remove_failed = true;
 		return;
 	}
 	if (!alert_store_find_file(&act->store, alert))

@@ -37,19 +37,26 @@ static u64 number_anew(void)
 
 static int move_aside(int directory, const char *wrong, struct alert_store *store, char **ret_message)
 {
-	int r = 0;
+	int r = 0, length;
 
 	store->next_number = number_anew();
 
 	/* The rename also moves a directory away, which alert_store_write() could not replace. */
 	if (renameat(directory, ALERT_STORE_FILE, directory, ALERT_STORE_BAD) < 0)
 		r = -errno;
-	if (asprintf(
-		    ret_message,
-		    "cannot use the state of alerts in %s: %s; %s, and a new state begins: alerts that were pending or firing start again, with numbers from %llu on",
-		    ALERT_STORE_FILE, wrong,
-		    r < 0 ? "it cannot be renamed" : "it is kept as " ALERT_STORE_BAD,
-		    (unsigned long long)store->next_number) < 0)
+	if (r < 0)
+		length = asprintf(
+			ret_message,
+			"cannot use the state of alerts in %s: %s; cannot rename it to " ALERT_STORE_BAD
+			" either: %s",
+			ALERT_STORE_FILE, wrong, strerror(-r));
+	else
+		length = asprintf(
+			ret_message,
+			"cannot use the state of alerts in %s: %s; it is kept as " ALERT_STORE_BAD
+			", and a new state begins: alerts that the previous process did not pass on start again, with numbers from %llu on",
+			ALERT_STORE_FILE, wrong, (unsigned long long)store->next_number);
+	if (length < 0)
 		*ret_message = NULL;
 	return r;
 }
@@ -57,7 +64,7 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 int alert_store_read(int directory, struct alert_store *ret, char **ret_message)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *wrong = "pebsd did not write it";
+	const char *wrong = "it is not a regular file, or is larger than any state of alerts";
 	size_t length = 0;
 	int r;
 

@@ -308,7 +308,7 @@ static int read_lists(const json_object *object, struct alert_store *store, cons
 	const json_object *intents = json_get_array(object, "begun");
 	const json_object *files = json_get_array(object, "files");
 
-	*ret_wrong = "a list is missing";
+	*ret_wrong = "the list of alerts, of actions or of files is missing";
 	if (!memories || !intents || !files)
 		return -EBADMSG;
 	store->memories = room_for(memories, sizeof(*store->memories));
@@ -340,10 +340,10 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 	const char *boot = json_get_text(object, "boot");
 	u64 version;
 
-	*ret_wrong = "it has no version";
+	*ret_wrong = "it has no format version";
 	if (!json_get_u64(object, "version", &version))
 		return -EBADMSG;
-	*ret_wrong = "it has another version";
+	*ret_wrong = "its format is that of another version of pebsd";
 	if (version != VERSION)
 		return -EBADMSG;
 	*ret_wrong = "the boot ID cannot be read";

@@ -110,7 +110,7 @@ static int reason_text(const struct transition *transition, char **ret)
 		text = "the rule was changed or removed from the configuration";
 		break;
 	case ALERT_END_IGNORED:
-		text = "the rule no longer applies to this cgroup, or the cgroup's directory says to ignore it";
+		text = "the configuration excludes the cgroup, or user.pebsd.ignore of its directory names the rule";
 		break;
 	}
 	*ret = strdup(text);

@@ -43,13 +43,14 @@ const char *unit_remedy(const char *error)
 		{"org.freedesktop.systemd1.NoSuchUnit",
 		 "install pebsd-alert@.service and run systemctl daemon-reload"},
 		{"org.freedesktop.systemd1.UnitMasked",
-		 "run systemctl unmask for it, or remove `unit` from the rule's action"},
+		 "run systemctl unmask pebsd-alert@.service, or remove `unit` from the rule's action"},
 		{"org.freedesktop.systemd1.BadUnitSetting",
 		 "run systemd-analyze verify pebsd-alert@.service to see what is wrong in it or its drop-ins"},
 		{"org.freedesktop.systemd1.LoadFailed",
 		 "run systemd-analyze verify pebsd-alert@.service to see what is wrong in it or its drop-ins"},
 		{SD_BUS_ERROR_SERVICE_UNKNOWN, "the action `unit` needs systemd as the service manager"},
 		{SD_BUS_ERROR_NAME_HAS_NO_OWNER, "the action `unit` needs systemd as the service manager"},
+		{SD_BUS_ERROR_NO_MEMORY, "free some memory"},
 	};
 
 	if (!error)
@@ -57,7 +58,7 @@ const char *unit_remedy(const char *error)
 	for (size_t i = 0; i < ARRAY_SIZE(remedies); i++)
 		if (strcmp(error, remedies[i].error) == 0)
 			return remedies[i].remedy;
-	return "see its systemctl status and the journal";
+	return "see `systemctl status` of this unit, and the journal";
 }
 
 static void arm(struct unit *unit)
@@ -81,20 +82,28 @@ static void drop_request(struct request *request)
 	free(request);
 }
 
+/* The message without a reason, for which no memory is needed. Writes the name alone after a success. */
+#define BRIEF_MAX (UNIT_NAME_MAX + 32)
+static void brief_message(const char *name, int result, char ret[BRIEF_MAX])
+{
+	(void)snprintf(ret, BRIEF_MAX, result < 0 ? "cannot start %s: out of memory" : "%s", name);
+}
+
 /* Reports the result and frees the request. `error` is an argument for unit_remedy(). */
 static void end_request(struct request *request, int result, const char *error, const char *reason)
 {
 	struct unit *unit = request->unit;
 	_cleanup_free_ char *message = NULL;
-	char name[UNIT_NAME_MAX];
+	char name[UNIT_NAME_MAX], brief[BRIEF_MAX];
 	u64 alert = request->alert;
 
 	unit_name(alert, name);
+	brief_message(name, result, brief);
 	if (result < 0 && asprintf(&message, "cannot start %s: %s; %s", name, reason, unit_remedy(error)) < 0)
 		message = NULL;
 	drop_request(request);
 	arm(unit);
-	unit->settings.ended(unit->settings.userdata, alert, result, message ? message : name);
+	unit->settings.ended(unit->settings.userdata, alert, result, message ? message : brief);
 }
 
 static int answered(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
@@ -209,13 +218,14 @@ void unit_start(struct unit *unit, u64 alert)
 {
 	struct request *request = calloc(1, sizeof(*request));
 	struct request **last = &unit->first;
-	char name[UNIT_NAME_MAX];
+	char name[UNIT_NAME_MAX], brief[BRIEF_MAX];
 	uint64_t now_us = 0;
 	int r;
 
 	unit_name(alert, name);
 	if (!request) {
-		unit->settings.ended(unit->settings.userdata, alert, -ENOMEM, name);
+		brief_message(name, -ENOMEM, brief);
+		unit->settings.ended(unit->settings.userdata, alert, -ENOMEM, brief);
 		return;
 	}
 	(void)sd_event_now(unit->settings.event, CLOCK_MONOTONIC, &now_us);
@@ -233,7 +243,7 @@ void unit_start(struct unit *unit, u64 alert)
 		r = ask(unit, request, name);
 	}
 	if (r < 0)
-		end_request(request, r, NULL, strerror(-r));
+		end_request(request, r, r == -ENOMEM ? SD_BUS_ERROR_NO_MEMORY : NULL, strerror(-r));
 	else
 		arm(unit);
 }

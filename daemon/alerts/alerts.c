@@ -111,10 +111,12 @@ static int recall(struct alerts *alerts)
 		else
 			recall_end(alerts, memories[i].cgroup);
 	}
-	if (n)
+	if (n && !stale)
+		log_info("restored %zu alert%s from before the restart", n, n == 1 ? "" : "s");
+	else if (n)
 		log_info(
-			"restored %zu alert%s from before the restart, %zu of them of rules that no longer exist",
-			n, n == 1 ? "" : "s", stale);
+			"restored %zu of %zu alerts from before the restart: the rule of each other one was changed or removed, or no longer judges its cgroup or event",
+			n - stale, n);
 	return 0;
 }
 
@@ -147,8 +149,9 @@ static void open_cgroups(struct alerts *alerts)
 	}
 	if (r < 0)
 		(void)log_warning(
-			r,
-			"cannot read the user.pebsd attributes of cgroups, so rules apply to all cgroups alike");
+			0,
+			"cannot open the cgroup2 hierarchy: %s; rules ignore the attributes user.pebsd.ignore and user.pebsd.threshold of cgroups",
+			strerror(-r));
 }
 
 int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message)
@@ -218,9 +221,9 @@ static int read_attribute(struct alerts *alerts, const char *path, const char *n
 		return r;
 	if (!alerts->attributes_failed)
 		(void)log_warning(
-			r,
-			"cannot read the attribute %s of the cgroup %s, so the attribute is ignored; this is logged once",
-			name, path);
+			0,
+			"cannot read the attribute %s of the cgroup %s: %s; rules use the attributes that were last read, if any, and such a failure is not logged again",
+			name, path, r == -E2BIG ? "its value is too long" : strerror(-r));
 	alerts->attributes_failed = true;
 	return -ENOENT;
 }
@@ -344,9 +347,9 @@ static void keep(struct alerts *alerts)
 
 	if (r < 0)
 		(void)log_warning(
-			r,
-			"cannot save the alerts for the next process: it will continue from the copy in %s, which has pending alerts as they were at their last change",
-			alerts->settings.directory);
+			0,
+			"cannot save the alerts for the next process: %s; the next process continues from the copy in %s, which has pending alerts as they were at their last change",
+			strerror(-r), alerts->settings.directory);
 }
 
 void alerts_collected(struct alerts *alerts)
@@ -370,8 +373,9 @@ void alerts_collected(struct alerts *alerts)
 	r = policy_tick(alerts->policy, &transitions, &n);
 	if (r < 0)
 		(void)log_warning(
-			r,
-			"cannot judge every rule at this collection; a rule whose window was discarded because of this is unknown until the window is full again");
+			0,
+			"cannot judge every rule at this collection: %s; a rule whose window was discarded because of this neither fires nor resolves until its window is full again",
+			strerror(-r));
 	act(alerts, transitions, n);
 	keep(alerts);
 	act_clean(alerts->act, &head->taken);

@@ -54,7 +54,8 @@ static int remove_stale(const struct local_socket_words *words, const struct soc
 	struct stat st;
 
 	if (fd < 0)
-		return fail(-errno, ret_message, "cannot create a socket: %s", strerror(errno));
+		return fail(-errno, ret_message, "cannot create the %s %s: %s", words->what,
+			    address->sun_path, strerror(errno));
 	if (lstat(address->sun_path, &st) < 0)
 		return errno == ENOENT ? 0
 				       : fail(-errno, ret_message, "cannot access the %s %s: %s", words->what,
@@ -64,12 +65,11 @@ static int remove_stale(const struct local_socket_words *words, const struct soc
 			    address->sun_path, words->other, words->what);
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN)
 		return fail(-EADDRINUSE, ret_message,
-			    "another daemon answers on the %s %s; stop it, or give %s", words->what,
+			    "another daemon listens on the %s %s; stop it, or give %s", words->what,
 			    address->sun_path, words->other);
 	if (errno != ECONNREFUSED)
 		return fail(-errno, ret_message,
-			    "cannot connect to the %s %s to find out whether another "
-			    "daemon uses it: %s",
+			    "cannot connect to the %s %s to find out whether another daemon uses it: %s",
 			    words->what, address->sun_path, strerror(errno));
 	if (unlink(address->sun_path) < 0 && errno != ENOENT)
 		return fail(-errno, ret_message, "cannot remove the stale %s %s: %s", words->what,
@@ -92,8 +92,7 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 	entry = getgrnam(group);
 	if (!entry) {
 		log_notice(
-			"%s %s: the group %s does not exist, so only its owner and root may use the socket; "
-			"create the group, or set `group` in [control]",
+			"%s %s: the group %s does not exist, so only the socket's owner and root may connect; create the group, or set `group` in [control], and restart pebsd",
 			words->what, path, group);
 		return;
 	}
@@ -105,10 +104,9 @@ static void give_to_group(const struct local_socket_words *words, const char *pa
 	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||
 	    chmod(path, 0660) < 0)
 		(void)log_warning(
-			-errno,
-			"%s %s: cannot change its group to %s, so only its owner and root may use the socket; "
-			"run systemctl edit pebsd.service, and add Group=%s to its [Service]",
-			words->what, path, group, group);
+			0,
+			"%s %s: cannot change its group to %s: %s, so only the socket's owner and root may connect; run systemctl edit pebsd.service, add Group=%s to its [Service], and restart pebsd",
+			words->what, path, group, strerror(errno), group);
 }
 
 int local_socket_listen(const struct local_socket_words *words, const char *path, const char *group,
@@ -138,10 +136,10 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 	 */
 	if (fd < 0 || fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return fail(-errno, ret_message,
-			    "cannot create the %s %s: %s; check its directory, or "
-			    "give %s",
-			    words->what, path, strerror(errno), words->other);
+		return fail(
+			-errno, ret_message,
+			"cannot create the %s %s: %s; check that pebsd may write to its directory, or give %s",
+			words->what, path, strerror(errno), words->other);
 
 	ret->path = strdup(path);
 	if (!ret->path || lstat(path, &st) < 0) {

@@ -116,7 +116,7 @@ static bool tell_missing(void)
 	if (missing == 0)
 		return true;
 	(void)snprintf(message, sizeof(message),
-		       "%llu messages before this one were lost: nobody read them in time",
+		       "messages lost before this one, because nobody read them in time: %llu",
 		       (unsigned long long)missing);
 	if (send_out(LOG_WARNING, 0, NULL, __FILE__, __LINE__, __func__, message) == 0)
 		missing = 0;
@@ -140,9 +140,9 @@ static void tell_left_out(bool at_end)
 	while (log_repeats_next(&repeats, now, at_end, &repeat)) {
 		char message[LOG_REPEAT_TEXT_MAX + 64];
 
-		(void)snprintf(message, sizeof(message), "repeated %llu more times%s: %s",
-			       (unsigned long long)repeat.left_out, repeat.varies ? ", most recently" : "",
-			       repeat.text);
+		(void)snprintf(message, sizeof(message), "repeated %llu more time%s%s: %s",
+			       (unsigned long long)repeat.left_out, repeat.left_out == 1 ? "" : "s",
+			       repeat.varies ? ", most recently" : "", repeat.text);
 		say(repeat.priority, 0, NULL, __FILE__, __LINE__, __func__, message);
 	}
 }

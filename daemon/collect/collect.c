@@ -2,6 +2,7 @@
 #include "collect/collect.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "collect/collect_internal.h"
@@ -77,7 +78,7 @@ static void begin(struct collect *collect)
 
 static int collect_once(struct collect *collect, u64 now_ns, bool all)
 {
-	int noticed, read, led;
+	int noticed, read, led, r;
 
 	begin(collect);
 	/* Run each step, even if the step before failed. */
@@ -87,12 +88,13 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 		collect->read_all = false;
 	led = collect_reclaim(collect, collect->differences, collect->settings.grace_ns, now_ns);
 	collect_tend_hot(collect, now_ns);
-	if (noticed < 0 || read < 0 || led < 0)
-		return log_error(noticed < 0 ? noticed
-				 : read < 0  ? read
-					     : led,
-				 "cannot add all counts of this collection; the next collection adds them");
-	return 0;
+	r = noticed < 0 ? noticed : read < 0 ? read : led;
+	if (r < 0)
+		(void)log_error(
+			0,
+			"cannot add all counts of this collection: %s; the next collection adds the others",
+			strerror(-r));
+	return r < 0 ? r : 0;
 }
 
 int collect_run(struct collect *collect, u64 now_ns)

@@ -19,14 +19,18 @@ void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64
 	collect->hot_short = true;
 	if (r != -ENOSPC) {
 		(void)log_warning(
-			r,
-			"cannot create hot tables for %s, which `hot` in [cgroups] selects, and perhaps for other cgroups; give pebsd more memory, or name fewer cgroups",
-			path);
+			0,
+			"cannot create hot tables for %s, which `hot` in [cgroups] selects, and perhaps for other cgroups: %s%s",
+			path, strerror(-r),
+			r == -EMFILE ? "; raise LimitNOFILE= of the unit, or name fewer cgroups"
+			: r == -ENOMEM
+				? "; give pebsd more memory (MemoryMax= of the unit), or name fewer cgroups"
+				: "");
 		return;
 	}
 	(void)log_warning(
 		0,
-		"`hot` in [cgroups] selects more cgroups than there are hot tables: %s and perhaps other cgroups have none; raise hot-max, which is %u, or name fewer cgroups",
+		"no hot tables are free for %s, which `hot` in [cgroups] selects, and perhaps for other cgroups: hot-max is %u; raise it and restart pebsd, or name fewer cgroups",
 		path, kernel_hot_max(settings->kernel));
 }
 

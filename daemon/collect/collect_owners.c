@@ -22,7 +22,8 @@ static int learn_name(struct collect *collect, u32 slot)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		(void)log_warning(0, "cannot keep the name of cgroup %llu (%s): it is shown by its id",
+		(void)log_warning(0,
+				  "cannot store the name of cgroup %llu: %s; this cgroup is shown by its id",
 				  (unsigned long long)owner->cgroup_id,
 				  r == -ENOSPC ? "the table of names is full" : strerror(-r));
 	collect->slots[slot].learned = true;

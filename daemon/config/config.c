@@ -117,14 +117,14 @@ static const char *remedy_for(ssize_t error)
 {
 	switch (error) {
 	case -ENOENT:
-		return "; create it, or name another file";
+		return "; create it, or correct the name or link that leads to it";
 	case -EACCES:
 	case -EPERM:
 		return "; make it readable for the user that pebsd runs as";
 	case -EAGAIN:
 	case -EISDIR:
 	case -ESPIPE:
-		return "; name a file";
+		return "; use a regular file";
 	default:
 		return "";
 	}

@@ -92,9 +92,9 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 
 /*
  * Messages quote the line on terminals and in JSON, so the line must not contain bytes that break either of
- * them.
+ * them. Checks the bytes from `begin`, after the blanks that begin `line`.
  */
-static bool check_bytes(struct reader *reader, const char *begin, const char *end)
+static bool check_bytes(struct reader *reader, const char *line, const char *begin, const char *end)
 {
 	const unsigned char *at = (const unsigned char *)begin;
 	const unsigned char *stop = (const unsigned char *)end;
@@ -104,12 +104,12 @@ static bool check_bytes(struct reader *reader, const char *begin, const char *en
 
 		if (length == 0) {
 			mistake(reader, "byte %td is not UTF-8; save the file as UTF-8",
-				(const char *)at - begin + 1);
+				(const char *)at - line + 1);
 			return false;
 		}
 		if ((*at < 0x20 && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) {
 			mistake(reader, "byte %td is a control character (0x%02x); remove it",
-				(const char *)at - begin + 1, length == 1 ? *at : at[1]);
+				(const char *)at - line + 1, length == 1 ? *at : at[1]);
 			return false;
 		}
 		at += length;
@@ -271,7 +271,7 @@ static void read_text(struct reader *reader, const char *begin, const char *end,
 	length = (size_t)(end - line);
 	if (length == 0)
 		return;
-	if (!check_bytes(reader, line, end)) {
+	if (!check_bytes(reader, begin, line, end)) {
 		reader->section_filled = true;
 		return;
 	}

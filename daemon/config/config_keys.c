@@ -289,7 +289,7 @@ static const struct config_key keys[] = {
 	{"cgroups", "max-memory", CONFIG_KEY_SIZE, .needs_restart = true, FIELD(cgroups_max_memory),
 	 .default_text = "auto", .min = 1ULL << 20, .max = 1ULL << 40, .has_auto = true,
 	 .auto_value = CONFIG_MAX_MEMORY_AUTO,
-	 .meaning = "memory of all BPF maps up to which slots are added if max is auto"},
+	 .meaning = "largest memory of all BPF maps; limits the slots if max is auto"},
 	{"cgroups", "include", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(include),
 	 .default_text = "/**", .meaning = "cgroups that are exported by name"},
 	{"cgroups", "exclude", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(exclude),

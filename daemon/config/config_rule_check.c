@@ -214,7 +214,7 @@ static void check_samples(struct check *check)
 	metric_format(&check->rule->metric, metric);
 	if (needs > most)
 		say(check, RULE_KEY_METRIC,
-		    "metric = %s: with these limits and a confidence of %s, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold",
+		    "metric = %s: with these limits and a confidence of %s, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold, or a less extreme threshold",
 		    metric, confidence);
 	else
 		say(check, given ? RULE_KEY_MIN_SAMPLES : RULE_KEY_METRIC,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -63,9 +64,9 @@ static void tell(struct container_asker *asker, int error, const char *what)
 		return;
 	asker->told = true;
 	(void)log_warning(
-		error,
-		"containers have no names for now: the process that reads them %s; sampling continues, and pebsd tries again every %d s without logging it again (`names = no` in [containers] disables it)",
-		what, CONTAINER_ASKER_REST_SECONDS);
+		0,
+		"new containers have no names for now: the process that reads names %s%s%s; sampling continues, and pebsd tries again every %d s without logging this again (`names = no` in [containers] disables the process)",
+		what, error ? ": " : "", error ? strerror(-error) : "", CONTAINER_ASKER_REST_SECONDS);
 }
 
 /* Ends the pending request, with or without an answer. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
@@ -52,8 +53,9 @@ int container_worker(int line)
 	r = container_confine();
 	if (r < 0) {
 		(void)log_error(
-			r,
-			"the process that reads containers' names cannot drop its privileges, and exits; `names = no` in [containers] disables it");
+			0,
+			"the process that reads containers' names cannot drop its privileges, so it exits: %s; `names = no` in [containers] disables it",
+			strerror(-r));
 		return EXIT_FAILED;
 	}
 	r = answer(line, root);

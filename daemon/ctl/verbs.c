@@ -291,7 +291,7 @@ enum ctl_exit verb_resume(const struct ctl_options *options, char *const *argume
 	if (options->json)
 		return call_print_json(reply);
 	return print_line(json_get_bool(reply, "was_paused", &was_paused) && was_paused
-				  ? "Sampling again.\n"
+				  ? "The pause has ended; `pebsctl status` shows what is sampled.\n"
 				  : "Sampling was not paused.\n");
 }
 
@@ -316,8 +316,9 @@ enum ctl_exit verb_reload(const struct ctl_options *options, char *const *argume
 	stream = open_memstream(&text, &length);
 	if (!stream)
 		return failure_of_memory();
-	(void)fprintf(stream, "The configuration was read again and is in force.\n");
 	remarks = json_get_array(reply, "remarks");
+	(void)fprintf(stream, "The configuration was read again%s\n",
+		      remarks && json_object_array_length(remarks) > 0 ? ":" : "; nothing has changed.");
 	for (size_t i = 0; remarks && i < json_object_array_length(remarks); i++) {
 		const char *remark = json_object_get_string(json_object_array_get_idx(remarks, i));
 		_cleanup_free_ char *visible = remark ? text_visible(remark) : NULL;

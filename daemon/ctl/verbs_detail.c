@@ -114,6 +114,8 @@ enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *argument
 			"--for and --rate are for a new zoom: they cannot be used with --last or --stop");
 	if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
 		return wrong_usage("invalid --for: a zoom lasts at most 1h");
+	if (options->has_limit && options->limit > OPTIONS_ZOOM_LIMIT_MAX)
+		return wrong_usage("invalid --limit: a table of a zoom has at most 10000 rows");
 	result = call_open(options, &client);
 	if (result != CTL_DONE)
 		return result;
@@ -204,10 +206,13 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 		if (progress_wait(progress, seconds > 0 && seconds * 1000 < POLL_MS
 						    ? (int)(seconds * 1000) + 1
 						    : POLL_MS)) {
+			_cleanup_free_ char *kept = NULL;
+
 			progress_close(TAKE_PTR(progress));
 			(void)fprintf(
 				stderr,
-				"pebsctl: interrupted: collection continues for some minutes; run `pebsctl hot` again to see the result\n");
+				"pebsctl: interrupted: collection continues for at least 10 minutes; `pebsctl hot %s` shows the result\n",
+				line_visible(cgroup, &kept));
 			return CTL_FAILED;
 		}
 	}

@@ -179,8 +179,8 @@ static enum ctl_exit print_written(const struct ctl_options *options, const stru
 		return failure_of_memory();
 	text_bytes(transfer->size, size);
 	if (!aside)
-		line_put(stream, &style, "Written", "%s: %s of %s; %s", line_visible(options->output, &kept),
-			 size, format_of(options), advice(options));
+		line_put(stream, &style, "Written", "%s: %s of %s; read it with %s",
+			 line_visible(options->output, &kept), size, format_of(options), advice(options));
 	format_zoom_samples(stream, zoom, &style);
 	if (!aside)
 		return call_print_text(stream, &text, &length);

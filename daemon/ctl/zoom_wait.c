@@ -94,11 +94,17 @@ static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
 	char time[TEXT_TIME_MAX + 8];
 
 	(void)line_visible(cgroup, &kept);
-	(void)fprintf(
-		stderr,
-		"pebsctl: interrupted: the zoom continues%s%s; `pebsctl zoom --last %s` prints its result, `pebsctl zoom --stop %s` ends it\n",
-		until ? " until " : "", until ? line_time(until, time) : "", kept ? kept : "CGROUP",
-		kept ? kept : "CGROUP");
+	/* A zoom has no `until` after its end, while names are looked up. */
+	if (!until)
+		(void)fprintf(
+			stderr,
+			"pebsctl: interrupted: the zoom has ended; `pebsctl zoom --last %s` prints its result\n",
+			kept ? kept : "CGROUP");
+	else
+		(void)fprintf(
+			stderr,
+			"pebsctl: interrupted: the zoom continues until %s; `pebsctl zoom --last %s` prints its result, `pebsctl zoom --stop %s` ends it\n",
+			line_time(until, time), kept ? kept : "CGROUP", kept ? kept : "CGROUP");
 	return CTL_FAILED;
 }
 
@@ -127,7 +133,7 @@ enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client
 		if (result == CTL_DONE && !state) {
 			(void)fprintf(
 				stderr,
-				"pebsctl: the daemon no longer keeps zoom %llu: newer zooms needed its memory; zoom again\n",
+				"pebsctl: the daemon no longer keeps zoom %llu: newer zooms took its place, or it ended more than an hour ago; zoom again\n",
 				(unsigned long long)id);
 			return CTL_FAILED;
 		}

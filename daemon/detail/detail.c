@@ -122,13 +122,15 @@ static int hot_for(struct detail *detail, const struct transition *transition, c
 				  (double)transition->alert.rule->hot_ns / (double)NSEC_PER_SEC);
 
 	if (r == -ENOSPC &&
-	    asprintf(ret_message,
-		     "all %zu hot tables are in use; raise hot-max in [cgroups], or choose fewer cgroups",
-		     engine_hot_max(engine)) < 0)
+	    asprintf(
+		    ret_message,
+		    "all hot tables are in use; raise hot-max in [cgroups], now %zu, and restart pebsd, or choose fewer cgroups",
+		    engine_hot_max(engine)) < 0)
 		*ret_message = NULL;
 	if (r == -EOPNOTSUPP)
 		*ret_message = strdup("there are no hot tables (hot-max in [cgroups] is 0)");
-	if (r == -ENOENT && asprintf(ret_message, "%s is not a cgroup, or does not have a slot", path) < 0)
+	if (r == -ENOENT &&
+	    asprintf(ret_message, "the cgroup %s no longer exists, or does not have a slot", path) < 0)
 		*ret_message = NULL;
 	if (r == 0)
 		log_info("tracking hot code and data of %s for rule %s, alert %llu", path,

@@ -192,7 +192,7 @@ static size_t drain(struct zooms *zooms, struct held_zoom *held)
 	int r = zoom_events_drain(held->events, take, &drain);
 
 	if (r < 0)
-		(void)log_error(r, "cannot read all samples of the zoom on %s: some are missing",
+		(void)log_error(r, "the zoom on %s lacks some samples: pebsd could not read or store them",
 				about_of(held)->cgroup);
 	zoom_events_counts(held->events, &about_of(held)->counts);
 	return resolve(zooms, held);

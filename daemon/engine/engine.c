@@ -94,8 +94,9 @@ static int open_anew(struct engine *engine, const struct kernel_settings *kernel
 {
 	int r = 0;
 
-	(void)log_warning(0, "cannot continue the counts of the previous process: all counters start from "
-			     "zero");
+	(void)log_warning(
+		0,
+		"cannot continue the counts of the previous process: its saved state is missing or damaged, or does not fit the present settings; all counters start from zero");
 	free_books(engine);
 	state_clear(engine->settings.state);
 	memset(engine->now, 0, sizeof(engine->now));

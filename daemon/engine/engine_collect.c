@@ -52,7 +52,9 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 	r = window_end(engine->window);
 	if (r < 0)
 		(void)log_warning(
-			r, "cannot add this collection to the windows, so all windows start again empty");
+			0,
+			"cannot add this collection to the windows: %s; all windows are empty and start again",
+			strerror(-r));
 }
 
 /*
@@ -73,7 +75,8 @@ static void fill_trend(struct engine *engine)
 		r = trend_put(engine->trend, list[i].entry->number, list[i].event, list[i].pairs,
 			      list[i].size);
 	if (r == -ENOMEM)
-		(void)log_warning(r, "cannot add this collection to the trends; some trends lack it");
+		(void)log_warning(0, "cannot add this collection to the trends: %s; some trends lack it",
+				  strerror(-r));
 }
 
 static void add_totals(struct engine *engine)
@@ -303,7 +306,11 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_missing = engine_slots_missing(engine);
 	engine_save(engine);
 	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
-	return r < 0 ? log_error(r, "some counts of this collection were not added") : 0;
+	if (r < 0)
+		(void)log_error(0,
+				"this collection is incomplete: %s; the metrics may lack some of its counts",
+				strerror(-r));
+	return r < 0 ? r : 0;
 }
 
 int engine_collect(struct engine *engine)

@@ -58,8 +58,7 @@ static void tell_limit(struct engine *engine, u32 wanted)
 	engine->limit_told = true;
 	(void)log_warning(
 		0,
-		"%u of %u cgroup slots are in use, and the limit is %u with max-memory = %s: samples of "
-		"cgroups without a slot are unattributed; raise max-memory in [cgroups]",
+		"%u of %u cgroup slots are in use, and the limit is %u with max-memory = %s: samples of cgroups without a slot are unattributed; raise max-memory in [cgroups] and restart pebsd",
 		kernel_slots(engine->kernel) - 1 - kernel_slots_free(engine->kernel),
 		kernel_slots(engine->kernel), limit, size_format(engine->settings.memory_max, memory));
 }
@@ -71,7 +70,7 @@ static u32 failed(struct engine *engine, int error)
 			0,
 			"cannot add slots for new cgroups (%s): samples of cgroups without a slot are unattributed; pebsd tries again every %llu s%s",
 			strerror(-error), (unsigned long long)(ENGINE_GROW_PAUSE_NS / NSEC_PER_SEC),
-			error == -ENOMEM   ? "; give it more memory (MemoryMax= of the unit)"
+			error == -ENOMEM   ? "; give pebsd more memory (MemoryMax= of the unit)"
 			: error == -EMFILE ? "; raise LimitNOFILE= of the unit"
 					   : "");
 	engine->grow_again_ns = engine_clock_ns() + ENGINE_GROW_PAUSE_NS;

@@ -2,6 +2,7 @@
 #include "engine/engine_offcore.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "collect/pairs.h"
@@ -126,8 +127,9 @@ void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const stru
 	r = window_end(offcore->window);
 	if (r < 0)
 		(void)log_warning(
-			r,
-			"cannot add the off-core responses of this collection to the windows, so all windows start again empty");
+			0,
+			"cannot add the off-core responses of this collection to their window: %s; it is empty and starts again",
+			strerror(-r));
 	tell_cost(offcore, now_ns, &head->offcore);
 	head->offcore_known = true;
 	offcore->entered_ns = now_ns;

@@ -112,9 +112,11 @@ void engine_save(struct engine *engine)
 	r = state_commit(state);
 	if (r < 0)
 		(void)log_warning(
-			r, "cannot save the counters for the next process: after a restart all counters "
-			   "start from zero. They need memory for each cgroup with samples; give pebsd "
-			   "more memory");
+			0,
+			"cannot save the counters for the next process: %s; after a restart all counters start from zero%s",
+			r == -ENOSPC ? "the saved state has its largest size" : strerror(-r),
+			r == -ENOMEM ? "; give pebsd more memory (MemoryMax= of the unit), then restart it"
+				     : "");
 }
 
 struct state *engine_state(const struct engine *engine)

@@ -2,6 +2,7 @@
 #include "engine/slot_reclaim.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #include "base/log.h"
@@ -27,7 +28,10 @@ static int reclaim_slots(struct slot_reclaim *reclaim, bool told)
 
 	reclaim->times++;
 	if (r < 0)
-		(void)log_warning(r, "cannot free slots for new cgroups before the next collection");
+		(void)log_warning(
+			0,
+			"cannot free slots for new cgroups before the next collection: %s; samples of cgroups without a slot are unattributed",
+			strerror(-r));
 	reclaim->under_way = false;
 	again_ns = r < 0 ? 0 : again_ns;
 	if ((r = sd_event_now(sd_event_source_get_event(reclaim->again), CLOCK_MONOTONIC, &now)) < 0 ||

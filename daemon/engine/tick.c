@@ -71,10 +71,10 @@ static void log_overdue(struct tick *tick, u64 age_us)
 		return;
 	tick->logged = true;
 	text_span((double)age_us / (double)USEC_PER_SEC, age);
-	(void)log_error(-ETIME,
-			"no collection for %s: pebsd no longer notifies the watchdog, so that the service "
-			"manager restarts it",
-			age);
+	(void)log_error(
+		0,
+		"no collection for %s: pebsd no longer notifies the watchdog, so that the service manager restarts pebsd",
+		age);
 }
 
 static int on_watchdog(sd_event_source *source, uint64_t usec, void *userdata)

@@ -262,12 +262,12 @@ static void put_notes(FILE *out, const struct format_style *style, const json_ob
 	    verdict_member(alert, "for_s", &for_s)) {
 		text_span(held_s, held);
 		text_span(for_s, lasting);
-		line_put(out, style, "", "proven for %s; fires after %s", held, lasting);
+		line_put(out, style, "", "breach proven for %s of the required %s", held, lasting);
 	}
 	if (json_get_text(alert, "end"))
 		line_put(out, style, "", "ended: %s", verdict_end(json_get_text(alert, "end"), &end));
 	if (is_dry(alert))
-		line_put(out, style, "", "dry run: no action is taken");
+		line_put(out, style, "", "dry run: changes are only logged");
 	if (preference)
 		line_put(out, style, "", "%s", preference);
 }
@@ -351,8 +351,7 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 	if (!list)
 		return;
 	if (json_object_array_length(list) == 0) {
-		line_put(out, style, "Rules",
-			 "none, so there are no alerts; `pebsctl rules` says how to add one");
+		line_put(out, style, "Rules", "none, so no alert can fire; see `pebsctl rules`");
 		return;
 	}
 	for (size_t i = 0; i < json_object_array_length(list); i++) {

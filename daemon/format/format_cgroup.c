@@ -233,9 +233,10 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 	line_rate(ratio, number);
 	line_put(out, style, "Per 1000", "%s sampled %s per thousand instructions%s", number,
 		 line_visible(json_get_text(described, "role"), &kept),
-		 figure_measures(described, "latency")
+		 !figure_measures(described, "latency") ? ""
+		 : json_get(described, "ldlat")
 			 ? "; only those that were tagged at random and exceed the threshold"
-			 : "");
+			 : "; only those that were tagged at random");
 }
 
 static const char *const quantile_names[] = {"p50", "p90", "p95", "p99", "p999"};
@@ -444,19 +445,21 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 		line_put(out, style, "Guest",
 			 "not sampled: the figures of this virtual machine cover only the host's side");
 	if (json_get_u64(cgroup, "subtree", &members))
-		line_put(out, style, "Sum", "of its subtree: %llu sampled cgroup%s at and below it",
+		line_put(out, style, "Sum", "of the subtree: %llu sampled cgroup%s at and below this one",
 			 (unsigned long long)members, members == 1 ? "" : "s");
 	if (json_get_u64(cgroup, "subtree_without_slot", &missing) && missing > no_slot)
 		line_put(
 			out, style, "No slot",
-			"%llu cgroup%s at and below it: their samples are missing in these figures; raise `max-memory` (or `max`) in [cgroups]",
-			(unsigned long long)missing, missing == 1 ? "" : "s");
+			"%llu cgroup%s at and below this one: %s samples are missing in these figures; raise `max-memory` (or `max`) in [cgroups]",
+			(unsigned long long)missing, missing == 1 ? "" : "s", missing == 1 ? "its" : "their");
 	format_origin(out, style, "Origin", cgroup);
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
 			 no_slot || missing > 0 ? "none counted under its name"
-						: "none in this window; --window all shows earlier ones");
+			 : json_get(cgroup, "window_s")
+				 ? "none in this window; --window all shows earlier ones"
+				 : "none so far");
 		format_offcore(out, style, status, cgroup);
 		return;
 	}

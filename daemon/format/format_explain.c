@@ -157,10 +157,10 @@ static void put_state(FILE *out, const struct format_style *style, const json_ob
 	if (json_get_text(alert, "since"))
 		line_put(out, style, "State", "%s since %s (%s)%s%s", state ? state : "?",
 			 line_time(json_get_text(alert, "since"), since), age, number,
-			 dry_run ? "; dry run: no action is taken" : "");
+			 dry_run ? "; dry run: changes are only logged" : "");
 	else
 		line_put(out, style, "State", "%s%s%s", state ? state : "?", number,
-			 dry_run ? "; dry run: no action is taken" : "");
+			 dry_run ? "; dry run: changes are only logged" : "");
 }
 
 static void put_why(FILE *out, const struct format_style *style, const json_object *alert)
@@ -176,7 +176,7 @@ static void put_why(FILE *out, const struct format_style *style, const json_obje
 	    verdict_member(alert, "for_s", &for_s)) {
 		text_span(held_s, held);
 		text_span(for_s, lasting);
-		line_put(out, style, "Pending", "proven for %s; fires after %s", held, lasting);
+		line_put(out, style, "Pending", "breach proven for %s of the required %s", held, lasting);
 	}
 	if (json_get_text(alert, "end"))
 		line_put(out, style, "Ended", "%s", verdict_end(json_get_text(alert, "end"), &end));
@@ -314,8 +314,9 @@ void format_explain(FILE *out, json_object *explained, time_t now, const struct 
 	else
 		rule_text_put(out, style, rule);
 	if (n == 0)
-		line_put(out, style, "State",
-			 "nothing to judge yet: the rule matches, but the cgroup has no sample of its event");
+		line_put(
+			out, style, "State",
+			"nothing to judge: the rule matches, but the cgroup has no recent sample of the rule's event, or `include` and `exclude` in [cgroups] leave it out");
 	for (size_t i = 0; i < n; i++)
 		put_judged(out, style, rule, json_object_array_get_idx(judged, i), now);
 }

@@ -67,7 +67,7 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	else if (strcmp(verdict, "named") == 0)
 		line_put(
 			out, style, "Verdict",
-			"%s named: when this cgroup's latency rose, %s traffic rose too, by more than chance and this cgroup's own traffic explain",
+			"%s named: %s traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain",
 			number, named == 1 ? "its" : "their");
 	else if (strcmp(verdict, "self") == 0)
 		line_put(
@@ -77,16 +77,16 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	else if (strcmp(verdict, "nobody") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: there is enough evidence, but no neighbour's traffic follows this latency more closely than by chance");
+			"none named: there is enough evidence, but no neighbour's traffic follows this latency closely enough, or rises enough with it");
 	else if (strcmp(verdict, "thin") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: the evidence is thin, because only %s %s enough samples for a latency; try again after some minutes of load, or sample more (`period` in pebsd.conf)",
+			"none named: the evidence is thin, because only %s %s enough samples for a latency; try again after some minutes of load, or sample more (lower `period`, or raise `budget`, in pebsd.conf)",
 			bins, n == 1 ? "bin has" : "bins have");
 	else if (strcmp(verdict, "steady") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: the latency hardly changed, so there is no rise to explain; try again after a rise");
+			"none named: the latency hardly changed, or by no more than chance, so there is no rise to explain; try again after a rise");
 	else
 		line_put(out, style, "Verdict", "%s", line_visible(verdict, &kept));
 }
@@ -105,7 +105,7 @@ static void put_latency(FILE *out, const struct format_style *style, json_object
 	}
 	if (verdict_member(reply, "self_strength", &value)) {
 		put_strength(reply, "self_strength", self);
-		line_put(out, style, "Own traffic", "follows the latency with strength %s", self);
+		line_put(out, style, "Own traffic", "its correlation with the latency is %s", self);
 	}
 }
 

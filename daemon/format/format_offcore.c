@@ -116,8 +116,10 @@ static void put_failed(FILE *out, const struct format_style *style, json_object 
 	json_object_object_foreach (failed, kind, count) {
 		_cleanup_free_ char *kept = NULL;
 
-		line_put(out, style, "", "%s is not known: %llu readings of its counter failed",
-			 line_visible(kind, &kept), (unsigned long long)json_object_get_uint64(count));
+		line_put(
+			out, style, "",
+			"failed readings of the %s counter: %llu; the counts that depend on them are not known",
+			line_visible(kind, &kept), (unsigned long long)json_object_get_uint64(count));
 	}
 }
 
@@ -137,7 +139,7 @@ void format_offcore(FILE *out, const struct format_style *style, json_object *st
 		(void)fputc('\n', out);
 		line_put(
 			out, style, "Off-core",
-			"all demand reads that left the core, on PMU %s, whatever their latency; counted, not sampled",
+			"demand reads of data that left the core, on PMU %s, whatever their latency; counted, not sampled",
 			line_visible(pmu, &kept));
 		if (json_get_double(figures, "running_ratio", &value) && value < 1) {
 			line_percent(value, 1, percent);
@@ -181,8 +183,9 @@ void format_offcore_status(FILE *out, const struct format_style *style, json_obj
 		line_percent(value, 1, percent);
 		(void)snprintf(cost, sizeof(cost), ": recently %s of the CPUs' time", percent);
 	}
-	line_put(out, style, "Off-core", "counted on %llu CPUs; read %s times at %s task switches%s%s",
-		 (unsigned long long)cpus, read, switched, each, cost);
+	line_put(out, style, "Off-core",
+		 "counted on %llu CPU%s; %s task switches; counters read %s times%s%s",
+		 (unsigned long long)cpus, cpus == 1 ? "" : "s", switched, read, each, cost);
 	pmus = json_get_object(offcore, "pmus");
 	if (!pmus)
 		return;

@@ -68,7 +68,8 @@ static void put_unknown(FILE *out, const struct format_style *style, json_object
 		if (!json_get_u64(unknown, reason, &n) || n == 0)
 			continue;
 		text_count(n, number);
-		line_put(out, style, "Unknown", "on %s: %s", number, verdict_reason(reason, &kept));
+		line_put(out, style, "Unknown", "on %s cgroup%s: %s", number, n == 1 ? "" : "s",
+			 verdict_reason(reason, &kept));
 	}
 }
 
@@ -150,7 +151,7 @@ void format_rules(FILE *out, json_object *rules, const struct format_style *styl
 	if (n == 0) {
 		line_put(
 			out, style, "Rules",
-			"none, so there are no alerts. To add one, write a section [rule NAME] with `cgroup`, `metric` and `above` or `below` (see pebsd.conf(5)) to a file such as /etc/pebsd/pebsd.conf.d/NAME.conf, then run `pebsctl reload`. `pebsctl status` lists the files of the configuration.");
+			"none, so there are no alerts. To add a rule, write a section [rule NAME] with `cgroup`, `metric` and `above` or `below` (see pebsd.conf(5)) to a file such as /etc/pebsd/pebsd.conf.d/NAME.conf, then run `pebsctl reload`. `pebsctl status` lists the files of the configuration.");
 		return;
 	}
 	text_count(n, number);

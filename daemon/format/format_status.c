@@ -36,7 +36,7 @@ static void put_deviating(FILE *out, const struct format_style *style, json_obje
 	if (in_error && *in_error)
 		line_put(out, style, "", "in error, not counting: CPUs %s", in_error);
 	if (throttled && *throttled)
-		line_put(out, style, "", "throttled since the start: CPUs %s", throttled);
+		line_put(out, style, "", "throttled at some time since the start: CPUs %s", throttled);
 }
 
 /* Returns ", taking turns with stores"; the caller frees it. NULL: none, or no memory. */
@@ -125,11 +125,11 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 
 	if (json_get_double(cost, "interrupt_ns", &value)) {
 		put_rounded(value, ns);
-		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %s ns of interrupt", ns);
+		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %s ns for the interrupt", ns);
 	}
 	if (json_get_double(cost, "program_ns", &value)) {
 		put_rounded(value, ns);
-		(void)snprintf(program, sizeof(program), "%s %s ns of program",
+		(void)snprintf(program, sizeof(program), "%s %s ns for the BPF program",
 			       *interrupt ? " and" : "; a sample takes", ns);
 	}
 	known = json_get_double(cost, "ratio", &value);
@@ -145,8 +145,8 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 	if (json_get_text(cost, "state"))
 		(void)snprintf(of, sizeof(of), ", budget %s: %s", budget,
 			       line_visible(json_get_text(cost, "state"), &state));
-	line_put(out, style, "", "cost, of the busiest CPU's time: %s%s%s%s%s", least ? "at least " : "",
-		 ratio, of, interrupt, program);
+	line_put(out, style, "", "cost, of the time of the CPU with the most samples: %s%s%s%s%s",
+		 least ? "at least " : "", ratio, of, interrupt, program);
 	put_timed_interrupts(out, style, cost);
 	if (known)
 		line_put(
@@ -206,8 +206,9 @@ bool format_no_slot(FILE *out, const struct format_style *style, json_object *ob
 		return false;
 	line_put(
 		out, style, "No slot",
-		"%llu cgroup%s: samples are unattributed, and no rule judges them; raise `max-memory` in [cgroups], or `max` if it is a number",
-		(unsigned long long)without, without == 1 ? "" : "s");
+		"%llu cgroup%s: %s samples are unattributed, and no rule judges %s; raise `max-memory` in [cgroups], or `max` if it is a number",
+		(unsigned long long)without, without == 1 ? "" : "s", without == 1 ? "its" : "their",
+		without == 1 ? "it" : "these cgroups");
 	n = MIN(n, NO_SLOT_SHOWN);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *kept = NULL;
@@ -231,7 +232,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 		(void)snprintf(most, sizeof(most), "; the maximum is %llu slots", (unsigned long long)limit);
 	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
 	    json_get_u64(status, "slots_free", &unused))
-		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free%s",
+		line_put(out, style, "Cgroups", "%llu with a slot; %llu of %llu slots are free%s",
 			 (unsigned long long)alive, (unsigned long long)unused, (unsigned long long)slots,
 			 most);
 	if (format_no_slot(out, style, status) || !json_get_u64(status, "births_without_slot", &without) ||
@@ -240,7 +241,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	/* An older pebsd does not report "slots_missing": then assume that slots are missing. */
 	if (json_get_bool(status, "slots_missing", &missing) && !missing)
 		line_put(out, style, "",
-			 "%llu cgroups found no slot when they were created; every cgroup has one now",
+			 "cgroups that found no slot when they were created: %llu; every cgroup has one now",
 			 (unsigned long long)without);
 	else
 		line_put(
@@ -308,7 +309,8 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 			 asked_text, number, memory);
 		if (json_get_u64(symbols, "late", &late) && late > 0) {
 			text_count(late, number);
-			line_put(out, style, "", "%s lookups took more than ten seconds", number);
+			line_put(out, style, "", "%s lookup%s took more than ten seconds", number,
+				 late == 1 ? "" : "s");
 		}
 		if (json_get_u64(symbols, "own_bytes", &bytes)) {
 			text_bytes(bytes, memory);
@@ -364,7 +366,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
 		 line_time(json_get_text(status, "since"), since),
 		 !json_get_bool(status, "replay_done", &done) ? ""
-		 : done                                       ? "; every recording was read"
+		 : done                                       ? "; reading has ended"
 							      : "; still reading");
 	format_recordings(out, style, status);
 	opened_by = json_get_text(status, "opened_by");

@@ -213,11 +213,12 @@ static void put_samples(FILE *out, const struct format_style *style, json_object
 	}
 	if (json_get_u64(zoom, "throttles", &throttles) && throttles > 0) {
 		text_count(throttles, seen_text);
-		line_put(out, style, "Throttled", "%s times, for sampling a CPU too often", seen_text);
+		line_put(out, style, "Throttled", "%s time%s, for sampling a CPU too often", seen_text,
+			 throttles == 1 ? "" : "s");
 	}
 	if (json_get_double(zoom, "running_ratio", &running) && running < 0.995) {
 		line_percent(running, 1, seen_text);
-		line_put(out, style, "Counting", "%s of the time in which its tasks ran", seen_text);
+		line_put(out, style, "Counting", "%s of the time in which the cgroup's tasks ran", seen_text);
 	}
 }
 
@@ -237,7 +238,7 @@ static void put_stacks(FILE *out, const struct format_style *style, json_object 
 		 how && strcmp(how, "lbr") == 0 ? "the CPU's branch records (LBR)" : line_visible(how, &by),
 		 share, number,
 		 (double)early > EARLY_MUCH * (double)user && !(how && strcmp(how, "lbr") == 0)
-			 ? ": code built without frame pointers (-fno-omit-frame-pointer keeps them)"
+			 ? ": probably code built without frame pointers (-fno-omit-frame-pointer keeps them)"
 			 : "");
 }
 
@@ -387,10 +388,11 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 	struct zoom_weight weight = {.key = "samples"};
 	_cleanup_free_ char *cgroup = NULL, *origin = NULL;
 	char number[TEXT_NUMBER_MAX];
-	u64 unnamed, taken = 0;
+	u64 unnamed, taken = 0, seen = 0;
 
 	(void)json_get_bool(zoom, "latency", &weight.latency);
 	(void)json_get_u64(json_get_object(zoom, "samples"), "taken", &taken);
+	(void)json_get_u64(json_get_object(zoom, "samples"), "seen", &seen);
 	weight.all = (double)taken;
 	if (weight.latency) {
 		weight.key = "latency";
@@ -405,14 +407,16 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 	if (json_get_u64(reply, "unnamed", &unnamed) && unnamed > 0) {
 		text_count(unnamed, number);
 		line_put(out, style, "Names",
-			 "%s address%s not named yet: run pebsctl zoom again with --last", number,
+			 "%s address%s not named yet: run `pebsctl zoom --last CGROUP` soon", number,
 			 unnamed == 1 ? " is" : "es are");
 	}
 	if (taken == 0) {
-		line_put(out, style, "Result",
-			 is_state(zoom, "running")
-				 ? "no sample yet"
-				 : "no sample: nothing in this cgroup ran long enough to be sampled");
+		line_put(
+			out, style, "Result",
+			is_state(zoom, "running") ? "no sample yet"
+			: seen > 0
+				? "no sample: none of those seen could be recorded"
+				: "no sample: the cgroup's tasks did not run long enough, or made no access that the event samples");
 		return;
 	}
 	line_put(out, style, "", "%s", figure_legend);

@@ -170,7 +170,7 @@ char *verdict_preference(const json_object *alert)
 	if (json_get_bool(preference, "malformed", &said) && said)
 		(void)fprintf(
 			out,
-			"%suser.pebsd attributes ignored: they are malformed; pebsd.conf(5) describes them",
+			"%suser.pebsd.threshold ignored: its value for this rule is invalid or given twice; pebsd.conf(5) describes it",
 			separator);
 	if (fclose(TAKE_PTR(out)) != 0 || length == 0)
 		return NULL;

@@ -139,8 +139,8 @@ static void measure_all(struct calibration *calibration)
 
 	if (walk.lines == MAP_FAILED) {
 		for (size_t i = 0; i < calibration->n; i++)
-			calibrate_refuse(&calibration->results[i], "cannot allocate memory for the "
-								   "measurement");
+			calibrate_refuse(&calibration->results[i],
+					 "cannot allocate memory for the measurement");
 		return;
 	}
 	lay_out(walk.lines);

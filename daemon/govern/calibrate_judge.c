@@ -86,15 +86,14 @@ void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct cali
 		if (usable(&rounds[i]))
 			kept[sampled++] = rounds[i];
 	if (sampled < CALIBRATE_ROUNDS / 2) {
-		unknown(ret, "the event sampled the measured work in only %zu of %d rounds", sampled,
-			CALIBRATE_ROUNDS);
+		unknown(ret, "the event sampled the measured work in too few rounds (%zu, and %d are needed)",
+			sampled, CALIBRATE_ROUNDS / 2);
 		return;
 	}
 	left = drop_interrupted(kept, sampled);
 	if (left < CALIBRATE_ROUNDS / 2) {
 		unknown(ret,
-			"another user, such as a hypervisor or the firmware, took the CPU in %zu of %zu "
-			"rounds, and %d undisturbed rounds are needed",
+			"something else, such as another task, a hypervisor or the firmware, took the CPU in %zu of %zu rounds, and %d undisturbed rounds are needed",
 			sampled - left, sampled, CALIBRATE_ROUNDS / 2);
 		return;
 	}

@@ -239,10 +239,10 @@ static double try_metered(const struct meter *meter, const struct task *task, u6
 
 static int refuse_counter(struct calibrate_result *result)
 {
-	return refuse(result,
-		      "no counter is free for the measurement: pinned events of pebsd, and perhaps of the "
-		      "NMI watchdog or another profiler, hold all suitable counters",
-		      0);
+	return refuse(
+		result,
+		"no counter is free for the measurement, because pinned events of pebsd, and perhaps of the NMI watchdog or another profiler, hold all suitable counters",
+		0);
 }
 
 /*
@@ -314,15 +314,21 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 static int prepare(const struct pmu_opening *opening, struct task *task, struct meter *meter,
 		   struct calibrate_result *result)
 {
+	const double least_rate = HALF_SAMPLES_LEAST * PART_OF_RATE * NS_A_SECOND / (HALF_NS * LONGER_MOST);
+	char reason[CALIBRATE_REASON_MAX];
 	int r;
 
-	if (task->max_rate &&
-	    (double)task->max_rate / PART_OF_RATE * HALF_NS * LONGER_MOST / NS_A_SECOND < HALF_SAMPLES_LEAST)
-		return refuse(result, "kernel.perf_event_max_sample_rate allows too few samples", 0);
+	if (task->max_rate && (double)task->max_rate < least_rate) {
+		(void)snprintf(
+			reason, sizeof(reason),
+			"kernel.perf_event_max_sample_rate is %llu, and the measurement needs at least %.0f (raise that sysctl)",
+			(unsigned long long)task->max_rate, least_rate);
+		return refuse(result, reason, 0);
+	}
 	/* The first period is so long that hardly any sample comes: only the work's events are counted. */
 	r = meter_open(opening, INT32_MAX / 64 * 64, task->program->fd, meter);
 	if (r < 0)
-		return refuse(result, "cannot open an event of this thread", r);
+		return refuse(result, "cannot open an event for the measuring thread", r);
 	task->events = find_rate(meter, task);
 	if (task->events < 0)
 		return refuse_counter(result);
@@ -334,7 +340,7 @@ static int set_period(const struct meter *meter, struct task *task, u64 period,
 {
 	task->period = period;
 	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, &task->period) < 0)
-		return refuse(result, "cannot set the period", -errno);
+		return refuse(result, "cannot set the period of the measuring event", -errno);
 	return 0;
 }
 

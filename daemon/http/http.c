@@ -54,9 +54,9 @@ static void say(struct http *http, int error, const char *what)
 		log_debug("the HTTP endpoint's process %s", what);
 	else
 		(void)log_warning(
-			error,
-			"the HTTP endpoint's process %s; sampling continues, and pebsd starts it again now and each time it ends (counted in pebsd_http_restarts_total)",
-			what);
+			0,
+			"the HTTP endpoint's process %s%s%s; sampling continues, and pebsd starts it again after at most %d s, each time it ends (counted in pebsd_http_restarts_total)",
+			what, error ? ": " : "", error ? strerror(-error) : "", HTTP_RESTART_MAX_SECONDS);
 }
 
 static void start_later(struct http *http)
@@ -67,7 +67,9 @@ static void start_later(struct http *http)
 	}
 	if (sd_event_source_set_time_relative(http->restart, http->wait_ms * 1000) < 0 ||
 	    sd_event_source_set_enabled(http->restart, SD_EVENT_ONESHOT) < 0)
-		(void)log_error(0, "cannot set a timer: HTTP is no longer served; restart pebsd");
+		(void)log_error(
+			0,
+			"cannot start the HTTP endpoint's process again, because a timer fails: HTTP is no longer served; restart pebsd");
 	http->wait_ms = MIN(http->wait_ms * 2, HTTP_RESTART_MAX_SECONDS * 1000ULL);
 }
 
@@ -194,7 +196,7 @@ static int prepare(struct http *http, const struct http_settings *settings)
 static const char *why_not(const struct http *http, int error)
 {
 	if (error == -ENOENT && !http->program)
-		return "its process is started from /proc/self/exe, which does not exist; mount /proc";
+		return "pebsd starts a process for HTTP from /proc/self/exe, which does not exist; mount /proc";
 	return strerror(-error);
 }
 
@@ -221,7 +223,7 @@ int http_new(const struct http_settings *settings, struct http_sockets *sockets,
 		r = start(http);
 	if (r < 0) {
 		if (asprintf(ret_message,
-			     "cannot serve HTTP on %s: %s; `listen = none` in [export] disables it",
+			     "cannot serve HTTP on %s: %s; `listen = none` in [export] disables HTTP",
 			     http->sockets.text, why_not(http, r)) < 0)
 			*ret_message = NULL;
 		http_free(http);

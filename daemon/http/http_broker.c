@@ -65,14 +65,14 @@ static void tell(void *userdata, const struct http_message *message, int passed)
 	else if (r == -EPIPE || r == -ECONNRESET)
 		fail(broker, "has closed its socket");
 	else if (r < 0)
-		fail(broker, "cannot be answered");
+		fail(broker, "is ended, because it cannot be sent a reply");
 }
 
 static const char *const document_names[HTTP_DOCUMENTS] = {
 	[HTTP_DOCUMENT_TEXT] = "the metrics",
 	[HTTP_DOCUMENT_OPENMETRICS] = "the metrics",
-	[HTTP_DOCUMENT_TOP] = "the figures of the page",
-	[HTTP_DOCUMENT_ALERTS] = "the alerts of the page",
+	[HTTP_DOCUMENT_TOP] = "the figures of the web page",
+	[HTTP_DOCUMENT_ALERTS] = "the alerts of the web page",
 };
 
 static void answer_body(struct http_broker *broker, const struct http_message *question)
@@ -82,8 +82,8 @@ static void answer_body(struct http_broker *broker, const struct http_message *q
 	int r = http_bodies_get(broker->settings.bodies, question->form, &body);
 
 	if (r < 0) {
-		(void)log_warning(r, "cannot render %s for HTTP; pebsd tries again at the next request",
-				  document_names[http_form_document(question->form)]);
+		(void)log_warning(0, "cannot render %s for HTTP: %s; pebsd tries again at the next request",
+				  document_names[http_form_document(question->form)], strerror(-r));
 		answer.type = HTTP_TELL_FAILED;
 		answer.error = (u32)-r;
 	} else if (body.generation != question->value) {
@@ -132,7 +132,7 @@ static void rest(struct http_broker *broker, u64 ns)
 	if (sd_event_source_set_enabled(broker->io, SD_EVENT_OFF) < 0 ||
 	    sd_event_source_set_time_relative(broker->timer, ns / NSEC_PER_USEC + 1) < 0 ||
 	    sd_event_source_set_enabled(broker->timer, SD_EVENT_ONESHOT) < 0)
-		fail(broker, "cannot be waited for");
+		fail(broker, "is ended, because a timer fails");
 }
 
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -176,7 +176,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (wait_ns > 0)
 		rest(broker, wait_ns);
 	else if (sd_event_source_set_enabled(broker->io, SD_EVENT_ON) < 0)
-		fail(broker, "cannot be waited for");
+		fail(broker, "is ended, because a timer fails");
 	return 0;
 }
 
@@ -240,8 +240,9 @@ void http_broker_configure(struct http_broker *broker, const char *hosts)
 	if (asprintf(&text, "%s\n%s", broker->settings.source->origin, hosts) < 0) {
 		text = NULL;
 		(void)log_error(
-			-ENOMEM,
-			"cannot send new settings to the HTTP endpoint, which keeps the old ones; reload again");
+			0,
+			"cannot send the settings to the HTTP endpoint's process: %s; it keeps its old ones, or the defaults; run systemctl reload pebsd",
+			strerror(ENOMEM));
 		return;
 	}
 	tell(broker,

@@ -93,9 +93,10 @@ static void hand_out(struct http_pending *pending, struct wait *wait)
 	if (r == 0)
 		r = size <= HTTP_PROFILE_BYTES_MAX ? http_bodies_seal(data, size, &fd) : -EFBIG;
 	if (r < 0) {
-		(void)log_warning(r, "cannot write a profile for a client of the HTTP endpoint");
+		(void)log_warning(r, "cannot write a profile for an HTTP client");
 		refuse(pending, wait->number, -EIO,
-		       "The profile could not be written; the daemon's log says why.");
+		       r == -EFBIG ? "The profile is too large. Ask for fewer seconds."
+				   : "The profile could not be written; the daemon's log says why.");
 		return;
 	}
 	answer.size = size;
@@ -109,9 +110,10 @@ static void look(struct http_pending *pending, struct wait *wait)
 	if (state == HTTP_PROFILE_READY)
 		hand_out(pending, wait);
 	else if (state == HTTP_PROFILE_GONE)
-		refuse(pending, wait->number, -EBUSY, "The profile was removed to make room for another.");
+		refuse(pending, wait->number, -EBUSY,
+		       "The profile was removed to make room for another. Try again.");
 	else if (now_ns() >= wait->deadline_ns)
-		refuse(pending, wait->number, -EBUSY, "The profile took too long.");
+		refuse(pending, wait->number, -EBUSY, "The profile took too long. Try again later.");
 	else
 		return;
 	forget(pending, wait);
@@ -199,7 +201,7 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 	}
 	if (ratelimit_take(&pending->limit, now_ns()) > 0) {
 		refuse(pending, question->number, -EBUSY,
-		       "Too many profiles were requested within a second. Try again later.");
+		       "Too many profiles were requested within a few seconds. Try again later.");
 		return;
 	}
 	r = pending->profiles->begin(pending->profiles->userdata, question->text, (double)question->value,

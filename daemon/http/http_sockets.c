@@ -102,6 +102,18 @@ static int add(struct http_sockets *sockets, int fd)
 	return 0;
 }
 
+static const char *why_not(int error)
+{
+	switch (error) {
+	case -E2BIG:
+		return "there are too many";
+	case -ENOTSOCK:
+		return "it is not a listening stream socket";
+	default:
+		return strerror(-error);
+	}
+}
+
 static int take(struct http_sockets *sockets, int fd, char **ret_message)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -120,7 +132,7 @@ static int take(struct http_sockets *sockets, int fd, char **ret_message)
 		    ret_message,
 		    "cannot use a socket that the service manager passed as " HTTP_SOCKETS_NAME
 		    ": %s; pebsd.socket can have at most %d ListenStream=, one ListenNetlink=inet-diag, and no Accept=yes (see systemctl cat pebsd.socket)",
-		    strerror(-r), HTTP_SOCKETS_MAX) < 0)
+		    why_not(r), HTTP_SOCKETS_MAX) < 0)
 		*ret_message = NULL;
 	return r;
 }
@@ -206,14 +218,14 @@ static void tell_what_differs(const struct http_sockets *sockets, const struct l
 	if (listen->none)
 		log_warning(
 			0,
-			"`listen = none` in [export], but pebsd.socket listens on %s, where clients get no answer; run systemctl disable --now pebsd.socket",
+			"`listen` in [export], or --listen, is none, but pebsd.socket listens on %s, where clients get no answer; run systemctl mask --now pebsd.socket",
 			sockets->text);
 	else if (!http_sockets_have(sockets, listen) &&
 		 (listen_address_parse(LISTEN_ADDRESS_DEFAULT, &usual) < 0 ||
 		  !listen_address_equal(listen, &usual)))
 		log_warning(
 			0,
-			"`listen` in [export] is %s, but HTTP is served where pebsd.socket listens: %s; change that with `systemctl edit pebsd.socket`, or remove `listen`",
+			"`listen` in [export], or --listen, is %s, but HTTP is served where pebsd.socket listens: %s; remove the setting, or change the socket with `systemctl edit pebsd.socket` and run systemctl restart pebsd.socket pebsd",
 			listen->text, sockets->text);
 }
 
@@ -253,7 +265,7 @@ int http_sockets_choose(struct store *store, const struct listen_address *listen
 		if (r == 0 && ret->n > 0 && !ret->any_local && store_keeps(store) && network_is_private())
 			log_warning(
 				0,
-				"HTTP is served on %s, which no client can reach: the unit's network is private, so pebsd.socket must listen for it; run systemctl enable --now pebsd.socket, then systemctl restart pebsd",
+				"HTTP is served on %s, which no client can reach: the unit's network is private, so pebsd.socket must listen; see systemctl status pebsd.socket for why it does not (unmask it if it is masked), then run systemctl restart pebsd",
 				ret->text);
 	}
 	if (r < 0)

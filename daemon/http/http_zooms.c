@@ -53,8 +53,10 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 
 	*ret_message = NULL;
 	/* No cgroup has such a path: refuse it for good, not with -EBUSY. */
-	if (!plain_path(path) || strlen(path) >= PATH_MAX)
+	if (!plain_path(path) || strlen(path) >= PATH_MAX) {
+		*ret_message = strdup("There is no cgroup with this path.");
 		return -ENOENT;
+	}
 	before = zooms_find(requests->zooms, path);
 	if (before && before->state == ZOOM_RUNNING && strcmp(before->reason, reason) != 0)
 		return refuse(before, ret_message);

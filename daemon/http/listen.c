@@ -21,9 +21,15 @@ static const char *remedy_for(int error)
 	case -EADDRNOTAVAIL:
 		return "no network interface has that address (`ip address` lists them); choose another address with --listen or `listen` in [export]";
 	case -EACCES:
-		return "a port below 1024 needs CAP_NET_BIND_SERVICE; choose a higher one with --listen or `listen` in [export]";
+		return "a port below 1024 needs CAP_NET_BIND_SERVICE, and a security module may forbid other ports; choose another with --listen or `listen` in [export]";
 	case -EAFNOSUPPORT:
-		return "this kernel does not support that address family; choose an address of the other family with --listen or `listen` in [export]";
+		return "as a service, pebsd gets this socket from pebsd.socket (see systemctl status pebsd.socket); otherwise the kernel lacks this address family: choose the other family with --listen or `listen` in [export]";
+	case -EMFILE:
+		return "raise LimitNOFILE= of the unit";
+	case -ENFILE:
+	case -ENOBUFS:
+	case -ENOMEM:
+		return "this machine has run out; start pebsd again later";
 	default:
 		return "choose another address with --listen or `listen` in [export], or `none`";
 	}

@@ -156,9 +156,9 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 		return -ESTALE;
 	}
 	if (!is_the_map(fd, map)) {
-		log_notice("the descriptor passed on as the BPF map %s of the previous process is not a "
-			   "map, or is another map",
-			   label);
+		log_notice(
+			"cannot use the BPF maps of the previous process: what the service manager passed on as %s is not that map; samples since the last collection are lost",
+			label);
 		return -ESTALE;
 	}
 	return bpf_map__reuse_fd(map, fd);
@@ -189,8 +189,9 @@ static int take_block(struct kernel *kernel, const struct kernel_book *before, u
 	}
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		cleanup_close(&fds[kind]);
-	log_notice("block %u of the slots of the previous process was not passed on, or is another block",
-		   block);
+	log_notice(
+		"cannot use the BPF maps of the previous process: block %u of its slots was not passed on, or is another block; samples since the last collection are lost",
+		block);
 	return -ESTALE;
 }
 
@@ -228,8 +229,9 @@ int kernel_keep_maps(struct kernel *kernel)
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
 	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {
-		log_notice("cannot continue the counts of the previous process: %s changed",
-			   kept_difference(&before->identity, &own));
+		log_notice(
+			"cannot use the BPF maps of the previous process: %s changed; samples since the last collection are lost",
+			kept_difference(&before->identity, &own));
 		return -ESTALE;
 	}
 	kernel->kept = KEPT_REPLACE;
@@ -365,7 +367,7 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 		if (fd < 0)
 			(void)log_warning(0,
 					  "the BPF program %s of the previous process was not passed on: "
-					  "its events between the two processes were missed",
+					  "it did not see what happened between the two processes",
 					  label);
 	}
 	if (fd >= 0)

@@ -498,8 +498,9 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		return r;
 	/* An inherited state that cannot be used must not prevent a start without it. */
 	if (r != -ESTALE)
-		log_notice("cannot continue the counts of the previous process: %s",
-			   *ret_message ? *ret_message : strerror(-r));
+		log_notice(
+			"cannot use the BPF maps of the previous process, so samples since its last collection are lost: %s",
+			*ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
 	alone.adopt = false;
 	return open_once(&alone, ret, ret_message);

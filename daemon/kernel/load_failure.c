@@ -103,7 +103,7 @@ struct load_log *load_log_free(struct load_log *log)
 static const char *remedy(int error, const struct load_facts *facts)
 {
 	if (!facts->has_btf)
-		return "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing), which pebsd needs to "
+		return "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing or not readable), which pebsd needs to "
 		       "find the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, such "
 		       "as those of Debian, Fedora, Ubuntu and SUSE";
 	if ((error == -EACCES || error == -E2BIG) && facts->rejected)
@@ -118,7 +118,7 @@ static const char *remedy(int error, const struct load_facts *facts)
 		return facts->root ? "the privileges are not sufficient; give the process CAP_BPF and "
 				     "CAP_PERFMON (on kernels without them CAP_SYS_ADMIN), and allow "
 				     "bpf(2) in its seccomp filter"
-				   : "run it as root, or with CAP_BPF and CAP_PERFMON";
+				   : "run pebsd as root, or with CAP_BPF and CAP_PERFMON";
 	if (error == -EMFILE)
 		return "there are too few file descriptors for maps, programs and sockets; raise "
 		       "LimitNOFILE= "
@@ -135,8 +135,8 @@ static const char *remedy(int error, const struct load_facts *facts)
 		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or "
 		       "later";
 	if (error == -ENOENT || error == -ESRCH || error == -EINVAL || error == -EOPNOTSUPP)
-		return "the kernel lacks a feature that pebsd needs; run Linux 6.1 or later";
-	return "please report it together with the line above";
+		return "the kernel probably lacks a feature that pebsd needs; run Linux 6.1 or later, or, if this is such a kernel, report this line";
+	return "please report this line";
 }
 
 char *load_failure_message(const char *step, int error, const struct load_facts *facts,

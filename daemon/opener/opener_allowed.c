@@ -215,7 +215,7 @@ int opener_allowed(const struct pmu_plan *plan, const struct opener_request *req
 	else
 		(void)snprintf(
 			ret_reason, OPENER_REASON_MAX,
-			"type %u, config %#llx is not an event that pebsd opens on this machine: it differs in %s",
+			"type %u, config %#llx is not an event that pebsd opens on this machine: the closest one differs in %s",
 			asked->type, (unsigned long long)asked->config, closest.field);
 	return -EACCES;
 }

@@ -255,8 +255,9 @@ int opener_serve(const struct opener_serve_settings *settings)
 	int r = find_owner(&server);
 
 	if (r < 0)
-		return log_error(r,
-				 "cannot use the socket from systemd: it is not that of pebsd-opener.socket");
+		return log_error(
+			r,
+			"cannot find the owner of the socket that systemd passed, which must be that of pebsd-opener.socket");
 	do
 		r = turn(&server);
 	while (r > 0);

@@ -26,12 +26,21 @@ static bool has_ended(const struct alert *alert)
 	return alert->decision.state == ALERT_RESOLVED && alert->end != ALERT_END_CLEAR;
 }
 
+/* An idle cgroup often has a single sample in a window. */
+static const char *samples_word(const struct metric *metric, u64 n)
+{
+	if (n != 1)
+		return speech_samples(metric);
+	return metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN ? "latency" : "sample";
+}
+
 static void say_value(struct speech *speech)
 {
 	const struct estimate *estimate = &speech->alert->estimate;
 	const struct metric *metric = &speech->rule->metric;
 	char value[QUANTITY_MAX], samples[TEXT_NUMBER_MAX], base[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX];
 	const char *is = has_ended(speech->alert) ? "was last" : "is";
+	const char *word = samples_word(metric, estimate->samples);
 
 	if (!estimate->known) {
 		say(speech, "%s has no value: the window has nothing to compute it from", speech->metric);
@@ -42,14 +51,13 @@ static void say_value(struct speech *speech)
 	text_count(estimate->base_samples, base);
 	span(speech->alert->covered_ns, window);
 	if (!isfinite(estimate->value))
-		say(speech, "%s has no value: its baseline is 0; %s %s in %s", speech->metric, samples,
-		    speech_samples(metric), window);
+		say(speech, "%s has no value: its baseline is 0; %s %s in %s", speech->metric, samples, word,
+		    window);
 	else if (metric->ratio)
 		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s %s", speech->metric, is,
-		    value, samples, speech_samples(metric), window, base, speech_samples(metric));
+		    value, samples, word, window, base, speech_samples(metric));
 	else
-		say(speech, "%s %s %s, from %s %s in %s", speech->metric, is, value, samples,
-		    speech_samples(metric), window);
+		say(speech, "%s %s %s, from %s %s in %s", speech->metric, is, value, samples, word, window);
 }
 
 static bool has_bursts(const struct alert *alert)
@@ -68,11 +76,11 @@ static void say_worth(struct speech *speech)
 	text_count(estimate->samples, samples);
 	text_count(estimate->worth, worth);
 	if (!isinf(estimate->effect))
-		say(speech, "they came in bursts: %s %s are worth %s independent ones", samples,
+		say(speech, "the samples came in bursts: %s %s are worth %s independent ones", samples,
 		    speech_samples(&speech->rule->metric), worth);
 	else
 		say(speech,
-		    "they came in bursts, and the window has too few bursts to tell how many independent ones %s %s are worth",
+		    "the samples came in bursts, and the window has too few bursts to tell how many independent ones %s %s are worth",
 		    samples, speech_samples(&speech->rule->metric));
 }
 
@@ -101,8 +109,8 @@ static void say_bounds(struct speech *speech)
 	if (metric->kind == METRIC_MEAN && speech_has_high(alert)) {
 		text_count(rule_mean_cap(speech->rule, &alert->limits), cap);
 		say(speech,
-		    "%s every longer latency as %s cycles: without such a limit a mean has no upper bound",
-		    metric->ratio ? "both bounds count" : "its upper bound counts", cap);
+		    "%s a latency above %s cycles as %s cycles: without such a limit a mean has no upper bound",
+		    metric->ratio ? "both bounds count" : "its upper bound counts", cap, cap);
 	}
 }
 
@@ -120,7 +128,8 @@ static void say_preference(struct speech *speech)
 	char own[QUANTITY_MAX], other[QUANTITY_MAX];
 
 	if (effect->ignored)
-		say(speech, "it is ignored: " PREFERENCE_IGNORE " on the directory of %s names this rule",
+		say(speech,
+		    "the rule ignores this cgroup: " PREFERENCE_IGNORE " on the directory of %s says so",
 		    cgroup);
 	if (effect->has_threshold) {
 		quantity(&speech->rule->metric, speech->rule->threshold, NEAREST, own);
@@ -222,7 +231,7 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_BURSTS:
 		say(speech,
-		    "independent samples would prove something, but these came in bursts that are long compared with the window of %s; it is judged again when the bursts are shorter or the samples come evenly; a longer `window` holds more bursts",
+		    "the samples would prove something if they were independent, but they came in bursts that are long compared with the window of %s; the window is judged again when it has more bursts: set a longer `window` for the rule",
 		    window);
 		return;
 	case UNKNOWN_NO_SLOT:
@@ -231,7 +240,7 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech,
-		    "on this machine %s does not measure what %s is computed from: waiting does not help",
+		    "%s does not measure here what %s is computed from: waiting does not help, but another `metric` or `event` of the rule may",
 		    alert->event_key, speech->metric);
 		return;
 	}
@@ -268,7 +277,7 @@ static void say_time(struct speech *speech)
 		return;
 	case ALERT_FIRING:
 		if (alert->since.tv_sec && alert->breached.tv_sec)
-			say(speech, "it has fired since %s; the breach was first proven at %s", since,
+			say(speech, "it has been firing since %s; the breach was first proven at %s", since,
 			    breached);
 		return;
 	case ALERT_RESOLVED:
@@ -299,7 +308,7 @@ static void say_baseline(struct speech *speech)
 
 	span(speech->rule->baseline_ns, half_life);
 	say(speech,
-	    "the baseline is this cgroup's own time before the window; samples that are %s older count half",
+	    "the baseline is this cgroup's own time before the window; samples that are %s older count half as much",
 	    half_life);
 	if (speech->alert->decision.state == ALERT_PENDING || speech->alert->decision.state == ALERT_FIRING)
 		say(speech,
@@ -326,7 +335,7 @@ static void say_all(struct speech *speech)
 	if (speech->rule->metric.ratio && judged)
 		say_baseline(speech);
 	if (speech->rule->dry_run)
-		say(speech, "it is a dry run: its state is kept and shown, but no action is taken");
+		say(speech, "the rule is a dry run: its state is kept and shown, but no action is taken");
 }
 
 int explain(const struct alert *alert, char ***ret)

@@ -145,9 +145,9 @@ static void say_counts(struct speech *speech, bool breach)
 
 		foreseen = least_samples(evidence, alert, breach);
 		text_count(foreseen, needed);
-		say(speech, "too few %s, %s, to prove %s, whatever their values are%s%s",
+		say(speech, "too few %s (%s) to prove %s, whatever their values are%s%s%s",
 		    speech_samples(&rule->metric), of, breach ? "a breach" : "it clear",
-		    foreseen ? ": it takes at least " : "", foreseen ? needed : "");
+		    foreseen ? ": at least " : "", foreseen ? needed : "", foreseen ? " are needed" : "");
 		return;
 	}
 	text_count((u64)(breach ? counts[0] : counts[1]), enough);

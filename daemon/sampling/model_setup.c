@@ -46,7 +46,7 @@ int model_computer(const struct config *config, struct computer **ret, struct fa
 	period = computer_period(*ret);
 	if (period != wanted)
 		log_notice(
-			"a %s samples at most one of %llu loads, so pebsd uses this period instead of period = %llu",
+			"the model's CPU (%s) has a minimum period of %llu, which pebsd uses instead of %llu",
 			config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
 	return 0;
 }
@@ -72,10 +72,11 @@ void model_event(const struct config *config, u64 period, struct event *ret)
 
 int model_note(const struct config *config, char **ret)
 {
-	if (asprintf(ret,
-		     "these numbers come from a model (no measurement): a %s in software, seed %llu, runs "
-		     "its own workloads",
-		     config->cpu->title, (unsigned long long)config->seed) >= 0)
+	if (asprintf(
+		    ret,
+		    "these numbers come from a model (no measurement): software simulates a CPU (%s, seed %llu) "
+		    "and its workloads",
+		    config->cpu->title, (unsigned long long)config->seed) >= 0)
 		return 0;
 	*ret = NULL;
 	return -ENOMEM;

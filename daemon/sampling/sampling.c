@@ -305,8 +305,11 @@ char *sampling_status(const struct sampling *sampling)
 	_cleanup_free_ char *keys = join_keys(head);
 	char *status;
 
-	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s%s", head->origin,
-		     keys && *keys ? keys : "nothing", (unsigned long long)head->cgroups_alive,
+	if (asprintf(&status, "Origin %s: %s of %llu cgroup%s, every %.3g s%s%s", head->origin,
+		     keys && *keys              ? keys
+		     : head->offcore.n_pmus > 0 ? "off-core responses"
+						: "nothing",
+		     (unsigned long long)head->cgroups_alive, head->cgroups_alive == 1 ? "" : "s",
 		     head->interval_seconds, sampling->origin == &origin_model ? "; no measurement" : "",
 		     head->paused ? "; paused" : "") < 0)
 		return NULL;

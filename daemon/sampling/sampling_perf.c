@@ -148,14 +148,16 @@ static void take_notes(struct origin_state *state)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const char *key = head->events[i].key;
+		const bool ibs = strncmp(perf_event(state->sets[i])->pmu, "ibs_", 4) == 0;
 		const struct perf_counts *counts = &state->counts[i];
 		const struct cpu_counts *cpus;
 		size_t n;
 
 		cpus = perf_count_cpus(state->sets[i], &n);
 		if (set_note(state, PERF_NOTE_OF(i, PERF_NOTE_IN_ERROR),
-			     perf_note_in_error(key, cpus, n, watchdog)) == PERF_NOTE_WENT)
-			log_notice("%s counts again on all its CPUs", key);
+			     perf_note_in_error(key, cpus, n, ibs ? PERF_WATCHDOG_APART : watchdog)) ==
+		    PERF_NOTE_WENT)
+			log_notice("the event %s counts again on all its CPUs", key);
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
 			       perf_note_throttled(key, cpus, n, rate));
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED),
@@ -226,7 +228,9 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	int r = perf_hotplug(state->sets[set], &message);
 
 	if (r > 0) {
-		log_notice("number of CPUs that went online or offline: %d", r);
+		log_notice(
+			"number of CPUs that went online or offline, or on which %s could be opened again: %d",
+			engine_head(state->engine)->events[set].key, r);
 		name_cpus(state);
 	}
 	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
@@ -258,10 +262,11 @@ static void tell_unread_names(struct origin_state *state)
 	u64 unread = kernel_slot_counters(engine_kernel(state->engine)).names_unread;
 
 	if (unread > state->names_unread)
-		(void)log_warning(0,
-				  "cannot read the names of %llu new cgroups: the kernel does not allow it "
-				  "(lockdown?); they are shown by their ids",
-				  (unsigned long long)(unread - state->names_unread));
+		(void)log_warning(
+			0,
+			"new cgroups whose names cannot be read: %llu; the kernel does not allow it "
+			"(lockdown?), so they are shown by their ids",
+			(unsigned long long)(unread - state->names_unread));
 	state->names_unread = unread;
 }
 
@@ -321,12 +326,19 @@ static void stop(struct origin_state *state)
 
 static int health(const struct origin_state *state, const char **ret_reason)
 {
-	for (size_t i = 0; i < state->n_sets; i++)
+	size_t in_error = 0;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
 		if (state->counts[i].cpus > state->counts[i].cpus_in_error || state->zoom.displaced[i])
 			return 0;
+		in_error += state->counts[i].cpus_in_error;
+	}
 	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
 		return 0;
-	*ret_reason = "no CPU is counting: other events hold all the counters that the sampled events need";
+	*ret_reason =
+		in_error
+			? "no CPU is counting: other events hold all the counters that the sampled events need"
+			: "no CPU is counting: no event is open; see the log of pebsd";
 	return -EBUSY;
 }
 
@@ -511,8 +523,9 @@ static void commit(struct origin_state *state)
 
 	if (r < 0)
 		(void)log_warning(
-			r,
-			"the service manager does not store the counts for a restart: after a restart all counters start from zero");
+			0,
+			"the service manager does not store the counts for a restart: %s; after a restart all counters start from zero",
+			strerror(-r));
 }
 
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -23,13 +24,12 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 		return sampling_perf_cannot(
 			failure, r, "cannot tell cgroups apart: %s",
 			"no cgroup2 file system is mounted, and each v1 hierarchy numbers its cgroups "
-			"separately; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
-			"systemd.unified_cgroup_hierarchy=1");
+			"separately; boot with systemd.unified_cgroup_hierarchy=1, or, if no v1 hierarchy is "
+			"mounted either, mount it: mount -t cgroup2 none /sys/fs/cgroup");
 	if (r < 0)
 		return sampling_perf_cannot(
-			failure, r,
-			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
-			r == -ENODATA ? "it does not list the mount" : strerror(-r));
+			failure, r, "cannot find the cgroup2 mount with /proc/self/mountinfo: %s",
+			r == -ENODATA ? "there is no such file; mount /proc" : strerror(-r));
 	(void)cgroup_mount_use(ret->mount, subtree, &use);
 	if (use == CGROUP_USE_V1)
 		return sampling_perf_cannot(
@@ -39,17 +39,23 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 			"systemd.unified_cgroup_hierarchy=1, or move the processes into cgroups there",
 			ret->mount);
 	ret->root = open(ret->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (ret->root < 0)
-		return sampling_perf_cannot(failure, -errno, "cannot open the cgroup2 tree at %s",
-					    ret->mount);
+	if (ret->root < 0) {
+		_cleanup_free_ char *where = NULL;
+
+		r = -errno;
+		if (asprintf(&where, "%s: %s", ret->mount, strerror(-r)) < 0)
+			where = NULL;
+		return sampling_perf_cannot(failure, r, "cannot open the cgroup2 tree at %s",
+					    where ? where : ret->mount);
+	}
 	if (use == CGROUP_USE_NONE_YET)
 		log_notice("there is no cgroup below the root of %s yet: all samples count for the root "
 			   "until one is created there",
 			   ret->mount);
 	if (subtree)
-		log_notice("%s shows only a part of the cgroup tree: cgroups outside of that part get "
-			   "their names when they are created, and cgroups older than pebsd are "
-			   "unattributed",
+		log_notice("%s shows only a part of the cgroup tree: of the cgroups outside of that part, "
+			   "those older than pebsd are unattributed, and newer ones get their names when "
+			   "they are created",
 			   ret->mount);
 	return 0;
 }
@@ -94,13 +100,15 @@ void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine
 	r = adopt_tree(engine_kernel(engine), tree->root, found_without_slot, engine, &counts);
 	if (r < 0)
 		(void)log_warning(
-			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
-			tree->mount);
+			0,
+			"cannot read the whole cgroup tree at %s: %s; some or all cgroups older than pebsd are unattributed",
+			tree->mount, strerror(-r));
 	if (counts.unentered)
 		(void)log_warning(
 			0,
-			"cannot look into %zu cgroups (too deep, or not permitted): cgroups below them "
-			"that are older than pebsd are unattributed; give pebsd CAP_DAC_READ_SEARCH",
+			"cgroups that pebsd cannot look into (too deep, or not permitted): %zu; cgroups below "
+			"them that are older than pebsd are unattributed; if permission is missing, give pebsd "
+			"CAP_DAC_READ_SEARCH",
 			counts.unentered);
 	engine_adopted(engine, counts.without_slot);
 }

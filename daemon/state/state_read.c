@@ -40,7 +40,7 @@ static int check_header(const struct state *state, u32 records, const char **ret
 		return wrong("the saved state is incomplete: memory ran out when it was saved", ret_wrong);
 	if (header->n_chunks > STATE_CHUNKS_MAX || fstat(state->fd, &file) < 0 ||
 	    (u64)file.st_size < STATE_HEADER_BYTES + (u64)header->n_chunks * STATE_CHUNK_BYTES)
-		return wrong("the saved state is truncated", ret_wrong);
+		return wrong("the saved state is truncated or damaged", ret_wrong);
 	for (u32 chunk = 0; chunk < header->n_chunks; chunk++)
 		if (header->sizes[chunk] >= STATE_SIZES)
 			return wrong("a chunk of the saved state has blocks of an unknown size", ret_wrong);
@@ -54,7 +54,8 @@ static int check_descriptor(int fd, const char **ret_wrong)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
-		return wrong("the descriptor of the saved state is not sealed memory", ret_wrong);
+		return wrong("the descriptor of the saved state is not memory with the expected seals",
+			     ret_wrong);
 	if (fstat(fd, &file) < 0)
 		return -errno;
 	return file.st_size < (off_t)STATE_HEADER_BYTES ? wrong("the saved state is truncated", ret_wrong)

@@ -89,7 +89,9 @@ int store_open(struct store **ret)
 	free(names);
 	if (n < 0)
 		(void)log_warning(
-			n, "cannot read which descriptors the service manager passed; they are not used");
+			0,
+			"cannot read which descriptors the service manager passed: %s; they are not used, and all counters start from zero",
+			strerror(-n));
 	if (r < 0)
 		return r;
 	if (!store->keeps)

@@ -163,7 +163,7 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 		"the symbolizer has not answered for %llu s: %s; names come later, ask for them again (this is logged at most once in ten minutes)",
 		(unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
 		of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
-			  : "it gets little CPU time");
+			  : "it is busy with one address, or gets little CPU time");
 }
 
 static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
@@ -173,8 +173,8 @@ static void say(struct symbols *symbols, int error, const char *what, const char
 	if (symbols->said_ns && now - symbols->said_ns < SAY_AGAIN_NS)
 		return;
 	symbols->said_ns = now;
-	(void)log_warning(error, "the symbolizer %s; %s (this is logged at most once in ten minutes)", what,
-			  consequence);
+	(void)log_warning(0, "the symbolizer %s%s%s; %s (this is logged at most once in ten minutes)", what,
+			  error ? ": " : "", error ? strerror(-error) : "", consequence);
 }
 
 /* Gives up all requests in flight. */
@@ -233,9 +233,13 @@ static void blame_first(struct symbols *symbols)
 /* Logs that "the symbolizer" `what`, gives up the request that it worked on, and kills it. */
 static void link_fail(struct symbols *symbols, const char *what)
 {
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+
 	say(symbols, 0, what,
-	    symbols->ready ? "the address that it was looking up has no name; it is started again when needed"
-			   : "addresses have no names");
+	    !symbols->ready ? "the requested addresses have no names; it is started again when needed"
+	    : first && first->entry
+		    ? "the address that it was looking up has no name; it is started again when needed"
+		    : "it is started again when needed");
 	blame_first(symbols);
 	kill_child(symbols);
 }
@@ -491,11 +495,10 @@ static int open_child(struct symbols *symbols)
 	if (r == 0 || r == -EAGAIN)
 		return r;
 	if (!symbols->said_alone && (r == -EPERM || symbols_socket_is_needed()))
-		(void)log_warning(r == -EPERM ? 0 : r,
-				  "%s%s: addresses in programs of other users have no names; run `systemctl "
-				  "restart pebsd-symbols.socket`",
-				  symbols->socket,
-				  r == -EPERM ? " does not belong to root and is not used" : "");
+		(void)log_warning(0,
+				  "cannot use %s: %s; addresses in programs of other users have no names; "
+				  "run `systemctl restart pebsd-symbols.socket`",
+				  symbols->socket, r == -EPERM ? "it does not belong to root" : strerror(-r));
 	symbols->said_alone = true;
 	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
 }
@@ -534,14 +537,20 @@ static int on_soon(sd_event_source *source, void *userdata)
 	if (symbols->queue.n == 0)
 		return 0;
 	if (link_cannot_start(symbols, link_now_ns(symbols))) {
-		say(symbols, 0, "failed repeatedly", "for some time addresses have no names");
+		if (symbols->stuck)
+			say(symbols, 0, "was killed but is still there",
+			    "addresses have no names until it has ended");
+		else
+			say(symbols, 0, "was started too often in the last minute",
+			    "addresses have no names for up to a minute");
 		give_up(symbols);
 		return 0;
 	}
 	if (!exists(symbols)) {
 		r = start(symbols);
 		if (r < 0) {
-			say(symbols, r, "cannot be started", "addresses have no names");
+			say(symbols, r, "cannot be started",
+			    "addresses have no names until a later start succeeds");
 			give_up(symbols);
 			return 0;
 		}

@@ -157,7 +157,8 @@ static int note_left_out(struct trial *trial, const struct trial_report *report)
 
 	if (!report->cgroups_left_out)
 		return 0;
-	if (asprintf(&note, "%llu cgroups are not judged because they exceed max in [cgroups]; raise it",
+	if (asprintf(&note,
+		     "cgroups beyond `max` in [cgroups] are not judged: %llu; set `max` to a larger number",
 		     (unsigned long long)report->cgroups_left_out) < 0)
 		return -ENOMEM;
 	return trial_note(trial, note);

@@ -531,16 +531,21 @@ static bool make_place(struct varlink_server *server, uid_t user)
 /*
  * Logs a failure once, and logs the recovery only after accepting has worked for two seconds. If descriptors
  * are only sometimes free, accepting alternates between failure and success, which would fill the log.
+ * `closed`: the connection was accepted, but had to be closed.
  */
-static void tell_accept(struct varlink_server *server, int error)
+static void tell_accept(struct varlink_server *server, int error, bool closed)
 {
 	u64 now = event_now(server->event);
 
 	if (error < 0) {
 		if (!server->accept_failed_us)
-			(void)log_warning(
-				error,
-				"control socket: cannot accept a connection; clients wait, and pebsd tries again every second");
+			(void)log_warning(0, "control socket: cannot accept a connection: %s; %s%s",
+					  strerror(-error),
+					  closed ? "it was closed, and the client must connect again"
+						 : "clients wait, and pebsd tries again every second",
+					  error == -EMFILE   ? "; raise LimitNOFILE= of the unit"
+					  : error == -ENFILE ? "; raise fs.file-max with sysctl"
+							     : "");
 		server->accept_failed_us = now;
 	} else if (server->accept_failed_us && now - server->accept_failed_us > 2ULL * ACCEPT_AGAIN_US) {
 		log_notice("control socket: connections are accepted again");
@@ -582,13 +587,13 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 	if (fd < 0) {
 		if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 			return 0;
-		tell_accept(server, -errno);
+		tell_accept(server, -errno, false);
 		listen_later(server);
 		return 0;
 	}
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
-		tell_accept(server, -errno);
+		tell_accept(server, -errno, true);
 		(void)close(fd);
 		return 0;
 	}
@@ -599,7 +604,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 		return 0;
 	}
 	r = connection_new(server, fd, &peer);
-	tell_accept(server, r < 0 ? r : 0);
+	tell_accept(server, r < 0 ? r : 0, true);
 	return 0;
 }
 

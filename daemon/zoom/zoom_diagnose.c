@@ -115,10 +115,10 @@ static const char *advice(int error, const struct event *event)
 {
 	switch (error) {
 	case -EBADF:
-		return "it is not a directory of a cgroup file system";
+		return "the cgroup's path is not a directory of a cgroup file system";
 	case -ENOENT:
-		return "this kernel does not support cgroups in perf events (CONFIG_CGROUP_PERF, "
-		       "cgroup_disable=), or does not have this event";
+		return "the controller perf_event is disabled (cgroup_disable= of the kernel), or this kernel "
+		       "does not have this event";
 	case -EMFILE:
 		return "a zoom needs one file descriptor per CPU and event, and one more if the event needs a "
 		       "leader: raise LimitNOFILE= of the unit";
@@ -134,7 +134,8 @@ static const char *advice(int error, const struct event *event)
 		return strncmp(event->pmu, "ibs_", 4) == 0
 			       ? "Linux before 6.2 cannot use instruction based sampling for a single "
 				 "cgroup"
-			       : "this kernel or CPU does not support this event for a single cgroup";
+			       : "this kernel is built without CONFIG_CGROUP_PERF, or the CPU does not "
+				 "support this event for a single cgroup";
 	case -EOPNOTSUPP:
 		return "this CPU, or the virtual machine, does not have this event";
 	default:

@@ -149,9 +149,9 @@ static int join_ring(struct zoom_cpu *cpu, struct member *member, size_t ring_by
 	return r;
 }
 
-static int say(int error, const char *what, int cpu, char **ret_message)
+static int say(int error, const char *what, int cpu, const char *remedy, char **ret_message)
 {
-	if (asprintf(ret_message, "cannot %s on CPU %d: %s", what, cpu, strerror(-error)) < 0)
+	if (asprintf(ret_message, "cannot %s on CPU %d: %s%s", what, cpu, strerror(-error), remedy) < 0)
 		*ret_message = NULL;
 	return error;
 }
@@ -173,11 +173,18 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 	}
 	member.event = index;
 	r = join_ring(cpu, &member, ring_bytes);
-	if (r == 0 && ioctl(member.fd, PERF_EVENT_IOC_SET_BPF, zoom_limit_fd(events->limit)) < 0)
-		r = -errno;
 	if (r < 0) {
 		member_close(&member);
-		return say(r, "set up the ring or the limiter of an event", cpu->cpu, ret_message);
+		/* zoom_ring_open() turns the EPERM of too little locked memory into ENOMEM. */
+		return say(r, "set up the ring of an event", cpu->cpu,
+			   r == -ENOMEM ? "; free memory, or raise LimitMEMLOCK= of the unit" : "",
+			   ret_message);
+	}
+	if (ioctl(member.fd, PERF_EVENT_IOC_SET_BPF, zoom_limit_fd(events->limit)) < 0) {
+		r = -errno;
+		member_close(&member);
+		return say(r, "attach the BPF program that limits a zoom to an event", cpu->cpu, "",
+			   ret_message);
 	}
 	cpu->members[cpu->n++] = member;
 	return 0;
@@ -196,10 +203,8 @@ static int list_cpus(const struct zoom_events *events, struct cpu_list *ret, cha
 
 	*ret = (struct cpu_list){0};
 	if (r < 0) {
-		if (asprintf(ret_message,
-			     "cannot read the list of online CPUs from %s: %s; mount sysfs "
-			     "there",
-			     PERF_ONLINE_PATH, strerror(-r)) < 0)
+		if (asprintf(ret_message, "cannot read the list of online CPUs from %s: %s%s",
+			     PERF_ONLINE_PATH, strerror(-r), r == -ENOENT ? "; mount sysfs on /sys" : "") < 0)
 			*ret_message = NULL;
 		return r;
 	}
@@ -241,9 +246,14 @@ static int open_all(struct zoom_events *events, char **ret_message)
 	if (!events->cpus)
 		return -ENOMEM;
 	r = descriptor_limit_reserve(n * events->n_events * 2);
-	if (r < 0)
-		return say(r, "reserve two file descriptors for each event", cpu_list_next(&cpus, -1),
-			   ret_message);
+	if (r < 0) {
+		if (asprintf(ret_message,
+			     "cannot reserve two file descriptors for each event and CPU: %s; raise "
+			     "LimitNOFILE= of the unit",
+			     strerror(-r)) < 0)
+			*ret_message = NULL;
+		return r;
+	}
 	ring_bytes = zoom_ring_size(n ? n : 1, ZOOM_RINGS_BYTES, ZOOM_RING_BYTES_MIN, RING_BYTES_MAX);
 	for (int cpu = cpu_list_next(&cpus, -1); cpu >= 0 && r == 0; cpu = cpu_list_next(&cpus, cpu))
 		r = open_cpu(events, cpu, ring_bytes, ret_message);
@@ -253,7 +263,7 @@ static int open_all(struct zoom_events *events, char **ret_message)
 		members += events->cpus[i].n;
 	if (members > 0)
 		return 0;
-	*ret_message = strdup("none of the event's CPUs is online");
+	*ret_message = strdup("none of the CPUs that can run the zoom's events is online");
 	return -ENODEV;
 }
 

@@ -444,7 +444,8 @@ Test(zoom_events, no_cgroup_is_told_by_name)
 
 	cr_assert_eq(try_on(other, &message), -EBADF, "%s", message);
 	cr_assert_not_null(message);
-	cr_expect_not_null(strstr(message, "it is not a directory of a cgroup file system"), "%s", message);
+	cr_expect_not_null(strstr(message, "the cgroup's path is not a directory of a cgroup file system"),
+			   "%s", message);
 	free(TAKE_PTR(message));
 
 	(void)cgroup_fixture_make(&fixture, "a");

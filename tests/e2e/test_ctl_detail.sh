@@ -15,7 +15,7 @@ answers() {
 until_true 'it answers' answers
 
 exits 'the last of none' 1 ctl zoom --last $cgroup
-grep -q 'cannot zoom: there is no zoom of this cgroup' "$work/said" || fail "none is held: $(cat "$work/said")"
+grep -q 'cannot find the zoom: there is no zoom of this cgroup' "$work/said" || fail "none is held: $(cat "$work/said")"
 exits 'a cgroup that there is not' 4 ctl zoom --for 1s /no/such.service
 exits 'a zoom without a cgroup' 2 ctl zoom
 exits 'a zoom of more than an hour' 2 ctl zoom --for 2h $cgroup

@@ -154,7 +154,7 @@ code=0
 wait "$daemon" || code=$?
 daemon=''
 expect 'exit code' 0 "$code"
-named 'the rest of 1,000 reloads' 'more times: configuration read again' $((1 + minutes))
+named 'the rest of 1,000 reloads' 'more times*: configuration read again' $((1 + minutes))
 expect 'those told of and the number of the others' 1000 "$(tail -n +$((log_before + 1)) "$work/log" | awk '
-	/configuration read again; nothing has changed/ { n += match($0, /[0-9]+ more times: /) ? substr($0, RSTART) + 0 : 1 }
+	/configuration read again; nothing has changed/ { n += match($0, /[0-9]+ more times?: /) ? substr($0, RSTART) + 0 : 1 }
 	END { print n }')"

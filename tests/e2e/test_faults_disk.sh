@@ -49,7 +49,7 @@ for others in 'first second' 'first third' 'first second third'; do
 	firing "${others##* }"
 	named "$others" "${others##* } fires on model:pointer-chase" 3
 done
-named 'no room' 'cannot write the state of alerts.*check that there is free space'
+named 'no room' 'cannot write the state of alerts.*free some space'
 expect 'the state before' first "$(stored)"
 # pebsd tries again from time to time, and removes the incomplete file.
 files() {
@@ -79,7 +79,7 @@ log_before=0
 start --config "$work/pebsd.conf"
 firing fourth
 still_samples 'started without room'
-named 'no room at the start' 'cannot write the state of alerts.*check that there is free space'
+named 'no room at the start' 'cannot write the state of alerts.*free some space'
 known() {
 	ctl --json alerts | jq -r '[.alerts[] | select(.state == "firing").rule] | sort | join(",")'
 }

@@ -33,7 +33,7 @@ sampled "/${cgroup##*/}/1"
 blind=/${cgroup##*/}/60
 until_is 'status counts those without a slot, and names them' true \
 	status ".without_slot > 0 and ([.no_slot[] == \"$blind\"] | any)"
-ctl status | grep -q 'No slot: [1-9].* cgroups: samples are unattributed' || fail "status does not tell: $(ctl status)"
+ctl status | grep -q 'No slot: [1-9].* cgroups: their samples are unattributed' || fail "status does not tell: $(ctl status)"
 expect 'show of JSON' true "$(ctl --json show "$blind" | jq '.no_slot and .events == {}')"
 ctl show "$blind" | grep -q 'Slot: none' || fail "show does not tell: $(ctl show "$blind" 2>&1)"
 ctl top | grep -q 'No slot' || fail "top does not tell: $(ctl top)"

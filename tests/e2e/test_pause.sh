@@ -84,7 +84,8 @@ until_is 'the time that goes by is told' true paused_a_second
 exits 'reload while paused' 0 ctl reload
 expect 'paused after a reload' true "$(status | jq .paused)"
 exits 'resume' 0 ctl resume
-expect 'what resume says' 'Sampling again.' "$(cat "$work/said")"
+# shellcheck disable=SC2016 # the backticks are part of the output
+expect 'what resume says' 'The pause has ended; `pebsctl status` shows what is sampled.' "$(cat "$work/said")"
 expect 'paused after' false "$(status | jq .paused)"
 healthz 200
 until_true 'it samples after the pause' more_seen

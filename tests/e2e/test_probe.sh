@@ -39,7 +39,7 @@ cp "$work/said" "$work/text"
 # Joins the lines, because line breaks do not matter here.
 for words in '^pebsd can sample memory accesses here' ' loads on PMU cpu opened as' \
 	'config 0x1cd, config1 0x1f, config2 0, precise_ip 2' 'more than 31 cycles of use latency' 'CPUs 0-111 (112)' \
-	'nothing was opened' ' here: 112 asked 112 ' ' 200 loads 200 ' 'were not measured'; do
+	'nothing was opened' ' here: 112 configured 112 ' ' 200 loads 200 ' 'were not measured'; do
 	tr -s ' \n' ' ' <"$work/text" | grep -q -- "$words" || fail "no \"$words\" in: $(cat "$work/text")"
 done
 

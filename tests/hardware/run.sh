@@ -358,7 +358,7 @@ try_cost() {
 		"$PEBSCTL" --socket "$work/control.sock" --json status >"$work/status.json" 2>/dev/null || continue
 		known=$(jq -r '[.events[] | select(.cost.interrupt_ns and .cost.program_ns)] | length > 0' "$work/status.json")
 		[ "$known" != true ] || break
-		! jq -ne 'input | .notes | any(contains("could not be measured"))' "$work/status.json" >/dev/null || break
+		! jq -ne 'input | .notes | any(contains("cannot measure how long an interrupt"))' "$work/status.json" >/dev/null || break
 	done
 	kill -TERM $daemon 2>/dev/null || :
 	wait $daemon 2>/dev/null || :
@@ -373,7 +373,7 @@ try_cost() {
 		verdict passed 'what a sample costs is known'
 		return
 	fi
-	verdict skipped 'what a sample costs is known' "$(jq -r '[.notes[] | select(contains("could not be measured"))][0] //
+	verdict skipped 'what a sample costs is known' "$(jq -r '[.notes[] | select(contains("cannot measure how long an interrupt"))][0] //
 		"no sample was timed"' "$work/status.json" 2>/dev/null || tail -n 1 "$work/daemon.said")"
 }
 

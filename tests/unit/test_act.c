@@ -558,8 +558,7 @@ Test(act, alerts_of_another_boot_have_ended)
 	(void)memories;
 	cr_assert_eq(n, 0);
 	cr_assert_eq(act_next_number(act), 4);
-	cr_assert_eq(told("1 alerts that were pending, firing or just resolved ended with the previous boot"),
-		     1);
+	cr_assert_eq(told("1 alert (pending, firing or just resolved) ended with the previous boot"), 1);
 	clean_at(time(NULL));
 	cr_assert_not(is_there("3.env"));
 }
@@ -669,7 +668,7 @@ Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
 	cr_assert_eq(chmod(place, 0777), 0);
 	fire(4);
 	cr_expect_eq(told("cannot write the state of alerts"), 1);
-	cr_expect_eq(told("other users have access to it"), 1);
+	cr_expect_eq(told("other users may write to it"), 1);
 	cr_expect_not(is_there("4.env"));
 	cr_assert_eq(rmdir(place), 0);
 	fire(5);
@@ -701,7 +700,7 @@ Test(act, a_directory_of_others_is_not_trusted)
 	listen_in();
 	act_free(act);
 	act = open_act(open_to_all);
-	cr_assert_eq(told("other users have access to it"), 1);
+	cr_assert_eq(told("other users may write to it"), 1);
 	fire(1);
 	service_manager_settle(&manager);
 	cr_assert_eq(manager.n, 0);

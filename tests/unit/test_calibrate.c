@@ -107,8 +107,9 @@ Test(calibrate, too_few_undisturbed_rounds_say_nothing_and_what_took_the_rest)
 		rounds[i].without_ns += 5e6;
 	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
 	cr_expect_not(result.known);
-	cr_expect_str_eq(result.reason, "another user, such as a hypervisor or the firmware, took the CPU "
-					"in 9 of 16 rounds, and 8 undisturbed rounds are needed");
+	cr_expect_str_eq(result.reason,
+			 "something else, such as another task, a hypervisor or the firmware, took the CPU "
+			 "in 9 of 16 rounds, and 8 undisturbed rounds are needed");
 }
 
 Test(calibrate, more_rounds_can_make_up_for_disturbed_ones)
@@ -152,7 +153,8 @@ Test(calibrate, too_few_rounds_say_nothing)
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2 - 1, &result);
 	cr_expect_not(result.known);
 	cr_expect_eq(result.ns, 0);
-	cr_expect_str_eq(result.reason, "the event sampled the measured work in only 7 of 16 rounds");
+	cr_expect_str_eq(result.reason,
+			 "the event sampled the measured work in too few rounds (7, and 8 are needed)");
 	calibrate_judge(rounds, 0, &result);
 	cr_expect_not(result.known);
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2, &result);

@@ -396,10 +396,10 @@ Test(config, memory_is_a_size_with_its_unit)
 	cr_expect_eq(config->cgroups_max_memory, CONFIG_MAX_MEMORY_AUTO);
 	expect_mistakes(
 		"[cgroups]\nmax-memory = 96MB\n",
-		"x.conf:2: max-memory = 96MB: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (memory of all BPF maps up to which slots are added if max is auto)\n");
+		"x.conf:2: max-memory = 96MB: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (largest memory of all BPF maps; limits the slots if max is auto)\n");
 	expect_mistakes(
 		"[cgroups]\nmax-memory = 1023K\n",
-		"x.conf:2: max-memory = 1023K: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (memory of all BPF maps up to which slots are added if max is auto)\n");
+		"x.conf:2: max-memory = 1023K: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (largest memory of all BPF maps; limits the slots if max is auto)\n");
 }
 
 Test(config, a_continued_line_never_becomes_a_value)
@@ -461,6 +461,8 @@ Test(config, bytes_that_are_no_text)
 
 	expect_mistakes("[export]\ntop = \x1b[31m5\n",
 			"x.conf:2: byte 7 is a control character (0x1b); remove it\n");
+	expect_mistakes("[export]\n\t top = \x1b[31m5\n",
+			"x.conf:2: byte 9 is a control character (0x1b); remove it\n");
 	expect_mistakes("[export]\ntop = \xc2\x9b"
 			"5\n",
 			"x.conf:2: byte 7 is a control character (0x9b); remove it\n");
@@ -666,9 +668,10 @@ Test(config_load, mistakes_of_all_files_are_collected)
 	cr_expect_eq(mistakes.list[1].line, 3);
 	cr_expect_str_eq(mistakes.list[2].file, below_root("/etc/pebsd/pebsd.conf.d/a.conf"));
 	cr_expect_eq(mistakes.list[2].line, 2);
-	cr_expect_str_eq(mistakes.list[3].message, "cannot be read: Is a directory; name a file");
-	cr_expect_str_eq(mistakes.list[4].message,
-			 "cannot be read: No such file or directory; create it, or name another file");
+	cr_expect_str_eq(mistakes.list[3].message, "cannot be read: Is a directory; use a regular file");
+	cr_expect_str_eq(
+		mistakes.list[4].message,
+		"cannot be read: No such file or directory; create it, or correct the name or link that leads to it");
 }
 
 Test(config_load, a_named_file_stands_in_the_place_of_all)
@@ -713,8 +716,9 @@ Test(config_load, a_pipe_is_refused_and_not_waited_for)
 	(void)alarm(0);
 	cr_assert_eq(mistakes.n, 1);
 	cr_expect_str_eq(mistakes.list[0].file, below_root("/etc/pebsd/pebsd.conf.d/a.conf"));
-	cr_expect_str_eq(mistakes.list[0].message,
-			 "cannot be read: it is a pipe or a socket, which cannot be read again; name a file");
+	cr_expect_str_eq(
+		mistakes.list[0].message,
+		"cannot be read: it is a pipe or a socket, which cannot be read again; use a regular file");
 }
 
 /* The status lists the names of all drop-ins, and has no room for an unlimited number of them. */

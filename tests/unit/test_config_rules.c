@@ -368,7 +368,7 @@ Test(config_rules, samples_that_the_confidence_needs)
 	cr_expect_eq(config->rules[0].min_samples, 10);
 	expect_mistakes(
 		"[sampling]\nldlat = 3\n[rule a]\ncgroup = /\nmetric = mean\nabove = 131072\nclear = 4\n",
-		"x.conf:5: [rule a]: metric = mean: with these limits and a confidence of 95%, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold\n");
+		"x.conf:5: [rule a]: metric = mean: with these limits and a confidence of 95%, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold, or a less extreme threshold\n");
 }
 
 Test(config_rules, events_that_are_not_sampled)

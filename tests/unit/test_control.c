@@ -587,7 +587,7 @@ Test(control, another_daemon_is_not_pushed_aside)
 	struct control *mine = control;
 
 	cr_expect_eq(open_control(NULL, &message), -EADDRINUSE);
-	cr_expect_not_null(strstr(message, "another daemon answers on the control socket"));
+	cr_expect_not_null(strstr(message, "another daemon listens on the control socket"));
 	cr_expect_not_null(strstr(message, socket_path));
 	control = mine;
 	_cleanup_close_ int fd = peer_connect(socket_path);

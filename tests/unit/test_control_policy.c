@@ -259,7 +259,7 @@ Test(control_policy, neighbours_that_cannot_be_told)
 	backend.neighbours_error = -ENODATA;
 	peer_expect(
 		event, fd, NEIGHBOURS("/"),
-		"{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"neighbours\",\"reason\":\"this needs an event of loads with a latency and a data source, and some collections of it\"}}");
+		"{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"neighbours\",\"reason\":\"neighbours need an event of loads with a latency and a data source, and no such event is sampled\"}}");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetNeighbours\"}", "cgroup");
 	expect_invalid(
 		fd, "{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");

@@ -87,7 +87,7 @@ Test(explain, a_pending_share)
 			"1.5s, and clears when it is proven to be at most 3% of the samples",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
 			"a breach has been proven for 1s of the 1.5s that it takes to fire: it must be proven for 500ms more, at each collection that can be judged",
-			"it is a dry run: its state is kept and shown, but no action is taken", NULL});
+			"the rule is a dry run: its state is kept and shown, but no action is taken", NULL});
 }
 
 Test(explain, a_firing_ratio)
@@ -104,14 +104,14 @@ Test(explain, a_firing_ratio)
 			"baseline worth 12,000 latencies",
 			"it is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
 			"with 95% confidence",
-			"both bounds count every longer latency as 2,048 cycles: without such a limit a mean has no upper bound",
+			"both bounds count a latency above 2,048 cycles as 2,048 cycles: without such a limit a mean has no upper bound",
 			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for "
 			"1min 0s, and clears when it is proven to be at most 1.2 times its baseline",
 			"it is proven clear when its upper bound, now 1.6001 times its baseline, is at most "
 			"1.2 times its baseline",
-			"it has fired since 2026-11-21T06:01:00Z; the breach was first proven at "
+			"it has been firing since 2026-11-21T06:01:00Z; the breach was first proven at "
 			"2026-11-21T06:00:00Z",
-			"the baseline is this cgroup's own time before the window; samples that are 1h 0min older count half",
+			"the baseline is this cgroup's own time before the window; samples that are 1h 0min older count half as much",
 			"while the rule is pending or fires, the baseline does not change, so that it does not adapt to the breach",
 			NULL});
 }
@@ -172,16 +172,18 @@ Test(explain, too_few_for_any_verdict)
 	alert.estimate.samples = 298;
 	alert.decision.state = ALERT_FIRING;
 	expect_sentence(
-		&alert, "too few latencies,",
-		"too few latencies, 298, to prove it clear, whatever their values are: it takes at least 299");
+		&alert, "too few latencies (",
+		"too few latencies (298) to prove it clear, whatever their values are: at least 299 are needed");
 	alert.estimate.samples = 299;
 	expect_sentence(&alert, "it is proven clear",
 			"it is proven clear when at most 0 of 299 latencies are above 704 cycles; 0 are");
 	alert = example_measured(REMOTE, "/db", 0, 0.5, INFINITY);
 	alert.estimate.samples = 1;
+	expect_sentence(&alert, "share:remote_dram is",
+			"share:remote_dram is 50% of the samples, from 1 sample in 1min 0s");
 	expect_sentence(
-		&alert, "too few samples,",
-		"too few samples, 1, to prove a breach, whatever their values are: it takes at least 2");
+		&alert, "too few samples (",
+		"too few samples (1) to prove a breach, whatever their values are: at least 2 are needed");
 }
 
 Test(explain, why_it_is_unknown_and_what_ends_that)
@@ -202,7 +204,7 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 		{UNKNOWN_LOST, "more than a tenth of the samples were lost",
 		 "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); it is judged again when that is a tenth or less"},
 		{UNKNOWN_NOT_MEASURED, "not measured here",
-		 "on this machine loads:cpu_atom does not measure what p99 is computed from: waiting does not help"},
+		 "loads:cpu_atom does not measure here what p99 is computed from: waiting does not help, but another `metric` or `event` of the rule may"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -241,12 +243,12 @@ Test(explain, what_samples_in_bursts_are_worth)
 
 	alert.estimate.worth = 2000;
 	alert.estimate.effect = 1;
-	expect_sentence(&alert, "they came", NULL);
+	expect_sentence(&alert, "the samples came", NULL);
 	alert.estimate.samples = 5025;
 	alert.estimate.worth = 610;
 	alert.estimate.effect = 8.237;
-	expect_sentence(&alert, "they came",
-			"they came in bursts: 5,025 latencies are worth 610 independent ones");
+	expect_sentence(&alert, "the samples came",
+			"the samples came in bursts: 5,025 latencies are worth 610 independent ones");
 	/* 11 of 610 independent samples prove a breach, and each stands for 8.24 samples: 91 of 5,025. */
 	expect_sentence(&alert, "a breach is proven when",
 			"a breach is proven when at least 91 of 5,025 latencies are above 896 cycles; 0 are");
@@ -255,8 +257,8 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.estimate.effect = INFINITY;
 	alert.decision.unknown = UNKNOWN_BURSTS;
 	expect_sentence(
-		&alert, "they came",
-		"they came in bursts, and the window has too few bursts to tell how many independent ones 5,025 latencies are worth");
+		&alert, "the samples came",
+		"the samples came in bursts, and the window has too few bursts to tell how many independent ones 5,025 latencies are worth");
 	expect_sentence(&alert, "it is above", NULL);
 	expect_sentence(
 		&alert, "the current state",
@@ -315,7 +317,8 @@ Test(explain, whose_directory_decided)
 		   (const char *const[]){
 			   "p99 is 912.5 cycles, from 2,000 latencies in 30s",
 			   "it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
-			   "it is ignored: user.pebsd.ignore on the directory of /db names this rule", NULL});
+			   "the rule ignores this cgroup: user.pebsd.ignore on the directory of /db says so",
+			   NULL});
 }
 
 Test(explain, how_it_ended)

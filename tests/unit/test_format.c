@@ -344,7 +344,11 @@ Test(format, trend_and_quiet_windows)
 	cr_expect_not_null(strstr(text, "      Trend: the mean is 30.0; over all time it is 20.0: +50.0%\n"));
 	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "Cgroup: /quiet (id 3), removed\n"));
-	cr_expect_not_null(strstr(nothing, "none in this window"));
+	cr_expect_not_null(strstr(nothing, "none so far"));
+	free(nothing);
+	json_object_object_add(quiet, "window_s", json_object_new_int(10));
+	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
+	cr_expect_not_null(strstr(nothing, "none in this window; --window all shows earlier ones"));
 }
 
 /* Everything that is printed about a model says that it is one. */
@@ -387,14 +391,14 @@ Test(format, status_of_a_live_machine)
 		"             102 seen; lost: 0 malformed, 3 unexplained\n"
 		"             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
 		"             in error, not counting: CPUs 2-3\n"
-		"             throttled since the start: CPUs 0\n"
+		"             throttled at some time since the start: CPUs 0\n"
 		"      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of sampled loads above 30 cycles of instruction latency; not a count of all loads\n"
 		"             1 seen; lost: 1 malformed\n"
 		"             on cpu_atom, CPUs 4-7\n"
 		"    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
 		"  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
 		"       Rate: 10.3 samples a second in the last 10s\n"
-		"    Cgroups: 57; 454 of 512 slots are free; the maximum is 4096 slots\n"
+		"    Cgroups: 57 with a slot; 454 of 512 slots are free; the maximum is 4096 slots\n"
 		"             cgroups that found no slot: 3; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number\n"
 		"     Memory: 10.0 MiB of BPF maps; 4 stripes per slot\n"
 		"             3.4 MiB in the daemon itself, at most 11.2 MiB while it started\n"
@@ -415,7 +419,8 @@ Test(format, cgroups_that_have_a_slot_by_now_are_past)
 	status = json_status(snapshot);
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(
-		strstr(text, "3 cgroups found no slot when they were created; every cgroup has one now"),
+		strstr(text,
+		       "cgroups that found no slot when they were created: 3; every cgroup has one now"),
 		"%s", text);
 }
 
@@ -439,13 +444,14 @@ Test(format, status_and_top_tell_of_cgroups_without_a_slot)
 	_cleanup_free_ char *table = TEXT_OF(format_top(out, status, top, &wide));
 
 	cr_expect_not_null(
-		strstr(text, "    No slot: 2 cgroups: samples are unattributed, and no rule judges them; "
-			     "raise `max-memory` in [cgroups], or `max` if it is a number\n"
-			     "             /new.slice/a\\x0a.service\n"
-			     "             /new.slice/b.service\n"),
+		strstr(text,
+		       "    No slot: 2 cgroups: their samples are unattributed, and no rule judges these cgroups; "
+		       "raise `max-memory` in [cgroups], or `max` if it is a number\n"
+		       "             /new.slice/a\\x0a.service\n"
+		       "             /new.slice/b.service\n"),
 		"%s", text);
 	cr_expect_null(strstr(text, "found no slot"), "%s", text);
-	cr_expect_not_null(strstr(table, "    No slot: 2 cgroups: samples"), "%s", table);
+	cr_expect_not_null(strstr(table, "    No slot: 2 cgroups: their samples"), "%s", table);
 }
 
 Test(format, more_cgroups_without_a_slot_than_are_named)
@@ -486,10 +492,10 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, sum, sum, &wide));
 	_cleanup_free_ char *itself = TEXT_OF(format_cgroup(out, NULL, one, one, &wide));
 
-	cr_expect_not_null(strstr(text,
-				  "    No slot: 2 cgroups at and below it: their samples are missing in "
-				  "these figures; raise `max-memory` (or `max`) in [cgroups]\n"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text, "    No slot: 2 cgroups at and below this one: their samples are missing in "
+			     "these figures; raise `max-memory` (or `max`) in [cgroups]\n"),
+		"%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
 	cr_expect_not_null(strstr(itself, "       Slot: none: "), "%s", itself);
 	cr_expect_null(strstr(itself, "No slot: 1"), "%s", itself);

@@ -68,10 +68,10 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 			 "  remote  (warning, alert 12, loads:cpu_core)\n"
 			 "    ...rstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
 			 "             unknown: too few samples\n"
-			 "             dry run: no action is taken\n"
+			 "             dry run: changes are only logged\n"
 			 "pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%\n"
 			 "  remote  (warning)  /b\n"
-			 "             proven for 21s; fires after 5min 0s\n"
+			 "             breach proven for 21s of the required 5min 0s\n"
 			 "             user.pebsd.threshold on its directory: 25% instead of the rule's\n"
 			 "resolved         30min 0s    600  590 - 640       p99 above 896 cycles\n"
 			 "  slow-database  (page, alert 9)  /c\n"
@@ -102,10 +102,10 @@ Test(format_alerts, one_row_each_where_there_is_room)
 		"/kubepods.slice/kubepods-burstable.slice/"
 		"kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
 		"             unknown: too few samples\n"
-		"             dry run: no action is taken\n"
+		"             dry run: changes are only logged\n"
 		"pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%  remote "
 		"        warning      -  /b\n"
-		"             proven for 21s; fires after 5min 0s\n"
+		"             breach proven for 21s of the required 5min 0s\n"
 		"             user.pebsd.threshold on its directory: 25% instead of the rule's\n"
 		"resolved         30min 0s    600  590 - 640       p99 above 896 cycles         "
 		"slow-database  page         9  /c\n"
@@ -124,7 +124,7 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 	_cleanup_free_ char *absent = text_of(NULL, "{}", &narrow);
 
 	formatted_expect(none, "     Alerts: none firing or pending");
-	formatted_expect(none, "      Rules: none, so there are no alerts");
+	formatted_expect(none, "      Rules: none, so no alert can fire");
 	formatted_expect(unknown,
 			 "    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them\n");
 	formatted_expect(single, "    Unknown: 1 cgroup (counted for each rule) cannot be judged now;");

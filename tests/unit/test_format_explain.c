@@ -62,7 +62,7 @@ Test(format_explain, each_event_on_80_columns)
 			 "             it resolves when\n"
 			 "\n"
 			 "      Event: loads:cpu_atom\n"
-			 "      State: unknown (pending); dry run: no action is taken\n"
+			 "      State: unknown (pending); dry run: changes are only logged\n"
 			 "      Value: not known\n"
 			 "    Verdict: 120 of 500 came\n");
 	formatted_expect_fit(text, 80);
@@ -91,10 +91,10 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 			 "       Does: log; severity page\n"
 			 "\n"
 			 "      Event: loads:cpu_atom\n"
-			 "      State: unknown (pending); dry run: no action is taken\n"
+			 "      State: unknown (pending); dry run: changes are only logged\n"
 			 "      Value: not known\n"
 			 "    Unknown: too few samples; meanwhile nothing fires or resolves\n"
-			 "    Pending: proven for 21s; fires after 1min 0s\n"
+			 "    Pending: breach proven for 21s of the required 1min 0s\n"
 			 "    Samples: 120; the baseline has 7; each needs at least 500\n"
 			 " Attributes: user.pebsd.threshold on its directory: 1,200 cycles instead of the\n"
 			 "             rule's\n"
@@ -117,7 +117,7 @@ Test(format_explain, nothing_sampled_yet)
 	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
 
 	formatted_expect_fit(text, 80);
-	formatted_expect(text, "      State: nothing to judge yet: the rule matches");
+	formatted_expect(text, "      State: nothing to judge: the rule matches");
 	formatted_expect_not(text, "Cgroup:");
 }
 

@@ -50,7 +50,7 @@ Test(format_zoom, on_80_columns)
 	formatted_expect(text, "  Throttled: 2 times");
 	formatted_expect(text, "   Counting: 98.2% of the time");
 	formatted_expect(text,
-			 "     Stacks: by frame pointers; 17.7% of 28,900 user stacks end early: code\n");
+			 "     Stacks: by frame pointers; 17.7% of 28,900 user stacks end early: probably\n");
 	formatted_expect(text, "  LAT%  TOTAL SAMPLES SOURCES      FUNCTION\n"
 			       " 41.2%  43.8%    9120 113333DDDDRR heap_hot_search_buffer  heapam.c:1812\n"
 			       " 16.6%  16.6%    5200 111111FFF222 _bt_compare  nbtsearch.c:702 postgres\n");
@@ -123,7 +123,7 @@ Test(format_zoom, what_was_not_all_that_was_asked_for)
 	formatted_expect(running_text, "Zoom: 17, still running: 30s of 30s");
 	formatted_expect(ended_text, "Zoom: 17, for 12.2s of the requested 30s, from");
 	formatted_expect(lbr_text, "by the CPU's branch records (LBR); 50.0% of 100 user stacks end early\n");
-	formatted_expect(empty_text, "Result: no sample: nothing in this cgroup ran");
+	formatted_expect(empty_text, "Result: no sample: the cgroup's tasks did not run");
 	formatted_expect_not(empty_text, "FUNCTION");
 }
 

@@ -433,7 +433,7 @@ Test(http_profile, a_profile_beyond_its_size_limit_is_refused)
 {
 	world.state = HTTP_PROFILE_READY;
 	world.size = HTTP_PROFILE_BYTES_MAX + 1;
-	expect("?cgroup=/a", 500, "could not be written");
+	expect("?cgroup=/a", 500, "too large");
 }
 
 Test(http_profile, the_endpoint_ends_while_clients_wait)

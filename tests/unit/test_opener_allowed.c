@@ -278,7 +278,7 @@ Test(opener_allowed, why)
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
 	cr_expect_str_eq(
 		reason,
-		"type 4, config 0x1cd is not an event that pebsd opens on this machine: it differs in sample_regs_user");
+		"type 4, config 0x1cd is not an event that pebsd opens on this machine: the closest one differs in sample_regs_user");
 	pmu_plan_done(&plan);
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
 	cr_expect_str_eq(reason, "pebsd opens no event of this kind on this machine");

@@ -59,7 +59,7 @@ Test(perf_diagnose, the_capability_that_this_level_wants)
 	facts.paranoid = 2;
 	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "requires CAP_SYS_ADMIN");
 	facts.capabilities_known = false;
-	expect(-EACCES, &facts, "CAP_PERFMON", NULL);
+	expect(-EACCES, &facts, "CAP_PERFMON", "this process has neither");
 	facts.paranoid_known = false;
 	expect(-EACCES, &facts, "CAP_PERFMON", "paranoid is");
 }
@@ -169,10 +169,25 @@ Test(perf_diagnose, the_other_errors_have_words_of_their_own)
 	expect(-ENODATA, &facts, "leader", NULL);
 	expect(-EINVAL, &facts, "ldlat (30)", NULL);
 	expect(-ENOMEM, &facts, "memory", NULL);
+	expect(-ENXIO, &facts, "virtual PMU lacks it", NULL);
 	expect(-EIO, &facts, "pebsd does not know this cause", NULL);
 	expect(-ENOSYS, &facts, "CONFIG_PERF_EVENTS", "seccomp");
 	facts.seccomp_filter = true;
 	expect(-ENOSYS, &facts, "seccomp", "CONFIG_PERF_EVENTS");
+}
+
+/* An off-core counter has neither ldlat nor PEBS. */
+Test(perf_diagnose, a_counter_is_not_told_of_ldlat_or_pebs)
+{
+	const struct pmu_opening counter = {.event = {.role = EVENT_OFFCORE, .pmu = "cpu"}, .type = 4};
+	struct perf_facts facts = sound();
+	_cleanup_free_ char *refused = perf_diagnose_open(-EINVAL, &counter, 0, &facts);
+	_cleanup_free_ char *taken = NULL;
+
+	facts.hypervisor = true;
+	taken = perf_diagnose_open(-EOPNOTSUPP, &counter, 0, &facts);
+	cr_expect_null(strstr(refused, "ldlat"), "%s", refused);
+	cr_expect_null(strstr(taken, "PEBS"), "%s", taken);
 }
 
 Test(perf_diagnose, attaching)

@@ -52,6 +52,9 @@ Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
 		    "stores does not count on CPUs 2-3: its counter is held by another pinned event, "
 		    "another profiler, such as perf (the NMI watchdog is off); pebsd tries again each "
 		    "interval");
+	expect_note(perf_note_in_error("loads", troubled, 5, PERF_WATCHDOG_APART),
+		    "loads does not count on CPUs 2-3: its counter is held by another pinned event, another "
+		    "profiler, such as perf; pebsd tries again each interval");
 }
 
 Test(perf_notes, an_event_that_takes_turns_tells_its_share)
@@ -60,12 +63,12 @@ Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 
 	expect_note(
 		perf_note_turns("stores", &turns, 1, 2000, 960, PERF_WATCHDOG_OFF),
-		"stores counted 48% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: another profiler, such as perf (the NMI watchdog is off); its counts cover only that part of the time");
+		"stores counted 48% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event takes turns too: another profiler, such as perf (the NMI watchdog is off)");
 	cr_expect_null(perf_note_turns("stores", &turns, 1, 2000, 1990, PERF_WATCHDOG_ON));
 	cr_expect_null(perf_note_turns("stores", &turns, 1, 0, 0, PERF_WATCHDOG_ON), "not started");
 	expect_note(
 		perf_note_turns("stores", &turns, 1, 2000, 0, PERF_WATCHDOG_ON),
-		"stores counted 0% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; its counts cover only that part of the time");
+		"stores counted 0% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event takes turns too: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf");
 }
 
 /* The note is about the present: it ends about two minutes after the other event ended, at the latest. */
@@ -91,15 +94,23 @@ Test(perf_notes, turns_that_are_over_are_no_longer_reported)
 
 Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 {
-	expect_note(perf_note_throttled("loads", troubled, 5, 100000),
-		    "loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
-		    "kernel throttles an event whose samples per second on one CPU exceed "
-		    "kernel.perf_event_max_sample_rate (100000); raise `period` in [sampling], or raise that "
-		    "sysctl");
-	expect_note(perf_note_throttled("loads", &troubled[1], 1, 0),
-		    "loads was throttled on CPUs 1, 12 times since the start, for 500ms of CPU time: the "
-		    "kernel throttles an event whose samples per second on one CPU exceed "
-		    "kernel.perf_event_max_sample_rate; raise `period` in [sampling], or raise that sysctl");
+	expect_note(
+		perf_note_throttled("loads", troubled, 5, 100000),
+		"loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
+		"kernel throttles an event whose samples per second on one CPU exceed "
+		"kernel.perf_event_max_sample_rate (100000); set a longer `period` in [sampling], or raise that "
+		"sysctl");
+	expect_note(
+		perf_note_throttled("loads", &troubled[1], 1, 0),
+		"loads was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the "
+		"kernel throttles an event whose samples per second on one CPU exceed "
+		"kernel.perf_event_max_sample_rate; set a longer `period` in [sampling], or raise that sysctl");
+	expect_note(
+		perf_note_throttled("instructions:cpu_core", &troubled[1], 1, 0),
+		"instructions:cpu_core was throttled on CPU 1, 12 times since the start, for 500ms of CPU "
+		"time: the kernel throttles an event whose samples per second on one CPU exceed "
+		"kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise "
+		"that sysctl");
 }
 
 static const struct cpu_counts silent[] = {
@@ -120,14 +131,15 @@ Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 		"loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost "
 		"1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the "
 		"records of PEBS events that overflow together are dropped, and the kernel leaves their "
-		"counters stopped; here most likely it collides with another PEBS user, such as perf "
+		"counters stopped; here the event most likely collides with another PEBS user, such as perf "
 		"record -e cycles:pp; set a longer period in [sampling] to lose fewer samples");
-	expect_note(perf_note_rearmed("stores", &silent[2], 1, &nothing),
-		    "stores stopped on CPUs 2 until pebsd armed it again, 1 time since the start: on CPUs "
-		    "before Skylake, the records of PEBS events that overflow together are dropped, and the "
-		    "kernel leaves their counters stopped; here most likely it collides with another PEBS "
-		    "user, such as perf record -e cycles:pp; set a longer period in [sampling] to lose fewer "
-		    "samples");
+	expect_note(
+		perf_note_rearmed("stores", &silent[2], 1, &nothing),
+		"stores stopped on CPU 2 until pebsd armed it again, 1 time since the start: on CPUs "
+		"before Skylake, the records of PEBS events that overflow together are dropped, and the "
+		"kernel leaves their counters stopped; here the event most likely collides with another PEBS "
+		"user, such as perf record -e cycles:pp; set a longer period in [sampling] to lose fewer "
+		"samples");
 }
 
 /* The numbers were measured on Haswell with three events and a period of 1,009. */
@@ -181,11 +193,12 @@ Test(perf_notes, those_that_collide_are_on_one_pmu)
 
 Test(perf_notes, a_sysctl_that_fell_says_from_where)
 {
-	expect_note(perf_note_rate(100000, 63000),
-		    "kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start: the kernel "
-		    "lowers it when sampling interrupts take too long (see the kernel log), and throttles an "
-		    "event whose samples per second on one CPU exceed it; raise `period` in [sampling], or "
-		    "set it back: sysctl kernel.perf_event_max_sample_rate=100000");
+	expect_note(
+		perf_note_rate(100000, 63000),
+		"kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start: the kernel "
+		"lowers it when sampling interrupts take too long (see the kernel log), and throttles an "
+		"event whose samples per second on one CPU exceed it; set a longer `period` in [sampling], or "
+		"set it back: sysctl kernel.perf_event_max_sample_rate=100000");
 	cr_expect_gt(perf_note_read_rate(), 0);
 }
 

@@ -111,10 +111,10 @@ Test(perf_selection, a_selection_without_an_online_cpu_is_refused)
 	cr_expect_null(message);
 	expect_refused(&away, "0-3",
 		       "cpus = 64-71 in [sampling]: none of these CPUs is online; the online CPUs are "
-		       "0-3; name some of them, or all");
+		       "0-3; name some of them, or set cpus = all");
 	expect_refused(&quiet, "0-3",
 		       "isolated = no in [sampling]: every online CPU is isolated (isolcpus, nohz_full), "
-		       "so no CPU is left to sample; set isolated = yes, or name other CPUs in cpus");
+		       "so no CPU is left to sample; set isolated = yes");
 	expect_refused(&both, "0-3",
 		       "isolated = no in [sampling]: every online CPU of cpus = 1,9 is isolated "
 		       "(isolcpus, nohz_full), so no CPU is left to sample; set isolated = yes, or name "
@@ -141,6 +141,6 @@ Test(perf_selection, what_is_not_sampled_is_noted)
 		    "isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs 2-3 "
 		    "is not counted");
 	expect_note("0-3", "2",
-		    "only CPUs 0-3 are sampled (cpus in [sampling]), without the isolated ones (isolated "
-		    "= no), 2: what runs on other CPUs is not counted");
+		    "only CPUs 0-3 are sampled (cpus in [sampling]), except the isolated CPUs 2 (isolated "
+		    "= no): what runs on other CPUs is not counted");
 }

@@ -342,7 +342,7 @@ Test(probe, a_pmu_without_an_online_cpu_is_said_to_have_none)
 	struct pmu_opening offline = loads;
 
 	offline.cpus = (struct cpu_list){0};
-	expect_text(&offline, "CPUs none: no CPU of the PMU is online", "CPUs (0)");
+	expect_text(&offline, "CPUs none: no online CPU of the PMU is among those that", "CPUs (0)");
 }
 
 Test(probe, lines_fit_the_terminal)
@@ -393,8 +393,8 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	_cleanup_free_ char *text = print(&report, false);
 
 	cr_expect_not(probe_usable(&report));
-	cr_expect_not_null(strstr(text, "cannot sample the configured events here: loads. Available on "
-					"this machine: stores;"),
+	cr_expect_not_null(strstr(text, "cannot sample the configured events here: loads. Available "
+					"according to this tree: stores;"),
 			   "%s", text);
 	report.asked = 1U << EVENT_STORES;
 	cr_expect(probe_usable(&report));
@@ -413,13 +413,13 @@ Test(probe, off_core_counting_is_something_alone)
 	cr_expect(probe_usable(&report));
 	beside = print(&report, false);
 	cr_expect_not_null(strstr(beside, "can count off-core responses here. Configured events: offcore. "
-					  "Available on this machine: stores, offcore."),
+					  "Available according to this tree: stores, offcore."),
 			   "%s", beside);
 	report.plan.n_openings = 0;
 	cr_expect(probe_usable(&report));
 	alone = print(&report, false);
-	cr_expect_not_null(strstr(alone, "Available on this machine: offcore."), "%s", alone);
-	cr_expect_not_null(strstr(alone, "here: 4 asked 4 0 B "), "%s", alone);
+	cr_expect_not_null(strstr(alone, "Available according to this tree: offcore."), "%s", alone);
+	cr_expect_not_null(strstr(alone, "here: 4 configured 4 0 B "), "%s", alone);
 	report.asked = 1U << EVENT_LOADS;
 	cr_expect_not(probe_usable(&report));
 }

@@ -111,7 +111,7 @@ Test(replay, notes_of_events_are_visible_and_few)
 	cr_expect_geq(n, 2);
 	cr_expect_leq(n, 20);
 	cr_expect_not_null(strstr(report.notes[0], "evil\\x1b]0;owned"), "%s", report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[n - 1], "84 samples of more events"), "%s",
+	cr_expect_not_null(strstr(report.notes[n - 1], "84 samples of further events"), "%s",
 			   report.notes[n - 1]);
 	replayed_clear(&replayed);
 	replay_free(replay);

@@ -165,7 +165,7 @@ Test(verdict, preferences_in_words)
 	formatted_expect(text,
 			 "; user.pebsd.threshold on its directory: 1,200 cycles instead of the rule's; ");
 	formatted_expect(text, "root does not own the directory");
-	formatted_expect(text, "they are malformed");
+	formatted_expect(text, "user.pebsd.threshold ignored: its value for this rule is invalid");
 	cr_expect_null(verdict_preference(silent));
 	cr_expect_null(verdict_preference(NULL));
 }

@@ -214,9 +214,9 @@ Test(zoom_diagnose, each_refusal_by_name)
 	expect_said(-EMFILE, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EMFILE,
 		    "LimitNOFILE=");
 	expect_said(-EBADF, "cpu", (struct zoom_facts){.gone = true}, -EBADF,
-		    "it is not a directory of a "
-		    "cgroup");
-	expect_said(-ENOENT, "cpu", none, -EOPNOTSUPP, "CONFIG_CGROUP_PERF");
+		    "the cgroup's path is not a directory of a cgroup");
+	expect_said(-ENOENT, "cpu", none, -EOPNOTSUPP, "cgroup_disable=");
+	expect_said(-EINVAL, "cpu", none, -EINVAL, "CONFIG_CGROUP_PERF");
 	expect_said(-EMFILE, "cpu", none, -EMFILE, "LimitNOFILE=");
 	expect_said(-EACCES, "cpu", none, -EACCES, "CAP_PERFMON");
 	expect_said(-EINVAL, "ibs_op", none, -EINVAL, "before 6.2");

@@ -16,6 +16,8 @@
 enum ctl_exit failure_of_connection(const struct ctl_options *options, int error)
 {
 	switch (error) {
+	case -ENOMEM:
+		return failure_of_memory();
 	case -ENOENT:
 	case -ECONNREFUSED:
 		(void)fprintf(
@@ -72,7 +74,7 @@ static enum ctl_exit invalid_parameter(const struct ctl_options *options, const 
 	}
 	(void)fprintf(
 		stderr,
-		"pebsctl: the daemon does not know the parameter '%s': its version differs from pebsctl's; restart it after an upgrade\n",
+		"pebsctl: the daemon does not know the parameter '%s': its version differs from pebsctl's; restart pebsd after an upgrade\n",
 		parameter);
 	return CTL_FAILED;
 }
@@ -89,7 +91,7 @@ static enum ctl_exit permission_denied(json_object *parameters)
 
 static enum ctl_exit invalid_config(json_object *mistakes)
 {
-	(void)fprintf(stderr, "pebsctl: the configuration has mistakes; the old one stays in force:\n");
+	(void)fprintf(stderr, "pebsctl: cannot use the new configuration; the old one stays in force:\n");
 	for (size_t i = 0; mistakes && i < json_object_array_length(mistakes); i++) {
 		const char *mistake = json_object_get_string(json_object_array_get_idx(mistakes, i));
 		_cleanup_free_ char *visible = mistake ? text_visible(mistake) : NULL;
@@ -99,7 +101,7 @@ static enum ctl_exit invalid_config(json_object *mistakes)
 	return CTL_FAILED;
 }
 
-static const char *refused(const char *what)
+static const char *refused(const struct ctl_options *options, const char *what)
 {
 	static const char *const words[][2] = {
 		{"pause", "cannot pause"},
@@ -108,6 +110,8 @@ static const char *refused(const char *what)
 		{"profile", "no profile"},
 	};
 
+	if (what && strcmp(what, "zoom") == 0 && (options->last || options->stop))
+		return "cannot find the zoom";
 	for (size_t i = 0; what && i < ARRAY_SIZE(words); i++)
 		if (strcmp(what, words[i][0]) == 0)
 			return words[i][1];
@@ -147,7 +151,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	if (strcmp(reply->error, PEBSD("NotMeasured")) == 0) {
 		const char *what = json_get_text(reply->parameters, "what");
 
-		(void)fprintf(stderr, "pebsctl: %s: %s\n", refused(what), visible);
+		(void)fprintf(stderr, "pebsctl: %s: %s\n", refused(options, what), visible);
 		return CTL_FAILED;
 	}
 	if (strcmp(reply->error, PEBSD("Busy")) == 0)
@@ -169,7 +173,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	visible = text_visible(reply->error);
 	(void)fprintf(
 		stderr,
-		"pebsctl: the daemon on %s answered %s: its version differs from pebsctl's, or it is not pebsd; restart it after an upgrade, or name pebsd's socket with --socket\n",
+		"pebsctl: the daemon on %s answered %s: its version differs from pebsctl's, or it is not pebsd; restart pebsd after an upgrade, or name pebsd's socket with --socket\n",
 		options->socket, visible ? visible : "an error");
 	return CTL_FAILED;
 }

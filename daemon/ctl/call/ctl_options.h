@@ -35,9 +35,10 @@ struct ctl_options {
 /* The largest depth of sums: usual cgroup trees are far less deep. */
 #define OPTIONS_DEPTH_MAX 99
 
-/* Not more than the daemon's maxima (detail/zooms.h, snapshot/snapshot_view.h). */
+/* Not more than the daemon's maxima (detail/zooms.h, snapshot/snapshot_view.h, control_detail.c). */
 #define OPTIONS_FILTER_MAX       247
 #define OPTIONS_RATE_MAX         20000
 #define OPTIONS_ZOOM_SECONDS_MAX 3600
+#define OPTIONS_ZOOM_LIMIT_MAX   10000
 
 #endif

@@ -256,7 +256,7 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 	char text[128], number[TEXT_NUMBER_MAX];
 	struct line line = {.out = out, .left = width};
 
-	(void)snprintf(text, sizeof(text), "pebsd: %.90s", table->origin);
+	(void)snprintf(text, sizeof(text), "pebsd: %.90s", table->origin ? table->origin : "-");
 	put_part(&line, BOLD, text);
 	(void)snprintf(text, sizeof(text), "%s%s", state->frozen ? "FROZEN at " : "", clock);
 	put_part(&line, state->frozen ? REVERSE : "", text);
@@ -287,7 +287,7 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 	}
 	if (table->unattributed.known && table->unattributed.value > 0) {
 		text_short_count(table->unattributed.value, number);
-		(void)snprintf(text, sizeof(text), "%s unattributed", number);
+		(void)snprintf(text, sizeof(text), "%s samples unattributed", number);
 		put_part(&line, "", text);
 	}
 	(void)fputc('\n', out);
@@ -301,14 +301,14 @@ static void put_second_line(FILE *out, const struct top_state *state, const stru
 	char *visible = *state->filter ? text_visible(state->filter) : NULL;
 
 	if (!table->event) {
-		(void)fputs("no event is sampled\n", out);
+		(void)fputs(table->origin ? "no event is sampled\n" : "no figures yet\n", out);
 		free(visible);
 		return;
 	}
 	(void)snprintf(text, sizeof(text), "%.60s", table->event);
 	put_part(&line, BOLD, text);
 	if (table->n_events > 1) {
-		(void)snprintf(text, sizeof(text), "(%zu of %zu events)", table->event_index + 1,
+		(void)snprintf(text, sizeof(text), "(event %zu of %zu)", table->event_index + 1,
 			       table->n_events);
 		put_part(&line, "", text);
 	}
@@ -383,7 +383,7 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_t
 	for (size_t i = state->first; i >= table->first && i - table->first < table->n && drawn < room;
 	     i++, drawn++)
 		put_row(out, table, &table->rows[i - table->first], &layout, i == state->row, style);
-	if (table->matching == 0 && room > 0) {
+	if (table->origin && table->matching == 0 && room > 0) {
 		(void)fprintf(out, " %s\n",
 			      *state->filter ? "no matching cgroup has a sample in this window"
 					     : "no sample in this window");
@@ -425,8 +425,8 @@ const char *top_help(void)
 {
 	return "  Up Down PgUp PgDn Home End   select a cgroup\n"
 	       "  Enter, Right                 open it: quantiles, sources, histogram, hot code\n"
-	       "  Esc, Left                    back to the table; in the table: clear the filter\n"
-	       "  s, S                         sort by the next column, by the previous column\n"
+	       "  Esc, Left                    back to the table; Esc there clears the filter\n"
+	       "  s, S                         sort by the next figure, by the previous figure\n"
 	       "  /                            filter: part of a name, or a pattern with * ** ?\n"
 	       "  d                            sums of subtrees, or each cgroup by itself\n"
 	       "  + -                          sums one level deeper, one level less deep\n"
@@ -443,7 +443,8 @@ const char *top_help(void)
 	       "          " FIGURE_FEW_MARK ": too few samples for this quantile\n"
 	       "  SOURCES 1 L1, F LFB, 2 L2, 3 L3, D local DRAM, R remote, o other\n"
 	       "  HITM%   share of samples that found the line modified in another cache\n"
-	       "  TREND   the mean over time, oldest first; each row has its own scale\n"
+	       "  TREND   the mean over time, oldest first (samples a second if there is no\n"
+	       "          latency); each row has its own scale\n"
 	       "  +       the sum of a subtree, which can contain other sums\n"
 	       "  *       a virtual machine: guest not sampled, only the host's side of it\n";
 }

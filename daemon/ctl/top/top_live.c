@@ -78,19 +78,22 @@ static int reconnect(struct live *live)
 	return 0;
 }
 
-/* Writes the reason why the daemon refused a call. */
+/* Writes the reason why the daemon refused a call, otherwise the name of its error. */
 static void write_refusal(const struct client_reply *reply, char *ret, size_t size)
 {
 	const char *permitted = json_get_text(reply->parameters, "permitted");
 	const char *reason = json_get_text(reply->parameters, "reason");
 	const char *name = strrchr(reply->error, '.');
-	_cleanup_free_ char *visible = text_visible(permitted ? permitted
-						    : reason  ? reason
-						    : name    ? name + 1
-							      : reply->error);
+	_cleanup_free_ char *visible = NULL;
 
-	(void)snprintf(ret, size, "%s%s", permitted ? "the daemon permits this to " : "",
-		       visible ? visible : "refused");
+	if (strcmp(reply->error, "io.pebsd.NoSuchCgroup") == 0)
+		reason = "there is no such cgroup any more, or no sample of it";
+	visible = text_visible(permitted ? permitted : reason ? reason : name ? name + 1 : reply->error);
+	(void)snprintf(ret, size, "%s%s",
+		       permitted ? "the daemon permits this to "
+		       : reason  ? ""
+				 : "the daemon answered ",
+		       visible ? visible : "?");
 }
 
 /*
@@ -341,8 +344,10 @@ static void draw_page(struct live *live, FILE *out, const struct format_style *s
 		return;
 	}
 	(void)top_draw_page(out, &live->state, live->clock,
-			    live->page ? live->page : "waiting for the daemon\n", trouble, rows_of(live),
-			    style);
+			    live->page ? live->page
+			    : trouble  ? ""
+				       : "waiting for the daemon\n",
+			    trouble, rows_of(live), style);
 }
 
 static void draw(struct live *live)

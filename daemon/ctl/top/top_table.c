@@ -104,15 +104,16 @@ static int read_lost(json_object *lost, char **ret)
 
 static char *about_event(json_object *described)
 {
-	const char *role = json_get_text(described, "role");
+	const char *role = json_get_text(described, "role"), *kind = json_get_text(described, "latency_kind");
 	_cleanup_free_ char *kept = NULL;
 	char *text = NULL;
 	u64 ldlat;
 
 	line_visible(role ? role : "samples", &kept);
 	if (figure_measures(described, "latency") && json_get_u64(described, "ldlat", &ldlat))
-		return asprintf(&text, "sampled %s above %llu cycles", kept ? kept : "?",
-				(unsigned long long)ldlat) < 0
+		return asprintf(&text, "sampled %s above %llu cycles%s", kept ? kept : "?",
+				(unsigned long long)ldlat,
+				kind && strcmp(kind, "cache") == 0 ? " of instruction latency" : "") < 0
 			       ? NULL
 			       : text;
 	return asprintf(&text, "sampled %s", kept ? kept : "?") < 0 ? NULL : text;

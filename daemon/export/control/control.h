@@ -90,7 +90,7 @@ struct control;
  * message in the log, if there is no such group or the socket cannot be given to it.
  *
  * If two daemons start at the same moment, both may find that nobody answers: then the one that binds last
- * either replaces the socket of the other, or fails. Returns 0, -EADDRINUSE if another daemon answers, or
+ * either replaces the socket of the other, or fails. Returns 0, -EADDRINUSE if another daemon listens, or
  * another -errno. On failure `*ret_message`, which the caller frees, says what to do. It is NULL if only the
  * error is known.
  */

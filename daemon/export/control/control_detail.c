@@ -73,7 +73,7 @@ int control_no_zoom(struct varlink_call *call, const struct control *control,
 	if (!asked->shown)
 		return control_not_measured_why(
 			call, "zoom",
-			"there is no zoom with this number: it never existed, or it was removed for a newer one");
+			"there is no zoom with this number: it never existed, or it was removed (pebsd keeps the newest ones for an hour)");
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
@@ -155,12 +155,13 @@ static int begin_zoom(struct varlink_call *call, const struct control *control, 
 	switch (r) {
 	case 0:
 		return reply_begun(call, control, id);
-	case -ENOMEM:
-		return r;
 	case -ENOENT:
 		return control_no_such_cgroup(call, shown);
 	case -EBUSY:
 		return control_busy(call, message ? message : strerror(-r), NULL);
+	case -ENOMEM:
+		/* Without a message, pebsd itself lacks memory, also for an answer. */
+		return message ? control_not_measured_why(call, "zoom", message) : r;
 	default:
 		return control_not_measured_why(call, "zoom", message ? message : strerror(-r));
 	}

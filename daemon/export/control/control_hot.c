@@ -82,8 +82,8 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 		return control_not_measured_why(call, "hot",
 						"there are no hot tables; raise hot-max in [cgroups]");
 	case -ENODATA:
-		return control_not_measured_why(call, "hot",
-						"the time of its hot tables has just ended; ask again");
+		return control_not_measured_why(
+			call, "hot", "the time of the cgroup's hot tables has just ended; ask again");
 	default:
 		return error;
 	}
@@ -172,7 +172,7 @@ static int choose_and_reply(struct varlink_call *call, const struct control *con
 	if (r >= 0 && !chosen && is_read(control))
 		return control_not_measured_why(
 			call, "hot",
-			"the recording was read to its end, and tables hold only samples after their cgroup was chosen; add it to `hot` in [cgroups] and replay again");
+			"the recording was read to its end, and tables hold only samples after their cgroup was chosen; add the cgroup to `hot` in [cgroups] and replay again");
 	if (r >= 0 && !(chosen && choice.configured))
 		r = backend->hot_choose(backend->userdata, path, asked->seconds);
 	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))

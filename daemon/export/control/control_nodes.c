@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
 #include "base/log.h"
 #include "base/memory_nodes.h"
 #include "export/control/control_call.h"
@@ -17,8 +19,8 @@ const struct control_nodes *control_read_nodes(struct control *control)
 	if (r >= 0)
 		r = memory_nodes_of_cpus(SYSFS_ROOT, &nodes->of_cpu, &nodes->n_cpus);
 	if (r < 0) {
-		(void)log_warning(r, "cannot read the memory nodes below %s; zooms do not show nodes",
-				  SYSFS_ROOT);
+		(void)log_warning(0, "cannot read the memory nodes below %s: %s; zooms do not show nodes",
+				  SYSFS_ROOT, strerror(-r));
 		control_forget_nodes(control);
 		nodes->read = true;
 	}

@@ -195,6 +195,6 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	if (r == -ENODATA)
 		return control_not_measured_why(
 			call, "neighbours",
-			"this needs an event of loads with a latency and a data source, and some collections of it");
+			"neighbours need an event of loads with a latency and a data source, and no such event is sampled");
 	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report, &page));
 }

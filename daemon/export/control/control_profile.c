@@ -20,8 +20,7 @@ static int reply_busy(struct varlink_call *call, const struct zoom *zoom)
 
 	if (zoom->state == ZOOM_RUNNING)
 		return control_busy(call, "the zoom is running", &until);
-	return control_busy(
-		call, "the names of its addresses are still being looked up; ask again in a second", NULL);
+	return control_busy(call, "the names of the zoom's addresses are still being looked up", NULL);
 }
 
 static int reply_failure(struct varlink_call *call, int error)
@@ -33,7 +32,7 @@ static int reply_failure(struct varlink_call *call, int error)
 	case -ENODATA:
 		return control_not_measured_why(
 			call, "latency",
-			"the samples of this zoom have no latency; use `folded`, which counts samples");
+			"the samples of this zoom have no latency; use the format `folded` (pebsctl: --folded without --latency), which counts samples");
 	case -E2BIG:
 		return control_not_measured_why(call, "profile",
 						"the zoom is too large for this format; make a shorter one");

@@ -50,7 +50,7 @@ static int make_comments(const struct zoom *zoom, char *texts[static COMMENTS + 
 	if (asprintf(&texts[n++], "why: %s", zoom->reason) < 0 ||
 	    asprintf(
 		    &texts[n++],
-		    "samples: %llu taken; %llu left out by the limit of %u a second; %llu lost; %llu dropped",
+		    "samples: %llu taken; %llu left out by the limit of %u a second; %llu lost; %llu dropped for lack of memory",
 		    (unsigned long long)totals.samples, (unsigned long long)about->counts.limited,
 		    about->rate, (unsigned long long)about->counts.lost,
 		    (unsigned long long)totals.dropped) < 0 ||

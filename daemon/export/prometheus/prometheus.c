@@ -21,7 +21,7 @@ static void prometheus_detail(struct exposition *out, const struct detail_figure
 	static const struct family running = {"pebsd_zooms_running", FAMILY_GAUGE, "Zooms that run now."};
 	static const struct family samples = {
 		"pebsd_zoom_samples", FAMILY_COUNTER,
-		"Samples of zooms by result. taken: recorded. limited: over the limit of samples a second. lost: a ring had no room. dropped: taken, but there was no memory."};
+		"Samples of zooms by result. taken: recorded. limited: over the limit of samples a second. lost: a ring had no room. dropped: there was no memory to record them."};
 	static const struct family hot = {"pebsd_hot_cgroups", FAMILY_GAUGE,
 					  "Cgroups that have tables of hot code and data now."};
 	u64 n_hot = 0;
@@ -158,8 +158,9 @@ static void write_cost(struct exposition *out, const struct snapshot_offcore *of
 	static const struct family readings = {
 		"pebsd_offcore_readings", FAMILY_COUNTER,
 		"How often the off-core counters of a CPU were read: at switches between cgroups, and at collections."};
-	static const struct family cost = {"pebsd_offcore_cost_ratio", FAMILY_GAUGE,
-					   "Share of these CPUs' time that the readings took."};
+	static const struct family cost = {
+		"pebsd_offcore_cost_ratio", FAMILY_GAUGE,
+		"Share of CPU time that reading the off-core counters took between the last two collections, on the CPUs that have such counters open."};
 
 	exposition_u64(out, &switches, "_total", NULL, NULL, offcore->switches);
 	exposition_u64(out, &readings, "_total", NULL, NULL, offcore->settles);
@@ -546,8 +547,9 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 					      "Living cgroups that have a slot."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
 					    "Slots for cgroups, used and free."};
-	static const struct family limit = {"pebsd_cgroup_slots_limit", FAMILY_GAUGE,
-					    "Maximum number of slots that max-memory allows."};
+	static const struct family limit = {
+		"pebsd_cgroup_slots_limit", FAMILY_GAUGE,
+		"Maximum number of slots, set by max-memory or max in [cgroups]."};
 	static const struct family births = {"pebsd_cgroup_births_without_slot", FAMILY_COUNTER,
 					     "Cgroups that found no free slot when they were created."};
 	static const struct family without = {

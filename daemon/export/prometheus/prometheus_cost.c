@@ -32,7 +32,7 @@ void prometheus_cost(struct exposition *out, const struct snapshot *snapshot, ch
 		"pebsd_interrupt_cost_seconds", FAMILY_GAUGE,
 		"Time that the interrupt of a sample took at the start, with frequent samples (dense) and with rare ones (sparse)."};
 	static const struct family changes = {"pebsd_period_changes", FAMILY_COUNTER,
-					      "Changes of the period to keep the budget, by reason."};
+					      "Automatic changes of the period, by reason."};
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_double(out, &ratio, "", labels[i], NULL, snapshot->events[i].cost.ratio);

@@ -104,8 +104,9 @@ static void read_request(struct MHD_Connection *connection, struct request *ret)
 	*ret = (struct request){0};
 	(void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, read_parameter, ret);
 	if (!*ret->mistake && (!ret->path || *ret->path != '/'))
-		(void)snprintf(ret->mistake, sizeof(ret->mistake),
-			       "cgroup: expected a path below the root of the cgroups that begins with /");
+		(void)snprintf(
+			ret->mistake, sizeof(ret->mistake),
+			"cgroup: expected the path of a cgroup, which begins with /, such as /system.slice");
 	if (ret->seconds == 0)
 		ret->seconds = HTTP_PROFILE_SECONDS_DEFAULT;
 }

@@ -59,7 +59,7 @@ static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
 
 	if (error == ETIMEDOUT)
 		return send_too_late(library);
-	if (asprintf(&text, "pebsd cannot render this page: %s. The daemon's log says more.\n",
+	if (asprintf(&text, "pebsd cannot render this page: %s. The log of pebsd may say more.\n",
 		     strerror(error)) < 0) {
 		text = NULL;
 		return MHD_NO;
@@ -199,7 +199,7 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	case HTTP_HOST_WRONG:
 		return http_send_text(
 			library, MHD_HTTP_MISDIRECTED_REQUEST,
-			"Nothing is served for this Host. Use the address, or add the name to `hosts` in [export] of pebsd.conf.\n");
+			"Nothing is served for this Host. Use the address of this machine, or add the name to `hosts` in [export] of pebsd.conf.\n");
 	}
 	/* Answer before a request body is read: no page here uses one. */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)

@@ -2,6 +2,7 @@
 #include "http/server/http_worker.h"
 
 #include <errno.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
@@ -64,9 +65,11 @@ static int serve(sd_event *event, int line)
 	r = http_confine(CHILD_PASSED_FIRST + (int)settings.n_listeners - 1, any_local);
 	if (r < 0) {
 		http_server_free(server);
-		return log_error(
-			r,
-			"the HTTP endpoint's process cannot drop its privileges, and exits; `listen = none` in [export] disables it");
+		(void)log_error(
+			0,
+			"the HTTP endpoint's process exits, because it cannot drop its privileges: %s; `listen = none` in [export] disables HTTP",
+			strerror(-r));
+		return r;
 	}
 	r = sd_event_loop(event);
 	http_server_free(server);

@@ -238,9 +238,8 @@ static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, c
 	int r = cpu_list_read(set->online_path, ret);
 
 	if (r < 0) {
-		if (asprintf(ret_message,
-			     "cannot read the list of online CPUs from %s: %s; mount sysfs there",
-			     set->online_path, strerror(-r)) < 0)
+		if (asprintf(ret_message, "cannot read the list of online CPUs from %s: %s%s",
+			     set->online_path, strerror(-r), r == -ENOENT ? "; mount sysfs on /sys" : "") < 0)
 			*ret_message = NULL;
 		return r;
 	}
@@ -272,7 +271,9 @@ int perf_open(const struct pmu_opening *opening, const char *online_path, struct
 	if (r < 0)
 		return r;
 	if (set->n == 0) {
-		if (asprintf(ret_message, "cannot open %s on PMU %s: none of its CPUs is online (%s)",
+		if (asprintf(ret_message,
+			     "cannot open %s on PMU %s: none of its CPUs is online (see %s); bring one "
+			     "online, then restart pebsd",
 			     event_role_name(opening->event.role), opening->event.pmu, online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;
@@ -339,7 +340,7 @@ static int refuse_period(const struct perf_event_set *set, int error, u64 period
 		     "%s on PMU %s keeps its period of %llu: on CPU %d the kernel refuses %llu: %s%s",
 		     event_role_name(event->role), event->pmu, (unsigned long long)event->period, cpu,
 		     (unsigned long long)period, strerror(-error),
-		     error == -EINVAL ? "; it is below the minimum of this CPU" : "") < 0)
+		     error == -EINVAL ? "; this period is below the minimum of this CPU" : "") < 0)
 		*ret_message = NULL;
 	return error;
 }

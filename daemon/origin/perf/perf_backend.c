@@ -95,14 +95,12 @@ static const char *trouble_text(enum opener_trouble trouble)
 	case OPENER_NOT_OURS:
 		return "pebsd-opener serves only root and the user pebsd";
 	case OPENER_GONE:
-		return "pebsd-opener closed the connection; see journalctl -u pebsd-opener.service (pebsd "
-		       "will ask it again)";
+		return "pebsd-opener closed the connection; see journalctl -u pebsd-opener.service";
 	case OPENER_SILENT:
-		return "pebsd-opener did not answer in time; see systemctl status pebsd-opener.service "
-		       "(pebsd will ask it again)";
+		return "pebsd-opener did not answer in time; see systemctl status pebsd-opener.service";
 	case OPENER_GARBLED:
 		return "pebsd-opener has another version than pebsd; run systemctl restart "
-		       "pebsd-opener.service";
+		       "pebsd-opener.service pebsd.service";
 	case OPENER_REFUSED:
 		return "pebsd-opener refuses it: ";
 	case OPENER_WELL:

@@ -95,9 +95,11 @@ void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, 
 	if (r >= 0)
 		return;
 	ret->number = 0;
-	(void)log_warning(r,
-			  "cannot pass %s on PMU %s, CPU %d, to the next process, which will open it again",
-			  event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu);
+	(void)log_warning(0,
+			  "cannot store %s on PMU %s, CPU %d, for the next process: %s; that process will "
+			  "open the event again, which costs a gap in its samples",
+			  event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu,
+			  r == -E2BIG ? "systemd cannot pass on more descriptors" : strerror(-r));
 }
 
 void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)

@@ -85,6 +85,10 @@ static char *reason_of_rights(int error, const struct perf_facts *facts)
 				    "pebsd as root, or set kernel.perf_event_paranoid=2 with sysctl and "
 				    "give pebsd CAP_PERFMON and CAP_BPF",
 				    facts->paranoid);
+		if (!facts->capabilities_known)
+			return text("the capabilities of this process are not known, because "
+				    "/proc/self/status cannot be read; run pebsd as root, or give it "
+				    "CAP_PERFMON and CAP_BPF, and mount /proc");
 		if (facts->paranoid_known)
 			return text("kernel.perf_event_paranoid is %d, and this process has neither "
 				    "CAP_PERFMON nor CAP_SYS_ADMIN; run pebsd as root, or give it "
@@ -157,8 +161,9 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 		return reason_of_no_call(facts);
 	case -ENOENT:
 		if (facts->has_core_pmu)
-			return text("the kernel does not have this PMU or event on this CPU; on a hybrid "
-				    "CPU a PMU has only the CPUs in its file `cpus`");
+			return text("the kernel does not have this PMU or event on this CPU (on a hybrid "
+				    "CPU a PMU has only the CPUs in its file `cpus`); please report this "
+				    "with the output of pebsd --probe");
 		return facts->hypervisor ? text("this is a virtual machine without a virtual PMU; give "
 						"the guest one with PEBS (KVM on Ice Lake servers and "
 						"later: -cpu host,pmu=on), run pebsd on the host, " REPLAY)
@@ -167,7 +172,14 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 						"newer kernel, and look for \"Performance Events\" in the "
 						"kernel log");
 	case -EOPNOTSUPP:
+		if (opening->precise_ip == 0)
+			return text("the PMU cannot count this event, or a virtual machine with a PMU of its "
+				    "own holds the counters; look in the kernel log");
 		return reason_of_precision(facts);
+	case -ENXIO:
+		return text("the kernel cannot access a register that this event needs, usually because "
+			    "this is a virtual machine whose virtual PMU lacks it; run pebsd on the host, or "
+			    "leave the event out of `events` in [sampling]");
 	case -EMFILE:
 	case -ENFILE:
 		return text("too few file descriptors: each event needs one per CPU%s; raise %s",
@@ -184,12 +196,15 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 			    "group, and the kernel refused the one from pebsd; please report this with "
 			    "the output of pebsd --probe");
 	case -EINVAL:
+		if (opening->event.ldlat == 0)
+			return text("the kernel refuses these attributes: no counter can run this "
+				    "combination; please report this with the output of pebsd --probe");
 		return text("the kernel refuses these attributes: this CPU does not support the ldlat "
-			    "(%u), or no counter can run this combination; please report this with the "
-			    "output of pebsd --probe",
+			    "(%u), or no counter can run this combination; set another ldlat in "
+			    "[sampling], or report this with the output of pebsd --probe",
 			    opening->event.ldlat);
 	case -ENOMEM:
-		return text("out of kernel memory");
+		return text("the kernel lacks memory for the event; free memory, or give pebsd more");
 	default:
 		return text("pebsd does not know this cause; look in the kernel log");
 	}
@@ -226,8 +241,8 @@ static char *reason_of_attach(int error, const struct perf_facts *facts)
 		return text("the program needs stacks, but the event does not record them; please report "
 			    "this");
 	case -EINVAL:
-		return text("the kernel refuses the program for this event: the kernel is built without "
-			    "CONFIG_BPF_EVENTS, or the program is for another kind of event");
+		return text("the kernel refuses BPF programs for this kind of event; please report this with "
+			    "the output of pebsd --probe");
 	default:
 		return text("pebsd does not know this cause; look in the kernel log");
 	}
@@ -293,8 +308,7 @@ int perf_diagnose_permission(int error, const struct perf_facts *facts, char **r
 		return 0;
 	}
 	if (reason)
-		*ret = text("this process is not allowed to open events on a whole CPU: perf_event_open: "
-			    "%s: %s",
+		*ret = text("this process cannot open events on a whole CPU: perf_event_open: %s: %s",
 			    strerror(-error), reason);
 	return *ret ? 0 : -ENOMEM;
 }
@@ -336,8 +350,9 @@ int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret)
 	*ret = NULL;
 	if (facts->cgroups == PERF_CGROUPS_NO_MOUNT)
 		*ret = text("cannot tell cgroups apart: no cgroup2 file system is mounted, and each v1 "
-			    "hierarchy numbers its cgroups separately; mount it: mount -t cgroup2 none "
-			    "/sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1");
+			    "hierarchy numbers its cgroups separately; boot with "
+			    "systemd.unified_cgroup_hierarchy=1, or without systemd run mount -t cgroup2 "
+			    "none /sys/fs/cgroup");
 	else if (facts->cgroups == PERF_CGROUPS_V1_ONLY)
 		*ret = text("cannot tell cgroups apart: the cgroup2 file system has no cgroup below its "
 			    "root, and v1 hierarchies are in use, so every sample would count for the "

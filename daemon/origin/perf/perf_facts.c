@@ -145,7 +145,10 @@ static void gather_cpu(struct perf_facts *facts)
 	_cleanup_free_ char *cpuinfo = read_cpuinfo();
 	const char *flags;
 
-	facts->has_core_pmu = access("/sys/bus/event_source/devices/cpu", F_OK) == 0;
+	/* A hybrid CPU has cpu_core and cpu_atom instead of cpu. */
+	facts->has_core_pmu = access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ||
+			      access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0 ||
+			      access("/sys/bus/event_source/devices/cpu_atom", F_OK) == 0;
 	if (!cpuinfo)
 		return;
 	gather_microcode(facts, cpuinfo);

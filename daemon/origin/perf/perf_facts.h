@@ -33,7 +33,7 @@ struct perf_facts {
 	bool seccomp_filter;        /* a seccomp filter applies to this process */
 	bool lockdown_confidential; /* /sys/kernel/security/lockdown is [confidentiality] */
 	bool has_btf;               /* /sys/kernel/btf/vmlinux is readable */
-	bool has_core_pmu;          /* /sys/bus/event_source/devices/cpu exists */
+	bool has_core_pmu;          /* /sys/bus/event_source/devices has cpu, cpu_core or cpu_atom */
 	bool max_precise_known;
 	bool hypervisor;                       /* CPUID says that this is a virtual machine */
 	bool debian_kernel;                    /* has Debian's patch for kernel.perf_event_paranoid above 2 */

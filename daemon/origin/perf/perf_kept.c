@@ -220,8 +220,8 @@ static void tell(const struct perf_event_set *set, const struct taking_over *ove
 		log_info("%s on PMU %s: sampled without a gap on %zu CPU%s", role, pmu, over->went_on,
 			 plural(over->went_on));
 	if (over->replaced)
-		log_notice("%s on PMU %s: replaced on %zu CPU%s, each of which was not sampled for at most "
-			   "%llu us",
+		log_notice("%s on PMU %s: the event of the previous process was replaced on %zu CPU%s, with "
+			   "a gap of at most %llu us in its samples",
 			   role, pmu, over->replaced, plural(over->replaced),
 			   (unsigned long long)(over->longest_ns / NSEC_PER_USEC));
 	if (over->missing)

@@ -16,6 +16,11 @@
 #define RATE_PATH     "/proc/sys/kernel/perf_event_max_sample_rate"
 #define WATCHDOG_PATH "/proc/sys/kernel/nmi_watchdog"
 
+static const char *plural_cpus(const struct cpu_list *list)
+{
+	return cpu_list_count(list) == 1 ? "" : "s";
+}
+
 static const char *holders(enum perf_watchdog watchdog)
 {
 	switch (watchdog) {
@@ -24,6 +29,8 @@ static const char *holders(enum perf_watchdog watchdog)
 		       "counter), or another profiler, such as perf";
 	case PERF_WATCHDOG_OFF:
 		return "another profiler, such as perf (the NMI watchdog is off)";
+	case PERF_WATCHDOG_APART:
+		return "another profiler, such as perf";
 	case PERF_WATCHDOG_UNKNOWN:
 		break;
 	}
@@ -45,9 +52,9 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 		return NULL;
 	names = cpu_list_format(&list);
 	if (!names || asprintf(&text,
-			       "%s does not count on CPUs %s: its counter is held by another pinned "
+			       "%s does not count on CPU%s %s: its counter is held by another pinned "
 			       "event, %s; pebsd tries again each interval",
-			       key, names, holders(watchdog)) < 0)
+			       key, plural_cpus(&list), names, holders(watchdog)) < 0)
 		return NULL;
 	return text;
 }
@@ -77,7 +84,7 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 		return NULL;
 	if (asprintf(
 		    &text,
-		    "%s counted %.0f%% of the time in the last minutes: it shares its counter in turns with another event, of pebsd or of another user: %s; its counts cover only that part of the time",
+		    "%s counted %.0f%% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%%, another event takes turns too: %s",
 		    key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;
@@ -107,10 +114,12 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 		(void)snprintf(value, sizeof(value), " (%llu)", (unsigned long long)rate);
 	if (!names ||
 	    asprintf(&text,
-		     "%s was throttled on CPUs %s, %s time%s since the start, for %s of CPU time: the "
+		     "%s was throttled on CPU%s %s, %s time%s since the start, for %s of CPU time: the "
 		     "kernel throttles an event whose samples per second on one CPU exceed " RATE "%s; "
-		     "raise `period` in [sampling], or raise that sysctl",
-		     key, names, times, throttles == 1 ? "" : "s", span, value) < 0)
+		     "set a longer `%s` in [sampling], or raise that sysctl",
+		     key, plural_cpus(&list), names, times, throttles == 1 ? "" : "s", span, value,
+		     strncmp(key, "instructions", strlen("instructions")) == 0 ? "instructions-period"
+									       : "period") < 0)
 		return NULL;
 	return text;
 }
@@ -179,9 +188,10 @@ static char *collision_advice(const struct perf_note_losses *losses)
 			       "and `instructions-period` in [sampling]) or fewer `events`: doubled "
 			       "periods have a quarter of the collisions%s",
 			       losses->colliding, more) < 0
-		    : asprintf(&text,
-			       "here most likely it collides with another PEBS user, such as perf record "
-			       "-e cycles:pp; set a longer period in [sampling] to lose fewer samples") < 0)
+		    : asprintf(
+			      &text,
+			      "here the event most likely collides with another PEBS user, such as perf record "
+			      "-e cycles:pp; set a longer period in [sampling] to lose fewer samples") < 0)
 		return NULL;
 	return text;
 }
@@ -217,10 +227,10 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 	}
 	if (!names || !advice ||
 	    asprintf(&text,
-		     "%s stopped on CPUs %s until pebsd armed it again, %s time%s since the start%s: on "
+		     "%s stopped on CPU%s %s until pebsd armed it again, %s time%s since the start%s: on "
 		     "CPUs before Skylake, the records of PEBS events that overflow together are dropped, "
 		     "and the kernel leaves their counters stopped; %s",
-		     key, names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
+		     key, plural_cpus(&list), names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
 		return NULL;
 	return text;
 }
@@ -235,7 +245,7 @@ char *perf_note_rate(u64 start, u64 now)
 		     RATE
 		     " fell from %llu to %llu since the start: the kernel lowers it when sampling "
 		     "interrupts take too long (see the kernel log), and throttles an event whose samples "
-		     "per second on one CPU exceed it; raise `period` in [sampling], or set it back: "
+		     "per second on one CPU exceed it; set a longer `period` in [sampling], or set it back: "
 		     "sysctl " RATE "=%llu",
 		     (unsigned long long)start, (unsigned long long)now, (unsigned long long)start) < 0)
 		return NULL;

@@ -12,8 +12,11 @@
 #include "origin/pmu/pmu.h"
 #include "pebsd/sample.h"
 
-/* The state of kernel.nmi_watchdog. If it is on, it may hold a counter on each CPU. */
-enum perf_watchdog { PERF_WATCHDOG_UNKNOWN, PERF_WATCHDOG_OFF, PERF_WATCHDOG_ON };
+/*
+ * The state of kernel.nmi_watchdog. If it is on, it may hold a counter on each CPU. PERF_WATCHDOG_APART: it
+ * never holds a counter of the event's PMU, for example of ibs_op.
+ */
+enum perf_watchdog { PERF_WATCHDOG_UNKNOWN, PERF_WATCHDOG_OFF, PERF_WATCHDOG_ON, PERF_WATCHDOG_APART };
 
 enum perf_watchdog perf_note_read_watchdog(void);
 

@@ -154,8 +154,8 @@ static int online_cpus(const struct offcore_set *set, struct cpu_list *ret, char
 	int r = cpu_list_read(set->online_path, ret);
 
 	if (r < 0 &&
-	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s; mount sysfs there",
-		     set->online_path, strerror(-r)) < 0)
+	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s%s", set->online_path,
+		     strerror(-r), r == -ENOENT ? "; mount sysfs on /sys" : "") < 0)
 		*ret_message = NULL;
 	return r;
 }
@@ -191,6 +191,11 @@ static int open_new(struct offcore_set *set, const struct cpu_list *online, char
 		if (is_open(set, cpu) || !pmu_of(set, cpu, &pmu))
 			continue;
 		r = descriptor_limit_reserve(OFFCORE_KINDS);
+		if (r < 0 && asprintf(&message,
+				      "cannot count off-core responses on CPU %d: %s; raise LimitNOFILE= of "
+				      "the unit (ulimit -n)",
+				      cpu, strerror(-r)) < 0)
+			message = NULL;
 		if (r == 0)
 			r = open_place(set, cpu, pmu, &place, &message);
 		if (r == 0 && set->kernel) {
@@ -253,7 +258,8 @@ int offcore_open(const struct pmu_counter *counters, size_t n, const char *onlin
 		return r;
 	if (set->n == 0) {
 		if (asprintf(ret_message,
-			     "cannot count off-core responses: none of the PMU's CPUs is online (%s)",
+			     "cannot count off-core responses: none of the CPUs that can count them is "
+			     "online (see %s); bring one online, then restart pebsd",
 			     online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;

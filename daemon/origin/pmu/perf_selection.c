@@ -82,14 +82,15 @@ int perf_selection_check(const struct perf_selection *selection, const struct cp
 	if (!is_empty(&selection->named) && is_empty(&cpus))
 		length = asprintf(ret_message,
 				  "cpus = %s in [sampling]: none of these CPUs is online; the online CPUs "
-				  "are %s; name some of them, or all",
+				  "are %s; name some of them, or set cpus = all",
 				  named, all);
 	else
 		length = asprintf(ret_message,
 				  "isolated = no in [sampling]: every online CPU%s%s is isolated "
 				  "(isolcpus, nohz_full), so no CPU is left to sample; set isolated = "
-				  "yes, or name other CPUs in cpus",
-				  *named ? " of cpus = " : "", named);
+				  "yes%s",
+				  *named ? " of cpus = " : "", named,
+				  *named ? ", or name other CPUs in cpus" : "");
 	if (length < 0) {
 		*ret_message = NULL;
 		return -ENOMEM;
@@ -115,8 +116,9 @@ char *perf_selection_note(const struct perf_selection *selection)
 	else
 		length = asprintf(
 			&text,
-			"only CPUs %s are sampled (cpus in [sampling])%s%s: what runs on other CPUs is "
+			"only CPUs %s are sampled (cpus in [sampling])%s%s%s: what runs on other CPUs is "
 			"not counted",
-			named, *isolated ? ", without the isolated ones (isolated = no), " : "", isolated);
+			named, *isolated ? ", except the isolated CPUs " : "", isolated,
+			*isolated ? " (isolated = no)" : "");
 	return length < 0 ? NULL : text;
 }

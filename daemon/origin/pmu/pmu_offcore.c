@@ -124,8 +124,10 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		}
 		if (plan->n_counters == PMU_COUNTERS_MAX) {
 			plan->n_counters = before;
-			return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE, "more than %zu counters",
-					       PMU_COUNTERS_MAX);
+			return pmu_plan_refuse(
+				plan, core->pmu, EVENT_OFFCORE,
+				"pebsd counts at most %zu off-core responses on all PMUs together",
+				PMU_COUNTERS_MAX);
 		}
 		counter = &plan->counters[plan->n_counters++];
 		*counter = (struct pmu_counter){.kind = kind,

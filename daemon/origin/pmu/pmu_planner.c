@@ -53,12 +53,12 @@ int planner_refuse_event(const struct planner *planner, const char *pmu, enum ev
 {
 	if (error == -ENOMEM)
 		return error;
-	return pmu_plan_refuse(planner->plan, pmu, role, "cannot build the event from %s: \"%s\": %s", file,
-			       culprit,
-			       error == -EINVAL   ? "this version of pebsd does not know this term"
-			       : error == -ERANGE ? "its value has more bits than its format"
-			       : error == -ENOENT ? "the PMU's format/ folder does not have it"
-						  : strerror(-error));
+	return pmu_plan_refuse(
+		planner->plan, pmu, role, "cannot build the event %s: \"%s\": %s", file, culprit,
+		error == -EINVAL   ? "this version of pebsd does not know this term or its format"
+		: error == -ERANGE ? "its value has more bits than its format"
+		: error == -ENOENT ? "the PMU's format/ folder does not have it"
+				   : strerror(-error));
 }
 
 void planner_opening(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
@@ -162,7 +162,8 @@ int planner_add(const struct planner *planner, const struct pmu_opening *opening
 
 	if (plan->n_openings == EVENTS_MAX)
 		return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role,
-				       "more than %d events at once", EVENTS_MAX);
+				       "pebsd samples at most %d events at once; leave some out of `events`",
+				       EVENTS_MAX);
 	plan->openings[plan->n_openings++] = *opening;
 	return 0;
 }

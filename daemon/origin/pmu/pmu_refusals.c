@@ -43,15 +43,15 @@ static bool is_zhaoxin(const struct planner *planner, const struct pmu_core *cor
 static int refuse_amd(const struct planner *planner, const char *pmu, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
-	const char *fault = role == EVENT_INSTRUCTIONS
-				    ? "AMD's core counters do not sample instructions precisely"
-				    : "AMD's core counters report neither latency nor source of an access";
+	const char *fault = "AMD's core counters report neither latency nor source of an access";
 
+	if (role == EVENT_INSTRUCTIONS)
+		return pmu_plan_refuse(plan, pmu, role,
+				       "AMD's core counters do not sample instructions precisely, and "
+				       "instruction based sampling (ibs_op) counts operations; set events "
+				       "without instructions");
 	if (pmu_tree_has_pmu(planner->tree, "ibs_op"))
-		return pmu_plan_refuse(plan, pmu, role, "%s; %s", fault,
-				       role == EVENT_INSTRUCTIONS
-					       ? "ibs_op counts operations: set events without instructions"
-					       : "the PMU ibs_op does");
+		return pmu_plan_refuse(plan, pmu, role, "%s; the PMU ibs_op does", fault);
 	return pmu_plan_refuse(
 		plan, pmu, role,
 		"%s, and there is no PMU ibs_op: the CPU is older than family 10h, this is a virtual "
@@ -168,10 +168,11 @@ int pmu_refuse_machine(const struct planner *planner, int error)
 	while (length > 1 && root[length - 1] == '/')
 		length--;
 	if (error < 0)
-		n = asprintf(&reason,
-			     "cannot read %.*s/bus/event_source/devices: %s; mount sysfs there, or run a "
-			     "kernel built with CONFIG_PERF_EVENTS",
-			     length, root, strerror(-error));
+		n = asprintf(&reason, "cannot read %.*s/bus/event_source/devices: %s; %s", length, root,
+			     strerror(-error),
+			     strncmp(root, "/sys", (size_t)length) == 0 && length == 4
+				     ? "mount sysfs there, or run a kernel built with CONFIG_PERF_EVENTS"
+				     : "give --sysfs-root a copy of /sys that contains this directory");
 	else
 		n = asprintf(
 			&reason,

@@ -62,9 +62,9 @@ static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
 	if (facts->cpu_time_max_percent > 0 && facts->cpu_time_max_percent < CPU_TIME_MAX_DEFAULT)
 		return pmu_plan_note(
 			plan,
-			"kernel.perf_cpu_time_max_percent is %llu, below the default of %d: the kernel "
-			"lowers kernel.perf_event_max_sample_rate earlier than usual",
-			(unsigned long long)facts->cpu_time_max_percent, CPU_TIME_MAX_DEFAULT);
+			"kernel.perf_cpu_time_max_percent is %llu, below the default of %d: the kernel lowers kernel.perf_event_max_sample_rate earlier than usual; set it back: sysctl kernel.perf_cpu_time_max_percent=%d",
+			(unsigned long long)facts->cpu_time_max_percent, CPU_TIME_MAX_DEFAULT,
+			CPU_TIME_MAX_DEFAULT);
 	return 0;
 }
 

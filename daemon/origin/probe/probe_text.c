@@ -122,7 +122,7 @@ static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
 	if (!known)
 		return field(out, "CPUs", "all online CPUs");
 	if (!*names)
-		return field(out, "CPUs", "none: no CPU of the PMU is online");
+		return field(out, "CPUs", "none: " PROBE_NO_CPU);
 	/* wrap() breaks a line only at a blank, so replace the commas of a long list by blanks. */
 	for (char *comma = strchr(names, ','); strlen(names) > COLUMNS / 2 && comma;
 	     comma = strchr(comma + 1, ','))
@@ -152,13 +152,13 @@ static int print_attributes(const struct pmu_opening *opening, FILE *out)
 		  attr.type, (unsigned long long)attr.config, (unsigned long long)attr.config1,
 		  (unsigned long long)attr.config2, attr.precise_ip, attr.exclude_guest);
 	if (r >= 0 && opening->has_leader)
-		r = field(out, "leader", "type %u, config %#llx: counts only, in one group with it",
+		r = field(out, "leader", "type %u, config %#llx: counts only, in one group with the event",
 			  leader.type, (unsigned long long)leader.config);
 	if (r >= 0)
 		r = field(
 			out, "counter",
 			attr.pinned || leader.pinned
-				? "pinned: the event keeps its counter; if it has none, pebsd reports that it is in error"
+				? "pinned: the event keeps its counter; if none is free, pebsd reports the event as in error"
 				: "not pinned: the event runs in turns with another event that needs "
 				  "the same counter, and pebsd reports its share of the time");
 	return r >= 0 ? field(out, "fields", "%s",
@@ -248,6 +248,7 @@ static const char *verdict(const struct probe_report *report)
 
 static int print_verdict(const struct probe_report *report, FILE *out)
 {
+	const char *where = report->live ? "on this machine" : "according to this tree";
 	unsigned planned = perf_cost_roles(&report->plan);
 	_cleanup_free_ char *asked = role_names(report->asked);
 	_cleanup_free_ char *possible = role_names(planned);
@@ -257,13 +258,13 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	if (!asked || !possible)
 		return -ENOMEM;
 	if (probe_usable(report))
-		r = asprintf(&text, "%s. Configured events: %s. Available on this machine: %s.",
-			     verdict(report), asked, possible);
+		r = asprintf(&text, "%s. Configured events: %s. Available %s: %s.", verdict(report), asked,
+			     where, possible);
 	else if (planned)
-		r = asprintf(&text,
-			     "pebsd cannot sample the configured events here: %s. Available on this "
-			     "machine: %s; set `events` in [sampling] to some of these.",
-			     asked, possible);
+		r = asprintf(
+			&text,
+			"pebsd cannot sample the configured events here: %s. Available %s: %s; set `events` in [sampling] to some of these.",
+			asked, where, possible);
 	else
 		r = asprintf(&text, "pebsd cannot sample memory accesses here.");
 	if (r < 0) {
@@ -314,7 +315,9 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 			     "the walk through the existing cgroups.",
 			     load, event, report->timed);
 	else if (report->live)
-		r = asprintf(&text, "Start-up time was not measured: some of its steps failed.");
+		r = asprintf(
+			&text,
+			"Start-up time was not measured: some of its steps failed or could not be tried.");
 	else
 		r = asprintf(&text,
 			     "Start-up time and the kernel's own structures were not measured: this is a "
@@ -391,7 +394,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		perf_cost(&machine, &report->measured, &cost);
 		(void)snprintf(here, sizeof(here), "here: %u", report->cpus);
 		if (machine.n_events || machine.counters)
-			print_cost(&cost, here, "asked", out);
+			print_cost(&cost, here, "configured", out);
 		perf_cost_planned(plan, (1U << EVENT_ROLES) - 1, report->cpus, report->stripes, &machine);
 		perf_cost(&machine, &report->measured, &cost);
 		print_cost(&cost, here, "all", out);

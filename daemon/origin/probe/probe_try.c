@@ -16,6 +16,7 @@
 #include "origin/probe/perf_remarks.h"
 #include "origin/probe/perf_trial.h"
 #include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
 
 /*
  * Opens the event on a CPU where it would run, and notes how the kernel changed the attributes. Returns 1 if
@@ -30,25 +31,25 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 	int r;
 
 	if (cpu < 0)
-		return pmu_plan_refuse(plan, pmu, planned.event.role, "none of its CPUs is online");
+		return pmu_plan_refuse(plan, pmu, planned.event.role, PROBE_NO_CPU);
 	r = perf_try(opening, cpu, &message);
 	if (r < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
 	r = 0;
 	if (opening->precise_ip != planned.precise_ip)
-		r = pmu_plan_note(plan, "%s: the kernel refuses precise_ip %u here; opened with %u", pmu,
-				  planned.precise_ip, opening->precise_ip);
+		r = pmu_plan_note(
+			plan,
+			"%s: the kernel refuses precise_ip %u here; opened with %u, so code addresses may be less exact",
+			pmu, planned.precise_ip, opening->precise_ip);
 	if (r >= 0 && opening->has_leader != planned.has_leader)
 		r = pmu_plan_note(
 			plan,
-			"%s: the kernel requires a leader for this event (ENODATA), although sysfs has no "
-			"mem-loads-aux",
+			"%s: the kernel requires a leader for this event (ENODATA), although sysfs has no mem-loads-aux; opened with one",
 			pmu);
 	if (r >= 0 && opening->event.settings.weight_struct != planned.event.settings.weight_struct)
 		r = pmu_plan_note(
 			plan,
-			"%s: the kernel (before 5.12) does not know PERF_SAMPLE_WEIGHT_STRUCT; opened with "
-			"PERF_SAMPLE_WEIGHT",
+			"%s: the kernel (before 5.12) does not know PERF_SAMPLE_WEIGHT_STRUCT; opened with PERF_SAMPLE_WEIGHT, which has no instruction latency",
 			pmu);
 	return r < 0 ? r : 1;
 }
@@ -90,7 +91,7 @@ static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
 	int r;
 
 	if (cpu < 0)
-		return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, "none of its CPUs is online");
+		return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, PROBE_NO_CPU);
 	r = perf_trial_counter(counter, cpu);
 	if (r >= 0)
 		return 1;
@@ -276,9 +277,11 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);
 
 		if (r < 0)
-			r = pmu_plan_note(plan, "%s on PMU %s opened once, but not a second time: %s",
-					  event_role_name(plan->openings[i].event.role),
-					  plan->openings[i].event.pmu, strerror(-r));
+			r = pmu_plan_note(
+				plan,
+				"%s on PMU %s could be opened once, but opening it with a BPF program on up to %d CPUs, as pebsd does on all of them, failed: %s; pebsd would probably fail in the same way",
+				event_role_name(plan->openings[i].event.role), plan->openings[i].event.pmu,
+				PERF_TRIAL_CPUS, strerror(-r));
 		else
 			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, &report->running,
 					      facts->nmi_watchdog, plan);
@@ -316,10 +319,16 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 			settings.events[settings.n_events++] = plan->openings[i].event.settings;
 	start_ns = now_ns();
 	r = stripes_of_machine(NULL, 0, &stripes);
-	if (r < 0)
-		return refuse(
-			plan, ALL_ROLES,
-			"cannot read the list of possible CPUs from /sys/devices/system/cpu; mount /sys");
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		if (asprintf(
+			    &message,
+			    "cannot read the CPUs of this machine from /sys/devices/system/cpu: %s; mount /sys",
+			    strerror(-r)) < 0)
+			message = NULL;
+		return message ? refuse(plan, ALL_ROLES, message) : -ENOMEM;
+	}
 	report->stripes = stripes.n;
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)

@@ -5,6 +5,9 @@
 
 #include "origin/probe/probe.h"
 
+/* The reason why an event or a counter has no CPU. The configuration may leave out all CPUs of a PMU. */
+#define PROBE_NO_CPU "no online CPU of the PMU is among those that `cpus` and `isolated` in [sampling] select"
+
 /*
  * Returns a sentence that says which accesses or instructions of the machine the samples stand for. The
  * caller frees it. NULL: no memory.

@@ -46,6 +46,7 @@ static int note_left_out_event(const struct replay_recording *recording,
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
 	const struct event *clash = &events->list[use->clash];
 	_cleanup_free_ char *name = text_visible(recorded->name ? recorded->name : "(no name)");
+	char ldlat[32] = "";
 
 	if (!name)
 		return -ENOMEM;
@@ -53,16 +54,18 @@ static int note_left_out_event(const struct replay_recording *recording,
 		return replay_note(
 			notes,
 			"%s: %llu samples of its event %s are left out: the event is announced after the "
-			"recording's first sample, or the recordings have more than %d events; in the second "
-			"case, replay this recording separately",
+			"recording's first sample, or the recordings have more than %d events (replay this "
+			"recording separately)",
 			recording->name, (unsigned long long)use->left_out, name, EVENTS_MAX);
+	if (clash->ldlat)
+		(void)snprintf(ldlat, sizeof(ldlat), " (ldlat %u)", clash->ldlat);
 	return replay_note(
 		notes,
 		"%s: %llu samples of its event %s are left out: its ldlat, its PMU or its recorded fields "
-		"differ from those of the %s that are already counted (ldlat %u), and such counts must "
-		"not be mixed; replay it separately",
+		"differ from those of the %s that are already counted%s, and such counts must "
+		"not be mixed; if those are of another recording, replay it separately",
 		recording->name, (unsigned long long)use->left_out, name, event_role_name(clash->role),
-		clash->ldlat);
+		ldlat);
 }
 
 /* Adds a note with the reason for each event that was left out, up to the limit. */
@@ -84,7 +87,7 @@ static int note_left_out_events(const struct replay_recording *recording,
 	}
 	if (!others)
 		return 0;
-	return replay_note(notes, "%s: %llu samples of more events are left out for similar reasons",
+	return replay_note(notes, "%s: %llu samples of further events are left out for similar reasons",
 			   recording->name, (unsigned long long)others);
 }
 
@@ -439,8 +442,8 @@ static int open_recording(struct replay *replay, struct replay_recording *record
 	if (fd < 0) {
 		r = -errno;
 		free(replay->message);
-		if (asprintf(&replay->message, "cannot open %s: %s; check its name and permissions",
-			     recording->name, strerror(-r)) < 0)
+		if (asprintf(&replay->message, "cannot open %s: %s%s", recording->name, strerror(-r),
+			     is_stdin ? "" : "; check its name and permissions") < 0)
 			replay->message = NULL;
 		return r;
 	}
@@ -524,11 +527,11 @@ static bool records_memory_data(const struct perf_data_events *events)
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];
-	const char *others = replay->n > 1 ? ", nor do the other recordings" : "";
+	const char *others = replay->n > 1 ? ", and neither have the other recordings" : "";
 	const char *why =
 		records_memory_data(perf_data_events(recording->data))
-			? "its events record a data source or a weight, but pebsd does not know any of "
-			  "them as an event of loads or stores"
+			? "some of its events record a data source or a weight, but pebsd does not know "
+			  "them as events of loads or stores"
 			: "none of its events records a data source or a weight";
 	char cut[80] = "";
 	u64 position;
@@ -538,8 +541,8 @@ static int fail_without_events(struct replay *replay)
 		(void)snprintf(cut, sizeof(cut), " (it is truncated at byte %llu)",
 			       (unsigned long long)position);
 	r = asprintf(&replay->message,
-		     "%s has no event with memory data%s%s: %s; record with perf mem record", recording->name,
-		     cut, others, why);
+		     "%s has no event of loads or stores%s%s: %s; record with perf mem record",
+		     recording->name, cut, others, why);
 	if (r < 0)
 		replay->message = NULL;
 	return -EBADMSG;
@@ -552,7 +555,7 @@ static int open_all(struct replay *replay, const char *const *paths, size_t n)
 	for (size_t i = 0; i < n; i++)
 		n_stdin += strcmp(paths[i], "-") == 0;
 	if (!n || n_stdin > 1) {
-		replay->message = strdup(n ? "- is given twice; standard input can be read only once"
+		replay->message = strdup(n ? "- is given more than once; standard input can be read only once"
 					   : "replay needs a recording; name at least one file");
 		return -EINVAL;
 	}

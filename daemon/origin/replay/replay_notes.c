@@ -46,8 +46,9 @@ int replay_note_left_out(struct replay_notes *notes, const char *recording,
 		 "samples are left out: their events do not measure loads or stores"},
 		{left_out->unknown_event,
 		 "samples are left out: the recording does not say to which of its events they belong"},
-		{left_out->unreadable, "samples are left out: they have fields that this version of pebsd "
-				       "does not know, and are ambiguous; replay them with a newer pebsd"},
+		{left_out->unreadable,
+		 "samples are left out: they have fields that this version of pebsd "
+		 "does not know, and can be read in two ways; replay the recording with a newer pebsd"},
 		{left_out->other_operations,
 		 "samples are left out: IBS samples operations of all kinds, and these are not loads"},
 		{left_out->lost, "samples or other records are missing: perf was too slow to read them; "

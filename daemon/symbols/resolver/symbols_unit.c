@@ -120,7 +120,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	if (client->connection >= 0 && may_say(client->unit))
 		(void)log_warning(
 			0,
-			"a symbolizer %s; the addresses of that request have no names (this is logged at most once in ten minutes)",
+			"a symbolizer %s: the addresses that it was looking up have no names (this is logged at most once in ten minutes)",
 			how);
 	close_connection(client);
 	await_work(client->unit);
@@ -174,14 +174,17 @@ static int take_in(struct unit *unit, int connection)
 		return -errno;
 	if (asker.uid != 0 && asker.uid != unit->owner) {
 		if (may_say(unit))
-			(void)log_warning(0, "refused user %u: only root and user %u may request names",
-					  asker.uid, unit->owner);
+			(void)log_warning(
+				0,
+				"refused user %u: only root and user %u, the owner of the socket, may request names",
+				asker.uid, unit->owner);
 		return -EPERM;
 	}
 	if (!client) {
 		if (may_say(unit))
 			(void)log_warning(
-				0, "refused a connection: %d symbolizers are running, which is the maximum",
+				0,
+				"refused a connection, so its addresses have no names: %d symbolizers are running, which is the maximum",
 				SYMBOLS_UNIT_CLIENTS_MAX);
 		return -EBUSY;
 	}

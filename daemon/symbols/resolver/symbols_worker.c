@@ -129,7 +129,7 @@ int symbols_worker(int fd, bool debuginfod)
 	}
 	r = symbols_confine(debuginfod);
 	if (r < 0) {
-		(void)log_error(r, "the symbolizer cannot drop its privileges, and exits");
+		(void)log_error(r, "the symbolizer exits, because it cannot drop its privileges");
 		return EXIT_FAILED;
 	}
 	worker = calloc(1, sizeof(*worker));

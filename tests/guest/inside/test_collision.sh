@@ -59,12 +59,12 @@ for line in "${sampled[@]}"; do
 	# samples are lost.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
-		grep -q "^$key stopped on CPUs [-0-9,]* until pebsd armed it again, $again time" ||
+		grep -q "^$key stopped on CPUs* [-0-9,]* until pebsd armed it again, $again time" ||
 		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
-	logged=$(pebsd_log "$since" | grep -c "$key stopped on CPUs" || :)
+	logged=$(pebsd_log "$since" | grep -c "$key stopped on CPU" || :)
 	expect "warnings in the journal that $key was armed again" 1 "$logged"
 	# The note must say which of pebsd's events collide, and what to do.
-	jq --raw-output '.notes[]' "$work/status" | grep "^$key stopped on CPUs" |
+	jq --raw-output '.notes[]' "$work/status" | grep "^$key stopped on CPU" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide with each other, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
 	# The loss is logged immediately, and then at most once per minute.
@@ -83,4 +83,4 @@ pebsd --once --json --for 2s --socket "$work/socket" --listen none >"$work/once"
 lost=$(jq .samples.lost.unexplained "$work/once")
 say "measured: --once for 2 s: $(jq .samples.seen "$work/once") seen, $lost lost"
 [ "$lost" -gt 0 ] || fail "--once reports no loss: $(cat "$work/once" "$work/said")"
-grep -q 'stopped on CPUs' "$work/said" || fail "no line says that an event stopped: $(cat "$work/said")"
+grep -q 'stopped on CPU' "$work/said" || fail "no line says that an event stopped: $(cat "$work/said")"

@@ -62,7 +62,7 @@ resume
 await_samples 200
 wait_until 'the event of CPU 0 in error' 30 is_in_error 'true false'
 pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
-grep -q 'loads does not count on CPUs 0: its counter is held by another pinned event' "$work/line" ||
+grep -q 'loads does not count on CPU 0: its counter is held by another pinned event' "$work/line" ||
 	fail "no note names the CPU: $(pebsctl status)"
 settle
 agree 'one CPU held'

@@ -98,7 +98,7 @@ holds() {
 wait_until 'the event of the other tool' 30 holds
 exits 'resume' 0 pebsctl resume
 names_cpu_0() {
-	pebsctl status | tr -s '[:space:]' ' ' | grep -q 'loads does not count on CPUs 0: its counter is held by another pinned event'
+	pebsctl status | tr -s '[:space:]' ' ' | grep -q 'loads does not count on CPU 0: its counter is held by another pinned event'
 }
 wait_until 'a note on the CPU whose counter is taken' 30 names_cpu_0
 systemctl stop holder.service
