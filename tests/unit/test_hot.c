@@ -231,11 +231,17 @@ enum order {
 	ROUNDS,      /* heavy items take turns with small portions, and churn between them */
 	SHUFFLED,
 	DEAR_CHURN,    /* few other items, each nearly as heavy */
-	FREE_CHURN,    /* a flood without latency after the heavy items, and then one with latency */
+	FREE_CHURN,    /* a flood without latency before the one with latency, and one at the end */
 	ONE_SAMPLE,    /* all of an item's weight in one sample, then a flood */
 	GROWING_CHURN, /* each new item is just heavier than the one before, to stay above the least counter */
 	ORDERS
 };
+
+static void add_free_churn(struct stream *stream)
+{
+	for (u32 i = 0; i < 5000; i++)
+		add_item(stream, stream->heavies + stream->next++, 0);
+}
 
 static void shuffled(struct stream *stream)
 {
@@ -291,11 +297,12 @@ static void play(struct stream *stream, enum order order)
 	if (order == DEAR_CHURN)
 		add_churn(stream, stream->rest, stream->each - stream->each / 32);
 	if (order == FREE_CHURN)
-		for (u32 i = 0; i < 5000; i++)
-			add_item(stream, stream->heavies + stream->next++, 0);
+		add_free_churn(stream);
 	for (u64 of = unit; order == GROWING_CHURN && of <= stream->rest; of += unit)
 		add_churn(stream, of, of);
 	add_churn(stream, stream->rest, unit);
+	if (order == FREE_CHURN)
+		add_free_churn(stream);
 }
 
 static struct stream adversary(u64 number)
