@@ -134,18 +134,25 @@ static void expect_sound(const struct pebs_unit *unit)
 		cr_assert_leq(unit->fixed[i].count, highest);
 }
 
-/* If a record was written, the index was within the buffer and has moved, but not beyond the maximum. */
+/*
+ * If a record was written, the index was within the buffer and has moved, but not beyond the maximum. Otherwise
+ * neither the index nor any other byte of the memory has changed.
+ */
 static void retire_one(struct random *random, struct pebs_unit *unit)
 {
 	struct retired retired = any_instruction(random);
 	u64 records = unit->records;
+	u8 memory[MEMORY_BYTES];
 	struct ds_area before, after;
 	bool there = !ds_area_read(unit->machine, &unit->memory, unit->ds_area, &before);
 
+	memcpy(memory, unit->memory.bytes, MEMORY_BYTES);
 	(void)pebs_retire(unit, &retired);
 	expect_sound(unit);
-	if (unit->records == records)
+	if (unit->records == records) {
+		cr_assert_eq(memcmp(memory, unit->memory.bytes, MEMORY_BYTES), 0, "written without a record");
 		return;
+	}
 	cr_assert(there);
 	cr_assert_geq(before.index, before.base);
 	cr_assert_lt(before.index, before.maximum);
