@@ -3,7 +3,8 @@
  * Malicious or broken clients of the control socket:
  *   crowd SOCKET hold N [TEXT]    N connections that send nothing, or TEXT once, and stay open until the end of
  *                                 standard input
- *   crowd SOCKET call N TEXT      N connections, all open before each sends TEXT; waits for their answers
+ *   crowd SOCKET call N TEXT      N connections, all open before each sends TEXT; waits for their answers, and
+ *                                 counts the bytes of all that came, an answer or not
  *   crowd SOCKET send BYTES       one message of BYTES bytes without an end
  *   crowd SOCKET deaf N TEXT      one connection that sends TEXT N times and reads nothing until the end of
  *                                 standard input
@@ -98,8 +99,11 @@ static int hold(int *fds, unsigned n, const char *text)
 	return 0;
 }
 
-/* Receives one complete answer. Sets `ret_error` to whether the answer is an error. */
-static bool receive(int fd, double until, bool *ret_error)
+/*
+ * Receives one complete answer. Sets `ret_error` to whether the answer is an error. Adds the number of received
+ * bytes to `bytes`, also if the answer is not complete.
+ */
+static bool receive(int fd, double until, bool *ret_error, unsigned long long *bytes)
 {
 	char text[65536];
 	size_t length = 0;
@@ -115,6 +119,7 @@ static bool receive(int fd, double until, bool *ret_error)
 		if (got <= 0)
 			return false;
 		length += (size_t)got;
+		*bytes += (unsigned long long)got;
 		if (memchr(text, '\0', length)) {
 			*ret_error = strstr(text, "\"error\"") != NULL;
 			return true;
@@ -128,6 +133,7 @@ static bool receive(int fd, double until, bool *ret_error)
 static int call(int *fds, unsigned n, const char *text)
 {
 	unsigned in = enter_all(fds, n), answered = 0, refused = 0;
+	unsigned long long bytes = 0;
 	double until = now() + PATIENCE_S;
 
 	for (unsigned i = 0; i < n; i++)
@@ -136,13 +142,13 @@ static int call(int *fds, unsigned n, const char *text)
 	for (unsigned i = 0; i < n; i++) {
 		bool error = false;
 
-		if (fds[i] < 0 || !receive(fds[i], until, &error))
+		if (fds[i] < 0 || !receive(fds[i], until, &error, &bytes))
 			continue;
 		answered += !error;
 		refused += error;
 	}
-	(void)printf("connected=%u answered=%u refused=%u hung_up=%u\n", in, answered, refused,
-		     in - answered - refused);
+	(void)printf("connected=%u answered=%u refused=%u hung_up=%u bytes=%llu\n", in, answered, refused,
+		     in - answered - refused, bytes);
 	return 0;
 }
 
@@ -172,13 +178,13 @@ static int send_bytes(unsigned long long bytes)
 	static char chunk[1 << 16];
 	int fd = enter(now() + PATIENCE_S);
 	bool error = false, answered;
-	unsigned long long taken;
+	unsigned long long taken, got = 0;
 
 	if (fd < 0)
 		return 1;
 	memset(chunk, 'x', sizeof(chunk));
 	taken = push(fd, chunk, sizeof(chunk), bytes, PATIENCE_S * 1000);
-	answered = receive(fd, now() + PATIENCE_S, &error);
+	answered = receive(fd, now() + PATIENCE_S, &error, &got);
 	(void)printf("taken=%llu refused=%d closed=%d\n", taken, answered && error, is_closed(fd));
 	return 0;
 }
