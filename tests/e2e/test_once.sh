@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # `pebsd --once` must read a recording completely and print it. If the file is cut, is empty, is missing, has an
-# empty header or is not a recording, pebsd must say so, exit with 2, and invent no sample.
+# empty header, has the other byte order or is not a recording, pebsd must say so, exit with 2, and invent no sample.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -40,15 +40,18 @@ expect 'fewer samples than in the whole, and some' true \
 
 : >"$work/empty"
 head -c 4096 /dev/urandom >"$work/noise"
-{
-	printf '2ELIFREP' | rev
-	head -c 200 /dev/zero
-} >"$work/foreign"
+head -c 200 /dev/zero >"$work/zeros"
+{ printf '2ELIFREP' && cat "$work/zeros"; } >"$work/foreign"
+{ printf 'PERFILE2' && cat "$work/zeros"; } >"$work/headless"
 printf 'PERFILE2' >"$work/stump"
-for bad in empty noise foreign stump missing; do
+for bad in empty noise foreign headless stump missing; do
 	exits "$bad" 2 "$PEBSD" --replay "$work/$bad" --once --json
 	grep -q "$work/$bad" "$work/said" || fail "$bad: the message does not name the file: $(cat "$work/said")"
 	! grep -q '"samples"' "$work/said" || fail "$bad: samples were invented"
+	mv "$work/said" "$work/$bad.said"
+done
+for said in 'foreign: was recorded on a machine with the other byte order' 'headless: has a header of 0 bytes'; do
+	grep -q "${said#*: }" "$work/${said%%:*}.said" || fail "$said: $(cat "$work/${said%%:*}.said")"
 done
 
 # pebsd reports the samples that it leaves out, also in JSON. Names from outside never reach a terminal unescaped, and
