@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "ctl/call/exit.h"
 #include "own_mounts.h"
 
 #define JOURNAL "/run/systemd/journal/socket"
@@ -165,17 +166,17 @@ static void start(int error_fd, bool journal)
 }
 
 /*
- * Returns pebsctl's exit code; 124: no answer in a minute. pebsctl itself waits ten seconds, and a busy machine
- * can take longer, so a call that failed is repeated.
+ * Returns pebsctl's exit code; 124: it did not end in a minute. pebsctl waits ten seconds for an answer and then
+ * exits with CTL_NO_DAEMON. A busy machine can take longer, so the call is then repeated.
  */
 static int ctl(const char *words)
 {
 	char command[512];
-	int code = 1;
+	int code = CTL_NO_DAEMON;
 
 	(void)snprintf(command, sizeof(command), "timeout 60 %s --socket %s/s %s >/dev/null 2>&1",
 		       program("PEBSCTL", "build/pebsctl"), directory, words);
-	for (int i = 0; i < 6 && code == 1; i++) {
+	for (int i = 0; i < 6 && code == CTL_NO_DAEMON; i++) {
 		int status = system(command);
 
 		code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
