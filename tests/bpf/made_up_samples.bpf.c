@@ -32,8 +32,8 @@ static __always_inline void read_made_up(struct bpf_perf_event_data *context, st
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * making_up() sets `cgroup_id`, for which count_many() counts. `sum` keeps the compiler from dropping the other
- * reads of making_up().
+ * making_up() sets `cgroup_id`, for which count_many() counts. `sum` keeps the compiler from dropping the rest of
+ * making_up().
  */
 struct {
 	u64 cgroup_id;
@@ -49,8 +49,8 @@ int nothing(struct bpf_perf_event_data *context)
 }
 
 /*
- * Only reads the fields of a sample, to time this part of the programs below. Like the daemon's programs, it
- * makes up nothing.
+ * Only reads and makes up a sample, to time this part of the programs below. Of what the daemon's programs do, it
+ * has only the reading.
  */
 SEC("perf_event")
 int making_up(struct bpf_perf_event_data *context)
@@ -58,8 +58,8 @@ int making_up(struct bpf_perf_event_data *context)
 	struct raw_sample raw = {0};
 	u64 sum;
 
-	read_raw_sample(context, &raw);
-	sum = raw.flags + raw.weight + raw.data_source + read_address(context) + context->sample_period;
+	read_made_up(context, &raw);
+	sum = raw.flags + raw.weight + raw.data_source + context->sample_period;
 	reader.sum += sum;
 	reader.cgroup_id = read_cgroup_id();
 	return 0;
