@@ -27,6 +27,7 @@
 #include "bench_line.h"
 #include "bench_socket.h"
 #include "bench_victim.h"
+#include "driver_sources.h"
 #include "perf_data_writer.h"
 
 #define CGROUPS     1000UL
@@ -52,8 +53,7 @@ static void die(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* As the Linux driver writes them: L1, L2, L3, memory of this node, memory of another node. */
-static const u64 data_sources[] = {0x10268100142, 0x10468100442, 0x10668100842, 0x11a68201042, 0x13a68100042};
+static const u64 data_sources[] = {DRIVER_L1, DRIVER_L2, DRIVER_L3, DRIVER_LOCAL_DRAM, DRIVER_REMOTE_DRAM};
 
 static void write_recording(const char *path, size_t n_events)
 {

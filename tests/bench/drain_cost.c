@@ -19,6 +19,7 @@
 #include "account.h"
 #include "base/number.h"
 #include "collect/collect.h"
+#include "driver_sources.h"
 #include "kernel/kernel.h"
 
 #define ROUNDS      21
@@ -104,12 +105,8 @@ static struct sample some_sample(void)
 		u32 from;
 		u32 to;
 	} kinds[] = {
-		{0x10268100142, 70, 4, 8},    /* L1 */
-		{0x11868100242, 8, 20, 110},  /* fill buffer */
-		{0x10268100442, 10, 13, 18},  /* L2 in the level bits, L1 as level number: counts as L1 */
-		{0x10668100842, 7, 45, 85},   /* L3 */
-		{0x10268101042, 4, 190, 330}, /* local memory in the level bits, L1 as level number: L1 */
-		{0x13a68100042, 1, 350, 700}, /* remote memory, with a TLB hit */
+		{DRIVER_L1, 70, 4, 8},  {DRIVER_LFB, 8, 20, 110},         {DRIVER_L2, 10, 13, 18},
+		{DRIVER_L3, 7, 45, 85}, {DRIVER_LOCAL_DRAM, 4, 190, 330}, {DRIVER_REMOTE_DRAM, 1, 350, 700},
 	};
 	u32 draw = (u32)(next_random() % 100);
 	size_t kind = 0;

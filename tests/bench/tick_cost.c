@@ -18,6 +18,7 @@
 #include "cgroup/names.h"
 #include "collect/collect.h"
 #include "collect/series.h"
+#include "driver_sources.h"
 #include "kernel/kernel.h"
 #include "policy/policy.h"
 #include "state/state_kinds.h"
@@ -213,7 +214,7 @@ static void close_bench(struct bench *bench)
 /* Mostly caches and some near and remote memory, like a program's loads. */
 static void sample_of(struct sample *ret, u64 cgroup_id, u16 event)
 {
-	static const u64 sources[] = {0x10268100142, 0x10668100842, 0x11a68201042, 0x13a68100042};
+	static const u64 sources[] = {DRIVER_L1, DRIVER_L3, DRIVER_LOCAL_DRAM, DRIVER_REMOTE_DRAM};
 	const u64 kind = next_random() % 100;
 	const unsigned place = kind < 50 ? 0 : kind < 80 ? 1 : kind < 95 ? 2 : 3;
 	static const u32 least[] = {5, 40, 200, 400}, spread[] = {5, 40, 200, 1200};

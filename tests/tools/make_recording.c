@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "driver_sources.h"
 #include "perf_data_writer.h"
 
 #define SAMPLES     20000
@@ -19,7 +20,6 @@
 #define START_NS    (3600 * NSEC_PER_SEC)
 #define ROUND       500 /* samples between two reads of the CPUs' buffers */
 
-/* Data source values as arch/x86/events/intel/ds.c makes them (pebs_data_source, Skylake and later). */
 enum place { L1, LFB, L2, L3, L3_HITM, LOCAL_DRAM, REMOTE_CACHE, REMOTE_DRAM, PLACES };
 
 /* The latency of a place: `least` cycles, plus a tail of at most `spread` with most samples near its start. */
@@ -28,14 +28,14 @@ static const struct {
 	unsigned int least;
 	unsigned int spread;
 } places[PLACES] = {
-	[L1] = {0x10268100142, 5, 12},
-	[LFB] = {0x11868100242, 22, 260},
-	[L2] = {0x10468100442, 15, 18},
-	[L3] = {0x10668100842, 68, 130},
-	[L3_HITM] = {0x10668800842, 118, 160},
-	[LOCAL_DRAM] = {0x11a68201042, 205, 620},
-	[REMOTE_CACHE] = {0x13668800042, 245, 380},
-	[REMOTE_DRAM] = {0x13a68100042, 340, 1300},
+	[L1] = {DRIVER_L1, 5, 12},
+	[LFB] = {DRIVER_LFB, 22, 260},
+	[L2] = {DRIVER_L2, 15, 18},
+	[L3] = {DRIVER_L3, 68, 130},
+	[L3_HITM] = {DRIVER_L3_HITM, 118, 160},
+	[LOCAL_DRAM] = {DRIVER_LOCAL_DRAM, 205, 620},
+	[REMOTE_CACHE] = {DRIVER_REMOTE_CACHE, 245, 380},
+	[REMOTE_DRAM] = {DRIVER_REMOTE_DRAM, 340, 1300},
 };
 
 /* One busy cgroup: its share of the samples, and how many of a thousand samples come from each place. */

@@ -16,13 +16,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "driver_sources.h"
 #include "perf_data_writer.h"
 
 #define SECONDS      600
 #define RATE         100
 #define STEP_BEGIN   240
 #define STEP_END     360
-#define LOCAL_DRAM   0x11a68201042ULL
 #define REAL_TIME_AT (1795240800ULL * NSEC_PER_SEC)
 
 /* Returns whether sample `i` is slow. `of_thousand` of each thousand samples are, spread evenly. */
@@ -39,7 +39,7 @@ static void write_sample(struct writer *writer, size_t event, u32 tid, u64 time,
 		.time = time,
 		.address = 0x7f0000001000ULL,
 		.weight = latency,
-		.data_source = LOCAL_DRAM,
+		.data_source = DRIVER_LOCAL_DRAM,
 	};
 
 	writer_sample(writer, event, &sample);

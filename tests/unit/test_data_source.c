@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
+#include "driver_sources.h"
 #include "pebsd/data_source.h"
 
 Test(data_source, nothing_known_has_three_spellings)
@@ -23,6 +24,29 @@ Test(data_source, level_number_goes_before_level_bits)
 	cr_expect_eq(data_source_source(0x3a68100042), SOURCE_REMOTE_DRAM); /* lvl has only the HIT bit */
 	cr_expect_eq(data_source_source(0x1c68200042), SOURCE_PMEM);
 	cr_expect_eq(data_source_source(0x1206080002), SOURCE_CXL);
+}
+
+Test(data_source, values_of_the_driver_have_the_source_of_their_name)
+{
+	static const struct {
+		u64 value;
+		enum source source;
+		enum snoop snoop;
+	} cases[] = {
+		{DRIVER_L1, SOURCE_L1, SNOOP_NONE},
+		{DRIVER_LFB, SOURCE_LFB, SNOOP_NONE},
+		{DRIVER_L2, SOURCE_L2, SNOOP_NONE},
+		{DRIVER_L3, SOURCE_L3, SNOOP_NONE},
+		{DRIVER_L3_HITM, SOURCE_L3, SNOOP_HITM},
+		{DRIVER_LOCAL_DRAM, SOURCE_LOCAL_DRAM, SNOOP_HIT},
+		{DRIVER_REMOTE_CACHE, SOURCE_REMOTE_CACHE, SNOOP_HITM},
+		{DRIVER_REMOTE_DRAM, SOURCE_REMOTE_DRAM, SNOOP_NONE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_expect_eq(data_source_source(cases[i].value), cases[i].source, "case %zu", i);
+		cr_expect_eq(data_source_snoop(cases[i].value), cases[i].snoop, "case %zu", i);
+	}
 }
 
 Test(data_source, level_bits_decide_where_the_number_is_missing)
