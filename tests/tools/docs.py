@@ -62,10 +62,10 @@ def manual(path, pages):
         body = run(["mandoc", "-T", "html", "-O", "fragment,toc"], file.read())
     names = "|".join(re.escape(name) for name in sorted(pages, key=len, reverse=True))
     # pebsd(8), as mandoc writes .BR pebsd (8) or .Xr pebsd 8
-    reference = re.compile(rf"(?:<(b|i|a)\b[^>]*>)?(?<![\w.-])({names})(?:</(?:b|i|a)>)?\((\d)\)(?:</a>)?")
+    reference = re.compile(rf"(?:<(?:b|i|a)\b[^>]*>)?(?<![\w.-])({names})(?:</(?:b|i|a)>)?\((\d)\)(?:</a>)?")
 
     def link(match):
-        tag, name, section = match.groups()
+        name, section = match.groups()
         if name == this or f"{name}.{section}" not in pages.values():
             return match[0]
         text = f"{name}({section})"
