@@ -210,13 +210,13 @@ Test(act_store, what_is_not_whole_is_refused)
 	for (size_t i = 0; i < length; i++)
 		cr_expect_eq(alert_store_parse(text, i, &found, &wrong), -EBADMSG, "%zu bytes", i);
 	expect_refused(text, "\"version\":1", "\"version\":2", "another version");
-	expect_refused(text, "\"version\":1", "\"version\":true", "no version");
+	expect_refused(text, "\"version\":1", "\"version\":true", "no format version");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":0", "next alert");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":17", "an alert");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":18446744073709551615", "next alert");
 	expect_refused(text, "\"boot\":\"", "\"boot\":\"0000000000", "boot");
 	expect_refused(text, "\"boot\":\"0", "\"boot\":\"\xef\xbf\xbd", "boot");
-	expect_refused(text, "\"alerts\"", "\"alert\"", "a list");
+	expect_refused(text, "\"alerts\"", "\"alert\"", "list of alerts");
 	expect_refused(text, "\"state\":\"firing\"", "\"state\":\"inactive\"", "an alert");
 	expect_refused(text, "\"alert\":17", "\"alert\":0", "an alert");
 	expect_refused(text, "\"end\":\"gone\"", "\"end\":\"lost\"", "an alert");

@@ -245,7 +245,7 @@ Test(http_profile, parameters)
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		expect(bad[i], 400, "\r\n\r\n");
-	expect("?seconds=5", 400, "cgroup: expected a path");
+	expect("?seconds=5", 400, "cgroup: expected the path of a cgroup");
 	expect("?cgroup=/a&seconds=0", 400, "from 1 to 300");
 	cr_expect_eq(world.begun, 0);
 	world.state = HTTP_PROFILE_READY;

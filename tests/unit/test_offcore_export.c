@@ -227,7 +227,7 @@ Test(offcore_export, show_has_no_share_where_one_kind_is_not_known)
 	text = show(snapshot);
 	cr_expect(has_row(text, "L3 150 - 0.0%"), "%s", text);
 	cr_expect(has_row(text, "local DRAM - - 0.0%"), "%s", text);
-	cr_expect(has_row(text, "local_dram is not known: 2 readings"), "%s", text);
+	cr_expect(has_row(text, "failed readings of the local_dram counter: 2"), "%s", text);
 }
 
 Test(offcore_export, what_the_pmu_does_not_count_has_no_row_and_no_part_in_the_shares)
