@@ -290,7 +290,7 @@ static void on_zoom(void *userdata, const struct zoom *zoom, bool over)
 }
 
 /* The directory is next to the control socket, so that two daemons do not share it. */
-static int open_alerts(struct server *server, struct failure *failure)
+static int open_alerts(struct server *server)
 {
 	const char *socket = server->options->socket;
 	const char *slash = strrchr(socket, '/');
@@ -308,7 +308,7 @@ static int open_alerts(struct server *server, struct failure *failure)
 		return -ENOMEM;
 	settings.directory = directory;
 	settings.live_cgroups = strcmp(engine_head(settings.engine)->origin, "perf") == 0;
-	return alerts_new(&settings, &server->alerts, &failure->message);
+	return alerts_new(&settings, &server->alerts);
 }
 
 static int open_detail(struct server *server)
@@ -467,7 +467,7 @@ static int start(struct server *server, struct failure *failure)
 	if (r == 0)
 		r = open_detail(server);
 	if (r == 0)
-		r = open_alerts(server, failure);
+		r = open_alerts(server);
 	if (r < 0)
 		return r;
 	/* Collects, so that requests are answered before the first interval is over. */

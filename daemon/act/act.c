@@ -235,7 +235,7 @@ static int open_directory(struct act *act)
 	return 0;
 }
 
-int act_new(const struct act_settings *settings, struct act **ret, char **ret_message)
+int act_new(const struct act_settings *settings, struct act **ret)
 {
 	_cleanup_(act_freep) struct act *act = calloc(1, sizeof(*act));
 	struct unit_settings units = {.event = settings->event,
@@ -244,7 +244,6 @@ int act_new(const struct act_settings *settings, struct act **ret, char **ret_me
 				      .userdata = act};
 	int r;
 
-	*ret_message = NULL;
 	if (!act)
 		return -ENOMEM;
 	act->fd = -1;

@@ -37,8 +37,8 @@ struct act;
 enum act_kind { ACT_LOG, ACT_UNIT, ACT_ZOOM, ACT_HOT, ACT_KINDS };
 enum act_result { ACT_DONE, ACT_FAILED, ACT_LIMITED, ACT_RESULTS };
 
-/* Returns 0, or -errno with a message that the caller frees and that may be NULL. */
-int act_new(const struct act_settings *settings, struct act **ret, char **ret_message);
+/* Returns 0 or -errno. */
+int act_new(const struct act_settings *settings, struct act **ret);
 struct act *act_free(struct act *act);
 DEFINE_CLEANUP(struct act *, act_free)
 

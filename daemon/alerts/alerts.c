@@ -154,7 +154,7 @@ static void open_cgroups(struct alerts *alerts)
 			strerror(-r));
 }
 
-int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message)
+int alerts_new(const struct alerts_settings *settings, struct alerts **ret)
 {
 	_cleanup_(alerts_freep) struct alerts *alerts = calloc(1, sizeof(*alerts));
 	const struct act_settings act = {
@@ -166,13 +166,12 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 	};
 	int r;
 
-	*ret_message = NULL;
 	if (!alerts)
 		return -ENOMEM;
 	alerts->settings = *settings;
 	alerts->cgroup_root = -1;
 	alerts->collected_ns = engine_collected_ns(settings->engine);
-	r = act_new(&act, &alerts->act, ret_message);
+	r = act_new(&act, &alerts->act);
 	if (r < 0)
 		return r;
 	/*

@@ -26,8 +26,8 @@ struct alerts_settings {
 	void *userdata;
 };
 
-/* Returns 0, or -errno with a message that the caller frees and that may be NULL. */
-int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message);
+/* Returns 0 or -errno. */
+int alerts_new(const struct alerts_settings *settings, struct alerts **ret);
 struct alerts *alerts_free(struct alerts *alerts);
 DEFINE_CLEANUP(struct alerts *, alerts_free)
 

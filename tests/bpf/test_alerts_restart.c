@@ -107,8 +107,8 @@ static void begin(struct life *life, struct state *state)
 							  .directory = life->directory,
 							  .changed = on_changed,
 							  .userdata = life},
-				&life->alerts, &message),
-		     0, "%s", message ? message : "");
+				&life->alerts),
+		     0);
 	cr_assert_eq(engine_adopt(life->engine, ID, "/a"), 0);
 }
 

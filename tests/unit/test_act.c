@@ -78,10 +78,9 @@ static struct act *open_act(const char *directory)
 					      .no_units = no_units,
 					      .look = look,
 					      .userdata = &looks};
-	_cleanup_free_ char *message = NULL;
 	struct act *opened;
 
-	cr_assert_eq(act_new(&settings, &opened, &message), 0, "%s", message);
+	cr_assert_eq(act_new(&settings, &opened), 0);
 	return opened;
 }
 
