@@ -30,8 +30,9 @@ typedef int (*cgroup_walk_callback)(u64 id, u64 parent_id, const char *name, voi
 /*
  * Calls back for the directory `root_fd` and all directories below, parents before children. It follows no
  * symbolic links and enters no other file systems. Cgroups that are created or removed meanwhile may be
- * reported or not. Returns 0, the callback's error, or -errno if the root itself cannot be opened. The caller
- * keeps `root_fd`. `*ret_counts` is always filled in.
+ * reported or not. Returns 0, the callback's error, or -errno if the root itself cannot be opened. A directory
+ * whose listing fails, even the root, only counts in `unentered`. The caller keeps `root_fd`. `*ret_counts` is
+ * always filled in.
  */
 int cgroup_walk(int root_fd, cgroup_walk_callback callback, void *userdata,
 		struct cgroup_walk_counts *ret_counts);

@@ -14,7 +14,7 @@ struct adopt_counts {
 	size_t adopted;      /* have a slot now, including those that had one before */
 	size_t without_slot; /* found no free slot: their samples are `unattributed` */
 	size_t vanished;     /* removed during the walk */
-	size_t unentered;    /* their children are unknown: too deep, or no permission */
+	size_t unentered;    /* not all of their children are known: too deep, no permission, or a failure */
 };
 
 /*
