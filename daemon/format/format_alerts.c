@@ -163,6 +163,10 @@ static void choose_widths(struct table *table, const struct format_style *style)
 		if (j != CGROUP)
 			fixed += table->width[j] + GAP;
 	}
+	/*
+	 * A longer cell is not cut, and moves the rest of its row to the right. The rest of the other rows stays
+	 * where it is. The longest row must fit, so `fixed` has the whole lengths.
+	 */
 	if (table->width[RULE] > RULE_WIDTH_MAX)
 		table->width[RULE] = RULE_WIDTH_MAX;
 	if (table->width[LIMIT] > LIMIT_WIDTH_MAX)
