@@ -101,7 +101,7 @@ struct snapshot_cgroup {
 	/* For the sum of a subtree (snapshot_view.h): the cgroups in it. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
-	u64 without_slot; /* for such a sum: cgroups without a slot at and below its path */
+	u64 without_slot;                      /* for such a sum: snapshot_view_without_slot() of its path */
 	const struct offcore_figures *offcore; /* NULL: nothing counted */
 };
 
