@@ -197,8 +197,13 @@ static int take_block(struct kernel *kernel, const struct kernel_book *before, u
 
 static int take_blocks(struct kernel *kernel, const struct kernel_book *before)
 {
-	int r = before->n_blocks > kernel->blocks.max ? -ESTALE : 0;
+	int r = 0;
 
+	if (before->n_blocks > kernel->blocks.max) {
+		log_notice("the previous process had %u blocks of slots, and this one can have at most %u",
+			   before->n_blocks, kernel->blocks.max);
+		return -ESTALE;
+	}
 	for (u32 block = 0; block < before->n_blocks && r == 0; block++)
 		r = take_block(kernel, before, block);
 	return r;
