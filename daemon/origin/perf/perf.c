@@ -25,6 +25,7 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message)
 	struct perf_cpu event;
 	int r;
 
+	*ret_message = NULL;
 	r = perf_cpu_open_relaxed(opening, cpu, &event);
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
