@@ -13,7 +13,8 @@
 
 /*
  * The interval at which the rings are drained. At the default rate, at most 200 samples come in this time from
- * all CPUs together. Even the smallest ring (ZOOM_RING_BYTES_MIN) has 327 bytes for each of them.
+ * all CPUs together. If all come from one CPU, the smallest ring (ZOOM_RING_BYTES_MIN) has 327 bytes for each of
+ * them. A sample has about 384 bytes with 32 frames, and up to 776 more with the LBR, so some are then lost.
  */
 #define DRAIN_EVERY_NS (200 * NSEC_PER_MSEC)
 
