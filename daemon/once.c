@@ -97,12 +97,19 @@ static int print_text(const struct snapshot *snapshot)
 	return r;
 }
 
-static int print(const struct snapshot *snapshot, bool json)
+static int print(const struct snapshot *snapshot, bool json, struct failure *failure)
 {
 	int r = json ? print_json(snapshot) : print_text(snapshot);
 
-	if (r == 0 && fflush(stdout) != 0)
+	if (r < 0)
+		return r;
+	if (fflush(stdout) != 0)
 		r = -errno;
+	else if (ferror(stdout)) /* an earlier write failed, and its reason is lost */
+		r = -EIO;
+	if (r < 0 &&
+	    asprintf(&failure->message, "cannot write the result to standard output: %s", strerror(-r)) < 0)
+		failure->message = NULL;
 	return r;
 }
 
@@ -137,7 +144,7 @@ int once(const struct options *options, const struct config *config, struct fail
 	if (r == 0)
 		r = engine_snapshot(sampling_engine(sampling), &all, &snapshot);
 	if (r == 0)
-		r = print(snapshot, options->json);
+		r = print(snapshot, options->json, ret_failure);
 	if (r < 0)
 		return r;
 	complete = sampling_complete(sampling, &message);

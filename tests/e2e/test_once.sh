@@ -24,6 +24,17 @@ expect 'origin' '"replay"' "$(jq .origin "$json")"
 exits 'as text' 0 "$PEBSD" --replay "$file" --once
 grep -q /system.slice/postgresql.service "$work/said" || fail "the text lacks a cgroup: $(cat "$work/said")"
 
+# Writes the result where there is no space.
+unwritten() {
+	status=0
+	"$PEBSD" --replay "$file" --once "$@" >/dev/full 2>"$work/log" || status=$?
+	expect 'exit code of a result that cannot be written' 1 "$status"
+	grep -q 'cannot write the result to standard output: No space left on device' "$work/log" ||
+		fail 'it is not told why the result is missing'
+}
+unwritten
+unwritten --json
+
 # The same bytes through a pipe.
 "$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'
 expect 'the same from a pipe' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/piped.json")"
