@@ -21,8 +21,8 @@
 #define HALF_SAMPLES 50.0
 
 /*
- * With fewer samples than this, the difference is chance. The half round is then made longer, up to
- * LONGER_MOST times as long.
+ * With fewer samples than this, the difference is chance. The half round is then made longer, altogether up
+ * to LONGER_MOST times as long as find_units() made it.
  */
 #define HALF_SAMPLES_LEAST 4.0
 #define LONGER_MOST        64
@@ -209,7 +209,8 @@ struct task {
 	const struct calibrate_program *program;
 	calibrate_work work;
 	void *userdata;
-	u64 units; /* in half a round */
+	u64 units;   /* in half a round */
+	u64 longest; /* most units in half a round */
 	u64 max_rate;
 	double unit_ns; /* approximate time of a unit */
 	double events;  /* events that a unit makes */
@@ -293,7 +294,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 	char reason[CALIBRATE_REASON_MAX];
 	double took = 0, samples = 0;
 
-	for (int longer = 1; longer <= LONGER_MOST && !stopped(task); longer *= 2) {
+	for (; !stopped(task); task->units *= 2) {
 		struct meter_reading before = {0}, after = {0};
 
 		took = try_metered(meter, task, task->units, &before, &after);
@@ -302,7 +303,8 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 		samples = (double)(after.count - before.count) / (double)task->period;
 		if (samples >= HALF_SAMPLES_LEAST)
 			return 0;
-		task->units *= 2;
+		if (task->units * 2 > task->longest)
+			break;
 	}
 	(void)snprintf(reason, sizeof(reason),
 		       "the measured work causes too few samples: %.1f in %.1f ms with a period of %llu",
@@ -349,7 +351,6 @@ static size_t add_rounds(const struct meter *meter, struct task *task, size_t en
 			 struct calibrate_round *rounds, size_t n)
 {
 	const double until = cpu_time_ns() + SECONDS_MAX * NS_A_SECOND;
-	const u64 longest = task->units * LONGER_MOST;
 
 	/* The halves with and without the event take turns at being first. */
 	for (bool without_first = false; n < enough && cpu_time_ns() < until && !stopped(task);
@@ -367,7 +368,7 @@ static size_t add_rounds(const struct meter *meter, struct task *task, size_t en
 		round.samples = (double)(after.count - before.count) / (double)task->period;
 		if (round.samples >= HALF_SAMPLES_LEAST / 2) {
 			rounds[n++] = round;
-		} else if (task->units < longest) {
+		} else if (task->units * 2 <= task->longest) {
 			/*
 			 * Make the rounds longer, and begin again: only rounds of one length can be compared
 			 * with one another.
@@ -515,6 +516,7 @@ void calibrate_measure(const struct pmu_opening *opening, const struct calibrate
 		return;
 	}
 	task.units = find_units(work, userdata);
+	task.longest = task.units * LONGER_MOST;
 	task.unit_ns = HALF_NS / (double)task.units;
 	if (prepare(opening, &task, &meter, result) < 0)
 		return;
