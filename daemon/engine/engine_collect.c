@@ -70,11 +70,8 @@ static void fill_trend(struct engine *engine)
 	if (!engine->trend)
 		return;
 	list = engine_differences(engine, &n);
-	r = trend_begin(engine->trend, engine->collected_ns);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = trend_put(engine->trend, list[i].entry->number, list[i].event, list[i].pairs,
-			      list[i].size);
-	if (r == -ENOMEM)
+	r = trend_collect(engine->trend, engine->collected_ns, list, n);
+	if (r < 0 && r != -ENOSPC)
 		(void)log_warning(0, "cannot add this collection to the trends: %s; some trends lack it",
 				  strerror(-r));
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/ledger.h"
 #include "collect/pairs.h"
 
 /* Means are stored in sixteenths of a cycle, plus one. 0 means no mean. */
@@ -313,6 +314,21 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 	point->samples = trend_pack(samples + before);
 	point->mean = mean < 0 ? 0 : trend_pack((u64)(mean * MEAN_STEPS + 0.5) + 1);
 	return 0;
+}
+
+int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list, size_t n)
+{
+	int result = trend_begin(trend, now_ns);
+
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < n; i++) {
+		int r = trend_put(trend, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
+
+		if (r < 0 && (result == 0 || result == -ENOSPC))
+			result = r;
+	}
+	return result;
 }
 
 /* The bin in which a collection ended; bins->n: none. */

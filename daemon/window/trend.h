@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "collect/differences.h"
 #include "pebsd/types.h"
 
 #define TREND_PAGE 60
@@ -51,6 +52,12 @@ DEFINE_CLEANUP(struct trend *, trend_free)
  */
 int trend_begin(struct trend *trend, u64 now_ns);
 int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size);
+
+/*
+ * One collection with all its differences. A difference that cannot be put is omitted, the others are put.
+ * Returns 0 or -errno of a failure, -ENOSPC only if there was no other.
+ */
+int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list, size_t n);
 
 /* A part of the requested time. */
 struct trend_bin {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "collect/ledger.h"
 #include "collect/pairs.h"
 #include "window/trend.h"
 
@@ -170,5 +171,32 @@ Test(trend, more_than_a_page_holds_is_refused)
 	cr_expect_eq(r, -ENOSPC);
 	cr_expect_leq(trend_bytes(trend), 100000);
 	cr_expect_eq(put(trend, 0, 0, 1, 30), 0, "who is there goes on");
+	trend_free(trend);
+}
+
+/* The new ones of the second collection find no room. They come first, and the others still get their point. */
+Test(trend, a_collection_omits_only_what_does_not_fit)
+{
+	enum { OLD = 10, NEW = 1000 };
+	static struct ledger_entry entries[NEW + OLD];
+	static struct difference list[NEW + OLD];
+	const struct figures figures = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 9};
+	struct trend *trend = new_trend(100000);
+	u8 pairs[PAIRS_MAX];
+	const u32 size = (u32)pairs_of(&figures, pairs);
+
+	for (u32 i = 0; i < NEW + OLD; i++) {
+		entries[i].number = i;
+		list[i] = (struct difference){.entry = &entries[i], .size = size, .pairs = pairs};
+	}
+	cr_expect_eq(trend_collect(trend, START_NS + NSEC_PER_SEC, list + NEW, OLD), 0);
+	cr_expect_eq(trend_collect(trend, START_NS + 2 * NSEC_PER_SEC, list, NEW + OLD), -ENOSPC);
+	for (u32 i = 0; i < OLD; i++) {
+		struct trend_bins bins = bins_of(trend, NEW + i, 0, 2, 2);
+
+		cr_expect_eq(bins.bins[0].samples, 3);
+		cr_expect_eq(bins.bins[1].samples, 3, "entry %u lost its point", NEW + i);
+		free(bins.bins);
+	}
 	trend_free(trend);
 }
