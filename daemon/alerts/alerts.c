@@ -9,12 +9,11 @@
 
 #include "alerts/alerts_kept.h"
 #include "alerts/alerts_time.h"
+#include "alerts/attributes.h"
 #include "alerts/round_robin.h"
 #include "base/log.h"
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
-#include "cgroup/xattr.h"
-#include "policy/preference.h"
 
 /* Each cgroup directory is read at least once within this many collections. The first round may take longer. */
 #define PREFERENCE_COLLECTIONS 60
@@ -207,37 +206,22 @@ struct alerts *alerts_free(struct alerts *alerts)
 	return NULL;
 }
 
-/*
- * Returns -ENOENT for an attribute that cannot be read, as for a missing cgroup. The path then keeps its
- * preference, so a failure does not switch off a rule.
- */
-static int read_attribute(struct alerts *alerts, const char *path, const char *name, char **ret,
-			  bool *ret_root)
-{
-	int r = cgroup_xattr(alerts->cgroup_root, path, name, PREFERENCE_TEXT_MAX, ret, ret_root);
-
-	if (r == 0 || r == -ENOENT)
-		return r;
-	if (!alerts->attributes_failed)
-		(void)log_warning(
-			0,
-			"cannot read the attribute %s of the cgroup %s: %s; rules use the attributes that were last read, if any, and such a failure is not logged again",
-			name, path, r == -E2BIG ? "its value is too long" : strerror(-r));
-	alerts->attributes_failed = true;
-	return -ENOENT;
-}
-
 static void ask_directory(struct alerts *alerts, const char *path)
 {
-	_cleanup_free_ char *ignore = NULL, *threshold = NULL;
-	struct preference preference = {0};
+	_cleanup_(attributes_done) struct attributes attributes;
 
-	if (read_attribute(alerts, path, PREFERENCE_IGNORE, &ignore, &preference.owner_is_root) < 0 ||
-	    read_attribute(alerts, path, PREFERENCE_THRESHOLD, &threshold, &preference.owner_is_root) < 0)
+	/* The path of a removed cgroup keeps its preference until the policy forgets the path. */
+	if (attributes_read(alerts->cgroup_root, path, &attributes) < 0)
 		return;
-	preference.ignore = ignore;
-	preference.threshold = threshold;
-	(void)policy_prefer(alerts->policy, path, &preference);
+	if (attributes.error < 0 && !alerts->attributes_failed) {
+		alerts->attributes_failed = true;
+		(void)log_warning(
+			0,
+			"the attribute %s of the cgroup %s has no effect, because it cannot be read: %s; such a failure is not logged again",
+			attributes.unread, path,
+			attributes.error == -E2BIG ? "its value is too long" : strerror(-attributes.error));
+	}
+	(void)policy_prefer(alerts->policy, path, &attributes.preference);
 }
 
 /*

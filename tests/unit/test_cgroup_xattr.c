@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "alerts/attributes.h"
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 
@@ -160,4 +161,49 @@ Test(cgroup_xattr, links_are_not_followed)
 	(void)unlink(link);
 	(void)rmdir(target);
 	(void)rmdir(directory);
+}
+
+static void set_named(const char *cgroup, const char *name, const char *value, size_t length)
+{
+	_cleanup_free_ char *path = path_of(cgroup);
+
+	if (setxattr(path, name, value, length, 0) < 0) {
+		if (errno == EOPNOTSUPP)
+			cr_skip_test("this kernel has no user attributes on cgroups, before 5.7");
+		cr_assert_fail("%s: %s", path, strerror(errno));
+	}
+}
+
+/* The other attribute still counts, and an older value of the unreadable one does not. */
+Test(cgroup_xattr, of_a_preference_only_the_unreadable_attribute_is_ignored)
+{
+	static const char *const names[] = {PREFERENCE_IGNORE, PREFERENCE_THRESHOLD};
+	static char long_text[PREFERENCE_TEXT_MAX + 1];
+	char path[128];
+
+	memset(long_text, 'x', sizeof(long_text));
+	(void)snprintf(path, sizeof(path), "%s/a/b", fixture.path);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_(attributes_done) struct attributes attributes;
+		const char *read, *unread;
+
+		set_named("/a/b", names[i], long_text, sizeof(long_text));
+		set_named("/a/b", names[!i], "slow-db", 7);
+		cr_assert_eq(attributes_read(root_fd, path, &attributes), 0);
+		read = i ? attributes.preference.ignore : attributes.preference.threshold;
+		unread = i ? attributes.preference.threshold : attributes.preference.ignore;
+		cr_assert_not_null(read);
+		cr_expect_str_eq(read, "slow-db");
+		cr_expect_null(unread);
+		cr_expect_eq(attributes.error, -E2BIG);
+		cr_expect_str_eq(attributes.unread, names[i]);
+		cr_expect(attributes.preference.owner_is_root);
+	}
+}
+
+Test(cgroup_xattr, a_removed_cgroup_has_no_preference_to_read)
+{
+	_cleanup_(attributes_done) struct attributes attributes;
+
+	cr_expect_eq(attributes_read(root_fd, "/no/such/cgroup", &attributes), -ENOENT);
 }
