@@ -42,6 +42,13 @@ static int listening = -1;
 static pid_t opener;
 static struct pmu_plan plan;
 
+static enum opener_trouble last_trouble(void)
+{
+	char reason[OPENER_REASON_MAX];
+
+	return opener_client_trouble(reason);
+}
+
 static pid_t start_opener(const char *idle)
 {
 	const char *pebsd = getenv("PEBSD");
@@ -139,7 +146,7 @@ static void as(uid_t user, int (*work)(void *userdata), void *userdata)
 	do {                                                                                            \
 		if (!(condition)) {                                                                     \
 			(void)fprintf(stderr, "%s:%d: %s (errno %d, trouble %d)\n", __FILE__, __LINE__, \
-				      #condition, errno, (int)opener_client_trouble());                 \
+				      #condition, errno, (int)last_trouble());                          \
 			return 1;                                                                       \
 		}                                                                                       \
 	} while (0)
@@ -180,7 +187,7 @@ static int open_patiently(int cpu, int group_fd)
 
 	for (int i = 0; i < 600; i++) {
 		fd = open_here(cpu, group_fd);
-		if (fd >= 0 || opener_client_trouble() != OPENER_SILENT)
+		if (fd >= 0 || last_trouble() != OPENER_SILENT)
 			return fd;
 		(void)usleep(100000);
 	}
@@ -286,7 +293,7 @@ static int ask_for_others(void *userdata)
 			.target = OPENER_THREAD, .cpu = -1, .thread = 1, .attr = attr};
 
 		DEMAND(opener_client_open(&request, NULL) == -ENOTCONN);
-		DEMAND(opener_client_trouble() == OPENER_REFUSED);
+		DEMAND(last_trouble() == OPENER_REFUSED);
 	}
 	/* After all that, a valid request still succeeds. */
 	DEMAND(open_patiently(0, -1) >= 0);
@@ -343,7 +350,7 @@ static int be_garbled(void *userdata)
 	}
 	/* The connections above are still in the queue of the opener's socket and may fill it. */
 	while (open_here(0, -1) < 0)
-		DEMAND(opener_client_trouble() == OPENER_SILENT && usleep(1000) == 0);
+		DEMAND(last_trouble() == OPENER_SILENT && usleep(1000) == 0);
 	return 0;
 }
 
@@ -383,7 +390,7 @@ static int be_kept_waiting(void *userdata)
 	/* The next requests are not even sent: 40 CPUs do not wait 80 seconds. */
 	for (int i = 0; i < 40; i++)
 		DEMAND(open_here(0, -1) == -EACCES);
-	DEMAND(opener_client_trouble() == OPENER_SILENT);
+	DEMAND(last_trouble() == OPENER_SILENT);
 	DEMAND(write(*orders, "c", 1) == 1);
 	DEMAND(open_patiently(0, -1) >= 0);
 	return 0;

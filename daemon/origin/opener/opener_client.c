@@ -25,8 +25,21 @@ static struct {
 	unsigned failures; /* failures since the last answer */
 	u64 not_before_ns; /* after a failure, no request is sent before this time */
 	enum opener_trouble trouble;
-	char reason[OPENER_REASON_MAX];
+	char reason[OPENER_REASON_MAX]; /* of OPENER_REFUSED; else "" */
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .path = OPENER_SOCKET, .fd = -1};
+
+/* Copied after each request of the thread: another thread's answer may come before this one reads them. */
+static _Thread_local struct {
+	enum opener_trouble trouble;
+	char reason[OPENER_REASON_MAX];
+} last;
+
+/* The caller holds the lock. */
+static void remember(void)
+{
+	last.trouble = client.trouble;
+	memcpy(last.reason, client.reason, sizeof(last.reason));
+}
 
 static u64 now_ns(void)
 {
@@ -47,6 +60,7 @@ static int fail(enum opener_trouble trouble)
 {
 	hang_up();
 	client.trouble = trouble;
+	client.reason[0] = '\0';
 	/*
 	 * No pause if the socket or the permission is missing: it is not a failure of pebsd-opener, and
 	 * another request costs little.
@@ -149,25 +163,15 @@ int opener_client_open(const struct opener_request *request, const int *fds)
 		if (r == -ENOTCONN && was_connected && client.trouble == OPENER_GONE)
 			r = ask(bytes, fds, n_fds);
 	}
+	remember();
 	(void)pthread_mutex_unlock(&client.lock);
 	return r;
 }
 
-enum opener_trouble opener_client_trouble(void)
+enum opener_trouble opener_client_trouble(char ret_reason[OPENER_REASON_MAX])
 {
-	enum opener_trouble trouble;
-
-	(void)pthread_mutex_lock(&client.lock);
-	trouble = client.trouble;
-	(void)pthread_mutex_unlock(&client.lock);
-	return trouble;
-}
-
-void opener_client_reason(char *ret)
-{
-	(void)pthread_mutex_lock(&client.lock);
-	memcpy(ret, client.reason, sizeof(client.reason));
-	(void)pthread_mutex_unlock(&client.lock);
+	memcpy(ret_reason, last.reason, sizeof(last.reason));
+	return last.trouble;
 }
 
 void opener_client_reset(const char *path)
@@ -180,5 +184,6 @@ void opener_client_reset(const char *path)
 	client.not_before_ns = 0;
 	client.trouble = OPENER_WELL;
 	client.reason[0] = '\0';
+	remember();
 	(void)pthread_mutex_unlock(&client.lock);
 }

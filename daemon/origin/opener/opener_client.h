@@ -21,7 +21,7 @@
 #define OPENER_ANSWER_MS  2000
 #define OPENER_PAUSE_MS   3000
 
-/* The reason why pebsd-opener did not open the last requested event. */
+/* The reason why pebsd-opener did not open the event of a request. */
 enum opener_trouble {
 	OPENER_WELL,      /* pebsd-opener answered, or was never asked */
 	OPENER_NO_SOCKET, /* there is no socket */
@@ -29,7 +29,7 @@ enum opener_trouble {
 	OPENER_GONE,      /* pebsd-opener closed the connection */
 	OPENER_SILENT,    /* no answer in time */
 	OPENER_GARBLED,   /* the answer is of another version, or invalid */
-	OPENER_REFUSED,   /* pebsd-opener does not open such events: opener_client_reason() */
+	OPENER_REFUSED,   /* pebsd-opener does not open such events: see the reason */
 };
 
 /*
@@ -40,15 +40,15 @@ enum opener_trouble {
  */
 int opener_client_open(const struct opener_request *request, const int *fds);
 
-/* Returns the trouble with the last request of any thread, for messages. */
-enum opener_trouble opener_client_trouble(void);
-
-/* Writes the reason in the last answer, "" if that was not a refusal, to `ret` of OPENER_REASON_MAX bytes. */
-void opener_client_reason(char *ret);
+/*
+ * Returns the trouble with the last request of the calling thread, for messages. A request that was not sent
+ * because of an earlier failure has the trouble of that failure. Writes the reason of a refusal, otherwise "".
+ */
+enum opener_trouble opener_client_trouble(char ret_reason[OPENER_REASON_MAX]);
 
 /*
- * Closes the connection and forgets all state. For tests, each of which uses its own socket `path`. NULL
- * means OPENER_SOCKET. The caller owns `path` and must keep it.
+ * Closes the connection and forgets all state, except the last requests of other threads. For tests, each of
+ * which uses its own socket `path`. NULL means OPENER_SOCKET. The caller owns `path` and must keep it.
  */
 void opener_client_reset(const char *path);
 

@@ -76,13 +76,14 @@ bool perf_backend_by_opener(void)
 
 bool perf_backend_may_mend(int error)
 {
+	char reason[OPENER_REASON_MAX];
 	enum opener_trouble trouble;
 
 	if (error == -ENOMEM || error == -ENFILE || error == -EBUSY || error == -EAGAIN)
 		return true;
 	if (error != -EACCES && error != -EPERM)
 		return false;
-	trouble = opener_client_trouble();
+	trouble = opener_client_trouble(reason);
 	return trouble == OPENER_GONE || trouble == OPENER_SILENT || trouble == OPENER_GARBLED;
 }
 
@@ -111,10 +112,8 @@ static const char *trouble_text(enum opener_trouble trouble)
 
 void perf_backend_trouble(char ret[PERF_BACKEND_TROUBLE_MAX])
 {
-	const enum opener_trouble trouble = opener_client_trouble();
-	char reason[OPENER_REASON_MAX] = "";
+	char reason[OPENER_REASON_MAX];
+	const enum opener_trouble trouble = opener_client_trouble(reason);
 
-	if (trouble == OPENER_REFUSED)
-		opener_client_reason(reason);
 	(void)snprintf(ret, PERF_BACKEND_TROUBLE_MAX, "%s%s", trouble_text(trouble), reason);
 }

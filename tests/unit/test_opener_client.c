@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What pebsd knows about the answers of pebsd-opener. A thread of the test answers instead of it. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "origin/opener/opener_client.h"
+#include "origin/opener/opener_socket.h"
+
+#define REASON "the period is below the minimum"
+
+static char directory[] = "/tmp/pebsd-test-XXXXXX";
+static char path[64];
+static int listening = -1;
+static pthread_t opener;
+static int answers; /* after as many, the opener hangs up */
+
+/* Refuses the first request, and answers all others with the kernel's -ENODEV. */
+static void *answer_all(void *unused)
+{
+	_cleanup_close_ int fd = accept(listening, NULL, NULL);
+	struct opener_answer answer = {.error = -EACCES, .reason = REASON};
+	u8 bytes[OPENER_REQUEST_BYTES], sent[OPENER_ANSWER_BYTES];
+
+	(void)unused;
+	while (fd >= 0 && answers-- > 0 && recv(fd, bytes, sizeof(bytes), 0) > 0) {
+		opener_wire_write_answer(&answer, sent);
+		(void)opener_socket_send(fd, sent, sizeof(sent), NULL, 0);
+		answer = (struct opener_answer){.error = -ENODEV};
+	}
+	return NULL;
+}
+
+static void begin(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(path, sizeof(path), "%s/opener", directory);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert_geq(listening, 0);
+	cr_assert_eq(bind(listening, (const struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(listening, 1), 0);
+	opener_client_reset(path);
+}
+
+static void end(void)
+{
+	opener_client_reset(NULL);
+	(void)shutdown(listening, SHUT_RDWR);
+	(void)pthread_join(opener, NULL);
+	cleanup_close(&listening);
+	(void)unlink(path);
+	(void)rmdir(directory);
+}
+
+TestSuite(opener_client, .init = begin, .fini = end);
+
+static void start(int n)
+{
+	answers = n;
+	cr_assert_eq(pthread_create(&opener, NULL, answer_all, NULL), 0);
+}
+
+static int ask(void)
+{
+	const struct opener_request request = {.target = OPENER_CPU, .cpu = 0, .thread = -1};
+
+	return opener_client_open(&request, NULL);
+}
+
+struct asked {
+	int result;
+	enum opener_trouble trouble;
+	char reason[OPENER_REASON_MAX];
+};
+
+static void *ask_there(void *userdata)
+{
+	struct asked *asked = userdata;
+
+	asked->result = ask();
+	asked->trouble = opener_client_trouble(asked->reason);
+	return NULL;
+}
+
+/* Asks in another thread. */
+static struct asked ask_elsewhere(void)
+{
+	struct asked asked;
+	pthread_t other;
+
+	cr_assert_eq(pthread_create(&other, NULL, ask_there, &asked), 0);
+	cr_assert_eq(pthread_join(other, NULL), 0);
+	return asked;
+}
+
+/* A calibration opens events in its own thread while pebsd opens others. */
+Test(opener_client, a_thread_learns_why_its_own_request_failed)
+{
+	char reason[OPENER_REASON_MAX];
+	struct asked other;
+
+	start(2);
+	cr_assert_eq(ask(), -ENOTCONN);
+	other = ask_elsewhere();
+	cr_expect_eq(other.result, -ENODEV);
+	cr_expect_eq(other.trouble, OPENER_WELL);
+	cr_expect_str_eq(other.reason, "");
+	cr_expect_eq(opener_client_trouble(reason), OPENER_REFUSED);
+	cr_expect_str_eq(reason, REASON);
+}
+
+Test(opener_client, an_answer_after_a_refusal_has_no_reason)
+{
+	char reason[OPENER_REASON_MAX];
+
+	start(2);
+	cr_assert_eq(ask(), -ENOTCONN);
+	cr_expect_eq(ask(), -ENODEV);
+	cr_expect_eq(opener_client_trouble(reason), OPENER_WELL);
+	cr_expect_str_eq(reason, "");
+}
+
+/* In the pause after a failure, no request is sent. Each thread gets that failure as the reason. */
+Test(opener_client, in_a_pause_each_thread_learns_of_the_failure)
+{
+	struct asked other;
+
+	start(0);
+	cr_assert_eq(ask(), -ENOTCONN);
+	other = ask_elsewhere();
+	cr_expect_eq(other.result, -ENOTCONN);
+	cr_expect_eq(other.trouble, OPENER_GONE);
+	cr_expect_str_eq(other.reason, "");
+}
