@@ -2,6 +2,7 @@
 /* What pebsd knows about the answers of pebsd-opener. A thread of the test answers instead of it. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,4 +141,51 @@ Test(opener_client, in_a_pause_each_thread_learns_of_the_failure)
 	cr_expect_eq(other.result, -ENOTCONN);
 	cr_expect_eq(other.trouble, OPENER_GONE);
 	cr_expect_str_eq(other.reason, "");
+}
+
+/* The number of open descriptors. */
+static size_t descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* A message with more descriptors than allowed is refused, and all of them are closed. */
+Test(opener_socket, too_many_descriptors_are_closed)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(8 * sizeof(int))];
+	} control;
+	int line[2], received[OPENER_FDS_MAX];
+	size_t before;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line), 0);
+	before = descriptors();
+	for (size_t n = OPENER_FDS_MAX + 1; n <= 8; n++) {
+		char byte = 'x', bytes[8];
+		struct iovec data = {.iov_base = &byte, .iov_len = 1};
+		struct msghdr all = {.msg_iov = &data,
+				     .msg_iovlen = 1,
+				     .msg_control = &control,
+				     .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+		size_t n_fds;
+
+		memset(&control, 0, sizeof(control));
+		control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						.cmsg_type = SCM_RIGHTS,
+						.cmsg_len = CMSG_LEN(n * sizeof(int))};
+		for (size_t i = 0; i < n; i++)
+			memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &line[0], sizeof(int));
+		cr_assert_eq(sendmsg(line[0], &all, 0), 1);
+		cr_expect_eq(opener_socket_receive(line[1], bytes, sizeof(bytes), received, &n_fds),
+			     -EBADMSG);
+		cr_expect_eq(n_fds, 0);
+		cr_expect_eq(descriptors(), before, "%zu descriptors", n);
+	}
+	(void)close(line[0]);
+	(void)close(line[1]);
 }

@@ -18,6 +18,9 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int) * (OPENER_FDS_MAX + 1))];
 };
 
+/* The alignment of the buffer may leave space for even more descriptors. */
+#define ROOM_FDS ((sizeof(union control) - CMSG_LEN(0)) / sizeof(int))
+
 int opener_socket_send(int socket, const void *bytes, size_t size, const int *fds, size_t n_fds)
 {
 	struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
@@ -39,7 +42,7 @@ int opener_socket_send(int socket, const void *bytes, size_t size, const int *fd
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-static size_t take_fds(struct msghdr *message, int taken[OPENER_FDS_MAX + 1])
+static size_t take_fds(struct msghdr *message, int taken[ROOM_FDS])
 {
 	size_t n = 0;
 
@@ -49,8 +52,8 @@ static size_t take_fds(struct msghdr *message, int taken[OPENER_FDS_MAX + 1])
 		if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
 			continue;
 		here = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		if (here > OPENER_FDS_MAX + 1 - n)
-			here = OPENER_FDS_MAX + 1 - n;
+		if (here > ROOM_FDS - n)
+			here = ROOM_FDS - n;
 		memcpy(taken + n, CMSG_DATA(header), here * sizeof(int));
 		n += here;
 	}
@@ -67,7 +70,7 @@ ssize_t opener_socket_receive(int socket, void *bytes, size_t room, int *fds, si
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	int taken[OPENER_FDS_MAX + 1];
+	int taken[ROOM_FDS];
 	ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	size_t n;
 
