@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -143,24 +144,65 @@ Test(http_broker, what_is_no_question_is_the_end)
 	cr_expect_str_eq(failed, "sent an invalid request");
 }
 
+/* The number of open descriptors. */
+static size_t descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
 /* The broker does not accept descriptors that the other process sends. */
 Test(http_broker, it_is_given_nothing)
 {
 	struct http_message answer;
-	int highest, after, fd = -1;
+	const size_t before = descriptors();
+	int fd = -1;
 
-	highest = dup(line[0]);
-	(void)close(highest);
 	for (int i = 0; i < 20; i++) {
 		cr_assert_eq(
 			http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_HEALTH}, line[1]),
 			0);
 		cr_assert_eq(receive(&answer, &fd), 1);
 	}
-	after = dup(line[0]);
-	(void)close(after);
-	cr_expect_eq(after, highest);
+	cr_expect_eq(descriptors(), before);
 	cr_expect_null(failed);
+}
+
+/* Only one descriptor comes with a message, but the room for it is as large as for two. */
+Test(http_broker, of_several_descriptors_in_a_message_one_is_received)
+{
+	union {
+		struct cmsghdr head;
+		u8 room[CMSG_SPACE(3 * sizeof(int))];
+	} control;
+	const int given[] = {line[0], line[1], STDERR_FILENO};
+	u8 packet[HTTP_WIRE_MAX], received[HTTP_WIRE_MAX];
+	const struct http_message message = {.type = HTTP_ASK_HEALTH};
+	struct http_message answer;
+	const size_t before = descriptors();
+
+	for (size_t n = 1; n <= ARRAY_SIZE(given); n++) {
+		struct iovec data = {.iov_base = packet, .iov_len = http_wire_write(&message, packet)};
+		struct msghdr all = {.msg_iov = &data,
+				     .msg_iovlen = 1,
+				     .msg_control = &control,
+				     .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+		int fd = -1;
+
+		memset(&control, 0, sizeof(control));
+		control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						.cmsg_type = SCM_RIGHTS,
+						.cmsg_len = CMSG_LEN(n * sizeof(int))};
+		memcpy(CMSG_DATA(&control.head), given, n * sizeof(int));
+		cr_assert_gt(sendmsg(line[0], &all, 0), 0);
+		cr_assert_eq(http_channel_receive(line[1], received, &answer, &fd), 1);
+		cr_assert_geq(fd, 0, "%zu", n);
+		(void)close(fd);
+		cr_expect_eq(descriptors(), before, "%zu descriptors", n);
+	}
 }
 
 Test(http_broker, who_takes_no_answers_is_done_with)

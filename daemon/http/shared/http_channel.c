@@ -56,12 +56,14 @@ static int passed_of(struct msghdr *all)
 	int passed = -1;
 
 	for (struct cmsghdr *head = CMSG_FIRSTHDR(all); head; head = CMSG_NXTHDR(all, head)) {
-		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
-		    head->cmsg_len != CMSG_LEN(sizeof(int)))
+		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
 			continue;
-		if (passed >= 0)
-			(void)close(passed);
-		memcpy(&passed, CMSG_DATA(head), sizeof(passed));
+		/* The alignment of the buffer leaves room for a second descriptor in the same header. */
+		for (size_t at = CMSG_LEN(0); at + sizeof(passed) <= head->cmsg_len; at += sizeof(passed)) {
+			if (passed >= 0)
+				(void)close(passed);
+			memcpy(&passed, (const u8 *)head + at, sizeof(passed));
+		}
 	}
 	return passed;
 }
