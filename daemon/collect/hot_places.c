@@ -18,6 +18,7 @@
 struct found {
 	u64 item;
 	size_t table;
+	u32 way;
 	u64 weight;
 	struct hot_counter counter;
 	struct hot_error error;
@@ -79,17 +80,21 @@ static void search_set(struct search *search, const struct hot_set *set, size_t 
 		struct found *found = &search->found[search->n];
 
 		found->table = table;
+		found->way = way;
 		search->n += read_counter(set, way, found);
 	}
 }
 
+/* Ways are read in ascending order, so the later one of an item's two counters in a table is the last. */
 static int compare_found(const void *a, const void *b)
 {
 	const struct found *left = a, *right = b;
 
 	if (left->item != right->item)
 		return left->item < right->item ? -1 : 1;
-	return left->table < right->table ? -1 : left->table > right->table;
+	if (left->table != right->table)
+		return left->table < right->table ? -1 : 1;
+	return left->way < right->way ? -1 : left->way > right->way;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -104,8 +109,8 @@ static int compare_places(const void *a, const void *b)
 }
 
 /*
- * Sums the `n` counters of one item, which are sorted by table. For a table without the item, adds `passed` as
- * the upper bound. `per_cpu` tables in a row belong to one CPU; 0: the CPU is unknown.
+ * Sums the `n` counters of one item, which are sorted by table and way. For a table without the item, adds
+ * `passed` as the upper bound. `per_cpu` tables in a row belong to one CPU; 0: the CPU is unknown.
  */
 static struct hot_place sum_tables(const struct found *found, size_t n, enum hot_kind kind,
 				   const struct passed *passed, size_t n_tables, size_t per_cpu)

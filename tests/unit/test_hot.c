@@ -15,6 +15,27 @@
 
 static struct hot_exact exact;
 
+/*
+ * C does not promise that qsort() keeps the order of equal elements. This one reverses it: the C library's own
+ * function, which keeps it here, gets the elements in reverse order.
+ */
+void qsort(void *elements, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	char *low = elements, *high = low + n * size;
+
+	for (size_t i = 0; i < n / 2; i++) {
+		high -= size;
+		for (size_t j = 0; j < size; j++) {
+			const char byte = low[j];
+
+			low[j] = high[j];
+			high[j] = byte;
+		}
+		low += size;
+	}
+	qsort_r(elements, n, size, (__compar_d_fn_t)(void (*)(void))compare, NULL);
+}
+
 static void done(void)
 {
 	hot_exact_done(&exact);
@@ -133,6 +154,27 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 	cr_expect_eq(places.places[0].hitm, 1);
 	cr_expect_eq(places.places[0].cpus, 0);
 	cr_expect_eq(places.places[0].hitm_cpus, 0);
+	hot_places_done(&places);
+}
+
+/* Item and counter are read in the order of the ways. */
+Test(hot, of_an_item_that_left_and_came_back_the_later_counter_counts)
+{
+	static struct hot_table table;
+	struct hot_set *set = &table.kinds[HOT_LINES].sets[0];
+	const struct hot_table *tables = &table;
+	struct hot_places places;
+
+	for (u32 way = 0; way < HOT_WAYS; way++) {
+		set->counters[way] =
+			(struct hot_counter){.item = hot_line_item(0x1000), .samples = 10 + way, .turn = 1};
+		set->ranks[way] = HOT_RANK(100ULL + way, way);
+	}
+	set->samples = set->weight = 1000;
+	cr_assert_eq(hot_places_read(&tables, 1, 1, HOT_LINES, true, &places), 0);
+	cr_assert_eq(places.n, 1);
+	cr_expect_eq(places.places[0].samples, 10 + HOT_WAYS - 1);
+	cr_expect_eq(places.places[0].weight, 100 + HOT_WAYS - 1);
 	hot_places_done(&places);
 }
 
