@@ -22,11 +22,6 @@
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
-/* Nothing is known about the access: the kernel's PERF_MEM_NA without PERF_MEM_LVLNUM_NA. */
-#define NO_DATA_SOURCE                                                                             \
-	(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
-	 PERF_MEM_S(TLB, NA))
-
 /* Position of a record in `records`, for sorting. */
 struct place {
 	u64 time_ns;
@@ -215,7 +210,7 @@ static void put_sample(struct writing *writing, const struct zoom_sample *sample
 		perf_data_put_u64(out, weight_of(&sample->of, type));
 	if (type & PERF_SAMPLE_DATA_SRC)
 		perf_data_put_u64(out, sample->of.fields & SAMPLE_DATA_SOURCE ? sample->of.data_source
-									      : NO_DATA_SOURCE);
+									      : ZOOM_SOURCE_NA);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
 		perf_data_put_u64(out, sample->physical);
 	if (type & PERF_SAMPLE_CGROUP)

@@ -16,11 +16,6 @@ struct cursor {
 	bool short_of; /* the record ended before all its fields */
 };
 
-/* PERF_MEM_NA: no driver filled in the data source (perf_sample_data_init(), perf_prepare_sample()). */
-#define SOURCE_NA                                                                                  \
-	(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
-	 PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA))
-
 static u64 take_u64(struct cursor *cursor)
 {
 	u64 value;
@@ -175,7 +170,7 @@ static void select_fields(const struct event_settings *event, u64 weight, u64 so
 				ret->fields |= SAMPLE_INSTRUCTION_LATENCY;
 		}
 	}
-	if (event->has_source && source && source != SOURCE_NA) {
+	if (event->has_source && source && source != ZOOM_SOURCE_NA) {
 		ret->data_source = source;
 		ret->fields |= SAMPLE_DATA_SOURCE;
 	}

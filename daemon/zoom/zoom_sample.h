@@ -14,6 +14,14 @@
  */
 #define ZOOM_STACK_MAX 256
 
+/*
+ * The kernel's PERF_MEM_NA: no driver filled in the data source (perf_sample_data_init(), perf_prepare_sample()).
+ * Needs linux/perf_event.h.
+ */
+#define ZOOM_SOURCE_NA                                                                             \
+	(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) | \
+	 PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA))
+
 struct zoom_sample {
 	u64 time_ns; /* CLOCK_MONOTONIC */
 	u32 pid, tid;

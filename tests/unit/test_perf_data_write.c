@@ -168,6 +168,28 @@ Test(perf_data_write, is_read_back_with_the_same_samples_in_order_of_time)
 	perf_data_free(data);
 }
 
+/* PERF_MEM_NA of include/linux/perf_event.h, Linux 6.1. */
+Test(perf_data_write, a_sample_without_a_source_has_the_kernels_value_for_none)
+{
+	struct zoom_record one = sample_at(BEGAN, 0, 321);
+	struct zoom_about about = about_of(1);
+	struct zoom_recording *recording = NULL;
+	struct perf_data_record record = {0};
+	_cleanup_free_ u8 *bytes = NULL;
+	struct perf_data *data;
+	size_t size;
+
+	one.sample.of.fields &= (u16)~SAMPLE_DATA_SOURCE;
+	cr_assert_eq(zoom_recording_new(&about, 1U << 20, &recording), 0);
+	add(recording, &one);
+	data = reopened(recording, &bytes, &size);
+	while (record.kind != PERF_DATA_SAMPLE || !record.time)
+		cr_assert_eq(perf_data_next(data, &record), 1);
+	cr_expect_eq(record.sample.data_source, 0x1e05080021, "%#llx",
+		     (unsigned long long)record.sample.data_source);
+	perf_data_free(data);
+}
+
 /* Fields that the event does not measure are absent, and the other fields stay in their order. */
 Test(perf_data_write, every_layout)
 {
