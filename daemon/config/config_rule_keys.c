@@ -196,9 +196,14 @@ static int refuse_duration(const struct config_key *key, const struct action_wor
 			     key->meaning);
 }
 
+/* The members of a rule that its actions set. */
+struct actions {
+	unsigned mask;
+	u64 zoom_ns, hot_ns;
+};
+
 /* Adds one word of the value, such as "log" or "zoom:30s". */
-static int add_action(const struct config_key *key, struct rule *rule, char *text, unsigned *actions,
-		      char **ret_problem)
+static int add_action(const struct config_key *key, char *text, struct actions *actions, char **ret_problem)
 {
 	char *duration = strchr(text, ':');
 	const struct action_word *word;
@@ -212,38 +217,39 @@ static int add_action(const struct config_key *key, struct rule *rule, char *tex
 			duration[-1] = ':';
 		return config_words_refuse(key, text, action_forms, ARRAY_SIZE(action_forms), ret_problem);
 	}
-	if (*actions & word->action)
+	if (actions->mask & word->action)
 		return config_refuse(ret_problem, "%s: %s is given twice; remove one (%s)", key->name,
 				     word->word, key->meaning);
 	if (word->max_ns && (!duration || duration_parse(duration, RULE_ZOOM_NS_MIN, word->max_ns, &ns) < 0))
 		return refuse_duration(key, word, ret_problem);
-	*actions |= word->action;
+	actions->mask |= word->action;
 	if (word->action == RULE_ZOOM)
-		rule->zoom_ns = ns;
+		actions->zoom_ns = ns;
 	if (word->action == RULE_HOT)
-		rule->hot_ns = ns;
+		actions->hot_ns = ns;
 	return 0;
 }
 
 static int set_action(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
 {
 	_cleanup_free_ char *words = strdup(text);
-	unsigned actions = 0;
+	struct actions actions = {0};
 	char *rest = words;
 	char *word;
 	int r;
 
 	if (!words)
 		return -ENOMEM;
-	rule->zoom_ns = rule->hot_ns = 0;
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;
-		r = add_action(key, rule, word, &actions, ret_problem);
+		r = add_action(key, word, &actions, ret_problem);
 		if (r < 0)
 			return r;
 	}
-	rule->actions = actions;
+	rule->actions = actions.mask;
+	rule->zoom_ns = actions.zoom_ns;
+	rule->hot_ns = actions.hot_ns;
 	return 0;
 }
 

@@ -35,8 +35,7 @@ extern const struct config_key config_rule_keys[];
 /*
  * Sets the key of the rule from the text of its value. An empty text sets the default. Values of above, below
  * and clear depend on the metric, so only their syntax is checked here. Returns 0 or -ENOMEM, or -EINVAL with
- * `*ret_problem`, which the caller frees. After a mistake, the rule is unchanged, except that a mistake in
- * `action` also changes the rule's durations of zooms and hot tables.
+ * `*ret_problem`, which the caller frees. After a mistake, the rule is unchanged.
  */
 int config_rule_key_set(enum config_rule_key key, struct rule *rule, const char *text, char **ret_problem);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sections [rule NAME]. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "config/config.h"
 #include "config/config_file.h"
+#include "config/config_rule_keys.h"
 #include "config/config_rules.h"
 
 static struct config *config;
@@ -133,6 +135,25 @@ Test(config_rules, a_closer_look_for_a_while)
 	expect_right(SLOW("action = log\n"));
 	cr_expect_eq(config->rules[0].zoom_ns, 0);
 	cr_expect_eq(config->rules[0].hot_ns, 0);
+}
+
+Test(config_rules, a_mistake_in_the_actions_leaves_those_before)
+{
+	static const char *const wrong[] = {"zoom:10s units", "hot:5s zoom", "hot:1d hot:2d", "log:3s",
+					    "unit unit"};
+	struct rule rule = {
+		.actions = RULE_ZOOM | RULE_HOT, .zoom_ns = 30 * NSEC_PER_SEC, .hot_ns = 60 * NSEC_PER_SEC};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		_cleanup_free_ char *problem = NULL;
+
+		cr_expect_eq(config_rule_key_set(RULE_KEY_ACTION, &rule, wrong[i], &problem), -EINVAL, "%s",
+			     wrong[i]);
+		cr_expect_not_null(problem);
+		cr_expect_eq(rule.actions, RULE_ZOOM | RULE_HOT);
+		cr_expect_eq(rule.zoom_ns, 30 * NSEC_PER_SEC, "%s", wrong[i]);
+		cr_expect_eq(rule.hot_ns, 60 * NSEC_PER_SEC, "%s", wrong[i]);
+	}
 }
 
 Test(config_rules, thresholds_by_metric)
