@@ -15,6 +15,13 @@
 
 static struct hot_exact exact;
 
+static int compare_with(const void *a, const void *b, void *userdata)
+{
+	int (*const *compare)(const void *, const void *) = userdata;
+
+	return (*compare)(a, b);
+}
+
 /*
  * C does not promise that qsort() keeps the order of equal elements. This one reverses it: the C library's own
  * function, which keeps it here, gets the elements in reverse order.
@@ -33,7 +40,7 @@ void qsort(void *elements, size_t n, size_t size, int (*compare)(const void *, c
 		}
 		low += size;
 	}
-	qsort_r(elements, n, size, (__compar_d_fn_t)(void (*)(void))compare, NULL);
+	qsort_r(elements, n, size, compare_with, &compare);
 }
 
 static void done(void)
@@ -157,7 +164,7 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 	hot_places_done(&places);
 }
 
-/* Item and counter are read in the order of the ways. */
+/* The ways of a set are read in ascending order. */
 Test(hot, of_an_item_that_left_and_came_back_the_later_counter_counts)
 {
 	static struct hot_table table;
