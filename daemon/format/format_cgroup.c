@@ -260,7 +260,7 @@ static void put_range(FILE *line, const json_object *event, const char *name,
 		(void)fprintf(line, " (%sabove %llu)", is, (unsigned long long)low);
 }
 
-/* Says what the bounds are, and how much the samples are worth if they came in bursts. */
+/* Says what the bounds are, and how much the samples are worth: less than their number if they came in bursts. */
 static void put_bounds(FILE *out, const struct format_style *style, const json_object *event, u64 samples)
 {
 	char samples_text[TEXT_NUMBER_MAX], worth_text[TEXT_NUMBER_MAX];
@@ -280,12 +280,10 @@ static void put_bounds(FILE *out, const struct format_style *style, const json_o
 	if (!any)
 		line_put(out, style, "Bounds",
 			 "not known: the samples came in too few bursts; a longer --window has more");
-	else if (least < samples)
+	else
 		line_put(out, style, "Bounds",
 			 "each at %g%% confidence; %s samples are worth %s independent ones",
 			 100 * confidence, samples_text, worth_text);
-	else
-		line_put(out, style, "Bounds", "each at %g%% confidence", 100 * confidence);
 }
 
 /* `all`: the samples of the event, some of which may have no latency. */

@@ -87,6 +87,7 @@ struct control {
 static struct notify_socket manager;
 static struct cgroup_fixture fixture;
 static struct control controls[2];
+#define CONTROLS_FROM 512 /* above all descriptors that a process is passed */
 static char *root;
 static char online[64];
 static struct found *found;
@@ -95,12 +96,17 @@ static void start_controls(void)
 {
 	for (int cpu = 0; cpu < (int)ARRAY_SIZE(controls); cpu++) {
 		int program_fd = page_faults_counting_program(&controls[cpu].runs);
+		int event_fd;
 
 		cr_assert_geq(program_fd, 0);
-		controls[cpu].event_fd = software_event_open(
+		event_fd = software_event_open(
 			&(struct software_event){
 				.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = -1, .cpu = cpu},
 			program_fd);
+		/* A process puts the descriptors that it is passed at low numbers, in place of others. */
+		controls[cpu].event_fd = fcntl(event_fd, F_DUPFD_CLOEXEC, CONTROLS_FROM);
+		cr_assert_geq(controls[cpu].event_fd, CONTROLS_FROM);
+		(void)close(event_fd);
 		software_event_enable(controls[cpu].event_fd);
 		/* The event keeps its program. */
 		(void)close(program_fd);

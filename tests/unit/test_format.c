@@ -255,8 +255,9 @@ Test(format, bounds_of_a_window)
 	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, even, NULL, &narrow));
 
 	cr_expect_not_null(
-		strstr(text, "    Latency: mean 100.0, p50 100 (bounds 89-112), p99 500 (above 384) cycles\n"
-			     "     Bounds: each at 95% confidence\n"),
+		strstr(text,
+		       "    Latency: mean 100.0, p50 100 (bounds 89-112), p99 500 (above 384) cycles\n"
+		       "     Bounds: each at 95% confidence; 1,000 samples are worth 1,000 independent\n             ones\n"),
 		"%s", text);
 	cr_expect_not_null(strstr(text,
 				  "SOURCE        SAMPLES  SHARE         BOUNDS    LAT%   MEAN\n"
