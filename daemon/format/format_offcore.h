@@ -9,8 +9,8 @@
 #include "format/line.h"
 
 /*
- * For each PMU prints the counts, and the shares of its sampled loads next to them, from the replies of
- * GetStatus and GetCgroup. Both kinds of shares relate to the rows of the table only. A source that the PMU
+ * For each PMU prints the counts and their shares, and next to them the shares of its sampled loads, from the
+ * replies of GetStatus and GetCgroup. Both kinds of shares relate to the rows of the table only. A source that the PMU
  * does not count has no row.
  */
 void format_offcore(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup);

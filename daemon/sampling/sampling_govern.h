@@ -33,7 +33,7 @@ DEFINE_CLEANUP(struct sampling_govern *, sampling_govern_free)
  * Call this after each perf_count() of all sets. If less than half an interval has passed since the last
  * step, the function does nothing and leaves the counts to the next call. `max_rate` is
  * kernel.perf_event_max_sample_rate; 0: not known. The step after the first whole interval begins the
- * calibration, on a thread of its own. A calibration that failed is retried later.
+ * calibration, on a thread of its own. A calibration that failed is retried later, at most three times in a row.
  */
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate);
 

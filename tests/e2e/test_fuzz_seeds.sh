@@ -21,7 +21,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	}
 	echo "$name: ${#seeds[@]} seeds"
 done
-# No program would run seeds without a fuzzer.
+# Each folder of seeds must have a fuzzer of its name: otherwise no program would run these seeds.
 for seeds in tests/fuzz/seeds/*/; do
 	name=$(basename "$seeds")
 	[ -e "tests/fuzz/$name.c" ] || {

@@ -35,7 +35,7 @@ unwritten() {
 unwritten
 unwritten --json
 
-# The same bytes through a pipe.
+# The same bytes from standard input.
 "$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'
 expect 'the same from a pipe' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/piped.json")"
 

@@ -44,8 +44,9 @@ struct coverage coverage_quantile(const struct coverage_settings *settings, cons
 				  double q);
 
 /*
- * Uses two latencies, for which bounds fail as often as they are allowed to. For `low`, the true quantile is
- * at the end of the lower latency, and for `high` at the start of the higher one.
+ * Uses two latencies, of which the lower one has the chance `q`. The true quantile is then on the step between
+ * them, where bounds fail as often as they are allowed to. `low` is judged as if the true quantile were the lower
+ * latency, `high` as if it were the higher one.
  */
 struct coverage coverage_edge(const struct coverage_settings *settings, u64 n, double q);
 

@@ -67,7 +67,7 @@ Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 	cr_expect_eq(cpus[0].seen.value, 8);
 }
 
-/* IBS: a CPU's expected samples are those that it has seen plus those that were filtered. */
+/* IBS: filtered samples of a CPU are known if the event filters and no other CPU writes to the CPU's stripe. */
 Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
 {
 	static const u64 filtered[STRIPES_MAX] = {2, 0, 0, 7, 0};

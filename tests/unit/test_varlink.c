@@ -228,8 +228,8 @@ Test(varlink, what_is_no_call_ends_the_connection)
 		"{\"method\":\"org.example.test.Echo\",\"more\":1}",
 		"{\"method\":\"org.example.test.\xff\"}",
 		/*
-		 * An overlong form, a surrogate, and a value beyond the last character: error replies repeat
-		 * names.
+		 * Not UTF-8 either: an overlong form, a surrogate, and a value beyond the last character. Such
+		 * names must be refused, because error replies repeat names.
 		 */
 		"{\"method\":\"org.example.test.\xc0\xaf\"}",
 		"{\"method\":\"org.example.test.\xe0\x80\xaf\"}",

@@ -293,8 +293,8 @@ static void take_keys(struct screen *screen, short events)
 			screen->keys[screen->n_keys++] = key_of(kind, key);
 	}
 	/*
-	 * Standard input was readable but gave no key: it is at its end. If the terminal hung up, end the
-	 * program. Otherwise read no more keys unless standard input still is a terminal.
+	 * poll(2) reported standard input, but there was no key. If the terminal hung up, end the program.
+	 * Otherwise standard input is probably at its end: continue to read keys only if it is still a terminal.
 	 */
 	if (!any && (events & (POLLHUP | POLLERR)))
 		screen->ended = true;

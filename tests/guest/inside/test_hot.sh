@@ -55,7 +55,7 @@ jq -ne --arg path "$others" 'input | .cgroup == $path and .chosen.by == "request
 	>"$work/said" || wrong "of a cgroup that was not chosen: $(cat "$work/hot")"
 systemctl stop pebsd.service
 
-# A request chooses the same cgroup.
+# A request chooses the cgroup that the configuration chose before.
 settings '[cgroups]' 'hot ='
 start_pebsd
 wait_until 'none is chosen' 60 has_chosen '[]'
