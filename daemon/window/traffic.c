@@ -218,7 +218,9 @@ int traffic_new(const struct window *window, const struct traffic_settings *sett
 	if (!traffic || !filling.figures)
 		return -ENOMEM;
 	r = window_walk(window, settings->span_ns,
-			&(struct window_visitor){begin_collection, take_figures, &filling});
+			&(struct window_visitor){.collection = begin_collection,
+						 .figures = take_figures,
+						 .userdata = &filling});
 	if (r < 0)
 		return r;
 	if (filling.bin_length_ns > 0 && filling.bin_length_ns >= settings->bin_ns / 2)

@@ -2,7 +2,8 @@
 /*
  * Cgroups are created and removed at 2,000 per second. The table has about a third of the slots that would be
  * taken if removed cgroups kept theirs until the next collection (1 s) and for the grace period of their tasks
- * (2 s), so slots must be reclaimed early. Nothing may be lost or mixed up, and no cgroup may be without a name. `make bench-churn` runs this for a minute.
+ * (2 s), so slots must be reclaimed early. Nothing may be lost or mixed up, and no cgroup may be without a
+ * name. `make bench-churn` runs this for a minute.
  */
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -368,7 +368,10 @@ static u64 since_of(const struct window *window, u64 newest_ns, u64 span_ns)
 	struct begins begins = {.n = 0};
 	size_t first;
 
-	cr_assert_eq(window_walk(window, ~0ULL, &(struct window_visitor){note_begin, note_nothing, &begins}),
+	cr_assert_eq(window_walk(window, ~0ULL,
+				 &(struct window_visitor){.collection = note_begin,
+							  .figures = note_nothing,
+							  .userdata = &begins}),
 		     0);
 	cr_assert_eq(begins.n, window_collections(window));
 	first = begins.n - 1;
@@ -536,7 +539,10 @@ static int note_pairs(u32 entry, unsigned event, const u8 *pairs, size_t size, v
 
 static int walk(const struct window *window, u64 span_ns, struct diary *diary)
 {
-	return window_walk(window, span_ns, &(struct window_visitor){note_collection, note_figures, diary});
+	return window_walk(window, span_ns,
+			   &(struct window_visitor){.collection = note_collection,
+						    .figures = note_figures,
+						    .userdata = diary});
 }
 
 /* Figures are separate: nothing of the previous ones is left in the next. */
