@@ -5,20 +5,21 @@
  * rounds' ratios. Needs root, and 250 MB of memory.
  *
  * A collection looks for marks, and reads only the slots that have one. It is compared with asking every slot
- * whether its counts moved, which needs no marks. Counts are written through the mapping as the program writes
- * them. Other memory goes through the caches before each measurement, as after an interval of other work.
+ * whether its counts moved, which needs no marks. Counts are written as the program writes them, through a
+ * mapping of the benchmark's own: the daemon's is read-only. Other memory goes through the caches before each measurement, as after an interval of other work.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/number.h"
 #include "bench_line.h"
 #include "collect/collect.h"
 #include "collect/read_offcore.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_internal.h"
 #include "kernel/kernel_offcore.h"
 
 #define ROUNDS      11
@@ -36,6 +37,7 @@ static struct kernel *kernel;
 static struct names *names;
 static struct ledger *ledger;
 static struct collect *collect;
+static struct mapping *written; /* the off-core records of each block, writable */
 static u8 *other_memory;
 static u64 entered; /* counts so far */
 
@@ -73,6 +75,16 @@ static void open_all(void)
 		kernel_offcore_know(kernel_offcore(kernel), cpu, 0);
 	if ((r = names_new(2 * CGROUPS, &names)) < 0 || (r = ledger_new(&ledger)) < 0)
 		die("open the books", r);
+	written = calloc(kernel->blocks.n, sizeof(*written));
+	if (!written)
+		die("memory", -ENOMEM);
+	for (u32 i = 0; i < kernel->blocks.n; i++) {
+		r = kernel_map_memory(kernel->blocks.list[i].fds[BLOCK_OFFCORE],
+				      kernel->blocks.entries[BLOCK_OFFCORE] * sizeof(struct offcore_record),
+				      PROT_READ | PROT_WRITE, &written[i]);
+		if (r < 0)
+			die("map the records", r);
+	}
 	for (u32 i = 0; i < CGROUPS; i++) {
 		char path[32];
 
@@ -95,6 +107,13 @@ static void open_all(void)
 		die("collect", r);
 }
 
+static struct offcore_record *record_of(u32 cpu, u32 slot)
+{
+	struct offcore_record *records = written[slot >> kernel->blocks.log2].memory;
+
+	return &records[(size_t)cpu * kernel->blocks.slots + kernel_blocks_place(&kernel->blocks, slot)];
+}
+
 /* Counts one response on each of some CPUs, as settle() of the BPF program does: record, then mark. */
 static void enter(u32 n)
 {
@@ -103,8 +122,7 @@ static void enter(u32 n)
 
 		for (u32 i = 0; i < CPUS_COUNT; i++) {
 			u32 cpu = (nth * 37 + i * (CPUS / CPUS_COUNT)) % CPUS;
-			struct offcore_record *record = (struct offcore_record *)kernel_offcore_record(
-				kernel_offcore(kernel), cpu, slot);
+			struct offcore_record *record = record_of(cpu, slot);
 
 			record->counts[OFFCORE_L3].count++;
 			record->counts[OFFCORE_L3].enabled_ns += 1000;
@@ -216,6 +234,9 @@ int main(int argc, char **argv)
 	collect_free(collect);
 	ledger_free(ledger);
 	names_free(names);
+	for (u32 i = 0; i < kernel->blocks.n; i++)
+		(void)munmap(written[i].memory, written[i].bytes);
+	free(written);
 	kernel_free(kernel);
 	free(other_memory);
 	return EXIT_SUCCESS;
