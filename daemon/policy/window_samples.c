@@ -73,12 +73,13 @@ static int add_record(u32 entry, unsigned event, const u8 *pairs, size_t size, v
 	return 0;
 }
 
-int window_samples_of(const struct window *window, u64 span_ns, const u32 *entries, size_t n_entries,
+int window_samples_of(const struct window *window, u64 span_ns, u32 *entries, size_t n_entries,
 		      struct window_samples *ret)
 {
 	struct summing summing = {.entries = entries, .n_entries = n_entries, .samples = ret};
 	int r;
 
+	qsort(entries, n_entries, sizeof(*entries), compare_entries);
 	ret->n_parts = 0;
 	memset(ret->sums, 0, sizeof(ret->sums));
 	r = window_walk(window, span_ns,

@@ -20,10 +20,10 @@ struct window_samples {
 
 /*
  * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups with these numbers together.
- * `entries` is ascending. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
+ * Sorts `entries`. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
  * then nothing is known about bursts.
  */
-int window_samples_of(const struct window *window, u64 span_ns, const u32 *entries, size_t n_entries,
+int window_samples_of(const struct window *window, u64 span_ns, u32 *entries, size_t n_entries,
 		      struct window_samples *ret);
 
 /*

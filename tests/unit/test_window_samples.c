@@ -158,9 +158,8 @@ Test(window_samples, only_the_requested_time_and_cgroups_count)
 	cr_expect_eq(quantile(&fixture, 0.5).samples, 100);
 	cr_expect_eq(fixture.samples->sums[0].samples, 0, "of another event");
 
-	cr_assert_eq(
-		window_samples_of(fixture.window, 10 * NSEC_PER_SEC, (const u32[]){7, 9}, 2, fixture.samples),
-		0);
+	cr_assert_eq(window_samples_of(fixture.window, 10 * NSEC_PER_SEC, (u32[]){9, 7}, 2, fixture.samples),
+		     0);
 	cr_expect_eq(quantile(&fixture, 0.5).samples, 200);
 
 	cr_assert_eq(read_entry(&fixture, 10, 8), 0);

@@ -87,7 +87,7 @@ static void write_refusal(const struct client_reply *reply, char *ret, size_t si
 	_cleanup_free_ char *visible = NULL;
 
 	if (strcmp(reply->error, "io.pebsd.NoSuchCgroup") == 0)
-		reason = "there is no such cgroup any more, or no sample of it";
+		reason = "the cgroup no longer exists, or has no sample";
 	visible = text_visible(permitted ? permitted : reason ? reason : name ? name + 1 : reply->error);
 	(void)snprintf(ret, size, "%s%s",
 		       permitted ? "the daemon permits this to "

@@ -10,14 +10,7 @@
 #include "export/json/json_event.h"
 #include "policy/window_samples.h"
 
-static int compare_entries(const void *a, const void *b)
-{
-	u32 one = *(const u32 *)a, other = *(const u32 *)b;
-
-	return (one > other) - (one < other);
-}
-
-/* Returns the numbers of a cgroup, or of all members of a sum, ascending. The caller frees them. NULL: no memory. */
+/* Returns the numbers of a cgroup, or of all members of a sum. The caller frees them. NULL: no memory. */
 static u32 *entries_of(const struct snapshot_cgroup *cgroup, size_t *ret_n)
 {
 	size_t n = cgroup->n_members ? cgroup->n_members : 1;
@@ -28,7 +21,6 @@ static u32 *entries_of(const struct snapshot_cgroup *cgroup, size_t *ret_n)
 	entries[0] = cgroup->entry;
 	for (size_t i = 0; i < cgroup->n_members; i++)
 		entries[i] = cgroup->members[i]->entry;
-	qsort(entries, n, sizeof(*entries), compare_entries);
 	*ret_n = n;
 	return entries;
 }
