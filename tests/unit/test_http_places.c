@@ -59,15 +59,18 @@ Test(http_places, a_byte_now_and_then_pays_for_nothing_worth_mentioning)
 	cr_expect_gt(pace.late_ns, 9990 * NSEC_PER_MSEC);
 }
 
-Test(http_places, bytes_pay_for_nothing_that_is_to_come)
+/* Such a client may be without CPU time for a moment, like a scrape next to a crowd of its own user. */
+Test(http_places, bytes_pay_for_a_second_to_come)
 {
 	struct http_pace pace = {.seen_ns = 0};
 
+	http_pace_advance(&pace, SECOND, RATE + RATE / 2);
+	cr_expect_eq(http_pace_late(&pace, SECOND), -(s64)SECOND / 2);
 	http_pace_advance(&pace, SECOND, 100UL * RATE);
-	cr_expect_eq(pace.late_ns, 0);
-	cr_expect_eq(http_pace_late(&pace, 3 * SECOND), 2 * SECOND);
-	http_pace_advance(&pace, 3 * SECOND, UINT64_MAX);
-	cr_expect_eq(pace.late_ns, 0, "however many they are");
+	cr_expect_eq(http_pace_late(&pace, SECOND), -(s64)SECOND, "for no more");
+	cr_expect_eq(http_pace_late(&pace, 4 * SECOND), 2 * (s64)SECOND);
+	http_pace_advance(&pace, 4 * SECOND, UINT64_MAX);
+	cr_expect_eq(pace.late_ns, -(s64)SECOND, "however many they are");
 }
 
 Test(http_places, patience_shrinks_from_half_of_the_places_on)
@@ -88,6 +91,16 @@ Test(http_places, the_latest_client_goes)
 	cr_expect_eq(yield({ALICE, 5, false}, {ALICE, 5, false}), 0, "of equals the first");
 	cr_expect_eq(yield({ALICE, 0, false}), 0);
 	cr_expect_eq(http_places_yield(NULL, 0), -1);
+}
+
+Test(http_places, a_client_that_took_nothing_goes_before_one_that_took_much)
+{
+	struct http_pace scrape = {.seen_ns = 0}, deaf = {.seen_ns = 900 * NSEC_PER_MSEC};
+
+	http_pace_advance(&scrape, 100 * NSEC_PER_MSEC, 4UL << 20);
+	cr_expect_eq(yield({ALICE, http_pace_late(&scrape, SECOND), false},
+			   {ALICE, http_pace_late(&deaf, SECOND), false}),
+		     1);
 }
 
 Test(http_places, the_owner_with_the_most_places_pays)

@@ -211,7 +211,7 @@ static bool look_again(struct crowd *crowd, size_t at, u64 now)
 {
 	struct http_connection *connection = crowd->connections[at];
 	struct http_place *place = &crowd->places[at];
-	u64 before = place->late_ns;
+	s64 before = place->late_ns;
 
 	http_pace_advance(&connection->pace, now, http_connection_taken(connection));
 	place->late_ns = connection->pace.late_ns;
@@ -275,7 +275,7 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 	list_crowd(server, now, &crowd);
 	http_places_count(crowd.places, crowd.n, has);
 	for (size_t i = 0; i < crowd.n; i++) {
-		u64 patience_ns = http_places_patience(has[i], HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC);
+		s64 patience_ns = http_places_patience(has[i], HTTP_TIMEOUT_SECONDS * (s64)NSEC_PER_SEC);
 
 		if (crowd.places[i].waits || crowd.places[i].late_ns <= patience_ns)
 			continue;

@@ -6,29 +6,29 @@
 
 #include "base/cleanup.h"
 
-u64 http_pace_late(const struct http_pace *pace, u64 now_ns)
+s64 http_pace_late(const struct http_pace *pace, u64 now_ns)
 {
-	return pace->late_ns + (now_ns - pace->seen_ns);
+	return pace->late_ns + (s64)(now_ns - pace->seen_ns);
 }
 
 void http_pace_advance(struct http_pace *pace, u64 now_ns, u64 taken)
 {
-	u64 late_ns = http_pace_late(pace, now_ns);
+	s64 late_ns = http_pace_late(pace, now_ns);
 	/* More bytes than this make up for any lateness. Without the limit, the product could overflow. */
 	u64 bytes = MIN(taken - MIN(taken, pace->taken), UINT32_MAX);
-	u64 paid_ns = bytes * NSEC_PER_SEC / HTTP_PLACES_BYTES_A_SECOND;
+	s64 paid_ns = (s64)(bytes * NSEC_PER_SEC / HTTP_PLACES_BYTES_A_SECOND);
 
-	pace->late_ns = late_ns - MIN(late_ns, paid_ns);
+	pace->late_ns = MAX(late_ns - paid_ns, -HTTP_PLACES_LEAST_NS);
 	pace->taken = MAX(taken, pace->taken);
 	pace->seen_ns = now_ns;
 }
 
-u64 http_places_patience(size_t n, u64 most_ns)
+s64 http_places_patience(size_t n, s64 most_ns)
 {
 	const size_t half = HTTP_PLACES_MAX / 2;
 	size_t over = MIN(MAX(n, half) - half, half);
 
-	return most_ns - (most_ns - MIN(most_ns, HTTP_PLACES_LEAST_NS)) * over / half;
+	return most_ns - (most_ns - MIN(most_ns, HTTP_PLACES_LEAST_NS)) * (s64)over / (s64)half;
 }
 
 bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b)

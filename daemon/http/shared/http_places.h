@@ -15,11 +15,11 @@
 #define HTTP_PLACES_MAX  256
 #define HTTP_PLACES_ROOM (HTTP_PLACES_MAX + 16) /* more than there are places: some were just accepted */
 
-#define HTTP_PLACES_LEAST_NS 1000000000ULL
+#define HTTP_PLACES_LEAST_NS 1000000000LL
 
 /*
  * A client must receive this many bytes per second. Its lateness is the time by which it falls behind this
- * rate.
+ * rate. It is negative for a client that is ahead.
  */
 #define HTTP_PLACES_BYTES_A_SECOND (64U << 10)
 
@@ -41,27 +41,28 @@ bool http_owner_is_same(const struct http_owner *a, const struct http_owner *b);
 struct http_pace {
 	u64 seen_ns; /* time of the last look */
 	u64 taken;   /* bytes received by then */
-	u64 late_ns; /* lateness of the client at that time */
+	s64 late_ns; /* lateness of the client at that time */
 };
 
 /*
- * The client has received `taken` bytes in all. A client that was faster than required gets no credit for
- * later.
+ * The client has received `taken` bytes in all. A client that was faster than required is ahead by at most
+ * HTTP_PLACES_LEAST_NS. It can thus be without CPU time for a moment and still keep its place next to clients
+ * that have received nothing.
  */
 void http_pace_advance(struct http_pace *pace, u64 now_ns, u64 taken);
 
 /* Returns how late the client is if it has received nothing since the last look. */
-u64 http_pace_late(const struct http_pace *pace, u64 now_ns);
+s64 http_pace_late(const struct http_pace *pace, u64 now_ns);
 
 /*
  * Returns how late a client may be if its owner has `n` places: `most_ns` for up to half of all places, then
  * less with each place, down to HTTP_PLACES_LEAST_NS for all of them.
  */
-u64 http_places_patience(size_t n, u64 most_ns);
+s64 http_places_patience(size_t n, s64 most_ns);
 
 struct http_place {
 	struct http_owner owner;
-	u64 late_ns;
+	s64 late_ns;
 	bool waits; /* the client waits for pebsd, and is not disconnected */
 };
 
