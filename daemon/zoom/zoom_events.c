@@ -175,9 +175,10 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 	r = join_ring(cpu, &member, ring_bytes);
 	if (r < 0) {
 		member_close(&member);
-		/* zoom_ring_open() turns the EPERM of too little locked memory into ENOMEM. */
 		return say(r, "set up the ring of an event", cpu->cpu,
-			   r == -ENOMEM ? "; free memory, or raise LimitMEMLOCK= of the unit" : "",
+			   r == -ENOMEM  ? "; free memory"
+			   : r == -EPERM ? "; raise LimitMEMLOCK= of the unit (ulimit -l)"
+					 : "",
 			   ret_message);
 	}
 	if (ioctl(member.fd, PERF_EVENT_IOC_SET_BPF, zoom_limit_fd(events->limit)) < 0) {

@@ -23,6 +23,8 @@ size_t zoom_ring_size(size_t n, size_t all, size_t least, size_t most)
 
 int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
 {
+	int r = -ENOMEM;
+
 	*ret = (struct zoom_ring){0};
 	for (; size >= page_size(); size /= 2) {
 		/* Writable: with a read-only mapping, the kernel overwrites unread records. */
@@ -33,9 +35,10 @@ int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
 			 * The ring exceeds RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb (EPERM,
 			 * perf_mmap()), or the available memory (ENOMEM). Try half the size.
 			 */
-			if (errno == EPERM || errno == ENOMEM)
+			r = -errno;
+			if (r == -EPERM || r == -ENOMEM)
 				continue;
-			return -errno;
+			return r;
 		}
 		ret->page = page;
 		ret->data = (const u8 *)page + page_size();
@@ -46,7 +49,7 @@ int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
 		zoom_ring_close(ret);
 		return -ENOMEM;
 	}
-	return -ENOMEM;
+	return r;
 }
 
 void zoom_ring_close(struct zoom_ring *ring)

@@ -28,7 +28,7 @@ size_t zoom_ring_size(size_t n, size_t all, size_t least, size_t most);
 
 /*
  * Maps the ring of the event `fd` with `size` bytes, or with fewer if the user may not lock that much memory
- * or memory is short. Returns 0 or -errno.
+ * or memory is short. Returns 0 or -errno: -EPERM if not even a page may be locked.
  */
 int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret);
 void zoom_ring_close(struct zoom_ring *ring);

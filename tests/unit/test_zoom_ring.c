@@ -3,7 +3,11 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "zoom/zoom_ring.h"
@@ -75,6 +79,42 @@ Test(zoom_ring, what_is_no_record)
 	cr_expect_eq(zoom_ring_next(&ring, 4, &record, &size), -EBADMSG);
 	ring = ring_at(0);
 	cr_expect_eq(zoom_ring_next(&ring, 72, &record, &size), -EBADMSG);
+}
+
+/* More rings than an ordinary user may have: kernel.perf_event_mlock_kb, by default 516 KiB, for each CPU. */
+#define RINGS     4096
+#define RING_SIZE (64UL << 10)
+#define NOBODY    65534
+
+Test(zoom_ring, too_little_locked_memory_is_named)
+{
+	const struct rlimit none = {0}, files = {RINGS + 64, RINGS + 64};
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_DUMMY,
+				       .disabled = 1,
+				       .exclude_kernel = 1};
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int paranoid = -1, r = 0;
+
+	cr_assert(file && fscanf(file, "%d", &paranoid) == 1);
+	(void)fclose(file);
+	if (getuid() != 0)
+		cr_skip_test("needs root to become someone else");
+	if (paranoid < 0)
+		cr_skip_test("kernel.perf_event_paranoid is %d: the kernel limits no locked memory",
+			     paranoid);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &none), 0);
+	cr_assert_eq(setuid(NOBODY), 0);
+	for (size_t i = 0; i < RINGS && r == 0; i++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		struct zoom_ring ring;
+
+		cr_assert_geq(fd, 0, "%s", strerror(errno));
+		r = zoom_ring_open(fd, RING_SIZE, &ring);
+	}
+	cr_expect_eq(r, -EPERM, "%s", strerror(-r));
 }
 
 Test(zoom_ring, sizes)
