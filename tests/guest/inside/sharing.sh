@@ -51,11 +51,6 @@ share() {
 	pmu watch "$cgroup"
 }
 
-# told FILTER: applies the filter to the program's own description.
-told() {
-	jq --raw-output "$1" "$work/sharing.json"
-}
-
 # touched CODE: prints the number of samples of the service, of the event CODE, that the books have now.
 touched() {
 	pmu touched | grep -F "\"event\":\"$1\",\"cgroup\":$cgroup," | grep -o '"samples":[0-9]*' |

@@ -199,7 +199,7 @@ awk '
 		value = $NF
 		name = substr($0, 1, length($0) - length($NF) - 1)
 		if (FNR == NR) first[name] = value
-		else { found[name] = 1; if (name in first && value + 0 < first[name] + 0) print name ": " first[name] " fell to " value }
+		else if (name in first && value + 0 < first[name] + 0) print name ": " first[name] " fell to " value
 	}' "$work/first" "$work/last" >"$work/fell"
 [ ! -s "$work/fell" ] || fail "counters fell: $(head -n 5 "$work/fell")"
 
