@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
 
@@ -66,20 +67,42 @@ static struct top_number seconds_covered(json_object *status, json_object *top)
 	return number((double)(taken - since));
 }
 
+/* Events without a list of CPUs count as if they were on all CPUs. */
+static bool share_a_cpu(json_object *a, json_object *b)
+{
+	const char *one = json_get_text(a, "cpus"), *other = json_get_text(b, "cpus");
+	struct cpu_list cpus, others;
+
+	if (!one || !other || cpu_list_parse(one, &cpus) < 0 || cpu_list_parse(other, &others) < 0)
+		return true;
+	cpu_list_keep(&cpus, &others);
+	return cpu_list_count(&cpus) > 0;
+}
+
+/* On a hybrid CPU, the events of one kind of core do not cost the other kind any time. */
 static struct top_number cost_of(json_object *status)
 {
 	json_object *events = json_get_object(status, "events");
-	struct top_number cost = {0};
-	double ratio;
+	struct top_number most = {0};
 
 	if (!events)
-		return cost;
+		return most;
 	json_object_object_foreach (events, key, event) {
+		double sum = 0, ratio;
+
 		(void)key;
-		if (json_get_double(json_get_object(event, "cost"), "ratio", &ratio))
-			cost = number(cost.value + 100 * ratio);
+		if (!json_get_double(json_get_object(event, "cost"), "ratio", &ratio))
+			continue;
+		json_object_object_foreach (events, other_key, other) {
+			(void)other_key;
+			if (json_get_double(json_get_object(other, "cost"), "ratio", &ratio) &&
+			    share_a_cpu(event, other))
+				sum += 100 * ratio;
+		}
+		if (!most.known || sum > most.value)
+			most = number(sum);
 	}
-	return cost;
+	return most;
 }
 
 /* Makes a text of the losses that are not 0, with their names; `ret` NULL: none. */

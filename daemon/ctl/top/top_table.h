@@ -43,7 +43,7 @@ struct top_table {
 	bool paused;
 	struct top_number window;       /* seconds; not known: the whole time */
 	struct top_number rate;         /* samples per second, of all events */
-	struct top_number cost;         /* percent of the busiest CPU's time, summed over all events */
+	struct top_number cost;         /* percent of the busiest CPU's time, for all events */
 	struct top_number unattributed; /* samples */
 	u64 without_slot;               /* cgroups */
 	u64 firing;                     /* alerts */
