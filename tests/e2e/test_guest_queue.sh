@@ -117,13 +117,19 @@ runs '7 6.1' played
 [ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,2,initrd-whole played;7,zen3,2,initrd-whole played;6.1,haswell,2,initrd-whole played;6.1,zen3,2,initrd-whole played' ] ||
 	fail "$(cat ran)"
 prints '1..4' 'ok - 7,haswell,2,whole: played (9 s)' 'ok - 7,haswell,2,whole: the kernel has no complaint' 'ok - 6.1,zen3,2,whole: played (9 s)'
-# Guests divide the tests among themselves before they start.
+# Each guest gets its tests before it starts: the longest test goes to the guest with the least work.
 test_of second 'echo passed second 100' '# takes: 100 s' '# kernels: 7'
 test_of first 'echo passed first 100' '# takes: 100 s' '# kernels: 7'
 GUESTS=2 runs 7 first second
 [ "$(cut -d ' ' -f 1,3 ran | sort | paste -s -d ';')" = '1 first;2 second' ] ||
 	[ "$(cut -d ' ' -f 1,3 ran | sort | paste -s -d ';')" = '1 second;2 first' ] || fail "$(cat ran)"
-rm plays/{first,second} tests/guest/inside/test_{first,second}.sh
+test_of third 'echo passed third 90' '# takes: 90 s' '# kernels: 7'
+for _ in 1 2 3; do
+	GUESTS=2 runs 7 first second third
+	[ "$(awk '{ tests[$1] = tests[$1] "," $3 } END { for (guest in tests) print tests[guest] }' ran | sort | paste -s -d ' ')" = ',first,third ,second' ] ||
+		fail 'the guests did not get the same tests each time:' "$(cat ran)"
+done
+rm plays/{first,second,third} tests/guest/inside/test_{first,second,third}.sh
 # A test may ask for a different number of CPUs on one of its machines (":2").
 test_of two 'echo passed two 9' '# kernels: 7' '# machines: haswell zen3:2'
 runs '7' two

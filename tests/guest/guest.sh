@@ -3,7 +3,9 @@
 # Boots a guest with a kernel of a series under plain emulation, which needs no /dev/kvm, and runs tests in it. pebsd
 # must be built. Everything else that is missing is made first.
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
-#   guest.sh --queue DIRECTORY KIND  for run.sh: one guest, which runs its share of the tests in $DIRECTORY/KIND
+#   guest.sh --queue DIRECTORY KIND NUMBER
+#                                    for run.sh: one of the guests of this kind, which runs the tests named in
+#                                    $DIRECTORY/KIND.NUMBER
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 #   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
 # KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
@@ -133,19 +135,13 @@ if [ -n "$shell" ]; then
 	exec "${machine[@]}" -append "$words guest.shell systemd.debug_shell=ttyS0" -serial mon:stdio
 fi
 
-# take FILE: prints the first line and removes it.
-take() {
-	exec {fd}>"$queue/lock"
-	flock "$fd"
-	sed -n 1p "$1"
-	sed -i 1d "$1"
-	exec {fd}>&-
-}
+number=$1
+mapfile -t tests <"$queue/$kind.$number"
 
-# give_up "ok"|"not ok" WHY: reports this for all tests that guests of this kind still had to run.
+# give_up "ok"|"not ok" WHY: reports this for all tests that the guest still had to run.
 give_up() {
 	local name why=$2
-	while read -r _ name _ < <(take "$queue/$kind"); do
+	for name in "${tests[@]}"; do
 		report "$1 - $kind: $name$why"
 	done
 }
@@ -164,30 +160,15 @@ case $status in
 	;;
 esac
 
-exec {fd}>"$queue/lock"
-flock "$fd"
-number=$(($(cat "$queue/$kind.guests" 2>/dev/null || echo 0) + 1))
-echo $number >"$queue/$kind.guests"
-exec {fd}>&-
 label=${kind//,/-}
 serial=$output/serial-$label.log
-[ $number = 1 ] || serial=$output/serial-$label-$number.log
+[ "$number" = 1 ] || serial=$output/serial-$label-$number.log
 life=$output/life-$label-$number
 rm -rf "$serial" "$life"
 mkdir "$life"
 trap 'rm -rf "$life"' EXIT
 
-# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on. Each
-# guest takes its share of the work of all guests of this kind, so that as many guests run at once as there are
-# CPUs.
-tests=()
-share=$(awk -v guests="${GUESTS:-1}" '{ sum += $1 } END { print int((sum + guests - 1) / guests) }' "$queue/$kind.all")
-while [ "$share" -gt 0 ] && read -r seconds name _ < <(take "$queue/$kind"); do
-	tests+=("$name")
-	share=$((share - seconds))
-done
-# Other guests have taken all tests.
-[ ${#tests[@]} != 0 ] || exit 0
+# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on.
 machine+=(-append "$words guest.tests=$(IFS=, && echo "${tests[*]}")")
 
 name='' asked='' explanation=()
@@ -231,7 +212,7 @@ complaints() {
 
 ended=$(cat "$life/ended")
 who=$kind
-[ $number = 1 ] || who="$kind, guest $number"
+[ "$number" = 1 ] || who="$kind, guest $number"
 complaint=$(complaints -o) || :
 if [ -n "$complaint" ]; then
 	mapfile -t lines < <(complaints -A 50 | sed 's/^/# /')
@@ -247,8 +228,5 @@ if [ -n "$name" ]; then
 elif [ -z "$asked" ]; then
 	mapfile -t lines < <(tail -n 20 "$serial" | tr -d '\r' | sed 's/^/# /')
 	report '1..1' "not ok - $who: it did not come to its first test, $why: $serial" "${lines[@]}"
-	give_up 'not ok' ": not run, $why"
 fi
-for name in "${tests[@]}"; do
-	report "not ok - $kind: $name: not run, $why"
-done
+give_up 'not ok' ": not run, $why"

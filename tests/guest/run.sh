@@ -31,7 +31,7 @@ here=${0%/*}
 read -r -a kernels <<<"$1"
 shift
 
-# A further guest of a kind is booted only if its share of the remaining tests takes at least this many seconds.
+# A further guest of a kind is booted only if each guest of the kind then has tests for at least this many seconds.
 WORTH=45
 
 all=()
@@ -87,44 +87,46 @@ for series in "${kernels[@]}"; do
 		done
 	done
 done
+
+# divide KIND: distributes the tests of a kind over its guests, the longest first, each to the guest with the least
+# work. Writes the names for guest N to $queue/KIND.N, and prints SECONDS KIND N for each guest. This depends on nothing
+# but the heads of the tests and $GUESTS. Otherwise a guest could not run the same way twice.
+divide() {
+	sort -s -k 1,1nr "$queue/$1.all" | sed 's/^1000000 /1 /' | awk -v kind="$1" -v file="$queue/$1" \
+		-v guests="$GUESTS" -v worth=$WORTH '
+		{ seconds[NR] = $1; name[NR] = $2; total += $1 }
+		END {
+			if (guests > int(total / worth)) guests = int(total / worth)
+			if (guests < 1) guests = 1
+			for (i = 1; i <= NR; i++) {
+				least = 1
+				for (guest = 2; guest <= guests; guest++) if (load[guest] < load[least]) least = guest
+				load[least] += seconds[i]
+				print name[i] >(file "." least)
+			}
+			for (guest = 1; guest <= guests; guest++) print load[guest], kind, guest
+		}'
+}
 for kind in "${kinds[@]}"; do
-	sort -s -k 1,1nr "$queue/$kind.all" | sed 's/^1000000 /1 /' >"$queue/$kind"
-	cp "$queue/$kind" "$queue/$kind.all"
-	echo 0 >"$queue/$kind.running"
-	planned=$((planned + $(wc -l <"$queue/$kind")))
+	planned=$((planned + $(wc -l <"$queue/$kind.all")))
+	divide "$kind" >>"$queue/divided"
 done
+sort -s -k 1,1nr "$queue/divided" >"$queue/guests"
 report "1..$planned"
 
-# next_guest: prints the kind of the next guest to boot and counts that guest as running. This is the kind with the most
-# work left per guest. Prints nothing if no remaining work is worth a boot.
+# next_guest: prints kind and number of the next guest, and removes it from the list. The longest guest is first.
 next_guest() {
-	local kind best='' most=0 left running
 	exec {fd}>"$queue/lock"
 	flock "$fd"
-	for kind in "${kinds[@]}"; do
-		left=$(awk '{ sum += $1 } END { print sum + 0 }' "$queue/$kind")
-		running=$(<"$queue/$kind.running")
-		[ "$running" = 0 ] || [ $((left / (running + 1))) -ge $WORTH ] || continue
-		left=$((left / (running + 1)))
-		[ "$left" -le "$most" ] || best=$kind most=$left
-	done
-	[ -n "$best" ] || return 1
-	echo $(($(<"$queue/$best.running") + 1)) >"$queue/$best.running"
-	echo "$best"
-}
-
-ended() {
-	exec {fd}>"$queue/lock"
-	flock "$fd"
-	echo $(($(<"$queue/$1.running") - 1)) >"$queue/$1.running"
+	sed -n '1s/^[^ ]* //p' "$queue/guests"
+	sed -i 1d "$queue/guests"
 	exec {fd}>&-
 }
 
 work() {
-	local kind
-	while kind=$(next_guest); do
-		"$here/guest.sh" --queue "$queue" "$kind" || break
-		ended "$kind"
+	local kind number
+	while read -r kind number < <(next_guest); do
+		"$here/guest.sh" --queue "$queue" "$kind" "$number" || break
 	done
 }
 

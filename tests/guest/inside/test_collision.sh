@@ -73,7 +73,7 @@ for line in "${sampled[@]}"; do
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"
 done
 
-# A run that ends before any later check. A fifth of the period gives about twenty times as many collisions, so the
+# A run whose only tick is its last. A fifth of the period gives about twenty times as many collisions, so the
 # loads, some 3,300 per second here, stop in the first second. In 2 s they may count less than the 4,096 events that
 # pebsd allows for skid (daemon/origin/perf/perf_stall.h).
 stop_pebsd
