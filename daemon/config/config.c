@@ -163,7 +163,7 @@ static int load_file(const char *file, bool may_miss, struct config *config, str
 	if (length > FILE_BYTES_MAX)
 		return config_mistakes_add(
 			mistakes, file, 0,
-			"larger than %d bytes, the maximum for a configuration; check the file name",
+			"larger than %d bytes, the maximum for a configuration file; check the file name",
 			FILE_BYTES_MAX);
 	r = note_file(config, file);
 	return r < 0 ? r : config_file_parse(file, buffer, (size_t)length, config, mistakes);

@@ -38,8 +38,10 @@ static int check_cpus(const struct config *config, struct config_mistakes *mista
 	cpu_list_keep(&named, &possible);
 	if (cpu_list_count(&named) > 0)
 		return 0;
-	if (asprintf(&message, "cpus = %s: this machine has none of these CPUs; it has %s",
-		     wrong ? wrong : "?", right ? right : "?") < 0)
+	if (asprintf(
+		    &message,
+		    "cpus = %s: this machine has none of these CPUs; it has %s; name some of those, or set cpus = all",
+		    wrong ? wrong : "?", right ? right : "?") < 0)
 		return -ENOMEM;
 	return add_at(config, "sampling", "cpus", mistakes, message);
 }

@@ -280,7 +280,7 @@ static void read_text(struct reader *reader, const char *begin, const char *end,
 	if (length + sizeof("\n") > size) {
 		reader->section_filled = true;
 		mistake(reader,
-			"the line has %zu bytes, more than the maximum of %zu; shorten it (patterns: with * or **)",
+			"the line has %zu bytes, more than the maximum of %zu; shorten it, for example its patterns with * or **",
 			length, size - sizeof("\n"));
 		return;
 	}

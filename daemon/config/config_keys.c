@@ -289,7 +289,7 @@ static const struct config_key keys[] = {
 	{"cgroups", "max-memory", CONFIG_KEY_SIZE, .needs_restart = true, FIELD(cgroups_max_memory),
 	 .default_text = "auto", .min = 1ULL << 20, .max = 1ULL << 40, .has_auto = true,
 	 .auto_value = CONFIG_MAX_MEMORY_AUTO,
-	 .meaning = "largest memory of all BPF maps; limits the slots if max is auto"},
+	 .meaning = "maximum memory of all BPF maps together; limits the slots if max is auto"},
 	{"cgroups", "include", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(include),
 	 .default_text = "/**", .meaning = "cgroups that are exported by name"},
 	{"cgroups", "exclude", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(exclude),
@@ -526,7 +526,7 @@ static int set_patterns(const struct config_key *key, void *field, const char *t
 		if (!pattern_can_match(word))
 			return config_refuse(
 				ret_problem,
-				"%s: the pattern %s cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), without empty names in the path",
+				"%s: the pattern %s cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), and leave out // and a / at its end",
 				key->name, word);
 		if (strlen(word) > GLOB_PATTERN_MAX)
 			return config_refuse(ret_problem,

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-#define NOT_LISTED "mistakes from this line on are not listed; correct those above first"
+#define NOT_LISTED "more mistakes follow, the first of them here; correct those above first"
 
 int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
 			const char *format, ...)

@@ -80,7 +80,7 @@ static enum config_rule_key find_threshold(struct check *check)
 		const enum config_rule_key first = above_last ? RULE_KEY_BELOW : RULE_KEY_ABOVE;
 
 		say(check, last,
-		    "%s = %s cannot be used with %s = %s in %s:%u; keep one of the two (an empty %s = removes it)",
+		    "%s = %s cannot be used with %s = %s in %s:%u; keep one of the two (a later line `%s =` removes it)",
 		    config_rule_keys[last].name, draft->keys[last].text, config_rule_keys[first].name,
 		    draft->keys[first].text, draft->keys[first].place.file, draft->keys[first].place.line,
 		    config_rule_keys[first].name);
@@ -214,11 +214,11 @@ static void check_samples(struct check *check)
 	metric_format(&check->rule->metric, metric);
 	if (needs > most)
 		say(check, RULE_KEY_METRIC,
-		    "metric = %s: with these limits and a confidence of %s, no number of samples can make the rule both fire and clear; use a clear that is nearer to the threshold, or a less extreme threshold",
-		    metric, confidence);
+		    "metric = %s: with these limits and a confidence of %s, more samples are needed to fire and to clear than the maximum of min-samples, %llu; use a clear that is nearer to the threshold, or a less extreme threshold",
+		    metric, confidence, (unsigned long long)most);
 	else
 		say(check, given ? RULE_KEY_MIN_SAMPLES : RULE_KEY_METRIC,
-		    "min-samples = %llu%s: %s with these limits needs %llu samples to fire and to clear at a confidence of %s; use %llu or more, or another confidence",
+		    "min-samples = %llu%s: %s with these limits needs %llu samples to fire and to clear at a confidence of %s; use %llu or more, or a lower confidence",
 		    (unsigned long long)check->rule->min_samples, given ? "" : " (the default)", metric,
 		    (unsigned long long)needs, confidence, (unsigned long long)needs);
 }

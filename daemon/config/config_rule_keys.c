@@ -300,7 +300,7 @@ const char *config_rule_name_problem(const char *name)
 	if (!*name)
 		return "a rule needs a name; write [rule NAME]";
 	if (strspn(name, LETTERS DIGITS "-_.") != strlen(name))
-		return "a rule's name can have only letters, digits, - _ and .; use another name";
+		return "a rule's name can have only letters, digits, '-', '_' and '.'; use another name";
 	if (strlen(name) >= RULE_NAME_MAX)
 		return "a rule's name has at most 63 characters; use a shorter name";
 	return NULL;

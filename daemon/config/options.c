@@ -223,19 +223,30 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	return -EINVAL;
 }
 
+/* Refuses an option that cannot be used with the action. Without an action, this is only --sysfs-root. */
+static int refuse_with(enum option_id id, enum options_action action, char **ret_problem)
+{
+	static const enum option_id names[] = {
+		[OPTIONS_PROBE] = OPTION_PROBE,
+		[OPTIONS_CHECK_CONFIG] = OPTION_CHECK_CONFIG,
+		[OPTIONS_TEST_RULES] = OPTION_TEST_RULES,
+		[OPTIONS_SYMBOLIZER] = OPTION_SYMBOLIZER,
+		[OPTIONS_VERSION] = OPTION_VERSION,
+		[OPTIONS_HTTP] = OPTION_HTTP,
+		[OPTIONS_CONTAINER_NAMES] = OPTION_CONTAINER_NAMES,
+	};
+
+	if (action == OPTIONS_RUN)
+		return config_refuse(ret_problem,
+				     "--%s cannot be used without --probe; add --probe or remove --%s",
+				     table[id].name, table[id].name);
+	return config_refuse(ret_problem, "--%s cannot be used with --%s; remove one of the two",
+			     table[id].name, table[names[action]].name);
+}
+
 /* Checks that the options can be used together. `given`: BIT() of each option on the command line. */
 static int check_together(const struct options *options, unsigned int given, char **ret_problem)
 {
-	static const char *const modes[] = {
-		[OPTIONS_RUN] = "without --probe",
-		[OPTIONS_PROBE] = "with --probe",
-		[OPTIONS_CHECK_CONFIG] = "with --check-config",
-		[OPTIONS_TEST_RULES] = "with --test-rules",
-		[OPTIONS_SYMBOLIZER] = "with --symbolizer",
-		[OPTIONS_VERSION] = "with --version",
-		[OPTIONS_HTTP] = "with --http",
-		[OPTIONS_CONTAINER_NAMES] = "with --container-names",
-	};
 	static const enum option_id actions[] = {
 		OPTION_PROBE, OPTION_CHECK_CONFIG,    OPTION_TEST_RULES, OPTION_SYMBOLIZER,
 		OPTION_HTTP,  OPTION_CONTAINER_NAMES, OPTION_VERSION};
@@ -248,14 +259,15 @@ static int check_together(const struct options *options, unsigned int given, cha
 						     table[actions[i]].name, table[actions[j]].name);
 	for (unsigned int id = 0; id < OPTIONS_COUNT; id++)
 		if ((given & BIT(id)) && !(table[id].goes_with & BIT(options->action)))
-			return config_refuse(ret_problem, "--%s cannot be used %s; remove it", table[id].name,
-					     modes[options->action]);
+			return refuse_with(id, options->action, ret_problem);
 	if (options->n_recordings > 0 && options->has_origin && options->origin != CONFIG_ORIGIN_REPLAY)
-		return config_refuse(ret_problem,
-				     "--replay can be used only with --origin replay; remove one of them");
+		return config_refuse(
+			ret_problem,
+			"--replay cannot be used with an --origin other than replay; remove one of the two");
 	if ((given & BIT(OPTION_FOR)) && !options->once && options->action != OPTIONS_TEST_RULES)
-		return config_refuse(ret_problem,
-				     "--for cannot be used without --once; add --once or remove --for");
+		return config_refuse(
+			ret_problem,
+			"--for cannot be used without --once or --test-rules; add one of them, or remove --for");
 	if ((given & BIT(OPTION_FOR)) && options->n_recordings > 0)
 		return config_refuse(
 			ret_problem,

@@ -55,7 +55,9 @@ static void save_event(struct engine *engine, unsigned event)
 
 /* The number of saved values of a reading: the saved counts and four more. */
 enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
-_Static_assert(NUMBERS == 11, "increment STATE_RECORDS with it: the next version reads them in this order");
+_Static_assert(
+	NUMBERS == 11,
+	"if you change this number, increment STATE_RECORDS: the next version reads the numbers in this order");
 
 /* Lists the saved numbers. The samples seen are not among them: they follow from the ledger. */
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
@@ -114,7 +116,7 @@ void engine_save(struct engine *engine)
 		(void)log_warning(
 			0,
 			"cannot save the counters for the next process: %s; after a restart all counters start from zero%s",
-			r == -ENOSPC ? "the saved state has its largest size" : strerror(-r),
+			r == -ENOSPC ? "the saved state has reached its maximum size" : strerror(-r),
 			r == -ENOMEM ? "; give pebsd more memory (MemoryMax= of the unit), then restart it"
 				     : "");
 }

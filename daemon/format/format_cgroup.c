@@ -282,8 +282,8 @@ static void put_bounds(FILE *out, const struct format_style *style, const json_o
 			 "not known: the samples came in too few bursts; a longer --window has more");
 	else
 		line_put(out, style, "Bounds",
-			 "each at %g%% confidence; %s samples are worth %s independent ones",
-			 100 * confidence, samples_text, worth_text);
+			 "each at %g%% confidence; %s samples are worth %s independent one%s",
+			 100 * confidence, samples_text, worth_text, least == 1 ? "" : "s");
 }
 
 /* `all`: the samples of the event, some of which may have no latency. */

@@ -115,6 +115,7 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 	_cleanup_free_ char *shown_key = NULL;
 	_cleanup_free_ char *shown_role = NULL;
 	char period[TEXT_NUMBER_MAX] = "not known or not constant";
+	const char *hint = "";
 	char what[256];
 	u64 value;
 
@@ -124,14 +125,13 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 	if (figure_measures(event, "latency"))
 		describe_latency(event, role, accesses, what, sizeof(what));
 	else if (role && strcmp(role, "instructions") == 0)
-		(void)snprintf(what, sizeof(what), "sampled instructions%s",
-			       figure_measures(event, "code_address")
-				       ? "; `pebsctl hot` shows where in the code"
-				       : "");
+		(void)snprintf(what, sizeof(what), "sampled instructions");
 	else
 		(void)snprintf(what, sizeof(what), "sampled %s, without latency", accesses);
-	line_put(out, style, label, "%s: period %s; %s; not a count of all %s", line_visible(key, &shown_key),
-		 period, what, accesses);
+	if (role && strcmp(role, "instructions") == 0 && figure_measures(event, "code_address"))
+		hint = "; `pebsctl hot` shows where they are in the code";
+	line_put(out, style, label, "%s: period %s; %s; not a count of all %s%s",
+		 line_visible(key, &shown_key), period, what, accesses, hint);
 }
 
 char *format_counts(json_object *counts, const char *none)

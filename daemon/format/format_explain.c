@@ -241,7 +241,8 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 		char text[TEXT_NUMBER_MAX];
 
 		text_count(worth, text);
-		(void)snprintf(independent, sizeof(independent), " worth %s independent ones", text);
+		(void)snprintf(independent, sizeof(independent), " worth %s independent one%s", text,
+			       worth == 1 ? "" : "s");
 	}
 	if (json_get_u64(alert, "base_samples", &count)) {
 		char text[TEXT_NUMBER_MAX];

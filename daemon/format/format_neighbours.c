@@ -54,12 +54,15 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 {
 	const char *verdict = json_get_text(reply, "verdict");
 	size_t named = count_named(json_get_array(reply, "neighbours"));
-	char bins[TEXT_NUMBER_MAX] = "-", self[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
+	char count[TEXT_NUMBER_MAX], bins[TEXT_NUMBER_MAX + 8] = "no";
+	char self[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
 	_cleanup_free_ char *kept = NULL;
 	u64 n = 0;
 
-	if (json_get_u64(reply, "bins", &n))
-		text_count(n, bins);
+	if (json_get_u64(reply, "bins", &n) && n > 0) {
+		text_count(n, count);
+		(void)snprintf(bins, sizeof(bins), "only %s", count);
+	}
 	put_strength(reply, "self_strength", self);
 	text_count(named, number);
 	if (!verdict)
@@ -81,12 +84,12 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	else if (strcmp(verdict, "thin") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: the evidence is thin, because only %s %s enough samples for a latency; try again after some minutes of load, or sample more (lower `period`, or raise `budget`, in pebsd.conf)",
-			bins, n == 1 ? "bin has" : "bins have");
+			"none named: the evidence is thin, because %s %s enough samples for a latency; try again after some minutes of load, or sample more (lower `period`, or raise `budget`, in pebsd.conf)",
+			bins, n <= 1 ? "bin has" : "bins have");
 	else if (strcmp(verdict, "steady") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: the latency hardly changed, or by no more than chance, so there is no rise to explain; try again after a rise");
+			"none named: the latency hardly changed, or changed no more than by chance, so there is no rise to explain; try again after a rise");
 	else
 		line_put(out, style, "Verdict", "%s", line_visible(verdict, &kept));
 }

@@ -594,12 +594,12 @@ char *governor_note(const char *key, const struct governor_input *input, const s
 		break;
 	case GOVERNOR_HELD_AFTER_THROTTLE:
 		before = "it came close to";
-		after = "; its period shrinks back by itself, which takes about an hour; to have more samples "
+		after = "; the period shrinks back by itself, which takes about an hour; to have more samples "
 			"sooner, raise that sysctl";
 		break;
 	case GOVERNOR_HELD_AFTER_LOWERED:
 		before = "the kernel lowered";
-		after = " because interrupts took long; its period shrinks back by itself, which takes about "
+		after = " because interrupts took long; the period shrinks back by itself, which takes about "
 			"an hour; to have more samples sooner, set that sysctl back";
 		break;
 	default:

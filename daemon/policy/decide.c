@@ -95,7 +95,7 @@ const char *unknown_reason_text(enum unknown_reason reason)
 		[UNKNOWN_MULTIPLEXED] = "the counter ran for less than a quarter of the time",
 		[UNKNOWN_LOST] = "more than a tenth of the samples were lost",
 		[UNKNOWN_BASELINE] = "the baseline has too few samples so far",
-		[UNKNOWN_BURSTS] = "its samples came in bursts, and the window has too few bursts",
+		[UNKNOWN_BURSTS] = "the samples came in bursts, and the window has too few bursts",
 		[UNKNOWN_NO_SLOT] = "the cgroup has no slot",
 		[UNKNOWN_NOT_MEASURED] = "not measured here",
 	};

@@ -55,7 +55,7 @@ static void say_value(struct speech *speech)
 		    window);
 	else if (metric->ratio)
 		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s %s", speech->metric, is,
-		    value, samples, word, window, base, speech_samples(metric));
+		    value, samples, word, window, base, samples_word(metric, estimate->base_samples));
 	else
 		say(speech, "%s %s %s, from %s %s in %s", speech->metric, is, value, samples, word, window);
 }
@@ -76,11 +76,11 @@ static void say_worth(struct speech *speech)
 	text_count(estimate->samples, samples);
 	text_count(estimate->worth, worth);
 	if (!isinf(estimate->effect))
-		say(speech, "the samples came in bursts: %s %s are worth %s independent ones", samples,
-		    speech_samples(&speech->rule->metric), worth);
+		say(speech, "the samples came in bursts: %s %s are worth %s independent one%s", samples,
+		    speech_samples(&speech->rule->metric), worth, estimate->worth == 1 ? "" : "s");
 	else
 		say(speech,
-		    "the samples came in bursts, and the window has too few bursts to tell how many independent ones %s %s are worth",
+		    "the samples came in bursts, and the window has too few bursts to tell how many independent samples %s %s are worth",
 		    samples, speech_samples(&speech->rule->metric));
 }
 
@@ -89,28 +89,29 @@ static void say_bounds(struct speech *speech)
 	const struct alert *alert = speech->alert;
 	const struct metric *metric = &speech->rule->metric;
 	const char *above = at_edges(metric) ? "above" : "at least";
+	const char *is = has_ended(alert) ? "was" : "is";
 	char low[QUANTITY_MAX], high[QUANTITY_MAX], confidence[TEXT_NUMBER_MAX], cap[TEXT_NUMBER_MAX];
 
 	quantity_number(100 * speech->rule->confidence, 4, NEAREST, confidence);
 	quantity(metric, alert->estimate.bounds.low, DOWN, low);
 	quantity(metric, alert->estimate.bounds.high, UP, high);
 	if (speech_has_low(alert) && speech_has_high(alert))
-		say(speech, "it is %s %s, and at most %s, each with %s%% confidence", above, low, high,
-		    confidence);
+		say(speech, "%s %s %s %s, and at most %s, each with %s%% confidence", speech->metric, is,
+		    above, low, high, confidence);
 	else if (speech_has_low(alert))
-		say(speech, "it is %s %s with %s%% confidence; it has no upper bound so far", above, low,
-		    confidence);
+		say(speech, "%s %s %s %s with %s%% confidence; there is no upper bound so far",
+		    speech->metric, is, above, low, confidence);
 	else if (speech_has_high(alert))
-		say(speech, "it is at most %s with %s%% confidence; it has no lower bound so far", high,
-		    confidence);
+		say(speech, "%s %s at most %s with %s%% confidence; there is no lower bound so far",
+		    speech->metric, is, high, confidence);
 	else
-		say(speech, "too few %s for a bound with %s%% confidence", speech_samples(metric),
+		say(speech, "there are too few %s for a bound with %s%% confidence", speech_samples(metric),
 		    confidence);
 	if (metric->kind == METRIC_MEAN && speech_has_high(alert)) {
 		text_count(rule_mean_cap(speech->rule, &alert->limits), cap);
 		say(speech,
 		    "%s a latency above %s cycles as %s cycles: without such a limit a mean has no upper bound",
-		    metric->ratio ? "both bounds count" : "its upper bound counts", cap, cap);
+		    metric->ratio ? "both bounds count" : "the upper bound counts", cap, cap);
 	}
 }
 
@@ -145,8 +146,9 @@ static void say_preference(struct speech *speech)
 		    cgroup);
 	if (effect->malformed)
 		say(speech,
-		    "user.pebsd.* on the directory of %s is ignored for this rule: its text is not valid",
-		    cgroup);
+		    PREFERENCE_THRESHOLD
+		    " on the directory of %s is ignored for this rule: its text is not valid; write %s=VALUE once, with a VALUE as for `%s`",
+		    cgroup, speech->rule->name, speech->rule->below ? "below" : "above");
 }
 
 static void say_limits(struct speech *speech)
@@ -185,8 +187,8 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	text_count(samples, have);
 	text_count(min, needed);
 	text_count(min > samples ? min - samples : 0, missing);
-	say(speech, "%s has %s of the %s %s that `min-samples` requires: it is judged when it has %s more",
-	    where, have, needed, speech_samples(&speech->rule->metric), missing);
+	say(speech, "%s has %s of the %s %s that `min-samples` requires: %s more %s needed", where, have,
+	    needed, speech_samples(&speech->rule->metric), missing, min == samples + 1 ? "is" : "are");
 }
 
 /* Names the condition that will end the state "unknown". */
@@ -216,11 +218,11 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_MULTIPLEXED:
 		say(speech,
-		    "the event had a counter for less than a quarter of the time; it is judged again when it has one for longer: set fewer `events` in [sampling], or stop other tools that use counters");
+		    "the event had a counter for less than a quarter of the time; the window is judged again when the event has one for longer: set fewer `events` in [sampling], or stop other tools that use counters");
 		return;
 	case UNKNOWN_LOST:
 		say(speech,
-		    "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); it is judged again when that is a tenth or less");
+		    "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); the window is judged again when a tenth or less is lost");
 		return;
 	case UNKNOWN_BASELINE:
 		if (alert->estimate.base_samples >= speech->rule->min_samples)
@@ -240,7 +242,7 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech,
-		    "%s does not measure here what %s is computed from: waiting does not help, but another `metric` or `event` of the rule may",
+		    "the event %s does not measure here what %s is computed from: waiting does not help, but another `metric` or `event` of the rule may",
 		    alert->event_key, speech->metric);
 		return;
 	}
@@ -277,8 +279,8 @@ static void say_time(struct speech *speech)
 		return;
 	case ALERT_FIRING:
 		if (alert->since.tv_sec && alert->breached.tv_sec)
-			say(speech, "it has been firing since %s; the breach was first proven at %s", since,
-			    breached);
+			say(speech, "the alert has been firing since %s; the breach was first proven at %s",
+			    since, breached);
 		return;
 	case ALERT_RESOLVED:
 		break;
@@ -287,17 +289,19 @@ static void say_time(struct speech *speech)
 		return;
 	switch (alert->end) {
 	case ALERT_END_CLEAR:
-		say(speech, "it resolved at %s: it was proven clear", since);
+		say(speech, "the alert resolved at %s: %s was proven clear", since, speech->metric);
 		return;
 	case ALERT_END_GONE:
-		say(speech, "it resolved at %s: the cgroup was removed, and its window has passed", since);
+		say(speech, "the alert resolved at %s: the cgroup was removed, and its window has passed",
+		    since);
 		return;
 	case ALERT_END_RULE:
-		say(speech, "it resolved at %s: the rule was changed or removed from the configuration",
+		say(speech,
+		    "the alert resolved at %s: the rule was changed or removed from the configuration",
 		    since);
 		return;
 	case ALERT_END_IGNORED:
-		say(speech, "it resolved at %s: the rule no longer applies to this cgroup", since);
+		say(speech, "the alert resolved at %s: the rule no longer applies to this cgroup", since);
 		return;
 	}
 }
@@ -308,11 +312,11 @@ static void say_baseline(struct speech *speech)
 
 	span(speech->rule->baseline_ns, half_life);
 	say(speech,
-	    "the baseline is this cgroup's own time before the window; samples that are %s older count half as much",
+	    "the baseline comes from this cgroup's own samples before the window; samples that are %s older count half as much",
 	    half_life);
 	if (speech->alert->decision.state == ALERT_PENDING || speech->alert->decision.state == ALERT_FIRING)
 		say(speech,
-		    "while the rule is pending or fires, the baseline does not change, so that it does not adapt to the breach");
+		    "while the alert is pending or firing, the baseline does not change, so that it does not adapt to the breach");
 }
 
 static void say_all(struct speech *speech)

@@ -145,22 +145,25 @@ static void say_counts(struct speech *speech, bool breach)
 
 		foreseen = least_samples(evidence, alert, breach);
 		text_count(foreseen, needed);
-		say(speech, "too few %s (%s) to prove %s, whatever their values are%s%s%s",
-		    speech_samples(&rule->metric), of, breach ? "a breach" : "it clear",
-		    foreseen ? ": at least " : "", foreseen ? needed : "", foreseen ? " are needed" : "");
+		say(speech, "there are too few %s (%s) to prove %s%s, whatever their values are%s%s%s",
+		    speech_samples(&rule->metric), of, breach ? "a breach" : speech->metric,
+		    breach ? "" : " clear", foreseen ? ": at least " : "", foreseen ? needed : "",
+		    foreseen ? " are needed" : "");
 		return;
 	}
 	text_count((u64)(breach ? counts[0] : counts[1]), enough);
 	text_count(count_now(alert, breach), now);
-	say(speech, "%s when at %s %s of %s %s; %s are", breach ? "a breach is proven" : "it is proven clear",
-	    breach ? "least" : "most", enough, of, what, now);
+	say(speech, "%s is proven%s when at %s %s of %s %s; %s %s", breach ? "a breach" : speech->metric,
+	    breach ? "" : " clear", breach ? "least" : "most", enough, of, what, now,
+	    count_now(alert, breach) == 1 ? "is" : "are");
 	if (!breach || !value_is_past(alert) || breach_is_proven(alert))
 		return;
 	foreseen = foresee(evidence, alert);
 	if (foreseen) {
 		text_count(foreseen, of);
-		say(speech, "with the same share of them, about %s %s in a window would prove it", of,
-		    speech_samples(&rule->metric));
+		say(speech,
+		    "if the share of such %s stays the same, about %s %s in a window would prove the breach",
+		    speech_samples(&rule->metric), of, speech_samples(&rule->metric));
 	}
 }
 
@@ -174,15 +177,15 @@ static void say_bound(struct speech *speech, bool breach)
 
 	quantity(metric, breach ? alert->limits.threshold : alert->limits.clear, NEAREST, limit);
 	if (above ? !speech_has_low(alert) : !speech_has_high(alert)) {
-		say(speech, "%s when its %s bound (none so far) is %s %s",
-		    breach ? "a breach is proven" : "it is proven clear", above ? "lower" : "upper",
+		say(speech, "%s is proven%s when the %s bound (none so far) is %s %s",
+		    breach ? "a breach" : speech->metric, breach ? "" : " clear", above ? "lower" : "upper",
 		    above ? "at least" : "at most", limit);
 		return;
 	}
 	quantity(metric, above ? alert->estimate.bounds.low : alert->estimate.bounds.high, above ? DOWN : UP,
 		 bound);
-	say(speech, "%s when its %s bound, now %s, is %s %s",
-	    breach ? "a breach is proven" : "it is proven clear", above ? "lower" : "upper", bound,
+	say(speech, "%s is proven%s when the %s bound, now %s, is %s %s",
+	    breach ? "a breach" : speech->metric, breach ? "" : " clear", above ? "lower" : "upper", bound,
 	    above ? "at least" : "at most", limit);
 }
 

@@ -99,19 +99,19 @@ struct range {
 static struct range range_of(const struct metric *metric)
 {
 	if (metric->ratio)
-		return (struct range){0.01, 100, true, "a number from 0.01 to 100, times the baseline"};
+		return (struct range){0.01, 100, true, "a multiple of the baseline from 0.01 to 100"};
 	switch (metric->kind) {
 	case METRIC_QUANTILE:
 		break;
 	case METRIC_MEAN:
 		/* rule_mean_cap() is 8 times the threshold, and the histogram ends at 8 times 131072. */
-		return (struct range){2, 131072, true, "cycles from 2 to 131072"};
+		return (struct range){2, 131072, true, "2 to 131072 cycles"};
 	case METRIC_RATE:
-		return (struct range){0, 1e15, false, "weighted samples a second, more than 0"};
+		return (struct range){0, 1e15, false, "more than 0 weighted samples a second"};
 	case METRIC_SHARE:
 		return (struct range){0, 1, false, "a share between 0 and 1, such as 0.3 or 30%"};
 	}
-	return (struct range){1, 1 << HISTOGRAM_MAX_LOG2, true, "cycles from 1 to 1048576"};
+	return (struct range){1, 1 << HISTOGRAM_MAX_LOG2, true, "1 to 1048576 cycles"};
 }
 
 int metric_parse_threshold(const struct metric *metric, const char *text, double *ret)

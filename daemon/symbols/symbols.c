@@ -236,10 +236,11 @@ static void link_fail(struct symbols *symbols, const char *what)
 	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
 
 	say(symbols, 0, what,
-	    !symbols->ready ? "the requested addresses have no names; it is started again when needed"
+	    !symbols->ready
+		    ? "the requested addresses have no names; pebsd starts another symbolizer when needed"
 	    : first && first->entry
-		    ? "the address that it was looking up has no name; it is started again when needed"
-		    : "it is started again when needed");
+		    ? "the address that it was looking up has no name; pebsd starts another symbolizer when needed"
+		    : "pebsd starts another one when needed");
 	blame_first(symbols);
 	kill_child(symbols);
 }
@@ -498,7 +499,8 @@ static int open_child(struct symbols *symbols)
 		(void)log_warning(0,
 				  "cannot use %s: %s; addresses in programs of other users have no names; "
 				  "run `systemctl restart pebsd-symbols.socket`",
-				  symbols->socket, r == -EPERM ? "it does not belong to root" : strerror(-r));
+				  symbols->socket,
+				  r == -EPERM ? "a user other than root listens on it" : strerror(-r));
 	symbols->said_alone = true;
 	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
 }

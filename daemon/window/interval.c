@@ -242,7 +242,7 @@ static struct sums sum_edges(const u32 histogram[FINE_BUCKETS], u32 low_cap, u32
 	}
 	return sums;
 }
-_Static_assert(FINE_BUCKETS % 8 == 1, "the first bucket, and eights");
+_Static_assert(FINE_BUCKETS % 8 == 1, "the buckets are one and groups of eight");
 
 /* Counts the `band` largest samples as 0. */
 static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)

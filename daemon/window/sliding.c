@@ -29,7 +29,7 @@
 
 _Static_assert(offsetof(struct tally, latency) + sizeof(((struct tally *)0)->latency) ==
 		       offsetof(struct tally, sources) + TALLY_COUNTERS * sizeof(u32),
-	       "nothing but counters of 32 bits from the sources on");
+	       "from `sources` on, the tally has only 32-bit counters");
 _Static_assert(TALLY_COUNTERS % 2 == 0 && offsetof(struct tally, sources) % sizeof(u64) == 0,
 	       "two counters fit a word");
 

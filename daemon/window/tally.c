@@ -11,7 +11,7 @@
 
 _Static_assert(offsetof(struct tally, latency) + sizeof(u32[FINE_BUCKETS]) ==
 		       offsetof(struct tally, sources) + COUNTERS * sizeof(u32),
-	       "nothing but counters of 32 bits from the sources on");
+	       "from `sources` on, the tally has only 32-bit counters");
 
 static u32 *row(struct tally *tally)
 {
@@ -54,7 +54,7 @@ _Static_assert(AT(samples) < AT(weight) && AT(weight) < AT(latency_sum) &&
 		       AT(latency_sum) < AT(weighted_latency) && AT(weighted_latency) < AT(snoop) &&
 		       AT(snoop) < AT(latency) && AT(tlb) < AT(latency) && AT(locked) < AT(latency) &&
 		       AT(latency) < AT(source_latency),
-	       "in the order in which they are asked for");
+	       "the counters are in the order in which they are read");
 
 static void take_result(struct tally *tally, unsigned counter, u64 value, u64 *walks)
 {

@@ -19,7 +19,8 @@ struct collection {
 	u8 data[];   /* records, see window_records.h */
 };
 
-_Static_assert(sizeof(struct collection) <= WINDOW_COLLECTION_BYTES, "what an idle one is said to cost");
+_Static_assert(sizeof(struct collection) <= WINDOW_COLLECTION_BYTES,
+	       "an empty collection costs at most WINDOW_COLLECTION_BYTES");
 
 struct window {
 	size_t max_bytes;

@@ -72,10 +72,10 @@ chmod 666 "$work/socket"
 ! setpriv --reuid=65533 --regid=65533 --clear-groups "$work/ask_name" "$work/socket" "$pid" >"$work/said" 2>&1 ||
 	fail "a stranger was answered: $(cat "$work/said")"
 for _ in {1..600}; do
-	! grep -q 'refused user 65533: only root and user' "$work/log" || break
+	! grep -q 'refused user 65533: only root, the owner' "$work/log" || break
 	sleep 0.1
 done
-grep -q 'refused user 65533: only root and user' "$work/log" || fail 'a stranger is not told of'
+grep -q 'refused user 65533: only root, the owner' "$work/log" || fail 'a stranger is not told of'
 
 # The answering process is not root's and has exactly four capabilities.
 unit=$(pgrep -P "$activator" -f symbolizer || :)

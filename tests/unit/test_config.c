@@ -396,10 +396,10 @@ Test(config, memory_is_a_size_with_its_unit)
 	cr_expect_eq(config->cgroups_max_memory, CONFIG_MAX_MEMORY_AUTO);
 	expect_mistakes(
 		"[cgroups]\nmax-memory = 96MB\n",
-		"x.conf:2: max-memory = 96MB: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (largest memory of all BPF maps; limits the slots if max is auto)\n");
+		"x.conf:2: max-memory = 96MB: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (maximum memory of all BPF maps together; limits the slots if max is auto)\n");
 	expect_mistakes(
 		"[cgroups]\nmax-memory = 1023K\n",
-		"x.conf:2: max-memory = 1023K: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (largest memory of all BPF maps; limits the slots if max is auto)\n");
+		"x.conf:2: max-memory = 1023K: expected auto or a size from 1M to 1T, a whole number with K, M, G or T (maximum memory of all BPF maps together; limits the slots if max is auto)\n");
 }
 
 Test(config, a_continued_line_never_becomes_a_value)
@@ -435,7 +435,7 @@ Test(config, the_longest_line)
 	cr_expect_eq(mistakes.list[0].line, 2);
 	cr_expect_str_eq(
 		mistakes.list[0].message,
-		"the line has 199 bytes, more than the maximum of 198; shorten it (patterns: with * or **)");
+		"the line has 199 bytes, more than the maximum of 198; shorten it, for example its patterns with * or **");
 	cr_expect_eq(strlen(config->include.list[0]), 198 - strlen("include = "), "nothing is cut");
 	cr_expect_eq(config->cgroups_max, 16, "the next line is read as one");
 }
@@ -765,7 +765,7 @@ Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
 	cr_expect_str_eq(mistakes.list[CONFIG_MISTAKES_MAX].file, below_root("/etc/pebsd/pebsd.conf"));
 	cr_expect_eq(mistakes.list[CONFIG_MISTAKES_MAX].line, CONFIG_MISTAKES_MAX + 1);
 	cr_expect_str_eq(mistakes.list[CONFIG_MISTAKES_MAX].message,
-			 "mistakes from this line on are not listed; correct those above first");
+			 "more mistakes follow, the first of them here; correct those above first");
 }
 
 /* The unit tests run in the top directory of the source tree. */

@@ -62,7 +62,7 @@ Test(explain, an_inactive_quantile)
 		&alert,
 		(const char *const[]){
 			"p99 is 870 cycles, from 2,000 latencies in 30s",
-			"it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
+			"p99 is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
 			"the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears "
 			"when it is proven to be not above 704 cycles",
 			"the requested threshold is 900 cycles; a quantile is judged at the nearest edge of a bucket, 896 cycles",
@@ -80,7 +80,7 @@ Test(explain, a_pending_share)
 		&alert,
 		(const char *const[]){
 			"share:remote_dram is 7% of the samples, from 2,000 samples in 1min 0s",
-			"it is at least 5.71% of the samples, and at most 8.49% of the samples, each with "
+			"share:remote_dram is at least 5.71% of the samples, and at most 8.49% of the samples, each with "
 			"99% confidence",
 			"the rule fires when share:remote_dram is proven to be at least 5% of the samples "
 			"for "
@@ -102,17 +102,17 @@ Test(explain, a_firing_ratio)
 		(const char *const[]){
 			"ratio:mean is 1.3333 times its baseline, from 2,000 latencies in 1min 0s and a "
 			"baseline worth 12,000 latencies",
-			"it is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
+			"ratio:mean is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
 			"with 95% confidence",
 			"both bounds count a latency above 2,048 cycles as 2,048 cycles: without such a limit a mean has no upper bound",
 			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for "
 			"1min 0s, and clears when it is proven to be at most 1.2 times its baseline",
-			"it is proven clear when its upper bound, now 1.6001 times its baseline, is at most "
+			"ratio:mean is proven clear when the upper bound, now 1.6001 times its baseline, is at most "
 			"1.2 times its baseline",
-			"it has been firing since 2026-11-21T06:01:00Z; the breach was first proven at "
+			"the alert has been firing since 2026-11-21T06:01:00Z; the breach was first proven at "
 			"2026-11-21T06:00:00Z",
-			"the baseline is this cgroup's own time before the window; samples that are 1h 0min older count half as much",
-			"while the rule is pending or fires, the baseline does not change, so that it does not adapt to the breach",
+			"the baseline comes from this cgroup's own samples before the window; samples that are 1h 0min older count half as much",
+			"while the alert is pending or firing, the baseline does not change, so that it does not adapt to the breach",
 			NULL});
 }
 
@@ -123,17 +123,17 @@ Test(explain, a_rate_below_at_once)
 	expect_all(&alert,
 		   (const char *const[]){
 			   "rate is 1,234.5 weighted samples a second, from 2,000 samples in 1min 0s",
-			   "it is at least 1,190 weighted samples a second, and at most 1,280 "
+			   "rate is at least 1,190 weighted samples a second, and at most 1,280 "
 			   "weighted samples a second, each with 95% confidence",
 			   "the rule fires when rate is proven to be at most 1,000 weighted samples a "
 			   "second, and clears when it is proven to be at least 1,500 weighted samples "
 			   "a second",
-			   "a breach is proven when its upper bound, now 1,280 weighted samples a "
+			   "a breach is proven when the upper bound, now 1,280 weighted samples a "
 			   "second, is at most 1,000 weighted samples a second",
 			   NULL});
 	alert.decision.state = ALERT_FIRING;
-	expect_sentence(&alert, "it is proven clear",
-			"it is proven clear when its lower bound, now 1,190 weighted samples a second, is "
+	expect_sentence(&alert, "rate is proven clear",
+			"rate is proven clear when the lower bound, now 1,190 weighted samples a second, is "
 			"at least 1,500 weighted samples a second");
 }
 
@@ -141,24 +141,26 @@ Test(explain, bounds_that_are_not_there)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870, INFINITY);
 
-	expect_sentence(&alert, "it is",
-			"it is above 832 cycles with 95% confidence; it has no upper bound so far");
+	expect_sentence(&alert, "p99 is above",
+			"p99 is above 832 cycles with 95% confidence; there is no upper bound so far");
 	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket does not bound anything */
-	expect_sentence(&alert, "it is",
-			"it is above 832 cycles with 95% confidence; it has no upper bound so far");
+	expect_sentence(&alert, "p99 is above",
+			"p99 is above 832 cycles with 95% confidence; there is no upper bound so far");
 	alert.estimate.bounds = (struct interval){0, 1024};
-	expect_sentence(&alert, "it is",
-			"it is at most 1,024 cycles with 95% confidence; it has no lower bound so far");
+	expect_sentence(&alert, "p99 is at most",
+			"p99 is at most 1,024 cycles with 95% confidence; there is no lower bound so far");
 	alert.estimate.bounds = (struct interval){0, INFINITY};
-	expect_sentence(&alert, "too few", "too few latencies for a bound with 95% confidence");
+	expect_sentence(&alert, "there are too few",
+			"there are too few latencies for a bound with 95% confidence");
 
 	alert = example_measured(WORSE, "/db", 3, INFINITY, INFINITY);
 	expect_sentence(&alert, "ratio:mean",
 			"ratio:mean has no value: its baseline is 0; 2,000 latencies in 1min 0s");
 	alert.decision.state = ALERT_FIRING;
-	expect_sentence(&alert, "it is proven clear",
-			"it is proven clear when its upper bound (none so far) is at most 1.2 times its "
-			"baseline");
+	expect_sentence(
+		&alert, "ratio:mean is proven clear",
+		"ratio:mean is proven clear when the upper bound (none so far) is at most 1.2 times its "
+		"baseline");
 	alert = example_alert(STARVED, "/new");
 	expect_sentence(&alert, "rate has", "rate has no value: the window has nothing to compute it from");
 	expect_sentence(&alert, "a breach", NULL);
@@ -172,18 +174,18 @@ Test(explain, too_few_for_any_verdict)
 	alert.estimate.samples = 298;
 	alert.decision.state = ALERT_FIRING;
 	expect_sentence(
-		&alert, "too few latencies (",
-		"too few latencies (298) to prove it clear, whatever their values are: at least 299 are needed");
+		&alert, "there are too few latencies (",
+		"there are too few latencies (298) to prove p99 clear, whatever their values are: at least 299 are needed");
 	alert.estimate.samples = 299;
-	expect_sentence(&alert, "it is proven clear",
-			"it is proven clear when at most 0 of 299 latencies are above 704 cycles; 0 are");
+	expect_sentence(&alert, "p99 is proven clear",
+			"p99 is proven clear when at most 0 of 299 latencies are above 704 cycles; 0 are");
 	alert = example_measured(REMOTE, "/db", 0, 0.5, INFINITY);
 	alert.estimate.samples = 1;
 	expect_sentence(&alert, "share:remote_dram is",
 			"share:remote_dram is 50% of the samples, from 1 sample in 1min 0s");
 	expect_sentence(
-		&alert, "too few samples (",
-		"too few samples (1) to prove a breach, whatever their values are: at least 2 are needed");
+		&alert, "there are too few samples (",
+		"there are too few samples (1) to prove a breach, whatever their values are: at least 2 are needed");
 }
 
 Test(explain, why_it_is_unknown_and_what_ends_that)
@@ -196,15 +198,15 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 		{UNKNOWN_WINDOW, "the window is not covered yet",
 		 "the window covers 12s of 30s so far: it is judged in 18s"},
 		{UNKNOWN_SAMPLES, "too few samples",
-		 "the window has 320 of the 500 latencies that `min-samples` requires: it is judged when it has 180 more"},
+		 "the window has 320 of the 500 latencies that `min-samples` requires: 180 more are needed"},
 		{UNKNOWN_SOURCE, "not sampled for a tenth of the window or more",
 		 "no samples were possible for a tenth of the window or more; it is judged again when that time is less than a tenth of the window of 30s"},
 		{UNKNOWN_MULTIPLEXED, "the counter ran for less than a quarter of the time",
-		 "the event had a counter for less than a quarter of the time; it is judged again when it has one for longer: set fewer `events` in [sampling], or stop other tools that use counters"},
+		 "the event had a counter for less than a quarter of the time; the window is judged again when the event has one for longer: set fewer `events` in [sampling], or stop other tools that use counters"},
 		{UNKNOWN_LOST, "more than a tenth of the samples were lost",
-		 "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); it is judged again when that is a tenth or less"},
+		 "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); the window is judged again when a tenth or less is lost"},
 		{UNKNOWN_NOT_MEASURED, "not measured here",
-		 "loads:cpu_atom does not measure here what p99 is computed from: waiting does not help, but another `metric` or `event` of the rule may"},
+		 "the event loads:cpu_atom does not measure here what p99 is computed from: waiting does not help, but another `metric` or `event` of the rule may"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -258,11 +260,11 @@ Test(explain, what_samples_in_bursts_are_worth)
 	alert.decision.unknown = UNKNOWN_BURSTS;
 	expect_sentence(
 		&alert, "the samples came",
-		"the samples came in bursts, and the window has too few bursts to tell how many independent ones 5,025 latencies are worth");
-	expect_sentence(&alert, "it is above", NULL);
+		"the samples came in bursts, and the window has too few bursts to tell how many independent samples 5,025 latencies are worth");
+	expect_sentence(&alert, "p99 is above", NULL);
 	expect_sentence(
 		&alert, "the current state",
-		"the current state is not known: its samples came in bursts, and the window has too few bursts; until it is known, the alert stays inactive");
+		"the current state is not known: the samples came in bursts, and the window has too few bursts; until it is known, the alert stays inactive");
 	alert.decision.unknown = UNKNOWN_NOT;
 	expect_sentence(&alert, "a breach is proven", NULL);
 }
@@ -278,8 +280,8 @@ Test(explain, a_baseline_that_is_too_young)
 		"the current state is not known: the baseline has too few samples so far; until it is known, the alert stays inactive");
 	expect_sentence(
 		&alert, "the baseline has",
-		"the baseline has 20 of the 500 latencies that `min-samples` requires: it is judged when it has 480 more");
-	expect_sentence(&alert, "while the rule", NULL);
+		"the baseline has 20 of the 500 latencies that `min-samples` requires: 480 more are needed");
+	expect_sentence(&alert, "while the alert", NULL);
 
 	/* The minimum is reached, which may be 0 for a rate, but the baseline is still empty. */
 	alert.estimate.base_samples = 500;
@@ -311,12 +313,12 @@ Test(explain, whose_directory_decided)
 	alert.preference = (struct preference_effect){.malformed = true};
 	expect_sentence(
 		&alert, "user.pebsd",
-		"user.pebsd.* on the directory of /db is ignored for this rule: its text is not valid");
+		"user.pebsd.threshold on the directory of /db is ignored for this rule: its text is not valid; write slow-db=VALUE once, with a VALUE as for `above`");
 	alert.preference = (struct preference_effect){.ignored = true};
 	expect_all(&alert,
 		   (const char *const[]){
 			   "p99 is 912.5 cycles, from 2,000 latencies in 30s",
-			   "it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
+			   "p99 is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
 			   "the rule ignores this cgroup: user.pebsd.ignore on the directory of /db says so",
 			   NULL});
 }
@@ -324,14 +326,14 @@ Test(explain, whose_directory_decided)
 Test(explain, how_it_ended)
 {
 	static const char *const texts[] = {
-		[ALERT_END_CLEAR] = "it resolved at 2026-11-21T06:00:00Z: it was proven clear",
+		[ALERT_END_CLEAR] = "the alert resolved at 2026-11-21T06:00:00Z: p99 was proven clear",
 		[ALERT_END_GONE] =
-			"it resolved at 2026-11-21T06:00:00Z: the cgroup was removed, and its window "
+			"the alert resolved at 2026-11-21T06:00:00Z: the cgroup was removed, and its window "
 			"has passed",
 		[ALERT_END_RULE] =
-			"it resolved at 2026-11-21T06:00:00Z: the rule was changed or removed from the configuration",
+			"the alert resolved at 2026-11-21T06:00:00Z: the rule was changed or removed from the configuration",
 		[ALERT_END_IGNORED] =
-			"it resolved at 2026-11-21T06:00:00Z: the rule no longer applies to this cgroup",
+			"the alert resolved at 2026-11-21T06:00:00Z: the rule no longer applies to this cgroup",
 	};
 
 	for (enum alert_end end = ALERT_END_CLEAR; end <= ALERT_END_IGNORED; end++) {
@@ -341,7 +343,7 @@ Test(explain, how_it_ended)
 		alert.decision = (struct decision){.state = ALERT_RESOLVED, .unknown = UNKNOWN_WINDOW};
 		alert.since = (struct timespec){.tv_sec = SIX};
 		alert.end = end;
-		expect_sentence(&alert, "it resolved", texts[end]);
+		expect_sentence(&alert, "the alert resolved", texts[end]);
 		expect_sentence(&alert, "p99",
 				ended ? "p99 was last 650 cycles, from 2,000 latencies in 30s"
 				      : "p99 is 650 cycles, from 2,000 latencies in 30s");
@@ -441,8 +443,12 @@ Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
 					trial_start(&trial, kind, below);
 					trial_fill(&trial, sizes[i] / 2, sizes[i], breach);
 					alert = trial_alert(&trial, breach ? ALERT_INACTIVE : ALERT_FIRING);
-					found = sentence(&alert, breach ? "a breach is proven when at"
-									: "it is proven clear when at");
+					found = sentence(
+						&alert,
+						breach ? "a breach is proven when at"
+						: kind == SLOW_DB
+							? "p99 is proven clear when at"
+							: "share:remote_dram is proven clear when at");
 					cr_assert_not_null(found);
 					if (sscanf(strstr(found, " at ") + 4, "%7s %llu,%llu", most,
 						   &thousands, &rest) == 3)
@@ -474,12 +480,13 @@ Test(explain, how_many_samples_would_prove_it)
 	alert = trial_alert(&trial, ALERT_INACTIVE);
 	expect_sentence(&alert, "a breach is proven",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 110 are");
-	found = sentence(&alert, "with the same share");
+	found = sentence(&alert, "if the share");
 	cr_assert_not_null(found);
-	cr_assert_eq(sscanf(found,
-			    "with the same share of them, about %llu,%llu samples in a window would prove it",
-			    &thousands, &rest),
-		     2);
+	cr_assert_eq(
+		sscanf(found,
+		       "if the share of such samples stays the same, about %llu,%llu samples in a window would prove the breach",
+		       &thousands, &rest),
+		2);
 	foreseen = thousands * 1000 + rest;
 	trial_fill(&trial, foreseen * 55 / 1000, foreseen, true);
 	cr_expect(proven(&trial, true), "%s", found);
@@ -492,10 +499,10 @@ Test(explain, how_many_samples_would_prove_it)
 	 */
 	trial_fill(&trial, 99, 2000, true);
 	alert = trial_alert(&trial, ALERT_INACTIVE);
-	expect_sentence(&alert, "with the same share", NULL);
+	expect_sentence(&alert, "if the share", NULL);
 	trial_fill(&trial, 140, 2000, true);
 	alert = trial_alert(&trial, ALERT_PENDING);
-	expect_sentence(&alert, "with the same share", NULL);
+	expect_sentence(&alert, "if the share", NULL);
 }
 
 /* For a share that must not be small, the sentence counts the other samples. */

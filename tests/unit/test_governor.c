@@ -357,7 +357,7 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 			 "recovering from throttling");
 	expect_note(&subject, 0,
 		    "loads has few samples, 499 per second on the CPU with the most: it came close to "
-		    "kernel.perf_event_max_sample_rate; its period shrinks back by itself, which takes about "
+		    "kernel.perf_event_max_sample_rate; the period shrinks back by itself, which takes about "
 		    "an hour; to have more samples sooner, raise that sysctl");
 	before = 20021;
 	for (int minute = 0; minute < 10; minute++) {
@@ -454,7 +454,7 @@ Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 	expect_note(
 		&subject, 5000,
 		"loads has few samples, 281 per second on the CPU with the most: the kernel lowered "
-		"kernel.perf_event_max_sample_rate (5000) because interrupts took long; its period shrinks "
+		"kernel.perf_event_max_sample_rate (5000) because interrupts took long; the period shrinks "
 		"back by itself, which takes about an hour; to have more samples sooner, set that sysctl "
 		"back");
 	for (int second = 0; second < 60; second++)

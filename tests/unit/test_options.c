@@ -64,14 +64,16 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 {
 	cr_assert_eq(parse("--symbolizer"), 0);
 	cr_expect_eq(options.action, OPTIONS_SYMBOLIZER);
-	expect_problem("--symbolizer --json", "--json cannot be used with --symbolizer; remove it");
+	expect_problem("--symbolizer --json",
+		       "--json cannot be used with --symbolizer; remove one of the two");
 	expect_problem("--probe --symbolizer",
 		       "--probe cannot be used with --symbolizer; run one after the other");
 	cr_assert_eq(parse("--http"), 0);
 	cr_expect_eq(options.action, OPTIONS_HTTP);
 	cr_assert_eq(parse("--container-names"), 0);
 	cr_expect_eq(options.action, OPTIONS_CONTAINER_NAMES);
-	expect_problem("--container-names --json", "--json cannot be used with --container-names; remove it");
+	expect_problem("--container-names --json",
+		       "--json cannot be used with --container-names; remove one of the two");
 	/* language: quoted (tests/tools/language.py): the wrong spelling is the input */
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }
@@ -93,7 +95,7 @@ Test(options, the_model_for_a_while)
 	cr_expect_eq(options.origin, CONFIG_ORIGIN_MODEL);
 	cr_expect_eq(options.once_ns, 5 * NSEC_PER_SEC);
 	expect_problem("--origin model --replay a",
-		       "--replay can be used only with --origin replay; remove one of them");
+		       "--replay cannot be used with an --origin other than replay; remove one of the two");
 }
 
 Test(options, recordings_imply_the_origin)
@@ -209,20 +211,25 @@ Test(options, what_makes_no_sense_together)
 		       "--probe cannot be used with --check-config; run one after the other");
 	expect_problem("--test-rules --probe",
 		       "--probe cannot be used with --test-rules; run one after the other");
-	expect_problem("--test-rules --once", "--once cannot be used with --test-rules; remove it");
-	expect_problem("--test-rules --listen none", "--listen cannot be used with --test-rules; remove it");
+	expect_problem("--test-rules --once",
+		       "--once cannot be used with --test-rules; remove one of the two");
+	expect_problem("--test-rules --listen none",
+		       "--listen cannot be used with --test-rules; remove one of the two");
 	expect_problem(
 		"--test-rules --for 5s --replay a",
 		"--for cannot be used with --replay: a recording is always read to its end; remove --for");
-	expect_problem("--probe --once", "--once cannot be used with --probe; remove it");
+	expect_problem("--probe --once", "--once cannot be used with --probe; remove one of the two");
 	cr_assert_eq(parse("--check-config --json"), 0);
 	cr_expect(options.json);
-	expect_problem("--sysfs-root /x", "--sysfs-root cannot be used without --probe; remove it");
+	expect_problem("--sysfs-root /x",
+		       "--sysfs-root cannot be used without --probe; add --probe or remove --sysfs-root");
 	expect_problem("--origin perf --replay a",
-		       "--replay can be used only with --origin replay; remove one of them");
+		       "--replay cannot be used with an --origin other than replay; remove one of the two");
 	expect_problem("--replay a --origin auto",
-		       "--replay can be used only with --origin replay; remove one of them");
-	expect_problem("--for 5s", "--for cannot be used without --once; add --once or remove --for");
+		       "--replay cannot be used with an --origin other than replay; remove one of the two");
+	expect_problem(
+		"--for 5s",
+		"--for cannot be used without --once or --test-rules; add one of them, or remove --for");
 	expect_problem(
 		"--once --for 5s --replay a",
 		"--for cannot be used with --replay: a recording is always read to its end; remove --for");

@@ -199,14 +199,15 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 		if (opening->event.ldlat == 0)
 			return text("the kernel refuses these attributes: no counter can run this "
 				    "combination; please report this with the output of pebsd --probe");
-		return text("the kernel refuses these attributes: this CPU does not support the ldlat "
-			    "(%u), or no counter can run this combination; set another ldlat in "
+		return text("the kernel refuses these attributes: this CPU does not support ldlat = "
+			    "%u, or no counter can run this combination; set another ldlat in "
 			    "[sampling], or report this with the output of pebsd --probe",
 			    opening->event.ldlat);
 	case -ENOMEM:
-		return text("the kernel lacks memory for the event; free memory, or give pebsd more");
+		return text("the kernel lacks memory for the event; free memory, or give pebsd more "
+			    "(MemoryMax= of the unit)");
 	default:
-		return text("pebsd does not know this cause; look in the kernel log");
+		return text("pebsd does not know what causes this error; look in the kernel log");
 	}
 }
 
@@ -233,7 +234,7 @@ static char *reason_of_attach(int error, const struct perf_facts *facts)
 {
 	switch (error) {
 	case -EEXIST:
-		return text("another BPF program is already attached to this event");
+		return text("another BPF program is already attached to this event; please report this");
 	case -EACCES:
 	case -EPERM:
 		return reason_of_permission(error, facts);
@@ -244,7 +245,7 @@ static char *reason_of_attach(int error, const struct perf_facts *facts)
 		return text("the kernel refuses BPF programs for this kind of event; please report this with "
 			    "the output of pebsd --probe");
 	default:
-		return text("pebsd does not know this cause; look in the kernel log");
+		return text("pebsd does not know what causes this error; look in the kernel log");
 	}
 }
 
@@ -322,12 +323,12 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 	*ret = NULL;
 	if (facts->descriptors_max && descriptors > facts->descriptors_max) {
 		*ret = text(
-			"too few file descriptors: events on %u CPUs need up to %llu (for each event one "
+			"too few file descriptors: events on %u CPU%s need up to %llu (for each event one "
 			"per CPU, and one more for a leader if the kernel requires it), events opened earlier need "
 			"%llu, everything else needs %llu, and %llu are in use, but the hard limit is "
 			"%llu; raise LimitNOFILE= of the unit (elsewhere ulimit -Hn, or --ulimit nofile= "
 			"of a container) to %llu, or sample fewer events",
-			wanted->cpus, (unsigned long long)wanted->descriptors,
+			wanted->cpus, wanted->cpus == 1 ? "" : "s", (unsigned long long)wanted->descriptors,
 			(unsigned long long)wanted->before, other,
 			(unsigned long long)facts->descriptors_used,
 			(unsigned long long)facts->descriptors_max, descriptors);
@@ -336,8 +337,8 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 	if (facts->files_max && files > facts->files_max &&
 	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
 		*ret = text(
-			"too few file descriptors on this system: events on %u CPUs need up to %llu, events opened earlier need %llu, everything else needs %llu, but fs.file-max is %llu, and %llu are in use; raise it: sysctl fs.file-max=%llu",
-			wanted->cpus, (unsigned long long)wanted->descriptors,
+			"too few file descriptors on this system: events on %u CPU%s need up to %llu, events opened earlier need %llu, everything else needs %llu, but fs.file-max is %llu, and %llu are in use; raise it: sysctl fs.file-max=%llu",
+			wanted->cpus, wanted->cpus == 1 ? "" : "s", (unsigned long long)wanted->descriptors,
 			(unsigned long long)wanted->before, other, (unsigned long long)facts->files_max,
 			(unsigned long long)facts->files_used, 2 * files);
 		return *ret ? 0 : -ENOMEM;
@@ -351,8 +352,8 @@ int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret)
 	if (facts->cgroups == PERF_CGROUPS_NO_MOUNT)
 		*ret = text("cannot tell cgroups apart: no cgroup2 file system is mounted, and each v1 "
 			    "hierarchy numbers its cgroups separately; boot with "
-			    "systemd.unified_cgroup_hierarchy=1, or without systemd run mount -t cgroup2 "
-			    "none /sys/fs/cgroup");
+			    "systemd.unified_cgroup_hierarchy=1 (if this system has no systemd, run "
+			    "`mount -t cgroup2 none /sys/fs/cgroup`)");
 	else if (facts->cgroups == PERF_CGROUPS_V1_ONLY)
 		*ret = text("cannot tell cgroups apart: the cgroup2 file system has no cgroup below its "
 			    "root, and v1 hierarchies are in use, so every sample would count for the "

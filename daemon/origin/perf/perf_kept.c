@@ -217,8 +217,9 @@ static void tell(const struct perf_event_set *set, const struct taking_over *ove
 	const char *pmu = set->opening.event.pmu;
 
 	if (over->went_on)
-		log_info("%s on PMU %s: sampled without a gap on %zu CPU%s", role, pmu, over->went_on,
-			 plural(over->went_on));
+		log_info(
+			"%s on PMU %s: the event of the previous process continues, sampled without a gap on %zu CPU%s",
+			role, pmu, over->went_on, plural(over->went_on));
 	if (over->replaced)
 		log_notice("%s on PMU %s: the event of the previous process was replaced on %zu CPU%s, with "
 			   "a gap of at most %llu us in its samples",

@@ -120,7 +120,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	if (client->connection >= 0 && may_say(client->unit))
 		(void)log_warning(
 			0,
-			"a symbolizer %s: the addresses that it was looking up have no names (this is logged at most once in ten minutes)",
+			"a symbolizer %s: the address that it was looking up has no name (this is logged at most once in ten minutes)",
 			how);
 	close_connection(client);
 	await_work(client->unit);
@@ -163,6 +163,18 @@ static struct client *find_free(struct unit *unit)
 	return NULL;
 }
 
+static void log_stranger(const struct unit *unit, uid_t uid)
+{
+	if (unit->owner == 0)
+		(void)log_warning(0, "refused user %u: only root, the owner of the socket, may request names",
+				  uid);
+	else
+		(void)log_warning(
+			0,
+			"refused user %u: only root and user %u, the owner of the socket, may request names",
+			uid, unit->owner);
+}
+
 static int take_in(struct unit *unit, int connection)
 {
 	struct client *client = find_free(unit);
@@ -174,10 +186,7 @@ static int take_in(struct unit *unit, int connection)
 		return -errno;
 	if (asker.uid != 0 && asker.uid != unit->owner) {
 		if (may_say(unit))
-			(void)log_warning(
-				0,
-				"refused user %u: only root and user %u, the owner of the socket, may request names",
-				asker.uid, unit->owner);
+			log_stranger(unit, asker.uid);
 		return -EPERM;
 	}
 	if (!client) {
