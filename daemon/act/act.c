@@ -440,8 +440,8 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 			"cannot start %s: systemd is not the service manager here; remove `unit` from the rule's action",
 			name);
 	else if (stored)
-		(void)log_error(result, "cannot start %s: cannot write its environment file to %s", name,
-				act->directory);
+		(void)log_error(0, "cannot start %s: cannot write its environment file to %s: %s", name,
+				act->directory, why_not(result));
 	count(act, ACT_UNIT, ACT_FAILED);
 	alert_store_end(&act->store, alert, true, RULE_UNIT);
 }

@@ -7,7 +7,7 @@
 #include "act/alert_store.h"
 #include "base/regular_file.h"
 
-/* Enough for more than 50,000 alerts. */
+/* Enough for more than 50,000 alerts. A message of alert_store_read() names this size. */
 #define BYTES_MAX ((size_t)64 << 20)
 
 /* Returns -EBADMSG if the file is not a regular file, or has more than BYTES_MAX bytes. */
@@ -64,7 +64,7 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 int alert_store_read(int directory, struct alert_store *ret, char **ret_message)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *wrong = "it is not a regular file, or is larger than any state of alerts";
+	const char *wrong = "it is not a regular file, or is larger than 64 MiB";
 	size_t length = 0;
 	int r;
 

@@ -326,7 +326,7 @@ static int read_lists(const json_object *object, struct alert_store *store, cons
 		if (!read_intent(json_object_array_get_idx(intents, i), store->next_number,
 				 &store->intents[store->n_intents++]))
 			return -EBADMSG;
-	*ret_wrong = "the alert number of a file cannot be read, or is out of order";
+	*ret_wrong = "an entry of the list of files cannot be read, or is out of order";
 	for (size_t i = 0; i < json_object_array_length(files); i++)
 		if (!read_file(json_object_array_get_idx(files, i), store->next_number,
 			       &store->files[store->n_files++]) ||
@@ -371,8 +371,8 @@ int alert_store_parse(const char *text, size_t length, struct alert_store *ret, 
 	alert_store_init(&store);
 	*ret_wrong = "it is not JSON";
 	r = json_parse(text, length, DEPTH, &object);
-	if (r == -E2BIG) {
-		*ret_wrong = "it has more values than any state of alerts";
+	if (r == -E2BIG) { /* JSON_VALUES_MAX */
+		*ret_wrong = "it has more than 2,000,000 values";
 		return -EBADMSG;
 	}
 	if (r == 0)

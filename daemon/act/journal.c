@@ -110,7 +110,7 @@ static int reason_text(const struct transition *transition, char **ret)
 		text = "the rule was changed or removed from the configuration";
 		break;
 	case ALERT_END_IGNORED:
-		text = "the configuration excludes the cgroup, or user.pebsd.ignore of its directory names the rule";
+		text = "the configuration excludes the cgroup, or the attribute user.pebsd.ignore of its directory names the rule";
 		break;
 	}
 	*ret = strdup(text);

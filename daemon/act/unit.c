@@ -37,9 +37,9 @@ const char *unit_remedy(const char *error)
 		const char *remedy;
 	} remedies[] = {
 		{SD_BUS_ERROR_ACCESS_DENIED,
-		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged rule pebsd.rules in its rules.d"},
+		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged file pebsd.rules in polkit's directory rules.d; see pebsd-alert(8)"},
 		{SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged rule pebsd.rules in its rules.d"},
+		 "the daemon must run as root, or as the user pebsd with polkit running and the packaged file pebsd.rules in polkit's directory rules.d; see pebsd-alert(8)"},
 		{"org.freedesktop.systemd1.NoSuchUnit",
 		 "install pebsd-alert@.service and run systemctl daemon-reload"},
 		{"org.freedesktop.systemd1.UnitMasked",

@@ -114,7 +114,7 @@ static int recall(struct alerts *alerts)
 		log_info("restored %zu alert%s from before the restart", n, n == 1 ? "" : "s");
 	else if (n)
 		log_info(
-			"restored %zu of %zu alerts from before the restart: the rule of each other one was changed or removed, or no longer judges its cgroup or event",
+			"restored %zu of %zu alerts from before the restart: the rules of the others were changed or removed, or no longer judge their cgroups or events",
 			n - stale, n);
 	return 0;
 }

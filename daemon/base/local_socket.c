@@ -38,7 +38,7 @@ static int make_parents(const struct local_socket_words *words, const char *path
 			int error = -errno;
 
 			return fail(error, ret_message,
-				    "cannot create the directory %s for the %s: %s; create it, or give %s",
+				    "cannot create the directory %s for the %s: %s; create it, or %s",
 				    directory, words->what, strerror(-error), words->other);
 		}
 		*slash = '/';
@@ -61,12 +61,12 @@ static int remove_stale(const struct local_socket_words *words, const struct soc
 				       : fail(-errno, ret_message, "cannot access the %s %s: %s", words->what,
 					      address->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return fail(-EEXIST, ret_message, "%s is not a socket; remove it, or give %s for the %s",
-			    address->sun_path, words->other, words->what);
+		return fail(-EEXIST, ret_message,
+			    "%s is not a socket, so the %s cannot be created there; remove it, or %s",
+			    address->sun_path, words->what, words->other);
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN)
-		return fail(-EADDRINUSE, ret_message,
-			    "another daemon listens on the %s %s; stop it, or give %s", words->what,
-			    address->sun_path, words->other);
+		return fail(-EADDRINUSE, ret_message, "another daemon listens on the %s %s; stop it, or %s",
+			    words->what, address->sun_path, words->other);
 	if (errno != ECONNREFUSED)
 		return fail(-errno, ret_message,
 			    "cannot connect to the %s %s to find out whether another daemon uses it: %s",
@@ -136,10 +136,9 @@ int local_socket_listen(const struct local_socket_words *words, const char *path
 	 */
 	if (fd < 0 || fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return fail(
-			-errno, ret_message,
-			"cannot create the %s %s: %s; check that pebsd may write to its directory, or give %s",
-			words->what, path, strerror(errno), words->other);
+		return fail(-errno, ret_message,
+			    "cannot create the %s %s: %s; check that pebsd may write to its directory, or %s",
+			    words->what, path, strerror(errno), words->other);
 
 	ret->path = strdup(path);
 	if (!ret->path || lstat(path, &st) < 0) {

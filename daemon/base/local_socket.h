@@ -14,7 +14,7 @@ struct local_socket {
 /* Words for messages. */
 struct local_socket_words {
 	const char *what;  /* "control socket" */
-	const char *other; /* another argument to pass, as in "another --socket" */
+	const char *other; /* what to do to use another path, as in "give another --socket" */
 };
 
 /*

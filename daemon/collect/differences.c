@@ -8,7 +8,7 @@
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define LIST_MIN    64
 
-_Static_assert(PAIRS_MAX <= BLOCK_BYTES / 8, "the end of a block that is left empty is a small part of it");
+_Static_assert(PAIRS_MAX <= BLOCK_BYTES / 8, "at most an eighth of a block stays empty at its end");
 
 struct block {
 	struct block *next;

@@ -73,7 +73,7 @@ static inline size_t held_bytes_for(size_t n_cells)
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
 
 _Static_assert(CHUNK_WORDS == CHUNK_CELLS * LANES, "a bit of an u32 each");
-_Static_assert(INSTRUCTION_SUM % LANES == 0, "it is the first half of its cell");
+_Static_assert(INSTRUCTION_SUM % LANES == 0, "the sum is the first half of its cell");
 
 struct shape {
 	u32 cells;

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct offcore_figures) <= sizeof(struct figures), "a window's row holds them");
-_Static_assert(sizeof(struct offcore_figure) == 4 * sizeof(u64), "counters and nothing else");
+_Static_assert(sizeof(struct offcore_figures) <= sizeof(struct figures),
+	       "off-core counters fit into a row of a window");
+_Static_assert(sizeof(struct offcore_figure) == 4 * sizeof(u64), "it has only counters");
 
 static void add(struct offcore_figure *sum, const struct offcore_figure *addend)
 {

@@ -199,7 +199,7 @@ static const struct option_spec option_specs[] = {
 	[OPTION_SOCKET] = {"socket", 0, "PATH", "control socket of pebsd (default " OPTIONS_SOCKET ")",
 			   set_socket, NULL},
 	[OPTION_JSON] = {"json", 0, NULL, "print JSON: complete and stable, for programs", set_json, NULL},
-	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or rows (1 to 1000000, zoom 10000)",
+	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or rows (zoom: at most 10000)",
 			  set_limit, "1 to 1000000"},
 	[OPTION_SORT] = {"sort", 0, "ORDER", "by latency, samples, mean, p99, share:SOURCE or share:hitm",
 			 set_sort, NULL},
@@ -226,7 +226,7 @@ static const struct option_spec option_specs[] = {
 	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: write perf.data, for perf (needs root)",
 			      set_perf_data, NULL},
 	[OPTION_HELP] = {"help", 'h', NULL, "print this help", NULL, NULL},
-	[OPTION_VERSION] = {"version", 0, NULL, "print the version; --json: those of its libraries, too",
+	[OPTION_VERSION] = {"version", 0, NULL, "print the version; with --json, also of its libraries",
 			    set_nothing, NULL},
 };
 

@@ -105,7 +105,7 @@ static enum ctl_exit no_such_rule(const struct ctl_options *options, struct clie
 	nearest = list ? nearest_rule(list, name) : NULL;
 	suggestion = nearest ? text_visible(nearest) : NULL;
 
-	(void)fprintf(stderr, "pebsctl: no rule '%s'", visible ? visible : "?");
+	(void)fprintf(stderr, "pebsctl: there is no rule '%s'", visible ? visible : "?");
 	if (list && json_object_array_length(list) == 0)
 		(void)fprintf(stderr, ": no rules are configured; `pebsctl rules` says how to add one\n");
 	else if (suggestion)

@@ -143,7 +143,7 @@ static enum ctl_exit fetch_profile(struct transfer *transfer, struct new_file *f
 static const char *advice(const struct ctl_options *options)
 {
 	if (options->perf_data)
-		return "`perf report --mem-mode -i FILE`, `perf c2c report -i FILE`";
+		return "`perf report --mem-mode -i FILE` or `perf c2c report -i FILE`";
 	if (options->folded)
 		return "`flamegraph.pl FILE`, or any tool that reads folded stacks";
 	return "`go tool pprof FILE`";
@@ -179,7 +179,7 @@ static enum ctl_exit print_written(const struct ctl_options *options, const stru
 		return failure_of_memory();
 	text_bytes(transfer->size, size);
 	if (!aside)
-		line_put(stream, &style, "Written", "%s: %s of %s; read it with %s",
+		line_put(stream, &style, "Written", "%s: %s, format %s; read it with %s",
 			 line_visible(options->output, &kept), size, format_of(options), advice(options));
 	format_zoom_samples(stream, zoom, &style);
 	if (!aside)

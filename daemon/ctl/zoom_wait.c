@@ -79,7 +79,7 @@ static void show(struct progress *progress, json_object *zoom, const char *cgrou
 	if (asprintf(&text,
 		     state && strcmp(state, "naming") == 0
 			     ? "ended after %s of %s: %s samples; looking up the names of addresses (%s)"
-			     : "zooming in, %s of %s: %s samples (Ctrl-C leaves it running) %s",
+			     : "zooming in, %s of %s: %s samples; Ctrl-C leaves the zoom running (%s)",
 		     ran, asked, samples, line_visible(cgroup, &kept)) < 0) {
 		text = NULL;
 		return;
@@ -103,7 +103,7 @@ static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
 	else
 		(void)fprintf(
 			stderr,
-			"pebsctl: interrupted: the zoom continues until %s; `pebsctl zoom --last %s` prints its result, `pebsctl zoom --stop %s` ends it\n",
+			"pebsctl: interrupted: the zoom continues until %s; `pebsctl zoom --last %s` prints its result, and `pebsctl zoom --stop %s` ends it\n",
 			line_time(until, time), kept ? kept : "CGROUP", kept ? kept : "CGROUP");
 	return CTL_FAILED;
 }

@@ -33,8 +33,8 @@ struct zoom {
 	double seconds;        /* from the beginning to the requested end */
 	char *reason;          /* "asked for by uid 0", "rule NAME, alert 17", "asked for over HTTP" */
 	/*
-	 * An unusual fact about the zoom, for display: "the always-on loads of PMU cpu are paused ...", "the
-	 * cgroup was removed, which ended the zoom". NULL: nothing is unusual.
+	 * An unusual fact about the zoom, for display: "the always-on sampling of loads on PMU cpu is paused
+	 * ...", "the cgroup was removed, which ended the zoom". NULL: nothing is unusual.
 	 */
 	char *note;
 	struct zoom_recording *recording;

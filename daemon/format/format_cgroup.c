@@ -438,7 +438,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
 		line_put(
 			out, style, "Slot",
-			"none: no slot was free for this cgroup, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if you set it to a number");
+			"none: no slot was free for this cgroup, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: the figures of this virtual machine cover only the host's side");
@@ -448,7 +448,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_u64(cgroup, "subtree_without_slot", &missing) && missing > no_slot)
 		line_put(
 			out, style, "No slot",
-			"%llu cgroup%s at and below this one: %s samples are missing in these figures; raise `max-memory` (or `max`) in [cgroups]",
+			"%llu cgroup%s at and below this one: %s samples are missing in these figures; raise `max-memory` (or `max`) in [cgroups] and restart pebsd",
 			(unsigned long long)missing, missing == 1 ? "" : "s", missing == 1 ? "its" : "their");
 	format_origin(out, style, "Origin", cgroup);
 	format_pause(out, style, status);

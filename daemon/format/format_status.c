@@ -206,7 +206,7 @@ bool format_no_slot(FILE *out, const struct format_style *style, json_object *ob
 		return false;
 	line_put(
 		out, style, "No slot",
-		"%llu cgroup%s: %s samples are unattributed, and no rule judges %s; raise `max-memory` in [cgroups], or `max` if it is a number",
+		"%llu cgroup%s: %s samples are unattributed, and no rule judges %s; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd",
 		(unsigned long long)without, without == 1 ? "" : "s", without == 1 ? "its" : "their",
 		without == 1 ? "it" : "these cgroups");
 	n = MIN(n, NO_SLOT_SHOWN);
@@ -246,7 +246,7 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	else
 		line_put(
 			out, style, "",
-			"cgroups that found no slot: %llu; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number",
+			"cgroups that found no slot: %llu; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd",
 			(unsigned long long)without);
 }
 

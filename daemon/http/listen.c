@@ -68,7 +68,8 @@ int listen_open(const struct listen_address *address, int *ret_fd, char **ret_me
 int listen_open_local(const struct listen_address *address, const char *group, struct local_socket *ret,
 		      int *ret_fd, char **ret_message)
 {
-	static const struct local_socket_words words = {"socket for HTTP", "another `listen` in [export]"};
+	static const struct local_socket_words words = {"socket for HTTP",
+							"set another `listen` in [export]"};
 
 	return local_socket_listen(&words, address->address.local.sun_path, group, ret, ret_fd, ret_message);
 }

@@ -238,7 +238,7 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,
-		    "no slot was free for this cgroup, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` in [cgroups], or `max` if you set it to a number");
+		    "no slot was free for this cgroup, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech,

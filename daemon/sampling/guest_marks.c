@@ -56,7 +56,7 @@ static void tell(struct guest_marks *marks, int error, size_t n)
 		(void)log_warning(error, "cannot find the cgroups that contain virtual machines");
 	marks->failed = error < 0;
 	if (n > 0 && !marks->found)
-		log_notice("virtual machines run in %zu cgroup%s: loads of their guests are not sampled, "
+		log_notice("virtual machines run in %zu cgroup%s: their guests are not sampled, "
 			   "and these cgroups are marked accordingly",
 			   n, n == 1 ? "" : "s");
 	marks->found = marks->found || n > 0;

@@ -399,7 +399,7 @@ static void tell_interrupt(struct sampling_govern *govern, size_t i, double retr
 	if (is_known(interrupt)) {
 		(void)perf_notes_set(govern->settings.notes, note, NULL);
 		log_info("an interrupt of %s takes %.0f ns at %.0f samples per second and %.0f ns at "
-			 "%.0f, without pebsd's program",
+			 "%.0f, without pebsd's BPF program",
 			 key, interrupt->dense.ns, interrupt->dense.per_second, interrupt->sparse.ns,
 			 interrupt->sparse.per_second);
 		return;

@@ -117,7 +117,7 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	int r = plan_events(config, config->period, config->instructions_period, &plan);
 
 	if (r < 0)
-		return sampling_perf_cannot(failure, r, "cannot plan what to sample from /sys: %s",
+		return sampling_perf_cannot(failure, r, "cannot read from /sys what can be sampled here: %s",
 					    strerror(-r));
 	r = select_cpus(config, &selection, failure);
 	if (r < 0)

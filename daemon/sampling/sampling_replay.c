@@ -45,7 +45,7 @@ static void miss_slot(struct origin_state *state, const char *name)
 	if (!state->without_slot++)
 		(void)log_warning(
 			0,
-			"no slot is free for %s, and perhaps for other cgroups: their samples are unattributed; raise max-memory in [cgroups], or max if it is a number",
+			"no slot is free for %s, and perhaps for other cgroups: their samples are unattributed; raise max-memory in [cgroups], or max if it is a number, and replay again",
 			visible ? visible : "a cgroup");
 }
 
@@ -89,7 +89,7 @@ static void note_missing_slots(struct origin_state *state)
 	text_count(state->without_slot, count);
 	(void)snprintf(
 		note, sizeof(note),
-		"cgroups without a slot: %s; their samples are unattributed; raise max-memory in [cgroups], or max if it is a number",
+		"cgroups without a slot: %s; their samples are unattributed; raise max-memory in [cgroups], or max if it is a number, and replay again",
 		count);
 	(void)replay_add_note(state->replay, note);
 	state->without_slot = 0;

@@ -53,10 +53,10 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 			   "until one is created there",
 			   ret->mount);
 	if (subtree)
-		log_notice("%s shows only a part of the cgroup tree: of the cgroups outside of that part, "
-			   "those older than pebsd are unattributed, and newer ones get their names when "
-			   "they are created",
-			   ret->mount);
+		log_notice(
+			"%s shows only a part of the cgroup tree: cgroups outside of it that are older than "
+			"pebsd are unattributed; newer ones get their names when they are created",
+			ret->mount);
 	return 0;
 }
 

@@ -72,8 +72,8 @@ static int refuse(int error, char **ret_message, const char *format, const char 
 }
 
 /*
- * Returns "the always-on loads of PMU cpu are paused for all cgroups during the zoom: ...". The caller frees;
- * NULL if memory ran out.
+ * Returns "the always-on sampling of loads on PMU cpu is paused for all cgroups during the zoom: ...". The
+ * caller frees; NULL if memory ran out.
  */
 static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 			    const bool displaced[static EVENTS_MAX])
@@ -90,11 +90,12 @@ static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 
 		if (!displaced[i])
 			continue;
-		(void)fprintf(stream,
-			      "%sthe always-on %s of PMU %s are paused for all cgroups during the zoom: ",
-			      separator, event_role_name(event->role), event->pmu);
+		(void)fprintf(
+			stream,
+			"%sthe always-on sampling of %s on PMU %s is paused for all cgroups during the zoom: ",
+			separator, event_role_name(event->role), event->pmu);
 		if (strncmp(event->pmu, "ibs_", 4) == 0)
-			(void)fprintf(stream, "a CPU has one unit for instruction based sampling");
+			(void)fprintf(stream, "a CPU has only one unit for instruction based sampling");
 		else if (openings[i]->only_counter > 32)
 			(void)fprintf(stream, "only fixed counter %u of this CPU can run the event",
 				      openings[i]->only_counter - 33U);

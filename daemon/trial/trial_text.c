@@ -189,7 +189,7 @@ static void put_unknown(FILE *out, const struct rule *rule, const struct trial_r
 
 		text_count(of_rule->most_samples, most);
 		text_count(rule->min_samples, needed);
-		(void)fprintf(out, " (at most %s of the %s samples that it needs)", most, needed);
+		(void)fprintf(out, " (at most %s of the %s samples that the rule needs)", most, needed);
 	}
 }
 

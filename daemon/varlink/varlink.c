@@ -215,8 +215,9 @@ static struct connection *who_yields(const struct connection *connection, size_t
 
 static void log_yield(const struct connection *connection)
 {
-	log_debug("control socket: dropping pid %d: it reads too slowly, and others need its memory",
-		  connection->peer.pid);
+	log_debug(
+		"control socket: closing the connection of pid %d: it reads too slowly, and others need its memory",
+		connection->peer.pid);
 }
 
 static int restart_room(struct varlink_server *server, u64 wait_us)
@@ -406,8 +407,8 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 	 */
 	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
 		return settle(connection, restart_stall(connection));
-	log_debug("control socket: dropping pid %d: it read only %llu bytes in %d s", connection->peer.pid,
-		  (unsigned long long)taken, VARLINK_PERIOD_SECONDS);
+	log_debug("control socket: closing the connection of pid %d: it read only %llu bytes in %d s",
+		  connection->peer.pid, (unsigned long long)taken, VARLINK_PERIOD_SECONDS);
 	connection_free(connection);
 	return 0;
 }
@@ -673,7 +674,8 @@ void varlink_server_publish(struct varlink_server *server, json_object *paramete
 			continue;
 		/* A client must notice that it missed an item, so its stream ends. */
 		if (connection->out.length > VARLINK_QUEUE_MAX) {
-			log_debug("control socket: dropping pid %d: it does not read", connection->peer.pid);
+			log_debug("control socket: closing the connection of pid %d: it does not read",
+				  connection->peer.pid);
 			r = -ENOBUFS;
 		}
 		while (r >= 0 && !has_room(connection, item.length + VARLINK_BUFFER_STEP)) {

@@ -201,7 +201,7 @@ static int get_info(struct varlink_call *call, json_object *parameters, void *us
 }
 
 static const char service_description[] =
-	"# What every Varlink service offers.\n"
+	"# The methods of every Varlink service.\n"
 	"interface " SERVICE_INTERFACE "\n"
 	"\n"
 	"method GetInfo() -> (vendor: string, product: string, version: string, url: string,\n"

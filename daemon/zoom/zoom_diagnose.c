@@ -117,8 +117,8 @@ static const char *advice(int error, const struct event *event)
 	case -EBADF:
 		return "the cgroup's path is not a directory of a cgroup file system";
 	case -ENOENT:
-		return "the controller perf_event is disabled (cgroup_disable= of the kernel), or this kernel "
-		       "does not have this event";
+		return "the controller perf_event is disabled (cgroup_disable= on the kernel command line), "
+		       "or this kernel does not have this event";
 	case -EMFILE:
 		return "a zoom needs one file descriptor per CPU and event, and one more if the event needs a "
 		       "leader: raise LimitNOFILE= of the unit";
@@ -126,10 +126,11 @@ static const char *advice(int error, const struct event *event)
 		return "the machine is out of file descriptors: raise fs.file-max with sysctl";
 	case -EACCES:
 	case -EPERM:
-		return "pebsd needs root, or CAP_PERFMON; if kernel.perf_event_paranoid is above 2, as on "
-		       "Debian, it needs CAP_SYS_ADMIN";
+		return "pebsd needs root, or CAP_PERFMON; if kernel.perf_event_paranoid is above 2, the "
+		       "kernels of Debian and some other distributions require CAP_SYS_ADMIN";
 	case -EBUSY:
-		return "another user holds the counter that the event needs";
+		return "the counters are reserved by the firmware, the hypervisor, or another profiler; look for "
+		       "\"PMU\" in the kernel log, and stop the other user";
 	case -EINVAL:
 		return strncmp(event->pmu, "ibs_", 4) == 0
 			       ? "Linux before 6.2 cannot use instruction based sampling for a single "

@@ -175,7 +175,7 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 	r = join_ring(cpu, &member, ring_bytes);
 	if (r < 0) {
 		member_close(&member);
-		return say(r, "set up the ring of an event", cpu->cpu,
+		return say(r, "set up the ring buffer of an event", cpu->cpu,
 			   r == -ENOMEM  ? "; free memory"
 			   : r == -EPERM ? "; raise LimitMEMLOCK= of the unit (ulimit -l)"
 					 : "",
@@ -184,7 +184,7 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 	if (ioctl(member.fd, PERF_EVENT_IOC_SET_BPF, zoom_limit_fd(events->limit)) < 0) {
 		r = -errno;
 		member_close(&member);
-		return say(r, "attach the BPF program that limits a zoom to an event", cpu->cpu, "",
+		return say(r, "attach the zoom's rate-limiting BPF program to an event", cpu->cpu, "",
 			   ret_message);
 	}
 	cpu->members[cpu->n++] = member;

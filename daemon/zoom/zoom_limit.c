@@ -47,13 +47,13 @@ static int load(struct zoom_limit *limit, const struct zoom_limit_settings *sett
 	struct zoom_bpf *skeleton;
 	int r;
 
-	*ret_step = "open the BPF program that limits a zoom";
+	*ret_step = "open the zoom's rate-limiting BPF program";
 	skeleton = limit->skeleton = skeleton_open_zoom();
 	if (!skeleton)
 		return -errno;
 	skeleton->rodata->spacing_ns = zoom_limit_spacing(settings->rate);
 	skeleton->rodata->operations = settings->operations;
-	*ret_step = "load the BPF program that limits a zoom";
+	*ret_step = "load the zoom's rate-limiting BPF program";
 	r = bpf_map__set_max_entries(skeleton->maps.tallies, (u32)limit->n_cpus);
 	/*
 	 * Load only one of the two: zoom_selected, which reads the sample, needs privileges that zoom_all
@@ -69,7 +69,7 @@ static int load(struct zoom_limit *limit, const struct zoom_limit_settings *sett
 		return r;
 	limit->fd = bpf_program__fd(settings->operations ? skeleton->progs.zoom_selected
 							 : skeleton->progs.zoom_all);
-	*ret_step = "map the counters of the BPF program that limits a zoom";
+	*ret_step = "map the counters of the zoom's rate-limiting BPF program";
 	return map_tallies(limit);
 }
 

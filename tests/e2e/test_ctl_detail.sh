@@ -38,7 +38,7 @@ grep -q 'The zoom runs until .*pebsctl zoom --last' "$work/said" || fail "what t
 exits 'the last one, running' 0 ctl zoom --last $cgroup
 grep -q 'still running' "$work/said" || fail "it runs: $(cat "$work/said")"
 exits 'a profile of what runs' 1 ctl profile --last -o "$work/profile" $cgroup
-grep -q 'busy: the zoom runs, until 2026-' "$work/said" || fail "it is busy: $(cat "$work/said")"
+grep -q 'cannot do this now: the zoom runs until 2026-' "$work/said" || fail "it is busy: $(cat "$work/said")"
 [ ! -e "$work/profile" ] || fail 'a profile that was refused left a file'
 exits 'the end of a zoom' 0 ctl zoom --stop $cgroup
 grep -q 'of the requested .*, from' "$work/said" || fail "it ended early: $(cat "$work/said")"
@@ -74,7 +74,7 @@ bytes_of() {
 exits 'a profile' 0 ctl profile --for 100ms -o "$work/profile" $cgroup
 [ "$(bytes_of "$work/profile")" = "$(truth)" ] || fail 'the profile is not what the daemon has'
 expect 'the mode of a profile' 600 "$(stat -c %a "$work/profile")"
-grep -q 'Written: .*profile: 2.9 KiB of pprof' "$work/said" || fail "what was written: $(cat "$work/said")"
+grep -q 'Written: .*profile: 2.9 KiB, format pprof' "$work/said" || fail "what was written: $(cat "$work/said")"
 grep -q '17.7% of 28,900 user stacks end early' "$work/said" || fail "what it is worth: $(cat "$work/said")"
 ctl profile --last --folded -o - $cgroup >"$work/piped" 2>"$work/aside" || fail "a pipe: $(cat "$work/aside")"
 [ "$(bytes_of "$work/piped")" = "$(truth)" ] || fail 'standard output is not what the daemon has'

@@ -400,7 +400,7 @@ Test(format, status_of_a_live_machine)
 		"  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
 		"       Rate: 10.3 samples a second in the last 10s\n"
 		"    Cgroups: 57 with a slot; 454 of 512 slots are free; the maximum is 4096 slots\n"
-		"             cgroups that found no slot: 3; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number\n"
+		"             cgroups that found no slot: 3; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"
 		"     Memory: 10.0 MiB of BPF maps; 4 stripes per slot\n"
 		"             3.4 MiB in the daemon itself, at most 11.2 MiB while it started\n"
 		" Collection: every 1s; the last took 0.412ms\n"
@@ -447,7 +447,7 @@ Test(format, status_and_top_tell_of_cgroups_without_a_slot)
 	cr_expect_not_null(
 		strstr(text,
 		       "    No slot: 2 cgroups: their samples are unattributed, and no rule judges these cgroups; "
-		       "raise `max-memory` in [cgroups], or `max` if it is a number\n"
+		       "raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"
 		       "             /new.slice/a\\x0a.service\n"
 		       "             /new.slice/b.service\n"),
 		"%s", text);
@@ -495,7 +495,7 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 
 	cr_expect_not_null(
 		strstr(text, "    No slot: 2 cgroups at and below this one: their samples are missing in "
-			     "these figures; raise `max-memory` (or `max`) in [cgroups]\n"),
+			     "these figures; raise `max-memory` (or `max`) in [cgroups] and restart pebsd\n"),
 		"%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
 	cr_expect_not_null(strstr(itself, "       Slot: none: "), "%s", itself);

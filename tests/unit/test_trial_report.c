@@ -230,7 +230,7 @@ Test(trial_report, too_few_samples_are_told_with_their_number)
 	report->of_rules[0].cgroups = 1;
 	report->of_rules[0].unknown_s[UNKNOWN_SAMPLES] = 5;
 	report->of_rules[0].most_samples = 212;
-	expect_text("(at most 212 of the 500 samples that it needs)\n");
+	expect_text("(at most 212 of the 500 samples that the rule needs)\n");
 }
 
 Test(trial_report, what_is_not_there_cannot_be_judged)

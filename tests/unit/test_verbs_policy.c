@@ -209,7 +209,7 @@ Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
 	cr_expect_eq(run(verb_explain, false, "slow-databse", "/x", text), CTL_NO_SUCH);
 	cr_expect_str_eq(
 		text,
-		"pebsctl: no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n");
+		"pebsctl: there is no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n");
 }
 
 /* More rules than fit into one reply. The name and the patterns are on the second page. */
@@ -264,7 +264,8 @@ Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)
 
 	serve(answers);
 	cr_expect_eq(run(verb_explain, true, "zzz\033[2Jzzz", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(text, "pebsctl: no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists all rules\n");
+	cr_expect_str_eq(text,
+			 "pebsctl: there is no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists all rules\n");
 }
 
 Test(verbs_policy, a_rule_where_there_is_none)
@@ -277,7 +278,7 @@ Test(verbs_policy, a_rule_where_there_is_none)
 	cr_expect_eq(run(verb_explain, false, "slow", "/x", text), CTL_NO_SUCH);
 	cr_expect_str_eq(
 		text,
-		"pebsctl: no rule 'slow': no rules are configured; `pebsctl rules` says how to add one\n");
+		"pebsctl: there is no rule 'slow': no rules are configured; `pebsctl rules` says how to add one\n");
 }
 
 Test(verbs_policy, a_rule_that_is_not_for_the_cgroup)

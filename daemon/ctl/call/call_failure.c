@@ -118,14 +118,20 @@ static const char *refused(const struct ctl_options *options, const char *what)
 	return "not measured";
 }
 
+/* A reason with a semicolon says itself what to do. */
 static enum ctl_exit busy(json_object *parameters, const char *reason)
 {
 	const char *until = json_get_text(parameters, "until");
 	char time[TEXT_TIME_MAX + 8];
 
-	(void)fprintf(stderr, "pebsctl: the daemon is busy: %s%s%s; try again %s\n",
-		      strcmp(reason, "?") == 0 ? "another zoom is running" : reason, until ? ", until " : "",
-		      until ? line_time(until, time) : "", until ? "then" : "later");
+	if (strcmp(reason, "?") == 0)
+		reason = "another zoom is running";
+	if (until)
+		(void)fprintf(stderr, "pebsctl: cannot do this now: %s until %s; try again then\n", reason,
+			      line_time(until, time));
+	else
+		(void)fprintf(stderr, "pebsctl: cannot do this now: %s%s\n", reason,
+			      strchr(reason, ';') ? "" : "; try again later");
 	return CTL_FAILED;
 }
 

@@ -68,7 +68,7 @@ static bool refuses(struct varlink_call *call, const struct varlink_method *meth
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message)
 {
-	static const struct local_socket_words words = {"control socket", "another --socket"};
+	static const struct local_socket_words words = {"control socket", "give another --socket"};
 	struct control *control = calloc(1, sizeof(*control));
 	_cleanup_close_ int fd = -1;
 	int r;

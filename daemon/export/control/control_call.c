@@ -97,6 +97,6 @@ int control_no_samples(struct varlink_call *call, const struct control *control,
 		return control_no_such_cgroup(call, shown);
 	return not_measured(
 		call, what,
-		"the cgroup has no slot, so its samples are unattributed; raise `max-memory` (or `max`) in [cgroups]",
+		"the cgroup has no slot, so its samples are unattributed; raise `max-memory` (or `max`) in [cgroups] and restart pebsd",
 		true);
 }
