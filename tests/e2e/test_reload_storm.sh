@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Reloads that follow each other faster than the interval must not keep pebsd from collecting.
+# Requests that follow each other faster than the interval must not keep pebsd from collecting.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq curl
@@ -28,4 +28,11 @@ printf '[sampling]\norigin = model\ninterval = 1s\n' >"$work/pebsd.conf"
 start --config "$work/pebsd.conf"
 storm reloads ctl reload
 storm 'signals to reload' kill -HUP "$daemon"
+# pause_resume: a pause that ends at once.
+pause_resume() {
+	ctl pause --for 1m
+	ctl resume
+}
+storm 'pauses' pause_resume
+storm 'requests for hot tables' ctl hot model:false-sharing
 expect 'healthz' 200 "$(curl --silent --max-time 60 --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/healthz")"
