@@ -126,7 +126,7 @@ int reload_config(const struct options *options, const struct reload_applier *ap
 	if (r == -EINVAL)
 		return refuse(&mistakes, &problem, ret_lines);
 	if (r < 0) {
-		(void)log_error(0, "cannot read the configuration again: %s; the old one stays in force",
+		(void)log_error(0, "cannot reload the configuration: %s; the old one stays in force",
 				strerror(-r));
 		return r;
 	}

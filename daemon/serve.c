@@ -325,7 +325,7 @@ static int open_detail(struct server *server)
 	if (r == 0)
 		server->http_zooms = (struct http_zooms){.zooms = detail_zooms(server->detail),
 							 .enabled = &server->config->profiles};
-	return r < 0 ? log_error(r, "cannot prepare zooms and hot tables") : 0;
+	return r < 0 ? log_error(r, "cannot prepare zooms and the symbolizer") : 0;
 }
 
 /*
@@ -462,7 +462,7 @@ static int start(struct server *server, struct failure *failure)
 	}
 	r = slot_reclaim_open(server->event, sampling_engine(server->sampling), &server->reclaim);
 	if (r < 0)
-		return log_error(r, "cannot watch for a lack of slots");
+		return log_error(r, "cannot watch for cgroups that need a slot");
 	r = open_containers(server);
 	if (r == 0)
 		r = open_detail(server);
@@ -514,7 +514,7 @@ int serve(const struct options *options, struct config *config, struct failure *
 	 * the cgroups.
 	 */
 	heap_trim();
-	log_info("serving: origin %s, control socket %s, endpoint %s",
+	log_info("serving: origin %s, control socket %s, HTTP endpoint %s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
 		 server.http ? server.served_at : "none");
 	(void)sd_notify(false, "READY=1");

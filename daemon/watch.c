@@ -55,7 +55,8 @@ static void publish_loss(struct watch *watch, const char *key, const char *reaso
 	_cleanup_free_ char *text = NULL;
 	json_object *fields = json_object_new_object();
 
-	if (asprintf(&text, "lost %llu samples of %s: %s", (unsigned long long)lost, key, reason) < 0)
+	if (asprintf(&text, "lost %llu sample%s of %s: %s", (unsigned long long)lost, lost == 1 ? "" : "s",
+		     key, reason) < 0)
 		text = NULL;
 	if (fields) {
 		(void)json_object_object_add(fields, "source", json_object_new_string(key));
@@ -81,8 +82,8 @@ static void log_loss(struct log_sum *sum, const char *key, const char *reason, u
 	}
 	log_full(LOG_WARNING, 0,
 		 ((const struct log_field[]){{"PEBSD_EVENT", key}, {"PEBSD_REASON", reason}, {0}}),
-		 "lost %llu samples of %s: %s%s; see LOSSES in pebsd(8)", (unsigned long long)lost, key,
-		 reason, within);
+		 "lost %llu sample%s of %s: %s%s; see LOSSES in pebsd(8)", (unsigned long long)lost,
+		 lost == 1 ? "" : "s", key, reason, within);
 }
 
 void watch_begin(struct watch *watch, unsigned event, const struct reading *reading)
@@ -132,7 +133,8 @@ void watch_total(struct watch *watch, unsigned event, const struct snapshot_even
 					     {"PEBSD_SEEN", seen_field},
 					     {"PEBSD_LOST", lost_field},
 					     {0}}),
-		 "total: %s samples of %s seen, %s lost", seen, description->key, lost);
+		 "total: %s sample%s of %s seen, %s lost", seen, reading->seen == 1 ? "" : "s",
+		 description->key, lost);
 }
 
 static void publish_period(struct watch *watch, const struct snapshot_event *description, u64 before,
@@ -206,15 +208,17 @@ void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
 	_cleanup_free_ char *text = NULL;
 	json_object *fields = json_object_new_object();
 	int r;
+	u64 n = zoom_recording_samples(zoom->recording);
 	char samples[TEXT_NUMBER_MAX], span[TEXT_NUMBER_MAX], limited[TEXT_NUMBER_MAX], lost[TEXT_NUMBER_MAX];
 
 	text_count(about->counts.limited, limited);
 	text_count(about->counts.lost, lost);
-	text_count(zoom_recording_samples(zoom->recording), samples);
+	text_count(n, samples);
 	text_span(over ? (double)(about->ended_ns - about->began_ns) / (double)NSEC_PER_SEC : zoom->seconds,
 		  span);
-	r = over ? asprintf(&text, "zoom %llu on %s is over: %s samples in %s, %s over the limit, %s lost",
-			    (unsigned long long)zoom->id, about->cgroup, samples, span, limited, lost)
+	r = over ? asprintf(&text, "zoom %llu on %s is over: %s sample%s in %s, %s over the limit, %s lost",
+			    (unsigned long long)zoom->id, about->cgroup, samples, n == 1 ? "" : "s", span,
+			    limited, lost)
 		 : asprintf(&text, "zoom %llu on %s begins, for %s (%s)", (unsigned long long)zoom->id,
 			    about->cgroup, span, zoom->reason);
 	if (r < 0)
@@ -235,7 +239,7 @@ void watch_reload(struct watch *watch, int result)
 {
 	publish(watch, "reload",
 		result == -EINVAL ? "the configuration has mistakes; the old one stays in force"
-		: result < 0      ? "the configuration cannot be read again; the old one stays in force"
+		: result < 0      ? "the configuration cannot be reloaded; the old one stays in force"
 				  : "configuration read",
 		NULL);
 }

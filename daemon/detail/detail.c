@@ -124,13 +124,17 @@ static int hot_for(struct detail *detail, const struct transition *transition, c
 	if (r == -ENOSPC &&
 	    asprintf(
 		    ret_message,
-		    "all hot tables are in use; raise hot-max in [cgroups], now %zu, and restart pebsd, or choose fewer cgroups",
+		    "all hot tables are in use: hot-max in [cgroups] is %zu; raise it and restart pebsd, or track fewer cgroups",
 		    engine_hot_max(engine)) < 0)
 		*ret_message = NULL;
 	if (r == -EOPNOTSUPP)
-		*ret_message = strdup("there are no hot tables (hot-max in [cgroups] is 0)");
+		*ret_message = strdup(
+			"there are no hot tables: hot-max in [cgroups] is 0, or no sampled event has addresses; if it is 0, raise it and restart pebsd");
 	if (r == -ENOENT &&
-	    asprintf(ret_message, "the cgroup %s no longer exists, or does not have a slot", path) < 0)
+	    asprintf(
+		    ret_message,
+		    "the cgroup %s no longer exists, or has no slot; if it exists, raise max-memory (or max) in [cgroups]",
+		    path) < 0)
 		*ret_message = NULL;
 	if (r == 0)
 		log_info("tracking hot code and data of %s for rule %s, alert %llu", path,

@@ -483,10 +483,10 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 	if (whole.rate == 0)
 		whole.rate = ZOOM_RATE_DEFAULT;
 	if (!zooms->settings.origin.open)
-		return refuse(-EOPNOTSUPP, ret_message,
-			      "the origin is %s, which has no running tasks; zoom on a pebsd that samples "
-			      "its machine (origin perf)",
-			      zooms->settings.origin.name);
+		return refuse(
+			-EOPNOTSUPP, ret_message,
+			"the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf)",
+			zooms->settings.origin.name);
 	for (size_t i = 0; i < zooms->n; i++) {
 		struct held_zoom *held = zooms->held[i];
 		u64 until_ns = now_ns + (u64)(wish->seconds * (double)NSEC_PER_SEC);
@@ -506,10 +506,10 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 		return 0;
 	}
 	if (running(zooms) >= ZOOMS_RUNNING_MAX)
-		return refuse(-EBUSY, ret_message,
-			      "%d zooms are running, which is the maximum; wait until one ends, or end one "
-			      "with `pebsctl zoom --stop CGROUP`",
-			      ZOOMS_RUNNING_MAX);
+		return refuse(
+			-EBUSY, ret_message,
+			"%d zooms are running, which is the maximum; wait until one ends, or end one with `pebsctl zoom --stop CGROUP`",
+			ZOOMS_RUNNING_MAX);
 	r = begin(zooms, &whole, ret_id, ret_message);
 	if (r == 0)
 		arm(zooms, turn(zooms, now_ns));

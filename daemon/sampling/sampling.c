@@ -282,7 +282,7 @@ int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, st
 		return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
 	if (asprintf(
 		    ret_message,
-		    "the origin is %s, which has no running tasks; zoom on a pebsd that samples its machine (origin perf)",
+		    "the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf)",
 		    sampling->origin->name) < 0)
 		*ret_message = NULL;
 	return -EOPNOTSUPP;

@@ -281,7 +281,7 @@ static int ask_for_others(void *userdata)
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
 	DEMAND(strcmp(trouble,
-		      "pebsd-opener refuses it: type 1, config 0x3 is not an event that pebsd opens on this machine: the closest one differs in config") ==
+		      "pebsd-opener refuses the event: type 1, config 0x3 is not an event that pebsd opens on this machine: the closest one differs in config") ==
 	       0);
 	perf_attr(&plan.openings[0], 100003, &attr);
 	attr.inherit = 1;

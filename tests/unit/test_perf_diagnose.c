@@ -72,7 +72,7 @@ Test(perf_diagnose, debian_above_2_wants_sys_admin)
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.debian_kernel = true;
 	expect(-EACCES, &facts,
-	       "above 2 Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not "
+	       "above 2, Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not "
 	       "enough)",
 	       NULL);
 	(void)snprintf(facts.opener, sizeof(facts.opener), "the opener hung up");
@@ -95,8 +95,8 @@ Test(perf_diagnose, ubuntu_from_4_on_wants_sys_admin)
 	facts.ubuntu_kernel = true;
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.paranoid = 4;
-	expect(-EACCES, &facts, "perf_event_paranoid is 4, and from 4 Ubuntu's kernel requires CAP_SYS_ADMIN",
-	       "Debian");
+	expect(-EACCES, &facts,
+	       "perf_event_paranoid is 4, and from 4 on, Ubuntu's kernel requires CAP_SYS_ADMIN", "Debian");
 	facts.paranoid = 3;
 	expect(-EACCES, &facts, "some distributions' kernels", "Ubuntu");
 	facts.paranoid = 2;

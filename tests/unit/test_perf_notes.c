@@ -40,21 +40,25 @@ Test(perf_notes, where_all_is_well_there_is_none)
 
 Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
 {
-	expect_note(perf_note_in_error("loads:cpu_core", troubled, 5, PERF_WATCHDOG_UNKNOWN),
-		    "loads:cpu_core does not count on CPUs 2-3: its counter is held by another pinned event, "
-		    "usually the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
-		    "profiler, such as perf; pebsd tries again each interval");
-	expect_note(perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_ON),
-		    "stores does not count on CPUs 2-3: its counter is held by another pinned event, usually "
-		    "the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or "
-		    "another profiler, such as perf; pebsd tries again each interval");
-	expect_note(perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_OFF),
-		    "stores does not count on CPUs 2-3: its counter is held by another pinned event, "
-		    "another profiler, such as perf (the NMI watchdog is off); pebsd tries again each "
-		    "interval");
-	expect_note(perf_note_in_error("loads", troubled, 5, PERF_WATCHDOG_APART),
-		    "loads does not count on CPUs 2-3: its counter is held by another pinned event, another "
-		    "profiler, such as perf; pebsd tries again each interval");
+	expect_note(
+		perf_note_in_error("loads:cpu_core", troubled, 5, PERF_WATCHDOG_UNKNOWN),
+		"the event loads:cpu_core does not count on CPUs 2-3: its counter is held by another pinned event, "
+		"usually the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
+		"profiler, such as perf; pebsd tries again each interval");
+	expect_note(
+		perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_ON),
+		"the event stores does not count on CPUs 2-3: its counter is held by another pinned event, usually "
+		"the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or "
+		"another profiler, such as perf; pebsd tries again each interval");
+	expect_note(
+		perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_OFF),
+		"the event stores does not count on CPUs 2-3: its counter is held by another pinned event, "
+		"another profiler, such as perf (the NMI watchdog is off); pebsd tries again each "
+		"interval");
+	expect_note(
+		perf_note_in_error("loads", troubled, 5, PERF_WATCHDOG_APART),
+		"the event loads does not count on CPUs 2-3: its counter is held by another pinned event, another "
+		"profiler, such as perf; pebsd tries again each interval");
 }
 
 Test(perf_notes, an_event_that_takes_turns_tells_its_share)
@@ -63,12 +67,12 @@ Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 
 	expect_note(
 		perf_note_turns("stores", &turns, 1, 2000, 960, PERF_WATCHDOG_OFF),
-		"stores counted 48% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event takes turns too: another profiler, such as perf (the NMI watchdog is off)");
+		"the event stores counted 48% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event used that counter for the rest of the time: another profiler, such as perf (the NMI watchdog is off)");
 	cr_expect_null(perf_note_turns("stores", &turns, 1, 2000, 1990, PERF_WATCHDOG_ON));
 	cr_expect_null(perf_note_turns("stores", &turns, 1, 0, 0, PERF_WATCHDOG_ON), "not started");
 	expect_note(
 		perf_note_turns("stores", &turns, 1, 2000, 0, PERF_WATCHDOG_ON),
-		"stores counted 0% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event takes turns too: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf");
+		"the event stores counted 0% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event used that counter for the rest of the time: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf");
 }
 
 /* The note is about the present: it ends about two minutes after the other event ended, at the latest. */
@@ -96,18 +100,18 @@ Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 {
 	expect_note(
 		perf_note_throttled("loads", troubled, 5, 100000),
-		"loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
+		"the event loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
 		"kernel throttles an event whose samples per second on one CPU exceed "
 		"kernel.perf_event_max_sample_rate (100000); set a longer `period` in [sampling], or raise that "
 		"sysctl");
 	expect_note(
 		perf_note_throttled("loads", &troubled[1], 1, 0),
-		"loads was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the "
+		"the event loads was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the "
 		"kernel throttles an event whose samples per second on one CPU exceed "
 		"kernel.perf_event_max_sample_rate; set a longer `period` in [sampling], or raise that sysctl");
 	expect_note(
 		perf_note_throttled("instructions:cpu_core", &troubled[1], 1, 0),
-		"instructions:cpu_core was throttled on CPU 1, 12 times since the start, for 500ms of CPU "
+		"the event instructions:cpu_core was throttled on CPU 1, 12 times since the start, for 500ms of CPU "
 		"time: the kernel throttles an event whose samples per second on one CPU exceed "
 		"kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise "
 		"that sysctl");
@@ -128,14 +132,14 @@ Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 	cr_expect_null(perf_note_rearmed("loads", silent, 3, &unsettled), "what it missed is known later");
 	expect_note(
 		perf_note_rearmed("loads", silent, 3, &some),
-		"loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost "
+		"the event loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost "
 		"1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the "
 		"records of PEBS events that overflow together are dropped, and the kernel leaves their "
 		"counters stopped; here the event most likely collides with another PEBS user, such as perf "
 		"record -e cycles:pp; set a longer period in [sampling] to lose fewer samples");
 	expect_note(
 		perf_note_rearmed("stores", &silent[2], 1, &nothing),
-		"stores stopped on CPU 2 until pebsd armed it again, 1 time since the start: on CPUs "
+		"the event stores stopped on CPU 2 until pebsd armed it again, 1 time since the start: on CPUs "
 		"before Skylake, the records of PEBS events that overflow together are dropped, and the "
 		"kernel leaves their counters stopped; here the event most likely collides with another PEBS "
 		"user, such as perf record -e cycles:pp; set a longer period in [sampling] to lose fewer "
@@ -148,15 +152,16 @@ Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods
 	const struct perf_note_losses stores = {
 		.expected = 731636, .lost = 692081, .colliding = "loads, stores and instructions"};
 
-	expect_note(perf_note_rearmed("stores", silent, 3, &stores),
-		    "stores stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and "
-		    "lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before "
-		    "Skylake, the records of PEBS events that overflow together are dropped, and the kernel "
-		    "leaves their counters stopped; here loads, stores and instructions collide with each "
-		    "other, or with another PEBS user such as perf record -e cycles:pp; to lose fewer "
-		    "samples, set longer periods (`period` and `instructions-period` in [sampling]) or fewer "
-		    "`events`: doubled periods have a quarter of the collisions, and with periods about 13 "
-		    "times as long only a tenth of the samples would be lost");
+	expect_note(
+		perf_note_rearmed("stores", silent, 3, &stores),
+		"the event stores stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and "
+		"lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before "
+		"Skylake, the records of PEBS events that overflow together are dropped, and the kernel "
+		"leaves their counters stopped; here loads, stores and instructions collide with each "
+		"other, or with another PEBS user such as perf record -e cycles:pp; to lose fewer "
+		"samples, set longer periods (`period` and `instructions-period` in [sampling]) or fewer "
+		"`events`: doubled periods have a quarter of the collisions, and with periods about 13 "
+		"times as long only a tenth of the samples would be lost");
 }
 
 Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)

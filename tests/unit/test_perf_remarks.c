@@ -62,7 +62,9 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	expect_one(&facts, "sysctl kernel.nmi_watchdog=0 frees it");
 	facts = (struct perf_facts){.isolated = {{0xc}}, .nohz_full = {{0x30}}};
 	expect_one(&facts, "CPUs 2-5 are isolated");
-	expect_one(&facts, "set `isolated = no` in [sampling] to leave them out");
+	facts = (struct perf_facts){.isolated = {{0x4}}};
+	expect_one(&facts, "CPU 2 is isolated");
+	expect_one(&facts, "set `isolated = no` in [sampling] to leave isolated CPUs out");
 	facts = (struct perf_facts){.isolated = {{0x300}}}; /* these CPUs are not sampled */
 	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.max_sample_rate = 25250};

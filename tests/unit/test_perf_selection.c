@@ -134,13 +134,16 @@ Test(perf_selection, what_is_not_sampled_is_noted)
 	const struct perf_selection all = {0};
 
 	cr_expect_null(perf_selection_note(&all));
-	expect_note("0-3", "",
-		    "only CPUs 0-3 are sampled (cpus in [sampling]): what runs on other CPUs is not "
-		    "counted");
-	expect_note("", "2-3",
-		    "isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs 2-3 "
-		    "is not counted");
-	expect_note("0-3", "2",
-		    "only CPUs 0-3 are sampled (cpus in [sampling]), except the isolated CPUs 2 (isolated "
-		    "= no): what runs on other CPUs is not counted");
+	expect_note(
+		"0-3", "",
+		"pebsd samples only CPUs 0-3 (cpus in [sampling]): nothing that runs on other CPUs is counted");
+	expect_note(
+		"", "2-3",
+		"isolated CPUs are not sampled (isolated = no in [sampling]): nothing that runs on CPUs 2-3 is counted");
+	expect_note(
+		"", "2",
+		"isolated CPUs are not sampled (isolated = no in [sampling]): nothing that runs on CPU 2 is counted");
+	expect_note(
+		"0-3", "2",
+		"pebsd samples only CPUs 0-3 (cpus in [sampling]), except the isolated CPU 2 (isolated = no): nothing that runs on other CPUs is counted");
 }

@@ -201,10 +201,10 @@ Test(pmu_offcore, cores_without_a_row_are_refused_by_name)
 		struct machine_core core;
 		const char *words;
 	} cases[] = {
-		{{.name = "lunarlake_hybrid"}, "caps/pmu_name lunarlake_hybrid"},
-		{{.name = "not_yet_named"}, "caps/pmu_name not_yet_named"},
+		{{.name = "lunarlake_hybrid"}, "caps/pmu_name is lunarlake_hybrid"},
+		{{.name = "not_yet_named"}, "caps/pmu_name is not_yet_named"},
 		{{.name = NULL}, "a core without caps/pmu_name"},
-		{{.name = "knights-landing"}, "caps/pmu_name knights-landing"},
+		{{.name = "knights-landing"}, "caps/pmu_name is knights-landing"},
 		{{.name = "core2", .no_offcore = true}, "format/offcore_rsp is missing"},
 		{{.name = "generic_arch_v5+", .no_offcore = true}, "does not know the CPU model"},
 	};

@@ -303,13 +303,14 @@ Test(probe, descriptors_of_blocks_of_slots_are_named)
 	_cleanup_free_ char *fixed = print(&report, false);
 	_cleanup_free_ char *grows = NULL;
 
-	cr_expect_not_null(strstr(fixed, "pebsd reserves 128."), "%s", fixed);
+	cr_expect_not_null(strstr(fixed, "pebsd reserves 128 descriptors."), "%s", fixed);
 	/* 600 slots are three blocks at the start: two besides the first, with up to four descriptors each. */
 	report.slots_by_cgroups = true;
 	grows = print(&report, false);
-	cr_expect_not_null(strstr(grows, "pebsd reserves 128, and up to four for each further block of 256 "
-					 "slots: 8 at the start, and up to 1,020 if slots are added."),
-			   "%s", grows);
+	cr_expect_not_null(
+		strstr(grows,
+		       "pebsd reserves 128 descriptors, and up to four more for each block of 256 slots after the first: up to 8 at the start, and up to 1,020 after slots were added."),
+		"%s", grows);
 }
 
 Test(probe, each_role_says_what_is_true_of_it)
@@ -393,7 +394,7 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	_cleanup_free_ char *text = print(&report, false);
 
 	cr_expect_not(probe_usable(&report));
-	cr_expect_not_null(strstr(text, "cannot sample the configured events here: loads. Available "
+	cr_expect_not_null(strstr(text, "cannot use the configured events here: loads. Available "
 					"according to this tree: stores;"),
 			   "%s", text);
 	report.asked = 1U << EVENT_STORES;

@@ -77,12 +77,10 @@ Test(replay, cut_at_every_byte)
 		struct replay_report report;
 		const char *paths[1];
 		char path[64];
-		char place[64];
+		char place[96];
 		int fd = writer_memfd(bytes, cut);
 
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		(void)snprintf(place, sizeof(place), "truncated at byte %zu: only the %zu samples", cut,
-			       most);
 		paths[0] = path;
 		if (replay_open(paths, 1, &replay, &message) < 0) {
 			cr_expect_eq(most, 0);
@@ -96,8 +94,8 @@ Test(replay, cut_at_every_byte)
 		most = replayed.n;
 		for (size_t i = 0; i < replayed.n; i++)
 			cr_expect_eq(replayed.samples[i].latency, 40 + i);
-		(void)snprintf(place, sizeof(place), "truncated at byte %zu: only the %zu samples", cut,
-			       most);
+		(void)snprintf(place, sizeof(place), "truncated at byte %zu: only the %zu sample%s", cut,
+			       most, most == 1 ? " before that is" : "s before that are");
 		cr_expect_not_null(report.cut);
 		cr_assert_not_null(report.notes[0]);
 		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);

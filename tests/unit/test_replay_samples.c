@@ -44,7 +44,7 @@ Test(replay, samples_as_they_were_recorded)
 	cr_expect_eq(report.last_time, 200);
 	cr_expect_null(report.cut);
 	cr_assert_not_null(report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[0], "12 samples or other records are missing"));
+	cr_expect_not_null(strstr(report.notes[0], "12 records are missing (samples or others)"));
 	cr_expect_null(report.notes[1]);
 	replayed_clear(&replayed);
 	replay_free(replay);

@@ -79,8 +79,9 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 	case -ENOSPC:
 		return reply_full(call, control);
 	case -EOPNOTSUPP:
-		return control_not_measured_why(call, "hot",
-						"there are no hot tables; raise hot-max in [cgroups]");
+		return control_not_measured_why(
+			call, "hot",
+			"there are no hot tables: hot-max in [cgroups] is 0, or no sampled event has addresses; if it is 0, raise it and restart pebsd");
 	case -ENODATA:
 		return control_not_measured_why(
 			call, "hot", "the time of the cgroup's hot tables has just ended; ask again");

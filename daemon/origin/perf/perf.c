@@ -272,10 +272,10 @@ int perf_open(const struct pmu_opening *opening, const char *online_path, struct
 	if (r < 0)
 		return r;
 	if (set->n == 0) {
-		if (asprintf(ret_message,
-			     "cannot open %s on PMU %s: none of its CPUs is online (see %s); bring one "
-			     "online, then restart pebsd",
-			     event_role_name(opening->event.role), opening->event.pmu, online_path) < 0)
+		if (asprintf(
+			    ret_message,
+			    "cannot open %s on PMU %s: no online CPU of the PMU is among those that `cpus` and `isolated` in [sampling] select (online CPUs: see %s); bring one online or select others, then restart pebsd",
+			    event_role_name(opening->event.role), opening->event.pmu, online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;
 	}

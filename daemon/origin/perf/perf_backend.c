@@ -100,10 +100,9 @@ static const char *trouble_text(enum opener_trouble trouble)
 	case OPENER_SILENT:
 		return "pebsd-opener did not answer in time; see systemctl status pebsd-opener.service";
 	case OPENER_GARBLED:
-		return "pebsd-opener has another version than pebsd; run systemctl restart "
-		       "pebsd-opener.service pebsd.service";
+		return "pebsd and pebsd-opener have different versions; run systemctl restart pebsd-opener.service pebsd.service";
 	case OPENER_REFUSED:
-		return "pebsd-opener refuses it: ";
+		return "pebsd-opener refuses the event: ";
 	case OPENER_WELL:
 		break;
 	}

@@ -68,17 +68,13 @@ static char *reason_of_rights(int error, const struct perf_facts *facts)
 			"capabilities do not count for CPU-wide events; run pebsd outside of it, " REPLAY);
 	if (!has_privilege(facts, needed)) {
 		if (needed == PRIVILEGE_ADMIN)
-			return text("kernel.perf_event_paranoid is %d, and above 2 Debian's kernel "
-				    "requires CAP_SYS_ADMIN (CAP_PERFMON is not enough); run pebsd as "
-				    "root, or set kernel.perf_event_paranoid=2 with sysctl and give pebsd "
-				    "CAP_PERFMON and CAP_BPF",
-				    facts->paranoid);
+			return text(
+				"kernel.perf_event_paranoid is %d, and above 2, Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not enough); run pebsd as root, or set kernel.perf_event_paranoid=2 with sysctl and give pebsd CAP_PERFMON and CAP_BPF",
+				facts->paranoid);
 		if (needed == PRIVILEGE_ADMIN_UBUNTU)
-			return text("kernel.perf_event_paranoid is %d, and from 4 Ubuntu's kernel "
-				    "requires CAP_SYS_ADMIN (CAP_PERFMON may not be enough); run pebsd as "
-				    "root, or set kernel.perf_event_paranoid=2 with sysctl and give pebsd "
-				    "CAP_PERFMON and CAP_BPF",
-				    facts->paranoid);
+			return text(
+				"kernel.perf_event_paranoid is %d, and from 4 on, Ubuntu's kernel requires CAP_SYS_ADMIN (CAP_PERFMON may not be enough); run pebsd as root, or set kernel.perf_event_paranoid=2 with sysctl and give pebsd CAP_PERFMON and CAP_BPF",
+				facts->paranoid);
 		if (needed == PRIVILEGE_ADMIN_MAYBE)
 			return text("kernel.perf_event_paranoid is %d, and this process lacks "
 				    "CAP_SYS_ADMIN, which some distributions' kernels then require; run "

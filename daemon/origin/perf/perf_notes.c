@@ -51,10 +51,11 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 	if (cpu_list_count(&list) == 0)
 		return NULL;
 	names = cpu_list_format(&list);
-	if (!names || asprintf(&text,
-			       "%s does not count on CPU%s %s: its counter is held by another pinned "
-			       "event, %s; pebsd tries again each interval",
-			       key, plural_cpus(&list), names, holders(watchdog)) < 0)
+	if (!names ||
+	    asprintf(
+		    &text,
+		    "the event %s does not count on CPU%s %s: its counter is held by another pinned event, %s; pebsd tries again each interval",
+		    key, plural_cpus(&list), names, holders(watchdog)) < 0)
 		return NULL;
 	return text;
 }
@@ -84,7 +85,7 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 		return NULL;
 	if (asprintf(
 		    &text,
-		    "%s counted %.0f%% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%%, another event takes turns too: %s",
+		    "the event %s counted %.0f%% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%%, another event used that counter for the rest of the time: %s",
 		    key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;
@@ -113,13 +114,13 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 	if (rate)
 		(void)snprintf(value, sizeof(value), " (%llu)", (unsigned long long)rate);
 	if (!names ||
-	    asprintf(&text,
-		     "%s was throttled on CPU%s %s, %s time%s since the start, for %s of CPU time: the "
-		     "kernel throttles an event whose samples per second on one CPU exceed " RATE "%s; "
-		     "set a longer `%s` in [sampling], or raise that sysctl",
-		     key, plural_cpus(&list), names, times, throttles == 1 ? "" : "s", span, value,
-		     strncmp(key, "instructions", strlen("instructions")) == 0 ? "instructions-period"
-									       : "period") < 0)
+	    asprintf(
+		    &text,
+		    "the event %s was throttled on CPU%s %s, %s time%s since the start, for %s of CPU time: the kernel throttles an event whose samples per second on one CPU exceed " RATE
+		    "%s; set a longer `%s` in [sampling], or raise that sysctl",
+		    key, plural_cpus(&list), names, times, throttles == 1 ? "" : "s", span, value,
+		    strncmp(key, "instructions", strlen("instructions")) == 0 ? "instructions-period"
+									      : "period") < 0)
 		return NULL;
 	return text;
 }
@@ -226,11 +227,10 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			       lost, expected, 100 * (double)losses->lost / (double)losses->expected);
 	}
 	if (!names || !advice ||
-	    asprintf(&text,
-		     "%s stopped on CPU%s %s until pebsd armed it again, %s time%s since the start%s: on "
-		     "CPUs before Skylake, the records of PEBS events that overflow together are dropped, "
-		     "and the kernel leaves their counters stopped; %s",
-		     key, plural_cpus(&list), names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
+	    asprintf(
+		    &text,
+		    "the event %s stopped on CPU%s %s until pebsd armed it again, %s time%s since the start%s: on CPUs before Skylake, the records of PEBS events that overflow together are dropped, and the kernel leaves their counters stopped; %s",
+		    key, plural_cpus(&list), names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
 		return NULL;
 	return text;
 }

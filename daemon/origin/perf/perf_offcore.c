@@ -257,10 +257,10 @@ int offcore_open(const struct pmu_counter *counters, size_t n, const char *onlin
 	if (r < 0)
 		return r;
 	if (set->n == 0) {
-		if (asprintf(ret_message,
-			     "cannot count off-core responses: none of the CPUs that can count them is "
-			     "online (see %s); bring one online, then restart pebsd",
-			     online_path) < 0)
+		if (asprintf(
+			    ret_message,
+			    "cannot count off-core responses: no online CPU that can count them is among those that `cpus` and `isolated` in [sampling] select (online CPUs: see %s); bring one online or select others, then restart pebsd",
+			    online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;
 	}

@@ -173,9 +173,9 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	 */
 	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
 		offcore_close_place(&old);
-		log_notice("off-core counters of CPU %d are replaced: not all those of the previous "
-			   "process were passed on, or it ended while it replaced them",
-			   place->cpu);
+		log_notice(
+			"off-core counters of CPU %d are replaced: the previous process did not pass on all of them, or ended while it replaced them",
+			place->cpu);
 		return false;
 	}
 	offcore_close_place(place);

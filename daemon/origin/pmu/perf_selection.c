@@ -98,10 +98,16 @@ int perf_selection_check(const struct perf_selection *selection, const struct cp
 	return -ENODEV;
 }
 
+static const char *plural(const struct cpu_list *list)
+{
+	return cpu_list_count(list) == 1 ? "" : "s";
+}
+
 char *perf_selection_note(const struct perf_selection *selection)
 {
 	_cleanup_free_ char *named = cpu_list_format(&selection->named);
 	_cleanup_free_ char *isolated = cpu_list_format(&selection->isolated);
+	const char *isolated_s = plural(&selection->isolated);
 	char *text;
 	int length;
 
@@ -110,15 +116,14 @@ char *perf_selection_note(const struct perf_selection *selection)
 	if (!*named)
 		length = asprintf(
 			&text,
-			"isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs "
-			"%s is not counted",
-			isolated);
+			"isolated CPUs are not sampled (isolated = no in [sampling]): nothing that runs on CPU%s %s is counted",
+			isolated_s, isolated);
 	else
 		length = asprintf(
 			&text,
-			"only CPUs %s are sampled (cpus in [sampling])%s%s%s: what runs on other CPUs is "
-			"not counted",
-			named, *isolated ? ", except the isolated CPUs " : "", isolated,
+			"pebsd samples only CPU%s %s (cpus in [sampling])%s%s%s%s%s: nothing that runs on other CPUs is counted",
+			plural(&selection->named), named, *isolated ? ", except the isolated CPU" : "",
+			*isolated ? isolated_s : "", *isolated ? " " : "", isolated,
 			*isolated ? " (isolated = no)" : "");
 	return length < 0 ? NULL : text;
 }

@@ -61,7 +61,6 @@ static int plan_core(const struct planner *planner, const char *pmu)
 {
 	struct pmu_core core = {.pmu = pmu};
 	_cleanup_free_ char *name = NULL;
-	_cleanup_free_ char *reason = NULL;
 	int r;
 
 	if (pmu_tree_text(planner->tree, pmu, "caps/pmu_name", &name) >= 0 && pmu_tree_plain_name(name))
@@ -71,11 +70,7 @@ static int plan_core(const struct planner *planner, const char *pmu)
 	/* Without a type number, a copy that also lacks events/ is refused later with a better reason. */
 	if (r >= 0 || !pmu_tree_has(planner->tree, pmu, "events"))
 		return plan_roles(planner, &core);
-	if (asprintf(&reason, "cannot read its type number: %s", strerror(-r)) < 0) {
-		reason = NULL;
-		return -ENOMEM;
-	}
-	return pmu_refuse_all(planner, pmu, reason);
+	return pmu_refuse_type(planner, pmu, r);
 }
 
 /* Returns 1 if the PMU could be expected to sample loads, 0 if not, or -errno. */

@@ -150,13 +150,12 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 	int r = 0;
 
 	if (!pmu_tree_has(planner->tree, pmu, "format"))
-		return pmu_refuse_all(planner, pmu,
-				      "the sysfs tree lacks the directory format/ of this PMU, so it does "
-				      "not say how to request samples (kernels omit it only for the first "
-				      "CPUs with IBS, which count only cycles); copy the whole tree, or "
-				      "run pebsd --probe on the machine itself");
-	if (pmu_tree_number(planner->tree, pmu, "type", &type) < 0)
-		return pmu_refuse_all(planner, pmu, "cannot read its type number");
+		return pmu_refuse_all(
+			planner, pmu,
+			"the sysfs tree lacks the directory format/ of this PMU, so it does not say how to request samples (kernels omit format/ only for the first CPUs with IBS, which count only cycles); copy the whole tree, or run pebsd --probe on the machine itself");
+	r = pmu_tree_number(planner->tree, pmu, "type", &type);
+	if (r < 0)
+		return pmu_refuse_type(planner, pmu, r);
 	if (loads)
 		r = plan_role(planner, pmu, type, EVENT_LOADS);
 	if (r >= 0 && planner_wants(planner, EVENT_STORES)) {
@@ -172,9 +171,7 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_INSTRUCTIONS,
-			"instruction based sampling counts dispatched operations or cycles, not retired "
-			"instructions, so its samples cannot be used as a denominator; set events without "
-			"instructions");
+			"instruction based sampling counts dispatched operations or cycles, not retired instructions, so its samples cannot show accesses per instruction; set events without instructions");
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_OFFCORE,

@@ -51,21 +51,20 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 	if (core->name && strncmp(core->name, "generic_arch", strlen("generic_arch")) == 0)
 		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
 	if (pmu_tree_has(planner->tree, core->pmu, "format/offmodule_rsp"))
-		return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
-				       "this core counts off-module responses (format/offmodule_rsp) "
-				       "instead of off-core responses, and this version of pebsd does not "
-				       "know their values; set events without offcore");
+		return pmu_plan_refuse(
+			plan, core->pmu, EVENT_OFFCORE,
+			"this core counts off-module responses (format/offmodule_rsp) instead of off-core responses, and this version of pebsd does not know the values of their register; set events without offcore");
 	if (!pmu_tree_has(planner->tree, core->pmu, "format/offcore_rsp"))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
 			"it cannot count off-core responses (format/offcore_rsp is missing): CPUs before "
 			"Nehalem cannot, and a kernel that does not know the CPU model does not offer it; "
 			"set events without offcore, or try a newer kernel");
-	return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
-			       "this version of pebsd does not know the values of MSR_OFFCORE_RSP for "
-			       "%s%s; set events without offcore",
-			       core->name ? "a core of caps/pmu_name " : "a core without caps/pmu_name",
-			       core->name ? core->name : "");
+	return pmu_plan_refuse(
+		plan, core->pmu, EVENT_OFFCORE,
+		"this version of pebsd does not know the values of MSR_OFFCORE_RSP for a core %s%s; set events without offcore",
+		core->name ? "whose caps/pmu_name is " : "without caps/pmu_name",
+		core->name ? core->name : "");
 }
 
 static int note_turns(const struct planner *planner, const struct pmu_core *core, size_t n)
@@ -116,8 +115,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		if (r > 0 && opening.config2)
 			r = pmu_plan_refuse(
 				plan, core->pmu, EVENT_OFFCORE,
-				"format/offcore_rsp is not in config1, the only place that this version "
-				"of pebsd supports");
+				"format/offcore_rsp is not in config1, the only place that this version of pebsd supports; set events without offcore");
 		if (r <= 0) {
 			plan->n_counters = before;
 			return r;
@@ -126,7 +124,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 			plan->n_counters = before;
 			return pmu_plan_refuse(
 				plan, core->pmu, EVENT_OFFCORE,
-				"pebsd counts at most %zu off-core responses on all PMUs together",
+				"pebsd counts at most %zu off-core responses on all PMUs together; set events without offcore",
 				PMU_COUNTERS_MAX);
 		}
 		counter = &plan->counters[plan->n_counters++];

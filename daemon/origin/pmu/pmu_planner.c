@@ -54,10 +54,10 @@ int planner_refuse_event(const struct planner *planner, const char *pmu, enum ev
 	if (error == -ENOMEM)
 		return error;
 	return pmu_plan_refuse(
-		planner->plan, pmu, role, "cannot build the event %s: \"%s\": %s", file, culprit,
+		planner->plan, pmu, role, "cannot build the event %s because of \"%s\": %s", file, culprit,
 		error == -EINVAL   ? "this version of pebsd does not know this term or its format"
-		: error == -ERANGE ? "its value has more bits than its format"
-		: error == -ENOENT ? "the PMU's format/ folder does not have it"
+		: error == -ERANGE ? "the value of this term has more bits than its format"
+		: error == -ENOENT ? "the PMU's format/ folder does not have this term"
 				   : strerror(-error));
 }
 
@@ -128,6 +128,12 @@ int planner_period(const struct planner *planner, u64 wished, u64 usual, struct 
 	opening->event.period = period;
 	if (!wished || period == wished)
 		return 0;
+	if (opening->period_step == 1)
+		return pmu_plan_note(
+			planner->plan,
+			"%s: the period of %s is %llu, not %llu: this PMU supports only periods of at least %u",
+			opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
+			(unsigned long long)wished, opening->period_min);
 	return pmu_plan_note(
 		planner->plan,
 		"%s: the period of %s is %llu, not %llu: this PMU supports multiples of %u, at least %u",

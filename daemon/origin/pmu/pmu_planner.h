@@ -97,6 +97,9 @@ int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, 
 /* Refuses each requested role on a PMU that supports none of them, all for the same reason. */
 int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *reason);
 
+/* Refuses each requested role on a PMU whose type number cannot be read. `error` is -errno. */
+int pmu_refuse_type(const struct planner *planner, const char *pmu, int error);
+
 /* Returns true if the PMU is that of an AMD CPU. */
 bool pmu_is_amd(const struct planner *planner, const char *pmu);
 

@@ -19,6 +19,20 @@ int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *r
 	return 0;
 }
 
+int pmu_refuse_type(const struct planner *planner, const char *pmu, int error)
+{
+	_cleanup_free_ char *reason = NULL;
+
+	if (asprintf(
+		    &reason,
+		    "cannot read the type number of this PMU from the file type: %s; copy the whole tree, or run pebsd --probe on the machine itself",
+		    strerror(-error)) < 0) {
+		reason = NULL;
+		return -ENOMEM;
+	}
+	return pmu_refuse_all(planner, pmu, reason);
+}
+
 /* Only AMD's cores have a split event field (arch/x86/events/amd/core.c, Linux 6.1). */
 bool pmu_is_amd(const struct planner *planner, const char *pmu)
 {
@@ -102,13 +116,13 @@ static const char *need_of(enum event_role role)
 	case EVENT_ROLES:
 		break;
 	}
-	return "caps/max_precise is 0 or missing, and so is events/mem-loads";
+	return "caps/max_precise is 0 or missing, and events/mem-loads is missing";
 }
 
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
-	const char *name = core->name ? core->name : "unknown";
+	const char *name = core->name ? core->name : "missing";
 	const char *fault, *pmu = core->pmu;
 	u32 max_precise = 0;
 
@@ -171,7 +185,7 @@ int pmu_refuse_machine(const struct planner *planner, int error)
 		n = asprintf(&reason, "cannot read %.*s/bus/event_source/devices: %s; %s", length, root,
 			     strerror(-error),
 			     strncmp(root, "/sys", (size_t)length) == 0 && length == 4
-				     ? "mount sysfs there, or run a kernel built with CONFIG_PERF_EVENTS"
+				     ? "mount sysfs on /sys, or run a kernel built with CONFIG_PERF_EVENTS"
 				     : "give --sysfs-root a copy of /sys that contains this directory");
 	else
 		n = asprintf(

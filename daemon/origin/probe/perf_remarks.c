@@ -27,6 +27,7 @@ static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan
 {
 	struct cpu_list sampled = {0}, isolated = facts->isolated;
 	_cleanup_free_ char *names = NULL;
+	bool one;
 
 	for (size_t i = 0; i < plan->n_openings; i++)
 		cpu_list_add_all(&sampled, &plan->openings[i].cpus);
@@ -37,11 +38,11 @@ static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan
 	names = cpu_list_format(&isolated);
 	if (!names)
 		return -ENOMEM;
-	return pmu_plan_note(plan,
-			     "CPUs %s are isolated (isolcpus= or nohz_full=): they are sampled too, and "
-			     "each sample interrupts its CPU; set `isolated = no` in [sampling] to leave "
-			     "them out",
-			     names);
+	one = cpu_list_count(&isolated) == 1;
+	return pmu_plan_note(
+		plan,
+		"CPU%s %s %s isolated (isolcpus= or nohz_full=), but sampled, and each sample interrupts its CPU; set `isolated = no` in [sampling] to leave isolated CPUs out",
+		one ? "" : "s", names, one ? "is" : "are");
 }
 
 static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
@@ -125,8 +126,9 @@ static int remark_no_counter(const struct event *event, const struct cpu_list *c
 	names = cpu_list_format(cpus);
 	if (!names)
 		return -ENOMEM;
-	return pmu_plan_note(plan, "%s on PMU %s found no free counter on CPUs %s: %s",
-			     event_role_name(event->role), event->pmu, names, why);
+	return pmu_plan_note(plan, "%s on PMU %s found no free counter on CPU%s %s: %s",
+			     event_role_name(event->role), event->pmu, cpu_list_count(cpus) == 1 ? "" : "s",
+			     names, why);
 }
 
 int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,

@@ -263,7 +263,7 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	else if (planned)
 		r = asprintf(
 			&text,
-			"pebsd cannot sample the configured events here: %s. Available %s: %s; set `events` in [sampling] to some of these.",
+			"pebsd cannot use the configured events here: %s. Available %s: %s; set `events` in [sampling] to some of these.",
 			asked, where, possible);
 	else
 		r = asprintf(&text, "pebsd cannot sample memory accesses here.");
@@ -287,7 +287,7 @@ static void print_cost(const struct perf_cost *cost, const char *cpus, const cha
 		text_bytes(cost->event_bytes, structures);
 	if (cost->start_ns)
 		text_span((double)cost->start_ns / (double)NSEC_PER_SEC, start);
-	(void)fprintf(out, "  %9s %-20s %11llu %10s %10s %10s %10s %8s\n", cpus, events,
+	(void)fprintf(out, "  %9s %-21s %11llu %10s %10s %10s %10s %8s\n", cpus, events,
 		      (unsigned long long)cost->descriptors, rings, most, structures, maps, start);
 }
 
@@ -308,21 +308,18 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	text_span((double)measured->load_ns / (double)NSEC_PER_SEC, load);
 	(void)duration_format(measured->event_ns, event);
 	if (measured->load_ns && measured->event_ns)
-		r = asprintf(&text,
-			     "Start-up time is computed from measurements of this run: loading the BPF "
-			     "programs and creating maps for this machine took %s, and opening, mapping, "
-			     "attaching and enabling an event took %s (mean of %zu). It does not include "
-			     "the walk through the existing cgroups.",
-			     load, event, report->timed);
+		r = asprintf(
+			&text,
+			"Start-up time is computed from measurements of this run: loading the BPF programs and creating maps for this machine took %s, and opening, mapping, attaching and enabling an event on one CPU took %s on average (%zu measured). The walk through the existing cgroups is not included.",
+			load, event, report->timed);
 	else if (report->live)
 		r = asprintf(
 			&text,
 			"Start-up time was not measured: some of its steps failed or could not be tried.");
 	else
-		r = asprintf(&text,
-			     "Start-up time and the kernel's own structures were not measured: this is a "
-			     "copy of a sysfs tree. Run pebsd --probe on the machine itself to measure "
-			     "them.");
+		r = asprintf(
+			&text,
+			"Start-up time and the kernel's own structures were not measured, because this is a copy of a sysfs tree. Run pebsd --probe on the machine itself to measure them.");
 	if (r < 0) {
 		text = NULL;
 		return -ENOMEM;
@@ -330,19 +327,19 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	(void)fputs("  ", out);
 	wrap(out, text, 2, 2);
 	free(text);
-	if (asprintf(&text,
-		     "BPF maps are for %s cgroup slots%s, without hot tables: each cgroup with hot tables "
-		     "(at most %u cgroups) takes 15 KiB more for each event and CPU. In addition to the "
-		     "descriptors of events, pebsd reserves %d%s%s%s.",
-		     slots,
-		     report->slots_by_cgroups
-			     ? " (twice the number of cgroups, at least 512; pebsd adds more when cgroups "
-			       "are created)"
-			     : "",
-		     measured->hot_max, DESCRIPTORS_SPARE,
-		     report->slots_by_cgroups ? ", and up to four for each further block of 256 slots: " : "",
-		     report->slots_by_cgroups ? blocks : "",
-		     report->slots_by_cgroups ? " at the start, and up to 1,020 if slots are added" : "") <
+	if (asprintf(
+		    &text,
+		    "BPF maps are for %s cgroup slots%s, without hot tables: each cgroup with hot tables (hot-max in [cgroups] is %u) takes 15 KiB more for each event and CPU. In addition to the descriptors of events, pebsd reserves %d descriptors%s%s%s.",
+		    slots,
+		    report->slots_by_cgroups
+			    ? " (twice the number of cgroups, at least 512; pebsd adds more when cgroups are created)"
+			    : "",
+		    measured->hot_max, DESCRIPTORS_SPARE,
+		    report->slots_by_cgroups
+			    ? ", and up to four more for each block of 256 slots after the first: up to "
+			    : "",
+		    report->slots_by_cgroups ? blocks : "",
+		    report->slots_by_cgroups ? " at the start, and up to 1,020 after slots were added" : "") <
 	    0) {
 		text = NULL;
 		return -ENOMEM;
@@ -385,9 +382,9 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		return 0;
 	(void)fputc('\n', out);
 	wrap(out,
-	     "Cost by CPUs and events (rings: locked memory, at the start and at most; kernel: the minimum of its own memory for these events):",
+	     "Cost by CPUs and events (rings: their locked memory at the start, and then at most; kernel: the kernel's own structures for these events, at least):",
 	     0, 2);
-	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
+	(void)fprintf(out, "  %9s %-21s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
 		      "rings", "at most", "kernel", "BPF maps", "start-up");
 	if (report->cpus) {
 		perf_cost_planned(plan, report->asked, report->cpus, report->stripes, &machine);

@@ -279,7 +279,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 		if (r < 0)
 			r = pmu_plan_note(
 				plan,
-				"%s on PMU %s could be opened once, but opening it with a BPF program on up to %d CPUs, as pebsd does on all of them, failed: %s; pebsd would probably fail in the same way",
+				"%s on PMU %s: opening the event on one CPU succeeded, but opening it with a BPF program on up to %d CPUs failed: %s; pebsd does this on all CPUs, and would probably fail in the same way",
 				event_role_name(plan->openings[i].event.role), plan->openings[i].event.pmu,
 				PERF_TRIAL_CPUS, strerror(-r));
 		else

@@ -237,9 +237,9 @@ static int read_file_head(struct reading *reading, u64 header_size)
 	memcpy(&header, head, header_size);
 	if (header.data.offset < header_size || header.data.offset > HEAD_MAX ||
 	    header.data.size > ~0ULL - header.data.offset)
-		return perf_data_fail(reading->message, -EBADMSG,
-				      "has an impossible position of its data in its header; copy it "
-				      "again, or record it again");
+		return perf_data_fail(
+			reading->message, -EBADMSG,
+			"has a header with an impossible position of the data; copy it again, or record it again");
 	/* In a pipe, everything before the data must fit into the buffer. */
 	r = perf_data_input_peek(reading->input, header.data.offset, &head);
 	if (r > 0)
@@ -676,9 +676,9 @@ static int take_head_record(struct perf_data *data, const struct raw_record *raw
 		r = perf_data_events_feature(&data->events, feature, bytes.at, bytes.left);
 	}
 	if (r == -EBADMSG)
-		return perf_data_fail_damaged(&data->message, raw->position,
-					      "a record about the events does not have the length that it "
-					      "states");
+		return perf_data_fail_damaged(
+			&data->message, raw->position,
+			"a record about the events is too short for its contents, or there are too many events");
 	if (r < 0)
 		return perf_data_fail_to_read(&data->message, r);
 	return 0;

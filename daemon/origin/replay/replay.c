@@ -46,6 +46,8 @@ static int note_left_out_event(const struct replay_recording *recording,
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
 	const struct event *clash = &events->list[use->clash];
 	_cleanup_free_ char *name = text_visible(recorded->name ? recorded->name : "(no name)");
+	const bool one = use->left_out == 1;
+	const char *role;
 	char ldlat[32] = "";
 
 	if (!name)
@@ -53,19 +55,17 @@ static int note_left_out_event(const struct replay_recording *recording,
 	if (use->event == REPLAY_LATE)
 		return replay_note(
 			notes,
-			"%s: %llu samples of its event %s are left out: the event is announced after the "
-			"recording's first sample, or the recordings have more than %d events (replay this "
-			"recording separately)",
-			recording->name, (unsigned long long)use->left_out, name, EVENTS_MAX);
+			"%s: %llu sample%s of its event %s %s left out: the event is announced after the recording's first sample, or the recordings have more than %d different events of loads and stores (replay this recording separately)",
+			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
+			one ? "is" : "are", EVENTS_MAX);
+	role = event_role_name(clash->role);
 	if (clash->ldlat)
 		(void)snprintf(ldlat, sizeof(ldlat), " (ldlat %u)", clash->ldlat);
 	return replay_note(
 		notes,
-		"%s: %llu samples of its event %s are left out: its ldlat, its PMU or its recorded fields "
-		"differ from those of the %s that are already counted%s, and such counts must "
-		"not be mixed; if those are of another recording, replay it separately",
-		recording->name, (unsigned long long)use->left_out, name, event_role_name(clash->role),
-		ldlat);
+		"%s: %llu sample%s of its event %s %s left out: the event differs from the %s that are already counted%s in ldlat, PMU, kind of latency or recorded fields, and such counts must not be mixed; if the counted %s are of another recording, replay it separately",
+		recording->name, (unsigned long long)use->left_out, one ? "" : "s", name, one ? "is" : "are",
+		role, ldlat, role);
 }
 
 /* Adds a note with the reason for each event that was left out, up to the limit. */
@@ -87,8 +87,9 @@ static int note_left_out_events(const struct replay_recording *recording,
 	}
 	if (!others)
 		return 0;
-	return replay_note(notes, "%s: %llu samples of further events are left out for similar reasons",
-			   recording->name, (unsigned long long)others);
+	return replay_note(notes, "%s: %llu sample%s of further events %s left out for similar reasons",
+			   recording->name, (unsigned long long)others, others == 1 ? "" : "s",
+			   others == 1 ? "is" : "are");
 }
 
 static bool has_latency_of_unknown_kind(const struct replay_recording *recording,
@@ -111,11 +112,11 @@ static int note_end(const struct replay_recording *recording, struct replay_note
 
 	*ret_cut = false;
 	if (perf_data_cut(recording->data, &position)) {
-		r = replay_note(notes,
-				"%s is truncated at byte %llu: only the %llu samples before that are "
-				"counted; copy the whole file again, or record it again",
-				recording->name, (unsigned long long)position,
-				(unsigned long long)recording->samples);
+		r = replay_note(
+			notes,
+			"%s is truncated at byte %llu: only the %llu sample%s before that %s counted; copy the whole file again, or record it again",
+			recording->name, (unsigned long long)position, (unsigned long long)recording->samples,
+			recording->samples == 1 ? "" : "s", recording->samples == 1 ? "is" : "are");
 		*ret_cut = r == 0;
 		return r;
 	}
@@ -527,11 +528,10 @@ static bool records_memory_data(const struct perf_data_events *events)
 static int fail_without_events(struct replay *replay)
 {
 	const struct replay_recording *recording = &replay->recordings[0];
-	const char *others = replay->n > 1 ? ", and neither have the other recordings" : "";
+	const char *others = replay->n > 1 ? ", and the other recordings have no such event either" : "";
 	const char *why =
 		records_memory_data(perf_data_events(recording->data))
-			? "some of its events record a data source or a weight, but pebsd does not know "
-			  "them as events of loads or stores"
+			? "some of its events record a data source or a weight, but pebsd does not know them as events of loads or stores"
 			: "none of its events records a data source or a weight";
 	char cut[80] = "";
 	u64 position;
@@ -541,8 +541,8 @@ static int fail_without_events(struct replay *replay)
 		(void)snprintf(cut, sizeof(cut), " (it is truncated at byte %llu)",
 			       (unsigned long long)position);
 	r = asprintf(&replay->message,
-		     "%s has no event of loads or stores%s%s: %s; record with perf mem record",
-		     recording->name, cut, others, why);
+		     "%s has no event of loads or stores%s: %s%s; record with perf mem record",
+		     recording->name, cut, why, others);
 	if (r < 0)
 		replay->message = NULL;
 	return -EBADMSG;

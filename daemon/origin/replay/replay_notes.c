@@ -40,28 +40,28 @@ int replay_note_left_out(struct replay_notes *notes, const char *recording,
 {
 	const struct {
 		u64 count;
-		const char *what;
+		const char *item, *reason;
 	} kinds[] = {
-		{left_out->without_memory_data,
-		 "samples are left out: their events do not measure loads or stores"},
-		{left_out->unknown_event,
-		 "samples are left out: the recording does not say to which of its events they belong"},
-		{left_out->unreadable,
-		 "samples are left out: they have fields that this version of pebsd "
-		 "does not know, and can be read in two ways; replay the recording with a newer pebsd"},
-		{left_out->other_operations,
-		 "samples are left out: IBS samples operations of all kinds, and these are not loads"},
-		{left_out->lost, "samples or other records are missing: perf was too slow to read them; "
-				 "record with a larger buffer (-m) or a longer period (-c)"},
+		{left_out->without_memory_data, "sample", "left out: only events of loads and stores count"},
+		{left_out->unknown_event, "sample",
+		 "left out: the recording does not say for every sample to which event it belongs"},
+		{left_out->unreadable, "sample",
+		 "left out: a field that this version of pebsd does not know can be read in two ways; replay the recording with a newer pebsd"},
+		{left_out->other_operations, "sample",
+		 "left out: IBS samples operations of all kinds, and only loads count"},
+		{left_out->lost, "record",
+		 "missing (samples or others): perf was too slow to read everything; record with a larger buffer (-m) or a longer period (-c)"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const bool one = kinds[i].count == 1;
 		char count[TEXT_NUMBER_MAX];
 
 		if (!kinds[i].count)
 			continue;
 		text_count(kinds[i].count, count);
-		if (replay_note(notes, "%s: %s %s", recording, count, kinds[i].what) < 0)
+		if (replay_note(notes, "%s: %s %s%s %s %s", recording, count, kinds[i].item, one ? "" : "s",
+				one ? "is" : "are", kinds[i].reason) < 0)
 			return -ENOMEM;
 	}
 	return 0;

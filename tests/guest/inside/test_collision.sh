@@ -59,16 +59,16 @@ for line in "${sampled[@]}"; do
 	# samples are lost.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
-		grep -q "^$key stopped on CPUs* [-0-9,]* until pebsd armed it again, $again time" ||
+		grep -q "^the event $key stopped on CPUs* [-0-9,]* until pebsd armed it again, $again time" ||
 		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
 	logged=$(pebsd_log "$since" | grep -c "$key stopped on CPU" || :)
 	expect "warnings in the journal that $key was armed again" 1 "$logged"
 	# The note must say which of pebsd's events collide, and what to do.
-	jq --raw-output '.notes[]' "$work/status" | grep "^$key stopped on CPU" |
+	jq --raw-output '.notes[]' "$work/status" | grep "^the event $key stopped on CPU" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide with each other, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
 	# The loss is logged immediately, and then at most once per minute.
-	logged=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
+	logged=$(pebsd_log "$since" | grep -c "lost [0-9]* samples* of $key: unexplained" || :)
 	[ "$logged" -ge 1 ] || fail "the journal does not say that $key lost samples"
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"
 done
@@ -84,4 +84,4 @@ pebsd --once --json --for 5s --socket "$work/socket" --listen none >"$work/once"
 lost=$(jq .samples.lost.unexplained "$work/once")
 say "measured: --once for 5 s: $(jq .samples.seen "$work/once") seen, $lost lost"
 [ "$lost" -gt 0 ] || fail "--once reports no loss: $(cat "$work/once" "$work/said")"
-grep -q '^pebsd: loads stopped on CPU' "$work/said" || fail "no line says that loads stopped: $(cat "$work/said")"
+grep -q '^pebsd: the event loads stopped on CPU' "$work/said" || fail "no line says that loads stopped: $(cat "$work/said")"

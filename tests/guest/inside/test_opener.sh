@@ -65,7 +65,7 @@ systemctl daemon-reload
 exits 'systemctl start without an opener' 1 systemctl start pebsd.service
 look
 expect 'the unit without an opener' 'failed/3' "${unit[ActiveState]}/${unit[ExecMainStatus]}"
-expect_told "kernel.perf_event_paranoid is 3, and above 2 Debian's kernel requires CAP_SYS_ADMIN" \
+expect_told "kernel.perf_event_paranoid is 3, and above 2, Debian's kernel requires CAP_SYS_ADMIN" \
 	'systemctl start pebsd-opener.socket'
 systemctl reset-failed pebsd.service
 rm /run/systemd/system/pebsd-opener.socket

@@ -61,7 +61,7 @@ exits 'a stranger asks' 5 "${stranger[@]}" pebsctl status
 
 # pebsd's messages must have a priority and a place in the source. None may be a warning, except about the guard's losses.
 exact 'of the started service'
-expect_told 'serving: origin perf, control socket /run/pebsd/control.sock, endpoint http://127.0.0.1:9754'
+expect_told 'serving: origin perf, control socket /run/pebsd/control.sock, HTTP endpoint http://127.0.0.1:9754'
 journal --output=json "_PID=$pid" | jq -s -r '
 	if length > 0 then empty else "none" end,
 	(.[] | select(.PRIORITY == null or .CODE_FILE == null) | "no priority or place: \(.MESSAGE)"),
