@@ -151,8 +151,8 @@ static void tell_begun(const struct alert_store *store)
 		if (intent->actions & RULE_UNIT)
 			log_full(
 				LOG_WARNING, 0, NULL,
-				"%s may not have run: the daemon ended while starting it, and does not try again, because no action runs twice; if it did not run, start it with systemctl start",
-				name);
+				"%s may not have run: the daemon ended while starting it, and does not try again, because no action runs twice; if it did not run, run systemctl start %s",
+				name, name);
 		if (intent->actions & RULE_LOG)
 			log_notice("alert %llu %s just as the daemon ended: its log entry may be missing",
 				   (unsigned long long)intent->alert, intent->firing ? "fired" : "resolved");

@@ -369,10 +369,14 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 		return;
 	text_count(unknown, all_text);
 	text_count(few, few_text);
-	line_put(out, style, "Unknown",
-		 "%s cgroup%s (counted for each rule) cannot be judged now%s%s%s; `pebsctl rules` says why",
-		 all_text, unknown == 1 ? "" : "s", few ? ", " : "", few ? few_text : "",
-		 few ? " of them for too few samples" : "");
+	/* "2 of them" is left out if it is all of them: "1 of them" would be odd after "1 cgroup". */
+	line_put(
+		out, style, "Unknown",
+		"%s cgroup%s (counted once for each rule) cannot be judged now%s%s%s; `pebsctl rules` says why",
+		all_text, unknown == 1 ? "" : "s", few ? ", " : "", few && few < unknown ? few_text : "",
+		!few            ? ""
+		: few < unknown ? " of them because of too few samples"
+				: "because of too few samples");
 }
 
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,
@@ -388,7 +392,7 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 		return;
 	}
 	if (table->n == 0)
-		line_put(out, style, "Alerts", "none firing or pending, and none in the last hour");
+		line_put(out, style, "Alerts", "none firing or pending, and none resolved in the last hour");
 	else
 		put_summary(out, style, table);
 	put_silence(out, style, rules);

@@ -438,23 +438,23 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
 		line_put(
 			out, style, "Slot",
-			"none: no slot was free for this cgroup, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
+			"none: no slot was free for this cgroup, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd");
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: the figures of this virtual machine cover only the host's side");
 	if (json_get_u64(cgroup, "subtree", &members))
-		line_put(out, style, "Sum", "of the subtree: %llu sampled cgroup%s at and below this one",
+		line_put(out, style, "Sum", "of the subtree, which has %llu sampled cgroup%s",
 			 (unsigned long long)members, members == 1 ? "" : "s");
 	if (json_get_u64(cgroup, "subtree_without_slot", &missing) && missing > no_slot)
 		line_put(
 			out, style, "No slot",
-			"%llu cgroup%s at and below this one: %s samples are missing in these figures; raise `max-memory` (or `max`) in [cgroups] and restart pebsd",
+			"%llu cgroup%s at and below this one: %s samples are missing from these figures; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd",
 			(unsigned long long)missing, missing == 1 ? "" : "s", missing == 1 ? "its" : "their");
 	format_origin(out, style, "Origin", cgroup);
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
-			 no_slot || missing > 0 ? "none counted under its name"
+			 no_slot || missing > 0 ? "none counted for this cgroup"
 			 : json_get(cgroup, "window_s")
 				 ? "none in this window; --window all shows earlier ones"
 				 : "none so far");

@@ -170,7 +170,7 @@ static void put_why(FILE *out, const struct format_style *style, const json_obje
 	double held_s, for_s;
 
 	if (verdict_is_unknown(alert))
-		line_put(out, style, "Unknown", "%s; meanwhile nothing fires or resolves",
+		line_put(out, style, "Unknown", "%s; meanwhile the alert neither fires nor resolves",
 			 verdict_reason(json_get_text(alert, "unknown"), &reason));
 	if (strcmp(verdict_state_held(alert), "pending") == 0 && verdict_member(alert, "held_s", &held_s) &&
 	    verdict_member(alert, "for_s", &for_s)) {
@@ -211,7 +211,7 @@ static void put_value(FILE *out, const struct format_style *style, const json_ob
 	}
 	verdict_quantity(value, unit, VERDICT_FULL, value_text);
 	verdict_bounds(alert, VERDICT_FULL, bounds);
-	if (verdict_member(rule, "confidence", &sure)) {
+	if (strcmp(bounds, "-") != 0 && verdict_member(rule, "confidence", &sure)) {
 		verdict_number(sure, "share", VERDICT_FULL, text);
 		(void)snprintf(confidence, sizeof(confidence), ", each at %.32s confidence", text);
 	}
@@ -241,7 +241,7 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 		char text[TEXT_NUMBER_MAX];
 
 		text_count(worth, text);
-		(void)snprintf(independent, sizeof(independent), " worth %s independent one%s", text,
+		(void)snprintf(independent, sizeof(independent), ", worth %s independent one%s", text,
 			       worth == 1 ? "" : "s");
 	}
 	if (json_get_u64(alert, "base_samples", &count)) {
@@ -255,9 +255,9 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 
 		text_count(count, text);
 		(void)snprintf(least, sizeof(least),
-			       *base ? "; each needs at least %s" : "; at least %s are needed", text);
+			       *base ? "; at least %s are needed in each" : "; at least %s are needed", text);
 	}
-	line_put(out, style, "Samples", "%s%s%s%s%s", number, independent, window, base, least);
+	line_put(out, style, "Samples", "%s%s%s%s%s", number, window, independent, base, least);
 }
 
 /* Prints the sentences about the verdict. Returns true if there were any. */

@@ -174,8 +174,9 @@ void format_hot_places(FILE *out, json_object *status, json_object *hot, const s
 		 "the true value lies between the two numbers; if both look the same, only one is shown");
 	if (json_get_u64(hot, "unnamed", &unnamed) && unnamed > 0) {
 		text_count(unnamed, number);
-		line_put(out, style, "Names", "%s address%s not named yet: run pebsctl hot again soon",
-			 number, unnamed == 1 ? " is" : "es are");
+		line_put(out, style, "Names",
+			 "%s address%s not named yet: run `pebsctl hot CGROUP` again soon", number,
+			 unnamed == 1 ? " is" : "es are");
 	}
 	if (!events)
 		return;

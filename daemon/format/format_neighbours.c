@@ -133,13 +133,15 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 		line_put(out, style, "Nodes", "not known here, so every other cgroup is a candidate");
 	if (json_get_u64(reply, "apart", &n) && n > 0) {
 		text_count(n, number);
-		line_put(out, style, "Left out", "%s %s CPUs share no node with this one's", number,
-			 n == 1 ? "cgroup: its" : "cgroups: their");
+		line_put(out, style, "Left out",
+			 "%s cgroup%s, whose CPUs share no NUMA node with those of this cgroup", number,
+			 n == 1 ? "" : "s");
 	}
 	if (json_get_u64(reply, "beyond", &n) && n > 0) {
 		text_count(n, number);
-		line_put(out, style, "Left out", "%s %s less traffic than the candidates", number,
-			 n == 1 ? "cgroup: it has" : "cgroups: they have");
+		line_put(out, style, "Left out",
+			 "%s cgroup%s, with less traffic than the cgroups that were compared", number,
+			 n == 1 ? "" : "s");
 	}
 }
 
@@ -215,7 +217,7 @@ static void put_table(FILE *out, const struct format_style *style, json_object *
 		text_count(left_out, number);
 		(void)fputc('\n', out);
 		line_put(out, style, NULL, "%s weaker %s not shown; --json lists all", number,
-			 left_out == 1 ? "one, not named, is" : "ones, none of them named, are");
+			 left_out == 1 ? "cgroup, not named, is" : "cgroups, none of them named, are");
 	}
 }
 
@@ -232,10 +234,10 @@ void format_neighbours(FILE *out, json_object *neighbours, const struct format_s
 	if (list && json_object_array_length(list) > 0) {
 		line_put(
 			out, style, "Traffic",
-			"SLOW/s and FAST/s: weighted samples a second from L3, DRAM and remote memory, in the slow and the fast bins of this cgroup");
+			"SLOW/s and FAST/s: weighted samples a second from L3 and beyond, in the slow bins and in the fast bins of this cgroup");
 		line_put(
 			out, style, "Hint",
-			"rising together does not prove a cause; move or pause the suspect, and see whether the latency falls");
+			"a correlation does not prove a cause; move or pause the suspected cgroup, and see whether the latency falls");
 		put_table(out, style, list);
 	}
 }

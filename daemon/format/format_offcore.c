@@ -139,9 +139,10 @@ void format_offcore(FILE *out, const struct format_style *style, json_object *st
 		(void)fputc('\n', out);
 		line_put(
 			out, style, "Off-core",
-			"demand reads of data that left the core, on PMU %s, whatever their latency; counted, not sampled",
+			"demand data reads that left the core, on PMU %s, whatever their latency; counted, not sampled",
 			line_visible(pmu, &kept));
-		if (json_get_double(figures, "running_ratio", &value) && value < 1) {
+		/* A larger ratio would be printed as "at least 100.0%". */
+		if (json_get_double(figures, "running_ratio", &value) && value < 0.9995) {
 			line_percent(value, 1, percent);
 			line_put(
 				out, style, "",
@@ -176,15 +177,14 @@ void format_offcore_status(FILE *out, const struct format_style *style, json_obj
 	text_count(switches, switched);
 	text_count(readings, read);
 	if (json_get_double(offcore, "reading_ns", &value))
-		(void)snprintf(each, sizeof(each), ", %.0f ns each", value);
+		(void)snprintf(each, sizeof(each), " of %.0f ns each", value);
 	if (json_get_double(offcore, "cost_ratio", &value)) {
 		char percent[TEXT_NUMBER_MAX];
 
 		line_percent(value, 1, percent);
-		(void)snprintf(cost, sizeof(cost), ": recently %s of the CPUs' time", percent);
+		(void)snprintf(cost, sizeof(cost), ", recently %s of the CPUs' time", percent);
 	}
-	line_put(out, style, "Off-core",
-		 "counted on %llu CPU%s; %s task switches; counters read %s times%s%s",
+	line_put(out, style, "Off-core", "counted on %llu CPU%s; task switches: %s; counter readings: %s%s%s",
 		 (unsigned long long)cpus, cpus == 1 ? "" : "s", switched, read, each, cost);
 	pmus = json_get_object(offcore, "pmus");
 	if (!pmus)

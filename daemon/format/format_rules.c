@@ -155,8 +155,8 @@ void format_rules(FILE *out, json_object *rules, const struct format_style *styl
 		return;
 	}
 	text_count(n, number);
-	line_put(out, style, "Rules", "%s; for each: the cgroups in each state, then the rule itself",
-		 number);
+	line_put(out, style, "Rules",
+		 "%s; for each: the number of cgroups in each state, then the rule itself", number);
 	name_width = choose_name_width(style, list);
 	put_head(out, style, name_width);
 	for (size_t i = 0; i < n; i++) {

@@ -145,16 +145,16 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 	if (json_get_text(cost, "state"))
 		(void)snprintf(of, sizeof(of), ", budget %s: %s", budget,
 			       line_visible(json_get_text(cost, "state"), &state));
-	line_put(out, style, "", "cost, of the time of the CPU with the most samples: %s%s%s%s%s",
-		 least ? "at least " : "", ratio, of, interrupt, program);
+	line_put(out, style, "", "cost: %s%s%s%s%s%s", least ? "at least " : "", ratio,
+		 known ? " of the time of the CPU with the most samples" : "", of, interrupt, program);
 	put_timed_interrupts(out, style, cost);
 	if (known)
 		line_put(
 			out, style, "",
-			"the cost does not include the other thread of a core, pebsd's own time, or exits to a hypervisor");
+			"the cost does not include what samples take from the other thread of a core, pebsd's own time, or exits to a hypervisor");
 	if (json_get_u64(cost, "period_changes", &changes) && changes > 0)
-		line_put(out, style, "", "the budget changed the period %llu time%s since the start",
-			 (unsigned long long)changes, changes == 1 ? "" : "s");
+		line_put(out, style, "", "automatic changes of the period since the start: %llu",
+			 (unsigned long long)changes);
 }
 
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
@@ -287,9 +287,11 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 	if (json_get_u64(detail, "zooms_running", &running) && json_get_u64(detail, "zooms_held", &held) &&
 	    json_get_u64(detail, "zoom_bytes", &bytes)) {
 		text_bytes(bytes, memory);
-		line_put(out, style, "Zooms", "%llu running, %llu held%s%s", (unsigned long long)running,
-			 (unsigned long long)held, held || running ? ": " : "",
-			 held || running ? memory : "");
+		if (held)
+			line_put(out, style, "Zooms", "%llu held (%llu of them running): %s",
+				 (unsigned long long)held, (unsigned long long)running, memory);
+		else
+			line_put(out, style, "Zooms", "none held");
 	}
 	if (json_get_u64(detail, "hot_max", &most) && (most > 0 || n > 0))
 		line_put(out, style, "Hot tables", "%zu of %llu are in use%s", n, (unsigned long long)most,
@@ -305,8 +307,9 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 		text_count(asked, asked_text);
 		text_count(unknown, number);
 		text_count(lost, memory);
-		line_put(out, style, "Names", "%s addresses looked up: %s have no name, %s got no answer",
-			 asked_text, number, memory);
+		line_put(out, style, "Names",
+			 "%s address%s looked up: %s without a name, %s without an answer", asked_text,
+			 asked == 1 ? "" : "es", number, memory);
 		if (json_get_u64(symbols, "late", &late) && late > 0) {
 			text_count(late, number);
 			line_put(out, style, "", "%s lookup%s took more than ten seconds", number,

@@ -336,18 +336,23 @@ static bool any(json_object *array)
 /* Prints how many of the last items of each list the reply lacks: the daemon shortens very long lists. */
 static void put_left_out(FILE *out, const struct format_style *style, json_object *reply)
 {
-	static const char *const keys[] = {"functions", "objects", "lines"};
+	static const struct {
+		const char *key, *one, *more;
+	} lists[] = {{"functions", "function", "functions"},
+		     {"objects", "data object", "data objects"},
+		     {"lines", "cache line", "cache lines"}};
 	json_object *left_out = json_get_object(reply, "left_out");
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		char number[TEXT_NUMBER_MAX];
 		u64 n;
 
-		if (!json_get_u64(left_out, keys[i], &n))
+		if (!json_get_u64(left_out, lists[i].key, &n))
 			continue;
 		text_count(n, number);
-		line_put(out, style, "Left out", "the last %s of the %s: the reply would be too long", number,
-			 keys[i]);
+		line_put(out, style, "Left out",
+			 "%s %s at the end of the list, because the reply would be too long", number,
+			 n == 1 ? lists[i].one : lists[i].more);
 	}
 }
 
@@ -415,7 +420,7 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 			out, style, "Result",
 			is_state(zoom, "running") ? "no sample yet"
 			: seen > 0
-				? "no sample: none of those seen could be recorded"
+				? "no sample: none of the samples seen could be recorded"
 				: "no sample: the cgroup's tasks did not run long enough, or made no access that the event samples");
 		return;
 	}

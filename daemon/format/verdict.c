@@ -151,12 +151,13 @@ char *verdict_preference(const json_object *alert)
 	if (!out)
 		return NULL;
 	if (json_get_bool(preference, "ignored", &said) && said) {
-		(void)fprintf(out, "user.pebsd.ignore on its directory: not judged");
+		(void)fprintf(out, "user.pebsd.ignore on the cgroup's directory: not judged");
 		separator = "; ";
 	}
 	if (verdict_member(preference, "threshold", &value)) {
 		verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, quantity);
-		(void)fprintf(out, "%suser.pebsd.threshold on its directory: %s instead of the rule's",
+		(void)fprintf(out,
+			      "%suser.pebsd.threshold on the cgroup's directory: %s instead of the rule's",
 			      separator, quantity);
 		separator = "; ";
 	}

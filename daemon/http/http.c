@@ -55,7 +55,7 @@ static void say(struct http *http, int error, const char *what)
 	else
 		(void)log_warning(
 			0,
-			"the HTTP endpoint's process %s%s%s; sampling continues, and pebsd starts it again after at most %d s, each time it ends (counted in pebsd_http_restarts_total)",
+			"the HTTP endpoint's process %s%s%s; sampling continues, and pebsd starts the process again each time it ends, after at most %d s (counted in pebsd_http_restarts_total)",
 			what, error ? ": " : "", error ? strerror(-error) : "", HTTP_RESTART_MAX_SECONDS);
 }
 

@@ -61,11 +61,11 @@ static void tell(void *userdata, const struct http_message *message, int passed)
 		return;
 	r = http_channel_send(broker->settings.socket, message, passed);
 	if (r == -EAGAIN)
-		fail(broker, "does not read its replies");
+		fail(broker, "is ended, because it does not read its replies");
 	else if (r == -EPIPE || r == -ECONNRESET)
 		fail(broker, "has closed its socket");
 	else if (r < 0)
-		fail(broker, "is ended, because it cannot be sent a reply");
+		fail(broker, "is ended, because a reply cannot be sent to it");
 }
 
 static const char *const document_names[HTTP_DOCUMENTS] = {
@@ -122,7 +122,7 @@ static void answer(struct http_broker *broker, const struct http_message *questi
 		http_pending_leave(broker->pending, question->number);
 		break;
 	default:
-		fail(broker, "sent an invalid request");
+		fail(broker, "is ended, because it sent an invalid request");
 	}
 }
 
@@ -150,7 +150,8 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 		if (r == -EAGAIN)
 			return 0;
 		if (r != 1) {
-			fail(broker, r == 0 ? "has closed its socket" : "sent an invalid request");
+			fail(broker, r == 0 ? "has closed its socket"
+					    : "is ended, because it sent an invalid request");
 			return 0;
 		}
 		answer(broker, &question);

@@ -21,7 +21,7 @@ static bool is_enabled(void *userdata)
 /* A zoom of somebody else cannot be shared: it would end later or earlier than this request needs. */
 static int refuse(const struct zoom *running, char **ret_message)
 {
-	if (asprintf(ret_message, "Another zoom of this cgroup is running: %s. Try again when it has ended.",
+	if (asprintf(ret_message, "Another zoom of this cgroup is running (%s). Try again when it has ended.",
 		     running->reason) < 0)
 		*ret_message = NULL;
 	return -EBUSY;

@@ -27,9 +27,10 @@ static const char *remedy_for(int error)
 	case -EMFILE:
 		return "raise LimitNOFILE= of the unit";
 	case -ENFILE:
+		return "raise fs.file-max with sysctl, or find the process that uses the descriptors";
 	case -ENOBUFS:
 	case -ENOMEM:
-		return "this machine has run out; start pebsd again later";
+		return "the kernel is out of memory; free some, and start pebsd again";
 	default:
 		return "choose another address with --listen or `listen` in [export], or `none`";
 	}

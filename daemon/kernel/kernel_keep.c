@@ -150,14 +150,13 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 	fd = store_take(handover_store(kernel->handover), name);
 	if (fd < 0) {
 		log_notice(
-			"cannot use the BPF maps of the previous process: the service manager did not pass "
-			"on %s. Its counts are kept, but samples since its last collection are lost",
+			"cannot use the BPF maps of the previous process: the service manager did not pass on %s; the counts of that process are kept, but samples since its last collection are lost",
 			label);
 		return -ESTALE;
 	}
 	if (!is_the_map(fd, map)) {
 		log_notice(
-			"cannot use the BPF maps of the previous process: what the service manager passed on as %s is not that map; samples since the last collection are lost",
+			"cannot use the BPF maps of the previous process: what the service manager passed on as %s is not that map; the counts of that process are kept, but samples since its last collection are lost",
 			label);
 		return -ESTALE;
 	}
@@ -190,7 +189,7 @@ static int take_block(struct kernel *kernel, const struct kernel_book *before, u
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		cleanup_close(&fds[kind]);
 	log_notice(
-		"cannot use the BPF maps of the previous process: block %u of its slots was not passed on, or is another block; samples since the last collection are lost",
+		"cannot use the BPF maps of the previous process: block %u of its slots was not passed on, or is another block; the counts of that process are kept, but samples since its last collection are lost",
 		block);
 	return -ESTALE;
 }
@@ -200,8 +199,9 @@ static int take_blocks(struct kernel *kernel, const struct kernel_book *before)
 	int r = 0;
 
 	if (before->n_blocks > kernel->blocks.max) {
-		log_notice("the previous process had %u blocks of slots, and this one can have at most %u",
-			   before->n_blocks, kernel->blocks.max);
+		log_notice(
+			"cannot use the BPF maps of the previous process: it had %u blocks of slots, and this process can have at most %u; the counts of that process are kept, but samples since its last collection are lost",
+			before->n_blocks, kernel->blocks.max);
 		return -ESTALE;
 	}
 	for (u32 block = 0; block < before->n_blocks && r == 0; block++)
@@ -221,9 +221,8 @@ int kernel_keep_maps(struct kernel *kernel)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
 		if (!before && kernel->settings.adopt && handover_has_before(kernel->handover))
-			log_notice("cannot use the BPF maps of the previous process: they belong to another "
-				   "version of pebsd. Its counts are kept, but samples since its last "
-				   "collection are lost");
+			log_notice(
+				"cannot use the BPF maps of the previous process: they belong to another version of pebsd; the counts of that process are kept, but samples since its last collection are lost");
 		kernel->book->identity = identify(kernel);
 		return handover_anew(kernel->handover);
 	}
@@ -235,7 +234,7 @@ int kernel_keep_maps(struct kernel *kernel)
 	own = identify(kernel);
 	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {
 		log_notice(
-			"cannot use the BPF maps of the previous process: %s changed; samples since the last collection are lost",
+			"cannot use the BPF maps of the previous process: %s changed; the counts of that process are kept, but samples since its last collection are lost",
 			kept_difference(&before->identity, &own));
 		return -ESTALE;
 	}
@@ -370,10 +369,10 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 			fd = -1;
 		}
 		if (fd < 0)
-			(void)log_warning(0,
-					  "the BPF program %s of the previous process was not passed on: "
-					  "it did not see what happened between the two processes",
-					  label);
+			(void)log_warning(
+				0,
+				"the service manager did not pass on the BPF program %s of the previous process, which therefore missed what happened between the two processes",
+				label);
 	}
 	if (fd >= 0)
 		add_link(kernel, label, fd, true);

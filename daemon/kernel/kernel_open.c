@@ -373,7 +373,7 @@ static int refuse_to_keep(int error, char **ret_message)
 {
 	if (asprintf(
 		    ret_message, "cannot have the service manager keep the BPF maps: %s; %s",
-		    strerror(-error),
+		    error == -E2BIG ? "systemd cannot pass on more descriptors" : strerror(-error),
 		    error == -E2BIG
 			    ? "lower max-memory in [cgroups], or max if it is a number"
 			    : "see whether it takes descriptors from pebsd (FileDescriptorStoreMax= of the unit)") <
@@ -499,7 +499,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	/* An inherited state that cannot be used must not prevent a start without it. */
 	if (r != -ESTALE)
 		log_notice(
-			"cannot use the BPF maps of the previous process, so samples since its last collection are lost: %s",
+			"cannot use the BPF maps of the previous process: %s; the counts of that process are kept, but samples since its last collection are lost",
 			*ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
 	alone.adopt = false;

@@ -103,37 +103,26 @@ struct load_log *load_log_free(struct load_log *log)
 static const char *remedy(int error, const struct load_facts *facts)
 {
 	if (!facts->has_btf)
-		return "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing or not readable), which pebsd needs to "
-		       "find the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, such "
-		       "as those of Debian, Fedora, Ubuntu and SUSE";
+		return "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing or not readable), which pebsd needs to find the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, such as those of Debian, Fedora, Ubuntu and SUSE";
 	if ((error == -EACCES || error == -E2BIG) && facts->rejected)
-		return "the kernel's verifier rejects the program, whatever the privileges; please report "
-		       "this line, and try another kernel";
+		return "the kernel's verifier rejects the program, whatever the privileges; please report this line, and try another kernel";
 	if ((error == -EPERM || error == -EACCES) && facts->lockdown &&
 	    strcmp(facts->lockdown, "confidentiality") == 0)
-		return "the kernel is locked down in confidentiality mode, which keeps BPF from reading "
-		       "kernel "
-		       "memory; boot with lockdown=integrity, or without lockdown";
+		return "the kernel is locked down in confidentiality mode, which keeps BPF from reading kernel memory; boot with lockdown=integrity, or without lockdown";
 	if (error == -EPERM || error == -EACCES)
-		return facts->root ? "the privileges are not sufficient; give the process CAP_BPF and "
-				     "CAP_PERFMON (on kernels without them CAP_SYS_ADMIN), and allow "
-				     "bpf(2) in its seccomp filter"
-				   : "run pebsd as root, or with CAP_BPF and CAP_PERFMON";
+		return facts->root
+			       ? "the privileges are not sufficient; give the process CAP_BPF and CAP_PERFMON (on kernels without them CAP_SYS_ADMIN), and allow bpf(2) in its seccomp filter"
+			       : "run pebsd as root, or with CAP_BPF and CAP_PERFMON";
 	if (error == -EMFILE)
-		return "there are too few file descriptors for maps, programs and sockets; raise "
-		       "LimitNOFILE= "
-		       "of the unit (ulimit -n)";
+		return "there are too few file descriptors for maps, programs and sockets; raise LimitNOFILE= of the unit (ulimit -n)";
 	if (error == -ENFILE)
-		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find "
-		       "the process that uses them";
+		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find the process that uses them";
 	if (error == -ENOMEM)
-		return "there is not enough memory for BPF programs and maps; lower max-memory in [cgroups], or max "
-		       "if it is a number, or give pebsd more memory (MemoryMax= of the unit)";
+		return "there is not enough memory for BPF programs and maps; lower max-memory in [cgroups], or max if it is a number, or give pebsd more memory (MemoryMax= of the unit)";
 	if (error == -E2BIG)
 		return "a BPF map would be too large; lower max-memory, max or hot-max in [cgroups]";
 	if (error == -ENOSYS)
-		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or "
-		       "later";
+		return "this kernel has no bpf(2), or a seccomp filter hides it; pebsd needs Linux 6.1 or later";
 	if (error == -ENOENT || error == -ESRCH || error == -EINVAL || error == -EOPNOTSUPP)
 		return "the kernel probably lacks a feature that pebsd needs; run Linux 6.1 or later, or, if this is such a kernel, report this line";
 	return "please report this line";

@@ -23,12 +23,12 @@ _Static_assert(sizeof(struct pebsd_bpf) == sizeof(struct older_pebsd_bpf) &&
 		       sizeof(struct pebsd_bpf__bss) == sizeof(struct older_pebsd_bpf__bss) &&
 		       sizeof(struct zoom_bpf) == sizeof(struct older_zoom_bpf) &&
 		       sizeof(struct zoom_bpf__rodata) == sizeof(struct older_zoom_bpf__rodata),
-	       "one skeleton is good for both objects");
+	       "both objects have the same skeleton");
 
 #define SAME_PLACE(part, variable)                                                 \
 	_Static_assert(offsetof(struct pebsd_bpf__##part, variable) ==             \
 			       offsetof(struct older_pebsd_bpf__##part, variable), \
-		       "where either object has its variables")
+		       "both objects have their variables at the same offsets")
 
 SAME_PLACE(rodata, read_by_probe);
 SAME_PLACE(rodata, events);
@@ -54,7 +54,7 @@ _Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
 			       offsetof(struct older_zoom_bpf__rodata, spacing_ns) &&
 		       offsetof(struct zoom_bpf__rodata, operations) ==
 			       offsetof(struct older_zoom_bpf__rodata, operations),
-	       "where either object has its variables");
+	       "both objects have their variables at the same offsets");
 
 /*
  * BTF has one table of strings, each with a terminating 0. It does not matter which kind of type has the

@@ -33,7 +33,7 @@ ctl status | grep -q replay || fail 'status does not name the origin'
 ctl --json show /system.slice/postgresql.service | jq -ne 'input | .cgroup' >/dev/null || fail 'show --json'
 exits 'an unknown cgroup' 4 ctl show /no/such.service
 exits "the code of a cgroup that was not chosen before the replay" 1 ctl hot /system.slice/postgresql.service
-grep -q 'no hot table: the recording was read to its end, and tables hold only samples after' "$work/said" || fail "hot: $(cat "$work/said")"
+grep -q 'no hot table: the recording was read to its end, and hot tables hold only samples' "$work/said" || fail "hot: $(cat "$work/said")"
 exits 'an unknown verb' 2 ctl frobnicate
 exits 'no verb' 2 ctl
 exits 'a window as durations are written elsewhere' 0 ctl top --window 500ms

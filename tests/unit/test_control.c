@@ -156,7 +156,7 @@ Test(control, before_the_first_collection)
 	backend.snapshot_error = -ENODATA;
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetTop\"}",
 		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"samples\","
-		    "\"reason\":\"nothing was collected yet; try again in a few seconds\"}}");
+		    "\"reason\":\"nothing has been collected yet; try again in a few seconds\"}}");
 }
 
 Test(control, top_with_window_order_and_limit)

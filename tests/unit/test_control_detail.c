@@ -339,7 +339,8 @@ Test(control_detail, no_zoom_is_held)
 	expect_error(fd, "GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
 		     "no zoom with this number");
 	backend.snapshot_error = -ENODATA;
-	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "nothing was collected");
+	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "nothing has been collected");
 }
 
 Test(control_detail, items_of_a_zoom_beyond_the_reply_are_counted)
@@ -486,7 +487,7 @@ Test(control_detail, what_was_not_chosen_before_a_replay_has_no_hot_places)
 	backend.replay_done = true;
 	expect_error(
 		fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		"the recording was read to its end, and tables hold only samples after their cgroup was chosen");
+		"the recording was read to its end, and hot tables hold only samples that are read after their cgroup was chosen");
 	cr_expect_eq(backend.chosen, 0);
 	backend.configured = true;
 	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
@@ -504,7 +505,7 @@ Test(control_detail, why_there_are_no_hot_places)
 		     "all hot tables are in use; wait");
 	backend.hot = taken;
 	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "all hot tables are in use (by /a, /b); wait until one is free, or raise hot-max");
+		     "all hot tables are in use (by /a, /b); wait until one is free, or raise `hot-max`");
 	for (size_t i = 0; i + 1 < ARRAY_SIZE(many); i++)
 		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
 	many[ARRAY_SIZE(many) - 1] = NULL;

@@ -297,7 +297,7 @@ Test(control_policy, before_the_first_collection)
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		peer_expect(event, fd, calls[i],
 			    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"samples\","
-			    "\"reason\":\"nothing was collected yet; try again in a few seconds\"}}");
+			    "\"reason\":\"nothing has been collected yet; try again in a few seconds\"}}");
 }
 
 /* Every client that can connect may ask. The mode of the socket decides which clients can connect. */

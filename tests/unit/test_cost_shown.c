@@ -77,26 +77,22 @@ Test(cost_shown, as_text)
 
 	formatted_expect(
 		text,
-		"             cost, of the time of the CPU with the most samples: 0.37%, budget 0.50%: over budget; a sample "
+		"             cost: 0.37% of the time of the CPU with the most samples, budget 0.50%: over budget; a sample "
 		"takes 1,235 ns for the interrupt and 42 ns for the BPF program\n");
 	formatted_expect(
 		text,
 		"             an interrupt takes 1,100 ns at 25,000 samples a second, and 2,900 ns at 100 (measured)\n");
 	formatted_expect(
 		text,
-		"             the cost does not include the other thread of a core, pebsd's own time, or exits to a hypervisor\n");
-	formatted_expect(text, "             the budget changed the period 9 times since the start\n");
-	formatted_expect(
-		text,
-		"             cost, of the time of the CPU with the most samples: unknown; a sample takes 55 ns for the BPF program\n");
+		"             the cost does not include what samples take from the other thread of a core, pebsd's own time, or exits to a hypervisor\n");
+	formatted_expect(text, "             automatic changes of the period since the start: 9\n");
+	formatted_expect(text, "             cost: unknown; a sample takes 55 ns for the BPF program\n");
 	/* A period that the user set has no budget. */
 	snapshot->events[1].cost.state = "fixed";
 	free(text);
 	text = text_of();
-	formatted_expect(
-		text,
-		"             cost, of the time of the CPU with the most samples: unknown, budget none: fixed; a "
-		"sample takes 55 ns for the BPF program\n");
+	formatted_expect(text, "             cost: unknown, budget none: fixed; a "
+			       "sample takes 55 ns for the BPF program\n");
 }
 
 /* The time of an interrupt at a low sampling rate could not be measured. */
@@ -108,7 +104,7 @@ Test(cost_shown, without_sparse_interrupts_the_cost_is_the_least)
 	text = text_of();
 	formatted_expect(
 		text,
-		"cost, of the time of the CPU with the most samples: at least 0.37%, budget 0.50%: over budget; a "
+		"cost: at least 0.37% of the time of the CPU with the most samples, budget 0.50%: over budget; a "
 		"sample takes 1,235 ns for the interrupt and 42 ns for the BPF program\n");
 	formatted_expect_not(text, "an interrupt was timed");
 	cr_expect_null(strstr(cost_json("loads:cpu_core"), "sparse_interrupt"));
@@ -125,9 +121,9 @@ Test(cost_shown, as_text_where_little_is_known)
 							  .state = "steady"};
 	snapshot->events[0].cost.changes[GOVERNOR_RATE_LOWERED] = 1;
 	text = text_of();
-	formatted_expect(
-		text, "cost, of the time of the CPU with the most samples: <0.01%, budget 0.50%: steady\n");
-	formatted_expect(text, "the budget changed the period 1 time since the start\n");
+	formatted_expect(text,
+			 "cost: <0.01% of the time of the CPU with the most samples, budget 0.50%: steady\n");
+	formatted_expect(text, "automatic changes of the period since the start: 1\n");
 	snapshot->events[0].cost = snapshot->events[1].cost = (struct snapshot_cost){0};
 	none = text_of();
 	formatted_expect_not(none, "cost");

@@ -481,7 +481,7 @@ Test(format, a_cgroup_without_a_slot_says_so)
 	cr_expect_not_null(strstr(text, "     Cgroup: /new.slice/b.service\n"
 					"       Slot: none: no slot was free for this cgroup"),
 			   "%s", text);
-	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none counted for this cgroup\n"), "%s", text);
 	cr_expect_null(strstr(idle, "Slot"), "%s", idle);
 }
 
@@ -494,10 +494,11 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 	_cleanup_free_ char *itself = TEXT_OF(format_cgroup(out, NULL, one, one, &wide));
 
 	cr_expect_not_null(
-		strstr(text, "    No slot: 2 cgroups at and below this one: their samples are missing in "
-			     "these figures; raise `max-memory` (or `max`) in [cgroups] and restart pebsd\n"),
+		strstr(text,
+		       "    No slot: 2 cgroups at and below this one: their samples are missing from "
+		       "these figures; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"),
 		"%s", text);
-	cr_expect_not_null(strstr(text, "    Samples: none counted under its name\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none counted for this cgroup\n"), "%s", text);
 	cr_expect_not_null(strstr(itself, "       Slot: none: "), "%s", itself);
 	cr_expect_null(strstr(itself, "No slot: 1"), "%s", itself);
 }

@@ -58,8 +58,8 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 			 "     Origin: perf\n"
 			 "     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these\n"
 			 "             unknown now; 1 in dry run\n"
-			 "    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them\n"
-			 "             for too few samples; `pebsctl rules` says why\n"
+			 "    Unknown: 3 cgroups (counted once for each rule) cannot be judged now, 2 of\n"
+			 "             them because of too few samples; `pebsctl rules` says why\n"
 			 "\n"
 			 "STATE                 AGE  VALUE  BOUNDS          LIMIT\n"
 			 "firing           12min 5s  912.5  from 898        p99 above 896 cycles\n"
@@ -72,7 +72,8 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 			 "pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%\n"
 			 "  remote  (warning)  /b\n"
 			 "             breach proven for 21s of the required 5min 0s\n"
-			 "             user.pebsd.threshold on its directory: 25% instead of the rule's\n"
+			 "             user.pebsd.threshold on the cgroup's directory: 25% instead of the\n"
+			 "             rule's\n"
 			 "resolved         30min 0s    600  590 - 640       p99 above 896 cycles\n"
 			 "  slow-database  (page, alert 9)  /c\n"
 			 "             ended: proven clear\n");
@@ -90,8 +91,8 @@ Test(format_alerts, one_row_each_where_there_is_room)
 		"     Origin: perf\n"
 		"     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these unknown "
 		"now; 1 in dry run\n"
-		"    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them for too "
-		"few samples; `pebsctl rules` says why\n"
+		"    Unknown: 3 cgroups (counted once for each rule) cannot be judged now, 2 of them because of "
+		"too few samples; `pebsctl rules` says why\n"
 		"\n"
 		"STATE                 AGE  VALUE  BOUNDS          LIMIT                        RULE   "
 		"        SEVERITY ALERT  CGROUP\n"
@@ -106,7 +107,7 @@ Test(format_alerts, one_row_each_where_there_is_room)
 		"pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%  remote "
 		"        warning      -  /b\n"
 		"             breach proven for 21s of the required 5min 0s\n"
-		"             user.pebsd.threshold on its directory: 25% instead of the rule's\n"
+		"             user.pebsd.threshold on the cgroup's directory: 25% instead of the rule's\n"
 		"resolved         30min 0s    600  590 - 640       p99 above 896 cycles         "
 		"slow-database  page         9  /c\n"
 		"             ended: proven clear\n");
@@ -121,13 +122,17 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 	_cleanup_free_ char *unknown = text_of(RULES, REPLY(""), &narrow);
 	_cleanup_free_ char *single =
 		text_of("{\"rules\":[{\"cgroups\":{\"unknown\":{\"no_slot\":1}}}]}", REPLY(""), &narrow);
+	_cleanup_free_ char *few =
+		text_of("{\"rules\":[{\"cgroups\":{\"unknown\":{\"samples\":1}}}]}", REPLY(""), &wide);
 	_cleanup_free_ char *absent = text_of(NULL, "{}", &narrow);
 
-	formatted_expect(none, "     Alerts: none firing or pending");
+	formatted_expect(none, "     Alerts: none firing or pending, and none resolved in the last hour\n");
 	formatted_expect(none, "      Rules: none, so no alert can fire");
 	formatted_expect(unknown,
-			 "    Unknown: 3 cgroups (counted for each rule) cannot be judged now, 2 of them\n");
-	formatted_expect(single, "    Unknown: 1 cgroup (counted for each rule) cannot be judged now;");
+			 "    Unknown: 3 cgroups (counted once for each rule) cannot be judged now, 2 of\n");
+	formatted_expect(single, "    Unknown: 1 cgroup (counted once for each rule) cannot be judged now;");
+	formatted_expect(few,
+			 " 1 cgroup (counted once for each rule) cannot be judged now, because of too few ");
 	formatted_expect(absent, "     Alerts: not known\n");
 }
 

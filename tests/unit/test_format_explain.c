@@ -93,11 +93,11 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 			 "      Event: loads:cpu_atom\n"
 			 "      State: unknown (pending); dry run: changes are only logged\n"
 			 "      Value: not known\n"
-			 "    Unknown: too few samples; meanwhile nothing fires or resolves\n"
+			 "    Unknown: too few samples; meanwhile the alert neither fires nor resolves\n"
 			 "    Pending: breach proven for 21s of the required 1min 0s\n"
-			 "    Samples: 120; the baseline has 7; each needs at least 500\n"
-			 " Attributes: user.pebsd.threshold on its directory: 1,200 cycles instead of the\n"
-			 "             rule's\n"
+			 "    Samples: 120; the baseline has 7; at least 500 are needed in each\n"
+			 " Attributes: user.pebsd.threshold on the cgroup's directory: 1,200 cycles\n"
+			 "             instead of the rule's\n"
 			 "\n"
 			 "      Event: loads:cpu_core\n"
 			 "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
@@ -232,7 +232,7 @@ Test(format_explain, the_metric_is_that_of_the_alert)
 	_cleanup_free_ char *text =
 		text_of(REPLY("{\"metric\":\"mean\",\"unit\":\"cycles\",\"value\":5}"), &narrow);
 
-	formatted_expect(text, "Value: mean is 5 cycles; ");
+	formatted_expect(text, "Value: mean is 5 cycles; bounds: not known\n");
 }
 
 Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
@@ -242,6 +242,6 @@ Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
 	_cleanup_free_ char *even =
 		text_of(REPLY("{\"samples\":5025,\"worth\":5025,\"window_s\":30}"), &narrow);
 
-	formatted_expect(bursts, "Samples: 5,025 worth 610 independent ones in 30");
+	formatted_expect(bursts, "Samples: 5,025 in 30s, worth 610 independent ones\n");
 	formatted_expect(even, "Samples: 5,025 in 30");
 }

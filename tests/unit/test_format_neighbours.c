@@ -40,16 +40,16 @@ Test(format_neighbours, who_is_named_can_be_found_again_on_80_columns)
 		text, "     Cgroup: /db\n"
 		      "     Origin: perf\n"
 		      "      Event: loads: 58 bins of 5s with a latency, of the last 5min 0s\n"
-		      "   Left out: 12 cgroups: their CPUs share no node with this one's\n"
+		      "   Left out: 12 cgroups, whose CPUs share no NUMA node with those of this cgroup\n"
 		      "    Latency: mean 412.4 cycles in the slowest quarter of the bins, 181.2 cycles\n"
 		      "             in the fastest half\n"
 		      "Own traffic: its correlation with the latency is 0.12\n"
 		      "    Verdict: 1 named: its traffic rose when this cgroup's latency rose, by more\n"
 		      "             than chance and this cgroup's own traffic explain\n"
-		      "    Traffic: SLOW/s and FAST/s: weighted samples a second from L3, DRAM and\n"
-		      "             remote memory, in the slow and the fast bins of this cgroup\n"
-		      "       Hint: rising together does not prove a cause; move or pause the suspect,\n"
-		      "             and see whether the latency falls\n"
+		      "    Traffic: SLOW/s and FAST/s: weighted samples a second from L3 and beyond, in\n"
+		      "             the slow bins and in the fast bins of this cgroup\n"
+		      "       Hint: a correlation does not prove a cause; move or pause the suspected\n"
+		      "             cgroup, and see whether the latency falls\n"
 		      "\n"
 		      "CGROUP                        NAMED STRENGTH NEEDED    LAG  BINS  SLOW/s  FAST/s\n"
 		      "...s-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
@@ -91,10 +91,11 @@ Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 		text_of(REPLY("nobody", "\"nodes_known\":false,\"apart\":0,\"beyond\":7,", BYSTANDER), &wide);
 	_cleanup_free_ char *none = text_of(REPLY("thin", "", ""), &wide);
 
-	formatted_expect(text, "       Hint: rising together does not prove a cause");
+	formatted_expect(text, "       Hint: a correlation does not prove a cause");
 	formatted_expect(text, "      Nodes: not known here, so every other cgroup is a candidate\n");
-	formatted_expect(text, "   Left out: 7 cgroups: they have less traffic than the candidates\n");
-	formatted_expect_not(text, "share no node");
+	formatted_expect(text,
+			 "   Left out: 7 cgroups, with less traffic than the cgroups that were compared\n");
+	formatted_expect_not(text, "share no NUMA node");
 	formatted_expect_not(none, "Hint");
 	formatted_expect_not(none, "CGROUP ");
 }
@@ -110,12 +111,14 @@ Test(format_neighbours, one_of_a_kind_is_singular)
 
 	formatted_expect(text, "      Event: loads: 1 bin of 5s with a latency, of the last 5min 0s\n");
 	formatted_expect(text, "because only 1 bin has enough samples for a latency;");
-	formatted_expect(text, "   Left out: 1 cgroup: its CPUs share no node with this one's\n");
-	formatted_expect(text, "   Left out: 1 cgroup: it has less traffic than the candidates\n");
+	formatted_expect(text,
+			 "   Left out: 1 cgroup, whose CPUs share no NUMA node with those of this cgroup\n");
+	formatted_expect(text,
+			 "   Left out: 1 cgroup, with less traffic than the cgroups that were compared\n");
 	for (int i = 0; i < 20; i++)
 		(void)json_object_array_add(list, json_object_get(json_object_array_get_idx(list, 0)));
 	rest = FORMATTED(format_neighbours(out, reply, &narrow));
-	formatted_expect(rest, "\n1 weaker one, not named, is not shown; --json lists all\n");
+	formatted_expect(rest, "\n1 weaker cgroup, not named, is not shown; --json lists all\n");
 }
 
 Test(format_neighbours, the_named_are_shown_however_many_there_are)
@@ -131,7 +134,7 @@ Test(format_neighbours, the_named_are_shown_however_many_there_are)
 	text = FORMATTED(format_neighbours(out, reply, &narrow));
 	formatted_expect_fit(text, 80);
 	formatted_expect(text, "cri-containerd-77ab01f2c3d4e5f6.scope\n");
-	formatted_expect(text, "\n10 weaker ones, none of them named, are not shown; --json lists all\n");
+	formatted_expect(text, "\n10 weaker cgroups, none of them named, are not shown; --json lists all\n");
 }
 
 Test(format_neighbours, replies_of_any_shape)

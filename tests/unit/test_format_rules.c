@@ -42,7 +42,8 @@ Test(format_rules, on_80_columns)
 
 	cr_expect_str_eq(text,
 			 "     Origin: perf\n"
-			 "      Rules: 2; for each: the cgroups in each state, then the rule itself\n"
+			 "      Rules: 2; for each: the number of cgroups in each state, then the rule\n"
+			 "             itself\n"
 			 "\n"
 			 "RULE          FIRING PENDING RESOLVED INACTIVE IGNORED UNKNOWN\n"
 			 "slow-database      1       0        0        2       0       4\n"

@@ -135,13 +135,13 @@ Test(http_broker, what_is_no_question_is_the_end)
 	}
 	cr_assert_gt(send(line[1], packet, sizeof(packet), 0), 0);
 	turn(3);
-	cr_expect_str_eq(failed, "sent an invalid request");
+	cr_expect_str_eq(failed, "is ended, because it sent an invalid request");
 	stop();
 	start();
 	/* The process sends a message of a type that only pebsd may send: an answer. */
 	ask(&(struct http_message){.type = HTTP_TELL_SAME});
 	turn(3);
-	cr_expect_str_eq(failed, "sent an invalid request");
+	cr_expect_str_eq(failed, "is ended, because it sent an invalid request");
 }
 
 /* The number of open descriptors. */
@@ -215,7 +215,7 @@ Test(http_broker, who_takes_no_answers_is_done_with)
 		turn(1);
 	}
 	cr_assert_not_null(failed);
-	cr_expect_str_eq(failed, "does not read its replies");
+	cr_expect_str_eq(failed, "is ended, because it does not read its replies");
 	cr_expect_lt(asked, 300, "%d", asked);
 	cr_expect_eq(endpoint.source.rendered, 1);
 }

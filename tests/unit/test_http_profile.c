@@ -356,7 +356,7 @@ Test(http_profile, as_many_wait_as_may)
 	for (unsigned int i = 0; i < ARRAY_SIZE(clients); i++) {
 		world.id = i + 1;
 		if (i == HTTP_PROFILES_OWNER_WAITING_MAX)
-			expect("?cgroup=/a", 503, "of one user or address waits");
+			expect("?cgroup=/a", 503, "of this user or address is waiting");
 		clients[i] = ask_as(i < HTTP_PROFILES_OWNER_WAITING_MAX ? 0 : NOBODY, "?cgroup=/a");
 		wait_until(&world.begun, i + 1);
 	}
@@ -400,7 +400,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 		if (i == HTTP_PROFILES_OWNER_MAX) {
 			(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
 			expect("?cgroup=/a", 503,
-			       "of one user or address waits for profiles or receives them");
+			       "of this user or address is waiting for profiles or receiving them");
 			expect_health();
 		}
 		clients[i] = begin_to_receive(user);
@@ -409,8 +409,9 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 	(void)usleep(2000000 / HTTP_PENDING_A_SECOND);
 	third = begin_to_receive(NOBODY - 1);
 	cr_expect_eq(http_client_status(&third), 503);
-	cr_expect(strstr(third.data, "The maximum number of clients is receiving profiles"), "%.300s",
-		  third.data);
+	cr_expect(
+		strstr(third.data, "The maximum number of clients is waiting for profiles or receiving them"),
+		"%.300s", third.data);
 	http_client_done(&third);
 	expect_health();
 	world.size = SIZE;

@@ -212,7 +212,7 @@ Test(offcore_export, show_holds_counted_beside_sampled_shares)
 	cr_expect(has_row(text, "local DRAM 300 50.0% 0.0%"), "%s", text);
 	cr_expect(has_row(text, "remote 150 25.0% 100.0%"), "%s", text);
 	cr_expect(has_row(text, "at least 66.7% of the time"), "%s", text);
-	cr_expect(has_row(text, "counters read 4,000 times, 150 ns each: recently 0.1%"), "%s", text);
+	cr_expect(has_row(text, "counter readings: 4,000 of 150 ns each, recently 0.1%"), "%s", text);
 }
 
 Test(offcore_export, show_has_no_share_where_one_kind_is_not_known)

@@ -196,7 +196,7 @@ Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 	serve(answers);
 	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_DONE);
 	formatted_expect(text, "p99 above 896 cycles");
-	formatted_expect(text, "2 cgroups (counted for each rule) cannot be judged now");
+	formatted_expect(text, "2 cgroups (counted once for each rule) cannot be judged now");
 }
 
 Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)

@@ -161,9 +161,10 @@ Test(verdict, preferences_in_words)
 		formatted_from("{\"preference\":{\"ignored\":false,\"threshold\":\"x\",\"untrusted\":1}}");
 	_cleanup_free_ char *text = verdict_preference(object);
 
-	formatted_expect(text, "user.pebsd.ignore on its directory: not judged; ");
-	formatted_expect(text,
-			 "; user.pebsd.threshold on its directory: 1,200 cycles instead of the rule's; ");
+	formatted_expect(text, "user.pebsd.ignore on the cgroup's directory: not judged; ");
+	formatted_expect(
+		text,
+		"; user.pebsd.threshold on the cgroup's directory: 1,200 cycles instead of the rule's; ");
 	formatted_expect(text, "root does not own the directory");
 	formatted_expect(text, "user.pebsd.threshold ignored: its value for this rule is invalid");
 	cr_expect_null(verdict_preference(silent));

@@ -52,7 +52,7 @@ int control_not_measured(struct varlink_call *call, int error)
 {
 	return control_not_measured_why(call, "samples",
 					error == -ENODATA
-						? "nothing was collected yet; try again in a few seconds"
+						? "nothing has been collected yet; try again in a few seconds"
 						: strerror(-error));
 }
 
@@ -97,6 +97,6 @@ int control_no_samples(struct varlink_call *call, const struct control *control,
 		return control_no_such_cgroup(call, shown);
 	return not_measured(
 		call, what,
-		"the cgroup has no slot, so its samples are unattributed; raise `max-memory` (or `max`) in [cgroups] and restart pebsd",
+		"the cgroup has no slot, so its samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd",
 		true);
 }

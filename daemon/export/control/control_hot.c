@@ -49,7 +49,7 @@ static char *text_of_full(const char *const *hot)
 	(void)fputs("all hot tables are in use", out);
 	for (size_t i = 0; hot && hot[i] && i <= NAMED_MAX; i++)
 		(void)fprintf(out, "%s%s", i ? ", " : " (by ", i < NAMED_MAX ? hot[i] : "...");
-	(void)fprintf(out, "%s; wait until one is free, or raise hot-max in [cgroups]",
+	(void)fprintf(out, "%s; wait until one is free, or raise `hot-max` in [cgroups] and restart pebsd",
 		      hot && hot[0] ? ")" : "");
 	if (fclose(out) != 0) {
 		free(text);
@@ -81,7 +81,7 @@ static int reply_failure(struct varlink_call *call, const struct control *contro
 	case -EOPNOTSUPP:
 		return control_not_measured_why(
 			call, "hot",
-			"there are no hot tables: hot-max in [cgroups] is 0, or no sampled event has addresses; if it is 0, raise it and restart pebsd");
+			"there are no hot tables: either `hot-max` in [cgroups] is 0 (raise it and restart pebsd), or no sampled event has addresses");
 	case -ENODATA:
 		return control_not_measured_why(
 			call, "hot", "the time of the cgroup's hot tables has just ended; ask again");
@@ -173,7 +173,7 @@ static int choose_and_reply(struct varlink_call *call, const struct control *con
 	if (r >= 0 && !chosen && is_read(control))
 		return control_not_measured_why(
 			call, "hot",
-			"the recording was read to its end, and tables hold only samples after their cgroup was chosen; add the cgroup to `hot` in [cgroups] and replay again");
+			"the recording was read to its end, and hot tables hold only samples that are read after their cgroup was chosen; add the cgroup to `hot` in [cgroups] and replay again");
 	if (r >= 0 && !(chosen && choice.configured))
 		r = backend->hot_choose(backend->userdata, path, asked->seconds);
 	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))

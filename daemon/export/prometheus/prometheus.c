@@ -21,7 +21,7 @@ static void prometheus_detail(struct exposition *out, const struct detail_figure
 	static const struct family running = {"pebsd_zooms_running", FAMILY_GAUGE, "Zooms that run now."};
 	static const struct family samples = {
 		"pebsd_zoom_samples", FAMILY_COUNTER,
-		"Samples of zooms by result. taken: recorded. limited: over the limit of samples a second. lost: a ring had no room. dropped: there was no memory to record them."};
+		"Samples of zooms by result. taken: recorded. limited: over the limit of samples a second. lost: a ring buffer was full. dropped: there was no memory to record them."};
 	static const struct family hot = {"pebsd_hot_cgroups", FAMILY_GAUGE,
 					  "Cgroups that have tables of hot code and data now."};
 	u64 n_hot = 0;
@@ -85,7 +85,7 @@ static void write_reads(struct exposition *out, const struct snapshot *snapshot,
 {
 	static const struct family reads = {
 		"pebsd_offcore_reads", FAMILY_COUNTER,
-		"Demand reads that left the core, by what served them. They are counted, not sampled, and scaled if counters took turns. Absent after a failed reading."};
+		"Demand reads that left the core, by what served them. They are counted, not sampled, and scaled if counters were multiplexed. Absent after a failed reading."};
 	static const enum offcore_kind kinds[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
 	size_t n_pmus = snapshot->offcore.n_pmus;
 
@@ -662,7 +662,7 @@ static void write_http(struct exposition *out, struct maybe_u64 restarts)
 {
 	static const struct family family = {
 		"pebsd_http_restarts", FAMILY_COUNTER,
-		"How often the process that serves HTTP ended and was started again."};
+		"Attempts to start the process that serves HTTP again after it ended."};
 
 	exposition_maybe_u64(out, &family, "_total", NULL, NULL, restarts);
 }

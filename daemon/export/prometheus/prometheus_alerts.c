@@ -13,7 +13,7 @@ static int write_alert(struct exposition *out, const struct alert *alert,
 {
 	static const struct family family = {
 		"pebsd_alert", FAMILY_GAUGE,
-		"Alerts of rules: 1 while firing, 0 while pending. If it is unknown whether the rule holds, the value stays as it was."};
+		"Alerts of rules that are not dry runs: 1 while firing, 0 while pending. If it is unknown whether the rule holds, the value stays as it was."};
 	_cleanup_free_ char *rule = NULL;
 	_cleanup_free_ char *cgroup = NULL;
 	_cleanup_free_ char *severity = NULL;

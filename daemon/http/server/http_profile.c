@@ -307,10 +307,11 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 	if (owner_is_full(profile, owner))
 		return refuse(
 			connection, -EBUSY,
-			"The maximum number of clients of one user or address waits for profiles or receives them. Try again later.");
+			"The maximum number of clients of this user or address is waiting for profiles or receiving them. Try again later.");
 	if (profile->n_waiting + profile->n_sent >= HTTP_PROFILES_HELD_MAX)
-		return refuse(connection, -EBUSY,
-			      "The maximum number of clients is receiving profiles. Try again later.");
+		return refuse(
+			connection, -EBUSY,
+			"The maximum number of clients is waiting for profiles or receiving them. Try again later.");
 	r = wait_for(profile, connection, fd, owner, &request, ret);
 	if (r < 0)
 		return refuse(connection, r, NULL);

@@ -219,5 +219,8 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 		return http_page_send(library, server->origin, http_profile_enabled(server->profile));
 	return http_send_text(
 		library, MHD_HTTP_NOT_FOUND,
-		"There is no such page. The pages are /, /metrics, /top.json, /alerts.json and /healthz.\n");
+		http_profile_enabled(server->profile)
+			? "There is no such page. The pages are /, /metrics, /top.json, /alerts.json, /healthz and " HTTP_PROFILE_PATH
+			  ".\n"
+			: "There is no such page. The pages are /, /metrics, /top.json, /alerts.json and /healthz.\n");
 }

@@ -176,7 +176,7 @@ awk -v ratio="$(metric pebsd_cost_ratio)" -v budget="$(metric pebsd_cost_budget_
 expect 'changes, by their reasons' "$changes" \
 	"$(metric pebsd_period_changes_total | sed 's/\.0*$//')"
 pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
-grep -q 'cost, of the time of the CPU with the most samples: .*[0-9]%, budget [0-9.]*%: ' "$work/line" ||
+grep -q 'cost: .*[0-9]% of the time of the CPU with the most samples, budget [0-9.]*%: ' "$work/line" ||
 	fail "pebsctl status: $(cat "$work/line")"
 
 # A period that the user set must stay. A period that nobody governs must be the PMU's default.
