@@ -91,7 +91,7 @@ Test(sampling_zoom_events, pauses_what_is_in_its_way_and_resumes_it)
 {
 	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
 	cr_assert_not_null(note);
-	cr_expect_not_null(strstr(note, "loads of PMU software are paused"), "%s", note);
+	cr_expect_not_null(strstr(note, "loads on PMU software is paused"), "%s", note);
 	cr_expect_not_null(strstr(note, "only counter 3 of this CPU"), "%s", note);
 	cr_expect_null(strstr(note, "stores"), "%s", note);
 	cr_expect_eq(zoom_events_n(events), 1);

@@ -115,13 +115,18 @@ if f"`labels = {labels}`" not in readme:
 with open("daemon/man/pebsd.8") as file:
     manual = file.read()
 pod = re.search(r"^A pod has (\d+) MiB .*?^to (\d+)M\.$.*?^So up to (\d+) MiB .*?^For 1,000 cgroups, (\d+) MiB .*?"
-                r"up to (\d+) MiB are the state", manual, re.M | re.S)
-limit, written, maps, own, kept = map(int, pod.groups())
+                r"^Up to (\d+) MiB are for clients of the endpoint", manual, re.M | re.S)
+limit, written, maps, own, clients = map(int, pod.groups())
 expect("memory limit", container["resources"]["limits"]["memory"], f"{limit}Mi")
 expect("max-memory", re.findall(r"^max-memory = (.*)$", config["pebsd.conf"], re.M), [f"{maps}M"])
 expect("max-memory of the manual", written, maps)
-if maps + own + kept > limit:
-    complain(f"{maps} MiB of maps, {own} MiB of the daemon and {kept} MiB kept do not fit into {limit} MiB")
+if maps + own + clients > limit:
+    complain(f"{maps} MiB of maps, {own} MiB of the daemon and {clients} MiB for clients do not fit into {limit} MiB")
+# What the clients of the endpoint can make grow, from the table of peers.
+rows = re.findall(r"^(?:The process that speaks HTTP|The kernel's buffers of HTTP|Metrics that slow clients are sent)"
+                  r"\t(?:(\d+) x )?(\d+) ([KM])iB$", manual, re.M)
+kib = sum(int(times or 1) * int(size) * (1024 if unit == "M" else 1) for times, size, unit in rows)
+expect("memory for clients of the endpoint", clients, kib // 1024)
 with open(sys.argv[1] + "/pebsd.conf.data", "w") as file:
     file.write(config["pebsd.conf"])
 with open(sys.argv[1] + "/command", "w") as file:

@@ -206,6 +206,7 @@ done < <(
 
 # A complaint of the kernel is a failure, whichever test was running.
 COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic|detected stalls|self-detected stall|blocked for more than'
+COMPLAINT+='|NMI received for unknown reason|Dazed and confused'
 complaints() {
 	tr -d '\r' <"$serial" | grep -a -m 1 "$@" -E "($COMPLAINT).*"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Adds up the samples in the output of `perf script -F weight,data_src`, as JSON: {"samples", "mean", "sources"},
-# with the sources in pebsd's words. A line is "… |OP LOAD|LVL L3 or L3 hit|SNP None|…   WEIGHT".
+# Adds up the samples in the output of `perf script -F weight,data_src`, as JSON: {"samples", "mean", "hitm",
+# "sources"}, with the sources in pebsd's words. A line is "… |OP LOAD|LVL L3 or L3 hit|SNP None|…   WEIGHT".
 {
 	split($0, part, "[|]LVL "); level = part[2]; sub(/\|.*/, "", level)
 	source = "unknown"
@@ -14,9 +14,10 @@
 	else if (level ~ /L2/) source = "l2"
 	else if (level ~ /L1/) source = "l1"
 	n++; weight += $NF; weighed += $NF > 0; sources[source]++
+	hitm += /[|]SNP HitM[|]/
 }
 END {
-	printf "{\"samples\":%d,\"mean\":%s,\"sources\":{", n, weighed ? sprintf("%.1f", weight / weighed) : "null"
+	printf "{\"samples\":%d,\"mean\":%s,\"hitm\":%d,\"sources\":{", n, weighed ? sprintf("%.1f", weight / weighed) : "null", hitm
 	for (source in sources) { printf "%s\"%s\":%d", separator, source, sources[source]; separator = "," }
 	printf "}}\n"
 }

@@ -3,9 +3,10 @@
 # pebsd on a machine whose PMU the emulator imitates, under the kernel's own driver. Its probe must agree with the
 # table below, and it must sample each event that opens there. Each value must equal the emulator's books, for each
 # event, CPU and cgroup. On a machine that cannot be sampled, pebsd must say so and exit with 3. A hybrid has a CPU
-# of each kind, and Skylake server is compared a second time with two CPUs.
+# of each kind. One machine of each form of records is compared a second time with two CPUs, which share a line, so
+# that there is HITM.
 # kernels: 6.12 6.1 7
-# machines: nehalem sandybridge sandybridge-ep ivybridge haswell broadwell skylake skylake-server skylake-server:2 icelake icelake-server sapphirerapids graniterapids alderlake:2 gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
+# machines: nehalem sandybridge sandybridge-ep ivybridge haswell haswell:2 broadwell skylake skylake-server skylake-server:2 icelake icelake-server sapphirerapids sapphirerapids:2 graniterapids alderlake:2 gracemont sierraforest goldmont zen3 zen5 zen5:2 skylake-server-vm
 # time limit: 900 s
 # init: small
 # short machines: haswell skylake-server sapphirerapids zen3 goldmont skylake-server-vm
@@ -23,6 +24,8 @@
 # MACHINE refuses PMU ROLE WORDS: a refused event, with words of the reason.
 #
 # MACHINE driver WORDS: words that the kernel's driver prints when it starts.
+#
+# MACHINE ibs WORDS: words that it prints about IBS.
 table() {
 	cat <<-'END'
 		nehalem events loads stores instructions
@@ -132,6 +135,8 @@ table() {
 		goldmont driver Goldmont events
 		zen3 driver AMD PMU driver
 		zen5 driver AMD PMU driver
+		zen3 ibs AMD IBS detected (0x000003ff)
+		zen5 ibs AMD IBS detected (0x00001bff)
 		unknown driver generic architected perfmon
 		skylake-server-vm driver Skylake events
 	END
@@ -152,6 +157,7 @@ dmesg | tr -d '\0' | grep -m 1 'Performance Events:' | sed 's/.*Performance Even
 grep -q -F "$(rows driver)" "$work/driver" || fail "the driver says: $(<"$work/driver")"
 [[ $emulated != *-vm ]] || ! grep -q PEBS "$work/driver" || fail "a machine without PEBS has it: $(<"$work/driver")"
 say "measured: $(<"$work/driver")"
+[[ $emulated != zen* ]] || dmesg | grep -q -F "$(rows ibs)" || fail "the driver of IBS says: $(dmesg | grep IBS)"
 
 # IBS samples all operations, so the same rate needs a longer period.
 period=1009
@@ -235,6 +241,11 @@ sample() {
 	wait_until 'a hundred samples of each event' 200 has_records
 	settle
 	agree "$emulated"
+	if [ "$(nproc)" = 2 ] && [[ ${sampled[*]} == *loads* ]]; then
+		hitm=$(jq '[.total.events | to_entries[] | select(.key | startswith("loads")) | .value.snoop.hitm // 0] | add' "$work/top")
+		say "measured: HITM: $hitm"
+		[ "$hitm" -gt 0 ] || fail 'two CPUs share a line, but no load is HITM'
+	fi
 	[[ $emulated == zen* ]] || expect 'the kinds of latency' "$(kinds)" \
 		"$(jq --raw-output '.events | to_entries[] | "\(.key) \(.value.latency_kind // "-")"' "$work/status" | sort)"
 }

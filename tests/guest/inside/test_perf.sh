@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # perf uses the same PMU as pebsd: it samples load latencies, stores, precise cycles, and all loads with many
-# records per buffer, and it counts instructions and cycles. pebsd must not lose a single sample. perf's values of
-# a program must agree with pebsd's values of its cgroup. Branch records must give perf the program's call stacks.
+# records per buffer, and it counts instructions and cycles. pebsd must not lose a single sample, also if it starts,
+# pauses and resumes while perf's buffer has many records. perf's latencies, sources and HITM of a program must agree
+# with pebsd's values of its cgroup. Branch records must give perf the program's call stacks.
 # long
 # cpus: 2
 # root: whole
@@ -75,18 +76,60 @@ around() {
 			print all[low], all[high]
 		}'
 }
+
+# chase_now, sharing_now: print what pebsd has of the loads of that program so far.
+chase_now() {
+	pebsctl --json show /chase --window all | jq -c '.events.loads | {samples, sources: (.sources | map_values(.samples))}'
+}
+sharing_now() {
+	pebsctl --json show /sharing --window all | jq -c '.events.loads | {samples, hitm: (.snoop.hitm // 0)}'
+}
+
+# by_perf NAME COMM: prints perf's loads of the program in $work/NAME.data, see perf_script.awk.
+by_perf() {
+	perf script -i "$work/$1.data" --comms "$2" -F weight,data_src 2>/dev/null | grep -F '|OP LOAD|' |
+		awk -f "$here/hardware/perf_script.awk"
+}
+
+# same_share WHAT PART WHOLE PART WHOLE: a share of perf's samples, then of pebsd's, must differ by at most five
+# standard errors. Both have at least 50 samples.
+same_share() {
+	say "measured: $1: $2 of $3 by perf, $4 of $5 by pebsd"
+	awk -v a="$2" -v n="$3" -v b="$4" -v m="$5" 'BEGIN {
+		if (n < 50 || m < 50) exit 1
+		p = (a + b) / (n + m)
+		by = a / n - b / m
+		exit (by < 0 ? -by : by) > 5 * sqrt(p * (1 - p) * (1 / n + 1 / m))
+	}' || fail "$1: they differ"
+}
+
+LARGE=0x81d0
 play
-stop_counting
-# perf gets its buffer of many records before pebsd starts.
-perf record -B -e cpu/event=0xd0,umask=0x81/pp -c 2003 -a -o "$work/large.data" -- sleep 1000 >"$work/large.said" 2>&1 &
-large=$!
-start_pebsd
 load pointer-chase chase
 load mix mixed
-count_again
+load false-sharing sharing -- --threads 2
+perf record -B -e cpu/event=0xd0,umask=0x81/pp -c 2003 -a -o "$work/large.data" -- sleep 1000 >"$work/large.said" 2>&1 &
+large=$!
+# Until pebsd comes, the kernel takes many of perf's records in one interrupt.
+wait_until 'many records of perf' 200 has_of_others $LARGE 1000
+interrupts=$(pmu price | jq -s 'map(.nmis) | add') records=$(of_others $LARGE)
+say "measured: perf's large buffers: $records records in $interrupts interrupts"
+[ "$records" -ge $((interrupts * 4)) ] || fail "perf's buffers have few records: $records in $interrupts interrupts"
+start_pebsd
 await_samples 100
+exits 'a pause' 0 pebsctl pause --for 1h
+more=$(($(of_others $LARGE) + 300))
+wait_until 'records of perf during the pause' 200 has_of_others $LARGE $more
+exits 'the end of the pause' 0 pebsctl resume
+await_samples 100
+chase_now >"$work/chase.before"
 during mem "$(code_of mem-loads)" 300 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD sleep 1000
-during c2c "$(code_of mem-stores)" 100 perf c2c record -a -o "$work/c2c.data" -- -B -c 5003 sleep 1000
+await_collections 2
+chase_now >"$work/chase.after"
+sharing_now >"$work/sharing.before"
+during c2c "$(code_of mem-loads)" 400 perf c2c record -a -o "$work/c2c.data" -- -B -c $PERIOD sleep 1000
+await_collections 2
+sharing_now >"$work/sharing.after"
 during cycles 0xc0 100 perf record -B -e cycles:pp -c 1000003 -a -o "$work/cycles.data" -- sleep 1000
 perf stat -x ' ' -e instructions,cycles -a -o "$work/stat" -- sleep 1 >"$work/said" 2>&1 || fail "perf stat: $(cat "$work/said")"
 mkdir -p /sys/fs/cgroup/called
@@ -130,3 +173,20 @@ for name in 0.5 0.9; do
 		fail "quantile $name: they differ: $(jq .events.loads.latency "$work/show")"
 	fi
 done
+
+# The same programs in the same time: where the loads were served from, and HITM on the shared line.
+by_perf mem pointer-chase >"$work/by_perf"
+jq -n -r --slurpfile before "$work/chase.before" --slurpfile after "$work/chase.after" --slurpfile perf "$work/by_perf" '
+	($after[0].samples - $before[0].samples) as $all
+	| ($perf[0].sources + $after[0].sources | keys[]) as $source
+	| "\($source) \($perf[0].sources[$source] // 0) \($perf[0].samples) \(
+		($after[0].sources[$source] // 0) - ($before[0].sources[$source] // 0)) \($all)"' >"$work/sources"
+while read -r -a share; do
+	same_share "loads of the chase from ${share[0]}" "${share[@]:1}"
+done <"$work/sources"
+by_perf c2c false-sharing >"$work/by_perf"
+read -r -a share < <(jq -n -r --slurpfile before "$work/sharing.before" --slurpfile after "$work/sharing.after" \
+	--slurpfile perf "$work/by_perf" '
+	"\($perf[0].hitm) \($perf[0].samples) \($after[0].hitm - $before[0].hitm) \($after[0].samples - $before[0].samples)"')
+[ "${share[0]}" -gt 0 ] || fail "perf c2c has no HITM: $(cat "$work/by_perf")"
+same_share 'HITM of the program with the shared line' "${share[@]}"
