@@ -8,13 +8,10 @@
 #define PEBSD_MODEL_FREESTANDING_H
 
 #include <linux/errno.h>
-
-#include "pebsd/types.h"
-
-#ifndef __KERNEL__
 #include <stdbool.h>
 #include <stddef.h>
-#endif
+
+#include "pebsd/types.h"
 
 #define MODEL_BIT(n) (1ULL << (n))
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The hardware model is also built into an emulator: no libc, no floating point, no global state. This test compiles it
-# like a part of a kernel and checks its undefined symbols.
+# without the headers of a libc and checks its undefined symbols.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -15,7 +15,7 @@ for source in daemon/model/*.c; do
 		-Iinclude -Idaemon -c "$source" -o "$objects/$(basename "$source" .c).o"
 done
 
-# The compiler itself may call these four functions, and the kernel has them.
+# The compiler itself may call these four functions.
 nm --defined-only "$objects"/*.o | awk 'NF == 3 { print $3 }' | sort -u >"$objects/own"
 printf '%s\n' memcpy memset memmove memcmp | sort -u - "$objects/own" >"$objects/allowed"
 nm --undefined-only "$objects"/*.o | awk '$1 == "U" { print $2 }' | sort -u >"$objects/wanted"
