@@ -10,7 +10,7 @@ crowd=$TOOLS/crowd
 socket_http=$work/metrics.sock
 
 scrape() {
-	curl --silent --show-error --max-time 60 --output "$work/metrics" --write-out '%{http_code}' "$@" 2>"$work/curl" || :
+	fetch "$work/metrics" --write-out '%{http_code}' "$@" 2>"$work/curl" || :
 }
 
 local_scrape() {
@@ -51,6 +51,8 @@ after_it() {
 	done
 	[ "$now" -le $((http_memory + memory_slack)) ] || fail "$1: HTTP has $now KiB of its own, before $http_memory"
 	[ "$(held "$http")" -le $((http_held + 4)) ] || fail "$1: HTTP holds $(held "$http") descriptors, before $http_held"
+	# The windows keep up to 2 KiB of each collection: seven workloads, of 256 bytes each. There are ten a second.
+	memory_before=$((memory_before + ($(uptime_ms) - began) / 50))
 	given_back "after $1"
 	quiet "$1" 0
 }
@@ -77,6 +79,7 @@ took=$(($(cpu) - cpu_before)) ms=$(($(uptime_ms) - began))
 [ $((took * 2)) -le $((ms + 2000)) ] || fail "1,000 silent connections cost pebsd $took ms of CPU time in $ms ms"
 exec 5>&-
 wait "$others" || :
+others='' # another process may get this number
 after_it '1,000 silent connections'
 
 # A thousand clients each send half a request at the same time: none of them is answered, not even with an error.
@@ -118,6 +121,7 @@ sleep 1
 still_samples 'a client that does not read'
 exec 5>&-
 wait "$others" || :
+others=''
 after_it 'a client that does not read'
 
 # The process that speaks HTTP is killed several times. This is logged once, and requests in between wait.
@@ -158,7 +162,7 @@ start --config "$work/pebsd.conf"
 until_is 'HTTP over TCP' 200 scrape "http://127.0.0.1:$port/healthz"
 expect 'another Host' 421 "$(scrape --header 'Host: evil.example' "http://127.0.0.1:$port/metrics")"
 expect 'localhost' 200 "$(scrape "http://localhost:$port/metrics" --ipv4)"
-# pebsd hangs up on a client whose pieces come too late, as they may here on a busy machine.
+# On a busy machine, the pieces may come too late, and pebsd hangs up. Or pebsd gets no CPU and answers too late.
 for _ in $(seq 5); do
 	exec 6<>"/dev/tcp/127.0.0.1/$port"
 	began=$(uptime_ms)
@@ -168,7 +172,7 @@ for _ in $(seq 5); do
 	ms=$(($(uptime_ms) - began))
 	answer=$(timeout 60 cat <&6) || :
 	exec 6>&-
-	[ "$ms" -ge 1000 ] || break
+	[ "$ms" -ge 1000 ] || [[ $answer == *'pebsd does not answer now'* ]] || break
 done
 [[ $answer == 'HTTP/1.1 200 OK'*ok ]] || fail "a request in pieces: $answer"
 exec 6<>"/dev/tcp/127.0.0.1/$port"

@@ -8,7 +8,7 @@ need curl
 warning='to every client that can reach it: names of cgroups and their latencies'
 
 answer() {
-	curl --silent --output /dev/null --write-out '%{http_code}' --max-time 60 --header "Host: $1" "http://127.0.0.1:$port/metrics"
+	fetch "$work/body" --write-out '%{http_code}' --header "Host: $1" "http://127.0.0.1:$port/metrics"
 }
 
 stop() {

@@ -35,4 +35,4 @@ pause_resume() {
 }
 storm 'pauses' pause_resume
 storm 'requests for hot tables' ctl hot model:false-sharing
-expect 'healthz' 200 "$(curl --silent --max-time 60 --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/healthz")"
+expect 'healthz' 200 "$(fetch "$work/body" --write-out '%{http_code}' "http://127.0.0.1:$port/healthz")"

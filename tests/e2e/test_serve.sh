@@ -84,7 +84,7 @@ mkfifo "$work/pipe" "$work/more"
 	head -c $((size / 2)) "$file"
 	read -r _ <"$work/more"
 	tail -c +$((size / 2 + 1)) "$file"
-	exec sleep 100
+	exec sleep 1000
 } >"$work/pipe" &
 others=$!
 start --replay "$work/pipe"
@@ -118,7 +118,7 @@ daemon=''
 expect 'exit code after SIGTERM during the wait' 0 "$status"
 
 # Before the first byte pebsd does not serve yet, but can still be ended.
-sleep 100 >"$work/pipe" &
+sleep 1000 >"$work/pipe" &
 others="$others $!"
 "$PEBSD" --socket "$socket" --listen none --replay - <"$work/pipe" 2>"$work/log" &
 daemon=$!

@@ -77,9 +77,10 @@ for _ in {1..600}; do
 done
 grep -q 'refused user 65533: only root, the owner' "$work/log" || fail 'a stranger is not told of'
 
-# The answering process is not root's and has exactly four capabilities.
-unit=$(pgrep -P "$activator" -f symbolizer || :)
-[ -n "$unit" ] || unit=$activator
+# The answering process is not root's and has exactly four capabilities. systemd-socket-activate has become that process
+# or has started it. The children of that process are not meant: each serves one client, and ends with the client.
+unit=$activator
+[ "$(cat "/proc/$activator/comm")" = pebsd ] || unit=$(pgrep -P "$activator" -f symbolizer) || fail 'there is no unit'
 of() {
 	sed -n "s/^$1:[[:space:]]*//p" "/proc/$unit/status"
 }
