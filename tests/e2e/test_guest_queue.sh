@@ -177,6 +177,11 @@ runs 7 stands
 prints 'ok - 7,skylake-server,1: stands (60 s)'
 grep -q '^not ok - 7,skylake-server,1: the kernel complained, detected stalls' out || fail "$(cat out)"
 
+# So does a fault that the emulated PMU reports.
+test_of faults 'echo "pmu: cpu 0: a general protection fault is due: wrmsr 186 0 at 0" >&2; echo passed faults 1'
+runs 7 faults
+grep -q '^not ok - 7,skylake-server,1: the kernel.s driver wrote or read .*wrmsr 186' out || fail "$(cat out)"
+
 # If a guest ends before its first test, all of its tests fail.
 touch plays/boot-dies
 runs 7 bad short

@@ -200,9 +200,10 @@ while IFS= read -r line; do
 done < <(
 	status=0
 	timeout --foreground --kill-after=5 "$GUEST_SECONDS" "${machine[@]}" \
-		-serial "file:$serial" -serial stdio </dev/null || status=$?
+		-serial "file:$serial" -serial stdio </dev/null 2>"$life/errors" || status=$?
 	echo "$status" >"$life/ended"
 )
+cat "$life/errors" >&2
 
 # A complaint of the kernel is a failure, whichever test was running.
 COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic|detected stalls|self-detected stall|blocked for more than'
@@ -215,9 +216,13 @@ ended=$(cat "$life/ended")
 who=$kind
 [ "$number" = 1 ] || who="$kind, guest $number"
 complaint=$(complaints -o) || :
+# The emulated PMU cannot refuse a bad value with a fault. It reports one on standard error.
+fault=$(grep -m 1 'a general protection fault is due' "$life/errors") || :
 if [ -n "$complaint" ]; then
 	mapfile -t lines < <(complaints -A 50 | sed 's/^/# /')
 	report '1..1' "not ok - $who: the kernel complained, $complaint: $serial" "${lines[@]}"
+elif [ -n "$fault" ]; then
+	report '1..1' "not ok - $who: the kernel's driver wrote or read what the PMU does not have, $fault"
 else
 	report '1..1' "ok - $who: the kernel has no complaint"
 fi

@@ -229,8 +229,15 @@ kinds() {
 	done | sort
 }
 
+# has_hitm: true if the books have a HITM.
+has_hitm() {
+	pmu books | grep -q '"hitm":[1-9]'
+}
+
 # sample: samples the events in `sampled` and compares with the books.
 sample() {
+	local shares=no hitm
+	[ "$(nproc)" = 1 ] || [[ ${sampled[*]} != *loads* ]] || shares=yes
 	play
 	stop_counting
 	start_pebsd
@@ -239,9 +246,10 @@ sample() {
 	load mix mixed
 	count_again
 	wait_until 'a hundred samples of each event' 200 has_records
+	[ "$shares" = no ] || wait_until 'HITM' 200 has_hitm
 	settle
 	agree "$emulated"
-	if [ "$(nproc)" = 2 ] && [[ ${sampled[*]} == *loads* ]]; then
+	if [ "$shares" = yes ]; then
 		hitm=$(jq '[.total.events | to_entries[] | select(.key | startswith("loads")) | .value.snoop.hitm // 0] | add' "$work/top")
 		say "measured: HITM: $hitm"
 		[ "$hitm" -gt 0 ] || fail 'two CPUs share a line, but no load is HITM'

@@ -737,12 +737,17 @@ static int amd_write(struct core *core, u32 msr, u64 value)
 	return ibs_write(&core->ibs, msr, value);
 }
 
-/* Unless PEBS reloads the counter itself, the counter continues from 0 until the driver writes it. */
-static void report_count(struct core *core, u32 msr)
+/*
+ * Unless PEBS reloads the counter itself, the counter continues from 0 until the driver writes it, or disables it
+ * first, which it does before it gives the counter away.
+ */
+static void report_count(struct core *core, u32 msr, u64 value)
 {
 	u32 index = msr >= MSR_IA32_A_PMC0 ? msr - MSR_IA32_A_PMC0 : msr - MSR_IA32_PMC0;
 	const struct pebs_counter *counter;
 
+	if (msr - MSR_IA32_PERFEVTSEL0 < PEBS_GENERAL && !(value & EVTSEL_ENABLE))
+		index = msr - MSR_IA32_PERFEVTSEL0;
 	if (index >= PEBS_GENERAL)
 		return;
 	counter = counter_of(core, index);
@@ -767,7 +772,7 @@ int core_write_msr(struct core *core, u32 msr, u64 value)
 	}
 	if (msr == MSR_IA32_PERF_CAPABILITIES)
 		return -EINVAL;
-	report_count(core, msr);
+	report_count(core, msr, value);
 	r = pebs_write(&core->unit, msr, value);
 	note_programs(core);
 	report_overflows(core);

@@ -53,8 +53,8 @@ struct core_callbacks {
 	/* A counter, or IBS as CORE_IBS, overflowed. The sample may follow with the next event, or never. */
 	void (*overflowed)(void *owner, unsigned int counter);
 	/*
-	 * Software writes the next period of a counter. `count`: events since it overflowed. General-purpose
-	 * counters only.
+	 * Software writes the next period of a counter, or disables it. `count`: events since it overflowed.
+	 * General-purpose counters only.
 	 */
 	void (*went_on)(void *owner, unsigned int counter, u64 count);
 };
