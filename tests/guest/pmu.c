@@ -4,7 +4,7 @@
  * the answer.
  *   books, totals, touched, counted, price, machine   print these data of the PMU (plugin.c)
  *   reset            clears the books
- *   pause, resume    nothing is counted in between
+ *   pause, resume    nothing is counted in between; `pause` waits until no sample is due without a record
  *   watch CGROUP_ID  records what the cgroup's samples access
  *   interval N       tags one load in N, of the loads in windows
  *   window N         makes one millisecond in N a window; 1: all
@@ -27,6 +27,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #define USAGE     2
@@ -34,6 +35,13 @@
 #define NO_ANSWER (~0UL)
 #define PIECE     65536UL
 #define LAYOUT    4096
+
+/*
+ * Maximum number of attempts to pause, and the time between two of them. A counter waits longer for its next
+ * event only if its CPU is idle.
+ */
+#define PAUSES        50
+#define PAUSE_NEXT_NS 20000000L
 
 static unsigned long door(unsigned long what, unsigned long to, unsigned long from, unsigned long size,
 			  unsigned long offset)
@@ -346,30 +354,61 @@ static void describe_kernel(char *text)
 
 /* -- the door -- */
 
-static void ask(const char *command)
+/* Populated and locked in memory, because the PMU reads and writes it as a debugger would. */
+static char *make_buffer(void)
 {
-	/* Populated and locked in memory, because the PMU reads and writes it as a debugger would. */
 	char *text =
 		mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	unsigned long size;
 
 	if (text == MAP_FAILED || mlock(text, PIECE))
 		err(1, "memory for the answer");
-	(void)snprintf(text, PIECE, "%s", command);
-	size = door(0, 0, (unsigned long)text, strlen(text), 0);
+	return text;
+}
+
+/* Returns the size of the answer. */
+static unsigned long run(char *buffer, const char *command)
+{
+	unsigned long size;
+
+	(void)snprintf(buffer, PIECE, "%s", command);
+	size = door(0, 0, (unsigned long)buffer, strlen(buffer), 0);
 	if (size == NO_ANSWER)
 		errx(1, "the PMU does not know \"%s\"", command);
+	return size;
+}
+
+static void ask(char *buffer, const char *command)
+{
+	unsigned long size = run(buffer, command);
+
 	for (unsigned long offset = 0; offset < size;) {
 		unsigned long piece = size - offset < PIECE ? size - offset : PIECE;
 
-		if (door(1, (unsigned long)text, 0, piece, offset) != piece)
+		if (door(1, (unsigned long)buffer, 0, piece, offset) != piece)
 			errx(1, "the PMU's answer cannot be read");
-		if (fwrite(text, 1, piece, stdout) != piece)
+		if (fwrite(buffer, 1, piece, stdout) != piece)
 			err(1, "standard output");
 		offset += piece;
 	}
 	if (fflush(stdout))
 		err(1, "standard output");
+}
+
+/*
+ * Pauses when no counter has overflowed and waits for the event that makes its record. With a period of N
+ * events, a counter waits at one moment in N. Its sample is due, but pebsd learns that only when it next reads
+ * the count, up to two seconds later. pebsd then reports the sample as lost, even if the record comes after
+ * `resume`. So a test that compares too early, or again later, would fail by chance.
+ */
+static void pause_counting(char *buffer)
+{
+	const struct timespec next = {.tv_nsec = PAUSE_NEXT_NS};
+
+	/* The answer has a line for each CPU on which a counter waits. */
+	for (int i = 1; run(buffer, "pause") > 0 && i < PAUSES; i++) {
+		(void)run(buffer, "resume");
+		(void)nanosleep(&next, NULL);
+	}
 }
 
 /* Reads the output of `layout`. */
@@ -407,6 +446,9 @@ int main(int argc, char **argv)
 		(void)snprintf(command, sizeof(command), "%s%s%s", argv[1], argc > 2 ? " " : "",
 			       argc > 2 ? argv[2] : "");
 	}
-	ask(command);
+	if (strcmp(argv[1], "pause") == 0)
+		pause_counting(make_buffer());
+	else
+		ask(make_buffer(), command);
 	return 0;
 }

@@ -276,6 +276,25 @@ has_delivered() {
 	[ "$(delivered)" -ge "$1" ]
 }
 
+# books_have N ID...: true if the books have at least N samples of each of these cgroups. Samples that the kernel's
+# guard kept from the program do not count.
+books_have() {
+	local least=$1
+	shift
+	pmu books | awk -v least="$least" -v ids="$*" '
+		match($0, /"cgroup":[0-9]+/) {
+			id = substr($0, RSTART + 9, RLENGTH - 9)
+			match($0, /"samples":[0-9]+/)
+			found[id] += substr($0, RSTART + 10, RLENGTH - 10)
+			match($0, /"guarded":[0-9]+/)
+			found[id] -= substr($0, RSTART + 10, RLENGTH - 10)
+		}
+		END {
+			n = split(ids, wanted, " ")
+			for (i = 1; i <= n; i++) if (found[wanted[i]] < least) exit 1
+		}'
+}
+
 # await_samples N: waits for N more samples of all CPUs together.
 await_samples() {
 	wait_until "$1 samples" 200 has_delivered $(($(delivered) + $1))

@@ -30,10 +30,19 @@ systemd-run --quiet --collect --unit=nest.service --property=CPUSchedulingPolicy
 workloads+=(nest.service)
 paths=(/system.slice/{chase,thrash,nest}.service /play.slice/stream.service
 	/play.slice/play-inner.slice/{locked,remote}.service /system.slice/nest.service/one{,/two})
+# nest.service makes its cgroups itself.
+have_ids() {
+	stat --format=%i "${paths[@]/#//sys/fs/cgroup}" >"$work/ids" 2>"$work/said"
+}
+wait_until 'the cgroups' 60 have_ids
+mapfile -t ids <"$work/ids"
+# The opener's cgroup may be gone when the counters are stopped.
+note_cgroups
 
 since=$(date +%s%N) before=$(delivered)
 await_samples 12000
 rate=$((($(delivered) - before) * 1000000000 / ($(date +%s%N) - since) / 2))
+wait_until 'samples of each cgroup' 200 books_have 101 "${ids[@]}"
 settle
 agree "$rate a second and CPU"
 for path in "${paths[@]}"; do

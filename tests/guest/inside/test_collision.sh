@@ -26,8 +26,23 @@ rearmed() {
 	status | tr -d ' \n' | grep -o '"rearmed":[0-9]*' | awk -F : '{ sum += $2 } END { print sum + 0 }'
 }
 
-has_rearmed() {
-	[ "$(rearmed)" -ge "$1" ]
+# have_rearmed N: true if pebsd has armed both events again, at least N times in all.
+have_rearmed() {
+	status | tr -d ' \n' | grep -o '"rearmed":[1-9][0-9]*' |
+		awk -F : -v least="$1" '{ sum += $2 } END { exit !(NR == 2 && sum >= least) }'
+}
+
+# compare_at_rest: like compare, but the status is from a time when pebsd has armed no event for two collections. The
+# losses of a stop are complete one collection after pebsd has armed the event.
+compare_at_rest() {
+	local before
+	for _ in {1..5}; do
+		before=$(rearmed)
+		await_collections 2
+		compare
+		[ "$before" != "$(jq '[.events[].rearmed] | add' "$work/status")" ] || return 0
+	done
+	fail 'events are armed again although nothing counts'
 }
 
 pmu interval 4
@@ -38,19 +53,22 @@ sampled=("loads cpu $(code_of mem-loads)" "stores cpu $(code_of mem-stores)")
 start_pebsd
 load mix mix -- --threads 2
 resume
-wait_until 'an event is armed again, and again' 300 has_rearmed 4
+wait_until 'both events are armed again, and again' 300 have_rearmed 4
 await_samples 500
 settle
-compare
+compare_at_rest
+rearmed_in_all=$(jq '[.events[].rearmed] | add' "$work/status")
 for line in "${sampled[@]}"; do
 	read -r key _ code <<<"$line"
 	seen=$(of_event "$key" .samples.seen) lost=$(of_event "$key" .samples.lost.unexplained)
 	again=$(of_event "$key" .rearmed) collisions=$(of_books "$code" .collisions)
 	measured "$key: armed $again times, $collisions collisions, $lost lost"
-	# The driver also drops a record that is in the buffer when its event is stopped.
+	# The driver also drops a record that is in the buffer when its event is stopped. Its counter then has no next
+	# sample either. When pebsd arms one event, the kernel may arm the other one, too, which pebsd does not count. The
+	# last such stop may last to the end.
 	dropped=$(($(figure delivered "$key") - $(figure guarded "$key") - seen))
-	if [ "$dropped" -lt 0 ] || [ "$dropped" -gt "$again" ]; then
-		fail "$key: $(figure delivered "$key") delivered, $seen seen, armed $again times"
+	if [ "$dropped" -lt 0 ] || [ "$dropped" -gt $((rearmed_in_all + 1)) ]; then
+		fail "$key: $(figure delivered "$key") delivered, $seen seen, armed $again of $rearmed_in_all times"
 	fi
 	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
 	[ "$again" -le $((collisions + dropped)) ] ||
@@ -77,15 +95,17 @@ for line in "${sampled[@]}"; do
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"
 done
 
-# A run whose only tick is its last. A fifth of the period gives about twenty times as many collisions, so the
-# loads, some 3,300 per second here, stop in the first second. In 2 s they may count less than the 4,096 events that
-# pebsd allows for skid (daemon/origin/perf/perf_stall.h).
+# A run whose only tick is its last. A fifth of the period gives about twenty times as many collisions, so the loads stop
+# within two seconds, or rarely the stores before them, which then cannot collide with loads any more. pebsd takes an
+# event for stopped after 4,096 events and a period (daemon/origin/perf/perf_stall.h). The loads, at least 1,700 per
+# second here, need up to three seconds for that.
 stop_pebsd
-settings '[sampling]' 'events = loads stores' 'period = 101' 'interval = 5s' 'budget = off'
+settings '[sampling]' 'events = loads stores' 'period = 101' 'interval = 10s' 'budget = off'
 resume
-pebsd --once --json --for 5s --socket "$work/socket" --listen none >"$work/once" 2>"$work/said" ||
+pebsd --once --json --for 10s --socket "$work/socket" --listen none >"$work/once" 2>"$work/said" ||
 	fail "pebsd --once: $(cat "$work/said")"
 lost=$(jq .samples.lost.unexplained "$work/once")
-say "measured: --once for 5 s: $(jq .samples.seen "$work/once") seen, $lost lost"
+say "measured: --once for 10 s: $(jq .samples.seen "$work/once") seen, $lost lost"
 [ "$lost" -gt 0 ] || fail "--once reports no loss: $(cat "$work/once" "$work/said")"
-grep -q '^pebsd: the event loads stopped on CPU' "$work/said" || fail "no line says that loads stopped: $(cat "$work/said")"
+grep -q '^pebsd: the event \(loads\|stores\) stopped on CPU' "$work/said" ||
+	fail "no line says that an event stopped: $(cat "$work/said")"

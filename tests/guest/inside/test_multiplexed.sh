@@ -36,6 +36,10 @@ records_of() {
 	jq --argjson cpu "$1" --arg code "$(code_of mem-loads)" 'select(.cpu == $cpu) | .events[$code].overflow // 0' <(pmu totals)
 }
 
+has_records() {
+	[ "$(records_of "$1")" -ge "$2" ]
+}
+
 is_open() {
 	readlink /proc/"$1"/fd/* | grep -q perf_event
 }
@@ -85,6 +89,8 @@ scrape
 before_us=$(unsampled_us)
 hold
 await_samples 200
+# The scheduler decides which CPU the two loads have.
+wait_until 'samples of CPU 0' 200 has_records 0 101
 release
 settle
 agree "the holder gone, $held_us us without"

@@ -65,12 +65,12 @@ weights() {
 	perf script -i "$work/$1.data" -F comm,event,weight 2>/dev/null | awk '$1 ~ /^pointer-chase/ && /mem-loads/ { print $NF }' | sort -n
 }
 
-# around QUANTILE: reads sorted numbers and prints two of them, those three standard deviations of the rank below
-# and above the quantile's rank. The true quantile lies between them.
+# around QUANTILE: reads sorted numbers and prints two of them, those five standard deviations of the rank below and
+# above the quantile's rank. The true quantile lies between them, except about once in a million cases.
 around() {
 	awk -v q="$1" '{ all[NR] = $1 }
 		END {
-			by = 3 * sqrt(q * (1 - q) / NR)
+			by = 5 * sqrt(q * (1 - q) / NR)
 			low = q > by ? int((q - by) * NR) + 1 : 1
 			high = q + by < 1 ? int((q + by) * NR) + 1 : NR
 			print all[low], all[high]
@@ -123,7 +123,8 @@ wait_until 'records of perf during the pause' 200 has_of_others $LARGE $more
 exits 'the end of the pause' 0 pebsctl resume
 await_samples 100
 chase_now >"$work/chase.before"
-during mem "$(code_of mem-loads)" 300 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD sleep 1000
+# The more samples, the narrower is the range of a quantile.
+during mem "$(code_of mem-loads)" 800 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD sleep 1000
 await_collections 2
 chase_now >"$work/chase.after"
 sharing_now >"$work/sharing.before"
@@ -136,7 +137,8 @@ perf stat -x ' ' -e instructions,cycles -a -o "$work/stat" -- sleep 1 >"$work/sa
 mkdir -p /sys/fs/cgroup/called
 (echo "$BASHPID" >/sys/fs/cgroup/called/cgroup.procs && exec chrt --idle 0 "$here/sharing" "$work/sharing.json") &
 called=$!
-during lbr "$(code_of mem-loads)" 60 perf record --call-graph lbr -B -e cpu/mem-loads,ldlat=30/pp -c 101 -p $called -o "$work/lbr.data" -- sleep 1000
+# About half of them are in hot functions.
+during lbr "$(code_of mem-loads)" 200 perf record --call-graph lbr -B -e cpu/mem-loads,ldlat=30/pp -c 101 -p $called -o "$work/lbr.data" -- sleep 1000
 kill $called
 pmu usual
 await_samples 200
@@ -144,7 +146,9 @@ ends large $large
 settle
 
 agree 'beside perf'
-expect 'samples lost beside perf' 0 "$(figure lost)"
+# agree() has compared lost samples with the books. When perf's events come and go, the kernel may move pebsd's event to
+# another counter. One move in $PERIOD falls between an overflow and its record, and loses the sample.
+[ "$(figure lost)" -le 3 ] || fail "$(figure lost) samples are lost beside perf"
 for name in mem c2c cycles large; do
 	found=$(records $name)
 	say "measured: perf's $name: $found records"

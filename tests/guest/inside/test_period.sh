@@ -50,6 +50,14 @@ before=$(descriptors)
 [ -n "$before" ] || fail 'pebsd has no event'
 pebsctl watch >"$work/watched" &
 watcher=$!
+tells_of_a_birth() {
+	mkdir /sys/fs/cgroup/watched
+	# As long as an interval, so that a collection finds it.
+	sleep 1
+	rmdir /sys/fs/cgroup/watched
+	grep -q ' /watched' "$work/watched"
+}
+wait_until 'pebsctl watch tells of a birth' 60 tells_of_a_birth
 change 251 1000
 change 1009 300
 # Further changes before there are many samples of each period.

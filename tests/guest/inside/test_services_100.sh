@@ -29,14 +29,6 @@ are_running() {
 	[ "$(running)" = "$1" ]
 }
 
-# have_samples: true if each cgroup of these services has a sample in the books.
-have_samples() {
-	local without
-	without=$(comm -13 <(pmu books | grep -o '"cgroup":[0-9]*' | cut -d : -f 2 | sort -u) \
-		<(find /sys/fs/cgroup -type d -name 'burst@*.service' -printf '%i\n' | sort))
-	[ -z "$without" ]
-}
-
 # The services wait at a gate. Without it, the first services would take the CPU time that the others need to
 # start.
 gate=$work/gate
@@ -52,11 +44,14 @@ start_pebsd
 mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)
 systemctl start "${units[@]}"
 wait_until "$SERVICES services" 100 are_running $SERVICES
+mapfile -t ids < <(find /sys/fs/cgroup -type d -name 'burst@*.service' -printf '%i\n')
 note_cgroups
 count_again
-: >"$gate"
+# A line for each service, which stays in the pipe for a service that is not at the gate yet.
+exec {open_gate}<>"$gate"
+printf '%.0s\n' "${units[@]}" >&"$open_gate"
 await_samples 6000
-wait_until 'a sample of each service' 200 have_samples
+wait_until 'a sample of each service' 200 books_have 1 "${ids[@]}"
 stop_counting
 systemctl stop "${units[@]}"
 expect 'services that are left' 0 "$(running)"

@@ -44,7 +44,7 @@ expect 'who may connect' '660 pebsd root' "$(stat -c '%a %U %G' /run/pebsd-symbo
 expect 'whose directory it is' '755 root root' "$(stat -c '%a %U %G' /run/pebsd-symbols)"
 zoom 3s
 named || wrong "no names: $(journalctl -b -u pebsd-symbols -u pebsd -o cat | tail -n 5)"
-wait_until 'the unit' 10 unit_is active
+wait_until 'the unit' 60 unit_is active
 pebsd=$(systemctl show --property=MainPID --value pebsd.service)
 unit=$(systemctl show --property=MainPID --value pebsd-symbols.service)
 expect 'symbolizers that pebsd runs itself' '' "$(pgrep -P "$pebsd" -f symbolizer || :)"

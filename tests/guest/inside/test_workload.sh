@@ -16,7 +16,7 @@ tasks=/sys/fs/cgroup$(cgroup_of chase.service)/cgroup.threads
 have_threads() {
 	[ "$(wc -l <"$tasks")" = 2 ]
 }
-wait_until 'two threads' 10 have_threads
+wait_until 'two threads' 60 have_threads
 while read -r task; do
 	expect "the name of thread $task" pointer-chase "$(cat "/proc/$task/comm")"
 done <"$tasks"
@@ -49,5 +49,5 @@ start_workload streaming short.service -- --for 1
 stopped() {
 	! systemctl is-active --quiet short.service
 }
-wait_until 'the end of a short one' 20 stopped
+wait_until 'the end of a short one' 60 stopped
 exits 'a name that is too long' 2 "$here/workload" 0123456789abcdef

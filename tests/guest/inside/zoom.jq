@@ -75,9 +75,12 @@ def within($what; $true; $found; $left):
 	([$whole.functions[] | select(.name == "service")][0].total_samples // 0) as $through
 	| if $through < sum($own[].samples) * 0.8 then "wrong only \($through) samples lead through service()" else empty end,
 
-	differ("the line that comes first"; $said.counters; $whole.lines[0].address),
-	differ("sharing of it"; "false"; $shared.sharing),
-	if $left == 0 then differ("CPUs that met HITM on it"; 2; $shared.hitm_cpus) else empty end,
+	# The few samples that a limit leaves may have HITM on one CPU only, which shows no sharing.
+	if $left == 0 then
+		differ("the line that comes first"; $said.counters; $whole.lines[0].address),
+		differ("sharing of it"; "false"; $shared.sharing),
+		differ("CPUs that met HITM on it"; 2; $shared.hitm_cpus)
+	else empty end,
 	within("HITM of it"; sum($mine[] | select(.ip == ($functions[] | select(.name | startswith("hot_")) | .ip)) | .hitm); $shared.hitm;
 		$left),
 	differ("accesses to it"; [["hot_first", 0], ["hot_second", 40]];

@@ -15,6 +15,8 @@
 #define STALL_MOST 1024
 /* IBS tags any operation. One tag in this many goes to an access, the others go to operations without one. */
 #define TAGS_PER_ACCESS 3
+/* The enable field of a fixed counter, in IA32_FIXED_CTR_CTRL. */
+#define FIXED_ENABLE 3ULL
 
 /* -- registers that the model does not have, stored so that a driver reads what it wrote -- */
 
@@ -447,6 +449,23 @@ static u64 buffered(const struct core *core)
 bool core_is_drained(const struct core *core)
 {
 	return core->amd ? !(core->ibs.registers[0] & IBS_CTL_VALID) : buffered(core) == 0;
+}
+
+bool core_owes_record(const struct core *core)
+{
+	u32 i;
+
+	if (core->amd)
+		return false;
+	FOR_EACH_OF(program_counters(core->machine), i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+
+		/* A counter whose event was closed meanwhile stays armed, but is not enabled. */
+		if (counter->armed && counter->select & (i < PEBS_FIXED_0 ? EVTSEL_ENABLE : FIXED_ENABLE))
+			return true;
+	}
+	return false;
 }
 
 /* `before`: counters whose overflow was reported before this instruction. */

@@ -140,6 +140,12 @@ void core_missed(struct core *core, const struct caches_access *access);
 /* Returns whether the driver has taken all records. */
 bool core_is_drained(const struct core *core);
 
+/*
+ * Returns whether a counter has overflowed, so that its next event makes a record. If counting stops now, a
+ * sample is due that has no record.
+ */
+bool core_owes_record(const struct core *core);
+
 /* Returns true, once, if an interrupt must be raised. */
 bool core_take_interrupt(struct core *core);
 /* Returns whether an interrupt that was held back still has a cause. */

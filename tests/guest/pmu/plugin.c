@@ -537,6 +537,15 @@ static void pause_all(bool paused)
 		plugin.cores[i].paused = paused;
 }
 
+/* Pauses, and prints the CPUs on which a sample is now due without a record. */
+static void pause_and_print(FILE *file)
+{
+	pause_all(true);
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		if (core_owes_record(&plugin.cores[i]))
+			fprintf(file, "%u\n", i);
+}
+
 static void set_interval(u32 interval)
 {
 	for (unsigned int i = 0; i < plugin.cpu_count; i++)
@@ -574,8 +583,10 @@ static u64 command(char *text, FILE *file)
 		fprintf(file, "%s\n", plugin.machine);
 	else if (strcmp(text, "reset") == 0)
 		reset();
-	else if (strcmp(text, "pause") == 0 || strcmp(text, "resume") == 0)
-		pause_all(text[0] == 'p');
+	else if (strcmp(text, "pause") == 0)
+		pause_and_print(file);
+	else if (strcmp(text, "resume") == 0)
+		pause_all(false);
 	else if (strcmp(text, "watch") == 0)
 		books_watch(plugin.books, strtoull(argument, NULL, 10));
 	else if (strcmp(text, "interval") == 0 && strtoul(argument, NULL, 10) > 0)
