@@ -36,6 +36,13 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	lines_max = marks_row(kernel_slots_max(settings->kernel)) / MARKS_LINE;
 	collect->changed = calloc(lines_max, sizeof(*collect->changed));
 	collect->counted = calloc(lines_max, sizeof(*collect->counted));
+	if (kernel_offcore(settings->kernel)) {
+		collect->counted_on =
+			calloc(kernel_slots_max(settings->kernel),
+			       offcore_cpus_words(kernel_offcore(settings->kernel)) * sizeof(u64));
+		if (!collect->counted_on)
+			return -ENOMEM;
+	}
 	if (!collect->changed || !collect->counted || differences_new(&collect->differences) < 0 ||
 	    differences_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
@@ -56,6 +63,7 @@ struct collect *collect_free(struct collect *collect)
 	free(collect->slots);
 	free(collect->changed);
 	free(collect->counted);
+	free(collect->counted_on);
 	free(collect->early_records);
 	differences_free(collect->differences);
 	differences_free(collect->early);

@@ -45,6 +45,7 @@ struct collect {
 	struct slot_view *slots;
 	u64 *changed;            /* by line, a bit for each slot whose owner is to be checked */
 	u64 *counted;            /* by line, a bit for each slot whose off-core counts are to be read */
+	u64 *counted_on;         /* by slot, the set of CPUs for read_offcore(); NULL: off-core is off */
 	struct way_back dead;    /* in the order in which they were noticed */
 	struct way_back retired; /* in the order in which they were retired */
 	u64 owned;
@@ -68,6 +69,12 @@ _Static_assert(EVENTS_MAX <= 16 && STRIPES_MAX <= 16, "a bit of an u16 each");
 static inline u32 slot_number(const struct collect *collect, const struct slot_view *view)
 {
 	return (u32)(view - collect->slots);
+}
+
+static inline u64 *counted_on(const struct collect *collect, u32 slot)
+{
+	return &collect->counted_on[(size_t)slot *
+				    offcore_cpus_words(kernel_offcore(collect->settings.kernel))];
 }
 
 static inline const char *view_path(const struct slot_view *view)

@@ -202,13 +202,14 @@ static int read_counted(struct collect *collect, u32 slot, u64 now_ns)
 	struct offcore_figures difference;
 	int r;
 
-	if (!offcore || view->left || !read_offcore_moved(offcore, slot, view->offcore))
+	if (!offcore || view->left ||
+	    !read_offcore_moved(offcore, slot, counted_on(collect, slot), view->offcore))
 		return 0;
 	r = need_entry(collect, view, now_ns);
 	if (r == 0)
 		r = ledger_reserve_offcore(view->entry);
 	if (r == 0)
-		r = read_offcore(offcore, slot, &view->offcore, &difference);
+		r = read_offcore(offcore, slot, counted_on(collect, slot), &view->offcore, &difference);
 	if (r < 0)
 		return r;
 	ledger_add_offcore(view->entry, &difference);
@@ -245,6 +246,17 @@ static void take_unmarked(struct collect *collect, u32 slot, struct marked *mark
 			marked->stripes[event] = stripes_of_all(collect);
 }
 
+/* Adds the CPUs that have a mark for the slot, which the next collection will take. With `all`, adds all CPUs. */
+static void add_counting_cpus(struct collect *collect, u32 slot, bool all)
+{
+	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
+
+	for (u32 cpu = 0; offcore && cpu < kernel_offcore_cpus(offcore); cpu++)
+		if (all || __atomic_load_n(&kernel_offcore_marks(collect->settings.kernel, cpu)[slot],
+					   __ATOMIC_ACQUIRE))
+			offcore_cpus_add(counted_on(collect, slot), cpu);
+}
+
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
 {
 	struct marked marked = {0};
@@ -253,8 +265,17 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 	take_slot(collect, slot, &marked);
 	if (collect->read_all)
 		take_unmarked(collect, slot, &marked);
+	add_counting_cpus(collect, slot, collect->read_all);
 	r = read_marked(collect, slot, &marked, differences, now_ns);
 	return r < 0 ? r : read_counted(collect, slot, now_ns);
+}
+
+/* `bits`: the slots of the line for which the CPU has a mark. */
+static void note_counting(struct collect *collect, u32 line, u64 bits, u32 cpu)
+{
+	collect->counted[line] |= bits;
+	for (; bits; bits &= bits - 1)
+		offcore_cpus_add(counted_on(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits)), cpu);
 }
 
 /*
@@ -271,8 +292,10 @@ static void take_counted(struct collect *collect, const struct kernel_offcore *o
 		if (!kernel_offcore_pmu(offcore, cpu, &pmu))
 			continue;
 		for (u32 line = 0; line < collect->n_lines; line++)
-			collect->counted[line] |= marks_take(marks + (size_t)line * MARKS_LINE);
+			note_counting(collect, line, marks_take(marks + (size_t)line * MARKS_LINE), cpu);
 	}
+	for (u32 slot = 0; all && slot < collect->n_slots; slot++)
+		add_counting_cpus(collect, slot, true);
 	if (all)
 		memset(collect->counted, 0xff, collect->n_lines * sizeof(*collect->counted));
 	marks_taken();

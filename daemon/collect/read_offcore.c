@@ -9,19 +9,38 @@ static u64 load(const u64 *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
+/* Returns the first CPU of the set from `cpu` on, or at least `n` if there is none. */
+static u32 next_cpu(const u64 *cpus, u32 n, u32 cpu)
+{
+	for (; cpu < n; cpu = (cpu / 64 + 1) * 64) {
+		u64 left = cpus[cpu / 64] >> (cpu % 64);
+
+		if (left)
+			return cpu + (u32)__builtin_ctzll(left);
+	}
+	return cpu;
+}
+
 /*
  * Call it before the counts are read. The writer writes `settles` last, so the counts are then at least as
  * recent as the returned value.
  */
-static u64 settles_of(const struct kernel_offcore *offcore, u32 slot)
+static u64 settles_of(const struct kernel_offcore *offcore, u32 slot, u64 *cpus)
 {
+	const u32 n = kernel_offcore_cpus(offcore);
 	u64 settles = 0;
-	u32 pmu;
 
-	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
+	for (u32 cpu = next_cpu(cpus, n, 0); cpu < n; cpu = next_cpu(cpus, n, cpu + 1)) {
+		u64 of_cpu = 0;
+		u32 pmu;
+
 		if (kernel_offcore_pmu(offcore, cpu, &pmu))
-			settles += __atomic_load_n(&kernel_offcore_record(offcore, cpu, slot)->settles,
-						   __ATOMIC_ACQUIRE);
+			of_cpu = __atomic_load_n(&kernel_offcore_record(offcore, cpu, slot)->settles,
+						 __ATOMIC_ACQUIRE);
+		if (of_cpu == 0)
+			cpus[cpu / 64] &= ~(1ULL << (cpu % 64));
+		settles += of_cpu;
+	}
 	return settles;
 }
 
@@ -51,15 +70,17 @@ static void subtract(const struct offcore_figures *now, const struct offcore_fig
 		}
 }
 
-bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, const struct offcore_base *base)
+bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, u64 *cpus,
+			const struct offcore_base *base)
 {
-	return settles_of(offcore, slot) != (base ? base->settles : 0);
+	return settles_of(offcore, slot, cpus) != (base ? base->settles : 0);
 }
 
-int read_offcore(const struct kernel_offcore *offcore, u32 slot, struct offcore_base **base,
+int read_offcore(const struct kernel_offcore *offcore, u32 slot, u64 *cpus, struct offcore_base **base,
 		 struct offcore_figures *ret)
 {
-	u64 settles = settles_of(offcore, slot);
+	const u32 n = kernel_offcore_cpus(offcore);
+	u64 settles = settles_of(offcore, slot, cpus);
 	struct offcore_figures now = {0};
 	u32 pmu;
 
@@ -67,7 +88,7 @@ int read_offcore(const struct kernel_offcore *offcore, u32 slot, struct offcore_
 		*base = calloc(1, sizeof(**base));
 	if (!*base)
 		return -ENOMEM;
-	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
+	for (u32 cpu = next_cpu(cpus, n, 0); cpu < n; cpu = next_cpu(cpus, n, cpu + 1))
 		if (kernel_offcore_pmu(offcore, cpu, &pmu) && pmu < OFFCORE_PMUS_MAX)
 			add_record(now.of[pmu], kernel_offcore_record(offcore, cpu, slot));
 	subtract(&now, &(*base)->sum, ret);

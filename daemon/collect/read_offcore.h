@@ -12,14 +12,30 @@ struct offcore_base {
 	struct offcore_figures sum;
 };
 
+/*
+ * Words of a set of CPUs: the CPUs whose record of a slot may not be empty. The caller adds a CPU when it takes a
+ * mark of the CPU for the slot. The functions below remove CPUs whose record is empty, and read no others. A
+ * task mostly runs on few CPUs, and each record costs a miss of the caches.
+ */
+static inline u32 offcore_cpus_words(const struct kernel_offcore *offcore)
+{
+	return (kernel_offcore_cpus(offcore) + 63) / 64;
+}
+
+static inline void offcore_cpus_add(u64 *cpus, u32 cpu)
+{
+	cpus[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
 /* Returns true if anything was counted since the last reading. `base` NULL: nothing was read yet. */
-bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, const struct offcore_base *base);
+bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, u64 *cpus,
+			const struct offcore_base *base);
 
 /*
  * Returns the difference since the last reading in `ret`, and updates `*base` to this reading. `*base` is
  * created if it is NULL; free it with free(3). Returns 0, or -ENOMEM with nothing read.
  */
-int read_offcore(const struct kernel_offcore *offcore, u32 slot, struct offcore_base **base,
+int read_offcore(const struct kernel_offcore *offcore, u32 slot, u64 *cpus, struct offcore_base **base,
 		 struct offcore_figures *ret);
 
 #endif

@@ -6,7 +6,8 @@
  *
  * A collection looks for marks, and reads only the slots that have one. It is compared with asking every slot
  * whether its counts moved, which needs no marks. Counts are written as the program writes them, through a
- * mapping of the benchmark's own: the daemon's is read-only. Other memory goes through the caches before each measurement, as after an interval of other work.
+ * mapping of the benchmark's own: the daemon's is read-only. Other memory goes through the caches before each
+ * measurement, as after an interval of other work.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@
 #define FIRST_ID    1000
 
 /* Cgroups that were counted since the last collection, spread evenly over the slots. */
-static const u32 counted[] = {0, 10, 100, 1000};
+static const u32 counted[] = {0, 10, 100, 1000, CGROUPS};
 
 static struct kernel *kernel;
 static struct names *names;
@@ -156,8 +157,12 @@ static double ask_every_slot_us(void)
 	u64 begin = cpu_ns();
 	u32 moved = 0;
 
-	for (u32 slot = 0; slot <= CGROUPS; slot++)
-		moved += read_offcore_moved(kernel_offcore(kernel), slot, NULL);
+	for (u32 slot = 0; slot <= CGROUPS; slot++) {
+		u64 cpus[CPUS / 64];
+
+		memset(cpus, 0xff, sizeof(cpus));
+		moved += read_offcore_moved(kernel_offcore(kernel), slot, cpus, NULL);
+	}
 	if (moved > CGROUPS)
 		die("more slots moved than there are", -EPROTO);
 	return (double)(cpu_ns() - begin) / 1e3;
