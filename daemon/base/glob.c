@@ -1,80 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/glob.h"
 
-#include <stddef.h>
+#include <errno.h>
 #include <string.h>
 
-#include "pebsd/types.h"
-
 #define WORD_BITS 64
-#define WORDS     ((GLOB_PATTERN_MAX + 1 + WORD_BITS - 1) / WORD_BITS)
 
-/*
- * All places of the pattern that the bytes read so far can reach. They are followed at the same time, instead
- * of trying one and backtracking, which bounds the run time. Place `n` is the end of the pattern. Few places
- * are reachable at a time, so each place is a bit, and only set bits are visited.
- */
-struct places {
-	u64 words[WORDS];
+enum {
+	CLASS_OTHER, /* bytes that the pattern does not name */
+	CLASS_SLASH,
+	CLASS_FIRST, /* of the bytes that the pattern names */
 };
 
-static bool has_place(const struct places *places, size_t at)
+static void add_place(struct glob_places *places, size_t at)
+{
+	places->words[at / WORD_BITS] |= 1ULL << at % WORD_BITS;
+}
+
+static bool has_place(const struct glob_places *places, size_t at)
 {
 	return places->words[at / WORD_BITS] >> at % WORD_BITS & 1;
 }
 
-/* A star may match nothing, so reaching a star also reaches the place after it. */
-static void add_place(struct places *places, const char *pattern, size_t at)
+/* A star may match nothing, so a path that has reached a star has also reached the place after it. */
+static void pass_stars(const struct glob *glob, struct glob_places *places)
 {
-	places->words[at / WORD_BITS] |= 1ULL << at % WORD_BITS;
-	/* If the next place is set already, the places after it are set, too. */
-	while (pattern[at] == '*' && !has_place(places, at + 1)) {
-		at++;
-		places->words[at / WORD_BITS] |= 1ULL << at % WORD_BITS;
+	u64 carry = 0;
+
+	/* No star is next to another: glob_compile() makes one of them. */
+	for (size_t i = 0; i < glob->n_words; i++) {
+		u64 reached = places->words[i] & glob->stars.words[i];
+
+		places->words[i] |= reached << 1 | carry;
+		carry = reached >> (WORD_BITS - 1);
 	}
 }
 
-/* Only the second star of `**` may match a `/`. */
-static bool crosses(const char *pattern, size_t at)
+static u8 class_of(struct glob *glob, unsigned char byte, size_t *n)
 {
-	return at > 0 && pattern[at] == '*' && pattern[at - 1] == '*';
+	if (byte != '/' && glob->classes[byte] == CLASS_OTHER) {
+		glob->classes[byte] = (u8)*n;
+		glob->taken[(*n)++] = (struct glob_places){0};
+	}
+	return glob->classes[byte];
 }
 
-static void step(struct places *next, const char *pattern, size_t at, char byte)
+int glob_compile(const char *pattern, struct glob *ret)
 {
-	if (pattern[at] == '*') {
-		if (byte != '/' || crosses(pattern, at))
-			add_place(next, pattern, at);
-	} else if (pattern[at] == byte || (pattern[at] == '?' && byte != '/')) {
-		add_place(next, pattern, at + 1);
+	struct glob_places any = {0}; /* places of question marks */
+	size_t n = CLASS_FIRST, at = 0;
+
+	if (strlen(pattern) > GLOB_PATTERN_MAX)
+		return -EINVAL;
+	ret->stars = ret->crossing = ret->taken[CLASS_OTHER] = ret->taken[CLASS_SLASH] = any;
+	memset(ret->classes, CLASS_OTHER, sizeof(ret->classes));
+	ret->classes['/'] = CLASS_SLASH;
+	for (const char *byte = pattern; *byte; byte++, at++) {
+		if (*byte == '*') {
+			add_place(&ret->stars, at);
+			/* Two or more stars together match what one matches that may also match a slash. */
+			if (byte[1] == '*')
+				add_place(&ret->crossing, at);
+			while (byte[1] == '*')
+				byte++;
+		} else if (*byte == '?') {
+			add_place(&any, at);
+		} else {
+			add_place(&ret->taken[class_of(ret, (unsigned char)*byte, &n)], at);
+		}
 	}
+	ret->end = at;
+	ret->n_words = at / WORD_BITS + 1;
+	for (size_t class = 0; class < n; class ++)
+		for (size_t i = 0; class != CLASS_SLASH && i < ret->n_words; i++)
+			ret->taken[class].words[i] |= any.words[i];
+	return 0;
+}
+
+void glob_begin(const struct glob *glob, struct glob_places *ret)
+{
+	*ret = (struct glob_places){.words[0] = 1};
+	pass_stars(glob, ret);
+}
+
+/* Returns false if the path has reached no place: nothing that follows can make it match. */
+static bool read_byte(const struct glob *glob, struct glob_places *places, unsigned char byte)
+{
+	const struct glob_places *taken = &glob->taken[glob->classes[byte]];
+	const struct glob_places *stay = byte == '/' ? &glob->crossing : &glob->stars;
+	u64 carry = 0, any = 0;
+
+	for (size_t i = 0; i < glob->n_words; i++) {
+		u64 moved = places->words[i] & taken->words[i];
+
+		places->words[i] = (places->words[i] & stay->words[i]) | moved << 1 | carry;
+		carry = moved >> (WORD_BITS - 1);
+		any |= places->words[i];
+	}
+	pass_stars(glob, places);
+	return any != 0;
+}
+
+/* Returns true if the pattern matches however the path goes on: it ends with `**`, and that place is reached. */
+static bool is_decided(const struct glob *glob, const struct glob_places *places)
+{
+	return glob->end > 0 && has_place(&glob->crossing, glob->end - 1) && has_place(places, glob->end - 1);
+}
+
+void glob_read(const struct glob *glob, struct glob_places *places, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length && !is_decided(glob, places); i++)
+		if (!read_byte(glob, places, (unsigned char)text[i]))
+			return;
+}
+
+bool glob_accepts(const struct glob *glob, const struct glob_places *places)
+{
+	return has_place(places, glob->end);
 }
 
 bool glob_match(const char *pattern, const char *path)
 {
-	const size_t n = strlen(pattern);
-	const size_t n_words = n / WORD_BITS + 1;
-	struct places now = {0};
+	struct glob_places places;
+	struct glob glob;
 
-	if (n > GLOB_PATTERN_MAX)
+	if (glob_compile(pattern, &glob) < 0)
 		return false;
-
-	add_place(&now, pattern, 0);
-	for (; *path; path++) {
-		struct places next = {0};
-		bool any = false;
-
-		/* The `**` at the end of the pattern matches the rest of the path. */
-		if (n > 0 && crosses(pattern, n - 1) && has_place(&now, n - 1))
-			return true;
-		for (size_t word = 0; word < n_words; word++)
-			for (u64 left = now.words[word]; left; left &= left - 1)
-				step(&next, pattern, word * WORD_BITS + (size_t)__builtin_ctzll(left), *path);
-		for (size_t word = 0; word < n_words; word++)
-			any |= next.words[word] != 0;
-		if (!any)
-			return false;
-		now = next;
-	}
-	return has_place(&now, n);
+	glob_begin(&glob, &places);
+	glob_read(&glob, &places, path, strlen(path));
+	return glob_accepts(&glob, &places);
 }

@@ -2,6 +2,7 @@
 #include "snapshot/snapshot_view.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,50 +10,78 @@
 #include "base/utf8.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
+#include "snapshot/view_tree.h"
 
 /* One cgroup of the view, and the source of its figures. */
-struct group {
+struct row {
 	const struct snapshot_view *view;
-	char *path;                             /* owned */
-	const struct snapshot_cgroup **members; /* in the view's list */
-	size_t n_members;
-	struct offcore_figures *offcore; /* the sum of the members; NULL: nothing counted */
+	const char *path; /* in the view's `paths`, or the path of a cgroup */
+	u32 first, n;     /* the cgroups that it is the sum of, in the view's `members` */
+	u32 entry;
+	bool own; /* it is not a sum: it contains only the cgroup of this path */
+	bool alive, guest;
+	u64 id, without_slot;
+	/* Of a cgroup, or in the view's `offcore`. NULL: nothing counted. */
+	const struct offcore_figures *offcore;
 	struct snapshot_rank rank;
-	struct snapshot_cgroup cgroup;
+	double value;
 };
 
 struct snapshot_view {
 	struct snapshot snapshot;
 	const struct snapshot *of;
-	struct view_request request; /* the strings in it are not used after the view is built */
-	const struct snapshot_cgroup **members;
-	struct group *groups;
-	size_t n_groups;
+	struct view_request request;            /* the strings in it are not used after the view is built */
+	const struct snapshot_cgroup **members; /* in the order of the tree */
+	struct row *rows;
+	size_t n_rows;
+	double *values; /* of `snapshot.cgroups`; NULL: none */
+	char *paths;
+	struct offcore_figures *offcore;
+	size_t bytes;
 };
 
-/* The cgroup with the index `cgroup` is part of the sum for the first `length` bytes of `path`. */
-struct part {
+/* Names of the list of cgroups without a slot. */
+struct range {
+	size_t first, n;
+};
+
+/* A row whose last cgroup was not read yet. */
+struct level {
+	struct row row; /* so far, without path and value */
 	const char *path;
 	size_t length;
-	size_t cgroup;
+	struct range no_slot; /* names that begin with the path */
+	struct glob_places places;
+	struct offcore_figures *offcore; /* the sum in row.offcore, if it is not that of one cgroup */
+	struct cgroup_figures *figures;  /* NULL: no value is requested */
+	double value;
+	size_t valued; /* `value` is that of a row which contains this number of the cgroups; 0: none */
 };
 
-struct parts {
-	struct part *list;
-	size_t n, room;
+/* All that is needed only while the view is made. */
+struct builder {
+	struct snapshot_view *view;
+	const struct view_tree *tree;
+	struct level levels[VIEW_LEVELS_MAX];
+	size_t open; /* number of levels */
+	bool filters;
+	struct glob filter;
+	struct cgroup_figures room;  /* of the cgroup that is read */
+	struct cgroup_figures *sums; /* one for each level; NULL: no value is requested */
+	size_t path_bytes, merged;   /* used of the view's `paths` and `offcore` */
 };
 
-static bool make_of_group(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+static bool make_of_row(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
 {
-	const struct group *group = cgroup->made_of;
-	const struct snapshot *of = group->view->of;
+	const struct row *row = cgroup->made_of;
+	const struct snapshot *of = row->view->of;
 	struct figures made;
 	bool any = false;
 
-	if (group->view->request.one_event && event != group->view->request.event)
+	if (row->view->request.one_event && event != row->view->request.event)
 		return false;
-	for (size_t i = 0; i < group->n_members; i++) {
-		const struct snapshot_cgroup *member = group->members[i];
+	for (size_t i = 0; i < row->n; i++) {
+		const struct snapshot_cgroup *member = row->view->members[row->first + i];
 		const struct figures *figures = member->figures[event];
 
 		if (!figures && of->make_figures && of->make_figures(member, event, &made))
@@ -68,86 +97,18 @@ static bool make_of_group(const struct snapshot_cgroup *cgroup, unsigned event, 
 	return any;
 }
 
-static int add_part(struct parts *parts, const char *path, size_t length, size_t cgroup)
+/*
+ * Number of names in the range that sort before this text: `length` bytes of `path`, then `end`. All names of the
+ * range begin with the first `known` bytes of `path`.
+ */
+static size_t count_before(const struct no_slot *list, const struct range *range, const char *path,
+			   size_t known, size_t length, unsigned end)
 {
-	if (parts->n == parts->room) {
-		size_t room = 2 * parts->room + 64;
-		struct part *longer = reallocarray(parts->list, room, sizeof(*longer));
-
-		if (!longer)
-			return -ENOMEM;
-		parts->list = longer;
-		parts->room = room;
-	}
-	parts->list[parts->n++] = (struct part){.path = path, .length = length, .cgroup = cgroup};
-	return 0;
-}
-
-/* Adds a path to the sums that it is part of, down to `depth`: "/a/b" is part of "/", "/a" and "/a/b". */
-static int add_parts(struct parts *parts, const char *path, u64 depth, size_t cgroup)
-{
-	size_t length = 1;
-	int r;
-
-	if (*path != '/')
-		return add_part(parts, path, strlen(path), cgroup);
-	r = add_part(parts, path, length, cgroup);
-	for (u64 level = 0; r == 0 && level < depth && path[length]; level++) {
-		length += strcspn(path + length + (path[length] == '/'), "/") + (path[length] == '/');
-		r = add_part(parts, path, length, cgroup);
-	}
-	return r;
-}
-
-/* Returns true if a path is displayed as `subtree`, or lies below it. */
-static bool is_below(const char *path, const char *subtree)
-{
-	_cleanup_free_ char *shown = NULL;
-	size_t length = strlen(subtree);
-
-	if (utf8_show(path, &shown) < 0)
-		return false;
-	if (strcmp(subtree, "/") == 0)
-		return *shown == '/';
-	/* The name of a command may contain a slash and is not a path. */
-	if (*subtree != '/')
-		return strcmp(shown, subtree) == 0;
-	return strncmp(shown, subtree, length) == 0 && (!shown[length] || shown[length] == '/');
-}
-
-/* Number of bytes of `path` that are displayed as `subtree`. */
-static size_t length_of(const char *path, const char *subtree)
-{
-	size_t names = 0, length = 0;
-
-	if (strcmp(subtree, "/") == 0)
-		return 1;
-	if (*subtree != '/')
-		return strlen(path);
-	for (const char *at = subtree; *at; at++)
-		names += *at == '/';
-	for (length = 0; path[length]; length++)
-		if (path[length] == '/' && names-- == 0)
-			break;
-	return length;
-}
-
-bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_length)
-{
-	if (!is_below(path, subtree))
-		return false;
-	*ret_length = length_of(path, subtree);
-	return true;
-}
-
-/* Number of paths in the ascending list that sort before this text: `length` bytes of `path`, then `end`. */
-static size_t count_before(const struct no_slot *list, const char *path, size_t length, unsigned char end)
-{
-	size_t first = 0, n = list->n;
+	size_t first = range->first, n = range->n;
 
 	while (n > 0) {
 		const char *middle = list->paths[first + n / 2];
-		int order = strncmp(middle, path, length);
+		int order = strncmp(middle + known, path + known, length - known);
 
 		if (order < 0 || (order == 0 && (unsigned char)middle[length] < end)) {
 			first += n / 2 + 1;
@@ -156,7 +117,19 @@ static size_t count_before(const struct no_slot *list, const char *path, size_t 
 			n /= 2;
 		}
 	}
-	return first;
+	return first - range->first;
+}
+
+/* Counts the path itself, which ends after `length` bytes, and the paths that continue it with a slash. */
+static u64 count_without_slot(const struct no_slot *list, const struct range *range, const char *path,
+			      size_t known, size_t length)
+{
+	if (length == 1)
+		return list->n;
+	return count_before(list, range, path, known, length, 1) -
+	       count_before(list, range, path, known, length, 0) +
+	       count_before(list, range, path, known, length, '/' + 1) -
+	       count_before(list, range, path, known, length, '/');
 }
 
 u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length)
@@ -165,115 +138,116 @@ u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path
 
 	if (!list || *path != '/')
 		return 0;
-	if (length == 1)
-		return list->n;
-	/* Counts the path itself, which ends there, and the paths that continue it with a slash. */
-	return count_before(list, path, length, 1) - count_before(list, path, length, 0) +
-	       count_before(list, path, length, '/' + 1) - count_before(list, path, length, '/');
+	return count_without_slot(list, &(struct range){.n = list->n}, path, 0, length);
 }
 
-static int find_parts(const struct snapshot *snapshot, const struct view_request *request,
-		      struct parts *parts)
+/* Searches only the names that begin with the path of the row above. */
+static void find_without_slot(struct builder *builder, struct level *level, const struct level *above)
 {
-	int r = 0;
+	const struct no_slot *list = builder->view->of->no_slot;
+	struct range within = above ? above->no_slot : (struct range){.n = list ? list->n : 0};
+	size_t known = above ? above->length : 0;
+	size_t before;
 
-	for (size_t i = 0; r == 0 && i < snapshot->n_cgroups; i++) {
-		const char *path = snapshot->cgroups[i].path;
-
-		if (request->subtree)
-			r = is_below(path, request->subtree)
-				    ? add_part(parts, path, length_of(path, request->subtree), i)
-				    : 0;
-		else if (request->sums)
-			r = add_parts(parts, path, request->depth, i);
-		else
-			r = add_part(parts, path, strlen(path), i);
-	}
-	return r;
+	if (!list || *level->path != '/')
+		return;
+	level->row.without_slot = count_without_slot(list, &within, level->path, known, level->length);
+	before = count_before(list, &within, level->path, known, level->length, 0);
+	level->no_slot = (struct range){
+		.first = within.first + before,
+		.n = count_before(list, &within, level->path, known, level->length, UCHAR_MAX + 1) - before,
+	};
 }
 
-static int compare_parts(const void *a, const void *b)
+/* Reads the shown form of the part of the path that is not in the path of the row above. */
+static int filter_path(const struct builder *builder, struct level *level, const struct level *above)
 {
-	const struct part *left = a, *right = b;
-	size_t shorter = left->length < right->length ? left->length : right->length;
-	int order = memcmp(left->path, right->path, shorter);
+	size_t known = above ? above->length : 0;
+	_cleanup_free_ char *part = NULL, *shown = NULL;
 
-	if (order)
-		return order;
-	if (left->length != right->length)
-		return left->length < right->length ? -1 : 1;
-	return left->cgroup < right->cgroup ? -1 : left->cgroup > right->cgroup;
-}
-
-static bool passes(const struct view_request *request, const char *path)
-{
-	char pattern[VIEW_FILTER_MAX + 5];
-	_cleanup_free_ char *shown = NULL;
-
-	if (!request->filter)
-		return true;
-	(void)snprintf(pattern, sizeof(pattern), "**%s**", request->filter);
-	return utf8_show(path, &shown) == 0 && glob_match(pattern, shown);
-}
-
-static int add_offcore(struct group *group, const struct snapshot_cgroup *member)
-{
-	if (!member->offcore || group->view->request.one_event)
-		return 0;
-	if (!group->offcore)
-		group->offcore = calloc(1, sizeof(*group->offcore));
-	if (!group->offcore)
+	if (above)
+		level->places = above->places;
+	else
+		glob_begin(&builder->filter, &level->places);
+	part = strndup(level->path + known, level->length - known);
+	if (!part || utf8_show(part, &shown) < 0)
 		return -ENOMEM;
-	offcore_figures_add(group->offcore, member->offcore);
+	glob_read(&builder->filter, &level->places, shown, strlen(shown));
 	return 0;
 }
 
-/*
- * Builds a group from the parts from `first` to `end`, which all have the same path. Returns 1; 0 if the
- * filter excludes the path; or -ENOMEM.
- */
-static int make_group(struct snapshot_view *view, const struct part *parts, size_t first, size_t end,
-		      const struct snapshot_rank *ranks, struct group *group)
+static int open_row(struct builder *builder, size_t leaf, size_t length)
 {
-	const struct snapshot_cgroup *cgroups = view->of->cgroups;
-	const struct part *part = &parts[first];
-	int r = 0;
+	const struct view_request *request = &builder->view->request;
+	struct level *level = &builder->levels[builder->open];
+	const struct level *above = builder->open ? level - 1 : NULL;
 
-	*group = (struct group){.view = view, .members = view->members + first, .n_members = end - first};
-	group->path = strndup(part->path, part->length);
-	if (!group->path)
-		return -ENOMEM;
-	if (!passes(&view->request, group->path)) {
-		free(group->path);
-		return 0;
+	*level = (struct level){
+		.row = {.view = builder->view, .first = (u32)leaf},
+		.path = builder->tree->leaves[leaf].cgroup->path,
+		.length = length,
+	};
+	if (builder->sums) {
+		level->figures = &builder->sums[builder->open];
+		memset(level->figures->of, 0, sizeof(level->figures->of));
 	}
-	group->cgroup.path = group->path;
-	for (size_t i = first; r == 0 && i < end; i++) {
-		const struct snapshot_cgroup *member = &cgroups[parts[i].cgroup];
+	if (request->sums || request->subtree)
+		find_without_slot(builder, level, above);
+	builder->open++;
+	return builder->filters ? filter_path(builder, level, above) : 0;
+}
 
-		view->members[i] = member;
-		if (!member->path[part->length]) {
-			group->cgroup.id = member->id;
-			group->cgroup.entry = member->entry;
-		}
-		group->cgroup.alive = group->cgroup.alive || member->alive;
-		group->cgroup.guest_not_sampled =
-			group->cgroup.guest_not_sampled || member->guest_not_sampled;
-		snapshot_rank_add(&group->rank, &ranks[parts[i].cgroup]);
-		r = add_offcore(group, member);
+static void add_offcore(struct builder *builder, struct level *level, const struct offcore_figures *addend)
+{
+	if (!addend)
+		return;
+	if (!level->row.offcore) {
+		level->row.offcore = addend;
+		return;
 	}
-	if (end - first > 1 || cgroups[part->cgroup].path[part->length]) {
-		group->cgroup.members = group->members;
-		group->cgroup.n_members = group->n_members;
+	if (!level->offcore) {
+		level->offcore = &builder->view->offcore[builder->merged++];
+		*level->offcore = *level->row.offcore;
+		level->row.offcore = level->offcore;
 	}
-	if (view->request.subtree || view->request.sums)
-		group->cgroup.without_slot = snapshot_view_without_slot(view->of, part->path, part->length);
-	group->cgroup.offcore = group->offcore;
-	if (r < 0) {
-		free(group->path);
-		free(group->offcore);
+	offcore_figures_add(level->offcore, addend);
+}
+
+static void add_figures(struct cgroup_figures *sum, const struct cgroup_figures *addend)
+{
+	for (unsigned event = 0; event < EVENTS_MAX; event++) {
+		if (!addend->of[event])
+			continue;
+		if (sum->of[event])
+			figures_add(&sum->made[event], addend->of[event]);
+		else
+			sum->made[event] = *addend->of[event];
+		sum->of[event] = &sum->made[event];
 	}
-	return r < 0 ? r : 1;
+}
+
+/* Adds a cgroup to the last row that was opened for it. The rows above get its figures when that row is closed. */
+static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cgroup)
+{
+	struct level *level = &builder->levels[builder->open - 1];
+	const struct view_request *request = &builder->view->request;
+
+	snapshot_figures(builder->view->of, cgroup, &builder->room);
+	for (unsigned event = 0; event < EVENTS_MAX; event++)
+		if (request->one_event && event != request->event)
+			builder->room.of[event] = NULL;
+	snapshot_rank_count(&level->row.rank, builder->view->of, builder->room.of);
+	if (level->figures)
+		add_figures(level->figures, &builder->room);
+	if (!request->one_event)
+		add_offcore(builder, level, cgroup->offcore);
+	if (!cgroup->path[level->length]) {
+		level->row.id = cgroup->id;
+		level->row.entry = cgroup->entry;
+		level->row.own = true;
+	}
+	level->row.alive = level->row.alive || cgroup->alive;
+	level->row.guest = level->row.guest || cgroup->guest_not_sampled;
 }
 
 static bool has_samples(const struct snapshot_rank *rank)
@@ -284,105 +258,215 @@ static bool has_samples(const struct snapshot_rank *rank)
 	return false;
 }
 
-/* Computes the rank of each cgroup. The rank of a sum is the sum of its cgroups' ranks. */
-static int rank_cgroups(const struct snapshot *snapshot, const struct view_request *request,
-			struct snapshot_rank *ranks)
+/* Returns the path of the row as a string. */
+static const char *path_of(struct builder *builder, const struct level *level)
 {
-	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	char *copy = builder->view->paths + builder->path_bytes;
 
-	if (!figures)
-		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
-		snapshot_figures(snapshot, &snapshot->cgroups[i], figures);
-		for (unsigned event = 0; event < EVENTS_MAX; event++)
-			if (request->one_event && event != request->event)
-				figures->of[event] = NULL;
-		snapshot_rank_count(&ranks[i], snapshot, figures->of);
+	if (!level->path[level->length])
+		return level->path;
+	memcpy(copy, level->path, level->length);
+	copy[level->length] = '\0';
+	builder->path_bytes += level->length + 1;
+	return copy;
+}
+
+static void keep_row(struct builder *builder, const struct level *level)
+{
+	struct snapshot_view *view = builder->view;
+	struct row *row = &view->rows[view->n_rows];
+
+	if (builder->filters && !glob_accepts(&builder->filter, &level->places))
+		return;
+	if (view->request.one_event && !has_samples(&level->row.rank))
+		return;
+	*row = level->row;
+	row->path = path_of(builder, level);
+	row->own = row->own && row->n == 1;
+	row->value = level->value;
+	view->n_rows++;
+}
+
+/* Closes the last open row before this leaf. Its sum is complete, and is added to the row above. */
+static void close_row(struct builder *builder, size_t leaf)
+{
+	struct level *level = &builder->levels[--builder->open];
+	struct level *above = builder->open ? level - 1 : NULL;
+	const struct view_request *request = &builder->view->request;
+
+	level->row.n = (u32)leaf - level->row.first;
+	/* In a chain of rows with the same cgroups all have the same value. */
+	if (level->figures && level->valued != level->row.n)
+		level->value = request->value(builder->view->of, level->figures, request->userdata);
+	keep_row(builder, level);
+	if (!above)
+		return;
+	snapshot_rank_add(&above->row.rank, &level->row.rank);
+	above->row.alive = above->row.alive || level->row.alive;
+	above->row.guest = above->row.guest || level->row.guest;
+	add_offcore(builder, above, level->row.offcore);
+	if (above->figures)
+		add_figures(above->figures, level->figures);
+	above->value = level->value;
+	above->valued = level->row.n;
+}
+
+static int make_rows(struct builder *builder)
+{
+	const struct view_tree *tree = builder->tree;
+	int r = 0;
+
+	for (size_t i = 0; i < tree->n; i++) {
+		const struct view_leaf *leaf = &tree->leaves[i];
+		size_t length;
+
+		while (builder->open > leaf->kept)
+			close_row(builder, i);
+		while (r == 0 &&
+		       view_tree_next(tree, leaf, builder->open,
+				      builder->open ? builder->levels[builder->open - 1].length : 0, &length))
+			r = open_row(builder, i, length);
+		if (r < 0)
+			return r;
+		builder->view->members[i] = leaf->cgroup;
+		add_cgroup(builder, leaf->cgroup);
 	}
+	while (builder->open > 0)
+		close_row(builder, tree->n);
 	return 0;
 }
 
-static int compare_groups(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
-	const struct group *left = a, *right = b;
+	const struct row *left = a, *right = b;
 	int order = snapshot_rank_compare(&left->rank, &right->rank);
 
 	return order ? order : strcmp(left->path, right->path);
 }
 
-static int make_groups(struct snapshot_view *view, struct parts *parts, const struct snapshot_rank *ranks)
+static struct snapshot_cgroup cgroup_of(const struct row *row)
 {
-	view->members = calloc(parts->n + 1, sizeof(*view->members));
-	view->groups = calloc(parts->n + 1, sizeof(*view->groups));
-	if (!view->members || !view->groups)
-		return -ENOMEM;
-	if (parts->n)
-		qsort(parts->list, parts->n, sizeof(*parts->list), compare_parts);
-	for (size_t i = 0, end; i < parts->n; i = end) {
-		struct group *group = &view->groups[view->n_groups];
-		int r;
+	struct snapshot_cgroup cgroup = {
+		.path = row->path,
+		.id = row->id,
+		.alive = row->alive,
+		.guest_not_sampled = row->guest,
+		.made_of = row,
+		.entry = row->entry,
+		.without_slot = row->without_slot,
+		.offcore = row->offcore,
+	};
 
-		for (end = i + 1;
-		     end < parts->n && parts->list[end].length == parts->list[i].length &&
-		     memcmp(parts->list[end].path, parts->list[i].path, parts->list[i].length) == 0;)
-			end++;
-		r = make_group(view, parts->list, i, end, ranks, group);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			continue;
-		view->n_groups++;
-		if (view->request.one_event && !has_samples(&group->rank)) {
-			free(group->path);
-			view->n_groups--;
-		}
+	if (!row->own) {
+		cgroup.members = row->view->members + row->first;
+		cgroup.n_members = row->n;
 	}
-	return 0;
+	return cgroup;
 }
 
-static int list_groups(struct snapshot_view *view)
+static void list_rows(struct snapshot_view *view)
 {
 	struct snapshot *snapshot = &view->snapshot;
 
-	*snapshot = *view->of;
-	snapshot->make_figures = make_of_group;
-	snapshot->n_cgroups = 0;
-	snapshot->cgroups = calloc(view->n_groups + 1, sizeof(*snapshot->cgroups));
-	if (!snapshot->cgroups)
-		return -ENOMEM;
-	if (view->n_groups)
-		qsort(view->groups, view->n_groups, sizeof(*view->groups), compare_groups);
-	for (size_t i = 0; i < view->n_groups; i++) {
-		view->groups[i].cgroup.made_of = &view->groups[i];
-		snapshot->cgroups[snapshot->n_cgroups++] = view->groups[i].cgroup;
+	qsort(view->rows, view->n_rows, sizeof(*view->rows), compare_rows);
+	for (size_t i = 0; i < view->n_rows; i++) {
+		snapshot->cgroups[i] = cgroup_of(&view->rows[i]);
+		if (view->values)
+			view->values[i] = view->rows[i].value;
 	}
+	snapshot->n_cgroups = view->n_rows;
+}
+
+static bool any_offcore(const struct view_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++)
+		if (tree->leaves[i].cgroup->offcore)
+			return true;
+	return false;
+}
+
+/*
+ * Allocates a view for all rows of the tree, unless these take too much memory. qsort(3) copies the leaves. To sort
+ * the rows, and to list them in another order (order.c), takes up to five words for each row.
+ */
+static int allocate(const struct view_tree *tree, const struct snapshot *snapshot,
+		    const struct view_request *request, struct snapshot_view **ret)
+{
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = calloc(1, sizeof(*view));
+	size_t merged = any_offcore(tree) ? tree->merged : 0;
+
+	if (!view)
+		return -ENOMEM;
+	view->of = snapshot;
+	view->request = *request;
+	view->bytes = sizeof(*view) + sizeof(struct builder) +
+		      (tree->n + 1) * (2 * sizeof(*tree->leaves) + sizeof(*view->members)) +
+		      (tree->rows + 1) * (sizeof(*view->rows) + sizeof(*snapshot->cgroups) +
+					  sizeof(*view->values) + 5 * sizeof(u64)) +
+		      tree->path_bytes + merged * sizeof(*view->offcore) +
+		      (request->value ? tree->levels * sizeof(struct cgroup_figures) : 0);
+	if (request->sums && view->bytes > VIEW_BYTES)
+		return -E2BIG;
+	view->snapshot = *snapshot;
+	view->snapshot.make_figures = make_of_row;
+	view->snapshot.cgroups = calloc(tree->rows + 1, sizeof(*snapshot->cgroups));
+	view->members = calloc(tree->n + 1, sizeof(*view->members));
+	view->rows = calloc(tree->rows + 1, sizeof(*view->rows));
+	view->values = request->value ? calloc(tree->rows + 1, sizeof(*view->values)) : NULL;
+	view->paths = malloc(tree->path_bytes + 1);
+	view->offcore = calloc(merged + 1, sizeof(*view->offcore));
+	if (!view->snapshot.cgroups || !view->members || !view->rows || !view->paths || !view->offcore ||
+	    (request->value && !view->values))
+		return -ENOMEM;
+	*ret = TAKE_PTR(view);
 	return 0;
+}
+
+static int build(struct snapshot_view *view, const struct view_tree *tree)
+{
+	_cleanup_free_ struct builder *builder = calloc(1, sizeof(*builder));
+	_cleanup_free_ struct cgroup_figures *sums = NULL;
+	char pattern[VIEW_FILTER_MAX + 5];
+	int r;
+
+	if (view->request.value)
+		sums = calloc(tree->levels + 1, sizeof(*sums));
+	if (!builder || (view->request.value && !sums))
+		return -ENOMEM;
+	builder->view = view;
+	builder->tree = tree;
+	builder->sums = sums;
+	if (view->request.filter) {
+		(void)snprintf(pattern, sizeof(pattern), "**%s**", view->request.filter);
+		builder->filters = true;
+		r = glob_compile(pattern, &builder->filter);
+		if (r < 0)
+			return r;
+	}
+	r = make_rows(builder);
+	if (r == 0)
+		list_rows(view);
+	return r;
 }
 
 int snapshot_view_new(const struct snapshot *snapshot, const struct view_request *request,
 		      struct snapshot_view **ret)
 {
-	_cleanup_(snapshot_view_freep) struct snapshot_view *view = calloc(1, sizeof(*view));
-	_cleanup_free_ struct snapshot_rank *ranks = calloc(snapshot->n_cgroups + 1, sizeof(*ranks));
-	struct parts parts = {0};
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
+	struct view_tree tree;
 	int r;
 
-	if (!view || !ranks)
-		return -ENOMEM;
-	view->of = snapshot;
-	view->request = *request;
-	r = rank_cgroups(snapshot, request, ranks);
+	if (request->sums && request->depth > VIEW_DEPTH_MAX)
+		return -EINVAL;
+	r = view_tree_init(&tree, snapshot, request);
 	if (r == 0)
-		r = find_parts(snapshot, request, &parts);
+		r = allocate(&tree, snapshot, request, &view);
 	if (r == 0)
-		r = make_groups(view, &parts, ranks);
-	free(parts.list);
+		r = build(view, &tree);
+	view_tree_done(&tree);
 	if (r == 0)
-		r = list_groups(view);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(view);
-	return 0;
+		*ret = TAKE_PTR(view);
+	return r;
 }
 
 const struct snapshot *snapshot_view_of(const struct snapshot_view *view)
@@ -390,17 +474,26 @@ const struct snapshot *snapshot_view_of(const struct snapshot_view *view)
 	return &view->snapshot;
 }
 
+const double *snapshot_view_values(const struct snapshot_view *view)
+{
+	return view->values;
+}
+
+size_t snapshot_view_bytes(const struct snapshot_view *view)
+{
+	return view->bytes;
+}
+
 struct snapshot_view *snapshot_view_free(struct snapshot_view *view)
 {
 	if (!view)
 		return NULL;
-	for (size_t i = 0; i < view->n_groups; i++) {
-		free(view->groups[i].path);
-		free(view->groups[i].offcore);
-	}
-	free(view->groups);
-	free(view->members);
 	free(view->snapshot.cgroups);
+	free(view->members);
+	free(view->rows);
+	free(view->values);
+	free(view->paths);
+	free(view->offcore);
 	free(view);
 	return NULL;
 }

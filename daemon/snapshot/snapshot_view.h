@@ -12,6 +12,18 @@
 /* Maximum length of a filter. With the added wildcards it still fits a pattern. */
 #define VIEW_FILTER_MAX 251
 
+/* Maximum depth of sums: usual cgroup trees are far less deep. */
+#define VIEW_DEPTH_MAX 99
+
+/*
+ * Maximum memory of a view while it is made and listed. All cgroups that there can be fit: one for each slot of the
+ * largest table, and twice as many removed ones that keep their figures. Sums down to a depth add a row for each path
+ * above these cgroups. Users who create cgroups choose how many paths that are.
+ */
+#define VIEW_BYTES ((size_t)72 << 20)
+
+struct cgroup_figures;
+
 struct view_request {
 	/*
 	 * Only cgroups whose displayed name (base/utf8.h) contains this, with the wildcards `*`, `**` and `?`
@@ -24,20 +36,21 @@ struct view_request {
 	 * that are not paths (of a replay or the model) stay as they are.
 	 */
 	bool sums;
-	u64 depth;
+	u64 depth; /* at most VIEW_DEPTH_MAX */
 	/* Only one sum: of the path that is displayed as this, and everything below it. NULL: not used. */
 	const char *subtree;
 	bool one_event; /* only figures of `event`; cgroups without a sample of it are omitted */
 	unsigned event;
+	/*
+	 * Computes a value of each row from its figures, for another order of the rows. The view reads the figures of
+	 * each cgroup once for all rows that contain the cgroup. NULL: no values.
+	 */
+	double (*value)(const struct snapshot *snapshot, const struct cgroup_figures *figures,
+			const void *userdata);
+	const void *userdata;
 };
 
 struct snapshot_view;
-
-/*
- * Returns true if `path` is displayed as `subtree`, or lies below it. `ret_length` gets the number of bytes
- * of `path` that are displayed as `subtree`.
- */
-bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_length);
 
 /*
  * Number of cgroups without a slot at and below the path of `length` bytes. Counts only stored names
@@ -46,12 +59,19 @@ bool snapshot_view_holds(const char *path, const char *subtree, size_t *ret_leng
 u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length);
 
 /*
- * Returns 0 or -ENOMEM. The view's snapshot is sorted like any other. It is valid as long as `snapshot` and
- * the view.
+ * Returns 0; -ENOMEM; -E2BIG if the sums take more than VIEW_BYTES, before any of them is made; or -EINVAL if `depth`
+ * is too large. The view's snapshot is sorted like any other. It is valid as long as `snapshot` and the view.
  */
 int snapshot_view_new(const struct snapshot *snapshot, const struct view_request *request,
 		      struct snapshot_view **ret);
 const struct snapshot *snapshot_view_of(const struct snapshot_view *view);
+
+/* The values of the rows, in the order of the view's snapshot; NULL: none were requested. */
+const double *snapshot_view_values(const struct snapshot_view *view);
+
+/* Limit of the memory that the view takes, or took while it was made, and that a list of its rows takes. */
+size_t snapshot_view_bytes(const struct snapshot_view *view);
+
 struct snapshot_view *snapshot_view_free(struct snapshot_view *view);
 DEFINE_CLEANUP(struct snapshot_view *, snapshot_view_free)
 

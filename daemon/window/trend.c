@@ -351,23 +351,42 @@ void trend_cover(const struct trend *trend, struct trend_bins *bins)
 		}
 }
 
-void trend_add(const struct trend *trend, u32 entry, unsigned event, struct trend_bins *bins)
+static void add_column(const struct page *page, const struct column *column,
+		       const size_t bin_of_end[TREND_PAGE], struct trend_bins *bins)
+{
+	for (unsigned int i = 0; i < page->n; i++) {
+		const struct point *point = &column->points[i];
+		struct trend_bin *bin = &bins->bins[bin_of_end[i]];
+		double samples;
+
+		if (!point->samples || bin_of_end[i] == bins->n)
+			continue;
+		samples = (double)trend_unpack(point->samples);
+		bin->samples += samples;
+		if (point->mean) {
+			bin->latency += mean_of(point->mean) * samples;
+			bin->latency_samples += samples;
+		}
+	}
+}
+
+void trend_add(const struct trend *trend, const u32 *entries, size_t n, unsigned event,
+	       struct trend_bins *bins)
 {
 	for (const struct page *page = trend->oldest; page; page = page->newer) {
-		const struct column *column = find_column(page, entry, event);
+		size_t bin_of_end[TREND_PAGE];
+		bool known = false;
 
-		for (unsigned int i = 0; column && i < page->n; i++) {
-			const struct point *point = &column->points[i];
-			size_t bin = point->samples ? bin_of(trend, bins, page->end_ns[i]) : bins->n;
-			double samples = (double)trend_unpack(point->samples);
+		for (size_t i = 0; i < n; i++) {
+			const struct column *column = find_column(page, entries[i], event);
 
-			if (bin == bins->n)
+			if (!column)
 				continue;
-			bins->bins[bin].samples += samples;
-			if (point->mean) {
-				bins->bins[bin].latency += mean_of(point->mean) * samples;
-				bins->bins[bin].latency_samples += samples;
-			}
+			/* The divisions take longer than all that is done with the points. */
+			for (unsigned int end = 0; !known && end < page->n; end++)
+				bin_of_end[end] = bin_of(trend, bins, page->end_ns[end]);
+			known = true;
+			add_column(page, column, bin_of_end, bins);
 		}
 	}
 }

@@ -79,8 +79,9 @@ struct trend_bins {
 /* Sets `covered` of the bins. */
 void trend_cover(const struct trend *trend, struct trend_bins *bins);
 
-/* Adds the samples of an entry and event. */
-void trend_add(const struct trend *trend, u32 entry, unsigned event, struct trend_bins *bins);
+/* Adds the samples of these entries for an event. Entries that are added together take less time. */
+void trend_add(const struct trend *trend, const u32 *entries, size_t n, unsigned event,
+	       struct trend_bins *bins);
 
 /* Memory used. */
 size_t trend_bytes(const struct trend *trend);

@@ -26,6 +26,7 @@ struct backend {
 	int snapshots, releases;
 	struct snapshot_cgroup *many; /* if not NULL, replaces the cgroups by these `n_many` */
 	size_t n_many;
+	size_t reads; /* of figures of a cgroup in `many` */
 	const struct no_slot *no_slot;
 };
 
@@ -34,6 +35,17 @@ static struct control *control;
 static struct backend backend;
 static char directory[] = "/tmp/pebsd-control-XXXXXX";
 static char socket_path[128];
+
+static bool read_one(const struct snapshot_cgroup *cgroup, unsigned number, struct figures *ret)
+{
+	(void)cgroup;
+	if (number > 0)
+		return false;
+	backend.reads++;
+	memset(ret, 0, sizeof(*ret));
+	example_add(ret, 1, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
+	return true;
+}
 
 /*
  * Returns a snapshot. If the caller asks for a window, the snapshot has only its first cgroup, as if / was
@@ -53,6 +65,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	if (books->many) {
 		example->cgroups = books->many;
 		example->n_cgroups = books->n_many;
+		example->make_figures = read_one;
 	}
 	example->no_slot = books->no_slot;
 	example->window_seconds = *window_seconds;
@@ -299,6 +312,70 @@ Test(control, top_of_subtrees_some_cgroups_and_one_event)
 	cr_expect_not_null(json_get_object(json_get_object(subtree, "events"), "loads:cpu_core"));
 }
 
+/* Makes `n` cgroups without figures of their own. Their paths have `names` names, and begin with `same` equal ones. */
+static void make_nested(size_t n, size_t names, size_t same)
+{
+	backend.many = calloc(n, sizeof(*backend.many));
+	backend.n_many = n;
+	cr_assert_not_null(backend.many);
+	for (size_t i = 0; i < n; i++) {
+		char *path = malloc(8 * names + 1);
+
+		cr_assert_not_null(path);
+		for (size_t name = 0; name < names; name++)
+			(void)snprintf(path + 8 * name, 9, "/%07zu", name < same ? 0 : i);
+		backend.many[i] = (struct snapshot_cgroup){.path = path, .id = 1 + i, .alive = true};
+	}
+}
+
+/* All cgroups lie at the end of one chain, so that each of its sums has all of them. */
+Test(control, nested_sums_come_in_replies_of_bounded_work)
+{
+	enum { MANY = 500, LEVELS = 99 };
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	size_t n = 0, replies = 0;
+	u64 next = 0, matching;
+
+	make_nested(MANY, LEVELS, LEVELS - 1);
+	do {
+		_cleanup_json_ json_object *page = NULL;
+		char text[160];
+
+		backend.reads = 0;
+		(void)snprintf(
+			text, sizeof(text),
+			"{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":99,\"sort\":\"p99\",\"offset\":%llu}}",
+			(unsigned long long)next);
+		page = call(fd, text);
+		n += json_object_array_length(json_get_array(page, "cgroups"));
+		cr_expect(json_get_u64(page, "matching", &matching) && matching == LEVELS + MANY);
+		/* All cgroups once for the order, and then a sum of all for at most four rows. */
+		cr_expect_leq(backend.reads, 5UL * MANY, "%zu", backend.reads);
+		replies++;
+		if (!json_get_u64(page, "next", &next))
+			next = 0;
+	} while (next);
+	cr_expect_eq(n, LEVELS + MANY, "%zu", n);
+	cr_expect_leq(replies, 1 + (LEVELS + 1) / 4, "%zu", replies);
+	free_many();
+}
+
+Test(control, sums_that_take_too_much_memory_are_not_made)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *sums = NULL;
+
+	make_nested(3000, 99, 0);
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":99}}",
+		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"depth\",\"reason\":"
+		    "\"the sums to this depth take too much memory; use a smaller depth\"}}");
+	cr_expect_eq(backend.reads, 0);
+	cr_expect_eq(backend.releases, 1, "no answer holds a snapshot's memory");
+	sums = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":9,\"limit\":1}}");
+	cr_expect_str_eq(cgroup_of(sums, 0), "/");
+	free_many();
+}
+
 Test(control, parameters_out_of_range_are_named)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -316,6 +393,9 @@ Test(control, parameters_out_of_range_are_named)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":1.5}}", "limit");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window\":1}}", "window");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":-1}}", "depth");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":100}}", "depth");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":18446744073709551615}}",
+		       "depth");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"offset\":-1}}", "offset");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"event\":\"load\"}}", "event");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":1}}", "filter");

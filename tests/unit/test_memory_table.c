@@ -29,6 +29,7 @@
 #include "pebsd/records.h"
 #include "policy/policy_internal.h"
 #include "profile/perf_data_write.h"
+#include "snapshot/snapshot_view.h"
 #include "state/state_layout.h"
 #include "symbols/symbols.h"
 #include "symbols/symbols_queue.h"
@@ -55,6 +56,8 @@ static const struct row {
 	{"The kernel's buffers of those", VARLINK_CONNECTIONS_MAX, VARLINK_KERNEL_BYTES, false},
 	/* test_json_detail.c */
 	{"A reply while it is made", 1, JSON_PAGE_TREE_BYTES, false},
+	/* test_snapshot_view.c */
+	{"The rows of a reply with sums or a filter", 1, VIEW_BYTES, false},
 	/* test_http_worker.c, and test_http_crowd.c with 1,000 clients */
 	{"The process that speaks HTTP", 1, HTTP_CONFINE_DATA, false},
 	/* test_http_crowd.c */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
+#include "collect/offcore_figures.h"
+#include "ctl/call/ctl_options.h"
 #include "example_snapshot.h"
+#include "pebsd/records.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_view.h"
 
@@ -197,5 +201,254 @@ Test(snapshot_view, offcore_adds_up)
 	view = view_of(snapshot, &(struct view_request){.subtree = "/system.slice"});
 	cr_assert_not_null(snapshot_view_of(view)->cgroups[0].offcore);
 	cr_expect_eq(snapshot_view_of(view)->cgroups[0].offcore->of[0][0].count, 10);
+	snapshot_view_free(view);
+}
+
+/* How often the figures of a cgroup were read since the last large_tree(), and values were computed. */
+static size_t reads, computed;
+
+static bool read_one(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+{
+	(void)event;
+	reads++;
+	memset(ret, 0, sizeof(*ret));
+	example_add(ret, 1 + cgroup->id % 3, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
+	return true;
+}
+
+/* The samples of the first event. */
+static double count_samples(const struct snapshot *snapshot, const struct cgroup_figures *figures,
+			    const void *userdata)
+{
+	(void)snapshot;
+	computed += userdata != NULL;
+	return figures->of[0] ? (double)figures_samples(figures->of[0]) : -1;
+}
+
+/* `n` cgroups with one event, whose figures read_one() makes, and whose paths `name` writes. */
+static const struct snapshot *large_tree(size_t n, void (*name)(size_t number, char path[4096]))
+{
+	struct snapshot *snapshot = example_perf();
+	char path[4096];
+
+	snapshot->n_events = 1;
+	snapshot->make_figures = read_one;
+	snapshot->n_cgroups = n;
+	snapshot->cgroups = calloc(n, sizeof(*snapshot->cgroups));
+	cr_assert_not_null(snapshot->cgroups);
+	for (size_t i = 0; i < n; i++) {
+		name(i, path);
+		snapshot->cgroups[i] =
+			(struct snapshot_cgroup){.path = strdup(path), .id = 1 + i, .alive = true};
+		cr_assert_not_null(snapshot->cgroups[i].path);
+	}
+	reads = computed = 0;
+	return snapshot;
+}
+
+static void free_tree(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		free((char *)snapshot->cgroups[i].path);
+	free(snapshot->cgroups);
+}
+
+/* A chain of nested cgroups as long as a path can be. */
+#define CHAIN 2000
+
+static size_t chain(size_t names, char path[4096])
+{
+	for (size_t i = 0; i < names; i++)
+		memcpy(path + 2 * i, "/d", 2);
+	path[2 * names] = '\0';
+	return 2 * names;
+}
+
+/* The chain, and all others at its end. */
+static void name_hostile(size_t number, char path[4096])
+{
+	size_t length = chain(number < CHAIN ? number + 1 : CHAIN, path);
+
+	if (number >= CHAIN)
+		(void)snprintf(path + length, 32, "/%zu", number);
+}
+
+static void name_plain(size_t number, char path[4096])
+{
+	(void)snprintf(path, 32, "/%zu", number);
+}
+
+/* Chains that have nothing in common. */
+static void name_chains(size_t number, char path[4096])
+{
+	size_t length = chain(VIEW_DEPTH_MAX, path);
+
+	(void)snprintf(path, 32, "/%05zu", number);
+	path[strlen(path)] = '/';
+	path[length] = '\0';
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+Test(snapshot_view, nested_cgroups_cost_a_row_for_each_level_and_are_read_once)
+{
+	enum { CGROUPS = 10000 };
+	const struct snapshot *hostile = large_tree(CGROUPS, name_hostile);
+	const struct view_request sorted = {.sums = true,
+					    .depth = VIEW_DEPTH_MAX,
+					    .filter = "**d**d**d",
+					    .value = count_samples,
+					    .userdata = ""};
+	const size_t before = allocated();
+	struct snapshot_view *view = view_of(hostile, &sorted);
+	const size_t bytes = allocated() - before;
+
+	cr_expect_eq(snapshot_view_of(view)->n_cgroups, VIEW_DEPTH_MAX - 2, "filtered: / and the first two");
+	cr_expect_eq(reads, CGROUPS, "%zu", reads);
+	cr_expect_leq(computed, VIEW_DEPTH_MAX + 1, "%zu", computed);
+	cr_expect_leq(bytes, snapshot_view_bytes(view), "%zu", bytes);
+	cr_expect_leq(snapshot_view_bytes(view), 8U << 20, "%zu", snapshot_view_bytes(view));
+	expect_row(view, 0, "/d/d/d", 2 * CGROUPS - 5, CGROUPS - 2);
+	snapshot_view_free(view);
+	free_tree(hostile);
+}
+
+Test(snapshot_view, sums_that_take_too_much_memory_are_refused_unread)
+{
+	const struct snapshot *chains = large_tree(3000, name_chains);
+	struct view_request request = {
+		.sums = true, .depth = VIEW_DEPTH_MAX, .value = count_samples, .userdata = ""};
+	const size_t before = allocated();
+	struct snapshot_view *view;
+	size_t bytes;
+
+	cr_expect_eq(snapshot_view_new(chains, &request, &view), -E2BIG);
+	cr_expect_eq(reads, 0);
+	cr_expect_leq(allocated(), before);
+	request.depth = 50;
+	view = view_of(chains, &request);
+	bytes = allocated() - before;
+	cr_expect_eq(snapshot_view_of(view)->n_cgroups, 1 + 3000 * 50);
+	cr_expect_eq(reads, 3000);
+	cr_expect_eq(computed, 3000 + 1, "%zu: the rows of a chain have one value", computed);
+	cr_expect_leq(bytes, snapshot_view_bytes(view), "%zu", bytes);
+	cr_expect_leq(snapshot_view_bytes(view), VIEW_BYTES, "%zu", snapshot_view_bytes(view));
+	snapshot_view_free(view);
+	free_tree(chains);
+}
+
+/* The ledger has at most one cgroup for each slot, and two removed ones (fold() in engine_collect.c). */
+Test(snapshot_view, a_view_without_sums_fits_whatever_there_is)
+{
+	const struct snapshot *many = large_tree(2000, name_plain);
+	const struct view_request request = {.filter = "", .value = count_samples};
+	struct snapshot_view *view = view_of(many, &request);
+	size_t bytes = snapshot_view_bytes(view), each;
+
+	snapshot_view_free(view);
+	((struct snapshot *)many)->n_cgroups = 1000;
+	view = view_of(many, &request);
+	each = (bytes - snapshot_view_bytes(view)) / 1000;
+	cr_expect_leq(snapshot_view_bytes(view) + (3 * SLOTS_MAX + 1) * each, VIEW_BYTES, "%zu each", each);
+	snapshot_view_free(view);
+	((struct snapshot *)many)->n_cgroups = 2000;
+	free_tree(many);
+}
+
+Test(snapshot_view, the_depth_has_a_maximum)
+{
+	struct view_request request = {.sums = true, .depth = VIEW_DEPTH_MAX};
+	struct snapshot_view *view = view_of(tree(), &request);
+
+	cr_expect_eq(snapshot_view_of(view)->n_cgroups, 8);
+	snapshot_view_free(view);
+	request.depth++;
+	cr_expect_eq(snapshot_view_new(tree(), &request, &view), -EINVAL);
+	cr_expect_leq(OPTIONS_DEPTH_MAX, VIEW_DEPTH_MAX, "pebsctl offers what the daemon refuses");
+}
+
+/* Rows are sorted by values that were computed from sums of sums. They are the values of the rows' own figures. */
+Test(snapshot_view, values_are_those_of_the_rows)
+{
+	static struct cgroup_figures figures;
+	const struct view_request requests[] = {
+		{.sums = true, .depth = 3, .value = count_samples},
+		{.sums = true, .depth = 1, .filter = "slice", .value = count_samples},
+		{.filter = "s", .value = count_samples},
+		{.one_event = true, .value = count_samples},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		struct snapshot_view *view = view_of(tree(), &requests[i]);
+		const struct snapshot *snapshot = snapshot_view_of(view);
+
+		cr_expect_gt(snapshot->n_cgroups, 1);
+		for (size_t row = 0; row < snapshot->n_cgroups; row++) {
+			snapshot_figures(snapshot, &snapshot->cgroups[row], &figures);
+			cr_expect_eq(snapshot_view_values(view)[row], count_samples(snapshot, &figures, NULL),
+				     "%s", snapshot->cgroups[row].path);
+		}
+		snapshot_view_free(view);
+	}
+}
+
+/* Names that sort between a path and the paths below it by their bytes, names without letters, and equal names. */
+Test(snapshot_view, sums_of_names_of_any_bytes)
+{
+	static const char *const paths[] = {"/a/b", "/a-b/x", "/a", "/a/b", "/a//",
+					    "//",   "/a.b",   "a",  "a/b",  ""};
+	static const struct {
+		const char *path;
+		u64 samples;
+		size_t members;
+	} expected[] = {{"", 512, 0},    {"/", 127, 7},  {"a/b", 256, 0}, {"a", 128, 0},
+			{"/a.b", 64, 0}, {"//", 32, 0},  {"/a", 29, 4},   {"/a/", 16, 1},
+			{"/a//", 16, 0}, {"/a/b", 9, 2}, {"/a-b", 2, 1},  {"/a-b/x", 2, 0}};
+	static struct figures figures[ARRAY_SIZE(paths)];
+	static struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
+	struct snapshot *snapshot = example_perf();
+	struct snapshot_view *view;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		example_add(&figures[i], 1U << i, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
+		cgroups[i] = (struct snapshot_cgroup){.path = paths[i], .figures = {[0] = &figures[i]}};
+	}
+	snapshot->cgroups = cgroups;
+	snapshot->n_cgroups = ARRAY_SIZE(paths);
+	view = view_of(snapshot, &(struct view_request){.sums = true, .depth = 9});
+	cr_expect_eq(snapshot_view_of(view)->n_cgroups, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < snapshot_view_of(view)->n_cgroups; i++) {
+		const struct snapshot_cgroup *row = &snapshot_view_of(view)->cgroups[i];
+		size_t at = 0;
+
+		while (at < ARRAY_SIZE(expected) && strcmp(expected[at].path, row->path) != 0)
+			at++;
+		cr_assert_lt(at, ARRAY_SIZE(expected), "'%s'", row->path);
+		expect_row(view, i, expected[at].path, expected[at].samples, expected[at].members);
+	}
+	snapshot_view_free(view);
+}
+
+/* Each row with several parts has off-core counts of its own, in memory for exactly these rows. */
+Test(snapshot_view, offcore_adds_up_at_every_level)
+{
+	static const struct offcore_figures counted = {.of[0][0].count = 5};
+	static const u64 expected[] = {0, 20, 0, 0, 15, 10, 5};
+	const struct snapshot *snapshot = tree();
+	struct snapshot_view *view;
+
+	for (size_t i = 0; i < 4; i++)
+		snapshot->cgroups[i].offcore = &counted;
+	view = view_of(snapshot, &(struct view_request){.sums = true, .depth = 2});
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		const struct snapshot_cgroup *row = &snapshot_view_of(view)->cgroups[i];
+
+		cr_expect_eq(row->offcore ? row->offcore->of[0][0].count : 0, expected[i], "%s", row->path);
+	}
 	snapshot_view_free(view);
 }

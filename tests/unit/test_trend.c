@@ -43,7 +43,7 @@ static struct trend_bins bins_of(const struct trend *trend, u32 entry, unsigned 
 	bins.bins = calloc(n, sizeof(*bins.bins));
 	cr_assert_not_null(bins.bins);
 	trend_cover(trend, &bins);
-	trend_add(trend, entry, event, &bins);
+	trend_add(trend, &entry, 1, event, &bins);
 	return bins;
 }
 
@@ -89,6 +89,35 @@ Test(trend, a_bin_adds_up_its_collections)
 	bins = bins_of(trend, 8, 1, 2, 20);
 	cr_expect(bins.bins[0].covered && bins.bins[0].samples == 0, "another was quiet");
 	free(bins.bins);
+	trend_free(trend);
+}
+
+Test(trend, entries_that_are_added_together_are_the_sum_of_each)
+{
+	struct trend *trend = new_trend(TREND_BYTES);
+	const u32 entries[] = {9, 3, 77, 5}; /* 77 has no samples */
+	struct trend_bins together = {.bin_ns = 7 * NSEC_PER_SEC, .n = 20}, each = together;
+
+	for (u64 i = 1; i <= 2ULL * TREND_PAGE; i++) {
+		second(trend, i);
+		for (u32 entry = 3; entry <= 9; entry += 2)
+			if (i % entry)
+				cr_assert_eq(put(trend, entry, 1, i, i % 2 ? 0 : 100), 0);
+	}
+	together.bins = calloc(together.n, sizeof(*together.bins));
+	each.bins = calloc(each.n, sizeof(*each.bins));
+	cr_assert(together.bins && each.bins);
+	trend_add(trend, entries, ARRAY_SIZE(entries), 1, &together);
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+		trend_add(trend, &entries[i], 1, 1, &each);
+	for (size_t i = 0; i < each.n; i++) {
+		cr_expect_eq(together.bins[i].samples, each.bins[i].samples);
+		cr_expect_eq(together.bins[i].latency_samples, each.bins[i].latency_samples);
+		cr_expect_float_eq(together.bins[i].latency, each.bins[i].latency, 1e-6);
+	}
+	cr_expect_gt(together.bins[each.n - 1].samples, 0);
+	free(together.bins);
+	free(each.bins);
 	trend_free(trend);
 }
 

@@ -104,10 +104,8 @@ static enum ctl_exit invalid_config(json_object *mistakes)
 static const char *refused(const struct ctl_options *options, const char *what)
 {
 	static const char *const words[][2] = {
-		{"pause", "cannot pause"},
-		{"zoom", "cannot zoom"},
-		{"hot", "no hot table"},
-		{"profile", "no profile"},
+		{"pause", "cannot pause"}, {"zoom", "cannot zoom"}, {"hot", "no hot table"},
+		{"profile", "no profile"}, {"depth", "no sums"},
 	};
 
 	if (what && strcmp(what, "zoom") == 0 && (options->last || options->stop))

@@ -32,10 +32,8 @@ struct ctl_options {
 	bool folded, latency, perf_data;
 };
 
-/* The largest depth of sums: usual cgroup trees are far less deep. */
-#define OPTIONS_DEPTH_MAX 99
-
 /* Not more than the daemon's maxima (detail/zooms.h, snapshot/snapshot_view.h, control_detail.c). */
+#define OPTIONS_DEPTH_MAX        99
 #define OPTIONS_FILTER_MAX       247
 #define OPTIONS_RATE_MAX         20000
 #define OPTIONS_ZOOM_SECONDS_MAX 3600

@@ -185,7 +185,7 @@ static struct top_shown shown_of(const struct live *live)
 }
 
 /* Requests the visible rows, and a screenful before and after them. */
-static json_object *top_parameters(const struct live *live, json_object *status)
+static struct top_request top_request_of(const struct live *live, json_object *status)
 {
 	const struct top_state *state = &live->state;
 	size_t room = top_room(TOP_TABLE, rows_of(live));
@@ -206,7 +206,14 @@ static json_object *top_parameters(const struct live *live, json_object *status)
 	if (live->options->has_limit && request.offset + request.limit > live->options->limit)
 		request.limit =
 			live->options->limit > request.offset ? live->options->limit - request.offset : 0;
-	return top_request_parameters(&request);
+	return request;
+}
+
+static int ask_top(void *userdata, json_object *parameters, json_object **ret)
+{
+	struct live *live = userdata;
+
+	return ask(live, "io.pebsd.GetTop", parameters, ret, live->trouble);
 }
 
 static void take_clock(struct live *live, json_object *status)
@@ -222,9 +229,10 @@ static void take_clock(struct live *live, json_object *status)
 static int fetch_table(struct live *live, json_object *status)
 {
 	size_t room = top_room(TOP_TABLE, rows_of(live));
+	const struct top_request request = top_request_of(live, status);
 	_cleanup_json_ json_object *top = NULL;
 	struct top_table table;
-	int r = ask(live, "io.pebsd.GetTop", top_parameters(live, status), &top, live->trouble);
+	int r = top_request_rows(&request, ask_top, live, &top);
 
 	if (r == 0)
 		r = top_table_read(status, top, live->state.event, &table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ctl/top/top_request.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -64,4 +65,58 @@ json_object *top_request_parameters(const struct top_request *request)
 	    !top_add_trend(parameters, request->trend, request->trend_seconds))
 		return NULL;
 	return TAKE_PTR(parameters);
+}
+
+static bool is_of_same_moment(const json_object *one, const json_object *other)
+{
+	const char *taken = json_get_text(one, "taken"), *before = json_get_text(other, "taken");
+
+	return taken && before && strcmp(taken, before) == 0;
+}
+
+/* Appends the rows of the page. Returns how many, or -ENOMEM. */
+static int append_rows(json_object *rows, const json_object *page)
+{
+	json_object *more = json_get_array(page, "cgroups");
+	size_t n = more ? json_object_array_length(more) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_object *row = json_object_get(json_object_array_get_idx(more, i));
+
+		if (json_object_array_add(rows, row) < 0) {
+			json_object_put(row);
+			return -ENOMEM;
+		}
+	}
+	return (int)n;
+}
+
+int top_request_rows(const struct top_request *request, top_ask ask, void *userdata, json_object **ret)
+{
+	_cleanup_json_ json_object *all = NULL, *last = NULL;
+	struct top_request page = *request;
+	json_object *rows;
+	int r = ask(userdata, top_request_parameters(&page), &all);
+
+	if (r < 0)
+		return r;
+	rows = json_get_array(all, "cgroups");
+	last = json_object_get(all);
+	while (rows && json_get_u64(last, "next", &page.offset)) {
+		size_t n = json_object_array_length(rows);
+
+		if (page.has_limit && n >= request->limit)
+			break;
+		page.limit = request->limit - n;
+		json_object_put(TAKE_PTR(last));
+		r = ask(userdata, top_request_parameters(&page), &last);
+		if (r == 0 && is_of_same_moment(last, all))
+			r = append_rows(rows, last);
+		if (r <= 0)
+			break;
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(all);
+	return 0;
 }

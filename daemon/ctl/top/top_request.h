@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parameters of GetTop. */
+/* The parameters of GetTop, and its replies. */
 #ifndef PEBSD_CTL_TOP_REQUEST_H
 #define PEBSD_CTL_TOP_REQUEST_H
 
@@ -24,6 +24,19 @@ struct top_request {
 
 /* Returns the parameters; NULL: no memory. */
 json_object *top_request_parameters(const struct top_request *request);
+
+/*
+ * Calls GetTop with these parameters, which it takes. Returns 0 with the parameters of the reply, which the caller
+ * puts, or -errno.
+ */
+typedef int (*top_ask)(void *userdata, json_object *parameters, json_object **ret);
+
+/*
+ * Calls `ask` until all requested rows are there, because one reply may have only some of them. Returns 0 with one
+ * reply that has the rows of all, which the caller puts. Rows of a later moment are left out: they can be rows that
+ * are there already. Returns -ENOMEM, or the error of `ask`.
+ */
+int top_request_rows(const struct top_request *request, top_ask ask, void *userdata, json_object **ret);
 
 /* Returns {"window_s": seconds}, or {} if `seconds` is 0; NULL: no memory. */
 json_object *top_window_parameters(double seconds);

@@ -10,7 +10,14 @@
 #include "export/control/order.h"
 #include "export/json/json.h"
 #include "snapshot/snapshot_view.h"
+#include "snapshot/view_tree.h"
 #include "window/trend.h"
+
+/*
+ * Sums contain one another: in a chain of nested cgroups, each sum reads all cgroups below it again. The sums of one
+ * reply read at most this number of times as many cgroups as there are. The next reply has the other sums.
+ */
+#define SUMS_MOST 4
 
 /* Reads `window_s`. If it is absent or null, the window is the whole time: `ret` is not known. */
 static int get_window(const json_object *parameters, struct maybe_double *ret)
@@ -89,7 +96,7 @@ static const char *get_view(const json_object *parameters, struct top_request *r
 	}
 	if (json_get(parameters, "depth")) {
 		view->sums = true;
-		if (!json_get_u64(parameters, "depth", &view->depth))
+		if (!json_get_u64(parameters, "depth", &view->depth) || view->depth > VIEW_DEPTH_MAX)
 			return "depth";
 	}
 	if (json_get(parameters, "event")) {
@@ -138,29 +145,37 @@ static bool find_event(const struct snapshot *snapshot, const char *shown, unsig
 	return false;
 }
 
-static int reply_top(struct varlink_call *call, const struct snapshot *snapshot,
-		     const struct top_request *request)
+/* Replies with the cgroups of the snapshot in this order of their indexes. */
+static int reply_top(struct varlink_call *call, const struct snapshot *snapshot, const size_t *cgroups,
+		     const struct top_request *request, size_t sums_most)
 {
 	u64 all = snapshot->n_cgroups;
 	u64 first = request->offset < all ? request->offset : all;
 	u64 n = request->limit < all - first ? request->limit : all - first;
-	struct json_page page = {.first = first, .taken = snapshot->taken};
+	struct json_page page = {.first = first, .taken = snapshot->taken, .sums_most = sums_most};
 	struct json_more more = request->more;
-	_cleanup_free_ size_t *cgroups = NULL;
-	int r = order_cgroups(snapshot, &request->order, &cgroups);
+	int r = varlink_reply_begin(call);
 
 	more.page = &page;
-	if (r == 0)
-		r = varlink_reply_begin(call);
 	if (r == 0)
 		r = json_write_top(snapshot, cgroups + first, n, &more,
 				   JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, reply_text, call);
 	return r == 0 ? varlink_reply_end(call) : r;
 }
 
+static int reply_all(struct varlink_call *call, const struct snapshot *snapshot,
+		     const struct top_request *request)
+{
+	_cleanup_free_ size_t *cgroups = NULL;
+	int r = order_cgroups(snapshot, &request->order, &cgroups);
+
+	return r < 0 ? r : reply_top(call, snapshot, cgroups, request, 0);
+}
+
 static int reply_view(struct varlink_call *call, const struct snapshot *snapshot, struct top_request *request)
 {
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
+	_cleanup_free_ size_t *cgroups = NULL;
 	int r;
 
 	if (request->event) {
@@ -168,9 +183,20 @@ static int reply_view(struct varlink_call *call, const struct snapshot *snapshot
 		if (!find_event(snapshot, request->event, &request->view.event))
 			return varlink_invalid_parameter(call, "event");
 	}
+	if (request->order.by != ORDER_LATENCY) {
+		request->view.value = order_value;
+		request->view.userdata = &request->order;
+	}
 	request->more.matching = true;
 	r = snapshot_view_new(snapshot, &request->view, &view);
-	return r < 0 ? r : reply_top(call, snapshot_view_of(view), request);
+	if (r == -E2BIG)
+		return control_not_measured_why(
+			call, "depth", "the sums to this depth take too much memory; use a smaller depth");
+	if (r == 0)
+		r = order_values(snapshot_view_values(view), snapshot_view_of(view)->n_cgroups, &cgroups);
+	return r < 0 ? r
+		     : reply_top(call, snapshot_view_of(view), cgroups, request,
+				 SUMS_MOST * snapshot->n_cgroups);
 }
 
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -188,7 +214,7 @@ int control_get_top(struct varlink_call *call, json_object *parameters, void *us
 	if (request.view.filter || request.view.sums || request.event)
 		r = reply_view(call, snapshot, &request);
 	else
-		r = reply_top(call, snapshot, &request);
+		r = reply_all(call, snapshot, &request);
 	control_release(userdata);
 	return r;
 }
@@ -237,7 +263,7 @@ static int subtree_path(const struct snapshot *sum, const char *shown, char **re
 		return *ret ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; without && i < without->n; i++)
-		if (snapshot_view_holds(without->paths[i], shown, &length)) {
+		if (view_tree_holds(without->paths[i], shown, &length)) {
 			*ret = strndup(without->paths[i], length);
 			return *ret ? 0 : -ENOMEM;
 		}
@@ -266,6 +292,7 @@ static int reply_subtree(struct varlink_call *call, const struct control *contro
 	if (r < 0)
 		return r;
 	if (request->window.known) {
+		all = snapshot_view_free(all);
 		r = control_snapshot(control, &request->window, &snapshot);
 		if (r < 0)
 			return control_not_measured(call, r);

@@ -90,23 +90,21 @@ static enum event_role first_role(const struct snapshot *snapshot)
 	return first;
 }
 
-static double rank(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
-		   const struct order *order, struct cgroup_figures *figures)
+double order_value(const struct snapshot *snapshot, const struct cgroup_figures *figures, const void *order)
 {
+	const struct order *by = order;
 	enum event_role role = first_role(snapshot);
 	double value = 0;
 
-	snapshot_figures(snapshot, cgroup, figures);
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		if (!figures->of[i])
 			continue;
-		if (order->by == ORDER_SAMPLES && (order->any_role || snapshot->events[i].event.role == role))
+		if (by->by == ORDER_SAMPLES && (by->any_role || snapshot->events[i].event.role == role))
 			value += (double)figures_samples(figures->of[i]);
-		else if (figure_of(figures->of[i], snapshot->events[i].event.settings.has_source, order,
-				   &value))
+		else if (figure_of(figures->of[i], snapshot->events[i].event.settings.has_source, by, &value))
 			return value;
 	}
-	return order->by == ORDER_SAMPLES ? value : -1;
+	return by->by == ORDER_SAMPLES ? value : -1;
 }
 
 static int compare(const void *a, const void *b)
@@ -118,24 +116,34 @@ static int compare(const void *a, const void *b)
 	return left->index < right->index ? -1 : left->index > right->index;
 }
 
-int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret)
+int order_values(const double *values, size_t n, size_t **ret)
 {
-	size_t n = snapshot->n_cgroups;
 	_cleanup_free_ size_t *indexes = calloc(n ? n : 1, sizeof(*indexes));
 	_cleanup_free_ struct ranked *ranked = calloc(n ? n : 1, sizeof(*ranked));
-	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
 
-	if (!indexes || !ranked || !figures)
+	if (!indexes || !ranked)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		ranked[i].index = i;
-		/* The snapshot already has the order by latency. Equal values keep this order. */
-		if (order->by != ORDER_LATENCY)
-			ranked[i].value = rank(snapshot, &snapshot->cgroups[i], order, figures);
-	}
+	for (size_t i = 0; i < n; i++)
+		ranked[i] = (struct ranked){.value = values ? values[i] : 0, .index = i};
 	qsort(ranked, n, sizeof(*ranked), compare);
 	for (size_t i = 0; i < n; i++)
 		indexes[i] = ranked[i].index;
 	*ret = TAKE_PTR(indexes);
 	return 0;
+}
+
+int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret)
+{
+	size_t n = snapshot->n_cgroups;
+	_cleanup_free_ double *values = calloc(n ? n : 1, sizeof(*values));
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+
+	if (!values || !figures)
+		return -ENOMEM;
+	/* The snapshot already has the order by latency. Equal values keep this order. */
+	for (size_t i = 0; i < n && order->by != ORDER_LATENCY; i++) {
+		snapshot_figures(snapshot, &snapshot->cgroups[i], figures);
+		values[i] = order_value(snapshot, figures, order);
+	}
+	return order_values(values, n, ret);
 }

@@ -5,6 +5,8 @@
 
 #include "snapshot/snapshot.h"
 
+struct cgroup_figures;
+
 enum order_by {
 	ORDER_LATENCY, /* weighted latency sum; the snapshot has this order */
 	ORDER_SAMPLES,
@@ -34,5 +36,13 @@ int order_parse(const char *text, struct order *ret);
  * Returns 0 or -ENOMEM; the caller frees `ret`.
  */
 int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret);
+
+/*
+ * The parts of order_cgroups(), for values that were computed elsewhere. order_value() returns the value of one
+ * cgroup by `order`, a struct order; not for ORDER_LATENCY. order_values() returns the indexes of `n` values; all
+ * values are equal if `values` is NULL.
+ */
+double order_value(const struct snapshot *snapshot, const struct cgroup_figures *figures, const void *order);
+int order_values(const double *values, size_t n, size_t **ret);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -230,11 +231,14 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");
-	for (size_t i = 0; r == 0 && i < n && !(page && page->cut); i++)
-		r = put_cgroup(&text, page, first + i, i > 0,
-			       json_finish(&writer, cgroup_with(&writer, snapshot,
-								&snapshot->cgroups[cgroups ? cgroups[i] : i],
-								more, figures)));
+	for (size_t i = 0; r == 0 && i < n && !(page && page->cut); i++) {
+		const struct snapshot_cgroup *cgroup = &snapshot->cgroups[cgroups ? cgroups[i] : i];
+
+		if (json_page_reads(page, first + i, MAX(cgroup->n_members, 1)))
+			r = put_cgroup(
+				&text, page, first + i, i > 0,
+				json_finish(&writer, cgroup_with(&writer, snapshot, cgroup, more, figures)));
+	}
 	if (r == 0)
 		r = put_literal(&text, "]");
 	if (r == 0 && page && (page->cut || first > 0))

@@ -6,14 +6,23 @@
 #include "base/cleanup.h"
 #include "window/trend.h"
 
+/* Members whose trends are read together. */
+#define TOGETHER 256
+
 static void add_members(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event,
 			struct trend_bins *bins)
 {
+	u32 entries[TOGETHER];
+	size_t n;
+
 	trend_cover(snapshot->trend, bins);
 	if (cgroup->n_members == 0)
-		trend_add(snapshot->trend, cgroup->entry, event, bins);
-	for (size_t i = 0; i < cgroup->n_members; i++)
-		trend_add(snapshot->trend, cgroup->members[i]->entry, event, bins);
+		trend_add(snapshot->trend, &cgroup->entry, 1, event, bins);
+	for (size_t i = 0; i < cgroup->n_members; i += n) {
+		for (n = 0; n < TOGETHER && i + n < cgroup->n_members; n++)
+			entries[n] = cgroup->members[i + n]->entry;
+		trend_add(snapshot->trend, entries, n, event, bins);
+	}
 }
 
 /* A bin is null if nothing is known: no collection for `samples`, no sample with a latency for `mean`. */

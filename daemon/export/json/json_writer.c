@@ -56,6 +56,19 @@ bool json_page_fits(struct json_page *page, u64 index, size_t bytes)
 	return true;
 }
 
+bool json_page_reads(struct json_page *page, u64 index, size_t sums)
+{
+	if (!page)
+		return true;
+	if (page->sums_most && page->sums > 0 && page->sums + sums > page->sums_most) {
+		page->cut = true;
+		page->next = index;
+		return false;
+	}
+	page->sums += sums;
+	return true;
+}
+
 bool json_append_to_page(struct json_writer *writer, json_object *array, json_object *value,
 			 struct json_page *page, u64 index)
 {

@@ -48,6 +48,8 @@ struct json_page {
 	struct timespec taken; /* time at which the list was made; the same in all pages of one list */
 	size_t bytes;          /* text of the items so far */
 	size_t most;           /* maximum of `bytes`; 0: JSON_PAGE_BYTES */
+	size_t sums;      /* cgroups that were read for the items so far; a sum reads all that are in it */
+	size_t sums_most; /* maximum of `sums`, except that the first item always fits; 0: no limit */
 	bool cut;
 	u64 next; /* set if `cut`: the first item after the page */
 };
@@ -60,6 +62,12 @@ u64 json_page_first(const struct json_page *page, size_t n);
  * `page` NULL: everything fits.
  */
 bool json_page_fits(struct json_page *page, u64 index, size_t bytes);
+
+/*
+ * Returns true if the page may still read `sums` cgroups for item `index` of the list. If not, the page ends before
+ * the item. `page` NULL: every item may be read.
+ */
+bool json_page_reads(struct json_page *page, u64 index, size_t sums);
 
 /* Takes `value`, and appends it if it fits. Returns true if it fits. */
 bool json_append_to_page(struct json_writer *writer, json_object *array, json_object *value,
