@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "collect/pairs.h"
 #include "collect/path_state.h"
 #include "collect/series.h"
@@ -23,6 +24,7 @@ struct ledger {
 	struct ledger_entry *counted;           /* entries with an off-core difference */
 	struct ledger_entry *oldest, *youngest; /* of the entries without holders */
 	size_t n_unheld;
+	size_t unheld_bytes; /* of all entries without holders */
 	u64 begun;           /* collections begun */
 	struct state *state; /* borrowed; NULL: nothing is saved */
 };
@@ -36,10 +38,34 @@ static u64 left_key(u32 number, unsigned event)
 	return (u64)number << 8 | event;
 }
 
+/* Per entry: its node in the tree (tsearch(3)), and its place in the array, which may have twice as many. */
+#define TREE_BYTES  (4 * sizeof(void *))
+#define PLACE_BYTES (2 * sizeof(void *))
+
 /* `other` and `unattributed` always exist and have fixed numbers. */
 static bool is_fixed(const struct ledger_entry *entry)
 {
 	return entry == entry->ledger->other || entry == entry->ledger->unattributed;
+}
+
+/* An entry is in the queue while it has no holders. */
+static bool is_queued(const struct ledger *ledger, const struct ledger_entry *entry)
+{
+	return entry->older || ledger->oldest == entry;
+}
+
+static void grow_entry(struct ledger_entry *entry, size_t bytes)
+{
+	entry->bytes += bytes;
+	if (is_queued(entry->ledger, entry))
+		entry->ledger->unheld_bytes += bytes;
+}
+
+static void shrink_entry(struct ledger_entry *entry, size_t bytes)
+{
+	entry->bytes -= bytes;
+	if (is_queued(entry->ledger, entry))
+		entry->ledger->unheld_bytes -= bytes;
 }
 
 static void save_entry(struct ledger_entry *entry)
@@ -111,6 +137,7 @@ static int entry_new(struct ledger *ledger, const char *path, struct ledger_entr
 	}
 	entry->number = ledger->next_number++;
 	entry->ledger = ledger;
+	entry->bytes = heap_bytes(sizeof(*entry)) + heap_bytes(strlen(path) + 1) + TREE_BYTES + PLACE_BYTES;
 	*ret = entry;
 	return 0;
 }
@@ -178,6 +205,7 @@ static void queue_unheld(struct ledger *ledger, struct ledger_entry *entry)
 	*(older ? &older->newer : &ledger->oldest) = entry;
 	*(entry->newer ? &entry->newer->older : &ledger->youngest) = entry;
 	ledger->n_unheld++;
+	ledger->unheld_bytes += entry->bytes;
 }
 
 static void unqueue(struct ledger *ledger, struct ledger_entry *entry)
@@ -186,11 +214,7 @@ static void unqueue(struct ledger *ledger, struct ledger_entry *entry)
 	*(entry->newer ? &entry->newer->older : &ledger->youngest) = entry->older;
 	entry->older = entry->newer = NULL;
 	ledger->n_unheld--;
-}
-
-static bool is_queued(const struct ledger *ledger, const struct ledger_entry *entry)
-{
-	return entry->older || ledger->oldest == entry;
+	ledger->unheld_bytes -= entry->bytes;
 }
 
 static int grow(struct ledger *ledger)
@@ -306,6 +330,7 @@ static struct ledger_sum *new_sum(struct ledger_entry *entry, unsigned event, bo
 		return NULL;
 	*sum = (struct ledger_sum){.next = entry->sums, .event = (u16)event, .present = present};
 	entry->sums = sum;
+	grow_entry(entry, heap_bytes(sizeof(*sum)));
 	return sum;
 }
 
@@ -335,6 +360,11 @@ static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
 	return sum ? sum : new_sum(entry, event, false);
 }
 
+static size_t left_bytes(const struct ledger_sum *sum)
+{
+	return !sum->present && sum->left ? heap_bytes(sum->size) : 0;
+}
+
 static int leave(struct ledger_entry *entry, unsigned event, const struct figures *figures)
 {
 	struct ledger_sum *sum = left_of(entry, event);
@@ -353,9 +383,11 @@ static int leave(struct ledger_entry *entry, unsigned event, const struct figure
 	if (!left)
 		return -ENOMEM;
 	memcpy(left, pairs, size);
+	shrink_entry(entry, left_bytes(sum));
 	free(sum->left);
 	sum->left = left;
 	sum->size = (u32)size;
+	grow_entry(entry, left_bytes(sum));
 	save_left(entry, sum);
 	return 0;
 }
@@ -376,6 +408,7 @@ static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
 		place = &(*place)->next;
 	*place = sum->next;
 	state_remove(entry->ledger->state, &sum->record);
+	shrink_entry(entry, heap_bytes(sizeof(*sum)) + left_bytes(sum));
 	sum_free(sum);
 }
 
@@ -403,9 +436,19 @@ static int need_offcore(struct offcore_figures **figures)
 	return *figures ? 0 : -ENOMEM;
 }
 
+static int need_offcore_total(struct ledger_entry *entry)
+{
+	bool had = entry->offcore_total;
+	int r = need_offcore(&entry->offcore_total);
+
+	if (r == 0 && !had)
+		grow_entry(entry, heap_bytes(sizeof(*entry->offcore_total)));
+	return r;
+}
+
 int ledger_reserve_offcore(struct ledger_entry *entry)
 {
-	int r = need_offcore(&entry->offcore_total);
+	int r = need_offcore_total(entry);
 
 	if (r < 0 || entry->offcore_difference)
 		return r;
@@ -460,11 +503,12 @@ static void uncount(struct ledger *ledger, struct ledger_entry *entry)
 static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 {
 	if (entry->offcore_total) {
-		if (need_offcore(&ledger->other->offcore_total) < 0)
+		if (need_offcore_total(ledger->other) < 0)
 			return -ENOMEM;
 		offcore_figures_add(ledger->other->offcore_total, entry->offcore_total);
 		save_offcore(ledger->other);
 		free(TAKE_PTR(entry->offcore_total));
+		shrink_entry(entry, heap_bytes(sizeof(*entry->offcore_total)));
 		state_remove(ledger->state, &entry->offcore_record);
 	}
 	while (entry->sums) {
@@ -528,15 +572,27 @@ static void take_out(struct ledger *ledger, struct ledger_entry *folded)
 	ledger->n = kept;
 }
 
+/* Returns what has to be left of `now`: `now`, or three quarters of `most` if `now` is more than `most`. */
+static size_t left_of_most(size_t now, size_t most)
+{
+	return now > most ? most - most / 4 : now;
+}
+
+size_t ledger_unheld_bytes(const struct ledger *ledger)
+{
+	return ledger->unheld_bytes;
+}
+
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 {
-	size_t stay = ledger->n_unheld > most ? most - most / 4 : ledger->n_unheld;
+	size_t stay = left_of_most(ledger->n_unheld, most);
+	size_t bytes = left_of_most(ledger->unheld_bytes, LEDGER_UNHELD_BYTES);
 	struct ledger_entry *folded = NULL;
 	int r = 0;
 
 	for (struct ledger_entry *entry = ledger->oldest, *newer; entry && r == 0; entry = newer) {
 		newer = entry->newer;
-		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay)
+		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay && ledger->unheld_bytes <= bytes)
 			break;
 		/* Differences of this collection or of the next one may refer to the entry. */
 		if (entry->holders || (entry->unheld && ledger->begun <= entry->unheld))
@@ -643,6 +699,7 @@ static int restore_left(struct ledger *ledger, const struct state_record *record
 	memcpy(left, record->bytes, record->length);
 	sum->left = left;
 	sum->size = record->length;
+	grow_entry(entry, left_bytes(sum));
 	state_take(ledger->state, record, &sum->record);
 	return 0;
 }
@@ -653,7 +710,7 @@ static int restore_offcore(struct ledger *ledger, const struct state_record *rec
 
 	if (!entry || record->length != sizeof(*entry->offcore_total))
 		return -EBADMSG;
-	if (need_offcore(&entry->offcore_total) < 0)
+	if (need_offcore_total(entry) < 0)
 		return -ENOMEM;
 	memcpy(entry->offcore_total, record->bytes, record->length);
 	state_take(ledger->state, record, &entry->offcore_record);

@@ -17,6 +17,12 @@
 #include "pebsd/sample.h"
 #include "state/state.h"
 
+/*
+ * Maximum memory of the entries without holders after a fold. Entries in the differences of the last two collections
+ * come on top.
+ */
+#define LEDGER_UNHELD_BYTES (64UL << 20)
+
 struct ledger_entry {
 	char *path;
 	u32 number;  /* of this entry; a process reuses a number only after 2^32 entries */
@@ -44,7 +50,8 @@ struct ledger_entry {
 	struct ledger *ledger;
 	struct ledger_entry *next_counted;  /* list of entries with an `offcore_difference` */
 	struct ledger_entry *older, *newer; /* entries without holders, by `died_ns` */
-	u64 unheld; /* without holders: the last collection whose differences may refer to the entry */
+	u64 unheld;   /* without holders: the last collection whose differences may refer to the entry */
+	size_t bytes; /* memory of the entry, without readings of present slots and `offcore_difference` */
 	struct state_ref record, offcore_record;
 };
 
@@ -147,12 +154,15 @@ void ledger_begin(struct ledger *ledger);
 
 /*
  * Folds entries without holders: all whose cgroup died before `before_ns`. If there are more than `most`
- * entries without holders, also folds the longest dead of the others, until three quarters of `most` are
- * left. Adds their totals to `other` and frees them, so pointers to them become invalid. Entries in the
- * differences of this collection or the next stay for now. Returns 0, or -ENOMEM, which stops folding. The
- * cost is that of the folded entries.
+ * entries without holders, or if they take more than LEDGER_UNHELD_BYTES, also folds the longest dead of the
+ * others, until three quarters of that are left. Adds their totals to `other` and frees them, so pointers to them
+ * become invalid. Entries in the differences of this collection or the next stay for now. Returns 0, or -ENOMEM,
+ * which stops folding. The cost is that of the folded entries.
  */
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most);
+
+/* Returns the memory of the entries without holders. */
+size_t ledger_unheld_bytes(const struct ledger *ledger);
 
 /* Marks the entries whose cgroup is in `ids` (ascending) as holding a virtual machine. */
 void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "base/heap.h"
 #include "collect/path_state.h"
 #include "collect/series_width.h"
 #include "state/state_kinds.h"
@@ -24,6 +25,7 @@ struct series_path {
 	struct series series;
 	struct series_path *next; /* next path in the hash bucket */
 	u64 hash;
+	size_t bytes; /* memory of the path without figures */
 	enum path_standing standing;
 	double samples; /* decays as the cost does */
 	u64 seen_ns;    /* time of the path's last sample */
@@ -52,6 +54,9 @@ struct paths {
 		if ((path = *_at))
 
 #define BUCKETS_MIN 64
+
+/* Memory of a path in arrays: `list` and `buckets`, which may have twice as many, `best` and `owners`. */
+#define PLACES_BYTES (6 * sizeof(void *))
 
 /* Hashes eight bytes at a time: paths are long, and each collection looks up all paths with samples. */
 static u64 hash_of(const char *name)
@@ -161,6 +166,7 @@ static struct series_path *paths_get(struct paths *paths, const char *name)
 		return NULL;
 	}
 	path->hash = hash;
+	path->bytes = heap_bytes(sizeof(*path)) + heap_bytes(strlen(name) + 1) + PLACES_BYTES;
 	if (paths->n >= paths->n_buckets)
 		grow_buckets(paths);
 	put(paths, path);
@@ -233,6 +239,7 @@ struct series_table {
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
 	size_t n_ended, n_waiting; /* number of paths with that standing */
+	size_t waiting_bytes;      /* memory of waiting paths */
 	bool some_idle;            /* a waiting path is to be forgotten */
 
 	struct state *state; /* borrowed; NULL: nothing is saved */
@@ -561,7 +568,7 @@ static void add(struct series_table *table, struct series *series, const struct 
 static void carry_out(struct series_table *table, u64 now_ns)
 {
 	table->n_list = 2; /* `other` and `unattributed` come first */
-	table->n_ended = table->n_waiting = 0;
+	table->n_ended = table->n_waiting = table->waiting_bytes = 0;
 	table->some_idle = false;
 	FOREACH_PATH (&table->paths, path) {
 		const enum path_standing before = path->standing;
@@ -586,6 +593,7 @@ static void carry_out(struct series_table *table, u64 now_ns)
 		if (path->standing != PATH_WAITING)
 			continue;
 		table->n_waiting++;
+		table->waiting_bytes += path->bytes;
 		if (now_ns - path->seen_ns >= SERIES_KEEP_NS)
 			table->some_idle = true;
 	}
@@ -611,6 +619,27 @@ static void drop_oldest_ended(struct series_table *table)
 	forget_figures(table, &oldest->series);
 	oldest->standing = PATH_WAITING;
 	oldest->series.kept.changed = true;
+	table->waiting_bytes += oldest->bytes;
+}
+
+static void forget_path(struct series_table *table, struct series_path *path)
+{
+	path->forget = true;
+	forget_series(table, &path->series);
+	table->waiting_bytes -= path->bytes;
+}
+
+/* Forgets the cheapest waiting paths until three quarters of the permitted memory are left. */
+static void forget_cheapest(struct series_table *table)
+{
+	size_t n = 0;
+
+	FOREACH_PATH (&table->paths, path)
+		if (path->standing == PATH_WAITING && !path->forget)
+			table->best[n++] = path;
+	qsort(table->best, n, sizeof(*table->best), compare);
+	while (n > 0 && table->waiting_bytes > SERIES_WAITING_BYTES / 4 * 3)
+		forget_path(table, table->best[--n]);
 }
 
 static void forget(struct series_table *table, u64 now_ns)
@@ -623,17 +652,19 @@ static void forget(struct series_table *table, u64 now_ns)
 		table->some_idle = true;
 	}
 	waiting = table->n_waiting;
-	if (!table->some_idle && waiting <= SERIES_WAITING_MAX)
+	if (!table->some_idle && waiting <= SERIES_WAITING_MAX &&
+	    table->waiting_bytes <= SERIES_WAITING_BYTES)
 		return;
 	FOREACH_PATH (&table->paths, path) {
 		bool idle = now_ns - path->seen_ns >= SERIES_KEEP_NS || waiting > SERIES_WAITING_MAX;
 
-		path->forget = path->standing == PATH_WAITING && !path->has_input && idle;
-		if (path->forget) {
-			forget_series(table, &path->series);
+		if (path->standing == PATH_WAITING && !path->has_input && idle) {
+			forget_path(table, path);
 			waiting--;
 		}
 	}
+	if (table->waiting_bytes > SERIES_WAITING_BYTES)
+		forget_cheapest(table);
 	paths_sweep(&table->paths);
 }
 

@@ -53,9 +53,11 @@
 
 /*
  * Maximum number of paths without a series whose cost is remembered. Paths with samples in the present
- * collection do not count.
+ * collection do not count. Also their maximum memory between collections, in which all paths without a series
+ * count: of more, the cheapest are forgotten, whose cost then starts at 0 again.
  */
-#define SERIES_WAITING_MAX 16384
+#define SERIES_WAITING_MAX   16384
+#define SERIES_WAITING_BYTES (32UL << 20)
 
 /* The difference of one cgroup at a collection. */
 struct series_input {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/heap.h"
 #include "cgroup/container_path.h"
 #include "containers/container_asker.h"
 #include "containers/container_files.h"
@@ -16,7 +17,7 @@ struct known {
 	const char *path; /* points into `texts`; must be first, as tfind(3) compares it with a plain path */
 	struct container shown;
 	char *texts;
-	size_t bytes; /* of `texts` */
+	size_t bytes; /* memory of `texts` */
 	unsigned int tries;
 	u64 due_ns; /* time of the next search */
 	u64 used_ns;
@@ -27,6 +28,9 @@ struct known {
 
 TAILQ_HEAD(known_list, known);
 
+/* Memory of a path without its texts: the struct, and its node in the index (tsearch(3)). */
+#define EACH_BYTES (heap_bytes(sizeof(struct known)) + 4 * sizeof(void *))
+
 struct containers {
 	struct container_lookup lookup;
 	struct container_asker *asker; /* NULL: only paths */
@@ -36,7 +40,7 @@ struct containers {
 	struct known_list wanting; /* containers whose names are still missing */
 	struct known *asked; /* entry that the pending request is for; NULL: none, or the entry was removed */
 	size_t count;
-	size_t bytes; /* of all texts */
+	size_t bytes; /* memory of all texts */
 	u64 now_ns;   /* time of the last tick */
 };
 
@@ -47,7 +51,7 @@ static int compare_paths(const void *a, const void *b)
 
 size_t containers_bytes(const struct containers *containers)
 {
-	return containers->bytes + containers->count * sizeof(struct known);
+	return containers->bytes + containers->count * EACH_BYTES;
 }
 
 /*
@@ -57,12 +61,12 @@ size_t containers_bytes(const struct containers *containers)
 static int set_texts(struct containers *containers, struct known *known, const char *path,
 		     const struct container_labels *labels)
 {
-	size_t size = strlen(path) + 1;
+	size_t size = strlen(path) + 1, own = known->texts ? 0 : EACH_BYTES;
 	char *texts, *at;
 
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		size += strlen(labels->text[label]) + 1;
-	if (containers_bytes(containers) - known->bytes + size > CONTAINERS_BYTES_MAX)
+	if (containers_bytes(containers) - known->bytes + heap_bytes(size) + own > CONTAINERS_BYTES_MAX)
 		return -ENOSPC;
 	texts = at = malloc(size);
 	if (!texts)
@@ -73,8 +77,8 @@ static int set_texts(struct containers *containers, struct known *known, const c
 		at = stpcpy(at, labels->text[label]) + 1;
 	}
 	free(known->texts);
-	containers->bytes += size - known->bytes;
-	known->bytes = size;
+	containers->bytes += heap_bytes(size) - known->bytes;
+	known->bytes = heap_bytes(size);
 	known->texts = texts;
 	known->path = texts;
 	return 0;

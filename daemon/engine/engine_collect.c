@@ -20,7 +20,7 @@
 
 /*
  * At most this number of removed cgroups, or twice the number of slots if that is more, keep figures of their
- * own for as long as a window reaches.
+ * own for as long as a window reaches. Fewer keep them if these would take more than LEDGER_UNHELD_BYTES.
  */
 #define DEAD_MIN 1024
 
@@ -267,8 +267,8 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 }
 
 /*
- * Folds the entries of cgroups that were removed long ago. If too many entries of removed cgroups are left,
- * also folds the oldest of them (ledger_fold()).
+ * Folds the entries of cgroups that were removed long ago. If the entries of removed cgroups that are left are too
+ * many or take too much memory, also folds the oldest of them (ledger_fold()).
  */
 static int fold(struct engine *engine)
 {

@@ -121,6 +121,13 @@ const char *policy_next_path(const struct policy *policy, const char *path);
  * of `since`. The caller frees the array; its strings are valid as long as those of policy_tick().
  */
 #define POLICY_RESOLVED_MAX 1024
+
+/*
+ * Memory of a resolved alert whose cgroup is gone, if the patterns of its rule take up to 1 KiB. Policy,
+ * alert_store and alerts_kept each have a copy of the path, which may have PATH_MAX bytes.
+ */
+#define POLICY_RESOLVED_BYTES (16UL << 10)
+
 int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n);
 
 /* The rule of a name; NULL: there is none. */

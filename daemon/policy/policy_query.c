@@ -327,6 +327,7 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 size_t policy_bytes(const struct policy *policy)
 {
 	size_t bytes = sizeof(*policy) + sizeof(*policy->parts) + policy->bytes;
+	const struct ended *ended;
 
 	for (size_t i = 0; i < policy->n_views; i++)
 		bytes += sizeof(*policy->views[i]) + sliding_bytes(policy->views[i]->sliding);
@@ -334,6 +335,7 @@ size_t policy_bytes(const struct policy *policy)
 		bytes += sizeof(struct policy_path *) << policy->paths_log2;
 	if (policy->entries)
 		bytes += sizeof(struct entry *) << policy->entries_log2;
-	return bytes + policy->changes_room * (sizeof(*policy->changes) + sizeof(*policy->transitions)) +
-	       policy->n_ended * (sizeof(struct ended) + sizeof(struct rule));
+	TAILQ_FOREACH (ended, &policy->ended, list)
+		bytes += sizeof(*ended) + sizeof(*ended->rule) + strlen(ended->cgroup) + 1;
+	return bytes + policy->changes_room * (sizeof(*policy->changes) + sizeof(*policy->transitions));
 }

@@ -293,6 +293,8 @@ static int take_answer(struct symbols *symbols, size_t size)
 		block = NULL;
 		symbols_cache_answer(symbols->cache, first->entry, r == 0 ? &answer : NULL,
 				     link_now_ns(symbols));
+		/* The event loop has control, so nobody uses the answers that this one has removed. */
+		(void)symbols_cache_sweep(symbols->cache);
 		link_soon(symbols);
 	}
 	symbols->held = answer.held;
@@ -597,6 +599,17 @@ static void link_close(struct symbols *symbols)
 #define ASK_AGAIN_NS       NSEC_PER_SEC
 #define ASK_AGAIN_DOUBLING 10
 
+/*
+ * The part of SYMBOLS_KEPT_BYTES_MAX that is not for entries of the cache: `struct symbols`, the cache's tables (1.1
+ * MiB), and removed answers until control returns to the event loop.
+ */
+#define RESERVED_BYTES (6ULL << 20)
+
+/* No query is added if less than this is left. One answer and the one before it fit in. */
+#define LEFT_BYTES_MIN (256ULL << 10)
+
+_Static_assert(2ULL * SYMBOLS_WIRE_MAX < LEFT_BYTES_MIN, "two answers fit");
+
 static int copy_text(const char *text, char **ret)
 {
 	if (text && !(*ret = strdup(text)))
@@ -606,7 +619,8 @@ static int copy_text(const char *text, char **ret)
 
 int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 {
-	const struct symbols_cache_limits limits = {SYMBOLS_KEPT_MAX, SYMBOLS_KEPT_BYTES_MAX};
+	const struct symbols_cache_limits limits = {SYMBOLS_KEPT_MAX,
+						    SYMBOLS_KEPT_BYTES_MAX - RESERVED_BYTES};
 	_cleanup_(symbols_freep) struct symbols *symbols = calloc(1, sizeof(*symbols));
 	int r;
 
@@ -745,6 +759,21 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 	return &entry->symbol;
 }
 
+/* Returns the memory that SYMBOLS_KEPT_BYTES_MAX limits. */
+static u64 kept_bytes(const struct symbols *symbols)
+{
+	return sizeof(*symbols) + symbols_cache_held(symbols->cache);
+}
+
+static int add_entry(struct symbols *symbols, const struct symbol_query *key, struct symbols_entry **ret)
+{
+	if (kept_bytes(symbols) + LEFT_BYTES_MIN > SYMBOLS_KEPT_BYTES_MAX) {
+		link_soon(symbols);
+		return -ENOBUFS;
+	}
+	return symbols_cache_add(symbols->cache, key, ret);
+}
+
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query)
 {
 	struct symbol_query key = symbols_cache_key(query);
@@ -757,7 +786,7 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_q
 		return &entry->symbol;
 	if (entry)
 		symbols_cache_ask_again(symbols->cache, entry);
-	else if (symbols_cache_add(symbols->cache, &key, &entry) < 0) {
+	else if (add_entry(symbols, &key, &entry) < 0) {
 		symbols->figures.lost++;
 		return NULL;
 	}
@@ -778,8 +807,8 @@ struct symbols_figures symbols_figures(const struct symbols *symbols)
 {
 	struct symbols_figures figures = symbols->figures;
 
-	figures.own_bytes =
-		sizeof(*symbols) + symbols_cache_bytes(symbols->cache) + symbols_queue_bytes(&symbols->queue);
+	figures.queue_bytes = symbols_queue_bytes(&symbols->queue);
+	figures.own_bytes = kept_bytes(symbols) + figures.queue_bytes;
 	figures.bytes = figures.own_bytes + symbols->held;
 	figures.running = link_runs(symbols);
 	return figures;

@@ -27,7 +27,11 @@
  */
 #define SYMBOLS_QUESTION_S 10
 
-/* Maximum answers that are kept. The least recently used are removed first. */
+/*
+ * Maximum answers that are kept, and maximum memory for them in pebsd: answers, queries without an answer, tables, and
+ * removed answers that were handed out. The least recently used are removed first. Only the queue of requests takes
+ * memory besides (symbols_queue.h).
+ */
 #define SYMBOLS_KEPT_MAX       131072
 #define SYMBOLS_KEPT_BYTES_MAX (64ULL << 20)
 
@@ -62,7 +66,8 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
 /*
  * Returns the answer for an address, or NULL if it is not known yet. In that case the query is sent, once
  * however often it is repeated. `symbols` owns the result, which is valid until control returns to the event
- * loop.
+ * loop. Until then, results that were removed take memory. If that leaves too little, the query is not sent, and
+ * counts as lost.
  *
  * An answer SYMBOL_UNKNOWN is queried again on demand after a second, and then each time after twice the
  * previous delay, up to 1024 s. If the symbolizer repeatedly fails on a process, or cannot be started, the
@@ -81,11 +86,12 @@ size_t symbols_pending(const struct symbols *symbols);
 
 struct symbols_figures {
 	u64 asked, answered, unknown; /* unknown: answered without a name */
-	u64 lost;      /* not answered: the symbolizer died, took too long, or could not be asked */
-	u64 late;      /* queries whose time limit was extended, answered or lost */
-	u64 starts;    /* of the symbolizer */
-	u64 bytes;     /* memory of both sides, approximate */
-	u64 own_bytes; /* the part of `bytes` on pebsd's side */
+	u64 lost;        /* not answered: the symbolizer died, took too long, or could not be asked */
+	u64 late;        /* queries whose time limit was extended, answered or lost */
+	u64 starts;      /* of the symbolizer */
+	u64 bytes;       /* memory of both sides, approximate */
+	u64 own_bytes;   /* the part of `bytes` on pebsd's side */
+	u64 queue_bytes; /* the part of `own_bytes` that is the queue of requests */
 	bool running;
 };
 struct symbols_figures symbols_figures(const struct symbols *symbols);

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define BUCKETS          131072U
-#define PROCESS_BUCKETS  4096U
-#define FILTER_BITS      512U
-#define FILTER_SHIFT     21U /* one bit for 2 MiB of addresses */
-#define ALLOCATION_BYTES 16  /* overhead of malloc(), approximate */
+#include "base/heap.h"
+
+#define BUCKETS         131072U
+#define PROCESS_BUCKETS 4096U
+#define FILTER_BITS     512U
+#define FILTER_SHIFT    21U /* one bit for 2 MiB of addresses */
 
 LIST_HEAD(bucket, symbols_entry);
 TAILQ_HEAD(order, symbols_entry);
@@ -33,6 +34,8 @@ struct symbols_cache {
 	u64 seed[2]; /* makes bucket collisions unpredictable */
 	size_t count;
 	u64 bytes;
+	u64 dropped_bytes;   /* of dropped entries */
+	u64 grave_bytes;     /* of the entries in `grave` */
 	struct order by_use; /* answered entries, the least recently used first */
 	struct order grave;
 	struct process_bucket processes[PROCESS_BUCKETS];
@@ -132,7 +135,7 @@ static struct symbols_of_process *take_process(struct symbols_cache *cache, u32 
 		return NULL;
 	process->pid = pid;
 	LIST_INSERT_HEAD(process_bucket_of(cache, pid), process, in_bucket);
-	cache->bytes += sizeof(*process) + ALLOCATION_BYTES;
+	cache->bytes += heap_bytes(sizeof(*process));
 	return process;
 }
 
@@ -143,7 +146,7 @@ static unsigned int filter_bit(u64 chunk)
 
 static u64 entry_bytes(const struct symbols_entry *entry)
 {
-	return sizeof(*entry) + ALLOCATION_BYTES + (entry->block ? entry->bytes + ALLOCATION_BYTES : 0);
+	return heap_bytes(sizeof(*entry)) + (entry->block ? heap_bytes(entry->bytes) : 0);
 }
 
 /*
@@ -161,13 +164,15 @@ static void forget(struct symbols_cache *cache, struct symbols_entry *entry)
 	entry->process = NULL;
 	if (LIST_EMPTY(&process->entries)) {
 		LIST_REMOVE(process, in_bucket);
-		cache->bytes -= sizeof(*process) + ALLOCATION_BYTES;
+		cache->bytes -= heap_bytes(sizeof(*process));
 		free(process);
 	}
 	if (entry->pending) {
 		entry->dropped = true;
+		cache->dropped_bytes += entry_bytes(entry);
 		return;
 	}
+	cache->grave_bytes += entry_bytes(entry);
 	TAILQ_REMOVE(&cache->by_use, entry, in_order);
 	TAILQ_INSERT_TAIL(&cache->grave, entry, in_order);
 }
@@ -177,7 +182,8 @@ static void make_room(struct symbols_cache *cache, const struct symbols_entry *s
 {
 	struct symbols_entry *oldest;
 
-	while ((cache->count > cache->limits.entries || cache->bytes > cache->limits.bytes) &&
+	while ((cache->count > cache->limits.entries ||
+		cache->bytes + cache->dropped_bytes > cache->limits.bytes) &&
 	       (oldest = TAILQ_FIRST(&cache->by_use)) && oldest != stays)
 		forget(cache, oldest);
 }
@@ -235,6 +241,7 @@ void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *ent
 	if (entry->dropped) {
 		if (answer)
 			free(answer->block);
+		cache->dropped_bytes -= entry_bytes(entry);
 		free_entry(entry);
 		return;
 	}
@@ -307,6 +314,7 @@ bool symbols_cache_sweep(struct symbols_cache *cache)
 		free_entry(entry);
 		any = true;
 	}
+	cache->grave_bytes = 0;
 	return any;
 }
 
@@ -318,4 +326,9 @@ size_t symbols_cache_count(const struct symbols_cache *cache)
 u64 symbols_cache_bytes(const struct symbols_cache *cache)
 {
 	return cache->bytes;
+}
+
+u64 symbols_cache_held(const struct symbols_cache *cache)
+{
+	return sizeof(*cache) + cache->bytes + cache->dropped_bytes + cache->grave_bytes;
 }

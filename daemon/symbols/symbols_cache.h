@@ -34,7 +34,7 @@ struct symbols_entry {
 
 struct symbols_cache_limits {
 	size_t entries; /* at least 1 */
-	u64 bytes;
+	u64 bytes;      /* of all entries but those that wait for symbols_cache_sweep() */
 };
 
 struct symbols_cache;
@@ -78,6 +78,9 @@ void symbols_cache_drop_range(struct symbols_cache *cache, u32 pid, u64 start, u
 bool symbols_cache_sweep(struct symbols_cache *cache);
 
 size_t symbols_cache_count(const struct symbols_cache *cache);
-u64 symbols_cache_bytes(const struct symbols_cache *cache); /* without removed entries, approximate */
+u64 symbols_cache_bytes(const struct symbols_cache *cache); /* without removed entries */
+
+/* Returns all memory of the cache: its tables, and also the removed entries that are not freed yet. */
+u64 symbols_cache_held(const struct symbols_cache *cache);
 
 #endif

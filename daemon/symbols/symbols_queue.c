@@ -3,12 +3,19 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define RING_MIN   256
 #define UNSENT_MIN 16384
+#define UNSENT_MAX ((size_t)SYMBOLS_QUEUE_BYTES_MAX - SYMBOLS_QUEUE_MAX * sizeof(struct symbols_asked))
+
+/* write_request() needs this much free space for a request without a path. */
+#define REQUEST_ROOM 512
 
 /* The buffer can hold all queries in flight, so symbols_queue_begin_anew() can send all of them again. */
-_Static_assert(SYMBOLS_QUEUE_MAX * 32 <= SYMBOLS_QUEUE_BYTES_MAX, "all questions fit");
+_Static_assert(SYMBOLS_QUEUE_MAX * 32 + REQUEST_ROOM <= UNSENT_MAX, "all questions fit");
+_Static_assert(REQUEST_ROOM + SYMBOLS_WIRE_PATH_MAX <= UNSENT_MAX / 8,
+	       "the largest request fits after a move");
 
 void symbols_queue_clear(struct symbols_queue *queue)
 {
@@ -36,6 +43,15 @@ static int grow_ring(struct symbols_queue *queue)
 	return 0;
 }
 
+/*
+ * Returns whether the space of sent bytes is large enough to be used again: half of the buffer, or an eighth of a
+ * buffer that cannot grow. This bounds how often bytes are moved.
+ */
+static bool may_move(const struct symbols_queue *queue, size_t needed)
+{
+	return queue->unsent_begin >= (queue->unsent_size == UNSENT_MAX ? UNSENT_MAX / 8 : needed);
+}
+
 static int grow_unsent(struct symbols_queue *queue, size_t room)
 {
 	size_t waiting = queue->unsent_end - queue->unsent_begin;
@@ -44,20 +60,16 @@ static int grow_unsent(struct symbols_queue *queue, size_t room)
 
 	if (queue->unsent_end + room <= queue->unsent_size)
 		return 0;
-	if (waiting + room > SYMBOLS_QUEUE_BYTES_MAX)
-		return -ENOBUFS;
-	/*
-	 * Reuse the space of sent bytes only if it is at least half of the buffer. This bounds how often
-	 * bytes are moved.
-	 */
-	if (queue->unsent_begin >= waiting + room) {
+	if (may_move(queue, waiting + room)) {
 		memmove(queue->unsent, queue->unsent + queue->unsent_begin, waiting);
 		queue->unsent_begin = 0;
 		queue->unsent_end = waiting;
 		return 0;
 	}
+	if (queue->unsent_size == UNSENT_MAX)
+		return -ENOBUFS;
 	while (size < queue->unsent_end + room)
-		size *= 2;
+		size = MIN(2 * size, UNSENT_MAX);
 	unsent = realloc(queue->unsent, size);
 	if (!unsent)
 		return -ENOMEM;
@@ -68,7 +80,7 @@ static int grow_unsent(struct symbols_queue *queue, size_t room)
 
 static int write_request(struct symbols_queue *queue, struct symbols_wire_request *request)
 {
-	size_t room = 512 + (request->type == SYMBOLS_WIRE_MAPPED ? SYMBOLS_WIRE_PATH_MAX : 0);
+	size_t room = REQUEST_ROOM + (request->type == SYMBOLS_WIRE_MAPPED ? SYMBOLS_WIRE_PATH_MAX : 0);
 	int r = grow_unsent(queue, room);
 
 	if (r < 0)

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "symbols/symbols_cache.h"
 
-/* Maximum requests in flight, and maximum bytes of requests that wait to be sent. */
+/* Maximum requests in flight, and maximum memory of the queue: the ring and the requests that wait to be sent. */
 #define SYMBOLS_QUEUE_MAX       65536UL
 #define SYMBOLS_QUEUE_BYTES_MAX (8ULL << 20)
 
@@ -24,7 +24,7 @@ struct symbols_queue {
 	struct symbols_asked *ring; /* at most SYMBOLS_QUEUE_MAX entries, a power of two */
 	size_t size, first, n, questions;
 	u64 numbers; /* request numbers assigned so far */
-	u8 *unsent;
+	u8 *unsent;  /* at most what SYMBOLS_QUEUE_BYTES_MAX leaves beside the largest ring */
 	size_t unsent_size, unsent_begin, unsent_end;
 };
 
@@ -48,6 +48,7 @@ void symbols_queue_sent(struct symbols_queue *queue, size_t bytes);
 /* Prepares the queue for a new symbolizer: keeps only the queries, with new numbers and unsent. */
 void symbols_queue_begin_anew(struct symbols_queue *queue);
 
+/* Returns the memory of the queue, at most SYMBOLS_QUEUE_BYTES_MAX. */
 u64 symbols_queue_bytes(const struct symbols_queue *queue);
 
 #endif

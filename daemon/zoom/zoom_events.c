@@ -62,6 +62,7 @@ struct zoom_events {
 	struct zoom_counts counts;
 	u64 lost_told; /* sum of the LOST records */
 	struct zoom_stacks stacks;
+	u8 whole[ZOOM_RECORD_BYTES_MAX]; /* shared by the rings */
 };
 
 static int event_open(const struct zoom_events *events, const struct perf_event_attr *attr, int cpu,
@@ -132,12 +133,13 @@ static int set_output(int fd, int ring_fd)
 }
 
 /* Directs the output of the event and its leader to the ring of the CPU's first event. */
-static int join_ring(struct zoom_cpu *cpu, struct member *member, size_t ring_bytes)
+static int join_ring(struct zoom_events *events, struct zoom_cpu *cpu, struct member *member,
+		     size_t ring_bytes)
 {
 	int r;
 
 	if (cpu->n == 0)
-		r = zoom_ring_open(member->fd, ring_bytes, &cpu->ring);
+		r = zoom_ring_open(member->fd, ring_bytes, events->whole, &cpu->ring);
 	else
 		r = set_output(member->fd, cpu->members[0].fd);
 	if (r == 0 && member->leader_fd >= 0)
@@ -172,7 +174,7 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 		return zoom_diagnose_open(r, &opened->opening.event, cpu->cpu, &facts, ret_message);
 	}
 	member.event = index;
-	r = join_ring(cpu, &member, ring_bytes);
+	r = join_ring(events, cpu, &member, ring_bytes);
 	if (r < 0) {
 		member_close(&member);
 		return say(r, "set up the ring buffer of an event", cpu->cpu,
@@ -512,7 +514,7 @@ bool zoom_events_gone(const struct zoom_events *events)
 
 u64 zoom_events_bytes(const struct zoom_events *events)
 {
-	u64 bytes = zoom_limit_bytes(events->limit);
+	u64 bytes = sizeof(*events) + zoom_limit_bytes(events->limit);
 
 	for (size_t i = 0; i < events->n_cpus; i++)
 		if (events->cpus[i].ring.page)

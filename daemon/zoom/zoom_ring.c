@@ -2,7 +2,6 @@
 #include "zoom/zoom_ring.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@ size_t zoom_ring_size(size_t n, size_t all, size_t least, size_t most)
 	return size;
 }
 
-int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
+int zoom_ring_open(int fd, size_t size, u8 *whole, struct zoom_ring *ret)
 {
 	int r = -ENOMEM;
 
@@ -43,11 +42,8 @@ int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
 		ret->page = page;
 		ret->data = (const u8 *)page + page_size();
 		ret->size = size;
-		ret->whole = malloc(ZOOM_RECORD_BYTES_MAX);
-		if (ret->whole)
-			return 0;
-		zoom_ring_close(ret);
-		return -ENOMEM;
+		ret->whole = whole;
+		return 0;
 	}
 	return r;
 }
@@ -56,7 +52,6 @@ void zoom_ring_close(struct zoom_ring *ring)
 {
 	if (ring->page)
 		(void)munmap(ring->page, page_size() + ring->size);
-	free(ring->whole);
 	*ring = (struct zoom_ring){0};
 }
 

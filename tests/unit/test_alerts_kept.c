@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
+#include "act/alert_store.h"
 #include "alerts/alerts_kept.h"
 #include "alerts/alerts_record.h"
 #include "policy_fixture.h"
@@ -364,5 +367,76 @@ Test(alerts_kept, nothing_is_kept_where_there_is_no_state)
 	begin(&life, NULL, &rule, 1, FIXTURE_START_NS);
 	cr_expect_eq(alerts_kept_next_number(life.kept), 1);
 	(void)run(&life, 15, "/a", 10, 0);
+	end(&life);
+}
+
+#define REMOVED 1500U
+
+/* The longest path, different for each `i`. */
+static const char *long_path(unsigned i)
+{
+	static char path[PATH_MAX];
+
+	memset(path, 'p', sizeof(path) - 1);
+	path[0] = '/';
+	(void)snprintf(path + sizeof(path) - 8, 8, "%07u", i);
+	return path;
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/*
+ * Alerts fire for more cgroups than resolved alerts are kept, and all of these cgroups are removed. Measured is
+ * what malloc() handed out for the policy, for its copy in the state, and for that in the file.
+ */
+Test(alerts_kept, alerts_of_removed_cgroups_take_no_more_than_is_said)
+{
+	char pattern[1000];
+	char *patterns[] = {pattern, everything[0]};
+	struct rule rule = fixture_rule("remote", patterns);
+	_cleanup_free_ struct policy_memory *memories = NULL;
+	struct alert_store store;
+	struct life life;
+	size_t before, taken, n;
+
+	memset(pattern, 'x', sizeof(pattern));
+	pattern[0] = '/';
+	pattern[sizeof(pattern) - 1] = '\0';
+	rule.n_patterns = ARRAY_SIZE(patterns);
+	rule.for_ns = 0;
+	begin_first(&life, &rule);
+	alert_store_init(&store);
+	before = allocated();
+	for (int second = 0; second < 10; second++) {
+		fixture_begin(&life.fixture);
+		for (unsigned i = 0; i < REMOVED; i++)
+			fixture_put(&life.fixture, long_path(i), 10, 0);
+		cr_assert_eq(fixture_tick(&life.fixture), 0);
+	}
+	cr_assert_eq(life.fixture.n, REMOVED);
+	for (unsigned i = 0; i < REMOVED; i++)
+		policy_gone(life.fixture.policy, long_path(i));
+	cr_assert_eq(fixture_run(&life.fixture, 20, "/", 0, 0), 10);
+	cr_assert_eq(life.fixture.n, REMOVED, "all end");
+	cr_assert_eq(fixture_run(&life.fixture, 1, "/", 0, 0), 1);
+
+	cr_assert_eq(policy_remember(life.fixture.policy, &memories, &n), 0);
+	cr_expect_eq(n, POLICY_RESOLVED_MAX);
+	cr_assert_eq(alert_store_set_memories(&store, memories, n), 0);
+	free(TAKE_PTR(memories));
+	cr_assert_eq(alerts_kept_save(life.kept, life.fixture.policy), 0);
+	taken = allocated() - before;
+	cr_expect_leq(taken, POLICY_RESOLVED_MAX * POLICY_RESOLVED_BYTES, "%zu", taken);
+#ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */
+	cr_expect_geq(taken, POLICY_RESOLVED_MAX * 3UL * PATH_MAX, "%zu", taken);
+#endif
+	/* policy_bytes() counts the policy's own part. */
+	cr_expect_geq(policy_bytes(life.fixture.policy), POLICY_RESOLVED_MAX * (size_t)PATH_MAX);
+	alert_store_clear(&store);
 	end(&life);
 }

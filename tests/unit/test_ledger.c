@@ -2,7 +2,11 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "collect/ledger.h"
 #include "scarce_memory.h"
@@ -239,6 +243,78 @@ Test(ledger, a_crowd_of_dead_folds_oldest_first)
 	cr_assert_eq(ledger_fold(ledger, 0, 0), 0);
 	(void)ledger_entries(ledger, &n);
 	cr_expect_eq(n, 0);
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* A removed cgroup with the longest path, samples of two events and off-core counts. */
+static void add_removed(struct ledger *ledger, unsigned i)
+{
+	static struct offcore_figures counts;
+	char path[PATH_MAX];
+	struct ledger_entry *entry;
+	struct ledger_sum *of_slot = NULL;
+
+	memset(path, 'p', sizeof(path));
+	(void)snprintf(path + sizeof(path) - 8, 8, "%07u", i);
+	path[0] = '/';
+	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+	ledger_hold(entry);
+	read_slot(entry, &of_slot, 0, 1);
+	read_slot(entry, &of_slot, 1, 10);
+	cr_assert_eq(ledger_reserve_offcore(entry), 0);
+	ledger_add_offcore(entry, &counts);
+	cr_assert_eq(leave_all(entry, &of_slot), 0);
+	entry->died_ns = 1000 + i;
+	ledger_unhold(entry);
+}
+
+/* Measured is what malloc() handed out. Each collection has 500 births and deaths, all within the window. */
+Test(ledger, removed_cgroups_take_no_more_than_is_said)
+{
+	enum { EACH = 500, COLLECTIONS = 60 };
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	size_t before = allocated(), most = 0, n;
+	struct ledger_entry *const *entries;
+	u64 sum[2];
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	for (unsigned collection = 0; collection < COLLECTIONS; collection++) {
+		cr_assert_eq(ledger_fold(ledger, 0, SIZE_MAX), 0);
+		/* Those of the last two collections cannot be folded yet. */
+		cr_assert_leq(ledger_unheld_bytes(ledger), LEDGER_UNHELD_BYTES);
+		cr_assert_leq(allocated() - before, ledger_unheld_bytes(ledger) + (64UL << 10),
+			      "collection %u", collection);
+		most = ledger_unheld_bytes(ledger) > most ? ledger_unheld_bytes(ledger) : most;
+		ledger_begin(ledger);
+		for (unsigned i = 0; i < EACH; i++)
+			add_removed(ledger, collection * EACH + i);
+		ledger_offcore_taken(ledger);
+	}
+	cr_expect_geq(most, LEDGER_UNHELD_BYTES / 10 * 9);
+
+	entries = ledger_entries(ledger, &n);
+	sum[0] = total_of(ledger_other(ledger), 0);
+	sum[1] = total_of(ledger_other(ledger), 1);
+	for (size_t i = 0; i < n; i++) {
+		sum[0] += total_of(entries[i], 0);
+		sum[1] += total_of(entries[i], 1);
+		/* The latest ones are left, without a gap. */
+		cr_assert_eq(entries[i]->died_ns, 1000 + (u64)EACH * COLLECTIONS - n + i);
+	}
+	cr_expect_eq(sum[0], (u64)EACH * COLLECTIONS);
+	cr_expect_eq(sum[1], 10ULL * EACH * COLLECTIONS);
+	cr_expect_geq(n, 1000);
+	/* The memory of the entries that are left is counted to the last byte. */
+	for (int i = 0; i < 3; i++)
+		ledger_begin(ledger);
+	cr_assert_eq(ledger_fold(ledger, UINT64_MAX, 0), 0);
+	cr_expect_eq(ledger_unheld_bytes(ledger), 0);
 }
 
 /* An allocation fails in the middle of an entry. The next fold continues, and `other` has nothing twice. */

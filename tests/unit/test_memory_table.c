@@ -12,7 +12,9 @@
 
 #include "base/cleanup.h"
 #include "cgroup/names.h"
+#include "collect/ledger.h"
 #include "collect/no_slot.h"
+#include "collect/series.h"
 #include "containers/container_confine.h"
 #include "containers/containers.h"
 #include "detail/zooms.h"
@@ -26,6 +28,7 @@
 #include "http/shared/http_wire.h"
 #include "kernel/kernel.h"
 #include "kernel/map_size.h"
+#include "origin/perf/perf_mmap.h"
 #include "pebsd/records.h"
 #include "policy/policy_internal.h"
 #include "profile/perf_data_write.h"
@@ -43,13 +46,23 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 
+/*
+ * Rings of the largest machine that the table is for. A CPU samples at most one event of each role, except
+ * off-core responses, which have no ring. Loads may have a leader, which has a ring too.
+ */
+#define RING_CPUS   256
+#define RING_PAGE   (4 * KIB)
+#define ZOOM_BYTES  (ZOOM_RINGS_BYTES + RING_CPUS * RING_PAGE)
+#define RINGS_BYTES (EVENT_ROLES * RING_PAGE * (1 + PERF_MMAP_DATA_PAGES_MAX))
+_Static_assert(EVENT_ROLES == 4, "loads, stores, instructions, and instead of off-core responses a leader");
+
 /* The comments name the files that test the bounds below them. */
 static const struct row {
 	const char *what;
 	u64 n, bytes;
-	bool within; /* included in another row */
+	bool left_out; /* of the sum: included in another row, or not charged to the unit's cgroup */
 } rows[] = {
-	/* test_varlink.c */
+	/* test_varlink.c: clients that do not read replies, and as many that do not read what they subscribed to */
 	{"Calls on the control socket", VARLINK_CONNECTIONS_MAX, VARLINK_MESSAGE_MAX, false},
 	{"Replies of one user", 1, VARLINK_USER_BYTES, true},
 	{"Replies of all users", 1, VARLINK_ALL_BYTES, false},
@@ -69,22 +82,31 @@ static const struct row {
 	/* test_zoom_recording.c and test_profile.c; number of zooms: test_zooms.c */
 	{"Samples of zooms", ZOOMS_KEPT_MAX, ZOOM_RECORDING_BYTES, false},
 	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},
-	/* test_zoom_ring.c; their number: test_zooms.c */
-	{"Rings of running zooms", ZOOMS_RUNNING_MAX, ZOOM_RINGS_BYTES, false},
+	/* test_zoom_ring.c; their number: test_zooms.c. Each ring has one more page. */
+	{"Rings of running zooms", ZOOMS_RUNNING_MAX, ZOOM_BYTES, true},
+	/* test_perf_cost.c */
+	{"Rings of the sampled events", RING_CPUS, RINGS_BYTES, true},
 	/* test_control_detail.c */
 	{"Files made of zooms", 1, PROFILE_PIECES_BYTES, false},
 	/* test_perf_data_write.c */
 	{"The file made last", 1, PERF_DATA_BYTES_MAX, false},
-	/* test_symbols.c and test_symbols_cache.c */
+	/* test_symbols.c */
 	{"Names of addresses", 1, SYMBOLS_KEPT_BYTES_MAX, false},
+	/* test_symbols_cache.c */
 	{"Questions for names", 1, SYMBOLS_QUEUE_BYTES_MAX, false},
 	/* test_containers.c */
 	{"The process that reads containers' names", 1, CONTAINER_CONFINE_DATA, false},
 	{"Containers' names", 1, CONTAINERS_BYTES_MAX, false},
 	/* test_policy.c */
 	{"Rules' windows", 1, POLICY_BYTES, false},
+	/* test_alerts_kept.c */
+	{"Alerts of removed cgroups", POLICY_RESOLVED_MAX, POLICY_RESOLVED_BYTES, false},
 	/* test_trend.c */
 	{"Trends", 1, TREND_BYTES, false},
+	/* test_ledger.c */
+	{"Counts of removed cgroups", 1, LEDGER_UNHELD_BYTES, false},
+	/* test_series.c */
+	{"Costs of cgroups without a series", 1, SERIES_WAITING_BYTES, false},
 	/* test_no_slot.c */
 	{"Cgroups without a slot", 1, NO_SLOT_BYTES, false},
 	/* test_names.c */
@@ -94,9 +116,9 @@ static const struct row {
 /*
  * Other memory: the maps of cgroups at their greatest size; the daemon's counts and the paths of 10,000 cgroups
  * that have only loads (test_names.c tests the length of a path); the daemon itself; the state that is saved for
- * the next process.
+ * the next process. The ledger has a copy of each path, and so has the table of series.
  */
-#define PATHS_BYTES   ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB)
+#define PATHS_BYTES   (2 * ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB))
 #define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB + PATHS_BYTES)
 #define DAEMON_BYTES  (10 * MIB)
 #define KEPT_BYTES    ((u64)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
@@ -119,14 +141,26 @@ static u64 unit_bytes(const char *unit)
 	return strncmp(unit, "GiB", 3) == 0 ? GIB : strncmp(unit, "MiB", 3) == 0 ? MIB : KIB;
 }
 
-/* Reads "8 x 32 MiB" or "64 MiB". */
+/* Reads the next number, which may have commas between thousands. */
+static u64 next_number(char **at)
+{
+	u64 n = strtoull(*at, at, 10);
+
+	while (**at == ',')
+		n = n * 1000 + strtoull(*at + 1, at, 10);
+	return n;
+}
+
+/* Reads "8 x 32 MiB", "1,024 x 16 KiB" or "64 MiB". */
 static u64 read_bytes(const char *text)
 {
-	char *end;
-	u64 n = strtoull(text, &end, 10);
+	char *end = (char *)text;
+	u64 n = next_number(&end);
 
-	if (strncmp(end, " x ", 3) == 0)
-		n *= strtoull(end + 3, &end, 10);
+	if (strncmp(end, " x ", 3) == 0) {
+		end += 3;
+		n *= next_number(&end);
+	}
 	return n * unit_bytes(end + strspn(end, " "));
 }
 
@@ -135,7 +169,7 @@ static u64 sum_of_rows(void)
 	u64 sum = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		sum += rows[i].within ? 0 : rows[i].n * rows[i].bytes;
+		sum += rows[i].left_out ? 0 : rows[i].n * rows[i].bytes;
 	return sum;
 }
 
@@ -196,16 +230,6 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 	cr_expect_eq(most[strspn(most, "0123456789")], 'G');
 	cr_expect_geq(strtoull(most, NULL, 10) * GIB, all);
 	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
-}
-
-/* Reads the next number of the row, which may have commas between thousands. */
-static u64 next_number(char **at)
-{
-	u64 n = strtoull(*at, at, 10);
-
-	while (**at == ',')
-		n = n * 1000 + strtoull(*at + 1, at, 10);
-	return n;
 }
 
 Test(memory_table, each_size_of_the_maps_is_the_formulas)

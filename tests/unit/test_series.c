@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -424,6 +426,79 @@ static void scrape(const struct series_table *table, struct seen *seen, size_t *
 			before[k] = now[k];
 		}
 	}
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Runs one collection with `n` new paths of the greatest length, each with one sample. */
+static void update_long(struct series_table *table, u64 now_ns, size_t n)
+{
+	static unsigned number;
+	struct figures figures = figures_of(1, 1000);
+	const struct difference *one = brought(&figures);
+	struct series_input *inputs = calloc(n, sizeof(*inputs));
+	char(*paths)[PATH_MAX] = calloc(n, sizeof(*paths));
+
+	cr_assert(inputs && paths);
+	for (size_t i = 0; i < n; i++) {
+		memset(paths[i], 'p', PATH_MAX - 1);
+		paths[i][0] = '/';
+		(void)snprintf(paths[i] + PATH_MAX - 12, 12, "%011u", number++);
+		inputs[i] = (struct series_input){
+			.path = paths[i], .exported = true, .differences = one, .n_differences = 1};
+	}
+	cr_assert_eq(series_table_update(table, now_ns, inputs, n, NULL, 0), 0);
+	free(paths);
+	free(inputs);
+}
+
+/*
+ * Measured is what malloc() handed out: when the paths come a few at a time, and when more have samples in one
+ * collection than may wait.
+ */
+Test(series, waiting_paths_take_no_more_than_is_said)
+{
+	struct series_table *table;
+	size_t before = allocated(), most = 0;
+
+	table = new_table(1);
+	update_one(table, SECOND, "/a", 1000000);
+	update_one(table, SECOND, "/b", 100000);
+	for (u64 i = 0; i < 25; i++) {
+		update_long(table, (2 + i) * SECOND, i == 24 ? 12000 : 500);
+		cr_assert_leq(allocated() - before, SERIES_WAITING_BYTES + (256UL << 10), "after %llu: %zu",
+			      (unsigned long long)i, allocated() - before);
+		most = allocated() - before > most ? allocated() - before : most;
+	}
+#ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */
+	cr_expect_geq(most, SERIES_WAITING_BYTES / 10 * 9);
+#endif
+	cr_expect_eq(samples(table, "/a"), 1000000);
+	cr_expect_eq(samples(table, SERIES_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
+	series_table_free(table);
+}
+
+/* The cost of a path outlives thousands of cheaper ones that take too much memory. */
+Test(series, the_cheapest_waiting_paths_are_forgotten_first)
+{
+	struct series_table *table = new_table(1);
+	struct figures figures[] = {figures_of(1, 1000), figures_of(50, 1000)};
+	struct series_input inputs[] = {
+		{.path = "/a"}, input_of("/b", &figures[0]), input_of("/c", &figures[1])};
+
+	update_one(table, SECOND, "/a", 1000000);
+	update_one(table, SECOND, "/b", 1000);
+	for (u64 i = 0; i < 24; i++)
+		update_long(table, (2 + i) * SECOND, 500);
+	cr_assert_eq(series_table_update(table, 26 * SECOND, inputs, 3, NULL, 0), 0);
+	cr_expect_eq(samples(table, "/b"), 1);
+	cr_expect_eq(samples(table, "/c"), -1);
+	series_table_free(table);
 }
 
 /*

@@ -282,18 +282,82 @@ Test(symbols_queue, it_is_bounded_and_goes_round)
 	}
 }
 
+static char path[5000];
+
+static struct symbols_wire_request mapped(void)
+{
+	memset(path, 'p', sizeof(path) - 1);
+	return (struct symbols_wire_request){.type = SYMBOLS_WIRE_MAPPED, .mapping.path = path};
+}
+
 Test(symbols_queue, long_paths_are_bounded_in_bytes)
 {
-	char path[5000];
-	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_MAPPED, .mapping.path = path};
+	struct symbols_wire_request request = mapped();
 	size_t n = 0;
 
-	memset(path, 'p', sizeof(path));
-	path[sizeof(path) - 1] = '\0';
 	while (symbols_queue_add(&queue, &request, 1, NULL) == 0)
 		n++;
-	cr_expect_gt(n, 1900);
-	cr_expect_leq(symbols_queue_bytes(&queue), 2 * SYMBOLS_QUEUE_BYTES_MAX);
+	cr_expect_gt(n, 1500);
+	cr_expect_leq(symbols_queue_bytes(&queue), SYMBOLS_QUEUE_BYTES_MAX);
+}
+
+/* Sends one packet, whose requests must have the next numbers. Returns how many there were. */
+static size_t send_packet(u64 *number)
+{
+	struct symbols_wire_request request;
+	const u8 *packet;
+	size_t size = symbols_queue_packet(&queue, &packet), n = 0;
+
+	for (size_t at = 0; at < size; n++) {
+		ssize_t got = symbols_wire_read_request(packet + at, size - at, &request);
+
+		cr_assert_gt(got, 0);
+		cr_assert_eq(request.number, ++*number);
+		at += (size_t)got;
+	}
+	symbols_queue_sent(&queue, size);
+	return n;
+}
+
+/* Both parts of the queue are as large as they can be: the buffer first, then the ring. */
+Test(symbols_queue, the_largest_queue_takes_no_more_than_is_said)
+{
+	struct symbols_wire_request large = mapped(), small = question(5);
+	u64 number = 0;
+
+	while (symbols_queue_add(&queue, &large, 1, NULL) == 0)
+		;
+	while (queue.n < SYMBOLS_QUEUE_MAX) {
+		if (symbols_queue_add(&queue, &small, 1, NULL) < 0)
+			cr_assert_gt(send_packet(&number), 0);
+	}
+	cr_expect_leq(symbols_queue_bytes(&queue), SYMBOLS_QUEUE_BYTES_MAX);
+	cr_expect_geq(symbols_queue_bytes(&queue), SYMBOLS_QUEUE_BYTES_MAX - 4096);
+	while (send_packet(&number))
+		;
+	cr_expect_eq(number, SYMBOLS_QUEUE_MAX);
+}
+
+/* The symbolizer is slower than the events for a long time, and the buffer is always nearly full. */
+Test(symbols_queue, a_full_buffer_keeps_the_order_of_its_requests)
+{
+	struct symbols_wire_request large = mapped();
+	u64 number = 0, added = 0;
+
+	while (added < 20000) {
+		if (symbols_queue_add(&queue, &large, 1, NULL) == 0) {
+			added++;
+			continue;
+		}
+		cr_assert_eq(queue.unsent_size,
+			     SYMBOLS_QUEUE_BYTES_MAX - SYMBOLS_QUEUE_MAX * sizeof(*queue.ring));
+		for (size_t n = send_packet(&number); n > 0; n--)
+			symbols_queue_remove_first(&queue);
+		cr_assert_leq(symbols_queue_bytes(&queue), SYMBOLS_QUEUE_BYTES_MAX);
+	}
+	while (send_packet(&number))
+		;
+	cr_expect_eq(number, added);
 }
 
 Test(symbols_queue, another_symbolizer_is_asked_the_questions_alone)

@@ -641,6 +641,96 @@ Test(varlink, replies_of_all_users_hold_no_more_than_there_is)
 		(void)close(fds[i]);
 }
 
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/*
+ * Publishes to `n` subscribers that do not read until the last one is dropped, and to `reads`. Checks what the
+ * program and the kernel hold after each item. Returns the most that the server held.
+ */
+static size_t publish_to_the_deaf(int reads, const int *deaf, size_t n, size_t bound)
+{
+	_cleanup_json_ json_object *item = json_object_new_object();
+	size_t before = allocated(), most = 0;
+	static char text[20001];
+	int dropped = 0;
+
+	memset(text, 'x', sizeof(text) - 1);
+	json_object_object_add(item, "text", json_object_new_string(text));
+	for (int number = 0; varlink_server_subscribers(server) > 1; number++) {
+		_cleanup_free_ char *got = NULL;
+		_cleanup_json_ json_object *reply = NULL;
+		json_object *parameters;
+		u64 has;
+
+		cr_assert_lt(number, 1000, "some are never dropped");
+		json_object_object_add(item, "n", json_object_new_int(number));
+		varlink_server_publish(server, item);
+		cr_assert_leq(varlink_server_held(server), bound);
+		/* Besides the items, connections and what json-c and the event loop allocate for themselves. */
+		cr_assert_leq(allocated(), before + bound + (256UL << 10));
+		most = varlink_server_held(server) > most ? varlink_server_held(server) : most;
+		got = peer_receive(event, reads, NULL);
+		cr_assert_not_null(got, "the one that reads was dropped");
+		reply = json_tokener_parse(got);
+		cr_assert(json_object_object_get_ex(reply, "parameters", &parameters));
+		cr_assert(json_get_u64(parameters, "n", &has));
+		cr_assert_eq(has, (u64)number, "an item is missing");
+	}
+	for (size_t i = 0; i < n; i++) {
+		int waits = 0;
+
+		cr_assert_eq(ioctl(deaf[i], FIONREAD, &waits), 0);
+		cr_expect_leq(waits, VARLINK_KERNEL_BYTES);
+		dropped += waits > 0;
+	}
+	cr_expect_eq(dropped, (int)n, "each was sent something");
+	return most;
+}
+
+Test(varlink, subscribers_of_one_user_hold_no_more_than_the_users_share)
+{
+	int deaf[VARLINK_CONNECTIONS_MAX - 1];
+	_cleanup_close_ int reads = peer_connect(socket_path);
+	size_t most;
+
+	subscribe(reads);
+	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++) {
+		deaf[i] = peer_connect(socket_path);
+		subscribe(deaf[i]);
+	}
+	most = publish_to_the_deaf(reads, deaf, ARRAY_SIZE(deaf), VARLINK_USER_BYTES);
+	cr_expect_geq(most, VARLINK_USER_BYTES / 10UL * 9, "%zu", most);
+	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++)
+		(void)close(deaf[i]);
+}
+
+/* As many subscribers as there are connections: together they may queue 63 MiB. */
+Test(varlink, subscribers_of_all_users_hold_no_more_than_there_is)
+{
+	int deaf[VARLINK_CONNECTIONS_MAX - 1];
+	_cleanup_close_ int reads = peer_connect(socket_path);
+	size_t most;
+
+	if (getuid() != 0)
+		cr_skip_test("needs root, to be several users");
+	cr_assert_eq(chmod(path, 0711), 0);
+	cr_assert_eq(chmod(socket_path, 0666), 0);
+	subscribe(reads);
+	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++) {
+		deaf[i] = connect_as((uid_t)(1 + i % 4));
+		subscribe(deaf[i]);
+	}
+	most = publish_to_the_deaf(reads, deaf, ARRAY_SIZE(deaf), VARLINK_ALL_BYTES);
+	cr_expect_geq(most, VARLINK_ALL_BYTES / 10UL * 9, "%zu", most);
+	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++)
+		(void)close(deaf[i]);
+}
+
 /* The bytes that the kernel holds for a client that does not read. */
 Test(varlink, the_kernel_holds_no_more_of_a_reply_than_is_said)
 {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -112,9 +113,33 @@ Test(zoom_ring, too_little_locked_memory_is_named)
 		struct zoom_ring ring;
 
 		cr_assert_geq(fd, 0, "%s", strerror(errno));
-		r = zoom_ring_open(fd, RING_SIZE, &ring);
+		r = zoom_ring_open(fd, RING_SIZE, whole, &ring);
 	}
 	cr_expect_eq(r, -EPERM, "%s", strerror(-r));
+}
+
+/* A zoom has a ring for each CPU. On a large machine, anything that each ring allocates adds up. */
+Test(zoom_ring, rings_take_no_memory_besides_their_mappings)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr)};
+	struct zoom_ring rings[8];
+	size_t before, n = 0;
+	int fds[8];
+
+	for (; n < ARRAY_SIZE(fds); n++) {
+		fds[n] = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fds[n] < 0)
+			cr_skip_test("this machine does not permit software events: %s", strerror(errno));
+	}
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	for (size_t i = 0; i < n; i++)
+		cr_assert_eq(zoom_ring_open(fds[i], 4096, whole, &rings[i]), 0);
+	cr_expect_eq(mallinfo2().uordblks + mallinfo2().hblkhd, before);
+	for (size_t i = 0; i < n; i++) {
+		zoom_ring_close(&rings[i]);
+		(void)close(fds[i]);
+	}
 }
 
 Test(zoom_ring, sizes)
