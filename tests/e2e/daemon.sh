@@ -151,11 +151,20 @@ has_lines() {
 	[ "$(grep -c -- "$1" "$work/log" || :)" -ge "$2" ]
 }
 
-# Prints a time in ms that only goes forward. mawk cannot print it after 24 days, when it exceeds 31 bits.
+# Prints a time in ms that only goes forward. mawk cannot print it after 24 days, when it exceeds 31 bits. A test that
+# hides /proc has another mount of it in `proc`.
 uptime_ms() {
 	local seconds
-	read -r seconds _ </proc/uptime # with two decimals
+	read -r seconds _ <"${proc:-/proc}/uptime" # with two decimals
 	echo $((10#${seconds/./} * 10))
+}
+
+# Waits until the kernel's limit on samples is the usual one, and keeps it so until this test and its daemon end.
+# test_once_losses.sh lowers the limit for a moment, with an exclusive lock. pebsd reports a low limit.
+usual_sample_rate() {
+	need flock
+	exec 9</proc/sys/kernel/perf_event_max_sample_rate
+	flock --shared 9
 }
 
 # exits WHAT CODE COMMAND...: expects this exit code and leaves the output in $work/said

@@ -76,19 +76,27 @@ remember() {
 		until_true 'a collection' another_collection "$(collected)"
 	done
 	memory_before=$(memory) descriptors_before=$(descriptors) log_before=$(wc -l <"$work/log")
+	remembered=$(uptime_ms)
 }
 
-# Waits until memory and descriptors are back: connections end, and windows are written, a little later.
+# Prints the whole minutes since `remember`.
+minutes() {
+	echo $((($(uptime_ms) - remembered) / 60000))
+}
+
+# Waits until memory and descriptors are back: connections end a little later. The windows keep up to 2 KiB of each
+# collection, which is 256 bytes for each of eight active cgroups. There are ten collections a second.
 given_back() {
-	local now
+	local now most
+	most=$((memory_before + memory_slack + ($(uptime_ms) - remembered) / 50))
 	for _ in $(seq 600); do
 		now=$(memory)
-		[ "$now" -le $((memory_before + memory_slack)) ] && [ "$(descriptors)" -le "$descriptors_before" ] && return
+		[ "$now" -le "$most" ] && [ "$(descriptors)" -le "$descriptors_before" ] && return
 		sleep 0.1
 	done
 	[ "$(descriptors)" -le "$descriptors_before" ] ||
 		fail "$1: $(descriptors) descriptors, before $descriptors_before: $(ls -l "$proc/$daemon/fd")"
-	fail "$1: $now KiB of its own, before $memory_before"
+	fail "$1: $now KiB of its own, more than $most, before $memory_before"
 }
 
 # times_named TEXT: prints how many lines of the log contain TEXT, from `remember` on.
@@ -96,29 +104,34 @@ times_named() {
 	tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$1" || :
 }
 
-# named WHAT TEXT [MOST]: waits until TEXT is in the log since `remember`, and expects it in at most MOST lines
-# (default: 1).
+# named WHAT TEXT [MOST [A_MINUTE]]: waits until TEXT is in the log since `remember`, and expects it in at most MOST
+# lines (default: 1), and A_MINUTE more for each whole minute since then. pebsd logs a repeated message three times in a
+# minute, and one sum of the others when the minute is over.
 named() {
-	local times
+	local times most=${3:-1}
 	for _ in $(seq 600); do
 		times=$(times_named "$2")
 		[ "$times" = 0 ] || break
 		sleep 0.1
 	done
 	[ "$times" -ge 1 ] || fail "$1: the log does not say: $2"
-	[ "$times" -le "${3:-1}" ] || fail "$1: the log says $times times: $2"
+	# The minutes are computed after the lines were counted, so that no line is newer.
+	[ -z "${4:-}" ] || most=$((most + $4 * $(minutes)))
+	[ "$times" -le "$most" ] || fail "$1: the log says $times times, more than $most: $2"
 }
 
-# quiet WHAT MOST: expects at most MOST lines in the log since `remember`. The stand-in for a PMU counts events
-# that it does not sample, so the message about these lost samples does not count.
+# quiet WHAT MOST [A_MINUTE]: expects at most MOST lines in the log since `remember`, and A_MINUTE more for each whole
+# minute since then. The stand-in for a PMU counts events that it does not sample, so the message about these lost
+# samples does not count.
 quiet() {
-	local lines
+	local lines most=$2
 	lines=$(tail -n +$((log_before + 1)) "$work/log" | grep -vc 'lost .* samples* of loads: unexplained' || :)
-	[ "$lines" -le "$2" ] || fail "$1: $lines lines in the log, more than $2"
+	[ -z "${3:-}" ] || most=$((most + $3 * $(minutes)))
+	[ "$lines" -le "$most" ] || fail "$1: $lines lines in the log, more than $most"
 }
 
 # Prints the CPU time that pebsd has used so far, in ms. Compare it with the elapsed time, which may be long on a
-# busy machine.
+# busy machine: read the clock before the first call and after the last one.
 cpu() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "$proc/$daemon/stat"
 }

@@ -7,6 +7,7 @@ mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need prlimit setpriv curl
+usual_sample_rate
 stand_in_pmu
 own_cgroup
 
@@ -39,24 +40,38 @@ for limit in 4 8 16 128 256; do
 done
 expect 'exit code of perf' 0 "$code"
 
-# pebsd runs out of descriptors after its start.
+# Prints how often pebsd has waited for events.
+waits() {
+	awk '/^voluntary_ctxt_switches:/ { print $2 }' "$proc/$daemon/status"
+}
+
+has_waited() {
+	[ "$(waits)" -ge "$1" ]
+}
+
+# pebsd runs out of descriptors after its start. Other tests make cgroups. With a fixed number of slots, pebsd does not
+# add slots for them, which take descriptors.
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 start --config "$work/pebsd.conf"
 get /metrics >/dev/null
 remember
 limit=$(prlimit --pid "$daemon" --nofile --noheadings --output SOFT)
-# RLIMIT_NOFILE limits descriptor numbers: no descriptor can be opened if the limit is the lowest free number.
-# Recent connections may still be closing, so the lowest of several readings counts.
+# A connection that the client has ended stays open until pebsd gets CPU time. pebsd waits after each collection when it
+# has handled all events, and may wait for something else, too.
+until_true 'pebsd has closed earlier connections' has_waited $(($(waits) + 30))
+# RLIMIT_NOFILE limits descriptor numbers: no descriptor can be opened if the limit is the lowest free number. A
+# collection may open a descriptor for a moment, so the lowest of several readings counts.
 lowest_free() {
 	find "$proc/$daemon/fd" -mindepth 1 -printf "%f\n" | sort -n | awk '$1 != NR - 1 { exit } { free = NR } END { print free + 0 }'
 }
 held=$(for _ in $(seq 10); do lowest_free && sleep 0.1; done | sort -n | head -n 1)
 prlimit --pid "$daemon" --nofile="$held:"
-before=$(cpu) began=$(uptime_ms)
+began=$(uptime_ms) before=$(cpu)
 "$TOOLS/crowd" "$socket" hold 20 </dev/null >"$work/crowd.said" &
 others=$!
 ctl status >"$work/asked" 2>&1 &
 others="$others $!"
-curl --silent --max-time 100 --fail "http://127.0.0.1:$port/metrics" >"$work/scraped" &
+fetch "$work/scraped" --max-time 100 --fail-with-body "http://127.0.0.1:$port/metrics" &
 others="$others $!"
 sleep 3
 named 'without descriptors' 'control socket: cannot accept a connection'

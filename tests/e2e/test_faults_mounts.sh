@@ -6,9 +6,11 @@ mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
 need curl findmnt
+usual_sample_rate
 stand_in_pmu
 own_cgroup
-configure perf < <(printf 'period = 100\nbudget = off\n')
+# Other tests make cgroups. With a fixed number of slots, pebsd does not add slots for them, which it would log.
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 tree=${cgroup%/*} name=/${cgroup##*/}
 
 # work_in CGROUP: runs a process in this cgroup. The process touches fresh memory.

@@ -6,11 +6,9 @@
 mounts=${mounts:-yes}
 # shellcheck source=tests/e2e/faults.sh
 . "$(dirname "$0")/faults.sh"
-need curl flock
-# test_once_losses.sh lowers this limit for a moment, and takes the same lock. With a low limit the kernel leaves out
-# samples, and the usual rate would be too low. The daemon holds the lock, too, and ends with the test.
-exec 9</proc/sys/kernel/perf_event_max_sample_rate
-flock --shared 9
+need curl
+# With a low limit the kernel leaves out samples, and the usual rate would be too low.
+usual_sample_rate
 stand_in_pmu
 own_cgroup
 name=/${cgroup##*/}

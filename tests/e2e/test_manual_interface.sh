@@ -37,7 +37,7 @@ expect 'methods in WHO MAY CALL' "$(sed -n 's/^method \([A-Za-z]*\).*/\1/p' "$wo
 # Calls a method and checks that its reply is as described.
 as_described() {
 	jq -c -n --arg method "io.pebsd.$1" --argjson parameters "$2" '{$method, $parameters}' | tr '\n' '\0' |
-		socat -t 10 - "UNIX-CONNECT:$socket" | tr -d '\0' | jq .parameters >"$work/reply"
+		socat -t 60 - "UNIX-CONNECT:$socket" | tr -d '\0' | jq .parameters >"$work/reply"
 	python3 "${0%/*}/interface.py" "$work/served" "$1" <"$work/reply" >"$work/differences" ||
 		fail "the reply of $1 is not as described: $(cat "$work/differences")"
 }

@@ -28,7 +28,7 @@ sudo systemctl enable --now pebsd | tests/e2e/test_install.sh | systemctl --root
 EOT
 
 cat >"$work/readme.py" <<'EOP'
-import os, re, sys
+import itertools, os, re, sys
 import xml.etree.ElementTree as xml
 
 work, top = sys.argv[2:4]
@@ -145,10 +145,11 @@ def normal(line):
 
 def normals(text):
     found = []
-    for line in text:
-        line = normal(line)
-        if line == "..." or not found or line != found[-1]:
-            found.append(line)
+    # Alerts are listed by the time at which they fired. By chance, one may fire a collection later than another.
+    for alerts, lines in itertools.groupby(map(normal, text), lambda line: line.startswith("firing ")):
+        for line in sorted(lines) if alerts else lines:
+            if line == "..." or not found or line != found[-1]:
+                found.append(line)
     return found
 
 
@@ -185,20 +186,31 @@ def drawn(file):
     return [" ".join(text for _, text in sorted(rows[y])) for y in sorted(rows)]
 
 
+def compare_block(number, block):
+    what = f"{block['document']}:{block['line']}: {block['text'].splitlines()[0]}"
+    found = open(f"{work}/block{number}.out").read().rstrip("\n").split("\n")
+    status = open(f"{work}/block{number}.status").read().strip()
+    if status != "0":
+        wrong.append(f"{what}: exit code {status}: {open(f'{work}/block{number}.err').read()}")
+    elif "shown" in block and not follows(block["shown"], found):
+        wrong.append("\n".join([f"{what}: it is shown with", *normals(block["shown"]), "and it prints", *normals(found)]))
+    elif "picture" in block and words(drawn(f"{top}/{block['picture']}")) != words(found):
+        wrong.append("\n".join([f"{what}: {block['picture']} shows", words(drawn(f"{top}/{block['picture']}")),
+                                "and it prints", words(found), "(make pictures)"]))
+
+
 def compare():
     for number, block in enumerate(blocks()):
-        if not os.path.exists(f"{work}/block{number}"):
-            continue
-        what = f"{block['document']}:{block['line']}: {block['text'].splitlines()[0]}"
-        found = open(f"{work}/block{number}.out").read().rstrip("\n").split("\n")
-        status = open(f"{work}/block{number}.status").read().strip()
-        if status != "0":
-            wrong.append(f"{what}: exit code {status}: {open(f'{work}/block{number}.err').read()}")
-        elif "shown" in block and not follows(block["shown"], found):
-            wrong.append("\n".join([f"{what}: it is shown with", *normals(block["shown"]), "and it prints", *normals(found)]))
-        elif "picture" in block and words(drawn(f"{top}/{block['picture']}")) != words(found):
-            wrong.append("\n".join([f"{what}: {block['picture']} shows", words(drawn(f"{top}/{block['picture']}")),
-                                    "and it prints", words(found), "(make pictures)"]))
+        if os.path.exists(f"{work}/block{number}"):
+            compare_block(number, block)
+
+
+def again():
+    """Fails if the output of a block, sys.argv[4], is shown and differs from what is shown."""
+    number = int(sys.argv[4])
+    block = blocks()[number]
+    if "shown" in block or "picture" in block:
+        compare_block(number, block)
 
 
 # README.md, and the files with the text that is too long for it.
@@ -276,7 +288,7 @@ def names():
             wrong.append(f"only {count} of {what} are found in the text")
 
 
-{"prepare": prepare, "compare": compare, "names": names}[sys.argv[1]]()
+{"prepare": prepare, "compare": compare, "again": again, "names": names}[sys.argv[1]]()
 if wrong:
     sys.exit("\n".join(wrong))
 EOP
@@ -309,19 +321,26 @@ for _ in $(seq 80); do
 done
 ctl alerts | grep -q ^firing || fail 'the rule of the README does not fire'
 
+# The figures are those of a moment. By chance, an alert may fire a collection later than another, and cgroups with
+# similar latencies may change places, so a block whose output is shown runs up to four times. Such blocks only look at
+# figures.
 cat >"$work/section.sh" <<'EOT'
 cd "$1/checkout" || exit 1
 trap 'jobs -p | xargs -r kill 2>/dev/null; wait' EXIT
 trap 'exit 1' TERM
 for number in $2; do
-	. "$1/block$number" >"$1/block$number.out" 2>"$1/block$number.err" </dev/null
-	echo $? >"$1/block$number.status"
+	for _ in 1 2 3 4; do
+		. "$1/block$number" >"$1/block$number.out" 2>"$1/block$number.err" </dev/null
+		echo $? >"$1/block$number.status"
+		! python3 "$1/readme.py" again "$1" "$3" "$number" 2>/dev/null || break
+		sleep 2
+	done
 done
 EOT
 # All sections run at the same time, because they mostly wait. They stay in the process group of this test, and so
 # end with it.
 while read -r kind numbers; do
-	PATH=$work/$kind:$PATH timeout --foreground 240 bash "$work/section.sh" "$work" "$numbers" &
+	PATH=$work/$kind:$PATH timeout --foreground 240 bash "$work/section.sh" "$work" "$numbers" "$top" &
 	others="${others:-} $!"
 done <"$work/sections"
 # shellcheck disable=SC2086 # words

@@ -117,6 +117,7 @@ printf '[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n' >"$work/rules.con
 exits 'a rule without mistakes' 0 "$PEBSD" --check-config --config "$work/rules.conf"
 
 # The probe answers with any configuration, and with the same exit code.
+usual_sample_rate
 expected=0
 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || expected=$?
 status=0
