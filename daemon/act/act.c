@@ -303,6 +303,16 @@ const struct policy_memory *act_memories(const struct act *act, size_t *ret_n)
 	return act->before.memories;
 }
 
+void act_forget_memories(struct act *act)
+{
+	const u64 next_number = act->before.next_number, judged_ns = act->before.judged_ns;
+
+	alert_store_clear(&act->before);
+	alert_store_init(&act->before);
+	act->before.next_number = next_number;
+	act->before.judged_ns = judged_ns;
+}
+
 /* Marks each ID.env whose alert has stopped firing: act_clean() removes it after DECIDE_RESOLVED_NS. */
 static void note_resolved(struct act *act)
 {

@@ -50,6 +50,9 @@ u64 act_next_number(const struct act *act);
 u64 act_judged_ns(const struct act *act);
 const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
 
+/* Frees what act_memories() returns. Call it when it is no longer needed. */
+void act_forget_memories(struct act *act);
+
 /*
  * Stores the state of the policy and the intents of these transitions, then runs their actions. A dry run only
  * gets a log entry, which says that it is a dry run. Failures are logged.

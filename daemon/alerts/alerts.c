@@ -116,6 +116,7 @@ static int recall(struct alerts *alerts)
 		log_info(
 			"restored %zu of %zu alerts from before the restart: the rules of the others were changed or removed, or no longer judge their cgroups or events",
 			n - stale, n);
+	act_forget_memories(alerts->act);
 	return 0;
 }
 

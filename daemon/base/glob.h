@@ -18,10 +18,12 @@
  */
 #define GLOB_PATTERN_MAX 255
 
-/* Returns whether `pattern` matches the whole `path`. The cost is that of glob_read(). */
+/*
+ * Returns whether `pattern` matches the whole `path`. Compiles the pattern first: use glob_compile() for many paths.
+ */
 bool glob_match(const char *pattern, const char *path);
 
-/* A set of places in a pattern, one bit for each. Place `n` is before the pattern's byte `n`, or its end. */
+/* A set of places in a pattern, one bit for each. Each byte, or run of stars, is a place. The last one is the end. */
 #define GLOB_WORDS ((GLOB_PATTERN_MAX + 1 + 63) / 64)
 
 struct glob_places {
@@ -44,7 +46,7 @@ int glob_compile(const char *pattern, struct glob *ret);
  * glob_begin() is for an empty path, and glob_read() adds the `length` bytes of `text` to it. glob_accepts()
  * returns whether the pattern matches the whole path so far.
  *
- * A byte takes the same few steps for each GLOB_WORDS words, whatever the pattern is: all places that the path can
+ * A byte takes the same few steps for each 64 places, whatever the pattern is: all places that the path can
  * have reached are followed at the same time.
  */
 void glob_begin(const struct glob *glob, struct glob_places *ret);

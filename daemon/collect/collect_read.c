@@ -246,7 +246,7 @@ static void take_unmarked(struct collect *collect, u32 slot, struct marked *mark
 			marked->stripes[event] = stripes_of_all(collect);
 }
 
-/* Adds the CPUs that have a mark for the slot, which the next collection will take. With `all`, adds all CPUs. */
+/* Adds the CPUs that have a mark for the slot, and leaves the marks to the next collection. With `all`, adds all CPUs. */
 static void add_counting_cpus(struct collect *collect, u32 slot, bool all)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);

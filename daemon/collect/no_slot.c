@@ -112,6 +112,36 @@ bool no_slot_has(const struct no_slot *list, const char *path)
 	return list && (no_slot_has_name(list, path) || has_hash(list, path));
 }
 
+/* Number of paths in the ascending list that sort before this text: `length` bytes of `path`, then `end`. */
+static size_t count_before(const struct no_slot *list, const char *path, size_t length, unsigned char end)
+{
+	size_t first = 0, n = list->n;
+
+	while (n > 0) {
+		const char *middle = list->paths[first + n / 2];
+		int order = strncmp(middle, path, length);
+
+		if (order < 0 || (order == 0 && (unsigned char)middle[length] < end)) {
+			first += n / 2 + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	return first;
+}
+
+u64 no_slot_count_subtree(const struct no_slot *list, const char *path, size_t length)
+{
+	if (!list || *path != '/')
+		return 0;
+	if (length == 1)
+		return list->n;
+	/* Counts the path itself, which ends there, and the paths that continue it with a slash. */
+	return count_before(list, path, length, 1) - count_before(list, path, length, 0) +
+	       count_before(list, path, length, '/' + 1) - count_before(list, path, length, '/');
+}
+
 const char *no_slot_shown_as(const struct no_slot *list, const char *shown)
 {
 	if (!list)

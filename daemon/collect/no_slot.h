@@ -49,6 +49,12 @@ bool no_slot_has(const struct no_slot *list, const char *path);
 bool no_slot_has_name(const struct no_slot *list, const char *path);
 
 /*
+ * Returns the number of paths in `paths` that are the path of `length` bytes, or lie below it. Cgroups of which
+ * the list has only a hash are not counted. `list` may be NULL.
+ */
+u64 no_slot_count_subtree(const struct no_slot *list, const char *path, size_t length);
+
+/*
  * Returns the path that is displayed as `shown` (utf8_is_shown_as()). The path is owned by the list, or is
  * `shown` itself if the list has only the path's hash and the path is displayed unchanged. NULL: none. `list`
  * may be NULL.

@@ -13,9 +13,10 @@ struct offcore_base {
 };
 
 /*
- * Words of a set of CPUs: the CPUs whose record of a slot may not be empty. The caller adds a CPU when it takes a
- * mark of the CPU for the slot. The functions below remove CPUs whose record is empty, and read no others. A
- * task mostly runs on few CPUs, and each record costs a miss of the caches.
+ * Number of words of a set of CPUs: those whose record for a slot can have counts. The caller adds a CPU when it
+ * sees a mark of the CPU for the slot, and all CPUs if marks may be missing. The functions below remove CPUs whose
+ * record is empty, even if they fail, and read no others. A task mostly runs on few CPUs, and each record costs a
+ * miss of the caches.
  */
 static inline u32 offcore_cpus_words(const struct kernel_offcore *offcore)
 {

@@ -45,6 +45,12 @@ void engine_describe_slots(struct engine *engine)
 	head->no_slot = &engine->no_slot;
 }
 
+/* Slot 0 is for unattributed samples, so no cgroup can have it. */
+static u32 cgroup_slots(u32 slots)
+{
+	return slots - 1;
+}
+
 /* Warns before any cgroup is without a slot, because the next cgroups may be the ones to watch. */
 static void tell_limit(struct engine *engine, u32 wanted)
 {
@@ -59,8 +65,9 @@ static void tell_limit(struct engine *engine, u32 wanted)
 	(void)log_warning(
 		0,
 		"%u of %u cgroup slots are in use, and the limit is %u with max-memory = %s: samples of cgroups without a slot are unattributed; raise max-memory in [cgroups] and restart pebsd",
-		kernel_slots(engine->kernel) - 1 - kernel_slots_free(engine->kernel),
-		kernel_slots(engine->kernel), limit, size_format(engine->settings.memory_max, memory));
+		cgroup_slots(kernel_slots(engine->kernel)) - kernel_slots_free(engine->kernel),
+		cgroup_slots(kernel_slots(engine->kernel)), cgroup_slots(limit),
+		size_format(engine->settings.memory_max, memory));
 }
 
 static u32 failed(struct engine *engine, int error)
@@ -95,7 +102,8 @@ u32 engine_grow(struct engine *engine, u64 missing)
 		return 0;
 	engine_describe_slots(engine);
 	log_info("added slots for cgroups: %u in total, %d more than before; BPF maps take %llu KiB",
-		 kernel_slots(engine->kernel), r, (unsigned long long)(engine->head.map_bytes >> 10));
+		 cgroup_slots(kernel_slots(engine->kernel)), r,
+		 (unsigned long long)(engine->head.map_bytes >> 10));
 	return (u32)r;
 }
 

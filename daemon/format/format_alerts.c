@@ -256,8 +256,9 @@ static void put_notes(FILE *out, const struct format_style *style, const json_ob
 {
 	_cleanup_free_ char *preference = verdict_preference(alert);
 	_cleanup_free_ char *reason = NULL, *end = NULL;
-	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
+	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
 	double held_s, for_s;
+	u64 without;
 
 	if (verdict_is_unknown(alert))
 		line_put(out, style, "", "unknown: %s",
@@ -267,6 +268,13 @@ static void put_notes(FILE *out, const struct format_style *style, const json_ob
 		text_span(held_s, held);
 		text_span(for_s, lasting);
 		line_put(out, style, "", "breach proven for %s of the required %s", held, lasting);
+	}
+	if (json_get_u64(alert, "subtree_without_slot", &without) && without > 0) {
+		text_count(without, number);
+		line_put(out, style, "",
+			 "%s cgroup%s of the subtree %s no slot: %s samples are not in the value", number,
+			 without == 1 ? "" : "s", without == 1 ? "has" : "have",
+			 without == 1 ? "its" : "their");
 	}
 	if (json_get_text(alert, "end"))
 		line_put(out, style, "", "ended: %s", verdict_end(json_get_text(alert, "end"), &end));
@@ -343,14 +351,14 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 }
 
 /*
- * Silence does not prove that all is well. Prints that there are no rules, or how many cgroups cannot be
- * judged.
+ * Silence does not prove that all is well. Prints that there are no rules, or how many cgroups cannot be judged,
+ * or only in part.
  */
 static void put_silence(FILE *out, const struct format_style *style, json_object *rules)
 {
 	json_object *list = json_get_array(rules, "rules");
 	char all_text[TEXT_NUMBER_MAX], few_text[TEXT_NUMBER_MAX];
-	u64 unknown = 0, few = 0, n;
+	u64 unknown = 0, few = 0, partial = 0, n;
 
 	if (!list)
 		return;
@@ -364,6 +372,15 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 		unknown += rule_text_unknown(cgroups);
 		if (json_get_u64(json_get_object(cgroups, "unknown"), "samples", &n))
 			few += n;
+		if (json_get_u64(cgroups, "partial", &n))
+			partial += n;
+	}
+	if (partial) {
+		text_count(partial, all_text);
+		line_put(
+			out, style, "In part",
+			"%s subtree%s (counted for each rule) %s judged without the samples of cgroups that have no slot",
+			all_text, partial == 1 ? "" : "s", partial == 1 ? "is" : "are");
 	}
 	if (unknown == 0)
 		return;

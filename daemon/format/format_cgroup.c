@@ -231,12 +231,13 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 	if (!json_get_double(event, "per_thousand_instructions", &ratio))
 		return;
 	line_rate(ratio, number);
-	line_put(out, style, "Per 1000", "%s sampled %s per thousand instructions%s", number,
-		 line_visible(json_get_text(described, "role"), &kept),
-		 !figure_measures(described, "latency") ? ""
-		 : json_get(described, "ldlat")
-			 ? "; only those that were tagged at random and exceed the threshold"
-			 : "; only those that were tagged at random");
+	line_put(
+		out, style, "Per 1000", "%s sampled %s per thousand instructions%s", number,
+		line_visible(json_get_text(described, "role"), &kept),
+		!figure_measures(described, "latency") ? ""
+		: json_get(described, "ldlat")
+			? "; the CPU samples only some loads, and of these only those above ldlat count, so this is not the rate of all loads"
+			: "");
 }
 
 static const char *const quantile_names[] = {"p50", "p90", "p95", "p99", "p999"};

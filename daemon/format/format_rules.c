@@ -73,6 +73,20 @@ static void put_unknown(FILE *out, const struct format_style *style, json_object
 	}
 }
 
+static void put_partial(FILE *out, const struct format_style *style, json_object *cgroups)
+{
+	char number[TEXT_NUMBER_MAX];
+	u64 n;
+
+	if (!json_get_u64(cgroups, "partial", &n) || n == 0)
+		return;
+	text_count(n, number);
+	line_put(
+		out, style, "In part",
+		"%s subtree%s %s judged without the samples of cgroups that have no slot; `pebsctl explain` says of how many",
+		number, n == 1 ? "" : "s", n == 1 ? "is" : "are");
+}
+
 static void put_rule(FILE *out, const struct format_style *style, json_object *rule, size_t name_width)
 {
 	json_object *cgroups = json_get_object(rule, "cgroups");
@@ -90,6 +104,7 @@ static void put_rule(FILE *out, const struct format_style *style, json_object *r
 	put_counts(out, cgroups);
 	rule_text_put(out, style, rule);
 	put_unknown(out, style, cgroups);
+	put_partial(out, style, cgroups);
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		any += count_of(cgroups, i);
 	if (cgroups && any == 0)

@@ -12,7 +12,12 @@ struct alert {
 	u64 number; /* assigned when it fires, never used again; 0: it has not fired */
 	const struct rule *rule;
 	const char *cgroup;
-	unsigned event;        /* index */
+	unsigned event; /* index */
+	/*
+	 * For a rule with `subtree`: the number of cgroups of the subtree that have no slot now. Their samples
+	 * are not in the estimate. Counts only stored names (no_slot.h). 0 if the alert has ended.
+	 */
+	u32 subtree_without_slot;
 	const char *event_key; /* "loads", "loads:cpu_atom" */
 
 	struct decision decision;

@@ -79,6 +79,7 @@ const char *unknown_reason_word(enum unknown_reason reason)
 		[UNKNOWN_BASELINE] = "baseline",
 		[UNKNOWN_BURSTS] = "bursts",
 		[UNKNOWN_NO_SLOT] = "no_slot",
+		[UNKNOWN_SUBTREE_NO_SLOT] = "subtree_no_slot",
 		[UNKNOWN_NOT_MEASURED] = "not_measured",
 	};
 
@@ -97,6 +98,7 @@ const char *unknown_reason_text(enum unknown_reason reason)
 		[UNKNOWN_BASELINE] = "the baseline has too few samples so far",
 		[UNKNOWN_BURSTS] = "the samples came in bursts, and the window has too few bursts",
 		[UNKNOWN_NO_SLOT] = "the cgroup has no slot",
+		[UNKNOWN_SUBTREE_NO_SLOT] = "cgroups of the subtree have no slot, or had none in the window",
 		[UNKNOWN_NOT_MEASURED] = "not measured here",
 	};
 

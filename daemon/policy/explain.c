@@ -115,6 +115,31 @@ static void say_bounds(struct speech *speech)
 	}
 }
 
+/* Says which samples are missing in the value, and what that means for the verdict. */
+static void say_without_slot(struct speech *speech)
+{
+	const struct alert *alert = speech->alert;
+	const u64 n = alert->subtree_without_slot;
+	char number[TEXT_NUMBER_MAX];
+
+	if (n == 0)
+		return;
+	text_count(n, number);
+	say(speech, "%s cgroup%s at and below %s %s no slot now: %s samples are not in the value", number,
+	    n == 1 ? "" : "s", alert->cgroup, n == 1 ? "has" : "have", n == 1 ? "its" : "their");
+	if (alert->decision.unknown != UNKNOWN_NOT)
+		return;
+	if (speech->rule->metric.kind != METRIC_RATE)
+		say(speech,
+		    "with these samples the value could be higher or lower: the rule judges only the cgroups that have slots");
+	else if (speech->rule->below)
+		say(speech,
+		    "with these samples the rate could only be higher: a breach cannot be proven without them");
+	else
+		say(speech,
+		    "with these samples the rate could only be higher: it cannot be proven clear without them");
+}
+
 static const char *side(const struct rule *rule, bool breach)
 {
 	if (at_edges(&rule->metric))
@@ -240,6 +265,15 @@ static void say_end_of_unknown(struct speech *speech)
 		say(speech,
 		    "no slot was free for this cgroup, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
 		return;
+	case UNKNOWN_SUBTREE_NO_SLOT:
+		if (speech->rule->metric.kind == METRIC_RATE)
+			say(speech,
+			    "a low rate proves nothing while samples are missing; it is judged when the rate is higher, or when every cgroup of the subtree has had a slot for %s: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd",
+			    window);
+		else
+			say(speech,
+			    "the window has no sample, so everything that the subtree does could be missing; it is judged when cgroups with slots have samples: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
+		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech,
 		    "the event %s does not measure here what %s is computed from: waiting does not help, but another `metric` or `event` of the rule may",
@@ -328,6 +362,8 @@ static void say_all(struct speech *speech)
 	say_worth(speech);
 	if (alert->estimate.known && !isinf(alert->estimate.effect))
 		say_bounds(speech);
+	if (judged)
+		say_without_slot(speech);
 	if (judged)
 		say_limits(speech);
 	say_preference(speech);

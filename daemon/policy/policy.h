@@ -11,7 +11,13 @@
  *   - the metric is not measured, or the cgroup has no slot;
  *   - the window is not covered, its event was not sampled, was multiplexed, or lost samples;
  *   - there are too few samples in the window, or in the baseline;
- *   - independent samples would prove something, but the window has too few bursts (bursts.h).
+ *   - independent samples would prove something, but the window has too few bursts (bursts.h);
+ *   - the verdict needs the samples of cgroups of the subtree that have no slot (UNKNOWN_SUBTREE_NO_SLOT).
+ *
+ * Of a subtree, only the cgroups that have slots are seen, and they are judged like the whole: what they prove is
+ * true of them, and people want to know it. There are two exceptions. If the window has no sample at all, all
+ * activity of the subtree could be missing. A rate can only be higher with the missing samples, so no verdict
+ * uses its upper bound until they are in the window: it could resolve an alert although the work only moved.
  *
  * A baseline is fed with the samples that leave the window, except while its rule is pending or firing. It is
  * also fed while the state is unknown: otherwise a baseline that lacks samples would never get any.
@@ -98,8 +104,8 @@ void policy_leave_out(struct policy *policy, const char *path);
 /*
  * Sets the list of cgroups that have no slot. Rules that match such a cgroup are unknown for it, even if
  * nothing was ever put for it. A rule with `subtree` is unknown for the cgroup itself; the cgroups above it
- * are judged by the samples of the other cgroups. The list must outlive the policy, which reads it in each
- * call. It may change between two calls. NULL: there are none.
+ * are judged by the samples of the other cgroups, with the exceptions above. The list must outlive the policy,
+ * which reads it in each call. It may change between two calls. NULL: there are none.
  */
 void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot);
 
@@ -145,11 +151,13 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 /*
  * The number of subjects of a rule in each state. Unknown subjects are counted by reason and not by state. Of the
  * cgroups without a slot, those are counted whose names are stored (NO_SLOT_NAMES_BYTES) or that are subjects.
+ * A cgroup above one of them that a rule with `subtree` matches is also counted if it never had a sample.
  */
 struct policy_counts {
 	u64 states[ALERT_RESOLVED + 1];
 	u64 unknown[UNKNOWN_NOT_MEASURED + 1];
 	u64 unknown_firing; /* unknown subjects that fired before, and therefore still fire */
+	u64 partial;        /* subjects in `states` with a cgroup of the subtree that has no slot */
 	u64 ignored;
 };
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret);

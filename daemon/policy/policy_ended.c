@@ -21,6 +21,7 @@ int ended_new(const struct alert *alert, enum alert_state from, struct ended **r
 	if (!ended)
 		return -ENOMEM;
 	ended->alert = *alert;
+	ended->alert.subtree_without_slot = 0; /* the subtree is no longer judged */
 	ended->from = from;
 	ended->cgroup = strdup(alert->cgroup);
 	if (!ended->cgroup || rules_copy(alert->rule, 1, &ended->rule) < 0) {

@@ -14,6 +14,7 @@
 #ifndef PEBSD_POLICY_INTERNAL_H
 #define PEBSD_POLICY_INTERNAL_H
 
+#include <string.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 
@@ -88,6 +89,11 @@ struct subject {
 	bool rejudge; /* judge it at the next tick, also if its window does not change */
 	u64 born_ns;
 	struct timespec born;
+	/*
+	 * Only if the view has `subtree` and a rate: the last judgement at which a cgroup of the subtree had no
+	 * slot. 0: never.
+	 */
+	u64 unseen_ns;
 	struct rule_state *states; /* one for each member of the group */
 };
 
@@ -178,13 +184,22 @@ struct rule_start {
 };
 
 /*
- * The number of cgroups without a slot whose names a rule matches. It is cached for readers, because matching
- * a long list takes long. It is valid for this list, until no_slot_clear() changes `turn`.
+ * The number of cgroups without a slot whose names a rule matches. For a rule with `subtree`, `above` is the
+ * number of other cgroups that the rule matches and that are above a cgroup without a slot.
+ */
+struct no_slot_counts {
+	u64 at;
+	u64 above;
+};
+
+/*
+ * The counts of a rule, cached for readers, because matching a long list takes long. They are valid for this
+ * list, until no_slot_clear() changes `turn`.
  */
 struct no_slot_matches {
 	const struct no_slot *list; /* NULL: the cache is empty */
 	u64 turn;
-	u64 n;
+	struct no_slot_counts counts;
 };
 
 /* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
@@ -252,6 +267,17 @@ static inline bool has_no_slot(const struct policy *policy, const struct subject
 	return no_slot_has(policy->no_slot, subject->path->name);
 }
 
+/*
+ * The number of named cgroups without a slot in the subject's subtree, including itself. 0 if the view has no
+ * `subtree`.
+ */
+static inline u64 subtree_without_slot(const struct policy *policy, const struct subject *subject)
+{
+	const char *name = subject->path->name;
+
+	return subject->view->subtree ? no_slot_count_subtree(policy->no_slot, name, strlen(name)) : 0;
+}
+
 /* policy_views.c */
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
 		    struct view_rules *ret);
@@ -303,6 +329,9 @@ void subject_drop(struct policy *policy, struct subject *subject);
 int entry_list(struct policy *policy, struct entry *entry, unsigned event);
 /* Returns the `extra` of a state, and makes one if there is none. */
 int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
+/* Returns why the state is unknown, by the last judgement and the cgroups that have no slot now. */
+enum unknown_reason subject_unknown(const struct policy *policy, const struct subject *subject,
+				    size_t member);
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);
 /* Applies the preference of the subject's path. The next tick judges the subject. */
 int subject_prefer(struct policy *policy, struct subject *subject);

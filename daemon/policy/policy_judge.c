@@ -184,7 +184,7 @@ static bool base_is_thin(const struct rule *rule, const struct measured *measure
 /*
  * Returns the first reason that holds, in this order: not measured, no slot, the reason of the view
  * (view_look()), too few samples in the window, too few in the baseline. judge_evidence() adds
- * UNKNOWN_BURSTS, but only if independent samples would prove something.
+ * UNKNOWN_BURSTS, but only if independent samples would prove something, and UNKNOWN_SUBTREE_NO_SLOT.
  */
 static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
 				     struct measured *measured)
@@ -290,6 +290,18 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 }
 
 /*
+ * Returns whether a verdict needs an upper bound that may be too low. A rate counts samples, so those of cgroups
+ * without a slot can only add to it: its lower bound holds for the whole subtree, its upper bound does not. The
+ * window may still lack samples after these cgroups got slots.
+ */
+static bool needs_unseen(const struct policy *policy, const struct subject *subject, const struct rule *rule,
+			 enum verdict verdict)
+{
+	return rule->metric.kind == METRIC_RATE && rule->below == (verdict == VERDICT_BREACH) &&
+	       subject->unseen_ns && policy->now_ns - subject->unseen_ns < subject->view->window_ns;
+}
+
+/*
  * Finds what the samples prove. First treats them as independent, which is fast and rarely proves anything.
  * Judges again with the design effect only if this first verdict is clear for a firing alert, or a breach for
  * any other.
@@ -300,15 +312,19 @@ static void judge_evidence(struct policy *policy, const struct subject *subject,
 	const struct rule *rule = subject_rule(policy, subject, member);
 	const struct limits *limits = subject_limits(subject, member);
 	const bool is_firing = subject->states[member].state == ALERT_FIRING;
+	const enum verdict change = is_firing ? VERDICT_CLEAR : VERDICT_BREACH;
 
 	finding->verdict = evidence_judge(policy->evidence, rule, limits, measured);
-	if (finding->verdict != (is_firing ? VERDICT_CLEAR : VERDICT_BREACH))
+	if (finding->verdict != change)
 		return;
 	measured->effect = subject_effect(policy, subject, member, measured);
 	if (isinf(measured->effect))
 		finding->unknown = UNKNOWN_BURSTS;
 	else if (measured->effect > 1)
 		finding->verdict = evidence_judge(policy->evidence, rule, limits, measured);
+	if (finding->unknown == UNKNOWN_NOT && finding->verdict == change &&
+	    needs_unseen(policy, subject, rule, change))
+		finding->unknown = UNKNOWN_SUBTREE_NO_SLOT;
 }
 
 static int judge_member(struct policy *policy, struct subject *subject, size_t member,
@@ -375,9 +391,11 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	struct rule_state *states = subject->states;
 	size_t n_changes = policy->n_changes;
 	struct screened screened;
-	bool active = false;
+	bool active = false, waits_for_slots = false;
 	int error = 0;
 
+	if (view->rules.has_rate && subtree_without_slot(policy, subject) > 0)
+		subject->unseen_ns = policy->now_ns;
 	screened.tally = tally;
 	screened.seconds = view->seconds;
 	screened.lower_edges = policy->lower_edges;
@@ -393,12 +411,13 @@ int judge_subject(struct policy *policy, struct subject *subject)
 		if (r < 0)
 			error = r;
 		active |= subject->states[i].state != ALERT_INACTIVE;
+		waits_for_slots |= subject->states[i].unknown == UNKNOWN_SUBTREE_NO_SLOT;
 	}
 	/*
 	 * A transition points to the subject, so the subject must stay until the next tick, which may drop
-	 * it.
+	 * it. The list of cgroups without a slot can change while the window stays the same.
 	 */
-	if (error || policy->n_changes > n_changes)
+	if (error || policy->n_changes > n_changes || waits_for_slots)
 		subject->rejudge = active = true;
 	if (active && !subject->active)
 		view->active[view->n_active++] = subject;

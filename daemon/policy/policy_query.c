@@ -20,6 +20,7 @@ void alert_with(const struct policy *policy, const struct subject *subject, size
 		.decision = subject_decision(policy, subject, member),
 		.limits = *subject_limits(subject, member),
 		.covered_ns = view->covered_ns,
+		.subtree_without_slot = (u32)subtree_without_slot(policy, subject),
 	};
 	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
 	ret->estimate = *estimate;
@@ -195,12 +196,20 @@ static ssize_t member_of(const struct group *group, const struct view_rules *rul
 	return -1;
 }
 
-/* Explains a cgroup that has no slot and for which nothing was ever put. */
+/*
+ * Explains a path for which nothing was ever put: of a cgroup without a slot, or if the rule has `subtree`, of
+ * a cgroup above one.
+ */
 static size_t explain_no_slot(const struct policy *policy, const struct rule *rule, const char *path,
 			      struct alert *ret)
 {
+	const enum unknown_reason unknown =
+		no_slot_has(policy->no_slot, path) ? UNKNOWN_NO_SLOT : UNKNOWN_SUBTREE_NO_SLOT;
+	const u64 subtree = rule->subtree ? no_slot_count_subtree(policy->no_slot, path, strlen(path)) : 0;
 	size_t n = 0;
 
+	if (unknown == UNKNOWN_SUBTREE_NO_SLOT && subtree == 0)
+		return 0;
 	for (size_t i = 0; i < policy->n_views; i++) {
 		const struct view *view = policy->views[i];
 
@@ -211,10 +220,10 @@ static size_t explain_no_slot(const struct policy *policy, const struct rule *ru
 			.cgroup = path,
 			.event = view->event,
 			.event_key = policy->keys[view->event],
-			.decision = {.unknown = UNKNOWN_NO_SLOT,
-				     .since_ns = policy->starts[rule - policy->rules].ns},
+			.decision = {.unknown = unknown, .since_ns = policy->starts[rule - policy->rules].ns},
 			.limits = rule_limits(rule, rule->threshold),
 			.covered_ns = view->covered_ns,
+			.subtree_without_slot = (u32)subtree,
 			.since = policy->starts[rule - policy->rules].time,
 		};
 	}
@@ -246,7 +255,7 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 		if (member >= 0)
 			alert_of(policy, subject, (size_t)member, &alerts[n++]);
 	}
-	if (n == 0 && no_slot_has(policy->no_slot, path))
+	if (n == 0)
 		n = explain_no_slot(policy, found, path, alerts);
 	*ret = alerts;
 	*ret_n = n;
@@ -258,34 +267,60 @@ void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot)
 	policy->no_slot = no_slot;
 }
 
-/* Returns the number of named cgroups without a slot that a rule matches. */
-static u64 count_no_slot(const struct policy *policy, size_t rule)
+/*
+ * Returns the number of cgroups above the path of index `i` that a rule matches. Leaves out those that are in
+ * the list themselves, and those above an earlier path. Without memory they are left out until the next list.
+ */
+static u64 count_above(const struct policy *policy, const struct rule *rule, size_t i)
+{
+	const struct no_slot *list = policy->no_slot;
+	const char *before = i > 0 ? list->paths[i - 1] : NULL;
+	_cleanup_free_ char *path = strdup(list->paths[i]);
+	u64 n = 0;
+
+	while (path && *path == '/' && path[1]) {
+		char *slash = strrchr(path, '/');
+
+		/* All paths below a cgroup are neighbours in the list: they begin with its path and a slash. */
+		if (before && strncmp(before, path, (size_t)(slash - path) + 1) == 0)
+			break;
+		slash[slash == path] = '\0';
+		n += !no_slot_has_name(list, path) && rule_matches(rule, path);
+	}
+	return n;
+}
+
+static struct no_slot_counts count_no_slot(const struct policy *policy, size_t rule)
 {
 	struct no_slot_matches *matches = &policy->no_slot_matches[rule];
 	const struct no_slot *list = policy->no_slot;
 
 	if (!list)
-		return 0;
+		return (struct no_slot_counts){0};
 	if (matches->list == list && matches->turn == list->turn)
-		return matches->n;
+		return matches->counts;
 	*matches = (struct no_slot_matches){.list = list, .turn = list->turn};
-	for (size_t i = 0; i < list->n; i++)
-		matches->n += rule_matches(&policy->rules[rule], list->paths[i]);
-	return matches->n;
+	for (size_t i = 0; i < list->n; i++) {
+		matches->counts.at += rule_matches(&policy->rules[rule], list->paths[i]);
+		if (policy->rules[rule].subtree)
+			matches->counts.above += count_above(policy, &policy->rules[rule], i);
+	}
+	return matches->counts;
 }
 
 /* Adds the subjects of a view to `ret`. Returns how many of them count_no_slot() also counts. */
-static u64 count_view(const struct policy *policy, const struct view *view, size_t rule,
-		      struct policy_counts *ret)
+static struct no_slot_counts count_view(const struct policy *policy, const struct view *view, size_t rule,
+					struct policy_counts *ret)
 {
-	u64 named = 0;
+	struct no_slot_counts named = {0};
 	const struct group *group = NULL;
 	ssize_t member = -1;
 
 	for (size_t i = 0; i < view->n_numbers; i++) {
 		const struct subject *subject = view->by_number[i];
 		const struct rule_state *state;
-		bool no_slot;
+		enum unknown_reason unknown;
+		bool at, is_partial;
 
 		if (!subject)
 			continue;
@@ -296,15 +331,19 @@ static u64 count_view(const struct policy *policy, const struct view *view, size
 		if (member < 0)
 			continue;
 		state = &subject->states[member];
-		no_slot = has_no_slot(policy, subject);
-		named += no_slot && no_slot_has_name(policy->no_slot, subject->path->name);
+		unknown = subject_unknown(policy, subject, (size_t)member);
+		at = policy->no_slot && no_slot_has_name(policy->no_slot, subject->path->name);
+		is_partial = subtree_without_slot(policy, subject) > 0;
+		named.at += at;
+		named.above += !at && is_partial;
 		if (state->extra && state->extra->preference.ignored) {
 			ret->ignored++;
-		} else if (no_slot || state->unknown != UNKNOWN_NOT) {
-			ret->unknown[no_slot ? UNKNOWN_NO_SLOT : state->unknown]++;
+		} else if (unknown != UNKNOWN_NOT) {
+			ret->unknown[unknown]++;
 			ret->unknown_firing += state->state == ALERT_FIRING;
 		} else {
 			ret->states[state->state]++;
+			ret->partial += is_partial;
 		}
 	}
 	return named;
@@ -315,12 +354,16 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 	*ret = (struct policy_counts){0};
 	for (size_t i = 0; rule < policy->n_rules && i < policy->n_views; i++) {
 		const struct view *view = policy->views[i];
-		u64 named;
+		struct no_slot_counts all, named;
 
 		if (!view_is_of(view, policy->events, &policy->rules[rule], view->event))
 			continue;
 		named = count_view(policy, view, rule, ret);
-		ret->unknown[UNKNOWN_NO_SLOT] += count_no_slot(policy, rule) - named;
+		all = count_no_slot(policy, rule);
+		ret->unknown[UNKNOWN_NO_SLOT] += all.at - named.at;
+		/* count_above() may have left some out. */
+		if (all.above > named.above)
+			ret->unknown[UNKNOWN_SUBTREE_NO_SLOT] += all.above - named.above;
 	}
 }
 

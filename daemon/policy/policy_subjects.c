@@ -106,11 +106,44 @@ int subject_extra(struct policy *policy, struct subject *subject, size_t member,
 	return 0;
 }
 
+/*
+ * Returns whether the window has no sample at all and cgroups of the subtree have no slot: everything that the
+ * subtree does could be missing.
+ */
+static bool sees_nothing(const struct policy *policy, const struct subject *subject)
+{
+	const struct tally *tally;
+
+	if (!subject->view->subtree)
+		return false;
+	tally = sliding_tally(subject->view->sliding, subject->number);
+	return !tally->samples && !tally->latency_samples && subtree_without_slot(policy, subject) > 0;
+}
+
+/*
+ * The list of cgroups without a slot may have changed since the subject was judged. A subject without samples is
+ * not judged again until it has some.
+ */
+enum unknown_reason subject_unknown(const struct policy *policy, const struct subject *subject, size_t member)
+{
+	const enum unknown_reason reason = (enum unknown_reason)subject->states[member].unknown;
+
+	if (reason == UNKNOWN_NOT_MEASURED)
+		return reason;
+	if (has_no_slot(policy, subject))
+		return UNKNOWN_NO_SLOT;
+	if ((reason == UNKNOWN_NOT || reason == UNKNOWN_SAMPLES || reason == UNKNOWN_BASELINE) &&
+	    sees_nothing(policy, subject))
+		return UNKNOWN_SUBTREE_NO_SLOT;
+	return reason;
+}
+
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member)
 {
 	const struct rule_state *state = &subject->states[member];
 	const struct rule_start *start = &policy->starts[subject_view_rule(subject, member)->rule];
-	struct decision decision = {.state = state->state, .unknown = state->unknown};
+	struct decision decision = {.state = state->state,
+				    .unknown = subject_unknown(policy, subject, member)};
 
 	if (state->extra) {
 		decision.at_ns = state->extra->at_ns;
@@ -120,9 +153,6 @@ struct decision subject_decision(const struct policy *policy, const struct subje
 		decision.at_ns = state->unknown == UNKNOWN_NOT ? policy->last_ns : 0;
 		decision.since_ns = subject->born_ns > start->ns ? subject->born_ns : start->ns;
 	}
-	/* The cgroup may have lost its slot since it was judged. */
-	if (decision.unknown != UNKNOWN_NOT_MEASURED && has_no_slot(policy, subject))
-		decision.unknown = UNKNOWN_NO_SLOT;
 	return decision;
 }
 

@@ -5,7 +5,7 @@
 
 #include "policy/alert.h"
 
-#define SPEECH_SENTENCES_MAX 16
+#define SPEECH_SENTENCES_MAX 20
 
 struct speech {
 	const struct alert *alert;

@@ -53,7 +53,9 @@ bool guest_marks_due(const struct guest_marks *marks, u64 now_ns, u64 births)
 static void tell(struct guest_marks *marks, int error, size_t n)
 {
 	if (error < 0 && !marks->failed)
-		(void)log_warning(error, "cannot find the cgroups that contain virtual machines");
+		(void)log_warning(
+			error,
+			"cannot search for cgroups with virtual machines, so new ones are not marked; pebsd tries again");
 	marks->failed = error < 0;
 	if (n > 0 && !marks->found)
 		log_notice("virtual machines run in %zu cgroup%s: their guests are not sampled, "

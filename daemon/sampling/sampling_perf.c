@@ -251,7 +251,8 @@ static void tell_slots(struct origin_state *state)
 			"no slot is free for new cgroups: all %llu are in use; until enough are free, "
 			"samples of such cgroups are unattributed, and rules about them are unknown; "
 			"raise %s in [cgroups] and restart pebsd",
-			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
+			(unsigned long long)(head->slots - 1), /* without that for unattributed samples */
+			head->map_bytes_max ? "max-memory" : "max");
 	if (!missing && state->slots_missing)
 		log_notice("every cgroup has a slot again");
 	state->slots_missing = missing;

@@ -134,11 +134,7 @@ static u64 count_without_slot(const struct no_slot *list, const struct range *ra
 
 u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length)
 {
-	const struct no_slot *list = snapshot->no_slot;
-
-	if (!list || *path != '/')
-		return 0;
-	return count_without_slot(list, &(struct range){.n = list->n}, path, 0, length);
+	return no_slot_count_subtree(snapshot->no_slot, path, length);
 }
 
 /* Searches only the names that begin with the path of the row above. */

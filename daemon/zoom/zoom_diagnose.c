@@ -169,8 +169,8 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 	} else {
 		const bool opener = (error == -EACCES || error == -EPERM) && facts->opener[0] != '\0';
 
-		n = asprintf(ret_message, "cannot open %s%s%s on CPU %d for the cgroup: %s; %s%s%s", role,
-			     *event->pmu ? " of PMU " : "", event->pmu, cpu, strerror(-error),
+		n = asprintf(ret_message, "cannot open the event %s%s%s, CPU %d, for the cgroup: %s; %s%s%s",
+			     role, *event->pmu ? " on PMU " : "", event->pmu, cpu, strerror(-error),
 			     advice(error, event), opener ? "; " : "", opener ? facts->opener : "");
 		/* Here -ENOENT means that the kernel lacks support. The cgroup itself exists. */
 		if (error == -ENOENT)

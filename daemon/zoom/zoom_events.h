@@ -87,7 +87,7 @@ u64 zoom_events_cgroup_id(const struct zoom_events *events);
  */
 bool zoom_events_gone(const struct zoom_events *events);
 
-/* Bytes of the rings and maps. */
+/* Memory of the zoom's events in bytes: rings, maps, and the struct itself. */
 u64 zoom_events_bytes(const struct zoom_events *events);
 
 #endif

@@ -169,6 +169,53 @@ Test(growth, the_limit_on_memory_ends_it)
 	engine_free(engine);
 }
 
+/* Fills the table with cgroups, and returns what the engine logs about it. The caller frees the text. */
+static char *log_when_full(struct engine *engine, u32 slots)
+{
+	_cleanup_fclose_ FILE *log = tmpfile();
+	int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	char *text = calloc(1, 4096);
+	u64 again_ns;
+
+	cr_assert(log && own >= 0 && text);
+	for (u32 i = 1; i < slots; i++)
+		cr_assert_gt(kernel_adopt(engine_kernel(engine), FIRST_ID + i, 0, "/same"), 0);
+	cr_expect_eq(kernel_slots_free(engine_kernel(engine)), 0);
+	cr_assert_eq(dup2(fileno(log), STDERR_FILENO), STDERR_FILENO);
+	cr_expect_eq(engine_reclaim(engine, &again_ns), 0);
+	cr_assert_eq(dup2(own, STDERR_FILENO), STDERR_FILENO);
+	(void)close(own);
+	rewind(log);
+	cr_assert(fread(text, 1, 4095, log) < 4095);
+	return text;
+}
+
+/* One of the slots is for unattributed samples: it is not in use by a cgroup, and no cgroup can have it. */
+Test(growth, the_log_counts_the_slots_that_cgroups_can_have)
+{
+	struct engine_settings settings = engine_settings(1); /* enough for the least number of slots */
+	struct engine *engine;
+	char *text;
+
+	settings.stripes = one_stripe();
+	engine = open_engine(&settings);
+	cr_assert_eq(engine_head(engine)->slots, 256);
+	text = log_when_full(engine, 256);
+	cr_expect_not_null(
+		strstr(text, "255 of 255 cgroup slots are in use, and the limit is 255 with max-memory = "),
+		"%s", text);
+	free(text);
+	engine_free(engine);
+
+	settings.memory_max = 64 * MIB;
+	engine = open_engine(&settings);
+	text = log_when_full(engine, FIRST_SLOTS);
+	cr_expect_not_null(strstr(text, "added slots for cgroups: 767 in total, 256 more than before"), "%s",
+			   text);
+	free(text);
+	engine_free(engine);
+}
+
 Test(growth, a_table_of_a_given_size_stays_as_it_is)
 {
 	const struct engine_settings settings = engine_settings(0);

@@ -13,7 +13,8 @@ usual_sample_rate
 # Others on this machine may also have cgroups.
 slots=$(($(find "${cgroup%/*}" -type d | wc -l) + 20))
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = %d\n' "$slots"
-	printf '[rule blind]\ncgroup = /%s/*\nmetric = rate\nabove = 1\nwindow = 5s\n' "${cgroup##*/}")
+	printf '[rule blind]\ncgroup = /%s/*\nmetric = rate\nabove = 1\nwindow = 5s\n' "${cgroup##*/}"
+	printf '[rule whole]\ncgroup = /%s\nsubtree = yes\nmetric = rate\nabove = 1000000000\nwindow = 5s\n' "${cgroup##*/}")
 
 status() {
 	ctl --json status | jq "$@"
@@ -43,6 +44,12 @@ judged() {
 }
 until_is 'the rule is unknown of it' '["unknown","no_slot"]' judged
 ctl explain blind "$blind" | grep -q 'the cgroup has no slot' || fail "explain does not tell: $(ctl explain blind "$blind" 2>&1)"
+whole() {
+	ctl --json explain whole "${blind%/*}" | jq '.judged[0] | .subtree_without_slot > 0 and .unknown != "no_slot"'
+}
+until_is 'a rule with subtree counts them' true whole
+told=$(ctl explain whole "${blind%/*}" | tr -s ' \n' ' ')
+grep -q 'at and below .* no slot now' <<<"$told" || fail "explain of a subtree does not tell: $told"
 for verb in neighbours hot; do
 	! told=$(ctl $verb "$blind" 2>&1) || fail "$verb of a cgroup without a slot: $told"
 	grep -q 'the cgroup has no slot' <<<"$told" || fail "$verb does not tell: $told"
@@ -59,7 +66,8 @@ for metric in pebsd_cgroups_without_slot pebsd_cgroup_births_without_slot_total 
 done
 expect 'malformed' 0 "$(status .samples.lost.malformed)"
 still_samples 'without a slot to spare'
-named 'no free slot' "no slot is free for new cgroups: all $slots are in use"
+# One of the slots is for unattributed samples.
+named 'no free slot' "no slot is free for new cgroups: all $((slots - 1)) are in use"
 quiet 'no free slot' 1
 ctl zoom --for 1s "$blind" >"$work/zoom" 2>&1 || fail "a cgroup without a slot cannot be zoomed: $(cat "$work/zoom")"
 

@@ -53,8 +53,13 @@ named 'the limit' 'cgroup slots are in use, and the limit is'
 named 'no free slot' 'raise max-memory in \[cgroups\]' $(($(times_named 'added slots for cgroups: ') + 2))
 repeated=$(grep -o 'no slot is free for new cgroups: all [0-9]*' "$work/log" | sort | uniq -d)
 [ -z "$repeated" ] || fail "logged again: $repeated"
+# One of the slots is for unattributed samples, so the log does not count it.
+expect 'the limit for cgroups' $((limit - 1)) \
+	"$(sed -n 's/.*cgroup slots are in use, and the limit is \([0-9]*\) .*/\1/p' "$work/log" | head -n 1)"
+expect 'the slots for cgroups' $((limit - 1)) \
+	"$(sed -n 's/.*added slots for cgroups: \([0-9]*\) in total.*/\1/p' "$work/log" | tail -n 1)"
 # A burst may find no free slot before the table has grown to the limit; that does not count.
-expect 'before it was reached' true "$(awk -v full="all $limit are in use" '
+expect 'before it was reached' true "$(awk -v full="all $((limit - 1)) are in use" '
 	/cgroup slots are in use, and the limit is/ && !told { told = NR }
 	index($0, full) && !reached { reached = NR }
 	END { print told && (!reached || told < reached) ? "true" : "false" }' "$work/log")"

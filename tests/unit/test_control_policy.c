@@ -213,6 +213,50 @@ Test(control_policy, a_subtree_is_found_by_the_policy)
 	cr_expect(json_get_u64(judged, "samples", &samples) && samples >= 6000);
 }
 
+static bool says(json_object *judged, const char *text)
+{
+	json_object *sentences = json_get_array(judged, "sentences");
+
+	for (size_t i = 0; sentences && i < json_object_array_length(sentences); i++)
+		if (strcmp(json_object_get_string(json_object_array_get_idx(sentences, i)), text) == 0)
+			return true;
+	return false;
+}
+
+Test(control_policy, cgroups_of_a_subtree_without_a_slot_are_explained)
+{
+	static char *paths[] = {(char *)"/system.slice/a/b.service", (char *)"/system.slice/new.service",
+				(char *)"/user.slice/x\xff/y"};
+	static const struct no_slot no_slot = {.paths = paths, .n = 3};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *seen = NULL, *unseen = NULL;
+	json_object *judged;
+	u64 without = 0;
+
+	backend.no_slot = &no_slot;
+	policy_set_no_slot(backend.policy, &no_slot);
+	seen = call(fd, EXPLAIN("remote", "/system.slice"));
+	judged = json_object_array_get_idx(json_get_array(seen, "judged"), 0);
+	cr_assert_not_null(judged, "%s", json_object_to_json_string(seen));
+	cr_expect_str_eq(json_get_text(judged, "state"), "firing");
+	cr_expect(json_get_u64(judged, "subtree_without_slot", &without) && without == 2);
+	cr_expect(
+		says(judged,
+		     "2 cgroups at and below /system.slice have no slot now: their samples are not in the value"),
+		"%s", json_object_to_json_string(judged));
+
+	/* Nothing of this subtree ever had a sample. */
+	unseen = call(fd, EXPLAIN("remote", "/user.slice"));
+	judged = json_object_array_get_idx(json_get_array(unseen, "judged"), 0);
+	cr_assert_not_null(judged, "%s", json_object_to_json_string(unseen));
+	cr_expect_str_eq(json_get_text(judged, "cgroup"), "/user.slice");
+	cr_expect_str_eq(json_get_text(judged, "state"), "unknown");
+	cr_expect_str_eq(json_get_text(judged, "unknown"), "subtree_no_slot");
+	cr_expect(json_get_u64(judged, "subtree_without_slot", &without) && without == 1);
+	peer_expect(event, fd, EXPLAIN("slow-db", "/user.slice"),
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/user.slice\"}}");
+}
+
 /* The cgroup has samples, but the policy knows of none: the reply has no judged item and is not an error. */
 Test(control_policy, a_cgroup_without_the_event)
 {

@@ -239,6 +239,65 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 	}
 }
 
+Test(explain, cgroups_of_the_subtree_without_a_slot)
+{
+	struct alert alert = example_measured(REMOTE, "/user.slice", 0.0571, 0.07, 0.0849);
+
+	alert.subtree_without_slot = 1200;
+	expect_all(
+		&alert,
+		(const char *const[]){
+			"share:remote_dram is 7% of the samples, from 2,000 samples in 1min 0s",
+			"share:remote_dram is at least 5.71% of the samples, and at most 8.49% of the samples, each with 99% confidence",
+			"1,200 cgroups at and below /user.slice have no slot now: their samples are not in the value",
+			"with these samples the value could be higher or lower: the rule judges only the cgroups that have slots",
+			"the rule fires when share:remote_dram is proven to be at least 5% of the samples for 1.5s, and clears when it is proven to be at most 3% of the samples",
+			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
+			"the rule is a dry run: its state is kept and shown, but no action is taken", NULL});
+
+	/* Nothing of the subtree is seen. */
+	alert.subtree_without_slot = 1;
+	alert.estimate = (struct estimate){.bounds.high = INFINITY};
+	alert.decision = (struct decision){.state = ALERT_FIRING, .unknown = UNKNOWN_SUBTREE_NO_SLOT};
+	expect_sentence(
+		&alert, "1 cgroup",
+		"1 cgroup at and below /user.slice has no slot now: its samples are not in the value");
+	expect_sentence(&alert, "with these samples", NULL);
+	expect_sentence(
+		&alert, "the current state",
+		"the current state is not known: cgroups of the subtree have no slot, or had none in the window; until it is known, the alert stays firing");
+	expect_sentence(
+		&alert, "the window has no sample",
+		"the window has no sample, so everything that the subtree does could be missing; it is judged when cgroups with slots have samples: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
+
+	/* An alert that has ended is not judged. */
+	alert = example_measured(REMOTE, "/user.slice", 0.0571, 0.07, 0.0849);
+	alert.subtree_without_slot = 3;
+	alert.decision.state = ALERT_RESOLVED;
+	alert.end = ALERT_END_GONE;
+	expect_sentence(&alert, "3 cgroups", NULL);
+}
+
+Test(explain, a_rate_of_a_subtree_can_only_be_higher_with_the_missing_samples)
+{
+	struct rule above = *example_alert(STARVED, "/").rule;
+	struct alert alert = example_measured(STARVED, "/user.slice", 1190.1239, 1234.5, 1279.1231);
+
+	alert.subtree_without_slot = 3;
+	expect_sentence(
+		&alert, "with these samples",
+		"with these samples the rate could only be higher: a breach cannot be proven without them");
+	above.below = false;
+	alert.rule = &above;
+	expect_sentence(
+		&alert, "with these samples",
+		"with these samples the rate could only be higher: it cannot be proven clear without them");
+	alert.decision = (struct decision){.state = ALERT_FIRING, .unknown = UNKNOWN_SUBTREE_NO_SLOT};
+	expect_sentence(
+		&alert, "a low rate",
+		"a low rate proves nothing while samples are missing; it is judged when the rate is higher, or when every cgroup of the subtree has had a slot for 1min 0s: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
+}
+
 Test(explain, what_samples_in_bursts_are_worth)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);

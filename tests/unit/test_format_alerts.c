@@ -136,6 +136,25 @@ Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
 	formatted_expect(absent, "     Alerts: not known\n");
 }
 
+Test(format_alerts, missing_samples_of_a_subtree_are_noted)
+{
+	_cleanup_free_ char *one =
+		text_of(NULL, REPLY("{\"state\":\"firing\",\"subtree_without_slot\":1}"), &wide);
+	_cleanup_free_ char *many =
+		text_of(NULL, REPLY("{\"state\":\"firing\",\"subtree_without_slot\":1200}"), &wide);
+	_cleanup_free_ char *silent =
+		text_of("{\"rules\":[{\"cgroups\":{\"partial\":2}},{\"cgroups\":{\"partial\":1}}]}",
+			REPLY(""), &wide);
+
+	formatted_expect(one, " 1 cgroup of the subtree has no slot: its samples are not in the value\n");
+	formatted_expect(many,
+			 " 1,200 cgroups of the subtree have no slot: their samples are not in the value\n");
+	formatted_expect(
+		silent,
+		"    In part: 3 subtrees (counted for each rule) are judged without the samples of cgroups that have no slot\n");
+	formatted_expect_not(silent, "Unknown");
+}
+
 /* A missing number or name is shown as a dash. A missing metric is left out. */
 Test(format_alerts, what_is_absent_is_a_dash)
 {

@@ -98,6 +98,32 @@ Test(format_rules, without_rules_it_is_told_how_to_have_one)
 			 "      Rules: none: rules are not applied to recordings that are served; `pebsd\n");
 }
 
+Test(format_rules, subtrees_that_are_judged_in_part)
+{
+	_cleanup_free_ char *text =
+		text_of(REPLY("{\"rule\":\"a\",\"cgroups\":{\"firing\":12,\"partial\":2,"
+			      "\"unknown\":{\"subtree_no_slot\":1}}},"
+			      "{\"rule\":\"b\",\"cgroups\":{\"firing\":12,\"partial\":1}},"
+			      "{\"rule\":\"c\",\"cgroups\":{\"firing\":12}}"),
+			&wide);
+	char *second = strstr(text, "\nb "), *third = strstr(text, "\nc ");
+
+	cr_assert(second && third);
+	formatted_expect(third, "c ");
+	formatted_expect_not(third, "In part");
+	*third = '\0';
+	formatted_expect(
+		second,
+		"    In part: 1 subtree is judged without the samples of cgroups that have no slot; `pebsctl explain` says of how many");
+	*second = '\0';
+	formatted_expect(
+		text,
+		"    Unknown: on 1 cgroup: cgroups of the subtree have no slot, or had none in the window\n");
+	formatted_expect(
+		text,
+		"    In part: 2 subtrees are judged without the samples of cgroups that have no slot; `pebsctl explain` says of how many");
+}
+
 /* Users pass the rule's name to `explain`, so it must not be cut. */
 Test(format_rules, long_names_stay_whole)
 {

@@ -246,6 +246,36 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	cr_expect_null(json_object_object_get(shown, "window_s"));
 }
 
+/* An alert that ended other than by clearing is no longer judged, so the member is absent. */
+Test(json_rules, cgroups_of_the_subtree_without_a_slot)
+{
+	static const struct policy_counts counts = {
+		.states = {[ALERT_FIRING] = 3}, .partial = 2, .unknown = {[UNKNOWN_SUBTREE_NO_SLOT] = 4}};
+	struct alert list[] = {example_measured(1, "/user.slice", 0.01, 0.02, 0.029),
+			       example_measured(1, "/user.slice", 0.01, 0.02, 0.029),
+			       example_measured(1, "/user.slice", 0.01, 0.02, 0.029)};
+	_cleanup_json_ json_object *reply = NULL, *rules = NULL;
+	json_object *alerts;
+	u64 n = 0;
+
+	list[0].subtree_without_slot = 12;
+	list[0].decision.unknown = UNKNOWN_SUBTREE_NO_SLOT;
+	list[2].subtree_without_slot = 12;
+	list[2].decision.state = ALERT_RESOLVED;
+	list[2].end = ALERT_END_GONE;
+	reply = json_alerts("perf", list, ARRAY_SIZE(list), NULL);
+	alerts = json_get_array(reply, "alerts");
+	cr_expect(json_get_u64(json_object_array_get_idx(alerts, 0), "subtree_without_slot", &n) && n == 12);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(alerts, 0), "unknown"), "subtree_no_slot");
+	cr_expect_null(json_get(json_object_array_get_idx(alerts, 1), "subtree_without_slot"));
+	cr_expect_null(json_get(json_object_array_get_idx(alerts, 2), "subtree_without_slot"));
+
+	rules = json_rules("perf", list[0].rule, &counts, 1, NULL);
+	expect_json(json_object_get(json_get(json_object_array_get_idx(json_get_array(rules, "rules"), 0),
+					     "cgroups")),
+		    "{\"pending\":0,\"firing\":3,\"partial\":2,\"unknown\":{\"subtree_no_slot\":4}}");
+}
+
 /* A member that is not a finite number is absent: a baseline of 0 gives an infinite ratio. */
 Test(json_rules, only_numbers_are_numbers)
 {

@@ -30,6 +30,28 @@ Test(no_slot, paths_are_found_whatever_their_order)
 	cr_expect_eq(list.n, 0);
 }
 
+Test(no_slot, paths_of_a_subtree_are_counted)
+{
+	static const char *const paths[] = {"/a/c", "/a-b", "/a", "/a/b/c", "/ab", "/b/a"};
+	static const struct {
+		const char *path;
+		u64 n;
+	} cases[] = {{"/", 6},   {"/a", 3}, {"/a/b", 1}, {"/a/b/c", 1},
+		     {"/ab", 1}, {"/b", 1}, {"/c", 0},   {"comm:a", 0}};
+	struct no_slot list = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		cr_assert_eq(no_slot_add(&list, paths[i]), 0);
+	no_slot_sort(&list);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		cr_expect_eq(no_slot_count_subtree(&list, cases[i].path, strlen(cases[i].path)), cases[i].n,
+			     "%s", cases[i].path);
+	cr_expect_eq(no_slot_count_subtree(&list, "/a/b", 2), 3, "only the first bytes");
+	cr_expect_eq(no_slot_count_subtree(NULL, "/", 1), 0);
+	no_slot_clear(&list);
+	cr_expect_eq(no_slot_count_subtree(&list, "/", 1), 0);
+}
+
 /* The list is filled twice, because the second time the names go to a list that has been cleared. */
 Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
 {

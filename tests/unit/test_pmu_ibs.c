@@ -123,7 +123,7 @@ Test(pmu_ibs, one_unit_takes_one_event)
 	cr_expect_eq(plan.n_counters, 0);
 	reason = machine_tree_refusal(&plan, "ibs_op", EVENT_STORES);
 	cr_assert_not_null(reason);
-	cr_expect_not_null(strstr(reason, "to sample stores instead, set events without loads"), "%s",
+	cr_expect_not_null(strstr(reason, "to sample stores instead, leave `loads` out of `events`"), "%s",
 			   reason);
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_OFFCORE));

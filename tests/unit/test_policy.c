@@ -201,6 +201,170 @@ Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 	fixture_free(&fixture);
 }
 
+/* A path counts if it is that of the subtree or goes on after it with a slash. */
+Test(policy, a_subtree_is_judged_by_the_cgroups_that_have_slots_and_counts_the_others)
+{
+	struct rule rules[] = {fixture_rule("remote", slice), fixture_rule("alone", slice)};
+	static char other[] = "/a-b", child[] = "/a/c", grandchild[] = "/a/d/e";
+	char *paths[] = {other, child, grandchild};
+	struct no_slot list = {.paths = paths, .n = 3};
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+	struct alert *alerts;
+	struct alert alert;
+	size_t n;
+
+	rules[0].subtree = true;
+	fixture_new(&fixture, rules, 2);
+	fire(&fixture, "/a/b");
+	expect_transition(fixture.transitions, "remote", "/a", ALERT_PENDING, ALERT_FIRING);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").subtree_without_slot, 0);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.partial, 0);
+
+	policy_set_no_slot(fixture.policy, &list);
+	(void)fixture_run(&fixture, 3, "/a/b", 10, 0);
+	alert = the_alert(&fixture, "remote", "/a");
+	cr_expect_eq(alert.subtree_without_slot, 2);
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NOT);
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.partial, 1);
+	cr_expect_eq(counts.states[ALERT_FIRING], 1);
+	cr_expect_eq(counts.unknown[UNKNOWN_SUBTREE_NO_SLOT], 0);
+	cr_assert_eq(policy_alerts(fixture.policy, &alerts, &n), 0);
+	cr_assert_eq(n, 1);
+	cr_expect_eq(alerts[0].subtree_without_slot, 2);
+	free(alerts);
+
+	/* A share can still resolve: the rule is about the cgroups that have slots. */
+	cr_assert_lt(fixture_run(&fixture, 30, "/a/b", 0, 10), 30);
+	expect_transition(fixture.transitions, "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions->alert.subtree_without_slot, 2);
+
+	/* A rule without `subtree` judges the cgroup alone, which has a slot. */
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 10), 1);
+	cr_expect_eq(the_alert(&fixture, "alone", "/a").subtree_without_slot, 0);
+	policy_count(fixture.policy, 1, &counts);
+	cr_expect_eq(counts.partial, 0);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 0);
+	fixture_free(&fixture);
+}
+
+/* Nothing is judged again while the window stays empty, but the list of cgroups without a slot changes. */
+Test(policy, a_subtree_without_a_sample_is_unknown_while_cgroups_of_it_have_no_slot)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	static char child[] = "/a/b/c", other[] = "/a/b/d", never[] = "/never/x", below[] = "/never/x/y";
+	char *paths[] = {child, other, never, below};
+	struct no_slot none = {0}, list = {.paths = paths, .n = 4};
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+	struct alert *alerts;
+	struct alert alert;
+	size_t n;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	policy_set_no_slot(fixture.policy, &none);
+	(void)fixture_run(&fixture, 1, "/a/b", 10, 0);
+	(void)fixture_run(&fixture, 30, "/a/b", 0, 0);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_SAMPLES);
+
+	policy_set_no_slot(fixture.policy, &list);
+	alert = the_alert(&fixture, "remote", "/a");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+	cr_expect_eq(alert.subtree_without_slot, 2);
+	cr_expect_eq(the_alert(&fixture, "remote", "/").subtree_without_slot, 4);
+	/* Nothing was ever put for it, or for a cgroup below it. */
+	alert = the_alert(&fixture, "remote", "/never");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+	cr_expect_eq(alert.subtree_without_slot, 2);
+	cr_expect_eq(the_alert(&fixture, "remote", "/never/x").decision.unknown, UNKNOWN_NO_SLOT);
+	/* The cgroups of the list, and above them /, /a, /a/b and /never: each once. */
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 4);
+	cr_expect_eq(counts.unknown[UNKNOWN_SUBTREE_NO_SLOT], 4, "%" PRIu64,
+		     counts.unknown[UNKNOWN_SUBTREE_NO_SLOT]);
+	cr_expect_eq(counts.unknown[UNKNOWN_SAMPLES], 0);
+	cr_expect_eq(counts.partial, 0);
+
+	policy_set_no_slot(fixture.policy, &none);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_SAMPLES);
+	cr_assert_eq(policy_explain(fixture.policy, "remote", "/never", &alerts, &n), 0);
+	cr_expect_eq(n, 0);
+	free(alerts);
+	fixture_free(&fixture);
+}
+
+/* 100 weighted samples a second for each sample. */
+static struct rule rate_of_subtree(const char *name, bool below)
+{
+	struct rule rule = fixture_rule(name, slice);
+
+	rule.metric = (struct metric){.kind = METRIC_RATE};
+	rule.subtree = true;
+	rule.min_samples = 0;
+	rule.below = below;
+	rule.threshold = below ? 400 : 500;
+	rule.clear = below ? 500 : 400;
+	return rule;
+}
+
+/* The work of the subtree moves to a new cgroup, which has no slot. */
+Test(policy, a_high_rate_of_a_subtree_does_not_clear_while_samples_are_missing)
+{
+	struct rule rule = rate_of_subtree("busy", false);
+	static char child[] = "/a/c";
+	char *paths[] = {child};
+	struct no_slot none = {0}, list = {.paths = paths, .n = 1};
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	fixture_new(&fixture, &rule, 1);
+	policy_set_no_slot(fixture.policy, &list);
+	fire(&fixture, "/a/b");
+	cr_expect_eq(the_alert(&fixture, "busy", "/a").decision.unknown, UNKNOWN_NOT, "it fires");
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 1, 0), 30, "nothing resolves it");
+	alert = the_alert(&fixture, "busy", "/a");
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+
+	/* The new cgroup has a slot now, and no work. The window is judged when none of it lacks samples. */
+	policy_set_no_slot(fixture.policy, &none);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 1, 0), 10);
+	expect_transition(fixture.transitions, "busy", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions->alert.subtree_without_slot, 0);
+	fixture_free(&fixture);
+}
+
+Test(policy, a_low_rate_of_a_subtree_is_no_breach_while_samples_are_missing)
+{
+	struct rule rule = rate_of_subtree("idle", true);
+	static char child[] = "/a/c";
+	char *paths[] = {child};
+	struct no_slot none = {0}, list = {.paths = paths, .n = 1};
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	policy_set_no_slot(fixture.policy, &list);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 1, 0), 30);
+	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.state, ALERT_INACTIVE);
+	/* A rate that is high without the missing samples is known. */
+	cr_assert_eq(fixture_run(&fixture, 20, "/a/b", 100, 0), 20);
+	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_NOT);
+	/* The window never changes again. Still the end of the shortage is noticed. */
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 0), 30);
+	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+	policy_set_no_slot(fixture.policy, &none);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 0), 10);
+	expect_transition(fixture.transitions, "idle", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 0), 5);
+	expect_transition(fixture.transitions, "idle", "/a", ALERT_PENDING, ALERT_FIRING);
+	fixture_free(&fixture);
+}
+
 /* The list has room for the names of some cgroups only. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 {

@@ -75,7 +75,7 @@ Test(replay, figures_of_another_threshold_are_not_mixed_in)
 	cr_expect_eq(report.left_out.not_mixed, 2);
 	cr_assert_not_null(report.notes[0]);
 	cr_expect_not_null(strstr(report.notes[0], files[1].path));
-	cr_expect_not_null(strstr(report.notes[0], "replay it separately"));
+	cr_expect_not_null(strstr(report.notes[0], "replay each separately"));
 	cr_expect_null(report.notes[1]);
 	replayed_clear(&replayed);
 	replay_free(replay);

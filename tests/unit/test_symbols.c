@@ -667,10 +667,11 @@ Test(symbols, names_take_no_more_than_is_said)
 	cr_expect_gt(lost, 0, "the memory suffices for all");
 	settle();
 	expect_bounds();
-	cr_expect_null(find_of(PID, address(0, 0)), "what was refused can be asked again");
+	cr_expect_null(find_of(PID + SYMBOLS_QUEUE_MAX, address(SYMBOLS_QUEUE_MAX - 1, 0)),
+		       "what was refused can be asked again");
 	cr_expect_eq(symbols_figures(symbols).lost, lost);
 	settle();
-	cr_expect(find_of(PID, address(0, 0)));
+	cr_expect(find_of(PID + SYMBOLS_QUEUE_MAX, address(SYMBOLS_QUEUE_MAX - 1, 0)));
 }
 
 Test(symbols, descriptors_are_closed_whatever_became_of_it)

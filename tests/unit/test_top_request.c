@@ -73,7 +73,7 @@ Test(top_request, rows_of_several_replies_are_one_list)
 		/* Nothing can be said about rows of another moment. */
 		{{.rows = 100, .most = 7, .moves_at = 3}, 0, 60, 14, 3},
 		/* A daemon that sends no row must not be asked forever. */
-		{{.rows = 100, .most = 0}, 0, 60, 0, 2},
+		{{.rows = 100, .most = 0}, 0, 60, 0, 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

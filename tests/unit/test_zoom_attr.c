@@ -220,7 +220,7 @@ Test(zoom_diagnose, each_refusal_by_name)
 	expect_said(-EMFILE, "cpu", none, -EMFILE, "LimitNOFILE=");
 	expect_said(-EACCES, "cpu", none, -EACCES, "CAP_PERFMON");
 	expect_said(-EINVAL, "ibs_op", none, -EINVAL, "before 6.2");
-	expect_said(-EINVAL, "cpu", none, -EINVAL, "loads of PMU cpu on CPU 3");
+	expect_said(-EINVAL, "cpu", none, -EINVAL, "the event loads on PMU cpu, CPU 3, for the cgroup");
 	/* The message includes the reason of the opener. EMFILE is not blamed on cgroup v1. */
 	expect_said(-EACCES, "cpu", (struct zoom_facts){.opener = "the opener hung up"}, -EACCES,
 		    "CAP_SYS_ADMIN; the opener hung up");

@@ -96,17 +96,19 @@ int top_request_rows(const struct top_request *request, top_ask ask, void *userd
 	_cleanup_json_ json_object *all = NULL, *last = NULL;
 	struct top_request page = *request;
 	json_object *rows;
+	u64 next;
 	int r = ask(userdata, top_request_parameters(&page), &all);
 
 	if (r < 0)
 		return r;
 	rows = json_get_array(all, "cgroups");
 	last = json_object_get(all);
-	while (rows && json_get_u64(last, "next", &page.offset)) {
+	while (rows && json_get_u64(last, "next", &next) && next > page.offset) {
 		size_t n = json_object_array_length(rows);
 
 		if (page.has_limit && n >= request->limit)
 			break;
+		page.offset = next;
 		page.limit = request->limit - n;
 		json_object_put(TAKE_PTR(last));
 		r = ask(userdata, top_request_parameters(&page), &last);

@@ -33,8 +33,8 @@ typedef int (*top_ask)(void *userdata, json_object *parameters, json_object **re
 
 /*
  * Calls `ask` until all requested rows are there, because one reply may have only some of them. Returns 0 with one
- * reply that has the rows of all, which the caller puts. Rows of a later moment are left out: they can be rows that
- * are there already. Returns -ENOMEM, or the error of `ask`.
+ * reply that has the rows of all, which the caller puts. Returns fewer rows if a collection came between two replies:
+ * rows of the later moment could be there already. Returns -ENOMEM, or the error of `ask`.
  */
 int top_request_rows(const struct top_request *request, top_ask ask, void *userdata, json_object **ret);
 

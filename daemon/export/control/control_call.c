@@ -6,6 +6,8 @@
 
 #include "base/json_get.h"
 #include "base/utf8.h"
+#include "snapshot/snapshot_view.h"
+#include "snapshot/view_tree.h"
 
 int control_reply(struct varlink_call *call, json_object *parameters)
 {
@@ -74,6 +76,19 @@ const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapsho
 		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
 			return &snapshot->cgroups[i];
 	return NULL;
+}
+
+int control_subtree_without_slot(const struct snapshot *snapshot, const char *shown, char **ret)
+{
+	const struct no_slot *list = snapshot->no_slot;
+	size_t length;
+
+	for (size_t i = 0; list && i < list->n; i++)
+		if (view_tree_holds(list->paths[i], shown, &length)) {
+			*ret = strndup(list->paths[i], length);
+			return *ret ? 0 : -ENOMEM;
+		}
+	return -ENXIO;
 }
 
 int control_no_such_cgroup(struct varlink_call *call, const char *shown)

@@ -77,4 +77,10 @@ void control_release(const struct control *control);
 /* Finds a cgroup by the shown form of its path, as replies have it; NULL: none. */
 const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown);
 
+/*
+ * Finds the path that is displayed as `shown` among the cgroups without a slot and those above them. Returns 0,
+ * and the caller frees `*ret`; -ENXIO if there is none; or -ENOMEM.
+ */
+int control_subtree_without_slot(const struct snapshot *snapshot, const char *shown, char **ret);
+
 #endif

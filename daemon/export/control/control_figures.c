@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/json_get.h"
 #include "base/utf8.h"
@@ -15,9 +16,11 @@
 
 /*
  * Sums contain one another: in a chain of nested cgroups, each sum reads all cgroups below it again. The sums of one
- * reply read at most this number of times as many cgroups as there are. The next reply has the other sums.
+ * reply read at most SUMS_MOST times as many cgroups as there are, or SUMS_LEAST cgroups if that is more. The next
+ * reply has the other sums.
  */
-#define SUMS_MOST 4
+#define SUMS_MOST  4
+#define SUMS_LEAST 20000ULL
 
 /* Reads `window_s`. If it is absent or null, the window is the whole time: `ret` is not known. */
 static int get_window(const json_object *parameters, struct maybe_double *ret)
@@ -196,7 +199,7 @@ static int reply_view(struct varlink_call *call, const struct snapshot *snapshot
 		r = order_values(snapshot_view_values(view), snapshot_view_of(view)->n_cgroups, &cgroups);
 	return r < 0 ? r
 		     : reply_top(call, snapshot_view_of(view), cgroups, request,
-				 SUMS_MOST * snapshot->n_cgroups);
+				 MAX(SUMS_MOST * snapshot->n_cgroups, SUMS_LEAST));
 }
 
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -251,23 +254,14 @@ static int view_subtree(const struct snapshot *snapshot, const char *shown, stru
 
 /*
  * Finds the path that is displayed as `shown`: the path of the sum, or if there is no sum, the path of a cgroup
- * without a slot, or of one of its ancestors. Returns 0, and the caller frees `ret`; -ENOENT, -ENOMEM.
+ * without a slot, or of one of its ancestors. Returns 0, and the caller frees `ret`; -ENXIO, -ENOMEM.
  */
 static int subtree_path(const struct snapshot *sum, const char *shown, char **ret)
 {
-	const struct no_slot *without = sum->no_slot;
-	size_t length;
-
-	if (sum->n_cgroups > 0) {
-		*ret = strdup(sum->cgroups[0].path);
-		return *ret ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; without && i < without->n; i++)
-		if (view_tree_holds(without->paths[i], shown, &length)) {
-			*ret = strndup(without->paths[i], length);
-			return *ret ? 0 : -ENOMEM;
-		}
-	return -ENOENT;
+	if (sum->n_cgroups == 0)
+		return control_subtree_without_slot(sum, shown, ret);
+	*ret = strdup(sum->cgroups[0].path);
+	return *ret ? 0 : -ENOMEM;
 }
 
 static int reply_subtree(struct varlink_call *call, const struct control *control,
@@ -287,7 +281,7 @@ static int reply_subtree(struct varlink_call *call, const struct control *contro
 		return r;
 	sum = snapshot_view_of(all);
 	r = subtree_path(sum, request->shown, &path);
-	if (r == -ENOENT)
+	if (r == -ENXIO)
 		return control_no_such_cgroup(call, request->shown);
 	if (r < 0)
 		return r;

@@ -104,30 +104,36 @@ static int no_such_rule(struct varlink_call *call, const char *name)
 }
 
 /*
- * Finds the path that is displayed as `shown`. Besides the cgroups of the snapshot, it can be the path of a
- * cgroup without samples of its own that a rule with `subtree` judges, or of a cgroup without a slot.
+ * Finds the path that is displayed as `shown`, and copies it. Besides the cgroups of the snapshot, it can be the
+ * path of a cgroup without samples of its own that a rule with `subtree` judges, of a cgroup without a slot, or
+ * for a rule with `subtree` of a cgroup above one. Returns 0, -ENXIO or -ENOMEM.
  */
-static const char *find_path(const struct snapshot *snapshot, const struct policy *policy, const char *shown)
+static int find_path(const struct snapshot *snapshot, const struct policy *policy, const struct rule *rule,
+		     const char *shown, char **ret)
 {
 	const struct snapshot_cgroup *cgroup = control_find_cgroup(snapshot, shown);
-	const char *path = NULL;
+	const char *path = cgroup ? cgroup->path : policy_next_path(policy, NULL);
 
-	if (cgroup)
-		return cgroup->path;
-	while ((path = policy_next_path(policy, path)))
-		if (utf8_is_shown_as(path, shown))
-			return path;
-	return no_slot_shown_as(snapshot->no_slot, shown);
+	while (!cgroup && path && !utf8_is_shown_as(path, shown))
+		path = policy_next_path(policy, path);
+	if (!path)
+		path = no_slot_shown_as(snapshot->no_slot, shown);
+	if (!path)
+		return rule->subtree ? control_subtree_without_slot(snapshot, shown, ret) : -ENXIO;
+	*ret = strdup(path);
+	return *ret ? 0 : -ENOMEM;
 }
 
 static int reply_explain(struct varlink_call *call, const struct snapshot *snapshot,
 			 const struct policy *policy, const struct rule *rule, const char *shown)
 {
-	const char *path = find_path(snapshot, policy, shown);
 	_cleanup_free_ struct alert *alerts = NULL;
+	_cleanup_free_ char *path = NULL;
 	size_t n = 0;
-	int r = path ? policy_explain(policy, rule->name, path, &alerts, &n) : -ENXIO;
+	int r = find_path(snapshot, policy, rule, shown, &path);
 
+	if (r == 0)
+		r = policy_explain(policy, rule->name, path, &alerts, &n);
 	if (r == -ENXIO)
 		return control_no_such_cgroup(call, shown);
 	return r < 0 ? r : control_reply(call, json_explain(snapshot->origin, rule, alerts, n));

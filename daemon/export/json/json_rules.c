@@ -140,6 +140,8 @@ static json_object *counts_object(struct json_writer *writer, const struct polic
 			json_put_u64(writer, object, alert_state_word(state), counts->states[state]);
 	if (counts->ignored)
 		json_put_u64(writer, object, "ignored", counts->ignored);
+	if (counts->partial)
+		json_put_u64(writer, object, "partial", counts->partial);
 	for (enum unknown_reason reason = UNKNOWN_NOT + 1; reason <= UNKNOWN_NOT_MEASURED; reason++)
 		if (counts->unknown[reason])
 			json_put_u64(writer, unknown, unknown_reason_word(reason), counts->unknown[reason]);
@@ -178,13 +180,15 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 	return json_finish(&writer, object);
 }
 
-/* An alert that ended other than by clearing is no longer judged, so its state is not unknown. */
+/* An alert that ended other than by clearing is no longer judged. */
+static bool is_judged(const struct alert *alert)
+{
+	return alert->decision.state != ALERT_RESOLVED || alert->end == ALERT_END_CLEAR;
+}
+
 static bool is_unknown(const struct alert *alert)
 {
-	const struct decision *decision = &alert->decision;
-
-	return decision->unknown != UNKNOWN_NOT &&
-	       !(decision->state == ALERT_RESOLVED && alert->end != ALERT_END_CLEAR);
+	return alert->decision.unknown != UNKNOWN_NOT && is_judged(alert);
 }
 
 void json_put_alert_state(struct json_writer *writer, json_object *object, const struct alert *alert)
@@ -241,6 +245,8 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 			json_put_u64(writer, object, "base_samples", estimate->base_samples);
 		put_nanoseconds(writer, object, "window_s", alert->covered_ns);
 	}
+	if (alert->subtree_without_slot && is_judged(alert))
+		json_put_u64(writer, object, "subtree_without_slot", alert->subtree_without_slot);
 	put_exact(writer, object, threshold_key(alert->rule), alert->limits.threshold);
 	put_exact(writer, object, "clear", alert->limits.clear);
 }

@@ -443,7 +443,7 @@ static void write_counters(struct rendering *rendering, bool detail)
 		{{"pebsd_hitm_samples", FAMILY_COUNTER, "Samples that hit a modified line in another cache."},
 		 hitm_of},
 		{{"pebsd_tlb_walk_samples", FAMILY_COUNTER,
-		  "Samples whose address translation took a page walk: the TLB results walk, miss (the only one of them that Intel reports) and fault."},
+		  "Samples whose address translation needed a page walk: the TLB results 'walk', 'miss' and 'fault'. PEBS and IBS report a walk as 'miss'."},
 		 figures_tlb_walk},
 #define FLAG_FAMILY(name, bits, known, family, help) {{family, FAMILY_COUNTER, help}, name##_of},
 		ACCESS_FLAGS(FLAG_FAMILY)};

@@ -348,8 +348,8 @@ int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret)
 	if (facts->cgroups == PERF_CGROUPS_NO_MOUNT)
 		*ret = text("cannot tell cgroups apart: no cgroup2 file system is mounted, and each v1 "
 			    "hierarchy numbers its cgroups separately; boot with "
-			    "systemd.unified_cgroup_hierarchy=1 (if this system has no systemd, run "
-			    "`mount -t cgroup2 none /sys/fs/cgroup`)");
+			    "systemd.unified_cgroup_hierarchy=1, or if no v1 hierarchy is mounted "
+			    "either, run `mount -t cgroup2 none /sys/fs/cgroup`");
 	else if (facts->cgroups == PERF_CGROUPS_V1_ONLY)
 		*ret = text("cannot tell cgroups apart: the cgroup2 file system has no cgroup below its "
 			    "root, and v1 hierarchies are in use, so every sample would count for the "

@@ -163,18 +163,18 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 			r = pmu_plan_refuse(
 				plan, pmu, EVENT_STORES,
 				"a core has one unit for instruction based sampling, which runs one "
-				"event, and loads use it; to sample stores instead, set events without "
-				"loads");
+				"event, and loads use it; to sample stores instead, leave `loads` out of `events` "
+				"in [sampling]");
 		else
 			r = plan_role(planner, pmu, type, EVENT_STORES);
 	}
 	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_INSTRUCTIONS,
-			"instruction based sampling counts dispatched operations or cycles, not retired instructions, so its samples cannot show accesses per instruction; set events without instructions");
+			"instruction based sampling counts dispatched operations or cycles, not retired instructions, so its samples cannot show accesses per instruction; leave `instructions` out of `events`");
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_OFFCORE,
-			"AMD's cores cannot count off-core responses; set events without offcore");
+			"AMD's cores cannot count off-core responses; leave `offcore` out of `events`");
 	return r;
 }

@@ -44,7 +44,7 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 	if (pmu_is_amd(planner, core->pmu))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
-			"AMD's cores cannot count off-core responses; set events without offcore, and see "
+			"AMD's cores cannot count off-core responses; leave `offcore` out of `events`, and see "
 			"the sources of the loads that ibs_op samples");
 	if (!pmu_tree_has(planner->tree, core->pmu, "events"))
 		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
@@ -53,16 +53,16 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 	if (pmu_tree_has(planner->tree, core->pmu, "format/offmodule_rsp"))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
-			"this core counts off-module responses (format/offmodule_rsp) instead of off-core responses, and this version of pebsd does not know the values of their register; set events without offcore");
+			"this core counts off-module responses (format/offmodule_rsp) instead of off-core responses, and this version of pebsd does not know the values of their register; leave `offcore` out of `events`");
 	if (!pmu_tree_has(planner->tree, core->pmu, "format/offcore_rsp"))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
 			"it cannot count off-core responses (format/offcore_rsp is missing): CPUs before "
 			"Nehalem cannot, and a kernel that does not know the CPU model does not offer it; "
-			"set events without offcore, or try a newer kernel");
+			"leave `offcore` out of `events`, or try a newer kernel");
 	return pmu_plan_refuse(
 		plan, core->pmu, EVENT_OFFCORE,
-		"this version of pebsd does not know the values of MSR_OFFCORE_RSP for a core %s%s; set events without offcore",
+		"this version of pebsd does not know the values of MSR_OFFCORE_RSP for a core %s%s; leave `offcore` out of `events`",
 		core->name ? "whose caps/pmu_name is " : "without caps/pmu_name",
 		core->name ? core->name : "");
 }
@@ -115,7 +115,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		if (r > 0 && opening.config2)
 			r = pmu_plan_refuse(
 				plan, core->pmu, EVENT_OFFCORE,
-				"format/offcore_rsp is not in config1, the only place that this version of pebsd supports; set events without offcore");
+				"format/offcore_rsp is not in config1, the only place that this version of pebsd supports; leave `offcore` out of `events`");
 		if (r <= 0) {
 			plan->n_counters = before;
 			return r;
@@ -124,7 +124,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 			plan->n_counters = before;
 			return pmu_plan_refuse(
 				plan, core->pmu, EVENT_OFFCORE,
-				"pebsd counts at most %zu off-core responses on all PMUs together; set events without offcore",
+				"pebsd counts at most %zu off-core responses on all PMUs together; leave `offcore` out of `events`",
 				PMU_COUNTERS_MAX);
 		}
 		counter = &plan->counters[plan->n_counters++];

@@ -25,7 +25,7 @@ int pmu_refuse_type(const struct planner *planner, const char *pmu, int error)
 
 	if (asprintf(
 		    &reason,
-		    "cannot read the type number of this PMU from the file type: %s; copy the whole tree, or run pebsd --probe on the machine itself",
+		    "cannot read this PMU's type number from its file `type` in sysfs: %s; copy the whole tree, or run pebsd --probe on the machine itself",
 		    strerror(-error)) < 0) {
 		reason = NULL;
 		return -ENOMEM;

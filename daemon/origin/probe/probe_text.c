@@ -382,7 +382,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		return 0;
 	(void)fputc('\n', out);
 	wrap(out,
-	     "Cost by CPUs and events (rings: their locked memory at the start, and then at most; kernel: the kernel's own structures for these events, at least):",
+	     "Cost by number of CPUs and events (rings: locked memory of the ring buffers at the start; at most: the same if all of them grow; kernel: at least this for the kernel's own structures):",
 	     0, 2);
 	(void)fprintf(out, "  %9s %-21s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
 		      "rings", "at most", "kernel", "BPF maps", "start-up");

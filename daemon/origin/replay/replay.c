@@ -63,9 +63,9 @@ static int note_left_out_event(const struct replay_recording *recording,
 		(void)snprintf(ldlat, sizeof(ldlat), " (ldlat %u)", clash->ldlat);
 	return replay_note(
 		notes,
-		"%s: %llu sample%s of its event %s %s left out: the event differs from the %s that are already counted%s in ldlat, PMU, kind of latency or recorded fields, and such counts must not be mixed; if the counted %s are of another recording, replay it separately",
+		"%s: %llu sample%s of its event %s %s left out: this event and the event of the %s that are already counted%s differ in ldlat, PMU, kind of latency or recorded fields, so their counts cannot be added; if they are of two recordings, replay each separately",
 		recording->name, (unsigned long long)use->left_out, one ? "" : "s", name, one ? "is" : "are",
-		role, ldlat, role);
+		role, ldlat);
 }
 
 /* Adds a note with the reason for each event that was left out, up to the limit. */

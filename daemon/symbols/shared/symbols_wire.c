@@ -287,6 +287,9 @@ static bool form_is_right(const struct answer *answer, size_t size)
 		return false;
 	if (!answer->has_symbol && (answer->has_module || answer->n_frames))
 		return false;
+	/* Such an answer may be asked for again, so it takes no memory beyond its entry. */
+	if (answer->region == SYMBOL_UNKNOWN && (answer->has_module || answer->n_frames))
+		return false;
 	return size >= sizeof(*answer) + answer->n_frames * sizeof(struct frame);
 }
 

@@ -90,7 +90,7 @@ settle
 agree 'CPU 0 alone'
 grep -q '"cpus": *"0"' "$work/status" || fail "not on CPU 0 alone: $(cat "$work/status")"
 pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
-grep -q 'only CPUs 0 are sampled' "$work/line" || fail "no note tells: $(pebsctl status)"
+grep -q 'pebsd samples only CPU 0 ' "$work/line" || fail "no note tells: $(pebsctl status)"
 expect 'CPUs with samples' 0 "$(grep -o '"cpu":[0-9]*,.*"overflow":[1-9]' "$work/totals" |
 	sed 's/^"cpu":\([0-9]*\),.*/\1/' | paste -s -d ' ')"
 settings '[sampling]' 'cpus = all'
