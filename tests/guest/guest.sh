@@ -83,12 +83,10 @@ root=$output/initrd
 [[ ,$words_of_kind, != *,whole,* ]] || root=$output/initrd-whole
 words+=" rdinit=$first_process"
 case $machine_name in
-zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022,-hypervisor ;;
-*)
-	cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,level=0x20,vendor=GenuineIntel,ucode-rev=0x7fffffff00000000
-	[[ $machine_name == *-vm ]] || cpu+=,-hypervisor
-	;;
+zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022 ;;
+*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,level=0x20,vendor=GenuineIntel,ucode-rev=0x7fffffff00000000 ;;
 esac
+[[ $machine_name == *-vm ]] || cpu+=,-hypervisor
 pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$ICOUNT
 # Megabytes. A root in memory takes its space from the first node, and test_hardware.sh needs another 300.
 memory=1024

@@ -70,6 +70,36 @@ Test(pmu_refusals, cores_without_load_latency)
 	}
 }
 
+/* A newer kernel alone does not help a virtual machine without PEBS. */
+Test(pmu_refusals, unknown_cpu_model_without_pebs_may_be_a_virtual_machine)
+{
+	const struct machine_core guest = {.name = "generic_arch_v2+", .precise = "0", .no_offcore = true};
+	const struct machine_core newer = {.name = "generic_arch_v5+", .precise = "3", .no_offcore = true};
+	const char *words = "a virtual machine whose virtual PMU has no PEBS";
+
+	machine_tree(root, &guest);
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_refusals, 4);
+	for (enum event_role role = 0; role < EVENT_ROLES; role++) {
+		expect_refused("cpu", role,
+			       "does not know the CPU model (caps/pmu_name is generic_arch_v2+)");
+		expect_refused("cpu", role, "try a newer kernel");
+		if (role == EVENT_OFFCORE)
+			continue;
+		expect_refused("cpu", role, words);
+		expect_refused("cpu", role, "run pebsd on the host, give the guest PEBS");
+	}
+	cr_expect_null(strstr(machine_tree_refusal(&plan, "cpu", EVENT_OFFCORE), words));
+
+	tree_remove(root);
+	root = tree_new();
+	machine_tree(root, &newer);
+	machine_plan(root, ROLE(LOADS), &plan);
+	expect_refused("cpu", EVENT_LOADS, "events/mem-loads is missing; try a newer kernel");
+	cr_expect_null(strstr(machine_tree_refusal(&plan, "cpu", EVENT_LOADS), words));
+}
+
 /* Goldmont's PEBS lacks the data source, but Goldmont can count off-core responses. */
 Test(pmu_refusals, goldmont_still_counts)
 {

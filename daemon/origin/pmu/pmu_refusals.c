@@ -119,6 +119,27 @@ static const char *need_of(enum event_role role)
 	return "caps/max_precise is 0 or missing, and events/mem-loads is missing";
 }
 
+/*
+ * caps/max_precise may be 0 on an idle machine that has PEBS (may_have_pebs()). So 0 does not tell a virtual machine
+ * without PEBS from a CPU that is newer than the kernel.
+ */
+static int refuse_unknown_model(const struct planner *planner, const struct pmu_core *core,
+				enum event_role role)
+{
+	u32 max_precise = 0;
+
+	(void)pmu_tree_number(planner->tree, core->pmu, "caps/max_precise", &max_precise);
+	if (max_precise > 0 || role == EVENT_OFFCORE)
+		return pmu_plan_refuse(
+			planner->plan, core->pmu, role,
+			"this kernel does not know the CPU model (caps/pmu_name is %s): %s; try a newer kernel",
+			core->name, need_of(role));
+	return pmu_plan_refuse(
+		planner->plan, core->pmu, role,
+		"this kernel does not know the CPU model (caps/pmu_name is %s), and shows no PEBS (%s): this is a virtual machine whose virtual PMU has no PEBS, or the kernel is older than the CPU model; run pebsd on the host, give the guest PEBS (KVM on Ice Lake servers and later: -cpu host,pmu=on), try a newer kernel, or look at recordings with pebsd --replay FILE",
+		core->name, need_of(role));
+}
+
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
@@ -143,11 +164,7 @@ int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, 
 			"--replay FILE",
 			name, fault);
 	if (core->name && strncmp(core->name, "generic_arch", strlen("generic_arch")) == 0)
-		return pmu_plan_refuse(
-			plan, pmu, role,
-			"this kernel does not know the CPU model (caps/pmu_name is %s): %s; try a newer "
-			"kernel",
-			core->name, need_of(role));
+		return refuse_unknown_model(planner, core, role);
 	if (pmu_tree_has(planner->tree, pmu, "format/ldlat"))
 		return pmu_plan_refuse(
 			plan, pmu, role,

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In a virtual machine whose PMU has no PEBS, the unit must fail once, say why, and not be restarted repeatedly. With
-# the drop-in for a mixed fleet it must be skipped instead.
+# In a virtual machine whose PMU has neither PEBS nor IBS, the unit must fail once, say why, and not be restarted
+# repeatedly. With the drop-in for a mixed fleet it must be skipped instead.
 # kernels: 6.12 7
-# machines: skylake-server-vm
+# machines: skylake-server-vm generic-vm zen3-vm
+# short machines: skylake-server-vm
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh

@@ -8,6 +8,10 @@
 #include "model/program.h"
 
 #define VM_SUFFIX "-vm"
+/* A virtual machine with this name has a CPU model that no driver knows, and the counters and caches of GENERIC_AS. */
+#define GENERIC       "generic"
+#define GENERIC_AS    "skylake-server"
+#define UNKNOWN_MODEL 0xff /* of family 6; no CPU has it */
 
 #define MANY (1ULL << 20)
 /* Upper limits: slots per cycle, and core clock cycles that an access adds. */
@@ -58,9 +62,12 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	if (length >= sizeof(plain))
 		return -ENOENT;
 	strcpy(plain, name);
-	core->no_pebs = length > suffix && strcmp(plain + length - suffix, VM_SUFFIX) == 0;
-	if (core->no_pebs)
+	core->counters_only = length > suffix && strcmp(plain + length - suffix, VM_SUFFIX) == 0;
+	if (core->counters_only)
 		plain[length - suffix] = '\0';
+	core->unknown_model = core->counters_only && strcmp(plain, GENERIC) == 0;
+	if (core->unknown_model)
+		strcpy(plain, GENERIC_AS);
 	random_seed(&core->random, cpu + 1, 0x706d75); /* a separate random stream: "pmu" */
 	core->amd = ibs_machine_find(plain);
 	if (core->amd) {
@@ -127,7 +134,7 @@ static void intel_counters(const struct core *core, u32 registers[4])
 	/* Leaf 0AH of a hybrid part describes what both kinds of cores have. */
 	const struct machine *common =
 		core->first->companion ? machine_find(core->first->companion) : core->machine;
-	u32 version = core->no_pebs ? 2 : architectural_version(core->machine);
+	u32 version = core->counters_only ? 2 : architectural_version(core->machine);
 	u32 events = version >= 5 ? 8 : 7;
 
 	registers[0] = events << 24 | (u32)common->counter_bits << 16 | (u32)common->counters << 8 | version;
@@ -172,8 +179,9 @@ static bool intel_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 regi
 		intel_caches(core, subleaf, registers);
 		return true;
 	case 1:
-		registers[0] = version_of(core->first->family, core->first->model);
-		if (core->no_pebs) {
+		registers[0] = version_of(core->first->family,
+					  core->unknown_model ? UNKNOWN_MODEL : core->first->model);
+		if (core->counters_only) {
 			registers[2] |= 1U << 31; /* a hypervisor is present */
 			return true;
 		}
@@ -204,14 +212,18 @@ static bool amd_cpuid(const struct core *core, u32 leaf, u32 registers[4])
 	case 0x80000001:
 		registers[0] = version_of(core->amd->family, core->amd->model);
 		if (leaf != 1)
-			registers[2] |= 1U << 10 | 1U << 23; /* IBS, six core counters */
+			registers[2] |= 1U << 23; /* six core counters */
+		if (leaf != 1 && !core->counters_only)
+			registers[2] |= 1U << 10; /* IBS */
+		if (leaf == 1 && core->counters_only)
+			registers[2] |= 1U << 31; /* a hypervisor is present */
 		return true;
 	case 0x80000000:
 		if (registers[0] < 0x8000001f)
 			registers[0] = 0x8000001f;
 		return true;
 	case 0x8000001b:
-		registers[0] = core->amd->capabilities;
+		registers[0] = core->counters_only ? 0 : core->amd->capabilities;
 		registers[1] = registers[2] = registers[3] = 0;
 		return true;
 	default:
@@ -725,11 +737,15 @@ static u64 *amd_register(struct core *core, u32 msr)
 	return NULL;
 }
 
+static bool is_ibs_msr(u32 msr)
+{
+	return (msr >= MSR_IBS_FETCH0 && msr <= MSR_IBS_BRANCH_TARGET) || msr == MSR_IBS_OP_DATA4;
+}
+
 static bool is_amd_msr(u32 msr)
 {
 	return (msr >= MSR_AMD_SELECT0 && msr < MSR_AMD_SELECT0 + 8) ||
-	       (msr >= MSR_AMD_CORE0 && msr < MSR_AMD_CORE0 + 12) ||
-	       (msr >= MSR_IBS_FETCH0 && msr <= MSR_IBS_BRANCH_TARGET) || msr == MSR_IBS_OP_DATA4;
+	       (msr >= MSR_AMD_CORE0 && msr < MSR_AMD_CORE0 + 12) || is_ibs_msr(msr);
 }
 
 bool core_has_msr(const struct core *core, u32 msr)
@@ -779,6 +795,8 @@ int core_write_msr(struct core *core, u32 msr, u64 value)
 	int kept = kept_index(msr);
 	int r;
 
+	if (core->counters_only && is_ibs_msr(msr))
+		return -EINVAL;
 	if (kept >= 0) {
 		core->kept[kept] = value;
 		return 0;
@@ -804,6 +822,8 @@ int core_read_msr(struct core *core, u32 msr, u64 *ret)
 	u64 *plain;
 
 	*ret = 0;
+	if (core->counters_only && is_ibs_msr(msr))
+		return -EINVAL;
 	if (kept >= 0) {
 		*ret = core->kept[kept];
 		return 0;
@@ -823,7 +843,7 @@ int core_read_msr(struct core *core, u32 msr, u64 *ret)
 		return 0;
 	}
 	if (msr == MSR_IA32_PERF_CAPABILITIES) {
-		*ret = core->no_pebs ? 0x2000 : capabilities_of(core->machine);
+		*ret = core->counters_only ? 0x2000 : capabilities_of(core->machine);
 		return 0;
 	}
 	return pebs_read(&core->unit, msr, ret);

@@ -63,7 +63,8 @@ struct core {
 	const struct machine *machine; /* NULL: an AMD machine */
 	const struct machine *first;   /* for a hybrid part, the P-core; otherwise the same as `machine` */
 	const struct ibs_machine *amd; /* NULL: an Intel machine */
-	bool no_pebs;                  /* PMU of a virtual machine, with architectural counters only */
+	bool counters_only;            /* PMU of a virtual machine, without PEBS and IBS */
+	bool unknown_model;            /* a CPU model that no driver knows */
 	unsigned int cpu;
 	struct caches *caches;
 	struct core_callbacks callbacks;
@@ -89,8 +90,9 @@ struct core {
 };
 
 /*
- * `name` is a machine of the model. "NAME-vm" is a virtual machine without PEBS on such a machine. CPUs with odd
- * numbers of a hybrid part are E-cores. Returns 0, or -ENOENT if there is no such machine.
+ * `name` is a machine of the model. "NAME-vm" is a virtual machine without PEBS and IBS on such a machine, and
+ * "generic-vm" one whose CPU model no driver knows. CPUs with odd numbers of a hybrid part are E-cores. Returns 0, or
+ * -ENOENT if there is no such machine.
  */
 int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
 	      const struct core_callbacks *callbacks);

@@ -3,7 +3,8 @@
  * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds the
  * PMU by CPUID, and uses the driver that it has for such a machine.
  *
- *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default skylake-server
+ *   machine=NAME    of daemon/model; "NAME-vm" for a virtual machine on it without PEBS and IBS; "generic-vm" for one
+ *                   whose CPU model no driver knows; default skylake-server
  *   cpus=N          CPUs of the guest; default 1
  *   node-bytes=N    physical memory of each of two NUMA nodes; default one node
  *   icount=SHIFT    the shift of QEMU's option -icount shift=SHIFT, which is required; default 3
@@ -684,7 +685,8 @@ static void finish(struct cpu *cpu)
 		u64 value = get(cpu, cpu->general[RAX]) & ~(1ULL << 11 | 1ULL << 12);
 
 		/* Bit 7: performance monitoring is available; bit 11: no branch trace store; bit 12: no PEBS. */
-		set(cpu, cpu->general[RAX], value | 1U << 7 | 1U << 11 | (cpu->core->no_pebs ? 1U << 12 : 0));
+		set(cpu, cpu->general[RAX],
+		    value | 1U << 7 | 1U << 11 | (cpu->core->counters_only ? 1U << 12 : 0));
 		return;
 	}
 	case AFTER_TSC:
