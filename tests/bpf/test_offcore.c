@@ -463,6 +463,31 @@ Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 		      "folded, not lost");
 }
 
+/* A slot that is reclaimed between two collections is read without taking marks. */
+Test(offcore, a_cgroup_that_dies_between_collections_leaves_its_counts)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	unsigned pages = 300;
+	struct cgroup_child child;
+	u64 now_ns = 1, again_ns = 0;
+
+	write_online("0");
+	stay_on(0);
+	open_counting(counters, ARRAY_SIZE(counters), 0);
+	(void)cgroup_fixture_make(&fixture, "short");
+	collect();
+	child = cgroup_fixture_child(&fixture, "short", touch_pages, &pages);
+	cgroup_fixture_go(&child);
+	cgroup_fixture_remove(&fixture, "short");
+	cr_expect_eq(counted("short", OFFCORE_L3).count, 0);
+	/* Noticed, retired, and left. */
+	for (int step = 0; step < 3; step++) {
+		now_ns = again_ns > now_ns ? again_ns : now_ns + 1;
+		cr_assert_eq(collect_reclaim_now(books.collect, now_ns, &again_ns), 0);
+	}
+	cr_expect_geq(counted("short", OFFCORE_L3).count, pages);
+}
+
 /* Moves this task to a cgroup of the fixture, or to the root (""). */
 static void enter(const char *name)
 {

@@ -107,7 +107,6 @@ Test(read_offcore, cpus_that_count_later_are_added)
 	cr_expect_eq(collected(false), 1111111);
 }
 
-/* The next collection takes the marks of a slot that is read for another reason. */
 Test(read_offcore, a_reading_of_all_slots_needs_no_marks)
 {
 	open_all();
