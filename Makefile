@@ -271,8 +271,8 @@ $(OUT)/obj/synthetic/%.o: daemon/kernel/%.c $(OUT)/flags | $(OUT)/synthetic/pebs
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
-$(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
-$(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
+$(OUT)/tests/bench/events_cost $(OUT)/tests/bench/sparse_sample: $(SYNTHETIC_KERNEL)
+$(OUT)/obj/tests/bench/events_cost.o $(OUT)/obj/tests/bench/sparse_sample.o: | $(OUT)/peers.skel.h
 $(OUT)/obj/tests/bench/%.o: PEBSD_CPPFLAGS += -Itests/bench
 
 # These libraries are loaded into a program before its own libraries. They are never built with sanitizers.
@@ -580,6 +580,8 @@ bench-scrape: RUNS = scrape_cost
 bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections during 50 scrapes
 bench-scrape-crowd: RUNS = scrape_crowd
 bench-scrape-crowd: ## how long scrapes take next to 1,000 slow clients of each kind (needs root, some minutes)
+bench-sparse: RUNS = sparse_sample
+bench-sparse: ## what a sample costs among many others, and alone with other work before it (needs root, a minute)
 bench-start: RUNS = start_time
 bench-start: ## the time to the first accounted sample, with 1,000 cgroups (needs root)
 bench-symbols: RUNS = symbols_questions
@@ -591,7 +593,7 @@ bench-window: ## how far back the window reaches in its memory, and what that co
 bench-zoom: RUNS = zoom_cost
 bench-zoom: ## what a zoom of 1,000 samples per second costs (needs root, a minute)
 
-$(addprefix bench-,alarms churn coverage drain hot memory neighbours offcore policy scrape scrape-crowd start symbols tick window zoom):
+$(addprefix bench-,alarms churn coverage drain hot memory neighbours offcore policy scrape scrape-crowd sparse start symbols tick window zoom):
 	+@$(PARALLEL) $(sort $(foreach run,$(RUNS),$(OUT)/tests/bench/$(call file_of,$(run))))
 	@$(foreach run,$(RUNS),$(OUT)/tests/bench/$(subst :, ,$(run)) &&) true
 

@@ -30,10 +30,9 @@
 
 #include "base/number.h"
 #include "bench_line.h"
+#include "bench_pebsd.h"
 #include "bench_ring.h"
 #include "bench_victim.h"
-#include "cgroup/mount.h"
-#include "collect/adopt.h"
 #include "peers/peers.h"
 
 /* Uses the types above. */
@@ -42,7 +41,6 @@
 #define PAGES     8192
 #define LOOPS     7
 #define LOOPS_MAX 100
-#define SLOTS     4096
 
 enum kind {
 	EVENT_ALONE,
@@ -118,28 +116,6 @@ static bool is_ring(enum kind kind)
 	return kind == RING || kind == RING_QUIET;
 }
 
-static struct kernel *open_pebsd(const struct stripes *stripes)
-{
-	const struct kernel_settings settings = {
-		.slots = SLOTS,
-		.stripes = stripes,
-		.hardware = true,
-		.n_events = 1,
-		.events[0] = {.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1},
-	};
-	_cleanup_free_ char *mount = NULL;
-	struct kernel *kernel = NULL;
-	struct adopt_counts counts;
-	char *message = NULL;
-	bool subtree;
-
-	if (kernel_open(&settings, &kernel, &message) < 0)
-		die(message ? message : "cannot load pebsd's programs", errno);
-	if (cgroup_mount_find(&mount, &subtree) < 0 || adopt_existing(kernel, mount, &counts) < 0)
-		die("cannot read the cgroups", errno);
-	return kernel;
-}
-
 static void open_both(struct bench *bench)
 {
 	_cleanup_(stripes_done) struct stripes own = {0};
@@ -149,8 +125,8 @@ static void open_both(struct bench *bench)
 
 	if (!first || stripes_of_machine(NULL, cpus, &own) < 0)
 		die("the CPUs are not known", ENOMEM);
-	bench->alone = open_pebsd(&own);
-	bench->shared = open_pebsd(&one);
+	bench->alone = bench_pebsd_open("events_cost", &own);
+	bench->shared = bench_pebsd_open("events_cost", &one);
 }
 
 /* Returns the samples that pebsd has counted so far, without those of the unattributed slot. */
@@ -159,7 +135,7 @@ static u64 pebsd_counted(const struct kernel *kernel)
 	u64 sum = 0;
 
 	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
-		for (u32 slot = SLOT_UNATTRIBUTED + 1; slot < SLOTS; slot++) {
+		for (u32 slot = SLOT_UNATTRIBUTED + 1; slot < BENCH_PEBSD_SLOTS; slot++) {
 			const struct latency_record *record = kernel_latency_record(kernel, 0, stripe, slot);
 
 			for (size_t i = 0; i < FINE_BUCKETS; i++)

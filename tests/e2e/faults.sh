@@ -204,7 +204,7 @@ end_with_cgroup() {
 	echo 1 >"$cgroup/cgroup.kill"
 	# Killed processes leave the cgroup a little later.
 	for _ in $(seq 600); do
-		find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null
+		find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null || :
 		[ -d "$cgroup" ] || break
 		sleep 0.1
 	done

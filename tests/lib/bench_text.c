@@ -6,26 +6,20 @@
 
 #include "base/text.h"
 
-#define FIGURE 32
-
 /* Maximum width of a name, and of a claim, in a table. */
 #define NAME_WIDTH  "66"
 #define CLAIM_WIDTH "66"
 
-/*
- * Prints about three digits, which is as precise as the spread allows, with a thousands separator for large
- * numbers.
- */
-static const char *figure(double value, char text[FIGURE])
+const char *bench_figure(double value, char text[BENCH_FIGURE])
 {
 	double size = fabs(value);
 
 	if (!isfinite(value))
-		(void)snprintf(text, FIGURE, "-");
+		(void)snprintf(text, BENCH_FIGURE, "-");
 	else if (value >= 999.5 && value < 1e15)
 		text_count((u64)llround(value), text);
 	else
-		(void)snprintf(text, FIGURE, "%.*f",
+		(void)snprintf(text, BENCH_FIGURE, "%.*f",
 			       size <= 0       ? 0
 			       : size < 0.0995 ? 4
 			       : size < 9.95   ? 2
@@ -37,21 +31,21 @@ static const char *figure(double value, char text[FIGURE])
 
 static void print_spread(FILE *out, const struct bench_spread *spread)
 {
-	char median[FIGURE], low[FIGURE], high[FIGURE], range[2 * FIGURE + 8];
+	char median[BENCH_FIGURE], low[BENCH_FIGURE], high[BENCH_FIGURE], range[2 * BENCH_FIGURE + 8];
 
-	(void)snprintf(range, sizeof(range), "%s to %s", figure(spread->low, low),
-		       figure(spread->high, high));
-	(void)fprintf(out, "%10s  %-20s", figure(spread->median, median), range);
+	(void)snprintf(range, sizeof(range), "%s to %s", bench_figure(spread->low, low),
+		       bench_figure(spread->high, high));
+	(void)fprintf(out, "%10s  %-20s", bench_figure(spread->median, median), range);
 }
 
 /* Prints a limit such as "at most 10.0 ms". Ratios have no unit. */
 static void print_limit(FILE *out, const struct bench_claim *claim, const char *unit)
 {
-	char limit[FIGURE];
+	char limit[BENCH_FIGURE];
 
 	(void)fprintf(out, "%s %s%s%s", claim->at_most > 0 ? "at most" : "at least",
-		      figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit), *unit ? " " : "",
-		      unit);
+		      bench_figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit),
+		      *unit ? " " : "", unit);
 }
 
 static const char *claim_unit(const struct bench_result *result)
@@ -66,7 +60,7 @@ static void print_claims(FILE *out, const struct bench_results *results)
 		const struct bench_claim *claim = &bench_claims[i];
 		const struct bench_result *result = bench_claim_result(claim, results);
 		struct bench_spread spread = {.n = 0};
-		char median[FIGURE];
+		char median[BENCH_FIGURE];
 
 		if (result && result->unit)
 			spread = bench_result_spread(results, result);
@@ -75,7 +69,7 @@ static void print_claims(FILE *out, const struct bench_results *results)
 			continue;
 		}
 		(void)fprintf(out, "  %-" CLAIM_WIDTH "s %10s %-5s  ", bench_claim_told(claim),
-			      figure(spread.median, median), claim_unit(result));
+			      bench_figure(spread.median, median), claim_unit(result));
 		print_limit(out, claim, claim_unit(result));
 		(void)fprintf(out, ": %s\n",
 			      bench_claim_holds(claim, spread.median) ? "holds" : "DOES NOT HOLD");
@@ -133,7 +127,7 @@ static const char *const sampler_groups[] = {"body", "victim", "consumer", "byte
 
 static void markdown_cell(FILE *out, const struct bench_results *results, const char *group, const char *name)
 {
-	char key[256], text[FIGURE];
+	char key[256], text[BENCH_FIGURE];
 	const struct bench_result *result;
 	struct bench_spread spread;
 
@@ -144,22 +138,23 @@ static void markdown_cell(FILE *out, const struct bench_results *results, const 
 		return;
 	}
 	spread = bench_result_spread(results, result);
-	(void)fprintf(out, " %s |", figure(spread.median, text));
+	(void)fprintf(out, " %s |", bench_figure(spread.median, text));
 }
 
 static void markdown_claim(FILE *out, const struct bench_results *results, const struct bench_claim *claim)
 {
 	const struct bench_result *result = bench_claim_result(claim, results);
 	const char *unit = claim_unit(result);
-	char median[FIGURE], low[FIGURE], high[FIGURE];
+	char median[BENCH_FIGURE], low[BENCH_FIGURE], high[BENCH_FIGURE];
 	struct bench_spread spread = {.n = 0};
 
 	if (result && result->unit)
 		spread = bench_result_spread(results, result);
 	(void)fprintf(out, "| %s | ", bench_claim_told(claim));
 	if (spread.n)
-		(void)fprintf(out, "%s%s%s | %s to %s | ", figure(spread.median, median), *unit ? " " : "",
-			      unit, figure(spread.low, low), figure(spread.high, high));
+		(void)fprintf(out, "%s%s%s | %s to %s | ", bench_figure(spread.median, median),
+			      *unit ? " " : "", unit, bench_figure(spread.low, low),
+			      bench_figure(spread.high, high));
 	else
 		(void)fprintf(out, "– | – | ");
 	print_limit(out, claim, unit);

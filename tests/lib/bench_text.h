@@ -5,6 +5,14 @@
 
 #include "bench_claims.h"
 
+#define BENCH_FIGURE 32 /* bytes */
+
+/*
+ * Prints about three digits, which is as precise as the spread allows, with a thousands separator for large
+ * numbers. Returns `text`.
+ */
+const char *bench_figure(double value, char text[BENCH_FIGURE]);
+
 /* Prints all results with the reasons of those that were left out, and the claims. */
 void bench_text_table(FILE *out, const struct bench_results *results);
 

@@ -64,7 +64,7 @@ double victim_run(size_t pages)
 	return (double)(own_ns() - begun) / (double)pages;
 }
 
-int victim_event_open(unsigned cpu, int program_fd)
+static int event_open(pid_t task, int cpu, int program_fd)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 				       .size = sizeof(attr),
@@ -72,11 +72,22 @@ int victim_event_open(unsigned cpu, int program_fd)
 				       .sample_period = 1,
 				       .sample_type = PERF_SAMPLE_ADDR,
 				       .disabled = 1};
-	_cleanup_close_ int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	_cleanup_close_ int fd =
+		(int)syscall(SYS_perf_event_open, &attr, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 || (program_fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0))
 		return -errno;
 	return TAKE_FD(fd);
+}
+
+int victim_event_open(unsigned cpu, int program_fd)
+{
+	return event_open(-1, (int)cpu, program_fd);
+}
+
+int victim_event_open_own(int program_fd)
+{
+	return event_open(0, -1, program_fd);
 }
 
 int victim_event_switch(int event_fd, bool on)

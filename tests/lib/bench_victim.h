@@ -33,6 +33,9 @@ double victim_run(size_t pages);
  */
 int victim_event_open(unsigned cpu, int program_fd);
 
+/* Same as victim_event_open(), for page faults of the calling thread only, on any CPU. */
+int victim_event_open_own(int program_fd);
+
 int victim_event_switch(int event_fd, bool on);
 u64 victim_event_count(int event_fd);
 

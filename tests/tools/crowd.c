@@ -7,7 +7,7 @@
  *                                 counts the bytes of all that came, an answer or not
  *   crowd SOCKET send BYTES       one message of BYTES bytes without an end
  *   crowd SOCKET deaf N TEXT      one connection that sends TEXT N times and reads nothing until the end of
- *                                 standard input
+ *                                 standard input; waits until an answer has begun to arrive
  *
  * Prints the results as NAME=NUMBER.
  */
@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -193,10 +194,16 @@ static int deaf(unsigned n, const char *text)
 {
 	int fd = enter(now() + PATIENCE_S);
 	size_t size = strlen(text) + 1;
+	struct pollfd answer = {.fd = fd, .events = POLLIN};
+	unsigned long long taken;
+	int waits = 0;
 
 	if (fd < 0)
 		return 1;
-	(void)printf("taken=%llu\n", push(fd, text, size, (unsigned long long)n * size, 1000));
+	taken = push(fd, text, size, (unsigned long long)n * size, 1000);
+	(void)poll(&answer, 1, PATIENCE_S * 1000);
+	(void)ioctl(fd, FIONREAD, &waits);
+	(void)printf("taken=%llu answered=%d\n", taken, waits > 0);
 	(void)fflush(stdout);
 	wait_for_end_of_input();
 	(void)printf("closed=%d\n", is_closed(fd));
