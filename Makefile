@@ -358,8 +358,9 @@ PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
 	tests/run.sh -o $(OUT)/test-results
 # Two tests per CPU run at once, because tests wait as often as they work. The longest tests come first. Tests run
-# alone if they follow all cgroups of this machine, or if map system calls of other tests would cost them samples.
-AT_ONCE = -j $$((2 * $$(nproc))) -a 'tests/bpf/*' -a tests/e2e/test_bench.sh
+# alone if they follow all cgroups of this machine, if map system calls of other tests would cost them samples, or if
+# they sample thousands of cgroups, which take memory in the daemons of other tests, too.
+AT_ONCE = -j $$((2 * $$(nproc))) -a 'tests/bpf/*' -a tests/e2e/test_bench.sh -a tests/e2e/test_faults_replies.sh
 # Installs Debian packages if this is Debian: $(call with,PACKAGES...)
 with = @$(DEPS) --if-debian $(BUILD_PACKAGES) $(1)
 
