@@ -50,7 +50,7 @@ u64 act_next_number(const struct act *act);
 u64 act_judged_ns(const struct act *act);
 const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
 
-/* Frees what act_memories() returns. Call it when it is no longer needed. */
+/* Frees the alerts of act_memories(), which returns none from then on. */
 void act_forget_memories(struct act *act);
 
 /*

@@ -71,9 +71,9 @@ int glob_compile(const char *pattern, struct glob *ret)
 	}
 	ret->end = at;
 	ret->n_words = at / WORD_BITS + 1;
-	for (size_t class = 0; class < n; class ++)
-		for (size_t i = 0; class != CLASS_SLASH && i < ret->n_words; i++)
-			ret->taken[class].words[i] |= any.words[i];
+	for (size_t nth = 0; nth < n; nth++)
+		for (size_t i = 0; nth != CLASS_SLASH && i < ret->n_words; i++)
+			ret->taken[nth].words[i] |= any.words[i];
 	return 0;
 }
 

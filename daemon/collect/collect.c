@@ -38,7 +38,7 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	collect->counted = calloc(lines_max, sizeof(*collect->counted));
 	if (kernel_offcore(settings->kernel)) {
 		collect->counted_on =
-			calloc(kernel_slots_max(settings->kernel),
+			calloc((size_t)lines_max * MARKS_LINE,
 			       offcore_cpus_words(kernel_offcore(settings->kernel)) * sizeof(u64));
 		if (!collect->counted_on)
 			return -ENOMEM;

@@ -246,26 +246,35 @@ static void take_unmarked(struct collect *collect, u32 slot, struct marked *mark
 			marked->stripes[event] = stripes_of_all(collect);
 }
 
-/* Adds the CPUs that have a mark for the slot, and leaves the marks to the next collection. With `all`, adds all CPUs. */
-static void add_counting_cpus(struct collect *collect, u32 slot, bool all)
+static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
 {
-	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
+	const size_t words = offcore_cpus_words(kernel_offcore(collect->settings.kernel));
 
-	for (u32 cpu = 0; offcore && cpu < kernel_offcore_cpus(offcore); cpu++)
-		if (all || __atomic_load_n(&kernel_offcore_marks(collect->settings.kernel, cpu)[slot],
-					   __ATOMIC_ACQUIRE))
+	memset(counted_on(collect, slot), 0xff, n_slots * words * sizeof(u64));
+}
+
+/* Adds the CPUs that have a mark for the slot, and leaves the marks to the next collection. */
+static void add_marked_cpus(struct collect *collect, const struct kernel_offcore *offcore, u32 slot)
+{
+	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
+		if (__atomic_load_n(&kernel_offcore_marks(collect->settings.kernel, cpu)[slot],
+				    __ATOMIC_ACQUIRE))
 			offcore_cpus_add(counted_on(collect, slot), cpu);
 }
 
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
 {
+	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	struct marked marked = {0};
 	int r;
 
 	take_slot(collect, slot, &marked);
 	if (collect->read_all)
 		take_unmarked(collect, slot, &marked);
-	add_counting_cpus(collect, slot, collect->read_all);
+	if (offcore && collect->read_all)
+		add_all_cpus(collect, slot, 1);
+	else if (offcore)
+		add_marked_cpus(collect, offcore, slot);
 	r = read_marked(collect, slot, &marked, differences, now_ns);
 	return r < 0 ? r : read_counted(collect, slot, now_ns);
 }
@@ -294,10 +303,10 @@ static void take_counted(struct collect *collect, const struct kernel_offcore *o
 		for (u32 line = 0; line < collect->n_lines; line++)
 			note_counting(collect, line, marks_take(marks + (size_t)line * MARKS_LINE), cpu);
 	}
-	for (u32 slot = 0; all && slot < collect->n_slots; slot++)
-		add_counting_cpus(collect, slot, true);
-	if (all)
+	if (all) {
+		add_all_cpus(collect, 0, collect->n_slots);
 		memset(collect->counted, 0xff, collect->n_lines * sizeof(*collect->counted));
+	}
 	marks_taken();
 }
 

@@ -572,8 +572,8 @@ static void take_out(struct ledger *ledger, struct ledger_entry *folded)
 	ledger->n = kept;
 }
 
-/* Returns what has to be left of `now`: `now`, or three quarters of `most` if `now` is more than `most`. */
-static size_t left_of_most(size_t now, size_t most)
+/* Returns the amount to keep: `now`, or three quarters of `most` if `now` is more than `most`. */
+static size_t fold_target(size_t now, size_t most)
 {
 	return now > most ? most - most / 4 : now;
 }
@@ -585,8 +585,8 @@ size_t ledger_unheld_bytes(const struct ledger *ledger)
 
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 {
-	size_t stay = left_of_most(ledger->n_unheld, most);
-	size_t bytes = left_of_most(ledger->unheld_bytes, LEDGER_UNHELD_BYTES);
+	size_t stay = fold_target(ledger->n_unheld, most);
+	size_t bytes = fold_target(ledger->unheld_bytes, LEDGER_UNHELD_BYTES);
 	struct ledger_entry *folded = NULL;
 	int r = 0;
 

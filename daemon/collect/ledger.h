@@ -18,8 +18,8 @@
 #include "state/state.h"
 
 /*
- * Maximum memory of the entries without holders after a fold. Entries in the differences of the last two collections
- * come on top.
+ * Maximum memory of the entries without holders after a fold. Entries in the differences of the last two
+ * collections cannot be folded: they count, and may exceed it.
  */
 #define LEDGER_UNHELD_BYTES (64UL << 20)
 

@@ -2,6 +2,7 @@
 #include "collect/no_slot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,14 +113,15 @@ bool no_slot_has(const struct no_slot *list, const char *path)
 	return list && (no_slot_has_name(list, path) || has_hash(list, path));
 }
 
-/* Number of paths in the ascending list that sort before this text: `length` bytes of `path`, then `end`. */
-static size_t count_before(const struct no_slot *list, const char *path, size_t length, unsigned char end)
+/* Number of paths of the range that sort before this text: `length` bytes of `path`, then `end`. */
+static size_t count_before(const struct no_slot *list, const struct no_slot_range *range, const char *path,
+			   size_t length, unsigned end)
 {
-	size_t first = 0, n = list->n;
+	size_t first = range->first, n = range->n;
 
 	while (n > 0) {
 		const char *middle = list->paths[first + n / 2];
-		int order = strncmp(middle, path, length);
+		int order = strncmp(middle + range->known, path + range->known, length - range->known);
 
 		if (order < 0 || (order == 0 && (unsigned char)middle[length] < end)) {
 			first += n / 2 + 1;
@@ -128,18 +130,45 @@ static size_t count_before(const struct no_slot *list, const char *path, size_t 
 			n /= 2;
 		}
 	}
-	return first;
+	return first - range->first;
+}
+
+struct no_slot_range no_slot_all(const struct no_slot *list)
+{
+	return (struct no_slot_range){.n = list->n};
+}
+
+struct no_slot_range no_slot_narrow(const struct no_slot *list, const struct no_slot_range *range,
+				    const char *path, size_t length)
+{
+	size_t before = count_before(list, range, path, length, 0);
+
+	return (struct no_slot_range){
+		.first = range->first + before,
+		.n = count_before(list, range, path, length, UCHAR_MAX + 1) - before,
+		.known = length,
+	};
+}
+
+u64 no_slot_count(const struct no_slot *list, const struct no_slot_range *range, const char *path,
+		  size_t length)
+{
+	if (length == 1)
+		return list->n;
+	/* Counts the path itself, which ends there, and the paths that continue it with a slash. */
+	return count_before(list, range, path, length, 1) - count_before(list, range, path, length, 0) +
+	       count_before(list, range, path, length, '/' + 1) -
+	       count_before(list, range, path, length, '/');
 }
 
 u64 no_slot_count_subtree(const struct no_slot *list, const char *path, size_t length)
 {
+	struct no_slot_range all;
+
 	if (!list || *path != '/')
 		return 0;
-	if (length == 1)
-		return list->n;
-	/* Counts the path itself, which ends there, and the paths that continue it with a slash. */
-	return count_before(list, path, length, 1) - count_before(list, path, length, 0) +
-	       count_before(list, path, length, '/' + 1) - count_before(list, path, length, '/');
+	all = no_slot_all(list);
+	return no_slot_count(list, &all, path, length);
 }
 
 const char *no_slot_shown_as(const struct no_slot *list, const char *shown)

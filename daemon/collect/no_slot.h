@@ -54,6 +54,23 @@ bool no_slot_has_name(const struct no_slot *list, const char *path);
  */
 u64 no_slot_count_subtree(const struct no_slot *list, const char *path, size_t length);
 
+/* Some of `paths`, one after another, which all begin with the same `known` bytes. */
+struct no_slot_range {
+	size_t first, n, known;
+};
+
+/*
+ * For one path after another, from the root down: no_slot_all() is the range for the root, and no_slot_narrow()
+ * returns the range of the paths that begin with the `length` bytes of `path`. no_slot_count() counts like
+ * no_slot_count_subtree() and searches only the range. The path begins with the bytes that the range's paths
+ * have in common.
+ */
+struct no_slot_range no_slot_all(const struct no_slot *list);
+struct no_slot_range no_slot_narrow(const struct no_slot *list, const struct no_slot_range *range,
+				    const char *path, size_t length);
+u64 no_slot_count(const struct no_slot *list, const struct no_slot_range *range, const char *path,
+		  size_t length);
+
 /*
  * Returns the path that is displayed as `shown` (utf8_is_shown_as()). The path is owned by the list, or is
  * `shown` itself if the list has only the path's hash and the path is displayed unchanged. NULL: none. `list`

@@ -576,6 +576,8 @@ static void carry_out(struct series_table *table, u64 now_ns)
 		path->series.kept.changed |= path->has_input || (path->excluded && path->series.cost > 0);
 		path->series.cost = path->excluded ? 0 : path->next_cost;
 		path->samples = path->excluded ? 0 : path->next_samples;
+		if (path->excluded) /* forget_cheapest() compares it */
+			path->next_cost = 0;
 		if (path->has_input)
 			path->seen_ns = now_ns;
 		if (path->owns)

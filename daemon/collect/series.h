@@ -53,8 +53,8 @@
 
 /*
  * Maximum number of paths without a series whose cost is remembered. Paths with samples in the present
- * collection do not count. Also their maximum memory between collections, in which all paths without a series
- * count: of more, the cheapest are forgotten, whose cost then starts at 0 again.
+ * collection do not count. SERIES_WAITING_BYTES limits the memory of all paths without a series between
+ * collections: beyond it, the cheapest paths are forgotten, and their cost starts at 0 again.
  */
 #define SERIES_WAITING_MAX   16384
 #define SERIES_WAITING_BYTES (32UL << 20)

@@ -20,7 +20,7 @@
 
 /*
  * At most this number of removed cgroups, or twice the number of slots if that is more, keep figures of their
- * own for as long as a window reaches. Fewer keep them if these would take more than LEDGER_UNHELD_BYTES.
+ * own for as long as a window reaches. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
  */
 #define DEAD_MIN 1024
 

@@ -2,7 +2,6 @@
 #include "snapshot/snapshot_view.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,17 +39,12 @@ struct snapshot_view {
 	size_t bytes;
 };
 
-/* Names of the list of cgroups without a slot. */
-struct range {
-	size_t first, n;
-};
-
 /* A row whose last cgroup was not read yet. */
 struct level {
 	struct row row; /* so far, without path and value */
 	const char *path;
 	size_t length;
-	struct range no_slot; /* names that begin with the path */
+	struct no_slot_range no_slot; /* names that begin with the path */
 	struct glob_places places;
 	struct offcore_figures *offcore; /* the sum in row.offcore, if it is not that of one cgroup */
 	struct cgroup_figures *figures;  /* NULL: no value is requested */
@@ -58,7 +52,7 @@ struct level {
 	size_t valued; /* `value` is that of a row which contains this number of the cgroups; 0: none */
 };
 
-/* All that is needed only while the view is made. */
+/* State that exists only while the view is made. */
 struct builder {
 	struct snapshot_view *view;
 	const struct view_tree *tree;
@@ -97,41 +91,6 @@ static bool make_of_row(const struct snapshot_cgroup *cgroup, unsigned event, st
 	return any;
 }
 
-/*
- * Number of names in the range that sort before this text: `length` bytes of `path`, then `end`. All names of the
- * range begin with the first `known` bytes of `path`.
- */
-static size_t count_before(const struct no_slot *list, const struct range *range, const char *path,
-			   size_t known, size_t length, unsigned end)
-{
-	size_t first = range->first, n = range->n;
-
-	while (n > 0) {
-		const char *middle = list->paths[first + n / 2];
-		int order = strncmp(middle + known, path + known, length - known);
-
-		if (order < 0 || (order == 0 && (unsigned char)middle[length] < end)) {
-			first += n / 2 + 1;
-			n -= n / 2 + 1;
-		} else {
-			n /= 2;
-		}
-	}
-	return first - range->first;
-}
-
-/* Counts the path itself, which ends after `length` bytes, and the paths that continue it with a slash. */
-static u64 count_without_slot(const struct no_slot *list, const struct range *range, const char *path,
-			      size_t known, size_t length)
-{
-	if (length == 1)
-		return list->n;
-	return count_before(list, range, path, known, length, 1) -
-	       count_before(list, range, path, known, length, 0) +
-	       count_before(list, range, path, known, length, '/' + 1) -
-	       count_before(list, range, path, known, length, '/');
-}
-
 u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path, size_t length)
 {
 	return no_slot_count_subtree(snapshot->no_slot, path, length);
@@ -141,18 +100,13 @@ u64 snapshot_view_without_slot(const struct snapshot *snapshot, const char *path
 static void find_without_slot(struct builder *builder, struct level *level, const struct level *above)
 {
 	const struct no_slot *list = builder->view->of->no_slot;
-	struct range within = above ? above->no_slot : (struct range){.n = list ? list->n : 0};
-	size_t known = above ? above->length : 0;
-	size_t before;
+	struct no_slot_range within;
 
 	if (!list || *level->path != '/')
 		return;
-	level->row.without_slot = count_without_slot(list, &within, level->path, known, level->length);
-	before = count_before(list, &within, level->path, known, level->length, 0);
-	level->no_slot = (struct range){
-		.first = within.first + before,
-		.n = count_before(list, &within, level->path, known, level->length, UCHAR_MAX + 1) - before,
-	};
+	within = above ? above->no_slot : no_slot_all(list);
+	level->row.without_slot = no_slot_count(list, &within, level->path, level->length);
+	level->no_slot = no_slot_narrow(list, &within, level->path, level->length);
 }
 
 /* Reads the shown form of the part of the path that is not in the path of the row above. */

@@ -16,7 +16,7 @@
 #define VIEW_DEPTH_MAX 99
 
 /*
- * Maximum memory of a view while it is made and listed. All cgroups that there can be fit: one for each slot of the
+ * Maximum memory of a view while it is made and listed. Every cgroup that can exist fits: one for each slot of the
  * largest table, and twice as many removed ones that keep their figures. Sums down to a depth add a row for each path
  * above these cgroups. Users who create cgroups choose how many paths that are.
  */
@@ -69,7 +69,7 @@ const struct snapshot *snapshot_view_of(const struct snapshot_view *view);
 /* The values of the rows, in the order of the view's snapshot; NULL: none were requested. */
 const double *snapshot_view_values(const struct snapshot_view *view);
 
-/* Limit of the memory that the view takes, or took while it was made, and that a list of its rows takes. */
+/* Upper bound of the view's memory, including the peak while it is made and a list of its rows. */
 size_t snapshot_view_bytes(const struct snapshot_view *view);
 
 struct snapshot_view *snapshot_view_free(struct snapshot_view *view);

@@ -29,8 +29,8 @@
 
 /*
  * Maximum answers that are kept, and maximum memory for them in pebsd: answers, queries without an answer, tables, and
- * removed answers that were handed out. The least recently used are removed first. Only the queue of requests takes
- * memory besides (symbols_queue.h).
+ * removed answers that were handed out. The least recently used are removed first. The queue of requests has its
+ * own limit (symbols_queue.h).
  */
 #define SYMBOLS_KEPT_MAX       131072
 #define SYMBOLS_KEPT_BYTES_MAX (64ULL << 20)

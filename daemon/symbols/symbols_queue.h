@@ -24,7 +24,7 @@ struct symbols_queue {
 	struct symbols_asked *ring; /* at most SYMBOLS_QUEUE_MAX entries, a power of two */
 	size_t size, first, n, questions;
 	u64 numbers; /* request numbers assigned so far */
-	u8 *unsent;  /* at most what SYMBOLS_QUEUE_BYTES_MAX leaves beside the largest ring */
+	u8 *unsent;  /* at most SYMBOLS_QUEUE_BYTES_MAX minus the largest ring */
 	size_t unsent_size, unsent_begin, unsent_end;
 };
 

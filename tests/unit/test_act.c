@@ -406,6 +406,9 @@ Test(act, killed_while_it_is_started)
 	cr_assert_eq(n, 1);
 	cr_assert_eq(memories[0].state, ALERT_FIRING);
 	cr_assert_str_eq(memories[0].cgroup, "/system.slice/db.service");
+	act_forget_memories(act);
+	cr_assert_null(act_memories(act, &n));
+	cr_assert_eq(n, 0);
 	cr_assert_eq(act_next_number(act), 2);
 
 	listen_in();

@@ -84,7 +84,7 @@ static const struct row {
 	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},
 	/* test_zoom_ring.c; their number: test_zooms.c. Each ring has one more page. */
 	{"Rings of running zooms", ZOOMS_RUNNING_MAX, ZOOM_BYTES, true},
-	/* test_perf_cost.c */
+	/* test_perf_cost.c has the formula. No test lets a ring grow to its maximum. */
 	{"Rings of the sampled events", RING_CPUS, RINGS_BYTES, true},
 	/* test_control_detail.c */
 	{"Files made of zooms", 1, PROFILE_PIECES_BYTES, false},

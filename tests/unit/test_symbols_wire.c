@@ -207,6 +207,21 @@ Test(symbols_wire, names_are_text_that_a_terminal_can_bear)
 	cr_expect_str_eq(got->module, "/\xc3\xa4");
 }
 
+/* The cache keeps such an answer to ask again, without a limit for its block. */
+Test(symbols_wire, an_unknown_address_has_neither_module_nor_frames)
+{
+	struct symbol_frame frames[] = {{.name = (char *)"f"}};
+	const struct symbol module = {.region = SYMBOL_UNKNOWN, .module = (char *)"/x"};
+	const struct symbol named = {.region = SYMBOL_UNKNOWN, .n_frames = 1, .frames = frames};
+	size_t size = symbols_wire_write_answer(7, 0, &module, buffer);
+
+	cr_expect_eq(symbols_wire_read_answer(buffer, size, &answer), -EBADMSG);
+	size = symbols_wire_write_answer(7, 0, &named, buffer);
+	cr_expect_eq(symbols_wire_read_answer(buffer, size, &answer), -EBADMSG);
+	size = symbols_wire_write_answer(7, 0, &(struct symbol){.region = SYMBOL_UNKNOWN}, buffer);
+	cr_expect_eq(symbols_wire_read_answer(buffer, size, &answer), 0);
+}
+
 /* Each byte of an answer is set to several values. The result is refused, or it is consistent. */
 Test(symbols_wire, an_answer_is_refused_that_does_not_hold_together)
 {

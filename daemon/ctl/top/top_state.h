@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ctl/call/ctl_options.h"
 #include "pebsd/types.h"
 
 #define TOP_FILTER_MAX 248 /* bytes: OPTIONS_FILTER_MAX and a NUL */
-#define TOP_DEPTH_MAX  99
+#define TOP_DEPTH_MAX  OPTIONS_DEPTH_MAX
 
 enum top_page {
 	TOP_TABLE,
