@@ -95,7 +95,7 @@ const char *unknown_reason_text(enum unknown_reason reason)
 		[UNKNOWN_SOURCE] = "not sampled for a tenth of the window or more",
 		[UNKNOWN_MULTIPLEXED] = "the counter ran for less than a quarter of the time",
 		[UNKNOWN_LOST] = "more than a tenth of the samples were lost",
-		[UNKNOWN_BASELINE] = "the baseline has too few samples so far",
+		[UNKNOWN_BASELINE] = "the baseline has too few samples, or covers too little time, so far",
 		[UNKNOWN_BURSTS] = "the samples came in bursts, and the window has too few bursts",
 		[UNKNOWN_NO_SLOT] = "the cgroup has no slot",
 		[UNKNOWN_SUBTREE_NO_SLOT] = "cgroups of the subtree have no slot, or had none in the window",

@@ -29,7 +29,7 @@ enum unknown_reason {
 	UNKNOWN_SOURCE,          /* a tenth of the window or more was not sampled: paused, closed, failed */
 	UNKNOWN_MULTIPLEXED,     /* the counter ran for less than a quarter of its time */
 	UNKNOWN_LOST,            /* more than a tenth of the expected samples were lost */
-	UNKNOWN_BASELINE,        /* the baseline has fewer than `min-samples` */
+	UNKNOWN_BASELINE,        /* the baseline has too few samples, or is shorter than the window */
 	UNKNOWN_BURSTS,          /* independent samples would prove something, but there are too few bursts */
 	UNKNOWN_NO_SLOT,         /* the cgroup has no slot: none of its samples is counted under its name */
 	UNKNOWN_SUBTREE_NO_SLOT, /* cgroups of the subtree have no slot, and the verdict needs their samples */

@@ -339,6 +339,7 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 		.bounds = {.low = 0, .high = INFINITY},
 		.samples = estimate_samples(rule, now.tally),
 		.base_samples = rule->metric.ratio && base.tally ? estimate_samples(rule, base.tally) : 0,
+		.base_covered = rule->metric.ratio ? (float)measured->base_covered : 0,
 	};
 	ret->known = estimate_known(rule, measured);
 	if (!ret->known)

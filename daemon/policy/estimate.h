@@ -19,6 +19,7 @@ struct measured {
 	/* For a ratio: the baseline, as counts (baseline_tally()). NULL: there is none yet. */
 	const struct tally *base;
 	double base_seconds;
+	double base_covered; /* the time that the baseline covers (baseline_covered()), seconds */
 	/* The parts of the window in the order of time: they show whether samples come in bursts. May be NULL. */
 	const struct measured_part *parts;
 	size_t n_parts; /* at most BURSTS_PARTS_MAX */
@@ -42,6 +43,7 @@ struct estimate {
 	 * any sample.
 	 */
 	bool known;
+	float base_covered; /* of a ratio: as in struct measured; fills a gap */
 	/*
 	 * In the metric's unit. A quantile is interpolated by quantile_of(). INFINITY: a ratio's baseline is
 	 * 0.

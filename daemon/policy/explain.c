@@ -250,11 +250,17 @@ static void say_end_of_unknown(struct speech *speech)
 		    "more than a tenth of the samples expected in the window were lost (`pebsctl status` says how); the window is judged again when a tenth or less is lost");
 		return;
 	case UNKNOWN_BASELINE:
-		if (alert->estimate.base_samples >= speech->rule->min_samples)
+		if (alert->estimate.base_samples < speech->rule->min_samples) {
+			say_missing(speech, "the baseline", alert->estimate.base_samples);
+		} else if (!alert->estimate.base_samples) {
 			say(speech,
 			    "the baseline is empty: it begins with the samples that leave the window");
-		else
-			say_missing(speech, "the baseline", alert->estimate.base_samples);
+		} else {
+			span((u64)(alert->estimate.base_covered * NSEC_PER_SEC), covered);
+			say(speech,
+			    "the baseline covers %s so far: it is judged when it covers as much time as the window of %s",
+			    covered, window);
+		}
 		return;
 	case UNKNOWN_BURSTS:
 		say(speech,

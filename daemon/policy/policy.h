@@ -10,7 +10,7 @@
  * A state is unknown for the first of these reasons that holds (enum unknown_reason):
  *   - the metric is not measured, or the cgroup has no slot;
  *   - the window is not covered, its event was not sampled, was multiplexed, or lost samples;
- *   - there are too few samples in the window, or in the baseline;
+ *   - there are too few samples in the window, or in the baseline, or the baseline is shorter than the window;
  *   - independent samples would prove something, but the window has too few bursts (bursts.h);
  *   - the verdict needs the samples of cgroups of the subtree that have no slot (UNKNOWN_SUBTREE_NO_SLOT).
  *

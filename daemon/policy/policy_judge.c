@@ -121,6 +121,7 @@ void subject_measure(const struct policy *policy, const struct subject *subject,
 		copy_baseline(policy, subject, member, &up_to_date);
 		baseline_tally(&up_to_date.baseline, base, &ret->base_seconds);
 		ret->base = base;
+		ret->base_covered = baseline_covered(&up_to_date.baseline);
 	}
 }
 
@@ -175,15 +176,21 @@ static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;
 }
 
-static bool base_is_thin(const struct rule *rule, const struct measured *measured)
+/*
+ * The effect of bursts on the baseline is assumed to be that on the window, which a shorter baseline need not
+ * share: its first second may hold half a burst, or a service that was just starting. A frozen baseline was
+ * long enough when it froze. If it had to grow while it is frozen, its alert could never end.
+ */
+static bool base_is_thin(const struct rule *rule, const struct rule_state *state,
+			 const struct measured *measured)
 {
 	return estimate_samples(rule, measured->base) < rule->min_samples || measured->base_seconds <= 0 ||
-	       !measured->base->samples;
+	       !measured->base->samples || (!is_frozen(state) && measured->base_covered < measured->seconds);
 }
 
 /*
  * Returns the first reason that holds, in this order: not measured, no slot, the reason of the view
- * (view_look()), too few samples in the window, too few in the baseline. judge_evidence() adds
+ * (view_look()), too few samples in the window, a baseline that is too thin. judge_evidence() adds
  * UNKNOWN_BURSTS, but only if independent samples would prove something, and UNKNOWN_SUBTREE_NO_SLOT.
  */
 static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
@@ -202,7 +209,7 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 		return UNKNOWN_SAMPLES;
 	if (rule->metric.ratio) {
 		subject_measure(policy, subject, member, &policy->base, measured);
-		if (base_is_thin(rule, measured))
+		if (base_is_thin(rule, &subject->states[member], measured))
 			return UNKNOWN_BASELINE;
 	}
 	return UNKNOWN_NOT;

@@ -111,19 +111,21 @@ static bool is_less(u64 count, double n, double chance)
 }
 
 /*
- * Age changes neither the effective number of samples of a baseline nor its shares, so `base` need not be up
- * to date. The exact bounds are computed from whole samples. A ratio within 2 % of the limit is left to those
- * bounds.
+ * Age changes neither the effective number of samples of a baseline, nor its shares, nor the time that it covers.
+ * Time without samples does not change the shares. So `base` need not be up to date. The exact bounds are computed
+ * from whole samples. A ratio within 2 % of the limit is left to those bounds.
  */
-static bool ratio_is_less(const struct screen *screen, const struct tally *tally, const struct baseline *base)
+static bool ratio_is_less(const struct screen *screen, const struct screened *screened,
+			  const struct baseline *base)
 {
+	const struct tally *tally = screened->tally;
 	double effective =
 		base->samples_squared > 0 ? base->samples * base->samples / base->samples_squared : 0;
 	double now = *(const u32 *)((const u8 *)tally + screen->share_at);
 	double usual = (double)*(const float *)((const u8 *)base + screen->base_share_at);
 
 	if (!(effective > (double)screen->min_samples + 2) || !(base->seconds > 0) ||
-	    tally->samples > 1U << 31)
+	    baseline_covered(base) < screened->seconds || tally->samples > 1U << 31)
 		return false;
 	return now <= 0 || now * base->samples * 1.02 < screen->limit * usual * (double)tally->samples;
 }
@@ -162,7 +164,7 @@ bool screen_rules_out(const struct screen *screen, struct screened *screened, co
 			sum_lower_edges(screened);
 		return (double)screened->lower_sum * 1.000001 < screen->limit * (double)n;
 	case SCREEN_SHARE_RATIO:
-		return ratio_is_less(screen, tally, base);
+		return ratio_is_less(screen, screened, base);
 	case SCREEN_ASK:
 		break;
 	}

@@ -50,7 +50,7 @@ static inline bool screen_needs_more(const struct screen *screen, const struct t
 
 /*
  * Returns whether a breach can be ruled out. For a ratio this also rules out that the baseline has too few
- * samples. `base` is the baseline of a ratio, else NULL.
+ * samples or covers too little time. `base` is the baseline of a ratio, else NULL.
  */
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base);
 

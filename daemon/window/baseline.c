@@ -18,6 +18,7 @@ static void age(struct baseline *baseline, double factor)
 	float narrow = (float)factor;
 
 	baseline->seconds *= factor;
+	baseline->seconds_squared *= factor * factor;
 	baseline->samples *= factor;
 	baseline->samples_squared *= factor * factor;
 	baseline->latency_samples *= factor;
@@ -40,6 +41,7 @@ void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, doubl
 		baseline->at_ns = now_ns;
 	}
 	baseline->seconds += seconds;
+	baseline->seconds_squared += seconds;
 	if (!tally->samples && !tally->latency_samples)
 		return;
 
@@ -56,6 +58,13 @@ void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, doubl
 		baseline->sources[i] += (float)tally->sources[i];
 	for (u32 i = 0; i < FINE_BUCKETS; i++)
 		baseline->latency[i] += (float)tally->latency[i];
+}
+
+double baseline_covered(const struct baseline *baseline)
+{
+	return baseline->seconds_squared > 0
+		       ? baseline->seconds * baseline->seconds / baseline->seconds_squared
+		       : 0;
 }
 
 static u32 to_u32(double count)

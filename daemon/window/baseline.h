@@ -11,6 +11,7 @@
 struct baseline {
 	u64 at_ns;              /* time to which the sums have been aged */
 	double seconds;         /* observed time, weighted by age like the samples */
+	double seconds_squared; /* sum of squared weights of that time */
 	double samples;         /* sum of the samples' weights by age */
 	double samples_squared; /* sum of squared weights; effective number of samples: samples^2 / this */
 	double latency_samples;
@@ -30,6 +31,12 @@ struct baseline {
  */
 void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, double seconds,
 		  const struct tally *tally);
+
+/*
+ * The time that the baseline covers, in seconds: the time that would say as much if all of it had the same
+ * weight. Age alone does not change it.
+ */
+double baseline_covered(const struct baseline *baseline);
 
 /*
  * Converts the baseline to a tally as if it had been counted. Shares and quantiles are those of the baseline,

@@ -147,6 +147,26 @@ Test(baseline, settles_where_its_windows_are)
 	cr_expect_lt(ret.hitm, 0.1 * (double)ret.samples);
 }
 
+Test(baseline, age_alone_does_not_change_the_time_that_it_covers)
+{
+	const struct tally nothing = {0};
+	struct baseline baseline = {0};
+	u64 now_ns = 1;
+
+	cr_expect_eq(baseline_covered(&baseline), 0);
+	baseline_add(&baseline, HALF_LIFE, now_ns, 30, &nothing);
+	cr_expect_eq(baseline_covered(&baseline), 30);
+	baseline_add(&baseline, HALF_LIFE, 5 * HALF_LIFE, 0, &nothing);
+	expect_near(baseline.seconds, 30.0 / 32, 1e-9);
+	expect_near(baseline_covered(&baseline), 30, 1e-9);
+
+	/* As many samples each second would be worth the samples of 2 / ln 2 half-lives. */
+	baseline = (struct baseline){0};
+	for (now_ns = 1; now_ns < 20 * HALF_LIFE; now_ns += NSEC_PER_SEC)
+		baseline_add(&baseline, HALF_LIFE, now_ns, 1, &nothing);
+	expect_near(baseline_covered(&baseline), 3600 * 2 / log(2), 1e-3);
+}
+
 Test(baseline, few_in_each_of_many_buckets_are_not_lost)
 {
 	struct baseline baseline = {0};

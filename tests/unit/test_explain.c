@@ -336,14 +336,29 @@ Test(explain, a_baseline_that_is_too_young)
 	alert.decision.unknown = UNKNOWN_BASELINE;
 	expect_sentence(
 		&alert, "the current state",
-		"the current state is not known: the baseline has too few samples so far; until it is known, the alert stays inactive");
+		"the current state is not known: the baseline has too few samples, or covers too little time, so far; until it is known, the alert stays inactive");
 	expect_sentence(
 		&alert, "the baseline has",
 		"the baseline has 20 of the 500 latencies that `min-samples` requires: 480 more are needed");
 	expect_sentence(&alert, "while the alert", NULL);
 
-	/* The minimum is reached, which may be 0 for a rate, but the baseline is still empty. */
 	alert.estimate.base_samples = 500;
+	alert.estimate.base_covered = 12;
+	expect_sentence(
+		&alert, "the baseline covers",
+		"the baseline covers 12s so far: it is judged when it covers as much time as the window of 1min 0s");
+}
+
+/* The minimum may be 0, as it is for a rate by default. */
+Test(explain, an_empty_baseline)
+{
+	struct rule rule = *example_measured(WORSE, "/db", 0, 1.2, INFINITY).rule;
+	struct alert alert = example_measured(WORSE, "/db", 0, 1.2, INFINITY);
+
+	rule.min_samples = 0;
+	alert.rule = &rule;
+	alert.estimate.base_samples = 0;
+	alert.decision.unknown = UNKNOWN_BASELINE;
 	expect_sentence(&alert, "the baseline is empty",
 			"the baseline is empty: it begins with the samples that leave the window");
 }

@@ -819,6 +819,84 @@ Test(policy, a_ratio_is_to_what_was_usual_and_freezes)
 	fixture_free(&fixture);
 }
 
+/*
+ * A service starts shortly before the end of a collection, which therefore has only a few of its samples, and
+ * is steady from then on. Compared with that collection alone, its rate would be five times as high as usual.
+ */
+Test(policy, a_baseline_shorter_than_the_window_proves_nothing)
+{
+	struct rule rule = fixture_rule("unusual", everything);
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	rule.metric = (struct metric){.kind = METRIC_RATE, .ratio = true};
+	rule.threshold = 2;
+	rule.clear = 1.5;
+	rule.min_samples = 0;
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 20), 1);
+	cr_assert_eq(fixture_run(&fixture, 11, "/a", 0, 100), 11, "no transition");
+	alert = the_alert(&fixture, "unusual", "/a");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_BASELINE);
+	cr_expect(alert.estimate.base_covered >= 1 && alert.estimate.base_covered < 3, "%g",
+		  alert.estimate.base_covered);
+	cr_assert_eq(fixture_run(&fixture, 7, "/a", 0, 100), 7);
+	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+	cr_assert_eq(fixture_run(&fixture, 100, "/a", 0, 100), 100);
+	alert = the_alert(&fixture, "unusual", "/a");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NOT);
+	cr_expect_lt(alert.estimate.bounds.low, 1.1);
+	fixture_free(&fixture);
+}
+
+/* Also if the fast path judges it: a share far below its threshold. */
+Test(policy, a_share_is_not_known_before_its_baseline_is_as_long_as_the_window)
+{
+	struct rule rule = fixture_rule("unusual", everything);
+	struct policy_fixture fixture;
+
+	rule.metric.ratio = true;
+	rule.threshold = 2;
+	rule.clear = 1.5;
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(fixture_run(&fixture, 19, "/a", 50, 50), 19);
+	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+	cr_assert_eq(fixture_run(&fixture, 4, "/a", 50, 50), 4);
+	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_NOT);
+	fixture_free(&fixture);
+}
+
+/*
+ * The baseline froze when it was as long as a window in which the counter ran for 30 % of its time. The window
+ * becomes longer when the counter runs all the time. The alert still resolves.
+ */
+Test(policy, a_frozen_baseline_need_not_grow_with_the_window)
+{
+	struct rule rule = fixture_rule("unusual", everything);
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	rule.metric.ratio = true;
+	rule.threshold = 2;
+	rule.clear = 1.5;
+	fixture_new(&fixture, &rule, 1);
+	fixture.time[0] =
+		(struct sliding_time){.enabled_ns = NSEC_PER_SEC, .running_ns = 3 * NSEC_PER_SEC / 10};
+	cr_assert_eq(fixture_run(&fixture, 23, "/a", 10, 40), 23);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 12);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	fixture.time[0] = (struct sliding_time){.enabled_ns = NSEC_PER_SEC, .running_ns = NSEC_PER_SEC};
+	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_PENDING, ALERT_FIRING);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 40, 10), 30);
+	alert = the_alert(&fixture, "unusual", "/a");
+	cr_expect_lt(alert.estimate.base_covered, 10);
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NOT);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	fixture_free(&fixture);
+}
+
 Test(policy, a_clock_that_goes_back_makes_the_window_unknown)
 {
 	struct rule rule = fixture_rule("remote", everything);
