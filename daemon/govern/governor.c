@@ -69,10 +69,12 @@
 
 /*
  * The share of the time for which throttling may stop a CPU. Assume that the limit is one sample a tick and
- * that samples come at random, on average as often as the limit. The share is then 3/e - 1, a tenth; at half
- * of the limit it is a thirtieth.
+ * that samples come at random, on average as often as the limit. Since Linux 6.16, 6.12.34 and 6.1.142, every
+ * sample then stops the event until the next tick (__perf_event_account_interrupt(), kernel/events/core.c),
+ * for 1/e of the time in total. At half of the limit it is a fifth. Before, the second sample in a tick
+ * stopped the event, for 3/e - 1 of the time, a tenth.
  */
-#define THROTTLED_MOST 0.1
+#define THROTTLED_MOST 0.37
 
 /*
  * After throttling, the period grows by at least this factor. If the limit fell, the period grows by the

@@ -19,12 +19,12 @@
  * minutes would cost many times the budget when it comes back.
  *
  * Samples come at random, and the kernel counts them by the tick. Once it has lowered its limit to HZ, it
- * throttles an event whenever two of its samples fall into one tick, even if few come in a second. So a
- * throttling alone is not a reason to back off: the rate must be near the limit, or a CPU must stand still
- * for a fair share of the time. A demand of the kernel does not keep samples rare for long either. A large
- * load keeps the period long for at most eleven minutes after it ended. Then the period halves every ten
- * seconds, until the samples are an eighth of those that the budget and the limit allow. From the greatest
- * period this takes four minutes.
+ * throttles an event at every sample, or on older kernels whenever two of its samples fall into one tick,
+ * even if few come in a second. So a throttling alone is not a reason to back off: the rate must be near
+ * the limit, or a CPU must stand still for more than a third of the time. A demand of the kernel does not
+ * keep samples rare for long either. A large load keeps the period long for at most eleven minutes after it
+ * ended. Then the period halves every ten seconds, until the samples are an eighth of those that the budget
+ * and the limit allow. From the greatest period this takes four minutes.
  */
 #ifndef PEBSD_GOVERNOR_H
 #define PEBSD_GOVERNOR_H

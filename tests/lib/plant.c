@@ -95,14 +95,16 @@ static double rate_at(const struct plant_event *event, double at, double *ret_un
 
 /*
  * Simulates one interval of one event on one CPU. The first sample beyond the limit of its tick stops the
- * event until the next tick (__perf_event_account_interrupt(), kernel/events/core.c). As in an event's page,
- * enabled and running time are those at the last sample. As in its ring, throttled time reaches up to now.
+ * event until the next tick, or with `stops_at_limit` the sample before that one
+ * (__perf_event_account_interrupt(), kernel/events/core.c). As in an event's page, enabled and running time
+ * are those at the last sample. As in its ring, throttled time reaches up to now.
  */
 static void pass_ticks(const struct plant *plant, struct random *random, const struct plant_event *event,
 		       struct plant_cpu *cpu)
 {
 	const double end = plant->now + plant->seconds;
-	const double allowed = plant->max_rate ? ceil((double)plant->max_rate / plant->hz) : INFINITY;
+	const double limit = plant->max_rate ? ceil((double)plant->max_rate / plant->hz) : INFINITY;
+	const double allowed = limit - plant->stops_at_limit;
 	double at = fmax(plant->now, cpu->throttled_until);
 	double tick = -1, n = 0, until;
 

@@ -42,7 +42,9 @@ struct plant {
 	double budget;
 	u64 max_rate; /* samples per second and CPU above which the kernel throttles; 0: never */
 	unsigned hz;  /* ticks per second; 0: see above */
-	double now;   /* seconds since the start; used only with `hz` */
+	/* With `hz`: the last sample that the limit allows in a tick stops the event already. */
+	bool stops_at_limit;
+	double now; /* seconds since the start; used only with `hz` */
 	size_t n_events;
 	struct plant_event events[EVENTS_MAX];
 	struct governor *governor;

@@ -248,7 +248,23 @@ static void stop(struct subject *subject, double share)
 	subject->inputs[0].throttled = share;
 }
 
-/* If the limit is one sample a tick, any two samples in one tick cause a throttling. */
+/*
+ * If the limit is one sample a tick, every sample stops the event until the next tick. At half of that limit
+ * it stands still for a fifth of the time.
+ */
+Test(governor, an_event_that_every_sample_stops_keeps_its_period)
+{
+	struct subject subject = subject_new(0.0015, 1);
+
+	for (unsigned second = 0; second < 600; second++) {
+		stop(&subject, 0.16 + second % 10 * 0.01);
+		step(&subject);
+		cr_assert_eq(subject.outputs[0].period, 10007, "second %u", second);
+	}
+	done(&subject);
+}
+
+/* On older kernels, with that limit, any two samples in one tick stop the event. */
 Test(governor, throttlings_by_chance_leave_the_period_alone)
 {
 	struct subject subject = subject_new(0.0015, 1);
@@ -263,15 +279,15 @@ Test(governor, throttlings_by_chance_leave_the_period_alone)
 }
 
 /*
- * A single throttling for a fifth of the time may be chance. Fifty are not, and neither is one in each of
- * five seconds.
+ * A single throttling for three fifths of the time may be chance. Fifty are not, and neither is one in each
+ * of five seconds.
  */
 Test(governor, few_throttlings_must_be_sure)
 {
 	struct subject subject = subject_new(0.0015, 1);
 
 	subject.inputs[0].throttles = 1;
-	subject.inputs[0].throttled = 0.2;
+	subject.inputs[0].throttled = 0.6;
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
 	subject.inputs[0].throttles = 50;
@@ -280,7 +296,7 @@ Test(governor, few_throttlings_must_be_sure)
 	done(&subject);
 	subject = subject_new(0.0015, 1);
 	subject.inputs[0].throttles = 1;
-	subject.inputs[0].throttled = 0.2;
+	subject.inputs[0].throttled = 0.6;
 	for (int second = 1; second < 5; second++) {
 		step(&subject);
 		cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "second %d", second);

@@ -101,19 +101,19 @@ Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 	expect_note(
 		perf_note_throttled("loads", troubled, 5, 100000),
 		"the event loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
-		"kernel throttles an event whose samples per second on one CPU exceed "
+		"kernel stops an event until the next tick once its samples in a tick reach that tick's part of "
 		"kernel.perf_event_max_sample_rate (100000); set a longer `period` in [sampling], or raise that "
 		"sysctl");
 	expect_note(
 		perf_note_throttled("loads", &troubled[1], 1, 0),
 		"the event loads was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the "
-		"kernel throttles an event whose samples per second on one CPU exceed "
+		"kernel stops an event until the next tick once its samples in a tick reach that tick's part of "
 		"kernel.perf_event_max_sample_rate; set a longer `period` in [sampling], or raise that sysctl");
 	expect_note(
 		perf_note_throttled("instructions:cpu_core", &troubled[1], 1, 0),
 		"the event instructions:cpu_core was throttled on CPU 1, 12 times since the start, for 500ms of CPU "
-		"time: the kernel throttles an event whose samples per second on one CPU exceed "
-		"kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise "
+		"time: the kernel stops an event until the next tick once its samples in a tick reach that tick's "
+		"part of kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise "
 		"that sysctl");
 }
 
@@ -201,8 +201,8 @@ Test(perf_notes, a_sysctl_that_fell_says_from_where)
 	expect_note(
 		perf_note_rate(100000, 63000),
 		"kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start: the kernel "
-		"lowers it when sampling interrupts take too long (see the kernel log), and throttles an "
-		"event whose samples per second on one CPU exceed it; set a longer `period` in [sampling], or "
+		"lowers it when sampling interrupts take too long (see the kernel log), and stops an "
+		"event until the next tick once its samples in a tick reach that tick's part of it; set a longer `period` in [sampling], or "
 		"set it back: sysctl kernel.perf_event_max_sample_rate=100000");
 	cr_expect_gt(perf_note_read_rate(), 0);
 }

@@ -116,7 +116,7 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 	if (!names ||
 	    asprintf(
 		    &text,
-		    "the event %s was throttled on CPU%s %s, %s time%s since the start, for %s of CPU time: the kernel throttles an event whose samples per second on one CPU exceed " RATE
+		    "the event %s was throttled on CPU%s %s, %s time%s since the start, for %s of CPU time: the kernel stops an event until the next tick once its samples in a tick reach that tick's part of " RATE
 		    "%s; set a longer `%s` in [sampling], or raise that sysctl",
 		    key, plural_cpus(&list), names, times, throttles == 1 ? "" : "s", span, value,
 		    strncmp(key, "instructions", strlen("instructions")) == 0 ? "instructions-period"
@@ -241,13 +241,12 @@ char *perf_note_rate(u64 start, u64 now)
 
 	if (now == 0 || now >= start)
 		return NULL;
-	if (asprintf(&text,
-		     RATE
-		     " fell from %llu to %llu since the start: the kernel lowers it when sampling "
-		     "interrupts take too long (see the kernel log), and throttles an event whose samples "
-		     "per second on one CPU exceed it; set a longer `period` in [sampling], or set it back: "
-		     "sysctl " RATE "=%llu",
-		     (unsigned long long)start, (unsigned long long)now, (unsigned long long)start) < 0)
+	if (asprintf(
+		    &text,
+		    RATE
+		    " fell from %llu to %llu since the start: the kernel lowers it when sampling interrupts take too long (see the kernel log), and stops an event until the next tick once its samples in a tick reach that tick's part of it; set a longer `period` in [sampling], or set it back: sysctl " RATE
+		    "=%llu",
+		    (unsigned long long)start, (unsigned long long)now, (unsigned long long)start) < 0)
 		return NULL;
 	return text;
 }

@@ -52,11 +52,7 @@ static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
 	if (facts->max_sample_rate && facts->max_sample_rate < SAMPLE_RATE_DEFAULT)
 		r = pmu_plan_note(
 			plan,
-			"kernel.perf_event_max_sample_rate is %llu, below the kernel's default of %d: an "
-			"administrator set it, or the kernel lowered it because sampling interrupts took "
-			"too long (see the kernel log). The kernel throttles an event whose samples per "
-			"second on one CPU exceed it; set it back: sysctl "
-			"kernel.perf_event_max_sample_rate=%d",
+			"kernel.perf_event_max_sample_rate is %llu, below the kernel's default of %d: an administrator set it, or the kernel lowered it because sampling interrupts took too long (see the kernel log). The kernel stops an event until the next tick once its samples in a tick reach that tick's part of it; set it back: sysctl kernel.perf_event_max_sample_rate=%d",
 			(unsigned long long)facts->max_sample_rate, SAMPLE_RATE_DEFAULT, SAMPLE_RATE_DEFAULT);
 	if (r < 0 || !facts->cpu_time_max_known)
 		return r;
