@@ -35,10 +35,12 @@ static size_t describe_event(const struct engine *engine, unsigned event, u8 *to
 	state_put_number(&writer, what->latency_kind);
 	state_put_number(&writer, what->settings.has_latency);
 	state_put_bytes(&writer, what->pmu, strnlen(what->pmu, sizeof(what->pmu)));
+	if (what->count_kind != COUNT_NONE)
+		state_put_number(&writer, what->count_kind);
 	return (size_t)(writer.to - to);
 }
 
-#define EVENT_BYTES_MAX (3 * VARINT_MAX + EVENT_PMU_MAX)
+#define EVENT_BYTES_MAX (4 * VARINT_MAX + EVENT_PMU_MAX)
 
 static void save_event(struct engine *engine, unsigned event)
 {

@@ -6,13 +6,41 @@
 const char *event_role_name(enum event_role role)
 {
 	static const char *const names[EVENT_ROLES] = {
-		[EVENT_LOADS] = "loads",
-		[EVENT_STORES] = "stores",
-		[EVENT_INSTRUCTIONS] = "instructions",
-		[EVENT_OFFCORE] = "offcore",
+		[EVENT_LOADS] = "loads",     [EVENT_STORES] = "stores", [EVENT_INSTRUCTIONS] = "instructions",
+		[EVENT_OFFCORE] = "offcore", [EVENT_CYCLES] = "cycles", [EVENT_STALLS] = "stalls",
+		[EVENT_MISSES] = "misses",
 	};
 
 	return role < EVENT_ROLES ? names[role] : "unknown";
+}
+
+bool event_is_count(const struct event *event)
+{
+	const struct event_settings *settings = &event->settings;
+
+	return event->role >= EVENT_INSTRUCTIONS && event->role != EVENT_OFFCORE && !settings->has_latency &&
+	       !settings->has_source && !settings->has_code_address;
+}
+
+const char *event_count_kind_name(enum count_kind kind)
+{
+	switch (kind) {
+	case COUNT_STALLS_LOAD:
+		return "load";
+	case COUNT_STALLS_L1_MISS:
+		return "l1_miss";
+	case COUNT_STALLS_RETIRE:
+		return "retire";
+	case COUNT_MISSES_L3:
+		return "l3";
+	case COUNT_MISSES_L2:
+		return "l2";
+	case COUNT_MISSES_FILLS:
+		return "fills";
+	case COUNT_NONE:
+		break;
+	}
+	return NULL;
 }
 
 const char *event_latency_kind_name(enum latency_kind kind)

@@ -3,12 +3,23 @@
 #ifndef PEBSD_EVENT_H
 #define PEBSD_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pebsd/offcore.h"
 #include "pebsd/sample.h"
 
-enum event_role { EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS, EVENT_OFFCORE, EVENT_ROLES };
+/* The numbers are saved over restarts. */
+enum event_role {
+	EVENT_LOADS,
+	EVENT_STORES,
+	EVENT_INSTRUCTIONS,
+	EVENT_OFFCORE,
+	EVENT_CYCLES,
+	EVENT_STALLS, /* cycles that were stalled on memory: see enum count_kind */
+	EVENT_MISSES, /* of the last cache level that the CPU's own counters see */
+	EVENT_ROLES
+};
 
 /*
  * The meaning of an event's latency, and its name for users:
@@ -19,6 +30,28 @@ enum event_role { EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS, EVENT_OFFCORE, 
  */
 enum latency_kind { LATENCY_NONE, LATENCY_USE, LATENCY_CACHE, LATENCY_DC_MISS };
 
+/*
+ * What an event of stalls or misses counts, and its name for users. CPU generations differ, and figures of
+ * different kinds must not be compared:
+ * - COUNT_STALLS_LOAD, "load": cycles in which nothing executes while a load is outstanding.
+ * - COUNT_STALLS_L1_MISS, "l1_miss": cycles in which nothing executes while a load that missed the first
+ *   level cache is outstanding, or in which an E-core is stalled on such a load.
+ * - COUNT_STALLS_RETIRE, "retire": cycles in which nothing retires while the oldest operation waits for the
+ *   data of a load (AMD Zen 4 and later).
+ * - COUNT_MISSES_L3, "l3", and COUNT_MISSES_L2, "l2": requests of the core, including prefetches into L1 and
+ *   L2, that missed this level. It is the last level.
+ * - COUNT_MISSES_FILLS, "fills": lines that came from memory into the first level data cache (AMD).
+ */
+enum count_kind {
+	COUNT_NONE,
+	COUNT_STALLS_LOAD,
+	COUNT_STALLS_L1_MISS,
+	COUNT_STALLS_RETIRE,
+	COUNT_MISSES_L3,
+	COUNT_MISSES_L2,
+	COUNT_MISSES_FILLS,
+};
+
 #define EVENT_PMU_MAX 64
 #define EVENT_KEY_MAX (EVENT_PMU_MAX + 16)
 
@@ -27,13 +60,23 @@ struct event {
 	u32 ldlat;  /* cycles; 0: none or not known */
 	u64 period; /* number of events that one sample stands for; 0: varies or not known */
 	enum latency_kind latency_kind;
+	enum count_kind count_kind;
 	struct event_settings settings; /* the kernel side fills in `first_record` */
 	/* Name in /sys/bus/event_source/devices. Empty if a recording does not contain it. */
 	char pmu[EVENT_PMU_MAX];
 };
 
-/* Returns "loads", "stores", "instructions" or "offcore". */
+/* Returns "loads", "stores", "instructions", "offcore", "cycles", "stalls" or "misses". */
 const char *event_role_name(enum event_role role);
+
+/*
+ * Returns true if the event's samples only say how often something happened: it has no latency, data source
+ * or code address. Such an event is not pinned, and may run on any counter.
+ */
+bool event_is_count(const struct event *event);
+
+/* Returns the name in the list of enum count_kind; NULL for COUNT_NONE. */
+const char *event_count_kind_name(enum count_kind kind);
 
 /* Returns "use", "cache" or "dc_miss"; NULL for LATENCY_NONE. */
 const char *event_latency_kind_name(enum latency_kind kind);

@@ -48,6 +48,9 @@ static void name_event(const struct event *event, struct perf_data_attr *ret)
 		[EVENT_STORES] = "mem-stores",
 		[EVENT_INSTRUCTIONS] = "instructions",
 		[EVENT_OFFCORE] = "offcore",
+		[EVENT_CYCLES] = "cycles",
+		[EVENT_STALLS] = "stalls",
+		[EVENT_MISSES] = "misses",
 	};
 	bool ibs = strncmp(event->pmu, "ibs_", strlen("ibs_")) == 0;
 

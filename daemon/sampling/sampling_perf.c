@@ -459,6 +459,8 @@ static u64 hash_events(const struct origin_state *state)
 		hash = kept_hash(hash, &event->role, sizeof(event->role));
 		hash = kept_hash(hash, &event->latency_kind, sizeof(event->latency_kind));
 		hash = kept_hash(hash, event->pmu, strlen(event->pmu) + 1);
+		if (event->count_kind != COUNT_NONE)
+			hash = kept_hash(hash, &event->count_kind, sizeof(event->count_kind));
 	}
 	return sampling_offcore_hash(state->offcore, hash);
 }

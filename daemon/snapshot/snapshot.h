@@ -84,6 +84,7 @@ struct snapshot_event {
 	struct maybe_double paused_seconds; /* in a requested pause, summed over CPUs */
 	struct maybe_u64 filtered; /* samples of operations that the event excludes; not part of `total` */
 	struct snapshot_cost cost;
+	struct maybe_double frequency_hz;   /* of cycles: the running frequency of its CPUs */
 	bool takes_turns;                   /* not pinned: another event of pebsd needs the same counter */
 	size_t n_per_cpu;                   /* 0: not known by CPU, or a window */
 	const struct snapshot_cpu *per_cpu; /* ascending; owned by the engine */
@@ -145,6 +146,7 @@ struct snapshot {
 
 	size_t n_events;
 	struct snapshot_event events[EVENTS_MAX];
+	struct maybe_double nominal_hz; /* the CPU's nominal frequency */
 
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
 	const char *offcore_refusal; /* why a requested count is impossible; else NULL. The origin's */

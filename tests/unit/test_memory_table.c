@@ -54,7 +54,7 @@
 #define RING_PAGE   (4 * KIB)
 #define ZOOM_BYTES  (ZOOM_RINGS_BYTES + RING_CPUS * RING_PAGE)
 #define RINGS_BYTES (EVENT_ROLES * RING_PAGE * (1 + PERF_MMAP_DATA_PAGES_MAX))
-_Static_assert(EVENT_ROLES == 4, "loads, stores, instructions, and instead of off-core responses a leader");
+_Static_assert(EVENT_ROLES == 7, "off-core responses have no ring, but loads may have a leader with one");
 
 /* The comments name the files that test the bounds below them. */
 static const struct row {

@@ -139,7 +139,8 @@ static bool same_settings(const struct event_settings *a, const struct event_set
 bool perf_keep_same(const struct pmu_opening *a, const struct pmu_opening *b)
 {
 	return a->event.role == b->event.role && a->event.ldlat == b->event.ldlat &&
-	       a->event.latency_kind == b->event.latency_kind && strcmp(a->event.pmu, b->event.pmu) == 0 &&
+	       a->event.latency_kind == b->event.latency_kind && a->event.count_kind == b->event.count_kind &&
+	       strcmp(a->event.pmu, b->event.pmu) == 0 &&
 	       same_settings(&a->event.settings, &b->event.settings) && a->type == b->type &&
 	       a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
 	       a->precise_ip == b->precise_ip && a->pinned == b->pinned &&

@@ -113,6 +113,9 @@ static const char *need_of(enum event_role role)
 	case EVENT_OFFCORE:
 		return "format/offcore_rsp is missing";
 	case EVENT_INSTRUCTIONS:
+	case EVENT_CYCLES:
+	case EVENT_STALLS:
+	case EVENT_MISSES:
 	case EVENT_ROLES:
 		break;
 	}
