@@ -34,8 +34,15 @@ u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrence
 	if (!program->mask && !program->edge)
 		return occurrences;
 
-	/* A cycles event occurs in every cycle, so no cycle is idle. */
-	if (program->event.kind == MACHINE_EVENT_CYCLES) {
+	if (program->event.kind == MACHINE_EVENT_STALLS) {
+		/* A stall event occurs once in each stalled cycle. These cycles follow each other. */
+		idle = cycles > occurrences ? cycles - occurrences : 0;
+		idly = condition(program, 0);
+		now = condition(program, occurrences > 0);
+		if (!program->edge)
+			return (idly ? idle : 0) + (now ? occurrences : 0);
+	} else if (program->event.kind == MACHINE_EVENT_CYCLES) {
+		/* A cycles event occurs in every cycle, so no cycle is idle. */
 		idle = occurrences > 1 ? occurrences - 1 : 0;
 		idly = condition(program, 1);
 		now = occurrences && idly;

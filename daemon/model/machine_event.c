@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "machine_event.h"
 
+#include "ibs.h"
+
 #define LOADS  MODEL_BIT(OPERATION_LOAD)
 #define STORES MODEL_BIT(OPERATION_STORE)
 
@@ -214,6 +216,108 @@ static bool find_offcore(const struct machine *machine, u16 code, struct machine
 	return false;
 }
 
+#define STALLS(code_, mask_, stalls_, counters_)                                                     \
+	{                                                                                            \
+		.code = (code_), .kind = MACHINE_EVENT_STALLS, .mask = (mask_), .stalls = (stalls_), \
+		.counters = (counters_)                                                              \
+	}
+
+/*
+ * The stall events of perf's tables. Counters: their column "Counter", and the constraints of
+ * arch/x86/events/intel/core.c.
+ */
+void machine_event_find_stalls(const struct machine *machine, struct machine_event *ret)
+{
+	/* CYCLE_ACTIVITY.STALLS_L1D_PENDING (sandybridge, jaketown): intel_snb_event_constraints[]. */
+	static const struct machine_event sandy_bridge = STALLS(0x06a3, 0x06, STALLS_L1_MISS, 0x4);
+	/* CYCLE_ACTIVITY.STALLS_LDM_PENDING (ivybridge to broadwellx): intel_ivb_event_constraints[]. */
+	static const struct machine_event ivy_bridge = STALLS(0x06a3, 0x06, STALLS_LOAD, 0xf);
+	/* CYCLE_ACTIVITY.STALLS_MEM_ANY (skylake to icelakex): intel_icl_event_constraints[]. */
+	static const struct machine_event skylake = STALLS(0x14a3, 0x14, STALLS_LOAD, ~0U);
+	/* EXE_ACTIVITY.BOUND_ON_LOADS (sapphirerapids, graniterapids, alderlake). */
+	static const struct machine_event golden_cove = STALLS(0x21a6, 0x05, STALLS_LOAD, ~0U);
+	/* MEM_BOUND_STALLS.LOAD (alderlake), MEM_BOUND_STALLS_LOAD.ALL (sierraforest). */
+	static const struct machine_event gracemont = STALLS(0x0734, 0, STALLS_L1_MISS, ~0U);
+	static const struct machine_event crestmont = STALLS(0x7f34, 0, STALLS_L1_MISS, ~0U);
+
+	*ret = (struct machine_event){.kind = MACHINE_EVENT_NONE};
+	switch (machine->encoding) {
+	case ENCODING_SANDY_BRIDGE:
+		*ret = machine->mechanisms & MECHANISM_PDIR_ALONE ? sandy_bridge : ivy_bridge;
+		return;
+	case ENCODING_SKYLAKE:
+	case ENCODING_SKYLAKE_SERVER:
+	case ENCODING_ICE_LAKE:
+		*ret = skylake;
+		return;
+	case ENCODING_GOLDEN_COVE:
+	case ENCODING_GOLDEN_COVE_CLIENT:
+		*ret = golden_cove;
+		return;
+	case ENCODING_GRACEMONT:
+		*ret = gracemont;
+		return;
+	case ENCODING_CRESTMONT:
+		*ret = crestmont;
+		return;
+	case ENCODING_NONE:
+	case ENCODING_NEHALEM:
+		return;
+	}
+}
+
+/* Architectural: LONGEST_LAT_CACHE.MISS (18.2.1.1). Without an L3, the last cache is L2. */
+#define LAST_CACHE_MISSES 0x412e
+
+void machine_event_find_misses(const struct machine *machine, struct machine_event *ret)
+{
+	*ret = (struct machine_event){.kind = MACHINE_EVENT_NONE};
+	if (machine->mechanisms & MECHANISM_AT_RETIREMENT)
+		return;
+	*ret = (struct machine_event)COUNTED(LAST_CACHE_MISSES, MACHINE_EVENT_MISSES);
+	ret->places = machine->memory.l3_bytes ? MISSED_L3 : MISSED_L2;
+}
+
+/* Finds an event that counts what waiting costs. */
+static bool find_waiting(const struct machine *machine, u16 code, struct machine_event *ret)
+{
+	machine_event_find_stalls(machine, ret);
+	if (ret->kind != MACHINE_EVENT_NONE && ret->code == code)
+		return true;
+	machine_event_find_misses(machine, ret);
+	if (code == LAST_CACHE_MISSES)
+		return true;
+	*ret = (struct machine_event){.code = code, .kind = MACHINE_EVENT_NONE};
+	return false;
+}
+
+void machine_event_find_amd(const struct ibs_machine *machine, u64 control, struct machine_event *ret)
+{
+	/*
+	 * perf's tables amdzen3 and amdzen5: ls_not_halted_cyc, ex_ret_instr, ls_any_fills_from_sys.dram_io_all, and
+	 * since Zen 4 ex_no_retire.load_not_complete.
+	 */
+	static const struct machine_event events[] = {
+		COUNTED(0x0076, MACHINE_EVENT_CYCLES),
+		COUNTED(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
+		{.code = 0x4844, .kind = MACHINE_EVENT_MISSES, .places = DRAM | IN(IO), .counters = ~0U},
+		STALLS(0xa2d6, 0, STALLS_RETIRE, ~0U),
+		END,
+	};
+	const struct machine_event *event = events;
+	u16 code = (u16)(control & 0xffff);
+
+	*ret = (struct machine_event){.code = code, .kind = MACHINE_EVENT_NONE};
+	if (control >> 32 & 0xf)
+		return;
+	while (event->kind != MACHINE_EVENT_NONE && event->code != code)
+		event++;
+	if (event->kind == MACHINE_EVENT_STALLS && !(machine->capabilities & IBS_CAPABILITY_ZEN4))
+		return;
+	if (event->kind != MACHINE_EVENT_NONE)
+		*ret = *event;
+}
+
 void machine_event_find(const struct machine *machine, u16 code, struct machine_event *ret)
 {
 	const struct machine_event *event = events_of(machine);
@@ -221,7 +325,8 @@ void machine_event_find(const struct machine *machine, u16 code, struct machine_
 	*ret = (struct machine_event){.code = code, .kind = MACHINE_EVENT_NONE};
 	if (!event)
 		return;
-	if (!find_facility(machine, code, ret) && !find_offcore(machine, code, ret)) {
+	if (!find_facility(machine, code, ret) && !find_offcore(machine, code, ret) &&
+	    !find_waiting(machine, code, ret)) {
 		/* Architectural: unhalted core and reference cycles (18.2.1.1). */
 		if (code == 0x003c || code == 0x013c) {
 			*ret = (struct machine_event)COUNTED(code, MACHINE_EVENT_CYCLES);
@@ -270,6 +375,10 @@ u64 machine_event_occurrences(const struct machine *machine, const struct machin
 		       (event->translated >> retired->translated & 1) && (!event->locked || retired->locked);
 	case MACHINE_EVENT_STORE_LATENCY:
 		return retired->operation == OPERATION_STORE;
+	case MACHINE_EVENT_STALLS:
+		return event->stalls == STALLS_L1_MISS && retired->place == PLACE_L1 ? 0 : retired->stalled;
+	case MACHINE_EVENT_MISSES:
+		return event->places >> retired->place & 1;
 	default:
 		return 0;
 	}

@@ -61,6 +61,11 @@ static void program_general(struct pebs_unit *unit, u32 counter)
 	};
 	machine_event_find(unit->machine, (u16)(select & (EVTSEL_EVENT | EVTSEL_UMASK)), &program->event);
 	program->event.precise |= is_total_cycles(unit->machine, select);
+	if (program->event.mask) {
+		if (program->mask != program->event.mask || program->inverted)
+			program->event.kind = MACHINE_EVENT_NONE;
+		program->mask = 0;
+	}
 	program->counts = select & EVTSEL_ENABLE && unit->global_ctrl & MODEL_BIT(counter) &&
 			  program->event.counters >> counter & 1 &&
 			  facility_on(unit, &program->event, counter);

@@ -49,10 +49,11 @@ struct retired {
 	const struct retired_registers *registers; /* values after the instruction; NULL: records have none */
 	u32 latency; /* core clock cycles from first dispatch to the data, 18.8.1.2; loads and stores */
 	u32 instruction_latency; /* core clock cycles from dispatch to retirement; not below `latency` */
-	u8 operation;            /* enum operation */
-	u8 place;                /* enum place */
-	u8 asked;                /* enum asked */
-	u8 translated;           /* enum translated */
+	u32 stalled; /* core clock cycles in which no instruction made progress, because all waited for this load */
+	u8 operation;  /* enum operation */
+	u8 place;      /* enum place */
+	u8 asked;      /* enum asked */
+	u8 translated; /* enum translated */
 	bool locked;
 	bool data_blocked;    /* waited for a store's data (a block bit of Golden Cove and E-cores) */
 	bool address_blocked; /* waited for a store's address */

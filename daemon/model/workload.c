@@ -185,6 +185,7 @@ void workload_step(struct workload *workload, struct retired *ret)
 	const struct body *body = &bodies[workload->kind];
 	u64 text = WORKLOAD_TEXT + (u64)workload->kind * WORKLOAD_TEXT_SIZE;
 	const struct slot *slot = &body->slots[workload->phase];
+	u64 dispatched = workload->tsc;
 	u64 done;
 
 	*ret = (struct retired){.ip = text + (u64)workload->phase * SLOT_BYTES, .uops = 1};
@@ -206,6 +207,7 @@ void workload_step(struct workload *workload, struct retired *ret)
 		workload->retired = done;
 	if (workload->tsc + WINDOW_CYCLES < workload->retired)
 		workload->tsc = workload->retired - WINDOW_CYCLES;
+	ret->stalled = (u32)(workload->tsc - dispatched - 1);
 	ret->tsc = workload->retired;
 }
 
