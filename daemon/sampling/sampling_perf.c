@@ -162,7 +162,12 @@ static void take_notes(struct origin_state *state)
 			       perf_note_throttled(key, cpus, n, rate));
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED),
 			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
-		if (perf_takes_turns(state->sets[i]))
+		if (event_is_count(perf_event(state->sets[i])))
+			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+				       perf_note_waiting(key, &state->turns[i],
+							 (u64)now.tv_sec * NSEC_PER_SEC, counts->enabled_ns,
+							 counts->running_ns, watchdog));
+		else if (perf_takes_turns(state->sets[i]))
 			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
 				       perf_note_turns(key, &state->turns[i], (u64)now.tv_sec * NSEC_PER_SEC,
 						       counts->enabled_ns, counts->running_ns, watchdog));

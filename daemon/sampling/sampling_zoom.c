@@ -27,7 +27,7 @@ void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n, b
 
 	for (size_t i = 0; i < n; i++) {
 		chosen[i] = taken < ZOOM_EVENTS_MAX && openings[i]->event.role <= EVENT_INSTRUCTIONS &&
-			    !outranked(openings, n, i);
+			    !event_is_count(&openings[i]->event) && !outranked(openings, n, i);
 		taken += chosen[i];
 	}
 }

@@ -75,6 +75,17 @@ Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 		"the event stores counted 0% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event used that counter for the rest of the time: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf");
 }
 
+Test(perf_notes, a_count_that_seldom_gets_a_counter_says_so)
+{
+	struct perf_turns turns = {0};
+
+	expect_note(
+		perf_note_waiting("stalls", &turns, 1, 2000, 480, PERF_WATCHDOG_OFF),
+		"the event stalls counted only 24% of the time in the last minutes, because it yields its counter to others, and other events use the counters: another profiler, such as perf (the NMI watchdog is off); set fewer `events` in [sampling], or stop other tools that use counters");
+	cr_expect_null(perf_note_waiting("stalls", &turns, 1, 2000, 500, PERF_WATCHDOG_OFF));
+	cr_expect_null(perf_note_waiting("stalls", &turns, 1, 0, 0, PERF_WATCHDOG_OFF), "not started");
+}
+
 /* The note is about the present: it ends about two minutes after the other event ended, at the latest. */
 Test(perf_notes, turns_that_are_over_are_no_longer_reported)
 {
@@ -115,6 +126,23 @@ Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 		"time: the kernel stops an event until the next tick once its samples in a tick reach that tick's "
 		"part of kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise "
 		"that sysctl");
+}
+
+Test(perf_notes, each_role_is_throttled_by_its_own_period)
+{
+	static const char *const cases[][2] = {{"stores", "`period`"},
+					       {"instructions", "`instructions-period`"},
+					       {"cycles:cpu_atom", "`cycles-period`"},
+					       {"stalls", "`stalls-period`"},
+					       {"misses:cpu_core", "`misses-period`"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *note = perf_note_throttled(cases[i][0], &troubled[1], 1, 0);
+
+		cr_assert_not_null(note);
+		cr_expect_not_null(strstr(note, cases[i][1]), "%s", note);
+		free(note);
+	}
 }
 
 static const struct cpu_counts silent[] = {

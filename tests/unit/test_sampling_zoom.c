@@ -16,8 +16,10 @@ struct one {
 	enum event_role role;
 	const char *pmu;
 	u32 type;
-	u8 only_counter;
+	u8 only_counter; /* COUNTED: the event only counts */
 };
+
+#define COUNTED 255
 
 static struct pmu_opening openings[EVENTS_MAX];
 static const struct pmu_opening *pointers[EVENTS_MAX];
@@ -31,9 +33,11 @@ static const char *plan(const struct one *ones, size_t n)
 	static char text[EVENTS_MAX + 1];
 
 	for (size_t i = 0; i < n; i++) {
-		openings[i] = (struct pmu_opening){.event = {.role = ones[i].role},
-						   .type = ones[i].type,
-						   .only_counter = ones[i].only_counter};
+		openings[i] = (struct pmu_opening){
+			.event = {.role = ones[i].role,
+				  .settings.has_code_address = ones[i].only_counter != COUNTED},
+			.type = ones[i].type,
+			.only_counter = ones[i].only_counter};
 		(void)snprintf(openings[i].event.pmu, sizeof(openings[i].event.pmu), "%s", ones[i].pmu);
 		pointers[i] = &openings[i];
 	}
@@ -60,6 +64,15 @@ Test(sampling_zoom, loads_else_stores_else_instructions)
 	cr_expect_str_eq(PLAN({EVENT_STORES, "cpu_atom", 10, 0}, {EVENT_LOADS, "cpu_core", 4, 0},
 			      {EVENT_STORES, "cpu_core", 4, 1}),
 			 "++.");
+}
+
+Test(sampling_zoom, events_that_only_count_are_never_chosen)
+{
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "ibs_op", 11, 1}, {EVENT_INSTRUCTIONS, "cpu", 4, COUNTED},
+			      {EVENT_CYCLES, "cpu", 4, COUNTED}, {EVENT_STALLS, "cpu", 4, COUNTED}),
+			 "*...");
+	cr_expect_str_eq(PLAN({EVENT_INSTRUCTIONS, "cpu", 4, COUNTED}, {EVENT_MISSES, "cpu", 4, COUNTED}),
+			 "..");
 }
 
 Test(sampling_zoom, who_needs_its_counter_pauses)

@@ -77,7 +77,8 @@ size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last)
 {
 	size_t n = 0;
 
-	if (set->program_fd < 0)
+	/* Without a PEBS record, none can be dropped. An event that only waits for a counter is not stalled. */
+	if (set->program_fd < 0 || event_is_count(&set->opening.event))
 		return 0;
 	for (size_t i = 0; i < set->n; i++)
 		if (!set->events[i].stopped)
@@ -309,7 +310,7 @@ const struct pmu_opening *perf_opening(const struct perf_event_set *set)
 
 bool perf_takes_turns(const struct perf_event_set *set)
 {
-	return !set->opening.pinned;
+	return !set->opening.pinned && !event_is_count(&set->opening.event);
 }
 
 const struct cpu_list *perf_cpus(const struct perf_event_set *set)

@@ -62,7 +62,8 @@ const struct event *perf_event(const struct perf_event_set *set);
 const struct pmu_opening *perf_opening(const struct perf_event_set *set);
 
 /*
- * Returns true if the event is not pinned, so that the kernel multiplexes it with others on the same counter.
+ * Returns true if the event is multiplexed with another one of pebsd that needs the same counter. An event that
+ * only counts is not: it waits for any counter.
  */
 bool perf_takes_turns(const struct perf_event_set *set);
 

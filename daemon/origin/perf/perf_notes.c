@@ -65,13 +65,11 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 
 #define TURNS_NS (60 * NSEC_PER_SEC)
 
-char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
-		      enum perf_watchdog watchdog)
+/* Returns the share of the last minute or two in which the event counted, and notes the times. */
+static double share_of(struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns)
 {
 	double enabled = (double)(enabled_ns - MIN(turns->older.enabled_ns, enabled_ns));
 	double running = (double)(running_ns - MIN(turns->older.running_ns, running_ns));
-	double share = enabled > 0 ? running / enabled : 1;
-	char *text;
 
 	if (turns->since_ns == 0) {
 		turns->since_ns = now_ns;
@@ -81,6 +79,15 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 		turns->newer.enabled_ns = enabled_ns;
 		turns->newer.running_ns = running_ns;
 	}
+	return enabled > 0 ? running / enabled : 1;
+}
+
+char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
+		      enum perf_watchdog watchdog)
+{
+	const double share = share_of(turns, now_ns, enabled_ns, running_ns);
+	char *text;
+
 	if (share >= TURNS_SHARE)
 		return NULL;
 	if (asprintf(
@@ -89,6 +96,45 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 		    key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;
+}
+
+/* The least part of a window in which an event must count for rules (UNKNOWN_MULTIPLEXED of policy/decide.h). */
+#define WAITING_SHARE 0.25
+
+char *perf_note_waiting(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
+			enum perf_watchdog watchdog)
+{
+	const double share = share_of(turns, now_ns, enabled_ns, running_ns);
+	char *text;
+
+	if (share >= WAITING_SHARE)
+		return NULL;
+	if (asprintf(
+		    &text,
+		    "the event %s counted only %.0f%% of the time in the last minutes, because it yields its counter to others, and other events use the counters: %s; set fewer `events` in [sampling], or stop other tools that use counters",
+		    key, share * 100, holders(watchdog)) < 0)
+		return NULL;
+	return text;
+}
+
+/* Returns the key of [sampling] that sets the period of an event. The event's key begins with its role. */
+static const char *period_key(const char *key)
+{
+	static const struct {
+		enum event_role role;
+		const char *period;
+	} periods[] = {{EVENT_INSTRUCTIONS, "instructions-period"},
+		       {EVENT_CYCLES, "cycles-period"},
+		       {EVENT_STALLS, "stalls-period"},
+		       {EVENT_MISSES, "misses-period"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
+		const char *role = event_role_name(periods[i].role);
+
+		if (strncmp(key, role, strlen(role)) == 0)
+			return periods[i].period;
+	}
+	return "period";
 }
 
 char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t n, u64 rate)
@@ -119,8 +165,7 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 		    "the event %s was throttled on CPU%s %s, %s time%s since the start, for %s of CPU time: the kernel stops an event until the next tick once its samples in a tick reach that tick's part of " RATE
 		    "%s; set a longer `%s` in [sampling], or raise that sysctl",
 		    key, plural_cpus(&list), names, times, throttles == 1 ? "" : "s", span, value,
-		    strncmp(key, "instructions", strlen("instructions")) == 0 ? "instructions-period"
-									      : "period") < 0)
+		    period_key(key)) < 0)
 		return NULL;
 	return text;
 }

@@ -62,6 +62,13 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 		      enum perf_watchdog watchdog);
 
 /*
+ * The note for an event that only counts, and that counted less than a quarter of the last minute or two, so that
+ * rules about it are unknown. The parameters are those of perf_note_turns().
+ */
+char *perf_note_waiting(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
+			enum perf_watchdog watchdog);
+
+/*
  * Returns the note that kernel.perf_event_max_sample_rate fell from `start`, its value at the start, to
  * `now`. 0 stands for an unknown value.
  */
