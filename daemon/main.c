@@ -88,8 +88,7 @@ static int probe(const struct options *options)
 		request = (struct probe_request){
 			.sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
 			.events = {.ldlat = (u32)config->ldlat,
-				   .period = config->period,
-				   .instructions_period = config->instructions_period,
+				   .periods = config->periods,
 				   .roles = config->events},
 			.slots =
 				config->cgroups_max == CONFIG_CGROUPS_MAX_AUTO ? 0 : (u32)config->cgroups_max,

@@ -158,17 +158,13 @@ static char *apply_periods(void *userdata, const struct config *running, struct 
 
 	if (running->budget != loaded->budget)
 		sampling_set_budget(server->sampling, loaded->budget);
-	if (running->period == loaded->period &&
-	    running->instructions_period == loaded->instructions_period &&
+	if (event_periods_equal(&running->periods, &loaded->periods) &&
 	    (running->budget > 0) == (loaded->budget > 0))
 		return NULL;
 	for (size_t i = 0; i < head->n_events; i++)
 		before[i] = head->events[i].event.period;
-	if (sampling_set_periods(server->sampling, loaded->period, loaded->instructions_period, &message) <
-	    0) {
-		loaded->period = running->period;
-		loaded->instructions_period = running->instructions_period;
-	}
+	if (sampling_set_periods(server->sampling, &loaded->periods, &message) < 0)
+		loaded->periods = running->periods;
 	for (size_t i = 0; i < head->n_events; i++)
 		if (head->events[i].event.period != before[i])
 			watch_period(&server->watch, &head->events[i], before[i]);

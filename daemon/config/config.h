@@ -21,7 +21,7 @@
 /* The origins, in the order of the choices of the key `origin`. */
 enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
 
-/* Stands for `period = auto` and `instructions-period = auto`: the PMU's own default, see struct pmu_wish. */
+/* Stands for `auto` of a period: the PMU's own default, see struct event_periods. */
 #define CONFIG_PERIOD_AUTO 0
 
 /* Stands for `top = auto`. Must be equal to SERIES_TOP_AUTO (collect/series.h). */
@@ -32,7 +32,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 #define CONFIG_GROUP_MAX        256
 #define CONFIG_LINE_MAX         200 /* inih's INI_MAX_LINE: the value of a key is shorter */
 
-#define CONFIG_KEYS_MAX 32
+#define CONFIG_KEYS_MAX 40
 
 struct config_patterns {
 	char **list;
@@ -48,14 +48,13 @@ struct config_key_place {
 struct config {
 	/* [sampling] */
 	enum config_origin origin;
-	unsigned int events;     /* bits: 1 << enum event_role */
-	u64 ldlat;               /* cycles */
-	double budget;           /* share of each CPU's time that sampling may cost; 0: off */
-	u64 period;              /* loads or stores per sample; or CONFIG_PERIOD_AUTO */
-	u64 instructions_period; /* instructions per sample; or CONFIG_PERIOD_AUTO */
-	struct cpu_list cpus;    /* CPUs to sample; empty: all */
-	bool isolated;           /* also sample isolated CPUs */
-	u64 interval_ns;         /* time between two collections */
+	unsigned int events;          /* bits: 1 << enum event_role */
+	u64 ldlat;                    /* cycles */
+	double budget;                /* share of each CPU's time that sampling may cost; 0: off */
+	struct event_periods periods; /* each may be CONFIG_PERIOD_AUTO */
+	struct cpu_list cpus;         /* CPUs to sample; empty: all */
+	bool isolated;                /* also sample isolated CPUs */
+	u64 interval_ns;              /* time between two collections */
 
 	/* [model] */
 	const struct machine *cpu; /* CPU that the model simulates; machine_refusal() accepts it */

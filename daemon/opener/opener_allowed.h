@@ -19,7 +19,7 @@
 #include "origin/pmu/pmu.h"
 
 /* All events and counters that pebsd can be configured for. */
-#define OPENER_ROLES (1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_OFFCORE)
+#define OPENER_ROLES ((1U << EVENT_ROLES) - 1)
 
 /*
  * Returns the threshold of load latency in the attributes, assuming that their event has one (format/ldlat:

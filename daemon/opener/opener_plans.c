@@ -20,9 +20,15 @@ static int add(struct opener_plans *plans, const char *sysfs_root, unsigned role
 	return r;
 }
 
-static unsigned refused_roles(const struct pmu_plan *plan)
+/* Returns the roles that may have other events if they are planned alone. */
+static unsigned other_roles(const struct pmu_plan *plan)
 {
 	unsigned roles = 0;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (plan->openings[i].event.role == EVENT_INSTRUCTIONS &&
+		    event_is_count(&plan->openings[i].event))
+			roles |= 1U << EVENT_INSTRUCTIONS;
 
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		roles |= 1U << plan->refusals[i].role;
@@ -31,14 +37,14 @@ static unsigned refused_roles(const struct pmu_plan *plan)
 
 int opener_plans_make(struct opener_plans *plans, const char *sysfs_root, u32 ldlat)
 {
-	unsigned refused;
+	unsigned others;
 	int r;
 
 	opener_plans_done(plans);
 	r = add(plans, sysfs_root, OPENER_ROLES, ldlat);
-	refused = r < 0 ? 0 : refused_roles(&plans->plans[0]);
+	others = r < 0 ? 0 : other_roles(&plans->plans[0]);
 	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++)
-		if (refused & 1U << role)
+		if (others & 1U << role)
 			r = add(plans, sysfs_root, 1U << role, ldlat);
 	if (r < 0) {
 		opener_plans_done(plans);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The plans for all events that pebsd can be configured to open on this machine. One plan is not enough,
- * because it contains only one of several events that exclude each other (loads and stores on AMD;
- * instructions and any other event on Sandy Bridge).
+ * because it contains only one of several events that exclude each other (loads and stores on AMD). Some have other
+ * attributes if they are alone (instructions on Sandy Bridge).
  */
 #ifndef PEBSD_OPENER_PLANS_H
 #define PEBSD_OPENER_PLANS_H
@@ -10,7 +10,8 @@
 #include "opener/opener_allowed.h"
 
 /*
- * The first plan is for all roles together. It is followed by a plan for each single role that it refuses.
+ * The first plan is for all roles together. It is followed by a plan for each single role that it refuses,
+ * and for instructions that it only counts.
  * All zero means that no plans were made.
  */
 struct opener_plans {

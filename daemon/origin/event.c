@@ -14,6 +14,35 @@ const char *event_role_name(enum event_role role)
 	return role < EVENT_ROLES ? names[role] : "unknown";
 }
 
+u64 event_period_of(const struct event_periods *periods, enum event_role role)
+{
+	switch (role) {
+	case EVENT_LOADS:
+	case EVENT_STORES:
+		return periods->accesses;
+	case EVENT_INSTRUCTIONS:
+		return periods->instructions;
+	case EVENT_CYCLES:
+		return periods->cycles;
+	case EVENT_STALLS:
+		return periods->stalls;
+	case EVENT_MISSES:
+		return periods->misses;
+	case EVENT_OFFCORE:
+	case EVENT_ROLES:
+		break;
+	}
+	return 0;
+}
+
+bool event_periods_equal(const struct event_periods *a, const struct event_periods *b)
+{
+	for (enum event_role role = 0; role < EVENT_ROLES; role++)
+		if (event_period_of(a, role) != event_period_of(b, role))
+			return false;
+	return true;
+}
+
 bool event_is_count(const struct event *event)
 {
 	const struct event_settings *settings = &event->settings;
@@ -37,6 +66,8 @@ const char *event_count_kind_name(enum count_kind kind)
 		return "l2";
 	case COUNT_MISSES_FILLS:
 		return "fills";
+	case COUNT_MISSES_DEMAND_FILLS:
+		return "demand_fills";
 	case COUNT_NONE:
 		break;
 	}

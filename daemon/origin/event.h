@@ -41,6 +41,7 @@ enum latency_kind { LATENCY_NONE, LATENCY_USE, LATENCY_CACHE, LATENCY_DC_MISS };
  * - COUNT_MISSES_L3, "l3", and COUNT_MISSES_L2, "l2": requests of the core, including prefetches into L1 and
  *   L2, that missed this level. It is the last level.
  * - COUNT_MISSES_FILLS, "fills": lines that came from memory into the first level data cache (AMD).
+ * - COUNT_MISSES_DEMAND_FILLS, "demand_fills": the same, but without the lines of hardware prefetches (Zen 2).
  */
 enum count_kind {
 	COUNT_NONE,
@@ -50,6 +51,7 @@ enum count_kind {
 	COUNT_MISSES_L3,
 	COUNT_MISSES_L2,
 	COUNT_MISSES_FILLS,
+	COUNT_MISSES_DEMAND_FILLS,
 };
 
 #define EVENT_PMU_MAX 64
@@ -65,6 +67,21 @@ struct event {
 	/* Name in /sys/bus/event_source/devices. Empty if a recording does not contain it. */
 	char pmu[EVENT_PMU_MAX];
 };
+
+/* The number of events for each sample, by role. 0: the PMU's default. */
+struct event_periods {
+	u64 accesses; /* loads, stores, or operations of IBS */
+	u64 instructions;
+	u64 cycles;
+	u64 stalls;
+	u64 misses;
+};
+
+/* Returns the period of a role. Off-core responses are not sampled: 0. */
+u64 event_period_of(const struct event_periods *periods, enum event_role role);
+
+/* Returns true if both have the same periods. */
+bool event_periods_equal(const struct event_periods *a, const struct event_periods *b);
 
 /* Returns "loads", "stores", "instructions", "offcore", "cycles", "stalls" or "misses". */
 const char *event_role_name(enum event_role role);

@@ -233,12 +233,12 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason)
 	return sampling->origin->health ? sampling->origin->health(sampling->state, ret_reason) : 0;
 }
 
-int sampling_set_periods(struct sampling *sampling, u64 period, u64 instructions_period, char **ret_message)
+int sampling_set_periods(struct sampling *sampling, const struct event_periods *periods, char **ret_message)
 {
 	*ret_message = NULL;
 	if (!sampling->origin->set_periods)
 		return 0;
-	return sampling->origin->set_periods(sampling->state, period, instructions_period, ret_message);
+	return sampling->origin->set_periods(sampling->state, periods, ret_message);
 }
 
 void sampling_set_budget(struct sampling *sampling, double budget)

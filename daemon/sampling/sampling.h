@@ -87,7 +87,7 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason);
  * if some events keep their period; `*ret_message` says which and why. The caller frees it; NULL if memory
  * ran out.
  */
-int sampling_set_periods(struct sampling *sampling, u64 period, u64 instructions_period, char **ret_message);
+int sampling_set_periods(struct sampling *sampling, const struct event_periods *periods, char **ret_message);
 
 /*
  * Changes the limit for the cost of sampling: [sampling] budget. Call this before sampling_set_periods(). If

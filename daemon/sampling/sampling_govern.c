@@ -74,11 +74,6 @@ static u64 read_percent(void)
 	return text_file_read(PERCENT_PATH, &text) < 0 ? 0 : strtoull(text, NULL, 10);
 }
 
-static u64 wished_period(const struct pmu_opening *opening, u64 period, u64 instructions_period)
-{
-	return opening->event.role == EVENT_INSTRUCTIONS ? instructions_period : period;
-}
-
 int sampling_govern_new(const struct sampling_govern_settings *settings, struct sampling_govern **ret)
 {
 	_cleanup_(sampling_govern_freep) struct sampling_govern *govern = calloc(1, sizeof(*govern));
@@ -101,7 +96,7 @@ int sampling_govern_new(const struct sampling_govern_settings *settings, struct 
 	r = governor_new(&wanted, &govern->governor);
 	if (r < 0)
 		return r;
-	sampling_govern_periods_set(govern, settings->config->period, settings->config->instructions_period);
+	sampling_govern_periods_set(govern, &settings->config->periods);
 	*ret = TAKE_PTR(govern);
 	return 0;
 }
@@ -124,21 +119,21 @@ void sampling_govern_set_budget(struct sampling_govern *govern, double budget)
 		govern->budget = budget;
 }
 
-void sampling_govern_keeps(const struct sampling_govern *govern, u64 period, u64 instructions_period,
+void sampling_govern_keeps(const struct sampling_govern *govern, const struct event_periods *periods,
 			   bool ret[static EVENTS_MAX])
 {
 	for (size_t i = 0; i < govern->settings.n_sets; i++)
 		ret[i] = govern->budget > 0 && !govern->events[i].fixed &&
-			 wished_period(perf_opening(govern->settings.sets[i]), period, instructions_period) ==
+			 event_period_of(periods, perf_event(govern->settings.sets[i])->role) ==
 				 CONFIG_PERIOD_AUTO;
 }
 
-void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64 instructions_period)
+void sampling_govern_periods_set(struct sampling_govern *govern, const struct event_periods *periods)
 {
 	for (size_t i = 0; i < govern->settings.n_sets; i++) {
 		const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
 		struct governed *event = &govern->events[i];
-		const bool fixed = wished_period(opening, period, instructions_period) != CONFIG_PERIOD_AUTO;
+		const bool fixed = event_period_of(periods, opening->event.role) != CONFIG_PERIOD_AUTO;
 
 		if (!fixed && (event->usual_period == 0 || event->fixed))
 			event->usual_period = opening->event.period;

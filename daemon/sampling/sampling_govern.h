@@ -48,8 +48,8 @@ void sampling_govern_set_budget(struct sampling_govern *govern, double budget);
  * keep the period of the governor, because there is a budget and their configured period was `auto` and still
  * is. sampling_govern_periods_set() reports that all other events have their new period.
  */
-void sampling_govern_keeps(const struct sampling_govern *govern, u64 period, u64 instructions_period,
+void sampling_govern_keeps(const struct sampling_govern *govern, const struct event_periods *periods,
 			   bool ret[static EVENTS_MAX]);
-void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64 instructions_period);
+void sampling_govern_periods_set(struct sampling_govern *govern, const struct event_periods *periods);
 
 #endif

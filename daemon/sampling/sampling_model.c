@@ -178,10 +178,9 @@ static bool synthetic(u64 id)
 	return true;
 }
 
-static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
+static int set_periods(struct origin_state *state, const struct event_periods *periods, char **ret_message)
 {
-	(void)instructions_period;
-	if (model_period(period) == state->period)
+	if (model_period(periods->accesses) == state->period)
 		return 0;
 	if (asprintf(ret_message, "the model keeps its period of %llu: restart pebsd to change it",
 		     (unsigned long long)state->period) < 0)

@@ -30,7 +30,7 @@ struct origin {
 	int (*health)(const struct origin_state *state, const char **ret_reason);
 
 	/* As sampling_set_periods(). NULL: the origin has no periods. */
-	int (*set_periods)(struct origin_state *state, u64 period, u64 instructions_period,
+	int (*set_periods)(struct origin_state *state, const struct event_periods *periods,
 			   char **ret_message);
 
 	/* As sampling_set_budget(). NULL: the origin has no budget. */

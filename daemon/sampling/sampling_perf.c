@@ -348,17 +348,16 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	return -EBUSY;
 }
 
-static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
+static int set_periods(struct origin_state *state, const struct event_periods *periods, char **ret_message)
 {
 	struct snapshot *head = engine_head(state->engine);
 	bool kept[EVENTS_MAX] = {0};
 	int r;
 
-	sampling_govern_keeps(state->govern, period, instructions_period, kept);
-	r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets, state->n_sets,
-				      kept, ret_message);
+	sampling_govern_keeps(state->govern, periods, kept);
+	r = sampling_perf_set_periods(state->config, periods, state->sets, state->n_sets, kept, ret_message);
 	if (r == 0)
-		sampling_govern_periods_set(state->govern, period, instructions_period);
+		sampling_govern_periods_set(state->govern, periods);
 	for (size_t i = 0; i < state->n_sets; i++)
 		head->events[i].event.period = perf_event(state->sets[i])->period;
 	return r;

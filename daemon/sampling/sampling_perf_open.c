@@ -41,12 +41,11 @@ static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *f
 	return -ENODEV;
 }
 
-static int plan_events(const struct config *config, u64 period, u64 instructions_period, struct pmu_plan *ret)
+static int plan_events(const struct config *config, const struct event_periods *periods, struct pmu_plan *ret)
 {
 	const struct pmu_wish wish = {
 		.roles = config->events,
-		.period = period,
-		.instructions_period = instructions_period,
+		.periods = *periods,
 		.ldlat = (u32)config->ldlat,
 	};
 
@@ -114,7 +113,7 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	char *message = NULL;
 	size_t first_note;
 	int opened;
-	int r = plan_events(config, config->period, config->instructions_period, &plan);
+	int r = plan_events(config, &config->periods, &plan);
 
 	if (r < 0)
 		return sampling_perf_cannot(failure, r, "cannot read from /sys what can be sampled here: %s",
@@ -149,14 +148,14 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	return r;
 }
 
-int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
+int sampling_perf_set_periods(const struct config *config, const struct event_periods *periods,
 			      struct perf_event_set *const *sets, size_t n, const bool kept[EVENTS_MAX],
 			      char **ret_message)
 {
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 	struct perf_event_set *others[EVENTS_MAX];
 	size_t n_others = 0;
-	int r = plan_events(config, period, instructions_period, &plan);
+	int r = plan_events(config, periods, &plan);
 
 	*ret_message = NULL;
 	if (r < 0)

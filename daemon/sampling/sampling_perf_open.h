@@ -24,7 +24,7 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
  * As sampling_set_periods(). `config` is the configuration that the sets were opened with, except for the
  * periods. The `kept` sets keep their periods.
  */
-int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
+int sampling_perf_set_periods(const struct config *config, const struct event_periods *periods,
 			      struct perf_event_set *const *sets, size_t n, const bool kept[EVENTS_MAX],
 			      char **ret_message);
 

@@ -92,7 +92,7 @@ static void begin(double budget, u64 period)
 	};
 
 	config->budget = budget;
-	config->period = period;
+	config->periods.accesses = period;
 	cr_assert_eq(sampling_govern_new(&settings, &govern), 0);
 }
 
@@ -263,23 +263,23 @@ Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_se
 	begin(0.0001, CONFIG_PERIOD_AUTO);
 	collect(5);
 	/* This changes the period of instructions only, so the event of loads stays governed. */
-	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, 5000, kept);
+	sampling_govern_keeps(govern, &(struct event_periods){.instructions = 5000}, kept);
 	cr_expect(kept[0]);
-	sampling_govern_keeps(govern, 17, CONFIG_PERIOD_AUTO, kept);
+	sampling_govern_keeps(govern, &(struct event_periods){.accesses = 17}, kept);
 	cr_expect_not(kept[0]);
 	cr_assert_eq(perf_set_period(set, 17, &message), 0, "%s", message);
-	sampling_govern_periods_set(govern, 17, CONFIG_PERIOD_AUTO);
+	sampling_govern_periods_set(govern, &(struct event_periods){.accesses = 17});
 	collect(5);
 	cr_expect_eq(perf_event(set)->period, 17);
 	cr_expect_str_eq(head.events[0].cost.state, "fixed");
-	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO, kept);
+	sampling_govern_keeps(govern, &(struct event_periods){0}, kept);
 	cr_expect_not(kept[0], "it begins again with the PMU's own");
 	cr_assert_eq(perf_set_period(set, USUAL, &message), 0, "%s", message);
-	sampling_govern_periods_set(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO);
+	sampling_govern_periods_set(govern, &(struct event_periods){0});
 	collect(5);
 	cr_expect_gt(perf_event(set)->period, USUAL * 10);
 	sampling_govern_set_budget(govern, 0);
-	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO, kept);
+	sampling_govern_keeps(govern, &(struct event_periods){0}, kept);
 	cr_expect_not(kept[0], "nobody governs it");
 }
 

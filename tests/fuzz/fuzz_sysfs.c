@@ -191,7 +191,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	wish = (struct pmu_wish){
 		.ldlat = 3 + data[0] * 257U % 65533,
 		.roles = data[1] % (1U << EVENT_ROLES),
-		.period = data[2] & 1 ? data[2] * 1009U : 0,
+		.periods = {.accesses = data[2] & 1 ? data[2] * 1009U : 0,
+			    .cycles = data[2] & 2 ? data[2] * 1009U : 0},
 	};
 	make_tree(data + 3, size - 3);
 	/* A tree without any PMU would be refused, so there is always this one. */

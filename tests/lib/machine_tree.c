@@ -35,6 +35,8 @@ void machine_tree(const char *root, const struct machine_core *core)
 	write_line(root, pmu, "format/ldlat", core->loads && !core->no_ldlat ? "config1:0-15" : NULL);
 	write_line(root, pmu, "format/offcore_rsp", core->no_offcore ? NULL : "config1:0-63");
 	write_line(root, pmu, "events/instructions", "event=0xc0");
+	write_line(root, pmu, "events/cpu-cycles", "event=0x3c");
+	write_line(root, pmu, "events/cache-misses", "event=0x2e,umask=0x41");
 	write_line(root, pmu, "events/mem-loads", core->loads);
 	write_line(root, pmu, "events/mem-stores", core->stores);
 	write_line(root, pmu, "events/mem-loads-aux", core->auxiliary);
@@ -89,6 +91,7 @@ void machine_tree_amd(const char *root, bool ldlat)
 	tree_pmu(root, "cpu", "format/umask", "config:8-15\n");
 	tree_pmu(root, "cpu", "format/cmask", "config:24-31\n");
 	tree_pmu(root, "cpu", "events/instructions", "event=0xc0\n");
+	tree_pmu(root, "cpu", "events/cpu-cycles", "event=0x76\n");
 	tree_pmu(root, "cpu", "caps/max_precise", "0\n");
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	tree_pmu(root, "ibs_op", "format/cnt_ctl", "config:19\n");

@@ -7,6 +7,7 @@
 
 #define ROLE(name)      (1U << EVENT_##name)
 #define ALL_ROLES       (ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS) | ROLE(OFFCORE))
+#define COUNT_ROLES     (ROLE(CYCLES) | ROLE(STALLS) | ROLE(MISSES))
 #define LOADS_NEHALEM   "event=0x0b,umask=0x10,ldlat=3"
 #define LOADS_CORE      "event=0xcd,umask=0x1,ldlat=3"
 #define LOADS_ATOM      "event=0xd0,umask=0x5,ldlat=3"

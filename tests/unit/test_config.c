@@ -75,7 +75,7 @@ Test(config, defaults)
 	cr_expect_eq(config->events, 1U << EVENT_LOADS);
 	cr_expect_eq(config->ldlat, 31);
 	cr_expect_float_eq(config->budget, 0.005, 1e-15);
-	cr_expect_eq(config->period, CONFIG_PERIOD_AUTO);
+	cr_expect_eq(config->periods.accesses, CONFIG_PERIOD_AUTO);
 	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
 	cr_expect_str_eq(config->cpu->name, "skylake");
 	cr_expect_eq(config->seed, 1);
@@ -122,7 +122,7 @@ Test(config, every_key_is_read)
 	cr_assert_eq(mistakes.n, 0, "%s", mistakes.n ? mistakes.list[0].message : "");
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_REPLAY);
 	cr_expect_eq(config->ldlat, 64);
-	cr_expect_eq(config->period, 2003);
+	cr_expect_eq(config->periods.accesses, 2003);
 	cr_expect_eq(config->interval_ns, 250 * NSEC_PER_MSEC);
 	cr_expect_eq(config->cgroups_max, 1024);
 	cr_assert_eq(config->include.n, 3);

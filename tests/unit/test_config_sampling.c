@@ -53,8 +53,11 @@ static void expect_cpus(const char *expected)
 Test(config_sampling, defaults)
 {
 	cr_expect_eq(config->events, 1U << EVENT_LOADS);
-	cr_expect_eq(config->period, 0, "the PMU's own");
-	cr_expect_eq(config->instructions_period, 0, "the PMU's own");
+	cr_expect_eq(config->periods.accesses, 0, "the PMU's own");
+	cr_expect_eq(config->periods.instructions, 0, "the PMU's own");
+	cr_expect_eq(config->periods.cycles, 0, "the PMU's own");
+	cr_expect_eq(config->periods.stalls, 0, "the PMU's own");
+	cr_expect_eq(config->periods.misses, 0, "the PMU's own");
 	expect_cpus("");
 	cr_expect_not(config->isolated, "the kernel was told to keep them quiet");
 }
@@ -70,7 +73,9 @@ Test(config_sampling, any_set_of_events)
 		{"events = instructions", 1U << EVENT_INSTRUCTIONS},
 		{"events = offcore", 1U << EVENT_OFFCORE},
 		{"events = stores loads", 1U << EVENT_LOADS | 1U << EVENT_STORES},
-		{"events = loads\t stores instructions  offcore", (1U << EVENT_ROLES) - 1},
+		{"events = loads\t stores instructions  offcore", (1U << EVENT_CYCLES) - 1},
+		{"events = misses cycles stalls",
+		 1U << EVENT_CYCLES | 1U << EVENT_STALLS | 1U << EVENT_MISSES},
 		{"events =", 1U << EVENT_LOADS},
 	};
 
@@ -84,13 +89,13 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 {
 	cr_expect_str_eq(
 		mistake_of("events = loads stroes"),
-		"events = stroes: unknown value; did you mean stores? Expected one of loads, stores, instructions, offcore (events to sample)");
+		"events = stroes: unknown value; did you mean stores? Expected one of loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = loads, stores"),
-		"events = loads,: unknown value; did you mean loads? Expected one of loads, stores, instructions, offcore (events to sample)");
+		"events = loads,: unknown value; did you mean loads? Expected one of loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = branches"),
-		"events = branches: unknown value; expected one of loads, stores, instructions, offcore (events to sample)");
+		"events = branches: unknown value; expected one of loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(mistake_of("events = stores loads stores"),
 			 "events: stores is given twice; remove one (events to sample)");
 	cr_expect_eq(config->events, 1U << EVENT_LOADS, "a mistake changes nothing");
@@ -129,17 +134,40 @@ Test(config_sampling, budgets)
 Test(config_sampling, periods)
 {
 	cr_expect_str_eq(mistake_of("instructions-period = 2000003"), "");
-	cr_expect_eq(config->instructions_period, 2000003);
-	cr_expect_eq(config->period, 0, "the other events' stays");
+	cr_expect_eq(config->periods.instructions, 2000003);
+	cr_expect_eq(config->periods.accesses, 0, "the other events' stays");
 	cr_expect_str_eq(mistake_of("instructions-period = 1000"), "");
 	cr_expect_str_eq(mistake_of("instructions-period = 2147483647"), "");
 	cr_expect_str_eq(mistake_of("instructions-period = auto"), "");
-	cr_expect_eq(config->instructions_period, 0);
+	cr_expect_eq(config->periods.instructions, 0);
 	cr_expect_str_eq(
 		mistake_of("instructions-period = 999"),
 		"instructions-period = 999: expected auto or a whole number from 1000 to 2147483647 (instructions from one sample to the next)");
 	cr_expect(strstr(mistake_of("instructions-period = 2147483648"), "expected auto or a whole number"));
 	cr_expect(strstr(mistake_of("period = 0"), "expected auto or a whole number"));
+}
+
+Test(config_sampling, each_count_has_a_period_of_its_own)
+{
+	cr_expect_str_eq(mistake_of("cycles-period = 1000\nstalls-period = 2147483647\nmisses-period = 100"),
+			 "");
+	cr_expect_eq(config->periods.cycles, 1000);
+	cr_expect_eq(config->periods.stalls, 2147483647);
+	cr_expect_eq(config->periods.misses, 100);
+	cr_expect_eq(config->periods.accesses, 0, "the other events' stays");
+	cr_expect_str_eq(mistake_of("cycles-period = auto\nstalls-period =\nmisses-period = auto"), "");
+	cr_expect_eq(config->periods.cycles, 0);
+	cr_expect_eq(config->periods.stalls, 0);
+	cr_expect_eq(config->periods.misses, 0);
+	cr_expect_str_eq(
+		mistake_of("cycles-period = 999"),
+		"cycles-period = 999: expected auto or a whole number from 1000 to 2147483647 (cycles from one sample to the next)");
+	cr_expect_str_eq(
+		mistake_of("stalls-period = 999"),
+		"stalls-period = 999: expected auto or a whole number from 1000 to 2147483647 (stalled cycles from one sample to the next)");
+	cr_expect_str_eq(
+		mistake_of("misses-period = 99"),
+		"misses-period = 99: expected auto or a whole number from 100 to 2147483647 (cache misses from one sample to the next)");
 }
 
 Test(config_sampling, cpus)
@@ -183,18 +211,24 @@ Test(config_sampling, periods_apply_with_a_reload_and_cpus_with_a_restart)
 
 	cr_assert_eq(config_new(&running), 0);
 	cr_expect_str_eq(
-		mistake_of(
-			"budget = 2%\nperiod = 2003\ninstructions-period = 100003\ncpus = 0\nisolated = yes\n"
-			"events = stores"),
+		mistake_of("budget = 2%\nperiod = 2003\ninstructions-period = 100003\ncycles-period = 3001\n"
+			   "stalls-period = 4001\nmisses-period = 101\ncpus = 0\nisolated = yes\n"
+			   "events = stores"),
 		"");
-	cr_expect_eq(config_reload_keys(running, config, names), 3);
+	cr_expect_eq(config_reload_keys(running, config, names), 6);
 	cr_expect_str_eq(names[0], "budget");
 	cr_expect_str_eq(names[1], "period");
 	cr_expect_str_eq(names[2], "instructions-period");
+	cr_expect_str_eq(names[3], "cycles-period");
+	cr_expect_str_eq(names[4], "stalls-period");
+	cr_expect_str_eq(names[5], "misses-period");
 	cr_expect_eq(config_restart_keys(running, config, names), 3);
 	config_reload(running, config);
 	cr_expect_float_eq(running->budget, 0.02, 1e-15);
-	cr_expect_eq(running->period, 2003);
-	cr_expect_eq(running->instructions_period, 100003);
+	cr_expect_eq(running->periods.accesses, 2003);
+	cr_expect_eq(running->periods.instructions, 100003);
+	cr_expect_eq(running->periods.cycles, 3001);
+	cr_expect_eq(running->periods.stalls, 4001);
+	cr_expect_eq(running->periods.misses, 101);
 	cr_expect_eq(cpu_list_count(&running->cpus), 0, "in force is what was at the start");
 }

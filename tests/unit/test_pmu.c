@@ -27,7 +27,7 @@ TestSuite(pmu, .init = setup, .fini = teardown);
 
 static void plan_with(u32 ldlat)
 {
-	const struct pmu_wish wish = {.ldlat = ldlat, .period = 10007, .roles = 1U << EVENT_LOADS};
+	const struct pmu_wish wish = {.ldlat = ldlat, .periods.accesses = 10007, .roles = 1U << EVENT_LOADS};
 
 	pmu_plan_done(&plan);
 	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
@@ -288,10 +288,10 @@ Test(pmu, a_copy_says_that_nothing_was_opened)
 Test(pmu, a_wish_out_of_range)
 {
 	static const struct pmu_wish wishes[] = {
-		{.ldlat = 2, .period = 1, .roles = 1U << EVENT_LOADS},
-		{.ldlat = 65536, .period = 1, .roles = 1U << EVENT_LOADS},
-		{.ldlat = 30, .period = 1ULL << 32, .roles = 1U << EVENT_LOADS},
-		{.ldlat = 30, .instructions_period = 1ULL << 32, .roles = 1U << EVENT_LOADS},
+		{.ldlat = 2, .periods.accesses = 1, .roles = 1U << EVENT_LOADS},
+		{.ldlat = 65536, .periods.accesses = 1, .roles = 1U << EVENT_LOADS},
+		{.ldlat = 30, .periods.accesses = 1ULL << 32, .roles = 1U << EVENT_LOADS},
+		{.ldlat = 30, .periods.instructions = 1ULL << 32, .roles = 1U << EVENT_LOADS},
 		{.ldlat = 30, .roles = 1U << EVENT_ROLES},
 	};
 

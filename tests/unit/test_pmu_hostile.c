@@ -148,10 +148,10 @@ Test(pmu_hostile, random_trees)
 	u64 state = 4;
 
 	for (int tree = 0; tree < 100; tree++) {
-		const struct pmu_wish wish = {.ldlat = 3 + random_below(&state, 65533),
-					      .roles = random_below(&state, 1U << EVENT_ROLES),
-					      .period = random_below(&state, 3) ? random_below(&state, 20000)
-										: 0};
+		const struct pmu_wish wish = {
+			.ldlat = 3 + random_below(&state, 65533),
+			.roles = random_below(&state, 1U << EVENT_ROLES),
+			.periods.accesses = random_below(&state, 3) ? random_below(&state, 20000) : 0};
 
 		tree_remove(root);
 		root = tree_new();

@@ -118,14 +118,15 @@ Test(pmu_ibs, one_unit_takes_one_event)
 
 	machine_tree_amd(root, false);
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS);
+	cr_assert_eq(plan.n_openings, 2);
+	cr_expect_not_null(machine_opening(&plan, "ibs_op", EVENT_LOADS));
 	cr_expect_eq(plan.n_counters, 0);
 	reason = machine_tree_refusal(&plan, "ibs_op", EVENT_STORES);
 	cr_assert_not_null(reason);
 	cr_expect_not_null(strstr(reason, "to sample stores instead, leave `loads` out of `events`"), "%s",
 			   reason);
-	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
+	cr_expect_null(machine_tree_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
+	cr_expect_not_null(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS));
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_OFFCORE));
 }
 
@@ -138,7 +139,8 @@ Test(pmu_ibs, periods_are_multiples_of_16)
 
 	machine_tree_amd(root, false);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct pmu_wish wish = {.ldlat = 30, .roles = ROLE(LOADS), .period = cases[i].wished};
+		const struct pmu_wish wish = {
+			.ldlat = 30, .roles = ROLE(LOADS), .periods.accesses = cases[i].wished};
 
 		pmu_plan_done(&plan);
 		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);

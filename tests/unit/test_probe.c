@@ -26,8 +26,9 @@ TestSuite(probe, .init = setup, .fini = teardown);
 
 static struct probe_request wish_for(unsigned roles)
 {
-	return (struct probe_request){
-		.sysfs_root = root, .events = {.ldlat = 30, .period = 10007, .roles = roles}, .slots = 600};
+	return (struct probe_request){.sysfs_root = root,
+				      .events = {.ldlat = 30, .periods.accesses = 10007, .roles = roles},
+				      .slots = 600};
 }
 
 /* Returns the output of a run on the tree. The caller frees it. */

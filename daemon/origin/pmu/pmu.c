@@ -43,6 +43,7 @@ static enum pmu_class pmu_class_of(const char *name)
 
 static int plan_roles(const struct planner *planner, const struct pmu_core *core)
 {
+	static const enum event_role counts[] = {EVENT_CYCLES, EVENT_STALLS, EVENT_MISSES};
 	int r = 0;
 
 	if (planner_wants(planner, EVENT_LOADS))
@@ -51,6 +52,9 @@ static int plan_roles(const struct planner *planner, const struct pmu_core *core
 		r = pmu_plan_stores(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
 		r = pmu_plan_instructions(planner, core);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(counts); i++)
+		if (planner_wants(planner, counts[i]))
+			r = pmu_plan_count(planner, core, counts[i]);
 	planner_mark_collisions(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_offcore(planner, core);
@@ -70,7 +74,22 @@ static int plan_core(const struct planner *planner, const char *pmu)
 	/* Without a type number, a copy that also lacks events/ is refused later with a better reason. */
 	if (r >= 0 || !pmu_tree_has(planner->tree, pmu, "events"))
 		return plan_roles(planner, &core);
-	return pmu_refuse_type(planner, pmu, r);
+	return pmu_refuse_type(planner, pmu, ~0U, r);
+}
+
+static int refuse_arm_core(const struct planner *planner, const char *pmu)
+{
+	const unsigned counts = 1U << EVENT_CYCLES | 1U << EVENT_STALLS | 1U << EVENT_MISSES;
+	int r = pmu_refuse_roles(
+		planner, pmu, ~counts,
+		"Arm's core counters report neither latency nor source of an access, and do not "
+		"sample instructions precisely; look at recordings of other machines with pebsd "
+		"--replay FILE");
+
+	return r < 0 ? r
+		     : pmu_refuse_roles(
+			       planner, pmu, counts,
+			       "this version of pebsd knows only the events of x86 CPUs, not those of Arm's core counters; look at recordings of other machines with pebsd --replay FILE");
 }
 
 /* Returns 1 if the PMU could be expected to sample loads, 0 if not, or -errno. */
@@ -95,11 +114,7 @@ static int plan_pmu(const struct planner *planner, const char *name)
 			"pebsd --replay FILE");
 		break;
 	case PMU_ARM_CORE:
-		r = pmu_refuse_all(
-			planner, name,
-			"Arm's core counters report neither latency nor source of an access, and do not "
-			"sample instructions precisely; look at recordings of other machines with pebsd "
-			"--replay FILE");
+		r = refuse_arm_core(planner, name);
 		break;
 	}
 	return r < 0 ? r : 1;
@@ -148,9 +163,10 @@ static int plan_tree(const struct planner *planner)
 
 static bool in_range(const struct pmu_wish *wish)
 {
+	for (enum event_role role = 0; role < EVENT_ROLES; role++)
+		if (event_period_of(&wish->periods, role) > SAMPLE_WEIGHED_PERIOD_MAX)
+			return false;
 	return wish->ldlat >= LDLAT_MIN && wish->ldlat <= LDLAT_MAX &&
-	       wish->period <= SAMPLE_WEIGHED_PERIOD_MAX &&
-	       wish->instructions_period <= SAMPLE_WEIGHED_PERIOD_MAX &&
 	       !(wish->roles & ~((1U << EVENT_ROLES) - 1));
 }
 

@@ -15,10 +15,9 @@
 #include "pebsd/offcore.h"
 
 struct pmu_wish {
-	unsigned roles;          /* 1 << enum event_role */
-	u64 period;              /* loads, stores or IBS operations for each sample; 0: the PMU's default */
-	u64 instructions_period; /* instructions for each sample; 0: the default */
-	u32 ldlat;               /* cycles, 3 to 65535 */
+	unsigned roles; /* 1 << enum event_role */
+	struct event_periods periods;
+	u32 ldlat; /* cycles, 3 to 65535 */
 };
 
 /* One event as it is to be opened on each CPU of its list. */

@@ -128,7 +128,7 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 	if (r >= 0 && loads)
 		r = plan_threshold(planner, pmu, &opening);
 	if (r >= 0)
-		r = planner_period(planner, planner->wish->period, OPERATIONS_PERIOD, &opening);
+		r = planner_period(planner, OPERATIONS_PERIOD, &opening);
 	if (r >= 0)
 		r = planner_add(planner, &opening);
 	if (r < 0)
@@ -142,6 +142,9 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 		pmu);
 }
 
+/* PMU `cpu` plans the other roles. */
+#define IBS_ROLES (1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE)
+
 int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 {
 	const bool loads = planner_wants(planner, EVENT_LOADS);
@@ -150,12 +153,12 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 	int r = 0;
 
 	if (!pmu_tree_has(planner->tree, pmu, "format"))
-		return pmu_refuse_all(
-			planner, pmu,
+		return pmu_refuse_roles(
+			planner, pmu, IBS_ROLES,
 			"the sysfs tree lacks the directory format/ of this PMU, so it does not say how to request samples (kernels omit format/ only for the first CPUs with IBS, which count only cycles); copy the whole tree, or run pebsd --probe on the machine itself");
 	r = pmu_tree_number(planner->tree, pmu, "type", &type);
 	if (r < 0)
-		return pmu_refuse_type(planner, pmu, r);
+		return pmu_refuse_type(planner, pmu, IBS_ROLES, r);
 	if (loads)
 		r = plan_role(planner, pmu, type, EVENT_LOADS);
 	if (r >= 0 && planner_wants(planner, EVENT_STORES)) {
@@ -168,10 +171,6 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 		else
 			r = plan_role(planner, pmu, type, EVENT_STORES);
 	}
-	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
-		r = pmu_plan_refuse(
-			plan, pmu, EVENT_INSTRUCTIONS,
-			"instruction based sampling counts dispatched operations or cycles, not retired instructions, so its samples cannot show accesses per instruction; leave `instructions` out of `events`");
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_refuse(
 			plan, pmu, EVENT_OFFCORE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans the precise instruction event of a core PMU. PEBS records the address of an instruction. Precise
+ * Plans the precise instruction event of a core PMU, or the plain one without PEBS (pmu_counts.c). PEBS records the address of an instruction. Precise
  * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be sampled.
  *
  * The event has neither a latency nor a data source, so neither is requested. On Granite Rapids and Meteor
@@ -28,7 +28,8 @@
 static bool has_company(const struct planner *planner)
 {
 	return planner_wants(planner, EVENT_LOADS) || planner_wants(planner, EVENT_STORES) ||
-	       planner_wants(planner, EVENT_OFFCORE);
+	       planner_wants(planner, EVENT_OFFCORE) || planner_wants(planner, EVENT_CYCLES) ||
+	       planner_wants(planner, EVENT_STALLS) || planner_wants(planner, EVENT_MISSES);
 }
 
 /*
@@ -62,6 +63,16 @@ static u8 precise_ip(const struct planner *planner, const struct pmu_core *core)
 	return precise;
 }
 
+static int plan_in_company(const struct planner *planner, const struct pmu_core *core)
+{
+	int r = pmu_plan_note(
+		planner->plan,
+		"%s: on this CPU (caps/pmu_name is %s: CPUID 06_2A and 06_2D) Intel's manual (18.9.4.4) requires the other programmable counters to be idle while instructions are sampled with precise distribution, so pebsd counts them by the plain event, whose samples have no code address; to sample them precisely, set events = instructions",
+		core->pmu, core->name);
+
+	return r < 0 ? r : pmu_plan_count(planner, core, EVENT_INSTRUCTIONS);
+}
+
 int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *core)
 {
 	const struct pmu_quirk *quirk = core->quirk;
@@ -70,18 +81,13 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	struct pmu_opening opening;
 	int r;
 
-	if (pmu_is_amd(planner, core->pmu) || !pmu_tree_has(planner->tree, core->pmu, "events") ||
-	    !may_have_pebs(planner, core))
+	/* Without PEBS, the plain event still says how many instructions ran. */
+	if (pmu_is_amd(planner, core->pmu) || !may_have_pebs(planner, core))
+		return pmu_plan_count(planner, core, EVENT_INSTRUCTIONS);
+	if (!pmu_tree_has(planner->tree, core->pmu, "events"))
 		return pmu_refuse_core(planner, core, EVENT_INSTRUCTIONS);
 	if (quirk->instructions_alone && has_company(planner))
-		return pmu_plan_refuse(
-			planner->plan, core->pmu, EVENT_INSTRUCTIONS,
-			"on this CPU (caps/pmu_name is %s: CPUID 06_2A and 06_2D) Intel's manual "
-			"(18.9.4.4) requires the other programmable counters to be idle while "
-			"instructions are sampled with precise distribution, so pebsd does not sample "
-			"them together with other events; set events = instructions, or leave "
-			"instructions out",
-			core->name);
+		return plan_in_company(planner, core);
 	planner_opening(planner, core->pmu, core->type, EVENT_INSTRUCTIONS, &opening);
 	r = planner_place(planner, core->pmu, EVENT_INSTRUCTIONS, "instructions", terms, ARRAY_SIZE(terms),
 			  &opening);
@@ -96,7 +102,7 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 		opening.period_step = quirk->instructions_step;
 	opening.event.settings.has_code_address = 1;
 	opening.event.settings.has_address = quirk->any_address;
-	r = planner_period(planner, planner->wish->instructions_period,
+	r = planner_period(planner,
 			   quirk->instructions_step ? (u64)INSTRUCTIONS_STEPS * quirk->instructions_step
 						    : INSTRUCTIONS_PERIOD,
 			   &opening);

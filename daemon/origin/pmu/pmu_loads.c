@@ -61,7 +61,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 							 .has_address = 1,
 							 .has_code_address = 1,
 							 .weight_struct = 1};
-	r = planner_period(planner, wish->period, LOADS_PERIOD, &opening);
+	r = planner_period(planner, LOADS_PERIOD, &opening);
 	if (r >= 0)
 		r = planner_add(planner, &opening);
 	if (r < 0 || core->name || opening.has_leader)

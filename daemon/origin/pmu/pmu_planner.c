@@ -118,8 +118,9 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
 	return 1;
 }
 
-int planner_period(const struct planner *planner, u64 wished, u64 usual, struct pmu_opening *opening)
+int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening)
 {
+	const u64 wished = event_period_of(&planner->wish->periods, opening->event.role);
 	u64 period = wished ? wished : usual;
 
 	period -= period % opening->period_step;
@@ -154,9 +155,10 @@ void planner_mark_collisions(const struct planner *planner, const struct pmu_cor
 
 			/*
 			 * Two openings collide only if one is pinned: multiplexed ones never run at the same
-			 * time.
+			 * time. Without a record (precise_ip 0), nothing collides.
 			 */
-			if (i != j && strcmp(one->event.pmu, core->pmu) == 0 &&
+			if (i != j && one->precise_ip > 0 && other->precise_ip > 0 &&
+			    strcmp(one->event.pmu, core->pmu) == 0 &&
 			    strcmp(other->event.pmu, core->pmu) == 0 && (one->pinned || other->pinned))
 				one->collides = true;
 		}

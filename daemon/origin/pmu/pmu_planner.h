@@ -36,6 +36,12 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *core);
 int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core);
 
+/*
+ * Plans cycles, stalls or misses on a core PMU, or instructions without PEBS, or refuses the role there. Returns 0
+ * or -ENOMEM. In pmu_counts.c.
+ */
+int pmu_plan_count(const struct planner *planner, const struct pmu_core *core, enum event_role role);
+
 /* Plans all roles on AMD's ibs_op. Returns 0 or -ENOMEM. */
 int pmu_plan_ibs(const struct planner *planner, const char *pmu);
 
@@ -61,10 +67,10 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
 		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening);
 
 /*
- * Sets the period to `wished`, or to `usual` if that is 0. Rounds it down to a multiple of the opening's
+ * Sets the period to the one that the wish has for the role, or to `usual` if that is 0. Rounds it down to a multiple of the opening's
  * step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or -ENOMEM.
  */
-int planner_period(const struct planner *planner, u64 wished, u64 usual, struct pmu_opening *opening);
+int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening);
 
 /* Marks the openings of the PMU whose records collide because they run at the same time on a core. */
 void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core);
@@ -94,11 +100,23 @@ int planner_refuse_event(const struct planner *planner, const char *pmu, enum ev
 /* Refuses a role on a core PMU that lacks what the role needs, and says why. In pmu_refusals.c. */
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role);
 
+/*
+ * Returns true if the counters of this core, recognized by its formats, are of no use to any role (NetBurst,
+ * Zhaoxin). pmu_refuse_core() then says why. In pmu_refusals.c.
+ */
+bool pmu_core_fault(const struct planner *planner, const struct pmu_core *core);
+
+/* Refuses a role because the tree lacks events/ of the PMU. Returns 0 or -ENOMEM. In pmu_refusals.c. */
+int pmu_refuse_copy(const struct planner *planner, const char *pmu, enum event_role role);
+
 /* Refuses each requested role on a PMU that supports none of them, all for the same reason. */
 int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *reason);
 
-/* Refuses each requested role on a PMU whose type number cannot be read. `error` is -errno. */
-int pmu_refuse_type(const struct planner *planner, const char *pmu, int error);
+/* The same for those of `roles` that are requested. */
+int pmu_refuse_roles(const struct planner *planner, const char *pmu, unsigned roles, const char *reason);
+
+/* Refuses those of `roles` that are requested, on a PMU whose type number cannot be read. `error` is -errno. */
+int pmu_refuse_type(const struct planner *planner, const char *pmu, unsigned roles, int error);
 
 /* Returns true if the PMU is that of an AMD CPU. */
 bool pmu_is_amd(const struct planner *planner, const char *pmu);

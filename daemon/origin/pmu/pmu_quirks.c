@@ -31,6 +31,12 @@
  * - instructions_counter: see instructions_umask. With reduced skid, counter 0 on Goldmont Plus
  *   (glp_get_event_constraints, core.c), any on Goldmont, and two or more on later cores (tnt_ and
  *   cmt_get_event_constraints).
+ * - stalls: see the macros STALLS_ below. They have the folders below tools/perf/pmu-events/arch/x86 of Linux
+ *   6.12, the file there, and the name of the event. Counter 2 of Sandy Bridge: intel_snb_event_constraints
+ *   (core.c).
+ * - last_level_l2: the description of the event 0x2e, umask 0x41 in silvermont, goldmont and goldmontplus
+ *   (LONGEST_LAT_CACHE.MISS, cache.json) and in knightslanding (L2_REQUESTS.MISS). The CPUs named core, core2
+ *   and bonnell have no third level.
  */
 #include "origin/pmu/pmu_quirks.h"
 
@@ -48,14 +54,45 @@
 #define FIXED_COUNTER_0     .instructions_precise_ip = 3, .instructions_counter = ONLY(FIXED(0))
 #define OFFCORE(generation) .offcore = &pmu_offcore_##generation
 #define RECORDS(what)       .records = PMU_RECORDS_##what
-#define P_CORE_OF(hybrid_name) \
-	.name = (hybrid_name), .pmu = "cpu_core", RECORDS(SPLIT), .stores_counter = ONLY(0), FIXED_COUNTER_0
+/* sandybridge and jaketown, pipeline.json: CYCLE_ACTIVITY.STALLS_L1D_PENDING */
+#define STALLS_L1D_PENDING .stalls = {COUNT_STALLS_L1_MISS, 0xa3, 0x06, 6, ONLY(2)}
+/* ivybridge, ivytown, haswell(x), broadwell(x), broadwellde, pipeline.json: CYCLE_ACTIVITY.STALLS_LDM_PENDING */
+#define STALLS_LDM_PENDING .stalls = {COUNT_STALLS_LOAD, 0xa3, 0x06, 6, 0}
+/* skylake(x), cascadelakex, icelake(x), rocketlake, tigerlake, pipeline.json: CYCLE_ACTIVITY.STALLS_MEM_ANY */
+#define STALLS_MEM_ANY .stalls = {COUNT_STALLS_LOAD, 0xa3, 0x14, 20, 0}
+/* sapphirerapids, emeraldrapids, graniterapids, alderlake, meteorlake, pipeline.json: EXE_ACTIVITY.BOUND_ON_LOADS */
+#define STALLS_BOUND_ON_LOADS .stalls = {COUNT_STALLS_LOAD, 0xa6, 0x21, 5, 0}
+/* snowridgex and elkhartlake (Tremont), alderlake and alderlaken (Gracemont), cache.json: MEM_BOUND_STALLS.LOAD */
+#define STALLS_MEM_BOUND .stalls = {COUNT_STALLS_L1_MISS, 0x34, 0x07, 0, 0}
+/*
+ * meteorlake, sierraforest and grandridge (Crestmont), and clearwaterforest of later kernels (Darkmont), cache.json:
+ * MEM_BOUND_STALLS_LOAD.ALL
+ */
+#define STALLS_MEM_BOUND_LOAD .stalls = {COUNT_STALLS_L1_MISS, 0x34, 0x7f, 0, 0}
+#define P_CORE_OF(hybrid_name)                                                               \
+	.name = (hybrid_name), .pmu = "cpu_core", RECORDS(SPLIT), .stores_counter = ONLY(0), \
+	FIXED_COUNTER_0, STALLS_BOUND_ON_LOADS
 #define E_CORE_OF(hybrid_name) .name = (hybrid_name), .pmu = "cpu_atom", RECORDS(SPLIT), REDUCED_SKID
 
 static const struct pmu_quirk quirks[] = {
-	{.name = "core", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
-	{.name = "core2", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
-	{.name = "bonnell", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
+	{.name = "core",
+	 RECORDS(REGISTERS),
+	 .costly_ip = true,
+	 .no_stores = true,
+	 PLAIN(2),
+	 .last_level_l2 = true},
+	{.name = "core2",
+	 RECORDS(REGISTERS),
+	 .costly_ip = true,
+	 .no_stores = true,
+	 PLAIN(2),
+	 .last_level_l2 = true},
+	{.name = "bonnell",
+	 RECORDS(REGISTERS),
+	 .costly_ip = true,
+	 .no_stores = true,
+	 PLAIN(2),
+	 .last_level_l2 = true},
 	{.name = "nehalem",
 	 RECORDS(USE),
 	 .collides = true,
@@ -80,7 +117,8 @@ static const struct pmu_quirk quirks[] = {
 	 .stores_counter = ONLY(3),
 	 PREC_DIST(2),
 	 .instructions_alone = true,
-	 OFFCORE(sandybridge)},
+	 OFFCORE(sandybridge),
+	 STALLS_L1D_PENDING},
 	{.name = "ivybridge",
 	 RECORDS(USE),
 	 .collides = true,
@@ -89,50 +127,61 @@ static const struct pmu_quirk quirks[] = {
 	 .loads_counter = ONLY(3),
 	 .stores_counter = ONLY(3),
 	 PREC_DIST(3),
-	 OFFCORE(sandybridge)},
+	 OFFCORE(sandybridge),
+	 STALLS_LDM_PENDING},
 	{.name = "haswell",
 	 RECORDS(USE),
 	 .collides = true,
 	 .loads_counter = ONLY(3),
 	 PREC_DIST(3),
 	 .smallest_period = 32,
-	 OFFCORE(haswell)},
+	 OFFCORE(haswell),
+	 STALLS_LDM_PENDING},
 	{.name = "broadwell",
 	 RECORDS(USE),
 	 .collides = true,
 	 .loads_counter = ONLY(3),
 	 PREC_DIST(3),
 	 .instructions_step = 64,
-	 OFFCORE(broadwell)},
-	{.name = "skylake", RECORDS(USE), PREC_DIST(3), OFFCORE(skylake)},
-	{.name = "icelake", RECORDS(USE), FIXED_COUNTER_0, OFFCORE(icelake)},
+	 OFFCORE(broadwell),
+	 STALLS_LDM_PENDING},
+	{.name = "skylake", RECORDS(USE), PREC_DIST(3), OFFCORE(skylake), STALLS_MEM_ANY},
+	{.name = "icelake", RECORDS(USE), FIXED_COUNTER_0, OFFCORE(icelake), STALLS_MEM_ANY},
 	{.name = "sapphire_rapids",
 	 RECORDS(SPLIT),
 	 .stores_counter = ONLY(0),
 	 FIXED_COUNTER_0,
-	 OFFCORE(golden_cove)},
+	 OFFCORE(golden_cove),
+	 STALLS_BOUND_ON_LOADS},
 	{.name = "granite_rapids",
 	 RECORDS(SPLIT),
 	 .stores_counter = ONLY(0),
 	 FIXED_COUNTER_0,
-	 OFFCORE(golden_cove)},
+	 OFFCORE(golden_cove),
+	 STALLS_BOUND_ON_LOADS},
 	{P_CORE_OF("alderlake_hybrid"), OFFCORE(golden_cove)},
-	{E_CORE_OF("alderlake_hybrid"), OFFCORE(gracemont)},
+	{E_CORE_OF("alderlake_hybrid"), OFFCORE(gracemont), STALLS_MEM_BOUND},
 	{P_CORE_OF("meteorlake_hybrid"), OFFCORE(golden_cove)},
-	{E_CORE_OF("meteorlake_hybrid"), OFFCORE(gracemont)},
-	{.name = "silvermont", RECORDS(ADDRESS), PLAIN(2), OFFCORE(silvermont)},
-	{.name = "knights-landing", RECORDS(ADDRESS), PLAIN(2)},
-	{.name = "goldmont", RECORDS(ADDRESS), REDUCED_SKID, .any_address = true, OFFCORE(goldmont)},
+	{E_CORE_OF("meteorlake_hybrid"), OFFCORE(gracemont), STALLS_MEM_BOUND_LOAD},
+	{.name = "silvermont", RECORDS(ADDRESS), PLAIN(2), OFFCORE(silvermont), .last_level_l2 = true},
+	{.name = "knights-landing", RECORDS(ADDRESS), PLAIN(2), .last_level_l2 = true},
+	{.name = "goldmont",
+	 RECORDS(ADDRESS),
+	 REDUCED_SKID,
+	 .any_address = true,
+	 OFFCORE(goldmont),
+	 .last_level_l2 = true},
 	{.name = "goldmont_plus",
 	 RECORDS(ADDRESS),
 	 REDUCED_SKID,
 	 .any_address = true,
 	 .instructions_counter = ONLY(0),
-	 OFFCORE(goldmont)},
-	{.name = "Tremont", RECORDS(ADDRESS), REDUCED_SKID, OFFCORE(tremont)},
-	{.name = "gracemont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont)},
-	{.name = "crestmont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont)},
-	{.name = "darkmont", RECORDS(SPLIT), REDUCED_SKID},
+	 OFFCORE(goldmont),
+	 .last_level_l2 = true},
+	{.name = "Tremont", RECORDS(ADDRESS), REDUCED_SKID, OFFCORE(tremont), STALLS_MEM_BOUND},
+	{.name = "gracemont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont), STALLS_MEM_BOUND},
+	{.name = "crestmont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont), STALLS_MEM_BOUND_LOAD},
+	{.name = "darkmont", RECORDS(SPLIT), REDUCED_SKID, STALLS_MEM_BOUND_LOAD},
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "origin/event.h"
 #include "pebsd/types.h"
 
 /* The data that PEBS records of loads and stores, for cores where no event in sysfs says so. */
@@ -32,6 +33,13 @@ struct pmu_offcore_values {
 	u64 outstanding;
 	u64 requests;
 	const char *note; /* names the cases that the values cannot distinguish; NULL: none */
+};
+
+/* The encoding of an event that only counts. */
+struct pmu_count_event {
+	enum count_kind kind; /* COUNT_NONE: no such event is known */
+	u8 event, umask, cmask;
+	u8 only_counter; /* as in struct pmu_opening */
 };
 
 struct pmu_quirk {
@@ -60,6 +68,8 @@ struct pmu_quirk {
 	u8 stores_counter;
 	u8 instructions_counter;
 	const struct pmu_offcore_values *offcore;
+	struct pmu_count_event stalls;
+	bool last_level_l2; /* L2 is the last level of the caches */
 };
 
 /* Returns the quirk of a core, never NULL. `name` may be NULL. */

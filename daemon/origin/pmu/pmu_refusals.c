@@ -6,12 +6,12 @@
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_planner.h"
 
-int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *reason)
+int pmu_refuse_roles(const struct planner *planner, const char *pmu, unsigned roles, const char *reason)
 {
 	for (enum event_role role = 0; role < EVENT_ROLES; role++) {
 		int r = 0;
 
-		if (planner_wants(planner, role))
+		if (planner_wants(planner, role) && (roles & 1U << role))
 			r = pmu_plan_refuse(planner->plan, pmu, role, "%s", reason);
 		if (r < 0)
 			return r;
@@ -19,7 +19,12 @@ int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *r
 	return 0;
 }
 
-int pmu_refuse_type(const struct planner *planner, const char *pmu, int error)
+int pmu_refuse_all(const struct planner *planner, const char *pmu, const char *reason)
+{
+	return pmu_refuse_roles(planner, pmu, ~0U, reason);
+}
+
+int pmu_refuse_type(const struct planner *planner, const char *pmu, unsigned roles, int error)
 {
 	_cleanup_free_ char *reason = NULL;
 
@@ -30,7 +35,7 @@ int pmu_refuse_type(const struct planner *planner, const char *pmu, int error)
 		reason = NULL;
 		return -ENOMEM;
 	}
-	return pmu_refuse_all(planner, pmu, reason);
+	return pmu_refuse_roles(planner, pmu, roles, reason);
 }
 
 /* Only AMD's cores have a split event field (arch/x86/events/amd/core.c, Linux 6.1). */
@@ -59,11 +64,6 @@ static int refuse_amd(const struct planner *planner, const char *pmu, enum event
 	struct pmu_plan *plan = planner->plan;
 	const char *fault = "AMD's core counters report neither latency nor source of an access";
 
-	if (role == EVENT_INSTRUCTIONS)
-		return pmu_plan_refuse(plan, pmu, role,
-				       "AMD's core counters do not sample instructions precisely, and "
-				       "instruction based sampling (ibs_op) counts operations; set events "
-				       "without instructions");
 	if (pmu_tree_has_pmu(planner->tree, "ibs_op"))
 		return pmu_plan_refuse(plan, pmu, role, "%s; the PMU ibs_op does", fault);
 	return pmu_plan_refuse(
@@ -72,6 +72,21 @@ static int refuse_amd(const struct planner *planner, const char *pmu, enum event
 		"machine, or the firmware switched off instruction based sampling; look for IBS in the "
 		"firmware settings, run pebsd on the host, or look at recordings with pebsd --replay FILE",
 		fault);
+}
+
+static bool is_netburst(const struct planner *planner, const struct pmu_core *core)
+{
+	return pmu_tree_has(planner->tree, core->pmu, "format/cccr");
+}
+
+bool pmu_core_fault(const struct planner *planner, const struct pmu_core *core)
+{
+	return is_netburst(planner, core) || is_zhaoxin(planner, core);
+}
+
+static bool is_count(enum event_role role)
+{
+	return role == EVENT_CYCLES || role == EVENT_STALLS || role == EVENT_MISSES;
 }
 
 /*
@@ -83,12 +98,18 @@ static const char *fault_of_core(const struct planner *planner, const struct pmu
 {
 	const bool memory = role == EVENT_LOADS || role == EVENT_STORES;
 
-	if (pmu_tree_has(planner->tree, core->pmu, "format/cccr"))
-		return "this is NetBurst (format/cccr), and the kernel's driver does not sample with its "
-		       "PEBS: neither address nor latency nor source is available";
+	if (is_netburst(planner, core))
+		return is_count(role)
+			       ? "this is NetBurst (format/cccr), whose events are selected in another way, "
+				 "which this version of pebsd does not support"
+			       : "this is NetBurst (format/cccr), and the kernel's driver does not sample with its "
+				 "PEBS: neither address nor latency nor source is available";
 	if (is_zhaoxin(planner, core))
-		return "this is a Zhaoxin CPU by its formats (format/pc is missing), and its counters "
-		       "cannot sample precisely: neither address nor latency nor source is available";
+		return is_count(role)
+			       ? "this is a Zhaoxin CPU by its formats (format/pc is missing), and this version of "
+				 "pebsd does not know its events"
+			       : "this is a Zhaoxin CPU by its formats (format/pc is missing), and its counters "
+				 "cannot sample precisely: neither address nor latency nor source is available";
 	if (!memory || !core->name || !pmu_quirk_known(core->name))
 		return NULL;
 	if (core->quirk->records == PMU_RECORDS_REGISTERS)
@@ -143,6 +164,14 @@ static int refuse_unknown_model(const struct planner *planner, const struct pmu_
 		core->name, need_of(role));
 }
 
+int pmu_refuse_copy(const struct planner *planner, const char *pmu, enum event_role role)
+{
+	return pmu_plan_refuse(
+		planner->plan, pmu, role,
+		"the sysfs tree lacks the directory events/ of this PMU, which a running kernel always has, so it does not say whether the PMU supports %s; copy the whole tree, or run pebsd --probe on the machine itself",
+		event_role_name(role));
+}
+
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
@@ -153,12 +182,7 @@ int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, 
 	if (pmu_is_amd(planner, pmu))
 		return refuse_amd(planner, pmu, role);
 	if (!pmu_tree_has(planner->tree, pmu, "events"))
-		return pmu_plan_refuse(
-			plan, pmu, role,
-			"the sysfs tree lacks the directory events/ of this PMU, which a running kernel "
-			"always has, so it does not say whether the PMU supports %s; copy the whole tree, "
-			"or run pebsd --probe on the machine itself",
-			event_role_name(role));
+		return pmu_refuse_copy(planner, pmu, role);
 	fault = fault_of_core(planner, core, role);
 	if (fault)
 		return pmu_plan_refuse(

@@ -68,7 +68,6 @@ static bool collide(const struct planner *planner, const struct pmu_core *core)
 
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 {
-	const struct pmu_wish *wish = planner->wish;
 	struct pmu_opening opening;
 	bool latency;
 	int r;
@@ -89,8 +88,8 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 							 .has_address = 1,
 							 .has_code_address = 1,
 							 .weight_struct = latency};
-	r = planner_period(planner, wish->period,
-			   collide(planner, core) ? STORES_PERIOD_COLLIDING : STORES_PERIOD, &opening);
+	r = planner_period(planner, collide(planner, core) ? STORES_PERIOD_COLLIDING : STORES_PERIOD,
+			   &opening);
 	if (r >= 0)
 		r = take_turns(planner, core, &opening);
 	if (r < 0)

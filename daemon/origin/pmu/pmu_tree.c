@@ -30,6 +30,30 @@ bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file
 	return pmu_path(tree, pmu, file, path) == 0 && access(path, F_OK) == 0;
 }
 
+/* As pmu_path(), for a file below the root of the tree. */
+static int root_path(const struct pmu_tree *tree, const char *file, char ret[PATH_MAX])
+{
+	int n = snprintf(ret, PATH_MAX, "%s/%s", tree->root, file);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+bool pmu_tree_has_root(const struct pmu_tree *tree, const char *file)
+{
+	char path[PATH_MAX];
+
+	return root_path(tree, file, path) == 0 && access(path, F_OK) == 0;
+}
+
+int pmu_tree_root_text(const struct pmu_tree *tree, const char *file, char **ret)
+{
+	char path[PATH_MAX];
+	int r;
+
+	r = root_path(tree, file, path);
+	return r < 0 ? r : text_file_read(path, ret);
+}
+
 int pmu_tree_text(const struct pmu_tree *tree, const char *pmu, const char *file, char **ret)
 {
 	char path[PATH_MAX];

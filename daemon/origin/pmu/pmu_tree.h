@@ -38,6 +38,12 @@ bool pmu_tree_has_pmu(const struct pmu_tree *tree, const char *prefix);
 /* Returns true if a PMU has this file or folder, such as "events/mem-loads". */
 bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file);
 
+/* Returns true if the tree has this file or folder, whose path is below the root of the tree. */
+bool pmu_tree_has_root(const struct pmu_tree *tree, const char *file);
+
+/* Reads the text of a file, whose path is below the root of the tree. Returns as pmu_tree_text(). */
+int pmu_tree_root_text(const struct pmu_tree *tree, const char *file, char **ret);
+
 /*
  * Reads the text of a PMU's file. The caller frees it. Errors are those of text_file_read(), and
  * -ENAMETOOLONG.

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The events that only count: cycles, stalls, misses and plain instructions, on each generation of cores. */
+#include <errno.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "machine_tree.h"
+#include "origin/pmu/perf_attr.h"
+#include "origin/pmu/pmu_amd.h"
+#include "tree.h"
+
+static char *root;
+static struct pmu_plan plan;
+
+static void setup(void)
+{
+	root = tree_new();
+}
+
+static void teardown(void)
+{
+	pmu_plan_done(&plan);
+	tree_remove(root);
+}
+
+TestSuite(pmu_counts, .init = setup, .fini = teardown);
+
+static void fresh(const struct machine_core *core)
+{
+	tree_remove(root);
+	root = tree_new();
+	machine_tree(root, core);
+}
+
+static void expect_refused(const char *pmu, enum event_role role, const char *words)
+{
+	const char *reason = machine_tree_refusal(&plan, pmu, role);
+
+	cr_expect_null(machine_opening(&plan, pmu, role));
+	cr_assert_not_null(reason, "nothing said of %s", words);
+	cr_expect_not_null(strstr(reason, words), "%s", reason);
+}
+
+/* Expects an event without a PEBS record, which yields its counter. `name` is for messages. */
+static void expect_count(const char *name, const char *pmu, enum event_role role, u64 config, u64 period,
+			 enum count_kind kind, u8 only_counter)
+{
+	static const struct event_settings none = {0};
+	const struct pmu_opening *opening = machine_opening(&plan, pmu, role);
+
+	cr_assert_not_null(opening, "%s: no %s", name, event_role_name(role));
+	cr_expect(event_is_count(&opening->event), "%s", name);
+	cr_expect_eq(opening->config, config, "%s: %s: %#llx", name, event_role_name(role), opening->config);
+	cr_expect_eq(opening->config1, 0, "%s", name);
+	cr_expect_eq(opening->config2, 0, "%s", name);
+	cr_expect_eq(opening->precise_ip, 0, "%s", name);
+	cr_expect_not(opening->pinned, "%s", name);
+	cr_expect_not(opening->collides, "%s", name);
+	cr_expect_not(opening->has_leader, "%s", name);
+	cr_expect(opening->exclude_guest, "%s", name);
+	cr_expect_eq(opening->only_counter, only_counter, "%s: %s", name, event_role_name(role));
+	cr_expect_eq(opening->period_step, 1, "%s", name);
+	cr_expect_eq(opening->event.period, period, "%s: %s", name, event_role_name(role));
+	cr_expect_eq(opening->event.count_kind, kind, "%s: %s", name, event_role_name(role));
+	cr_expect_eq(opening->event.latency_kind, LATENCY_NONE, "%s", name);
+	cr_expect_eq(memcmp(&opening->event.settings, &none, sizeof(none)), 0, "%s", name);
+	cr_expect_null(machine_tree_refusal(&plan, pmu, role), "%s", name);
+}
+
+static const struct generation {
+	const char *name, *loads;
+	u64 stalls; /* 0: refused */
+	enum count_kind stalls_kind, misses_kind;
+	u8 stalls_counter;
+} generations[] = {
+	{"core", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"core2", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"bonnell", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"nehalem", LOADS_NEHALEM, 0, COUNT_NONE, COUNT_MISSES_L3, 0},
+	{"westmere", LOADS_NEHALEM, 0, COUNT_NONE, COUNT_MISSES_L3, 0},
+	{"sandybridge", LOADS_CORE, 0x60006a3, COUNT_STALLS_L1_MISS, COUNT_MISSES_L3, 3},
+	{"ivybridge", LOADS_CORE, 0x60006a3, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"haswell", LOADS_CORE, 0x60006a3, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"broadwell", LOADS_CORE, 0x60006a3, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"skylake", LOADS_CORE, 0x140014a3, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"icelake", LOADS_CORE, 0x140014a3, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"sapphire_rapids", LOADS_CORE, 0x50021a6, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"granite_rapids", LOADS_CORE, 0x50021a6, COUNT_STALLS_LOAD, COUNT_MISSES_L3, 0},
+	{"silvermont", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"knights-landing", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"goldmont", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"goldmont_plus", NULL, 0, COUNT_NONE, COUNT_MISSES_L2, 0},
+	{"Tremont", NULL, 0x734, COUNT_STALLS_L1_MISS, COUNT_MISSES_L3, 0},
+	{"gracemont", LOADS_ATOM, 0x734, COUNT_STALLS_L1_MISS, COUNT_MISSES_L3, 0},
+	{"crestmont", LOADS_ATOM, 0x7f34, COUNT_STALLS_L1_MISS, COUNT_MISSES_L3, 0},
+	{"darkmont", LOADS_ATOM, 0x7f34, COUNT_STALLS_L1_MISS, COUNT_MISSES_L3, 0},
+};
+
+Test(pmu_counts, each_generation_has_its_encodings)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
+		const struct generation *generation = &generations[i];
+		const struct machine_core core = {.name = generation->name, .loads = generation->loads};
+
+		fresh(&core);
+		machine_plan(root, COUNT_ROLES, &plan);
+		expect_count(generation->name, "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+		expect_count(generation->name, "cpu", EVENT_MISSES, 0x412e, 50021, generation->misses_kind,
+			     0);
+		if (generation->stalls)
+			expect_count(generation->name, "cpu", EVENT_STALLS, generation->stalls, 10000019,
+				     generation->stalls_kind, generation->stalls_counter);
+		else
+			expect_refused("cpu", EVENT_STALLS,
+				       "this CPU has no event of cycles in which it waits for loads");
+	}
+}
+
+Test(pmu_counts, each_kind_of_core_of_a_hybrid_cpu_has_its_own_encodings)
+{
+	static const struct {
+		const char *name;
+		u64 big, small;
+	} cases[] = {{"alderlake_hybrid", 0x50021a6, 0x734}, {"meteorlake_hybrid", 0x50021a6, 0x7f34}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct machine_core cores[] = {
+			{.pmu = "cpu_atom", .name = cases[i].name, .cpus = "2-3", .loads = LOADS_ATOM},
+			{.pmu = "cpu_core", .name = cases[i].name, .cpus = "0-1", .loads = LOADS_CORE},
+		};
+
+		tree_remove(root);
+		root = tree_new();
+		machine_tree_hybrid(root, cores, 2);
+		machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
+		cr_expect_leq(plan.n_openings, EVENTS_MAX);
+		expect_count(cases[i].name, "cpu_core", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+		expect_count(cases[i].name, "cpu_core", EVENT_STALLS, cases[i].big, 10000019,
+			     COUNT_STALLS_LOAD, 0);
+		expect_count(cases[i].name, "cpu_core", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
+		expect_count(cases[i].name, "cpu_atom", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+		expect_count(cases[i].name, "cpu_atom", EVENT_STALLS, cases[i].small, 10000019,
+			     COUNT_STALLS_L1_MISS, 0);
+		expect_count(cases[i].name, "cpu_atom", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
+	}
+}
+
+/* A virtual machine without PEBS: the architectural events work, and the model's own if its name is known. */
+Test(pmu_counts, a_virtual_machine_without_pebs_counts)
+{
+	const struct machine_core known = {.name = "skylake", .precise = "0"};
+	const struct machine_core generic = {.name = "generic_arch_v2+", .precise = "0"};
+	const struct machine_core later = {.name = "not_yet_named", .precise = "0"};
+	const struct machine_core nameless = {.precise = "0"};
+	const unsigned all = ALL_ROLES | COUNT_ROLES;
+
+	fresh(&known);
+	tree_pmu(root, "cpu", "format/ldlat", "config1:0-15\n");
+	machine_plan(root, all, &plan);
+	expect_count("known", "cpu", EVENT_INSTRUCTIONS, 0xc0, 10000019, COUNT_NONE, 0);
+	expect_count("known", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+	expect_count("known", "cpu", EVENT_STALLS, 0x140014a3, 10000019, COUNT_STALLS_LOAD, 0);
+	expect_count("known", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
+	cr_expect_not_null(machine_tree_refusal(&plan, "cpu", EVENT_LOADS));
+	cr_expect_not_null(machine_tree_refusal(&plan, "cpu", EVENT_STORES));
+
+	fresh(&generic);
+	machine_plan(root, all, &plan);
+	expect_count("generic", "cpu", EVENT_INSTRUCTIONS, 0xc0, 10000019, COUNT_NONE, 0);
+	expect_count("generic", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+	expect_count("generic", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
+	expect_refused("cpu", EVENT_STALLS,
+		       "this kernel does not know the CPU model (caps/pmu_name is generic_arch_v2+)");
+
+	fresh(&later);
+	machine_plan(root, all, &plan);
+	expect_count("later", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+	expect_refused("cpu", EVENT_STALLS,
+		       "does not know the event of stalls on this CPU (caps/pmu_name is not_yet_named)");
+
+	fresh(&nameless);
+	machine_plan(root, all, &plan);
+	expect_count("nameless", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
+	expect_refused("cpu", EVENT_STALLS, "the CPU generation is unknown (caps/pmu_name is missing)");
+}
+
+/* CPUID 0AH says that the event is not available, so the kernel leaves its file out. */
+Test(pmu_counts, misses_that_cpuid_excludes_are_refused)
+{
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "format/event", "config:0-7\n");
+	tree_pmu(root, "cpu", "format/umask", "config:8-15\n");
+	tree_pmu(root, "cpu", "format/pc", "config:19\n");
+	tree_pmu(root, "cpu", "events/cpu-cycles", "event=0x3c\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	expect_count("", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+	expect_refused("cpu", EVENT_MISSES, "events/cache-misses is missing");
+}
+
+Test(pmu_counts, without_a_third_level_the_second_is_the_last)
+{
+	const struct machine_core core = {.name = "Tremont"};
+
+	fresh(&core);
+	tree_write(root, "devices/system/cpu/cpu0/cache/index2/level", "2\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	expect_count("Tremont", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L2, 0);
+	tree_write(root, "devices/system/cpu/cpu0/cache/index3/level", "3\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	expect_count("Tremont", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
+}
+
+Test(pmu_counts, amd_has_encodings_by_family_and_model)
+{
+	static const struct {
+		const char *modalias;
+		u64 stalls, misses; /* 0: refused */
+		enum count_kind misses_kind;
+	} cases[] = {
+		{"cpu:type:x86,ven0002fam0015mod0002:feature:,0000\n", 0, 0, COUNT_NONE},
+		{"cpu:type:x86,ven0002fam0017mod0001:feature:,0000\n", 0, 0, COUNT_NONE},
+		{"cpu:type:x86,ven0002fam0017mod0018:feature:,0000\n", 0, 0, COUNT_NONE},
+		{"cpu:type:x86,ven0002fam0017mod0031:feature:,0000\n", 0, 0x4843, COUNT_MISSES_DEMAND_FILLS},
+		{"cpu:type:x86,ven0002fam0017mod00A0:feature:,0000\n", 0, 0x4843, COUNT_MISSES_DEMAND_FILLS},
+		{"cpu:type:x86,ven0002fam0019mod0001:feature:,0000\n", 0, 0x4844, COUNT_MISSES_FILLS},
+		{"cpu:type:x86,ven0002fam0019mod0021:feature:,0000\n", 0, 0x4844, COUNT_MISSES_FILLS},
+		{"cpu:type:x86,ven0002fam0019mod0050:feature:,0000\n", 0, 0x4844, COUNT_MISSES_FILLS},
+		{"cpu:type:x86,ven0002fam0019mod0011:feature:,0000\n", 0xa2d6, 0x4844, COUNT_MISSES_FILLS},
+		{"cpu:type:x86,ven0002fam0019mod0061:feature:,0000\n", 0xa2d6, 0x4844, COUNT_MISSES_FILLS},
+		{"cpu:type:x86,ven0002fam001Amod0002:feature:,0000\n", 0xa2d6, 0x4844, COUNT_MISSES_FILLS},
+		{"cpu:type:x86,ven0002fam001Bmod0002:feature:,0000\n", 0, 0, COUNT_NONE},
+		{"cpu:type:x86,ven0009fam0018mod0001:feature:,0000\n", 0, 0, COUNT_NONE},
+	};
+
+	machine_tree_amd(root, true);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *name = cases[i].modalias;
+
+		tree_write(root, "devices/system/cpu/modalias", name);
+		machine_plan(root, COUNT_ROLES, &plan);
+		cr_expect_null(machine_opening(&plan, "ibs_op", EVENT_CYCLES));
+		expect_count(name, "cpu", EVENT_CYCLES, 0x76, 10000019, COUNT_NONE, 0);
+		if (cases[i].stalls)
+			expect_count(name, "cpu", EVENT_STALLS, cases[i].stalls, 10000019,
+				     COUNT_STALLS_RETIRE, 0);
+		else
+			expect_refused("cpu", EVENT_STALLS, "AMD's CPUs have one from Zen 4 on");
+		if (cases[i].misses)
+			expect_count(name, "cpu", EVENT_MISSES, cases[i].misses, 50021, cases[i].misses_kind,
+				     0);
+		else
+			expect_refused("cpu", EVENT_MISSES, "AMD's CPUs have one from Zen 2 on");
+	}
+	tree_write(root, "devices/system/cpu/modalias", "cpu:type:x86,ven0002fam0015mod0002:feature:\n");
+	machine_plan(root, ROLE(STALLS), &plan);
+	expect_refused("cpu", EVENT_STALLS, "vendor 2, family 15h, model 2h");
+}
+
+Test(pmu_counts, an_amd_tree_without_modalias_says_so)
+{
+	machine_tree_amd(root, false);
+	machine_plan(root, COUNT_ROLES, &plan);
+	expect_count("", "cpu", EVENT_CYCLES, 0x76, 10000019, COUNT_NONE, 0);
+	expect_refused("cpu", EVENT_STALLS, "devices/system/cpu/modalias: No such file or directory");
+	expect_refused("cpu", EVENT_MISSES, "copy the whole tree");
+	tree_write(root, "devices/system/cpu/modalias", "cpu:type:aarch64:feature:,0000\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	expect_refused("cpu", EVENT_STALLS, "not the text of an x86 CPU");
+}
+
+Test(pmu_counts, modalias_is_parsed_strictly)
+{
+	static const char *const wrong[] = {
+		"",
+		"cpu:type:x86",
+		"cpu:type:x86,ven0002fam0019mod001",
+		"cpu:type:x86,ven0002fam0019mod0011",
+		"cpu:type:x86,ven0002fam0019mod00111:",
+		"cpu:type:x86,ven2fam19mod11:feature:",
+		"cpu:type:x86,ven0002fam0019mod+011:",
+		"cpu:type:x86,ven0002fam0x19mod0011:",
+		"acpu:type:x86,ven0002fam0019mod0011:",
+	};
+	struct pmu_cpu cpu = {0};
+
+	cr_assert_eq(pmu_cpu_parse("cpu:type:x86,ven0002fam001Amod0abC:feature:,0000", &cpu), 0);
+	cr_expect_eq(cpu.vendor, 2);
+	cr_expect_eq(cpu.family, 0x1a);
+	cr_expect_eq(cpu.model, 0xabc);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		cr_expect_lt(pmu_cpu_parse(wrong[i], &cpu), 0, "%s", wrong[i]);
+	cr_expect_eq(cpu.model, 0xabc, "unchanged");
+}
+
+Test(pmu_counts, cores_without_known_events_are_refused_by_name)
+{
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "format/cccr", "config:0-31\n");
+	tree_pmu(root, "cpu", "events/instructions", "escr=0xc0\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	for (enum event_role role = EVENT_CYCLES; role <= EVENT_MISSES; role++)
+		expect_refused("cpu", role,
+			       "this is NetBurst (format/cccr), whose events are selected in another way");
+
+	tree_remove(root);
+	root = tree_new();
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "format/event", "config:0-7\n");
+	tree_pmu(root, "cpu", "format/umask", "config:8-15\n");
+	tree_pmu(root, "cpu", "format/cmask", "config:24-31\n");
+	tree_pmu(root, "cpu", "events/instructions", "event=0xc0\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	for (enum event_role role = EVENT_CYCLES; role <= EVENT_MISSES; role++)
+		expect_refused("cpu", role, "does not know its events");
+
+	tree_remove(root);
+	root = tree_new();
+	tree_pmu(root, "armv8_pmuv3_0", "type", "10\n");
+	tree_pmu(root, "arm_spe_0", "type", "9\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	for (enum event_role role = EVENT_CYCLES; role <= EVENT_MISSES; role++) {
+		expect_refused("armv8_pmuv3_0", role, "knows only the events of x86 CPUs");
+		expect_refused("arm_spe_0", role, "a BPF program attached to it never runs");
+	}
+	cr_expect_eq(plan.n_openings, 0);
+}
+
+/* The formats decide where the terms go. */
+Test(pmu_counts, terms_are_placed_as_the_formats_say)
+{
+	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE};
+
+	fresh(&core);
+	tree_pmu(root, "cpu", "format/cmask", "config1:0-7\n");
+	machine_plan(root, ROLE(STALLS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.openings[0].config, 0x14a3);
+	cr_expect_eq(plan.openings[0].config1, 0x14);
+	tree_pmu(root, "cpu", "format/cmask", "config:24-25\n");
+	machine_plan(root, COUNT_ROLES, &plan);
+	expect_refused("cpu", EVENT_STALLS, "cannot build the event stalls because of \"cmask\"");
+	expect_count("", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
+}
+
+Test(pmu_counts, each_role_has_its_own_period)
+{
+	const struct machine_core core = {.name = "haswell", .loads = LOADS_CORE, .stores = STORES_ALL};
+	const struct pmu_wish wish = {
+		.ldlat = 30,
+		.roles = ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS) | COUNT_ROLES,
+		.periods =
+			{.accesses = 101, .instructions = 1009, .cycles = 2003, .stalls = 3001, .misses = 7},
+	};
+
+	fresh(&core);
+	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+	cr_assert_eq(plan.n_openings, 6);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_LOADS)->event.period, 101);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 101);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->event.period, 1009);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_CYCLES)->event.period, 2003);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STALLS)->event.period, 3001);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_MISSES)->event.period, 32, "Haswell's minimum");
+	cr_expect_not_null(machine_note(&plan, "the period of misses is 32, not 7"));
+}
+
+/* Haswell drops records that overflow together. Events without records drop none. */
+Test(pmu_counts, counts_collide_with_nothing)
+{
+	const struct machine_core core = {.name = "haswell", .loads = LOADS_CORE, .stores = STORES_ALL};
+
+	fresh(&core);
+	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
+	cr_assert_eq(plan.n_openings, 4);
+	for (size_t i = 0; i < plan.n_openings; i++)
+		cr_expect_not(plan.openings[i].collides);
+	machine_plan(root, ROLE(STORES) | COUNT_ROLES, &plan);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 10007,
+		     "that of stores alone");
+}
+
+/* Three PMUs with six events each are more than pebsd samples. */
+Test(pmu_counts, events_beyond_the_maximum_are_refused)
+{
+	const struct machine_core cores[] = {
+		{.pmu = "cpu_atom",
+		 .name = "later_hybrid",
+		 .cpus = "1",
+		 .loads = LOADS_ATOM,
+		 .stores = STORES_ATOM},
+		{.pmu = "cpu_core",
+		 .name = "later_hybrid",
+		 .cpus = "0",
+		 .loads = LOADS_CORE,
+		 .stores = STORES_CD},
+		{.pmu = "cpu_lowpower",
+		 .name = "later_hybrid",
+		 .cpus = "2",
+		 .loads = LOADS_ATOM,
+		 .stores = STORES_ATOM},
+	};
+
+	machine_tree_hybrid(root, cores, 3);
+	machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, EVENTS_MAX);
+	expect_refused("cpu_lowpower", EVENT_MISSES, "pebsd samples at most 12 events at once");
+}
+
+Test(pmu_counts, the_attributes_ask_for_nothing_but_the_count)
+{
+	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE};
+	struct perf_event_attr attr;
+	struct pmu_opening weaker;
+
+	fresh(&core);
+	machine_plan(root, ROLE(STALLS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	perf_attr(&plan.openings[0], plan.openings[0].event.period, &attr);
+	cr_expect_eq(attr.type, 4);
+	cr_expect_eq(attr.config, 0x140014a3);
+	cr_expect_eq(attr.sample_type, 0);
+	cr_expect_eq(attr.sample_period, 10000019);
+	cr_expect_eq(attr.precise_ip, 0);
+	cr_expect_eq(attr.pinned, 0);
+	cr_expect_eq(attr.exclude_guest, 1);
+	cr_expect_eq(attr.freq, 0);
+	cr_expect_eq(attr.wakeup_events, 1);
+	weaker = plan.openings[0];
+	cr_expect_not(perf_attr_relax(&plan.openings[0], -EINVAL, &weaker));
+	cr_expect_not(perf_attr_relax(&plan.openings[0], -EOPNOTSUPP, &weaker));
+	cr_expect_not(perf_attr_relax(&plan.openings[0], -ENODATA, &weaker));
+}
