@@ -251,18 +251,19 @@ static void check_ldlat(struct check *check)
 	    (unsigned long long)check->config->ldlat);
 }
 
-/* Samples of instructions have a code address, but no latency and no data source. A recording may have more. */
-static void check_instructions(struct check *check)
+/* Only samples of accesses have a latency and a data source. A recording may have more. */
+static void check_counts(struct check *check)
 {
+	const enum event_role role = check->rule->event;
 	char metric[METRIC_TEXT_MAX];
 
-	if (check->rule->event != EVENT_INSTRUCTIONS || check->config->origin == CONFIG_ORIGIN_REPLAY ||
+	if (role == EVENT_LOADS || role == EVENT_STORES || check->config->origin == CONFIG_ORIGIN_REPLAY ||
 	    !is_given(check, RULE_KEY_METRIC) || check->rule->metric.kind == METRIC_RATE)
 		return;
 	metric_format(&check->rule->metric, metric);
 	say(check, RULE_KEY_METRIC,
-	    "metric = %s: samples of instructions have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event",
-	    metric);
+	    "metric = %s: samples of %s have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event",
+	    metric, event_role_name(role));
 }
 
 static bool has_mistakes(const struct config_rule_draft *draft)
@@ -291,7 +292,7 @@ int config_rule_check(struct config_rule_draft *draft, const struct config *conf
 	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && draft->rule.metric.kind == METRIC_RATE)
 		draft->rule.min_samples = 0;
 	check_event(&check);
-	check_instructions(&check);
+	check_counts(&check);
 	check_times(&check);
 	if (check_limits(&check)) {
 		check_samples(&check);

@@ -76,7 +76,8 @@ static int set_cgroup(const struct config_key *key, struct rule *rule, const cha
 static int set_event(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
 {
 	/* Off-core responses are counted, not sampled, so no number of samples can prove a breach. */
-	static const enum event_role roles[] = {EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS};
+	static const enum event_role roles[] = {EVENT_LOADS,  EVENT_STORES, EVENT_INSTRUCTIONS,
+						EVENT_CYCLES, EVENT_STALLS, EVENT_MISSES};
 	const char *words[ARRAY_SIZE(roles)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
@@ -89,7 +90,7 @@ static int set_event(const struct config_key *key, struct rule *rule, const char
 	if (strcmp(text, event_role_name(EVENT_OFFCORE)) == 0)
 		return config_refuse(
 			ret_problem,
-			"%s = %s: these events are counted, not sampled, so a rule on them can never fire; use loads, stores or instructions (%s)",
+			"%s = %s: these events are counted, not sampled, so a rule on them can never fire; use loads, stores, instructions, cycles, stalls or misses (%s)",
 			key->name, text, key->meaning);
 	return config_words_refuse(key, text, words, ARRAY_SIZE(words), ret_problem);
 }

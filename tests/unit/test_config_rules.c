@@ -299,9 +299,9 @@ Test(config_rules, values_that_are_refused)
 		const char *said;
 	} lines[] = {
 		{"event = load",
-		 "event = load: unknown value; did you mean loads? Expected one of loads, stores, instructions (samples that the metric is computed from)"},
+		 "event = load: unknown value; did you mean loads? Expected one of loads, stores, instructions, cycles, stalls, misses (samples that the metric is computed from)"},
 		{"event = offcore",
-		 "event = offcore: these events are counted, not sampled, so a rule on them can never fire; use loads, stores or instructions (samples that the metric is computed from)"},
+		 "event = offcore: these events are counted, not sampled, so a rule on them can never fire; use loads, stores, instructions, cycles, stalls or misses (samples that the metric is computed from)"},
 		{"window = 500ms",
 		 "window = 500ms: expected a time from 1s to 1h, a whole number with ms, s, m, h or d (time over which the metric is computed)"},
 		{"window = 2h",
@@ -431,6 +431,15 @@ Test(config_rules, instructions_have_a_rate_alone)
 		"x.conf:6: [rule a]: metric = share:l3: samples of instructions have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event\n");
 	expect_right("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
 		     "metric = ratio:rate\nbelow = 20\n");
+	expect_mistakes(
+		"[sampling]\nevents = stalls\n[rule a]\ncgroup = /\nevent = stalls\nmetric = p99\nabove = 900\n",
+		"x.conf:6: [rule a]: metric = p99: samples of stalls have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nevent = misses\nmetric = rate\nabove = 900\n",
+		"x.conf:3: [rule a]: event = misses: misses are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
+	expect_right("[sampling]\nevents = cycles stalls misses\n[rule a]\ncgroup = /\nevent = cycles\n"
+		     "metric = rate\nabove = 20\n[rule b]\ncgroup = /\nevent = stalls\nmetric = ratio:rate\n"
+		     "above = 2\n[rule c]\ncgroup = /\nevent = misses\nmetric = rate\nabove = 20\n");
 	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nevent = instructions\n"
 		     "metric = share:l3\nabove = 20%\n");
 }
