@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "model/machine_event.h"
 
 /*
  * The period for `auto`. It is a prime: if the trip count of a loop divided it, always the same load would be
  * sampled.
  */
 #define PERIOD_AUTO 10007
+
+/* The periods of counts for `auto`, primes for the same reason. They are those of a real core. */
+#define COUNTS_PERIOD_AUTO 10000019
+#define MISSES_PERIOD_AUTO 50021
 
 u64 model_period(u64 configured)
 {
@@ -26,19 +32,63 @@ int model_fail(struct failure *failure, int error, const char *what)
 	return error;
 }
 
+static enum count_kind stalls_of(const struct machine *machine)
+{
+	struct machine_event event;
+
+	machine_event_find_stalls(machine, &event);
+	if (event.kind != MACHINE_EVENT_STALLS)
+		return COUNT_NONE;
+	return event.stalls == STALLS_LOAD      ? COUNT_STALLS_LOAD
+	       : event.stalls == STALLS_L1_MISS ? COUNT_STALLS_L1_MISS
+						: COUNT_STALLS_RETIRE;
+}
+
+static enum count_kind misses_of(const struct machine *machine)
+{
+	struct machine_event event;
+
+	machine_event_find_misses(machine, &event);
+	if (event.kind != MACHINE_EVENT_MISSES)
+		return COUNT_NONE;
+	return machine->memory.l3_bytes ? COUNT_MISSES_L3 : COUNT_MISSES_L2;
+}
+
+/* Lists the configured counts that the CPU has. */
+static size_t counts_of(const struct config *config, struct model_count ret[MODEL_COUNTS_MAX])
+{
+	static const enum event_role roles[] = {EVENT_INSTRUCTIONS, EVENT_CYCLES, EVENT_STALLS, EVENT_MISSES};
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		const u64 period = event_period_of(&config->periods, roles[i]);
+		const u64 usual = roles[i] == EVENT_MISSES ? MISSES_PERIOD_AUTO : COUNTS_PERIOD_AUTO;
+
+		if (!(config->events >> roles[i] & 1) ||
+		    (roles[i] == EVENT_STALLS && stalls_of(config->cpu) == COUNT_NONE) ||
+		    (roles[i] == EVENT_MISSES && misses_of(config->cpu) == COUNT_NONE))
+			continue;
+		ret[n++] = (struct model_count){.role = roles[i],
+						.period = period == CONFIG_PERIOD_AUTO ? usual : period};
+	}
+	return n;
+}
+
 int model_computer(const struct config *config, struct computer **ret, struct failure *failure)
 {
-	const u64 wanted = model_period(config->period);
-	const struct computer_settings settings = {
+	const u64 wanted = model_period(config->periods.accesses);
+	struct computer_settings settings = {
 		.machine = config->cpu,
 		.seed = config->seed,
 		.workloads = config->workloads,
 		.ldlat = (u32)config->ldlat,
 		.period = wanted,
 	};
-	int r = computer_new(&settings, ret);
 	u64 period;
+	int r;
 
+	settings.n_counts = counts_of(config, settings.counts);
+	r = computer_new(&settings, ret);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
@@ -51,11 +101,19 @@ int model_computer(const struct config *config, struct computer **ret, struct fa
 	return 0;
 }
 
-void model_event(const struct config *config, u64 period, struct event *ret)
+/* The prefix keeps the name from being taken for a PMU of a real machine. */
+static void name_pmu(const struct config *config, struct event *event)
+{
+	(void)snprintf(event->pmu, sizeof(event->pmu), "model-%s", config->cpu->name);
+}
+
+size_t model_events(const struct config *config, u64 period, struct event ret[static EVENTS_MAX])
 {
 	bool split = config->cpu->mechanisms & MECHANISM_LATENCY_SPLIT;
+	struct model_count counts[MODEL_COUNTS_MAX];
+	size_t n = counts_of(config, counts);
 
-	*ret = (struct event){
+	ret[0] = (struct event){
 		.role = EVENT_LOADS,
 		.ldlat = (u32)config->ldlat,
 		.latency_kind = split ? LATENCY_CACHE : LATENCY_USE,
@@ -66,8 +124,16 @@ void model_event(const struct config *config, u64 period, struct event *ret)
 			     .has_address = 1,
 			     .has_code_address = 1},
 	};
-	/* The prefix keeps the name from being taken for a PMU of a real machine. */
-	(void)snprintf(ret->pmu, sizeof(ret->pmu), "model-%s", config->cpu->name);
+	name_pmu(config, &ret[0]);
+	for (size_t i = 0; i < n; i++) {
+		ret[1 + i] = (struct event){.role = counts[i].role, .period = counts[i].period};
+		if (counts[i].role == EVENT_STALLS)
+			ret[1 + i].count_kind = stalls_of(config->cpu);
+		if (counts[i].role == EVENT_MISSES)
+			ret[1 + i].count_kind = misses_of(config->cpu);
+		name_pmu(config, &ret[1 + i]);
+	}
+	return 1 + n;
 }
 
 int model_note(const struct config *config, char **ret)

@@ -14,8 +14,11 @@ u64 model_period(u64 configured);
 /* Makes the computer. Returns 0; -ENOMEM; or another -errno with `failure` filled in. */
 int model_computer(const struct config *config, struct computer **ret, struct failure *failure);
 
-/* Describes the event that the model samples, at the period in force. */
-void model_event(const struct config *config, u64 period, struct event *ret);
+/*
+ * Describes the events that the model samples: loads, at the period in force, and the configured counts of the
+ * computer. Returns their number.
+ */
+size_t model_events(const struct config *config, u64 period, struct event ret[static EVENTS_MAX]);
 
 /* Composes the note that the figures are not a measurement. The caller frees `*ret`. Returns 0 or -ENOMEM. */
 int model_note(const struct config *config, char **ret);

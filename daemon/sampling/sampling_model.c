@@ -16,11 +16,17 @@
 /* `max = auto`: more than twice the number of workloads. */
 #define SLOTS_AUTO 16
 
+/* The roles that the model can sample. Loads are sampled in any case. */
+#define MODEL_ROLES                                                                               \
+	(1U << EVENT_LOADS | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_CYCLES | 1U << EVENT_STALLS | \
+	 1U << EVENT_MISSES)
+
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct computer *computer;
 	struct pace pace;
-	u64 period; /* as requested */
+	size_t n_events;
+	u64 period; /* of loads, as requested */
 	int timer;  /* triggers the steps */
 	bool paused;
 	u64 paused_at_ns; /* start of the present pause */
@@ -164,11 +170,14 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 	const struct origin_state *state = userdata;
 	u64 ns = computer_ns(state->computer) * computer_cores(state->computer);
 
-	readings[0].counted = true;
-	readings[0].expected = computer_expected(state->computer);
-	readings[0].enabled_ns = ns;
-	readings[0].running_ns = ns;
-	readings[0].paused_ns = paused_ns(state) * computer_cores(state->computer);
+	for (size_t i = 0; i < state->n_events; i++) {
+		readings[i].counted = true;
+		readings[i].expected = i == 0 ? computer_expected(state->computer)
+					      : computer_counted(state->computer, i - 1);
+		readings[i].enabled_ns = ns;
+		readings[i].running_ns = ns;
+		readings[i].paused_ns = paused_ns(state) * computer_cores(state->computer);
+	}
 }
 
 /* All ids are the model's own numbers. */
@@ -197,8 +206,9 @@ static int note(struct origin_state *state, const struct config *config)
 		return r;
 	state->notes[0] = state->note;
 	log_notice("%s", state->note);
-	if (config->events != 1U << EVENT_LOADS)
-		log_notice("the model has only loads: `events` in [sampling] is ignored");
+	if (config->events & ~MODEL_ROLES || !(config->events & 1U << EVENT_LOADS))
+		log_notice(
+			"the model samples loads, and of the other `events` in [sampling] only cycles, instructions, stalls and misses");
 	return 0;
 }
 
@@ -267,9 +277,15 @@ static void describe(struct origin_state *state)
 	size_t cores = computer_cores(state->computer);
 
 	head->notes = state->notes;
-	head->events[0].n_cpus = cores;
-	(void)snprintf(head->events[0].cpus, sizeof(head->events[0].cpus), cores > 1 ? "0-%zu" : "%zu",
-		       cores - 1);
+	head->nominal_hz = (struct maybe_double){.known = true, .value = MODEL_HERTZ};
+	for (size_t i = 0; i < state->n_events; i++) {
+		struct snapshot_event *event = &head->events[i];
+
+		event->n_cpus = cores;
+		(void)snprintf(event->cpus, sizeof(event->cpus), cores > 1 ? "0-%zu" : "%zu", cores - 1);
+		if (event->event.role == EVENT_CYCLES)
+			event->frequency_hz = head->nominal_hz;
+	}
 }
 
 static int open_model(const struct sampling_settings *settings, struct engine_settings *engine_settings,
@@ -282,14 +298,14 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	if (!state)
 		return -ENOMEM;
 	state->timer = -1;
-	state->period = model_period(config->period);
+	state->period = model_period(config->periods.accesses);
 	r = model_computer(config, &state->computer, ret_failure);
 	if (r == 0)
 		r = note(state, config);
 	if (r < 0)
 		return r;
-	engine_settings->n_events = 1;
-	model_event(config, computer_period(state->computer), &engine_settings->events[0]);
+	state->n_events = model_events(config, computer_period(state->computer), engine_settings->events);
+	engine_settings->n_events = state->n_events;
 	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
 	/* The model never gets more cgroups than it begins with, so no slots are added. */
 	engine_settings->memory_max = 0;

@@ -22,27 +22,36 @@
 struct run {
 	struct trial *trial;
 	struct computer *computer;
-	u64 seen;
-	int result; /* the first error of trial_add() */
+	size_t n_events;
+	u64 seen[EVENTS_MAX]; /* in the present collection */
+	int result;           /* the first error of trial_add() */
 };
 
 static void take(void *userdata, const struct sample *sample)
 {
 	struct run *run = userdata;
 
-	run->seen++;
+	run->seen[sample->event]++;
 	if (run->result == 0)
 		run->result = trial_add(run->trial, sample, 1);
+}
+
+static u64 expected_of(const struct run *run, size_t event)
+{
+	return event == 0 ? computer_expected(run->computer) : computer_counted(run->computer, event - 1);
 }
 
 /* Runs the model for one collection, which includes the records that are still in the DS areas. */
 static int run_for(struct run *run, u64 ns)
 {
-	const u64 expected_before = computer_expected(run->computer);
-	const u64 seen_before = run->seen;
 	struct sliding_time times[EVENTS_MAX] = {0};
-	u64 seen;
+	u64 before[EVENTS_MAX];
 	int r;
+
+	for (size_t i = 0; i < run->n_events; i++) {
+		before[i] = expected_of(run, i);
+		run->seen[i] = 0;
+	}
 
 	r = computer_run(run->computer, ns, take, run);
 	if (r == 0)
@@ -51,10 +60,13 @@ static int run_for(struct run *run, u64 ns)
 		r = run->result;
 	if (r < 0)
 		return r;
-	seen = run->seen - seen_before;
-	times[0].enabled_ns = times[0].running_ns = ns * computer_cores(run->computer);
-	times[0].expected = computer_expected(run->computer) - expected_before;
-	times[0].lost = times[0].expected > seen ? times[0].expected - seen : 0;
+	for (size_t i = 0; i < run->n_events; i++) {
+		struct sliding_time *time = &times[i];
+
+		time->enabled_ns = time->running_ns = ns * computer_cores(run->computer);
+		time->expected = expected_of(run, i) - before[i];
+		time->lost = time->expected > run->seen[i] ? time->expected - run->seen[i] : 0;
+	}
 	return trial_collect(run->trial, computer_ns(run->computer), times);
 }
 
@@ -99,20 +111,19 @@ static int trial_model(const struct config *config, u64 ns, struct trial **ret, 
 {
 	_cleanup_(computer_freep) struct computer *computer = NULL;
 	_cleanup_(trial_freep) struct trial *trial = NULL;
-	struct event event;
-	struct trial_settings settings = {
-		.config = config, .origin = "model", .events = &event, .n_events = 1};
+	struct event events[EVENTS_MAX];
+	struct trial_settings settings = {.config = config, .origin = "model", .events = events};
 	struct run run;
 	int r;
 
 	r = model_computer(config, &computer, ret_failure);
 	if (r < 0)
 		return r;
-	model_event(config, computer_period(computer), &event);
+	settings.n_events = model_events(config, computer_period(computer), events);
 	r = trial_new(&settings, &trial);
 	if (r < 0)
 		return r;
-	run = (struct run){.trial = trial, .computer = computer};
+	run = (struct run){.trial = trial, .computer = computer, .n_events = settings.n_events};
 	r = run_all(&run, config, ns);
 	if (r == 0)
 		*ret = TAKE_PTR(trial);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "model/machine.h"
@@ -179,4 +180,70 @@ Test(computer, names_its_cgroups)
 	cr_expect_eq(computer_cgroup(computer, 1, name), 1 + WORKLOAD_MIX);
 	cr_expect_str_eq(name, "model:mix");
 	cr_expect_eq(computer_period(computer), 32, "no shorter one on Nehalem");
+}
+
+struct count_books {
+	u64 samples[1 + MODEL_COUNTS_MAX][1 + WORKLOAD_COUNT]; /* by event and cgroup */
+};
+
+static void take_count(void *userdata, const struct sample *sample)
+{
+	struct count_books *books = userdata;
+
+	cr_assert_leq(sample->event, MODEL_COUNTS_MAX);
+	cr_assert_leq(sample->cgroup_id, WORKLOAD_COUNT);
+	books->samples[sample->event][sample->cgroup_id]++;
+}
+
+/*
+ * Each core has 2,600,000,000 cycles a second, so 260 samples with the usual period. A chain of pointers stands
+ * still nearly all the time. A loop over an array has the same loads in flight at once, and stands still less.
+ */
+Test(computer, counts_are_those_of_a_real_core)
+{
+	struct computer_settings settings = settings_of("skylake");
+	_cleanup_(computer_freep) struct computer *computer = NULL;
+	struct count_books books = {0};
+	const u64 *cycles = books.samples[1], *stalls = books.samples[3], *misses = books.samples[4];
+
+	settings.n_counts = 4;
+	settings.counts[0] = (struct model_count){EVENT_CYCLES, 10000019};
+	settings.counts[1] = (struct model_count){EVENT_INSTRUCTIONS, 10000019};
+	settings.counts[2] = (struct model_count){EVENT_STALLS, 10000019};
+	settings.counts[3] = (struct model_count){EVENT_MISSES, 50021};
+	cr_assert_eq(computer_new(&settings, &computer), 0);
+	for (unsigned i = 0; i < 80; i++)
+		cr_assert_eq(computer_run(computer, 50 * NSEC_PER_MSEC, take_count, &books), 0);
+	for (unsigned i = 1; i <= WORKLOAD_COUNT; i++) {
+		cr_expect(cycles[i] >= 1035 && cycles[i] <= 1045, "%s: %llu", workload_names[i - 1],
+			  (unsigned long long)cycles[i]);
+		cr_expect_leq(stalls[i], cycles[i], "%s: %llu", workload_names[i - 1],
+			      (unsigned long long)stalls[i]);
+	}
+	cr_expect_gt(stalls[1 + WORKLOAD_POINTER_CHASE], 900);
+	cr_expect_lt(stalls[1 + WORKLOAD_STREAMING], stalls[1 + WORKLOAD_POINTER_CHASE]);
+	cr_expect_gt(misses[1 + WORKLOAD_REMOTE_NUMA], misses[1 + WORKLOAD_MIX]);
+	cr_expect_gt(misses[1 + WORKLOAD_STREAMING], 0);
+	for (size_t i = 0; i < 4; i++) {
+		u64 sum = 0;
+
+		for (unsigned core = 1; core <= WORKLOAD_COUNT; core++)
+			sum += books.samples[1 + i][core];
+		cr_expect_eq(sum, computer_counted(computer, i));
+	}
+}
+
+/* Counting does not change which loads are executed or sampled. */
+Test(computer, counts_leave_the_loads_alone)
+{
+	struct computer_settings settings = settings_of("icelake");
+	struct books without = run(&settings, NSEC_PER_SEC), with;
+
+	settings.n_counts = 1;
+	settings.counts[0] = (struct model_count){EVENT_CYCLES, INT32_MAX};
+	with = run(&settings, NSEC_PER_SEC / 2);
+	cr_expect_gt(without.sum, with.sum);
+	settings.n_counts = 0;
+	without = run(&settings, NSEC_PER_SEC / 2);
+	cr_expect_arr_eq(without.digest, with.digest, sizeof(without.digest));
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "origin/model/core.h"
 
@@ -36,8 +37,11 @@ int computer_new(const struct computer_settings *settings, struct computer **ret
 			.ldlat = settings->ldlat,
 			.period = computer->period,
 			.cgroup_id = cgroup_of((enum workload_kind)i),
+			.n_counts = settings->n_counts,
 		};
 		int r;
+
+		memcpy(core.counts, settings->counts, sizeof(core.counts));
 
 		if (!(settings->workloads >> i & 1))
 			continue;
@@ -104,6 +108,15 @@ u64 computer_expected(const struct computer *computer)
 	for (size_t i = 0; i < computer->n; i++)
 		expected += core_expected(computer->cores[i]);
 	return expected;
+}
+
+u64 computer_counted(const struct computer *computer, size_t i)
+{
+	u64 counted = 0;
+
+	for (size_t core = 0; core < computer->n; core++)
+		counted += core_counted(computer->cores[core], i);
+	return counted;
 }
 
 u64 computer_ns(const struct computer *computer)

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "model/workload.h"
+#include "origin/model/count.h"
 #include "origin/model/take.h"
 
 #define COMPUTER_NAME_MAX 64
@@ -14,7 +15,9 @@ struct computer_settings {
 	u64 seed;
 	unsigned int workloads; /* one bit for each workload: 1 << enum workload_kind */
 	u32 ldlat;
-	u64 period; /* as requested; see driver_period() */
+	u64 period;      /* as requested; see driver_period() */
+	size_t n_counts; /* as in core.h */
+	struct model_count counts[MODEL_COUNTS_MAX];
 };
 
 struct computer;
@@ -43,6 +46,9 @@ int computer_drain(struct computer *computer, model_take take, void *userdata);
 
 /* Returns the sum of core_expected() over all cores. */
 u64 computer_expected(const struct computer *computer);
+
+/* Returns the sum of core_counted(i) over all cores. */
+u64 computer_counted(const struct computer *computer, size_t i);
 
 /* Returns the time that has passed on each core. */
 u64 computer_ns(const struct computer *computer);

@@ -13,6 +13,14 @@
 
 #define STORAGE_ALIGNMENT 64
 
+struct counter {
+	enum event_role role;
+	struct machine_event event;
+	u64 period;
+	u64 counted; /* since the last sample, in 1 / hertz of the core's clock */
+	u64 samples;
+};
+
 struct core {
 	struct pebs_unit unit;
 	struct driver driver;
@@ -25,6 +33,8 @@ struct core {
 	u64 rest;     /* remaining part of a cycle, in 1 / NSEC_PER_SEC */
 	u64 owed;     /* events still to be skipped, which did not fit before an overflow */
 	u64 cgroup_id;
+	size_t n_counters;
+	struct counter counters[MODEL_COUNTS_MAX];
 };
 
 static int allocate(size_t size, void **ret)
@@ -84,6 +94,23 @@ static void warm_up(struct core *core)
 	core->hertz = (core->until - since) * CORE_LOADS / (counted ? counted : 1);
 }
 
+static void begin_counting(struct core *core, const struct core_settings *settings)
+{
+	const struct machine *machine = settings->machine;
+
+	core->n_counters = settings->n_counts;
+	for (size_t i = 0; i < settings->n_counts; i++) {
+		struct counter *counter = &core->counters[i];
+
+		*counter = (struct counter){.role = settings->counts[i].role,
+					    .period = settings->counts[i].period};
+		if (counter->role == EVENT_STALLS)
+			machine_event_find_stalls(machine, &counter->event);
+		if (counter->role == EVENT_MISSES)
+			machine_event_find_misses(machine, &counter->event);
+	}
+}
+
 int core_new(const struct core_settings *settings, struct core **ret)
 {
 	_cleanup_(core_freep) struct core *core = calloc(1, sizeof(*core));
@@ -96,6 +123,7 @@ int core_new(const struct core_settings *settings, struct core **ret)
 		return r;
 	warm_up(core);
 	core->cgroup_id = settings->cgroup_id;
+	begin_counting(core, settings);
 	r = driver_start(&core->driver, &core->unit, settings->ldlat, settings->period);
 	if (r < 0)
 		return r;
@@ -125,6 +153,45 @@ static void pass(struct core *core)
 	core->owed -= pebs_pass(&core->unit, core->driver.counter, core->owed);
 }
 
+static u64 occurrences_of(const struct core *core, const struct counter *counter,
+			  const struct retired *retired, u64 cycles)
+{
+	if (counter->role == EVENT_CYCLES)
+		return cycles;
+	if (counter->role == EVENT_INSTRUCTIONS)
+		return 1;
+	return machine_event_occurrences(core->unit.machine, &counter->event, retired, cycles);
+}
+
+static void count(struct core *core, size_t i, u64 occurrences, model_take take, void *userdata)
+{
+	struct counter *counter = &core->counters[i];
+	const u64 full = counter->period * core->hertz;
+
+	counter->counted += occurrences * MODEL_HERTZ;
+	for (; counter->counted >= full; counter->counted -= full) {
+		const struct sample sample = {
+			.event = (u16)(1 + i), .period = counter->period, .cgroup_id = core->cgroup_id};
+
+		counter->samples++;
+		take(userdata, &sample);
+	}
+}
+
+/* As workload_next_load(), but counts each instruction. */
+static void next_load(struct core *core, struct retired *ret, model_take take, void *userdata)
+{
+	do {
+		const u64 before = core->workload.tsc;
+
+		workload_step(&core->workload, ret);
+		for (size_t i = 0; i < core->n_counters; i++)
+			count(core, i,
+			      occurrences_of(core, &core->counters[i], ret, core->workload.tsc - before),
+			      take, userdata);
+	} while (ret->operation != OPERATION_LOAD);
+}
+
 int core_run(struct core *core, u64 ns, model_take take, void *userdata)
 {
 	const struct pebs_counter *counter = &core->unit.general[core->driver.counter];
@@ -137,7 +204,7 @@ int core_run(struct core *core, u64 ns, model_take take, void *userdata)
 		u64 before = counter->count;
 		int r = 0;
 
-		workload_next_load(&core->workload, &retired);
+		next_load(core, &retired, take, userdata);
 		if (pebs_retire(&core->unit, &retired) > 0)
 			r = driver_interrupt(&core->driver, core->cgroup_id, take, userdata);
 		if (r < 0)
@@ -156,4 +223,9 @@ int core_drain(struct core *core, model_take take, void *userdata)
 u64 core_expected(const struct core *core)
 {
 	return core->unit.records + core->unit.not_written;
+}
+
+u64 core_counted(const struct core *core, size_t i)
+{
+	return core->counters[i].samples;
 }

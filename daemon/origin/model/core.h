@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "model/workload.h"
+#include "origin/model/count.h"
 #include "origin/model/driver.h"
 
 /*
@@ -36,7 +37,9 @@ struct core_settings {
 	u64 seed; /* each workload derives independent random numbers from it */
 	u32 ldlat;
 	u64 period;
-	u64 cgroup_id; /* of the core's samples */
+	u64 cgroup_id;   /* of the core's samples */
+	size_t n_counts; /* at most MODEL_COUNTS_MAX; the samples of counts[i] are those of event 1 + i */
+	struct model_count counts[MODEL_COUNTS_MAX];
 };
 
 struct core;
@@ -63,5 +66,8 @@ int core_drain(struct core *core, model_take take, void *userdata);
  * fit.
  */
 u64 core_expected(const struct core *core);
+
+/* Returns the number of samples that counts[i] had. */
+u64 core_counted(const struct core *core, size_t i);
 
 #endif
