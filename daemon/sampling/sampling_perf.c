@@ -16,6 +16,7 @@
 #include "origin/perf/perf_notes.h"
 #include "sampling/guest_marks.h"
 #include "sampling/pause_kept.h"
+#include "sampling/sampling_frequency.h"
 #include "sampling/sampling_govern.h"
 #include "sampling/sampling_offcore.h"
 #include "sampling/sampling_perf_open.h"
@@ -32,15 +33,16 @@ struct origin_state {
 	struct perf_counts counts[EVENTS_MAX];   /* at the last collection */
 	struct perf_note_losses losses[EVENTS_MAX];
 	struct perf_turns turns[EVENTS_MAX];
-	struct sampling_govern *govern;    /* NULL: not started, or already stopped */
-	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: unknown */
-	u64 rate_at_start;                 /* kernel.perf_event_max_sample_rate at the start; 0: unknown */
-	u64 rate;                          /* kernel.perf_event_max_sample_rate at the last collection */
-	struct perf_notes notes;           /* shown in the head; a new note is logged once */
-	u64 names_unread;                  /* number already logged; see kernel_slot_counters() */
-	bool slots_missing;                /* a lack of slots was logged, and is not over yet */
-	struct sampling_offcore *offcore;  /* NULL: not asked for */
-	char *hotplug_message[EVENTS_MAX]; /* the failure logged last; NULL: none since */
+	struct sampling_govern *govern;       /* NULL: not started, or already stopped */
+	struct sampling_frequency *frequency; /* NULL: no event counts cycles */
+	int rate_fd;                          /* kernel.perf_event_max_sample_rate; -1: unknown */
+	u64 rate_at_start;                    /* kernel.perf_event_max_sample_rate at the start; 0: unknown */
+	u64 rate;                             /* kernel.perf_event_max_sample_rate at the last collection */
+	struct perf_notes notes;              /* shown in the head; a new note is logged once */
+	u64 names_unread;                     /* number already logged; see kernel_slot_counters() */
+	bool slots_missing;                   /* a lack of slots was logged, and is not over yet */
+	struct sampling_offcore *offcore;     /* NULL: not asked for */
+	char *hotplug_message[EVENTS_MAX];    /* the failure logged last; NULL: none since */
 	struct guest_marks guests;
 	bool paused;               /* all sampling is paused */
 	struct handover *handover; /* what is saved for the next process; not owned; NULL: nothing */
@@ -55,6 +57,7 @@ static void free_state(struct origin_state *state)
 		return;
 	/* Free the governor before the events and the program that it reads. */
 	sampling_govern_free(state->govern);
+	sampling_frequency_free(state->frequency);
 	cleanup_close(&state->rate_fd);
 	sampling_offcore_free(state->offcore);
 	for (size_t i = 0; i < state->n_sets; i++) {
@@ -188,6 +191,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].counted = true;
 		event_counts_copy(&readings[i], counts);
 	}
+	sampling_frequency_counted(state->frequency);
 	if (state->govern)
 		sampling_govern_counted(state->govern, state->rate);
 }
@@ -318,6 +322,7 @@ static int tick(struct origin_state *state)
 	sampling_offcore_tick(state->offcore);
 	tell_slots(state);
 	guest_marks_tick(&state->guests, state->engine);
+	sampling_frequency_read(state->frequency, false);
 	return 0;
 }
 
@@ -328,6 +333,7 @@ static void stop(struct origin_state *state)
 	rearm(state, true);
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_stop(state->sets[i]);
+	sampling_frequency_read(state->frequency, true);
 }
 
 static int health(const struct origin_state *state, const char **ret_reason)
@@ -583,8 +589,10 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	 * The governor notes the configured periods first. After that, periods of the previous process may be
 	 * in force.
 	 */
-	if ((r = start_govern(state)) < 0 || (r = open_keep(state, &keep)) < 0 ||
-	    (r = start_sets(state, ret_failure)) < 0)
+	if ((r = start_govern(state)) < 0 ||
+	    (r = sampling_frequency_new(engine_head(state->engine), state->sets, state->n_sets,
+					&state->frequency)) < 0 ||
+	    (r = open_keep(state, &keep)) < 0 || (r = start_sets(state, ret_failure)) < 0)
 		return r;
 	name_cpus(state);
 	describe_sets(state);
