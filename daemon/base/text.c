@@ -115,6 +115,31 @@ void text_span(double seconds, char ret[TEXT_NUMBER_MAX])
 			       (unsigned long long)whole / 3600 % 24);
 }
 
+void text_nanoseconds(double seconds, char ret[TEXT_NUMBER_MAX])
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = seconds * 1e9;
+	size_t unit = 0;
+
+	if (!(value >= 0 && value < 1e15)) {
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+		return;
+	}
+	while (value >= 999.5 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1000;
+		unit++;
+	}
+	(void)snprintf(ret, TEXT_NUMBER_MAX, value < 999.5 ? "%.3g %s" : "%.0f %s", value, units[unit]);
+}
+
+void text_frequency(double hz, char ret[TEXT_NUMBER_MAX])
+{
+	if (hz < 999.95e6)
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.4g MHz", hz / 1e6);
+	else
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.4g GHz", hz / 1e9);
+}
+
 /*
  * Returns the number of bytes of the visible character at `text`, and sets `*ret_width` to its columns.
  * Returns 0 if there is none.

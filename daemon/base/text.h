@@ -34,6 +34,12 @@ void text_bytes(u64 bytes, char ret[TEXT_NUMBER_MAX]);
 /* Formats "0.4ms", "10s", "2min 5s", "3h 4min" or "5d 6h". A negative or huge number, or NaN, becomes "-". */
 void text_span(double seconds, char ret[TEXT_NUMBER_MAX]);
 
+/* Formats a short time with three digits: "59 ns", "3.14 ns", "1.5 us", "2.3 ms". NaN or infinity becomes "-". */
+void text_nanoseconds(double seconds, char ret[TEXT_NUMBER_MAX]);
+
+/* Formats a frequency in Hz with at most four digits: "2.6 GHz", "2.596 GHz", "800 MHz". */
+void text_frequency(double hz, char ret[TEXT_NUMBER_MAX]);
+
 /*
  * Makes `name` safe for a terminal: every byte that is not part of a visible character in the current locale
  * (controls, invalid or invisible code points) becomes \xNN. Returns NULL if memory runs out. The caller

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "format/figure.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -99,6 +100,11 @@ bool figure_measures(const json_object *described, const char *what)
 			return true;
 	}
 	return !measures;
+}
+
+bool figure_nominal_hz(const json_object *described, double *ret)
+{
+	return json_get_double(described, "nominal_frequency", ret) && isfinite(*ret) && *ret > 0;
 }
 
 static enum figure_group group_of(const char *source)

@@ -61,6 +61,12 @@ bool figure_walks(const json_object *event, u64 *ret);
  */
 bool figure_measures(const json_object *described, const char *what);
 
+/*
+ * The nominal frequency in Hz at which latencies of the event are converted to times. `described` is as above, or
+ * an alert.
+ */
+bool figure_nominal_hz(const json_object *described, double *ret);
+
 /* The groups of data sources that a narrow table shows. Each sample is in exactly one. */
 enum figure_group {
 	FIGURE_L1,

@@ -287,8 +287,38 @@ static void put_bounds(FILE *out, const struct format_style *style, const json_o
 			 100 * confidence, samples_text, worth_text, least == 1 ? "" : "s");
 }
 
+/* Prints the mean and the quantiles again, as times at the nominal frequency. */
+static void put_times(FILE *out, const struct format_style *style, json_object *described,
+		      const json_object *event, double mean)
+{
+	_cleanup_fclose_ FILE *line = NULL;
+	_cleanup_free_ char *text = NULL;
+	char time[TEXT_NUMBER_MAX];
+	size_t length;
+	double hz;
+
+	if (!figure_nominal_hz(described, &hz))
+		return;
+	line = open_memstream(&text, &length);
+	if (!line)
+		return;
+	text_nanoseconds(mean / hz, time);
+	(void)fprintf(line, "mean %s", time);
+	for (size_t i = 0; i < ARRAY_SIZE(quantile_names); i++) {
+		struct figure_quantile quantile;
+
+		if (!figure_quantile(event, quantile_names[i], &quantile))
+			continue;
+		text_nanoseconds((quantile.over ? (double)quantile.low : quantile.value) / hz, time);
+		(void)fprintf(line, ", %s %s%s", quantile_names[i], quantile.over ? "above " : "", time);
+	}
+	if (fclose(TAKE_PTR(line)) == 0)
+		line_put(out, style, "", "about %s", text);
+}
+
 /* `all`: the samples of the event, some of which may have no latency. */
-static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
+static void put_latency(FILE *out, const struct format_style *style, json_object *described,
+			const json_object *event, u64 all)
 {
 	/* Printed only once. Without it, a bucket could be taken for the bounds of a confidence interval. */
 	const char *is = json_get(event, "confidence") ? "bounds " : "bucket ";
@@ -335,6 +365,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
 	}
+	put_times(out, style, described, event, mean);
 	if (few)
 		line_put(out, style, "", "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 	put_bounds(out, style, event, samples);
@@ -389,7 +420,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	line_put(out, style, "Samples", "%s", count);
 	put_per_thousand(out, style, described, event);
 	if (has_latency)
-		put_latency(out, style, event, all);
+		put_latency(out, style, described, event, all);
 	put_trend(out, style, event, whole);
 	put_trend_line(out, style, event, has_latency);
 	put_results(out, style, "Snoop", json_get_object(event, "snoop"), all);

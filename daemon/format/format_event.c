@@ -115,8 +115,10 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 	_cleanup_free_ char *shown_key = NULL;
 	_cleanup_free_ char *shown_role = NULL;
 	char period[TEXT_NUMBER_MAX] = "not known or not constant";
+	char time[TEXT_NUMBER_MAX], frequency[TEXT_NUMBER_MAX];
 	const char *hint = "";
 	char what[256];
+	double hz;
 	u64 value;
 
 	if (json_get_u64(event, "period", &value))
@@ -132,6 +134,12 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 		hint = "; `pebsctl hot` shows where they are in the code";
 	line_put(out, style, label, "%s: period %s; %s; not a count of all %s%s",
 		 line_visible(key, &shown_key), period, what, accesses, hint);
+	if (figure_measures(event, "latency") && figure_nominal_hz(event, &hz)) {
+		text_nanoseconds(100 / hz, time);
+		text_frequency(hz, frequency);
+		line_put(out, style, "", "100 cycles are about %s at %s, the nominal frequency", time,
+			 frequency);
+	}
 }
 
 char *format_counts(json_object *counts, const char *none)

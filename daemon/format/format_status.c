@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
 #include "base/json_get.h"
+#include "format/figure.h"
 #include "format/format_event.h"
 #include "format/format_offcore.h"
 
@@ -157,6 +158,25 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 			 (unsigned long long)changes);
 }
 
+/* Prints the running frequency of an event of cycles. */
+static void put_frequency(FILE *out, const struct format_style *style, const json_object *event)
+{
+	char frequency[TEXT_NUMBER_MAX], nominal[TEXT_NUMBER_MAX];
+	double running, hz;
+
+	if (!json_get_double(event, "frequency", &running))
+		return;
+	text_frequency(running, frequency);
+	if (figure_nominal_hz(event, &hz)) {
+		text_frequency(hz, nominal);
+		line_put(out, style, "",
+			 "its CPUs run at %s while they are busy; their nominal frequency is %s", frequency,
+			 nominal);
+	} else {
+		line_put(out, style, "", "its CPUs run at %s while they are busy", frequency);
+	}
+}
+
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
 		      bool alone)
 {
@@ -180,6 +200,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	line_put(out, style, "", "on %s, CPUs %s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
 		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting);
 	put_deviating(out, style, json_get_array(event, "per_cpu"));
+	put_frequency(out, style, event);
 }
 
 static void put_recent(FILE *out, const struct format_style *style, json_object *recent)

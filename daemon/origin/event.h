@@ -63,6 +63,11 @@ struct event {
 	u64 period; /* number of events that one sample stands for; 0: varies or not known */
 	enum latency_kind latency_kind;
 	enum count_kind count_kind;
+	/*
+	 * Nominal frequency of the cores that the event runs on, in Hz (base/nominal.h); 0: not known. Latencies
+	 * in cycles are converted to nanoseconds at this frequency.
+	 */
+	double nominal_hz;
 	struct event_settings settings; /* the kernel side fills in `first_record` */
 	/* Name in /sys/bus/event_source/devices. Empty if a recording does not contain it. */
 	char pmu[EVENT_PMU_MAX];

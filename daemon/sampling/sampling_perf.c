@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
+#include "base/nominal.h"
 #include "base/text.h"
 #include "govern/max_rate.h"
 #include "origin/perf/perf.h"
@@ -117,6 +118,8 @@ static void describe_sets(struct origin_state *state)
 		head->events[i].event.period = perf_event(state->sets[i])->period;
 	}
 	head->notes = state->notes.list;
+	head->nominal_hz.value = nominal_of_machine("/sys", true);
+	head->nominal_hz.known = head->nominal_hz.value > 0;
 }
 
 static void name_cpus(struct origin_state *state)
@@ -541,6 +544,15 @@ static void commit(struct origin_state *state)
 			strerror(-r));
 }
 
+/* A set does not know the frequency, because the opener and the next process get its description. */
+static struct event described(const struct perf_event_set *set)
+{
+	struct event event = *perf_event(set);
+
+	event.nominal_hz = nominal_of_cpu("/sys", cpu_list_next(perf_cpus(set), -1));
+	return event;
+}
+
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
@@ -563,7 +575,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 		return r;
 	engine_settings->n_events = state->n_sets;
 	for (size_t i = 0; i < state->n_sets; i++)
-		engine_settings->events[i] = *perf_event(state->sets[i]);
+		engine_settings->events[i] = described(state->sets[i]);
 	engine_settings->slots = sampling_tree_slots(&state->tree, settings->config);
 	engine_settings->adopt = adopt;
 	engine_settings->births = engine_settings->hardware = true;

@@ -146,7 +146,7 @@ struct snapshot {
 
 	size_t n_events;
 	struct snapshot_event events[EVENTS_MAX];
-	struct maybe_double nominal_hz; /* the CPU's nominal frequency */
+	struct maybe_double nominal_hz; /* of the machine; of its fastest cores if there are several kinds */
 
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
 	const char *offcore_refusal; /* why a requested count is impossible; else NULL. The origin's */

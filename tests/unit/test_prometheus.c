@@ -467,6 +467,28 @@ Test(prometheus, pauses_and_filtered_samples)
 	metrics_free(&metrics);
 }
 
+Test(prometheus, frequencies_of_each_pmu)
+{
+	const char *running = "pebsd_core_frequency_hertz{pmu=\"cpu\"}";
+	const char *nominal = "pebsd_core_nominal_frequency_hertz{pmu=\"cpu\"}";
+	struct books books;
+	struct metrics metrics;
+
+	setup(&books);
+	metrics = read_all(&books, true, false);
+	expect(&metrics, running, NULL);
+	expect(&metrics, nominal, NULL);
+	metrics_free(&metrics);
+
+	/* Both events are of one PMU, and the second one counts cycles. */
+	books.snapshot.events[0].event.nominal_hz = books.snapshot.events[1].event.nominal_hz = 2.6e9;
+	books.snapshot.events[1].frequency_hz = (struct maybe_double){true, 3141592653.5};
+	metrics = read_all(&books, true, false);
+	expect(&metrics, running, "3141592653.5");
+	expect(&metrics, nominal, "2600000000");
+	metrics_free(&metrics);
+}
+
 Test(prometheus, virtual_machines_that_have_series_are_marked)
 {
 	struct books books;

@@ -56,6 +56,38 @@ Test(text, numbers)
 	cr_expect_str_eq(text, "1.0 MiB");
 }
 
+Test(text, short_times)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} times[] = {{0, "0 ns"},          {59e-9, "59 ns"},     {3.14159e-9, "3.14 ns"},
+		     {999.4e-9, "999 ns"}, {999.6e-9, "1 us"},   {1.5e-6, "1.5 us"},
+		     {403e-6, "403 us"},   {2.34e-3, "2.34 ms"}, {12, "12 s"},
+		     {12345, "12345 s"},   {-1e-9, "-"},         {NAN, "-"},
+		     {INFINITY, "-"}};
+	char text[TEXT_NUMBER_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		text_nanoseconds(times[i].seconds, text);
+		cr_expect_str_eq(text, times[i].text, "%s, not %s", text, times[i].text);
+	}
+}
+
+Test(text, frequencies)
+{
+	char text[TEXT_NUMBER_MAX];
+
+	text_frequency(2.6e9, text);
+	cr_expect_str_eq(text, "2.6 GHz");
+	text_frequency(2596e6, text);
+	cr_expect_str_eq(text, "2.596 GHz");
+	text_frequency(800e6, text);
+	cr_expect_str_eq(text, "800 MHz");
+	text_frequency(1e9, text);
+	cr_expect_str_eq(text, "1 GHz");
+}
+
 Test(text, spans)
 {
 	static const struct {

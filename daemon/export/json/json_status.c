@@ -132,6 +132,10 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 		json_put_u64(writer, object, "ldlat", event->event.ldlat);
 	if (kind)
 		json_put_text(writer, object, "latency_kind", kind);
+	if (event->frequency_hz.known)
+		json_put_u64(writer, object, "frequency", (u64)event->frequency_hz.value);
+	if (event->event.nominal_hz > 0)
+		json_put_u64(writer, object, "nominal_frequency", (u64)event->event.nominal_hz);
 	json_put(writer, object, "measures", measures_array(writer, &event->event.settings));
 	put_turns(writer, object, snapshot, event);
 	if (event->cpus[0])
@@ -249,6 +253,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put(&writer, object, "paused", json_object_new_boolean(snapshot->paused));
 	if (snapshot->paused)
 		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);
+	if (snapshot->nominal_hz.known)
+		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		json_put_shown(&writer, events, snapshot->events[i].key,
 			       status_event_object(&writer, snapshot, &snapshot->events[i]));

@@ -530,6 +530,56 @@ static void write_events(struct rendering *rendering)
 					snapshot->events[i].running_ratio);
 }
 
+/* Returns whether an earlier event has the PMU, too. */
+static bool pmu_is_written(const struct snapshot *snapshot, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(snapshot->events[i].event.pmu, snapshot->events[index].event.pmu) == 0)
+			return true;
+	return false;
+}
+
+static int write_hertz(struct rendering *rendering, const struct family *family, const char *pmu,
+		       struct maybe_double hz)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *labels = NULL;
+
+	if (!hz.known)
+		return 0;
+	if (label_escape(pmu, &name) < 0 || asprintf(&labels, "pmu=\"%s\"", name) < 0) {
+		labels = NULL;
+		return -ENOMEM;
+	}
+	exposition_maybe_double(rendering->out, family, "", labels, NULL, hz);
+	return 0;
+}
+
+/* The frequencies of the cores of each PMU. Only one event of a PMU counts cycles. */
+static int write_frequencies(struct rendering *rendering)
+{
+	static const struct family running = {
+		"pebsd_core_frequency_hertz", FAMILY_GAUGE,
+		"Mean frequency at which the cores of the PMU ran while they were busy."};
+	static const struct family nominal = {
+		"pebsd_core_nominal_frequency_hertz", FAMILY_GAUGE,
+		"Nominal frequency of the cores of the PMU. A latency in cycles divided by it is one in seconds."};
+	const struct snapshot *snapshot = rendering->snapshot;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < snapshot->n_events; i++)
+		r = write_hertz(rendering, &running, snapshot->events[i].event.pmu,
+				snapshot->events[i].frequency_hz);
+	for (size_t i = 0; r == 0 && i < snapshot->n_events; i++) {
+		const struct event *event = &snapshot->events[i].event;
+
+		if (!pmu_is_written(snapshot, i))
+			r = write_hertz(rendering, &nominal, event->pmu,
+					(struct maybe_double){event->nominal_hz > 0, event->nominal_hz});
+	}
+	return r;
+}
+
 static struct maybe_double seconds_of(const struct timespec *time)
 {
 	double seconds = (double)time->tv_sec + (double)time->tv_nsec / (double)NSEC_PER_SEC;
@@ -717,8 +767,10 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_histograms(&rendering);
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
+		r = write_frequencies(&rendering);
 		prometheus_cost(&out, snapshot, rendering.event_labels);
-		r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.wish);
+		if (r >= 0)
+			r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.wish);
 		if (r >= 0 && options->alerts)
 			r = prometheus_alerts(&out, options->alerts, &rendering.wish);
 		prometheus_detail(&out, snapshot->detail);
