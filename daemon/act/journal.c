@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "policy/nanoseconds.h"
 
 int journal_priority(const char *severity)
 {
@@ -46,20 +47,23 @@ static int value_text(const struct alert *alert, bool at_least, char **ret)
 	const struct metric *metric = &alert->rule->metric;
 	double bound = at_least ? alert->estimate.bounds.low : alert->estimate.bounds.high;
 	char word[METRIC_TEXT_MAX], value[NUMBER_MAX], edge[NUMBER_MAX], confidence[FACTS_NUMBER_MAX];
+	char time[NANOSECONDS_TEXT_MAX];
 	int length;
 
 	metric_format(metric, word);
+	nanoseconds_first(metric, alert->estimate.value, nanoseconds_hz(alert), time);
 	number(metric, alert->estimate.value, value);
 	number(metric, bound, edge);
 	facts_number(100 * alert->rule->confidence, confidence);
 	if (!alert->estimate.known)
 		length = asprintf(ret, "%s %s", alert->event_key, word);
 	else if (!isfinite(bound))
-		length = asprintf(ret, "%s %s is %s %s", alert->event_key, word, value, metric_unit(metric));
+		length = asprintf(ret, "%s %s is %s %s%s", alert->event_key, word, value, metric_unit(metric),
+				  time);
 	else
-		length =
-			asprintf(ret, "%s %s is %s %s, at %s %s with confidence %s%%", alert->event_key, word,
-				 value, metric_unit(metric), at_least ? "least" : "most", edge, confidence);
+		length = asprintf(ret, "%s %s is %s %s%s, at %s %s with confidence %s%%", alert->event_key,
+				  word, value, metric_unit(metric), time, at_least ? "least" : "most", edge,
+				  confidence);
 	return length < 0 ? -ENOMEM : 0;
 }
 

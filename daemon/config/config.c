@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/nominal.h"
 #include "cgroup/pattern.h"
 #include "config/config_file.h"
 #include "config/config_keys.h"
@@ -262,6 +263,19 @@ static int warn(struct config *config)
 		config->budget * 100, config->budget * 100);
 }
 
+/* A perf event is opened only for limits that need the frequency: a check of a configuration should do without. */
+static int read_frequency(const char *root, struct config *config)
+{
+	_cleanup_free_ char *sysfs = NULL;
+
+	if (asprintf(&sysfs, "%s/sys", root) < 0) {
+		sysfs = NULL;
+		return -ENOMEM;
+	}
+	config->nominal_hz = nominal_of_machine(sysfs, config_rules_have_times(config));
+	return 0;
+}
+
 int config_load(const char *file, const char *root, struct config **ret, struct config_mistakes *ret_mistakes)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
@@ -275,6 +289,8 @@ int config_load(const char *file, const char *root, struct config **ret, struct 
 		r = load_file(file, false, config, ret_mistakes);
 	else
 		r = load_all(root ? root : "", config, ret_mistakes);
+	if (r == 0)
+		r = read_frequency(root ? root : "", config);
 	if (r == 0)
 		r = config_rules_finish(config, ret_mistakes);
 	if (r < 0)

@@ -87,6 +87,9 @@ struct config {
 	/* [symbols] */
 	char debuginfod[CONFIG_LINE_MAX]; /* URLs, separated by blanks; "": no server is queried */
 
+	/* The machine's nominal frequency (base/nominal.h), in Hz, for limits in nanoseconds; 0: not known. */
+	double nominal_hz;
+
 	/* [rule NAME], in the order of the files; a reload applies them */
 	struct rule *rules;
 	size_t n_rules;
@@ -106,7 +109,8 @@ DEFINE_CLEANUP(struct config *, config_free)
 /*
  * Reads /etc/pebsd/pebsd.conf, then every *.conf file of /etc/pebsd/pebsd.conf.d in the byte order of the
  * names. If the first file is missing, the defaults remain. Both paths are below `root` if that is not NULL.
- * If `file` is not NULL, only that file is read.
+ * If `file` is not NULL, only that file is read. Limits of rules in nanoseconds are converted to cycles at the
+ * nominal frequency of this machine, or at that in the sysfs tree below `root`.
  *
  * Returns 0, -EINVAL with every mistake in `*ret_mistakes`, or -ENOMEM. `*ret` is written on success only.
  * `*ret_mistakes` is always written, and the caller clears it.

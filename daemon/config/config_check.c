@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/config_keys.h"
+#include "policy/nanoseconds.h"
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
@@ -100,6 +101,23 @@ int config_check(const char *file, struct config **ret, struct config_mistakes *
 	return r;
 }
 
+/* Says what the limits that are given in nanoseconds are in cycles on this machine. */
+static void print_times(const struct config *config, FILE *out)
+{
+	for (size_t i = 0; i < config->n_rules; i++) {
+		const struct rule *rule = &config->rules[i];
+		char threshold[NANOSECONDS_TEXT_MAX], clear[NANOSECONDS_TEXT_MAX];
+
+		if (!rule->nanoseconds)
+			continue;
+		nanoseconds_limit(rule->threshold, rule->nominal_hz, threshold);
+		nanoseconds_limit(rule->clear, rule->nominal_hz, clear);
+		(void)fprintf(out, "[rule %s]: %s %s%s%s\n", rule->name, rule->below ? "below" : "above",
+			      threshold, rule->clear == rule->threshold ? "" : ", clear at ",
+			      rule->clear == rule->threshold ? "" : clear);
+	}
+}
+
 static void print_text(const struct config *config, const struct config_mistakes *mistakes, FILE *out)
 {
 	config_mistakes_print(mistakes, "", out);
@@ -114,6 +132,7 @@ static void print_text(const struct config *config, const struct config_mistakes
 	for (size_t i = 0; config->files[i]; i++)
 		(void)fprintf(out, "%s%s", i ? ", " : "", config->files[i]);
 	(void)fprintf(out, "; %zu rule%s).\n", config->n_rules, config->n_rules == 1 ? "" : "s");
+	print_times(config, out);
 }
 
 static json_object *list_of(const struct config_mistakes *mistakes)

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "policy/bursts.h"
+#include "policy/nanoseconds.h"
 
 struct check {
 	struct config_rule_draft *draft;
@@ -93,12 +94,22 @@ static bool read_threshold(struct check *check, enum config_rule_key key, double
 {
 	const char *text = check->draft->keys[key].text;
 	char metric[METRIC_TEXT_MAX];
+	bool time;
+	int r;
 
-	if (metric_parse_threshold(&check->rule->metric, text, ret) == 0)
+	r = nanoseconds_parse_threshold(&check->rule->metric, text, check->config->nominal_hz, ret, &time);
+	check->rule->nanoseconds |= time;
+	if (r == 0)
 		return true;
 	metric_format(&check->rule->metric, metric);
-	say(check, key, "%s = %s: expected %s for the metric %s", config_rule_keys[key].name, text,
-	    metric_threshold_form(&check->rule->metric), metric);
+	if (r == -ENODATA)
+		say(check, key,
+		    "%s = %s: cannot be converted to cycles, because neither sysfs nor CPUID has the nominal frequency of this machine's CPUs; give the limit in cycles",
+		    config_rule_keys[key].name, text);
+	else
+		say(check, key, "%s = %s: expected %s%s for the metric %s", config_rule_keys[key].name, text,
+		    metric_threshold_form(&check->rule->metric),
+		    nanoseconds_of_metric(&check->rule->metric) ? ", or that time in ns or us" : "", metric);
 	return false;
 }
 
@@ -111,6 +122,8 @@ static bool check_limits(struct check *check)
 	const enum config_rule_key key = find_threshold(check);
 	struct rule *rule = check->rule;
 
+	rule->nominal_hz = check->config->nominal_hz;
+	rule->nanoseconds = false;
 	if (key == RULE_KEYS || !is_given(check, RULE_KEY_METRIC))
 		return false;
 	if (!read_threshold(check, key, &rule->threshold))

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/suggest.h"
 #include "config/config_words.h"
+#include "policy/nanoseconds.h"
 
 #define BLANKS " \t"
 
@@ -130,11 +131,11 @@ static int check_threshold(const struct config_key *key, const char *text, char 
 {
 	double value;
 
-	if (!*text || decimal_parse(text, &value) == 0)
+	if (!*text || decimal_parse(text, &value) == 0 || nanoseconds_is_time(text))
 		return 0;
 	return config_refuse(
 		ret_problem,
-		"%s = %s: expected a number such as 900 or 0.3, or for a share a percentage such as 30%% (%s)",
+		"%s = %s: expected a number such as 900 or 0.3, for a share also a percentage such as 30%%, or for a latency also a time such as 100ns or 1.5us (%s)",
 		key->name, text, key->meaning);
 }
 

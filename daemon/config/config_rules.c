@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy/nanoseconds.h"
+
 struct config_rules {
 	struct config_rule_draft **drafts;
 	size_t n;
@@ -168,6 +170,19 @@ int config_rules_key(struct config *config, struct config_rule_draft *draft, enu
 				 : *text ? CONFIG_GIVEN_VALUE
 					 : CONFIG_GIVEN_DEFAULT;
 	return r < 0 ? config_mistakes_add(mistakes, draft->keys[key].place.file, line, "%s", problem) : 0;
+}
+
+bool config_rules_have_times(const struct config *config)
+{
+	static const enum config_rule_key keys[] = {RULE_KEY_ABOVE, RULE_KEY_BELOW, RULE_KEY_CLEAR};
+	const struct config_rules *rules = config->reading;
+
+	for (size_t i = 0; rules && i < rules->n; i++)
+		for (size_t j = 0; j < ARRAY_SIZE(keys); j++)
+			if (rules->drafts[i]->keys[keys[j]].text &&
+			    nanoseconds_is_time(rules->drafts[i]->keys[keys[j]].text))
+				return true;
+	return false;
 }
 
 int config_rules_finish(struct config *config, struct config_mistakes *mistakes)

@@ -55,6 +55,9 @@ int config_rules_header(struct config *config, const char *name, unsigned int li
 int config_rules_key(struct config *config, struct config_rule_draft *draft, enum config_rule_key key,
 		     const char *text, unsigned int line, struct config_mistakes *mistakes);
 
+/* Returns whether a rule that was read so far has a limit in nanoseconds. */
+bool config_rules_have_times(const struct config *config);
+
 /*
  * Call this after the last file: the valid drafts become `config->rules`. Returns as config_rules_header().
  */

@@ -201,6 +201,7 @@ static void put_value(FILE *out, const struct format_style *style, const json_ob
 {
 	const char *unit = json_get_text(alert, "unit");
 	char value_text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX], text[VERDICT_TEXT_MAX];
+	char time[VERDICT_TEXT_MAX];
 	char confidence[64] = "";
 	_cleanup_free_ char *metric = NULL;
 	double value, sure;
@@ -210,13 +211,14 @@ static void put_value(FILE *out, const struct format_style *style, const json_ob
 		return;
 	}
 	verdict_quantity(value, unit, VERDICT_FULL, value_text);
+	verdict_time_at(alert, value, time);
 	verdict_bounds(alert, VERDICT_FULL, bounds);
 	if (strcmp(bounds, "-") != 0 && verdict_member(rule, "confidence", &sure)) {
 		verdict_number(sure, "share", VERDICT_FULL, text);
 		(void)snprintf(confidence, sizeof(confidence), ", each at %.32s confidence", text);
 	}
-	line_put(out, style, "Value", "%s is %s; bounds: %s%s",
-		 line_visible(json_get_text(alert, "metric"), &metric), value_text,
+	line_put(out, style, "Value", "%s is %s%s; bounds: %s%s",
+		 line_visible(json_get_text(alert, "metric"), &metric), value_text, time,
 		 strcmp(bounds, "-") == 0 ? "not known" : bounds, confidence);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
+#include "format/figure.h"
 #include "format/verdict.h"
 
 char *rule_text_metric(const json_object *rule)
@@ -88,14 +89,27 @@ static bool is_set(const json_object *rule, const char *key)
 	return json_get_bool(rule, key, &value) && value;
 }
 
-/* Writes " (configured: 900)" if the rule is judged at the edge of a bucket near the configured value. */
+/*
+ * Writes " (configured: 900)" if the rule is judged at the edge of a bucket near the configured value, and " (configured:
+ * 100 ns, 260 cycles at 2.6 GHz)" if it is configured as a time.
+ */
 static void configured(const json_object *rule, const char *key, double judged, char ret[VERDICT_TEXT_MAX])
 {
-	char number[VERDICT_TEXT_MAX];
-	double value;
+	char number[VERDICT_TEXT_MAX], time[TEXT_NUMBER_MAX], frequency[TEXT_NUMBER_MAX];
+	double value, hz;
 
 	ret[0] = '\0';
-	if (!verdict_member(rule, key, &value) || (value <= judged && value >= judged))
+	if (!verdict_member(rule, key, &value))
+		return;
+	if (figure_nominal_hz(rule, &hz)) {
+		text_nanoseconds(value / hz, time);
+		text_frequency(hz, frequency);
+		verdict_number(value, json_get_text(rule, "unit"), VERDICT_FULL, number);
+		(void)snprintf(ret, VERDICT_TEXT_MAX, " (configured: %s, %.30s cycles at %s)", time, number,
+			       frequency);
+		return;
+	}
+	if (value <= judged && value >= judged)
 		return;
 	verdict_number(value, json_get_text(rule, "unit"), VERDICT_FULL, number);
 	(void)snprintf(ret, VERDICT_TEXT_MAX, " (configured: %.60s)", number);
@@ -117,11 +131,13 @@ static void put_fires(FILE *out, const struct format_style *style, const json_ob
 	char limit[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
 	char window[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX], baseline[TEXT_NUMBER_MAX + 48] = "";
 	double judged, seconds;
+	const char *key;
 	bool at_once;
 
 	verdict_limit(rule, VERDICT_FULL, limit);
-	if (verdict_member(rule, "judged_at", &judged))
-		configured(rule, json_get(rule, "below") ? "below" : "above", judged, other);
+	key = json_get(rule, "below") ? "below" : "above";
+	if (verdict_member(rule, "judged_at", &judged) || verdict_member(rule, key, &judged))
+		configured(rule, key, judged, other);
 	put_span(rule, "window_s", window);
 	put_span(rule, "for_s", lasting);
 	at_once = verdict_member(rule, "for_s", &seconds) && !(seconds > 0);
@@ -141,10 +157,9 @@ static void put_clears(FILE *out, const struct format_style *style, const json_o
 	char quantity[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
 	double value;
 
-	if (verdict_member(rule, "clear_judged_at", &value))
-		configured(rule, "clear", value, other);
-	else if (!verdict_member(rule, "clear", &value))
+	if (!verdict_member(rule, "clear_judged_at", &value) && !verdict_member(rule, "clear", &value))
 		return;
+	configured(rule, "clear", value, other);
 	verdict_quantity(value, unit, VERDICT_FULL, quantity);
 	line_put(out, style, "Clears", "%s or %s%s", quantity, json_get(rule, "below") ? "more" : "less",
 		 other);

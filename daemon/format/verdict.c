@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
+#include "format/figure.h"
 #include "format/line.h"
 #include "policy/decide.h"
 
@@ -53,6 +54,31 @@ void verdict_quantity(double value, const char *unit, enum verdict_width width, 
 		       : is_unit(unit, "per_second") ? "/s"
 		       : is_unit(unit, "ratio")      ? " times"
 						     : "");
+}
+
+void verdict_time(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX])
+{
+	char time[TEXT_NUMBER_MAX];
+	double hz;
+
+	*ret = '\0';
+	if (!is_unit(json_get_text(object, "unit"), "cycles") || !figure_nominal_hz(object, &hz))
+		return;
+	text_nanoseconds(cycles / hz, time);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, ", about %s", time);
+}
+
+void verdict_time_at(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX])
+{
+	char frequency[TEXT_NUMBER_MAX];
+	double hz;
+
+	verdict_time(object, cycles, ret);
+	if (!*ret || !figure_nominal_hz(object, &hz))
+		return;
+	text_frequency(hz, frequency);
+	(void)snprintf(ret + strlen(ret), VERDICT_TEXT_MAX - strlen(ret), " at %s, the nominal frequency",
+		       frequency);
 }
 
 void verdict_bounds(const json_object *alert, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
@@ -217,20 +243,21 @@ char *verdict_state(const json_object *alert)
 	return r < 0 ? NULL : text;
 }
 
-/* ": p99 is 912 cycles (898 - 930)". */
+/* ": p99 is 912 cycles, about 351 ns (898 - 930)". */
 static void put_value(FILE *out, const json_object *alert)
 {
 	const char *metric = json_get_text(alert, "metric");
 	_cleanup_free_ char *kept = NULL;
-	char text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX];
+	char text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX], time[VERDICT_TEXT_MAX];
 	double value;
 
 	if (!verdict_member(alert, "value", &value))
 		return;
 	verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, text);
 	verdict_bounds(alert, VERDICT_FULL, bounds);
-	(void)fprintf(out, ": %s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
-		      text, bounds);
+	verdict_time(alert, value, time);
+	(void)fprintf(out, ": %s%s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
+		      text, time, bounds);
 }
 
 char *verdict_transition(json_object *item)

@@ -19,6 +19,7 @@ struct alert {
 	 */
 	u32 subtree_without_slot;
 	const char *event_key; /* "loads", "loads:cpu_atom" */
+	double nominal_hz;     /* of the event's cores, to show times beside cycles; 0: not known */
 
 	struct decision decision;
 	struct limits limits;

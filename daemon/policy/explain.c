@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "policy/nanoseconds.h"
 #include "policy/quantity.h"
 #include "policy/speech.h"
 
@@ -34,12 +35,25 @@ static const char *samples_word(const struct metric *metric, u64 n)
 	return metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN ? "latency" : "sample";
 }
 
+/* Writes a value with its unit, and with the time if it is a latency: "912.5 cycles (351 ns)". */
+#define LATENCY_MAX (QUANTITY_MAX + NANOSECONDS_TEXT_MAX)
+static void latency(const struct alert *alert, double value, enum quantity_rounding rounding,
+		    char ret[LATENCY_MAX])
+{
+	char time[NANOSECONDS_TEXT_MAX];
+
+	quantity(&alert->rule->metric, value, rounding, ret);
+	nanoseconds_beside(&alert->rule->metric, value, nanoseconds_hz(alert), time);
+	(void)snprintf(ret + strlen(ret), LATENCY_MAX - strlen(ret), "%s", time);
+}
+
 static void say_value(struct speech *speech)
 {
 	const struct estimate *estimate = &speech->alert->estimate;
 	const struct metric *metric = &speech->rule->metric;
 	char value[QUANTITY_MAX], samples[TEXT_NUMBER_MAX], base[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX];
 	const char *is = has_ended(speech->alert) ? "was last" : "is";
+	char time[NANOSECONDS_TEXT_MAX];
 	const char *word = samples_word(metric, estimate->samples);
 
 	if (!estimate->known) {
@@ -47,6 +61,7 @@ static void say_value(struct speech *speech)
 		return;
 	}
 	quantity(metric, estimate->value, NEAREST, value);
+	nanoseconds_first(metric, estimate->value, nanoseconds_hz(speech->alert), time);
 	text_count(estimate->samples, samples);
 	text_count(estimate->base_samples, base);
 	span(speech->alert->covered_ns, window);
@@ -57,7 +72,8 @@ static void say_value(struct speech *speech)
 		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s %s", speech->metric, is,
 		    value, samples, word, window, base, samples_word(metric, estimate->base_samples));
 	else
-		say(speech, "%s %s %s, from %s %s in %s", speech->metric, is, value, samples, word, window);
+		say(speech, "%s %s %s%s, from %s %s in %s", speech->metric, is, value, time, samples, word,
+		    window);
 }
 
 static bool has_bursts(const struct alert *alert)
@@ -90,11 +106,11 @@ static void say_bounds(struct speech *speech)
 	const struct metric *metric = &speech->rule->metric;
 	const char *above = at_edges(metric) ? "above" : "at least";
 	const char *is = has_ended(alert) ? "was" : "is";
-	char low[QUANTITY_MAX], high[QUANTITY_MAX], confidence[TEXT_NUMBER_MAX], cap[TEXT_NUMBER_MAX];
+	char low[LATENCY_MAX], high[LATENCY_MAX], confidence[TEXT_NUMBER_MAX], cap[TEXT_NUMBER_MAX];
 
 	quantity_number(100 * speech->rule->confidence, 4, NEAREST, confidence);
-	quantity(metric, alert->estimate.bounds.low, DOWN, low);
-	quantity(metric, alert->estimate.bounds.high, UP, high);
+	latency(alert, alert->estimate.bounds.low, DOWN, low);
+	latency(alert, alert->estimate.bounds.high, UP, high);
 	if (speech_has_low(alert) && speech_has_high(alert))
 		say(speech, "%s %s %s %s, and at most %s, each with %s%% confidence", speech->metric, is,
 		    above, low, high, confidence);
@@ -181,10 +197,10 @@ static void say_limits(struct speech *speech)
 	const struct rule *rule = speech->rule;
 	const struct preference_effect *effect = &speech->alert->preference;
 	double asked = effect->has_threshold ? effect->threshold : rule->threshold;
-	char threshold[QUANTITY_MAX], clear[QUANTITY_MAX], duration[TEXT_NUMBER_MAX];
+	char threshold[LATENCY_MAX], clear[LATENCY_MAX], duration[TEXT_NUMBER_MAX];
 
-	quantity(&rule->metric, speech->alert->limits.threshold, NEAREST, threshold);
-	quantity(&rule->metric, speech->alert->limits.clear, NEAREST, clear);
+	latency(speech->alert, speech->alert->limits.threshold, NEAREST, threshold);
+	latency(speech->alert, speech->alert->limits.clear, NEAREST, clear);
 	span(rule->for_ns, duration);
 	if (rule->for_ns)
 		say(speech,
@@ -194,6 +210,12 @@ static void say_limits(struct speech *speech)
 		say(speech,
 		    "the rule fires when %s is proven to be %s %s, and clears when it is proven to be %s %s",
 		    speech->metric, side(rule, true), threshold, side(rule, false), clear);
+	if (rule->nanoseconds && !effect->has_threshold) {
+		char given[NANOSECONDS_TEXT_MAX];
+
+		nanoseconds_limit(rule->threshold, rule->nominal_hz, given);
+		say(speech, "the configured threshold is %s", given);
+	}
 	if (at_edges(&rule->metric) && asked != speech->alert->limits.threshold) {
 		char wish[QUANTITY_MAX];
 

@@ -125,6 +125,7 @@ static int recall_ended(struct policy *policy, const struct policy_memory *memor
 	if (memory->state == ALERT_RESOLVED)
 		alert.end = memory->end;
 	alert.event = event < 0 ? 0 : (unsigned)event;
+	alert.nominal_hz = event < 0 ? 0 : policy->events[event].nominal_hz;
 	alert.event_key = event < 0 ? event_role_name(rule ? rule->event : EVENT_LOADS) : policy->keys[event];
 	r = ended_new(&alert, memory->state, &ended);
 	if (r < 0)

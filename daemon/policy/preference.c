@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "policy/nanoseconds.h"
+
 /* setfattr and shells may leave line breaks in a value. */
 #define BLANKS " \t\r\n"
 
@@ -37,12 +39,13 @@ static bool ignores(const char *text, const struct rule *rule)
 static bool read_threshold(const char *value, size_t length, const struct rule *rule, double *ret)
 {
 	char copy[32];
+	bool time;
 
 	if (length >= sizeof(copy))
 		return false;
 	memcpy(copy, value, length);
 	copy[length] = '\0';
-	return metric_parse_threshold(&rule->metric, copy, ret) == 0;
+	return nanoseconds_parse_threshold(&rule->metric, copy, rule->nominal_hz, ret, &time) == 0;
 }
 
 static void find_threshold(const char *text, const struct rule *rule, struct preference_effect *effect)

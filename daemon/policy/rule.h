@@ -32,6 +32,9 @@ struct rule {
 	bool below;       /* fires below the threshold, and `clear` is above it */
 	double threshold; /* in the metric's unit */
 	double clear;     /* the limit for clearing; not past the threshold */
+	/* The machine's nominal frequency, at which times become cycles, in Hz; 0: not known. */
+	double nominal_hz;
+	bool nanoseconds; /* a limit is configured as a time, and was converted */
 	u64 window_ns;
 	u64 for_ns;
 	u64 baseline_ns;   /* of a ratio: half-life of the baseline */

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "format/line.h"
+#include "policy/nanoseconds.h"
 #include "policy/quantity.h"
 #include "policy/speech.h"
 
@@ -145,6 +146,12 @@ static void put_head(FILE *out, const struct rule *rule)
 	metric_format(&rule->metric, metric);
 	(void)fprintf(out, "%s: %s of %s ", rule->name, metric, event_role_name(rule->event));
 	put_threshold(out, rule, limits.threshold);
+	if (rule->nanoseconds) {
+		char given[NANOSECONDS_TEXT_MAX];
+
+		nanoseconds_limit(rule->threshold, rule->nominal_hz, given);
+		(void)fprintf(out, ", configured as %s,", given);
+	}
 	if (rule->for_ns)
 		(void)fprintf(out, " for %s", duration_format(rule->for_ns, time));
 	(void)fprintf(out, ", window %s%s\n", duration_format(rule->window_ns, time),

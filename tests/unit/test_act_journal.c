@@ -37,6 +37,18 @@ Test(act_journal, says_what_fires)
 		"12.3% of the samples, at most 20% with confidence 99.99%, below 30%");
 }
 
+Test(act_journal, a_latency_has_its_time)
+{
+	struct rule rule;
+	struct transition fires = alert_example_fires(17, &rule);
+
+	fires.alert.nominal_hz = 2.6e9;
+	expect_message(&fires,
+		       "alert 17 (warning): slow-database fires on /system.slice/db.service: loads p99 is "
+		       "912.5 cycles (about 351 ns at 2.6 GHz, the nominal frequency), at least 900 with "
+		       "confidence 95%, above 896 for 1min 0s");
+}
+
 Test(act_journal, says_what_resolved_and_why)
 {
 	struct rule rule;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cgroup/container_label.h"
 #include "config/config.h"
+#include "config/config_check.h"
 #include "config/config_file.h"
 #include "config/config_keys.h"
 #include "model/workload.h"
@@ -603,6 +604,38 @@ Test(config_load, without_files_there_are_the_defaults)
 	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
 	cr_expect(all_equal(loaded, config));
 	cr_expect_null(loaded->files);
+}
+
+Test(config_load, a_time_is_converted_at_the_frequency_below_the_root)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	FILE *out;
+
+	make_directories();
+	cr_assert_eq(mkdir(below_root("/sys"), 0755), 0);
+	cr_assert_eq(mkdir(below_root("/sys/devices"), 0755), 0);
+	cr_assert_eq(mkdir(below_root("/sys/devices/system"), 0755), 0);
+	cr_assert_eq(mkdir(below_root("/sys/devices/system/cpu"), 0755), 0);
+	cr_assert_eq(mkdir(below_root("/sys/devices/system/cpu/cpu0"), 0755), 0);
+	cr_assert_eq(mkdir(below_root("/sys/devices/system/cpu/cpu0/cpufreq"), 0755), 0);
+	write_file("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "2600000\n");
+	write_file("/etc/pebsd/pebsd.conf",
+		   "[rule slow]\ncgroup = /db\nmetric = p99\nabove = 100ns\nclear = 80ns\n"
+		   "[rule far]\ncgroup = /db\nmetric = p99\nabove = 900\n");
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
+	cr_expect_float_eq(loaded->nominal_hz, 2.6e9, 0);
+	cr_expect_float_eq(loaded->rules[0].threshold, 260, 0);
+	cr_expect_float_eq(loaded->rules[0].clear, 208, 0);
+	out = open_memstream(&text, &length);
+	cr_assert(out);
+	cr_assert_eq(config_check_print(loaded, &mistakes, false, out), 0);
+	(void)fclose(out);
+	cr_expect_not_null(strstr(
+		text,
+		"\n[rule slow]: above 100 ns (260 cycles at 2.6 GHz, the nominal frequency), clear at 80 ns (208 cycles at 2.6 GHz, the nominal frequency)\n"));
+	cr_expect_null(strstr(text, "[rule far]"));
 }
 
 static void expect_files(const struct config *loaded, const char *const *expected)

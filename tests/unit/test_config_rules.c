@@ -171,14 +171,16 @@ Test(config_rules, thresholds_by_metric)
 		const char *line;
 		const char *said;
 	} bad[] = {
-		{"metric = p99\nabove = 30%", "above = 30%: expected 1 to 1048576 cycles for the metric p99"},
+		{"metric = p99\nabove = 30%",
+		 "above = 30%: expected 1 to 1048576 cycles, or that time in ns or us for the metric p99"},
 		{"metric = p99\nabove = 1048577",
-		 "above = 1048577: expected 1 to 1048576 cycles for the metric"},
+		 "above = 1048577: expected 1 to 1048576 cycles, or that time in ns or us for the metric"},
 		{"metric = share:l3\nabove = 30",
 		 "above = 30: expected a share between 0 and 1, such as 0.3 or 30% "},
 		{"metric = share:l3\nabove = 100%", "above = 100%: expected a share between 0 and 1"},
 		{"metric = share:l3\nbelow = 0", "below = 0: expected a share between 0 and 1"},
-		{"metric = mean\nabove = 1", "above = 1: expected 2 to 131072 cycles for the metric mean"},
+		{"metric = mean\nabove = 1",
+		 "above = 1: expected 2 to 131072 cycles, or that time in ns or us for the metric mean"},
 		{"metric = rate\nbelow = 0", "below = 0: expected more than 0 weighted samples a second for"},
 		{"metric = ratio:share:l3\nabove = 150%",
 		 "above = 150%: expected a multiple of the baseline"},
@@ -207,6 +209,42 @@ Test(config_rules, thresholds_by_metric)
 	}
 }
 
+Test(config_rules, limits_of_latencies_may_be_times)
+{
+	static const char text[] = "[rule a]\ncgroup = /\nmetric = p99\nabove = 1.5us\nclear = 900\n"
+				   "[rule b]\ncgroup = /\nmetric = mean\nabove = 260\n";
+
+	read_as("x.conf", "[rule c]\ncgroup = /\nmetric = mean\nabove = 260\n");
+	cr_expect_not(config_rules_have_times(config));
+	end();
+	begin();
+	config->nominal_hz = 2.6e9;
+	read_as("x.conf", text);
+	cr_expect(config_rules_have_times(config));
+	cr_assert_str_eq(finish(), "");
+	cr_assert_eq(config->n_rules, 2);
+	cr_expect_float_eq(config->rules[0].threshold, 3900, 0);
+	cr_expect_float_eq(config->rules[0].clear, 900, 0);
+	cr_expect_float_eq(config->rules[0].nominal_hz, 2.6e9, 0);
+	cr_expect(config->rules[0].nanoseconds);
+	cr_expect_float_eq(config->rules[1].nominal_hz, 2.6e9, 0, "a preference may be a time");
+	cr_expect_not(config->rules[1].nanoseconds);
+}
+
+Test(config_rules, a_time_is_refused_without_a_frequency)
+{
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p99\nabove = 100ns\n",
+		"x.conf:4: [rule a]: above = 100ns: cannot be converted to cycles, because neither sysfs nor CPUID has the nominal frequency of this machine's CPUs; give the limit in cycles\n");
+}
+
+Test(config_rules, only_latencies_have_times)
+{
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = ratio:p99\nabove = 100ns\n",
+		"x.conf:4: [rule a]: above = 100ns: expected a multiple of the baseline from 0.01 to 100 for the metric ratio:p99\n");
+}
+
 Test(config_rules, what_must_be_given)
 {
 	expect_mistakes(
@@ -231,7 +269,7 @@ Test(config_rules, what_must_be_given)
 		"[rule a]\ncgroup = a\nmetric = p98\nabove = x\n",
 		"x.conf:2: cgroup: the pattern a cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), and leave out // and a / at its end\n"
 		"x.conf:3: metric = p98: unknown value; did you mean p90? Expected one of p50, p90, p95, p99, p999, mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
-		"x.conf:4: above = x: expected a number such as 900 or 0.3, or for a share a percentage such as 30% (fires when the metric is above this value)\n");
+		"x.conf:4: above = x: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (fires when the metric is above this value)\n");
 }
 
 Test(config_rules, names)
@@ -249,7 +287,7 @@ Test(config_rules, names)
 	expect_mistakes(
 		"[rule a/b]\nabove = y\nabvoe = 3\n",
 		"x.conf:1: [rule a/b]: a rule's name can have only letters, digits, '-', '_' and '.'; use another name\n"
-		"x.conf:2: above = y: expected a number such as 900 or 0.3, or for a share a percentage such as 30% (fires when the metric is above this value)\n"
+		"x.conf:2: above = y: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (fires when the metric is above this value)\n"
 		"x.conf:3: unknown key abvoe in [rule]; did you mean above?\n");
 	expect_mistakes("[rules a]\nabove = 3\n",
 			"x.conf:1: unknown section [rules a]; did you mean [rule NAME]?\n");
@@ -337,7 +375,7 @@ Test(config_rules, values_that_are_refused)
 		{"action = log log",
 		 "action: log is given twice; remove one (actions when the rule fires and resolves)"},
 		{"clear = 1e2",
-		 "clear = 1e2: expected a number such as 900 or 0.3, or for a share a percentage such as 30% (resolves when the metric is on the good side of this value)"},
+		 "clear = 1e2: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (resolves when the metric is on the good side of this value)"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
@@ -511,8 +549,9 @@ Test(config_rules, a_later_file_turns_a_rule_round)
 
 Test(config_rules, a_mistake_of_one_leaves_the_others)
 {
-	expect_mistakes("[rule a]\ncgroup = /\nmetric = p50\nabove = 10%\n" SLOW(""),
-			"x.conf:4: [rule a]: above = 10%: expected 1 to 1048576 cycles for the metric p50\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p50\nabove = 10%\n" SLOW(""),
+		"x.conf:4: [rule a]: above = 10%: expected 1 to 1048576 cycles, or that time in ns or us for the metric p50\n");
 	cr_assert_eq(config->n_rules, 1);
 	cr_expect_str_eq(config->rules[0].name, "slow");
 }

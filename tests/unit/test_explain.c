@@ -71,6 +71,29 @@ Test(explain, an_inactive_quantile)
 			NULL});
 }
 
+/* The threshold was configured as 346 ns. */
+Test(explain, latencies_have_their_time_beside_them)
+{
+	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
+	struct rule rule = *alert.rule;
+
+	rule.nanoseconds = true;
+	rule.nominal_hz = 2.6e9;
+	alert.rule = &rule;
+	alert.since = (struct timespec){.tv_sec = SIX};
+	alert.estimate.past_threshold = 18;
+	expect_all(
+		&alert,
+		(const char *const[]){
+			"p99 is 870 cycles (about 335 ns at 2.6 GHz, the nominal frequency), from 2,000 latencies in 30s",
+			"p99 is above 832 cycles (320 ns), and at most 1,024 cycles (394 ns), each with 95% confidence",
+			"the rule fires when p99 is proven to be above 896 cycles (345 ns) for 1min 0s, and clears when it is proven to be not above 704 cycles (271 ns)",
+			"the configured threshold is 346 ns (900 cycles at 2.6 GHz, the nominal frequency)",
+			"the requested threshold is 900 cycles; a quantile is judged at the nearest edge of a bucket, 896 cycles (345 ns)",
+			"a breach is proven when at least 29 of 2,000 latencies are above 896 cycles; 18 are",
+			NULL});
+}
+
 Test(explain, a_pending_share)
 {
 	struct alert alert = example_measured(REMOTE, "/kubepods.slice", 0.0571, 0.07, 0.0849);

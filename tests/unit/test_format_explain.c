@@ -68,6 +68,19 @@ Test(format_explain, each_event_on_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
+Test(format_explain, a_latency_has_its_time)
+{
+	_cleanup_json_ json_object *explained = formatted_from(REPLY(FIRING));
+	json_object *alert = json_object_array_get_idx(json_get_array(explained, "judged"), 0);
+	_cleanup_free_ char *text = NULL;
+
+	json_object_object_add(alert, "nominal_frequency", json_object_new_uint64(2600000000));
+	text = FORMATTED(format_explain(out, explained, NOW, &wide));
+	formatted_expect(
+		text,
+		"      Value: p99 is 912.5 cycles, about 351 ns at 2.6 GHz, the nominal frequency; bounds: 898 - 960, each at 95% confidence\n");
+}
+
 /* The numbers replace the missing sentences. */
 Test(format_explain, without_sentences_the_numbers_are_told)
 {

@@ -36,6 +36,21 @@ static char *text_of(const char *reply, const struct format_style *style)
 	return FORMATTED(format_rules(out, rules, style));
 }
 
+/* The rule has `above = 346ns` and `clear = 269ns`. */
+Test(format_rules, a_rule_with_times_has_them_beside_the_cycles)
+{
+	_cleanup_json_ json_object *rules = formatted_from(REPLY(DATABASE));
+	_cleanup_free_ char *text = NULL;
+
+	json_object_object_add(json_object_array_get_idx(json_get_array(rules, "rules"), 0),
+			       "nominal_frequency", json_object_new_uint64(2600000000));
+	text = FORMATTED(format_rules(out, rules, &wide));
+	formatted_expect(
+		text,
+		"Fires: p99 of loads above 896 cycles (configured: 346 ns, 900 cycles at 2.6 GHz), over the last 30s, for 1min 0s\n");
+	formatted_expect(text, "Clears: 704 cycles or less (configured: 269 ns, 700 cycles at 2.6 GHz)\n");
+}
+
 Test(format_rules, on_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(DATABASE "," STORM), &narrow);

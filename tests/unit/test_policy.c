@@ -521,6 +521,7 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 	size_t fired = 0;
 	size_t n;
 
+	events[1].nominal_hz = 2.4e9;
 	fixture_new_events(&fixture, &rule, 1, events, 2);
 	for (unsigned i = 0; i < 20; i++) {
 		fixture_begin(&fixture);
@@ -529,6 +530,7 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 		cr_assert_eq(fixture_tick(&fixture), 0);
 		for (size_t j = 0; j < fixture.n; j++) {
 			cr_expect_str_eq(fixture.transitions[j].alert.event_key, "loads:cpu_atom");
+			cr_expect_float_eq(fixture.transitions[j].alert.nominal_hz, 2.4e9, 0);
 			fired += fixture.transitions[j].to == ALERT_FIRING;
 		}
 	}
@@ -536,6 +538,7 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 	cr_assert_eq(policy_explain(fixture.policy, "remote", "/a", &alerts, &n), 0);
 	cr_assert_eq(n, 2);
 	cr_expect_str_eq(alerts[0].event_key, "loads:cpu_core");
+	cr_expect_float_eq(alerts[0].nominal_hz, 0, 0);
 	cr_expect_eq(alerts[0].decision.state, ALERT_INACTIVE);
 	cr_expect_eq(alerts[1].decision.state, ALERT_FIRING);
 	free(alerts);

@@ -10,6 +10,7 @@
 #include "export/json/json.h"
 #include "export/json/json_writer.h"
 #include "policy/explain.h"
+#include "policy/nanoseconds.h"
 
 /* Adds a configured value, as the shortest text that is read back exactly. */
 static void put_exact(struct json_writer *writer, json_object *object, const char *key, double value)
@@ -100,6 +101,8 @@ static void put_limits(struct json_writer *writer, json_object *object, const st
 	put_exact(writer, object, "clear", rule->clear);
 	if (snapped)
 		put_exact(writer, object, "clear_judged_at", limits.clear);
+	if (rule->nanoseconds)
+		json_put_u64(writer, object, "nominal_frequency", (u64)rule->nominal_hz);
 }
 
 static json_object *rule_object(struct json_writer *writer, const struct rule *rule)
@@ -307,6 +310,8 @@ static void fill_alert(struct json_writer *writer, json_object *object, const st
 	if (rule_is_known(alert)) {
 		put_estimate(writer, object, alert);
 		put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
+		if (nanoseconds_of_metric(&alert->rule->metric) && nanoseconds_hz(alert) > 0)
+			json_put_u64(writer, object, "nominal_frequency", (u64)nanoseconds_hz(alert));
 	}
 	put_times(writer, object, alert);
 	put_preference(writer, object, alert);
