@@ -98,6 +98,9 @@
 /* The least part of the budget that fixed periods leave to the other events. */
 #define LEFT_LEAST 0.1
 
+/* The greatest part of the budget for count events, all together, if their CPUs also have other events. */
+#define COUNTS_PART 0.2
+
 /* The counts since a period was set by backing off. */
 struct aftermath {
 	bool lasts;
@@ -236,49 +239,80 @@ static double need_of(const struct memory *memory, const struct governor_input *
 }
 
 /*
- * Divides the budget of a class among its events. Each gets the same, but an event that needs less leaves the
- * rest to the others. `shares` of other classes stay unchanged.
+ * Divides `left` among the events of `open`, which it clears. Each gets the same, but an event that needs less
+ * leaves the rest to the others. Returns the part that none of them needs. An event that gets more than it
+ * needs does not reduce that part: if it needs more later, the governor sees that before the event takes more
+ * than its share.
  */
-static void share_class(const struct governor *governor, u32 class,
-			const struct governor_input inputs[static EVENTS_MAX], double shares[EVENTS_MAX])
+static double share_among(const struct governor *governor, double left, bool open[static EVENTS_MAX],
+			  const struct governor_input inputs[static EVENTS_MAX],
+			  double shares[static EVENTS_MAX])
 {
-	const struct governor_settings *settings = &governor->settings;
-	double left = settings->budget;
-	bool open[EVENTS_MAX] = {0};
+	const size_t n_events = governor->settings.n_events;
 	size_t n = 0;
 	bool again = true;
+
+	for (size_t i = 0; i < n_events; i++)
+		n += open[i];
+	while (again) {
+		again = false;
+		for (size_t i = 0; i < n_events; i++) {
+			double need = open[i] ? need_of(&governor->memories[i], &inputs[i]) : 0;
+
+			if (!open[i] || need >= left / (double)n)
+				continue;
+			shares[i] = left / (double)n;
+			left -= need;
+			open[i] = false;
+			n--;
+			again = n > 0;
+		}
+	}
+	for (size_t i = 0; i < n_events; i++)
+		if (open[i])
+			shares[i] = left / (double)n;
+	return n > 0 ? 0 : left;
+}
+
+/*
+ * Divides the budget of a class among its events, with at most COUNTS_PART of it for the count events if there
+ * are others. `shares` of other classes stay unchanged.
+ */
+static void share_class(const struct governor *governor, u32 class,
+			const struct governor_input inputs[static EVENTS_MAX],
+			double shares[static EVENTS_MAX])
+{
+	const struct governor_settings *settings = &governor->settings;
+	bool counts[EVENTS_MAX] = {0}, others[EVENTS_MAX] = {0};
+	double fixed = 0, fixed_counts = 0;
+	bool has_others = false, others_open = false;
+	double left, part;
 
 	for (size_t i = 0; i < settings->n_events; i++) {
 		if (settings->class_of[i] != class)
 			continue;
 		shares[i] = 0;
-		if (inputs[i].fixed)
-			left -= need_of(&governor->memories[i], &inputs[i]);
-		open[i] = !inputs[i].fixed;
-		n += open[i];
-	}
-	left = fmax(left, settings->budget * LEFT_LEAST);
-	while (again) {
-		again = false;
-		for (size_t i = 0; i < settings->n_events; i++) {
-			double need = open[i] ? need_of(&governor->memories[i], &inputs[i]) : 0;
+		has_others |= !settings->count[i];
+		if (inputs[i].fixed) {
+			const double need = need_of(&governor->memories[i], &inputs[i]);
 
-			if (!open[i] || n < 2 || need >= left / (double)n)
-				continue;
-			/*
-			 * This event may have as much as the others. If it needs more later, the governor sees
-			 * that before the event takes more than its share.
-			 */
-			shares[i] = left / (double)n;
-			left -= need;
-			open[i] = false;
-			n--;
-			again = true;
+			fixed += need;
+			fixed_counts += settings->count[i] ? need : 0;
+			continue;
 		}
+		counts[i] = settings->count[i];
+		others[i] = !settings->count[i];
+		others_open |= others[i];
 	}
-	for (size_t i = 0; i < settings->n_events; i++)
-		if (open[i])
-			shares[i] = left / (double)n;
+	left = fmax(settings->budget - fixed, settings->budget * LEFT_LEAST);
+	part = left;
+	if (has_others)
+		part = fmin(others_open ? left * COUNTS_PART : left,
+			    fmax(settings->budget * COUNTS_PART - fixed_counts,
+				 settings->budget * COUNTS_PART * LEFT_LEAST));
+	left -= part;
+	left += share_among(governor, part, counts, inputs, shares);
+	(void)share_among(governor, left, others, inputs, shares);
 }
 
 static void share(const struct governor *governor, const struct governor_input inputs[static EVENTS_MAX],

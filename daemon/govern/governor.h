@@ -10,7 +10,8 @@
  *
  * An event has one period for each CPU class (the CPUs of one PMU). The budget applies to each CPU, so the
  * busiest CPU of the class decides. The events of a class share its budget. If an event is at its least
- * period and cannot use its share, the others may use the rest.
+ * period and cannot use its share, the others may use the rest. Count events get at most a fifth of the budget
+ * of their class, all together, unless the class has no other events.
  *
  * The governor backs off in the same interval, as far as the rate requires, if the cost is over budget or if
  * the kernel demands it: it throttled the event or lowered perf_event_max_sample_rate. If the cost is far
@@ -57,6 +58,7 @@ struct governor_settings {
 	double budget; /* share of each CPU's time, 0 to 1; 0: periods stay */
 	size_t n_events;
 	u32 class_of[EVENTS_MAX]; /* any numbers; events of one class share its budget */
+	bool count[EVENTS_MAX];   /* event_is_count() */
 };
 
 /* The reason for a decision about an event. */

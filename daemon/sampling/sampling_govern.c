@@ -90,8 +90,10 @@ int sampling_govern_new(const struct sampling_govern_settings *settings, struct 
 	govern->budget = settings->config->budget;
 	govern->percent = read_percent();
 	govern->stepped_ns = monotonic_ns();
-	for (size_t i = 0; i < settings->n_sets; i++)
+	for (size_t i = 0; i < settings->n_sets; i++) {
 		openings[i] = perf_opening(settings->sets[i]);
+		wanted.count[i] = event_is_count(&openings[i]->event);
+	}
 	govern_classes(openings, settings->n_sets, wanted.class_of);
 	r = governor_new(&wanted, &govern->governor);
 	if (r < 0)

@@ -38,8 +38,10 @@ void plant_open(struct plant *plant)
 {
 	struct governor_settings settings = {.budget = plant->budget, .n_events = plant->n_events};
 
-	for (size_t i = 0; i < plant->n_events; i++)
+	for (size_t i = 0; i < plant->n_events; i++) {
 		settings.class_of[i] = plant->events[i].class;
+		settings.count[i] = plant->events[i].count;
+	}
 	plant->machine = calloc((size_t)EVENTS_MAX * PLANT_CPUS_MAX, sizeof(*plant->machine));
 	if (!plant->machine || governor_new(&settings, &plant->governor) < 0)
 		abort();
@@ -211,9 +213,10 @@ double plant_step_from(struct plant *plant, double before, double part)
 		double samples =
 			plant->hz ? pass_machine(plant, i, &inputs[i]) : pass(plant, event, rate, &inputs[i]);
 
+		event->cost = sample_cost_share(&event->sample, samples / plant->seconds);
 		for (size_t j = 0; j < plant->n_events; j++)
 			if (plant->events[j].class == event->class)
-				costs[j] += sample_cost_share(&event->sample, samples / plant->seconds);
+				costs[j] += event->cost;
 	}
 	plant->now += plant->seconds;
 	governor_step(plant->governor, plant->seconds, plant->max_rate, inputs, outputs);

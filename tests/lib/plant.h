@@ -22,13 +22,15 @@ struct plant_event {
 	u64 period_step;
 	struct sample_cost sample;
 	bool fixed;
-	bool away; /* not sampled: paused */
+	bool count; /* event_is_count() */
+	bool away;  /* not sampled: paused */
 	u32 class;
 	/* With `hz`: for `burst_seconds` in every `burst_every` seconds, events are `burst` times as frequent. */
 	double burst, burst_seconds, burst_every;
 	/* Results. */
 	struct governor_output last;
 	u64 changes;
+	double cost;         /* in the last interval, on the busiest CPU, as a share of its time */
 	u64 samples;         /* with `hz`: on all CPUs */
 	double throttled_ns; /* with `hz`: on all CPUs */
 };

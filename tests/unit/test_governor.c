@@ -595,6 +595,103 @@ Test(governor, classes_share_nothing)
 	done(&subject);
 }
 
+/* Loads, and four count events. */
+static struct subject subject_with_counts(double budget)
+{
+	const struct governor_settings settings = {
+		.budget = budget, .n_events = 5, .count = {false, true, true, true, true}};
+	struct subject subject = {0};
+
+	cr_assert_eq(governor_new(&settings, &subject.governor), 0);
+	for (size_t i = 0; i < 5; i++)
+		subject.inputs[i] = usual;
+	return subject;
+}
+
+Test(governor, count_events_share_a_fifth_of_the_budget)
+{
+	struct subject subject = subject_with_counts(0.005);
+
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.004, 1e-9);
+	for (size_t i = 1; i < 5; i++)
+		cr_expect_float_eq(subject.outputs[i].budget, 0.00025, 1e-9, "event %zu", i);
+	done(&subject);
+}
+
+/* Each needs 0.004 % at its least period: 0.003 % is three quarters of that. */
+Test(governor, what_count_events_cannot_use_goes_to_the_others_but_not_the_other_way)
+{
+	struct subject subject = subject_with_counts(0.005);
+
+	for (size_t i = 1; i < 5; i++)
+		subject.inputs[i].events_per_second = 313 * 30.0;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.005 - 4 * 0.00004, 1e-9);
+	cr_expect_geq(subject.outputs[1].budget, 0.00025);
+	done(&subject);
+	subject = subject_with_counts(0.005);
+	subject.inputs[0].events_per_second = 313 * 30.0;
+	step(&subject);
+	for (size_t i = 1; i < 5; i++)
+		cr_expect_float_eq(subject.outputs[i].budget, 0.00025, 1e-9, "event %zu", i);
+	done(&subject);
+}
+
+/* A class of a PMU without PEBS, and a class of another PMU that has loads. */
+Test(governor, count_events_without_others_in_their_class_share_the_whole_budget)
+{
+	const struct governor_settings settings = {
+		.budget = 0.005,
+		.n_events = 4,
+		.class_of = {1, 1, 2, 2},
+		.count = {true, true, false, true},
+	};
+	struct subject subject = {0};
+
+	cr_assert_eq(governor_new(&settings, &subject.governor), 0);
+	for (size_t i = 0; i < 4; i++)
+		subject.inputs[i] = usual;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.0025, 1e-9);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.0025, 1e-9);
+	cr_expect_float_eq(subject.outputs[2].budget, 0.004, 1e-9);
+	cr_expect_float_eq(subject.outputs[3].budget, 0.001, 1e-9);
+	done(&subject);
+}
+
+/* A fixed period of 25000 costs 0.04 %, and one of 2500 costs 0.4 %. */
+Test(governor, a_fixed_count_event_takes_its_cost_from_the_fifth)
+{
+	struct subject subject = subject_with_counts(0.005);
+
+	subject.inputs[1].fixed = true;
+	subject.inputs[1].period = 25000;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.004, 1e-9);
+	cr_expect_eq(subject.outputs[1].budget, 0);
+	cr_expect_float_eq(subject.outputs[2].budget, 0.0006 / 3, 1e-9);
+	subject.inputs[1].period = 2500;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.0009, 1e-9);
+	cr_expect_float_eq(subject.outputs[2].budget, 0.0001 / 3, 1e-9, "a tenth of the fifth is left");
+	done(&subject);
+}
+
+Test(governor, next_to_a_fixed_period_of_loads_count_events_have_no_more_than_a_fifth)
+{
+	struct subject subject = subject_with_counts(0.005);
+
+	subject.inputs[0].fixed = true;
+	subject.inputs[0].period = 25000;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.00025, 1e-9);
+	subject.inputs[0].period = 2000; /* costs the whole budget */
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.0005 / 4, 1e-9, "a tenth is left in any case");
+	done(&subject);
+}
+
 Test(governor, bounds_of_the_period_hold)
 {
 	struct subject subject = subject_new(0.0001, 1);

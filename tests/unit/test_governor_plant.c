@@ -562,3 +562,110 @@ Test(governor_plant, a_limit_that_the_kernel_lowers_and_somebody_raises_is_follo
 		plant_close(&plant);
 	}
 }
+
+#define HOUR 3600
+
+/* The cost of a sample: the same at any rate, and as the calibration of a server finds it. */
+static const struct sample_cost even_cost = {.dense_ns = 1000};
+static const struct sample_cost sparse_costs_more = {.program_ns = 200,
+						     .dense_ns = 900,
+						     .dense_per_second = 20000,
+						     .sparse_ns = 2000,
+						     .sparse_per_second = 100};
+
+/* A busy CPU of 3 GHz with loads, stores, and four count events: cycles, instructions, stalls and misses. */
+static struct plant plant_counting(u64 seed, const struct sample_cost *sample, bool with_counts)
+{
+	static const double rates[] = {800e6, 300e6, 3e9, 4e9, 1.2e9, 8e6};
+	struct plant plant = plant_usual(seed);
+
+	plant.cpus = 16;
+	plant.n_events = with_counts ? 6 : 2;
+	for (size_t i = 0; i < 6; i++) {
+		plant.events[i] = plant.events[0];
+		plant.events[i].events_per_second = rates[i];
+		plant.events[i].count = i >= 2;
+		plant.events[i].sample = *sample;
+	}
+	for (size_t i = 2; i < 6; i++) {
+		plant.events[i].period = i == 5 ? 10007 : 2000003;
+		plant.events[i].least_period = plant.events[i].period / 32;
+	}
+	return plant;
+}
+
+/* Returns the mean samples a second of loads over an hour that begins after half an hour. */
+static double loads_over_an_hour(struct plant *plant, double *ret_counts)
+{
+	double samples = 0;
+
+	plant_open(plant);
+	(void)plant_run(plant, HOUR / 2);
+	*ret_counts = 0;
+	for (size_t i = 0; i < plant->n_events; i++)
+		plant->events[i].changes = 0;
+	for (unsigned second = 0; second < HOUR; second++) {
+		const double period = (double)plant->events[0].period;
+
+		(void)plant_step(plant);
+		samples += plant->events[0].events_per_second / period / HOUR;
+		for (size_t i = 2; i < plant->n_events; i++)
+			*ret_counts += plant->events[i].cost / HOUR;
+	}
+	return samples;
+}
+
+/* Where rare samples cost more, a fifth of the budget is more than a fifth of the samples. */
+static void expect_a_fifth(u64 seed, const struct sample_cost *sample, double part)
+{
+	struct plant alone = plant_counting(seed, sample, false);
+	struct plant counting = plant_counting(seed, sample, true);
+	double counts, none, without, with;
+
+	without = loads_over_an_hour(&alone, &none);
+	with = loads_over_an_hour(&counting, &counts);
+	cr_expect(counts >= 0.12 * counting.budget && counts <= 0.2 * counting.budget,
+		  "seed %llu: count events cost %.3f of the budget", (unsigned long long)seed,
+		  counts / counting.budget);
+	cr_expect_geq(with, part * without, "seed %llu: %.0f samples of loads a second, from %.0f",
+		      (unsigned long long)seed, with, without);
+	for (size_t i = 0; i < counting.n_events; i++)
+		cr_expect_leq(counting.events[i].changes, 1,
+			      "seed %llu: %llu changes of event %zu in an hour of steady load",
+			      (unsigned long long)seed, (unsigned long long)counting.events[i].changes, i);
+	plant_close(&alone);
+	plant_close(&counting);
+}
+
+Test(governor_plant, four_count_events_take_at_most_a_fifth_of_the_budget_and_of_the_loads_samples)
+{
+	for (u64 seed = 1; seed <= 5; seed++) {
+		expect_a_fifth(seed, &even_cost, 0.79);
+		expect_a_fifth(seed, &sparse_costs_more, 0.76);
+	}
+}
+
+/* Every minute the load of all events doubles or halves. */
+Test(governor_plant, next_to_count_events_a_changing_load_stays_within_the_budget)
+{
+	struct plant plant = plant_counting(1, &sparse_costs_more, true);
+	double counts = 0, loads = 0;
+	unsigned over = 0;
+
+	plant_open(&plant);
+	(void)plant_run(&plant, 600);
+	for (unsigned second = 0; second < HOUR; second++) {
+		if (second % 60 == 0)
+			for (size_t i = 0; i < plant.n_events; i++)
+				plant.events[i].events_per_second *= second % 120 ? 2 : 0.5;
+		over += plant_step(&plant) > 1;
+		loads += plant.events[0].cost / HOUR;
+		for (size_t i = 2; i < plant.n_events; i++)
+			counts += plant.events[i].cost / HOUR;
+	}
+	cr_expect_leq(over, HOUR / 100, "%u of %d intervals over budget", over, HOUR);
+	cr_expect(counts <= 0.2 * plant.budget, "count events cost %.3f of the budget",
+		  counts / plant.budget);
+	cr_expect(loads >= 0.15 * plant.budget, "loads cost %.3f of the budget", loads / plant.budget);
+	plant_close(&plant);
+}
