@@ -57,7 +57,7 @@ Test(perf_remarks, a_machine_of_its_own_has_none)
 
 Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 {
-	struct perf_facts facts = {.nmi_watchdog = true};
+	struct perf_facts facts = {.users.watchdog = COUNTER_WATCHDOG_MAYBE};
 
 	expect_one(&facts, "sysctl kernel.nmi_watchdog=0 frees it");
 	facts = (struct perf_facts){.isolated = {{0xc}}, .nohz_full = {{0x30}}};
@@ -81,7 +81,8 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 
 Test(perf_remarks, without_an_event_nobody_is_in_the_way)
 {
-	const struct perf_facts facts = {.nmi_watchdog = true, .kvm_host = true, .isolated = {{1}}};
+	const struct perf_facts facts = {
+		.users.watchdog = COUNTER_WATCHDOG_CYCLES, .kvm_host = true, .isolated = {{1}}};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 
 	cr_assert_eq(perf_remarks(&facts, &plan), 0);
@@ -132,4 +133,50 @@ Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
 		  plan.notes[0]);
 	cr_expect(strstr(plan.notes[1], "no free counter on CPUs 1-2: a pinned event of another"), "%s",
 		  plan.notes[1]);
+}
+
+Test(perf_remarks, the_counter_of_the_watchdog_is_named)
+{
+	struct perf_facts facts = {.users.watchdog = COUNTER_WATCHDOG_CYCLES};
+
+	expect_one(&facts,
+		   "the NMI watchdog holds one counter on each CPU with a pinned event of CPU cycles");
+	facts.users.watchdog = COUNTER_WATCHDOG_RAW;
+	facts.users.watchdog_config = 0x300;
+	expect_one(&facts, "raw event 0x300 (on Intel the fixed counter of reference cycles); sysctl");
+	facts.users.watchdog_config = 0xc2;
+	expect_one(&facts, "raw event 0xc2; sysctl");
+}
+
+Test(perf_remarks, processes_with_perf_events_are_named_and_their_names_are_harmless)
+{
+	const struct perf_facts facts = {
+		.users = {.n = 2,
+			  .users = {{.pid = 4711, .events = 12, .name = "perf\033[2J"},
+				    {.pid = 1, .events = 8, .name = "systemd"}},
+			  .more = 3,
+			  .more_events = 9}};
+
+	expect_one(&facts,
+		   ": perf\\x1b[2J (pid 4711) 12, systemd (pid 1) 8, and 3 more processes 9. Which of them");
+}
+
+Test(perf_remarks, what_this_process_cannot_see_is_said)
+{
+	struct perf_facts facts = {.users.hidden = true};
+
+	expect_one(&facts, "which other processes have perf events open is not known: /proc does not show");
+	facts = (struct perf_facts){.users.unread = 113};
+	expect_one(&facts, "may not read their descriptors: 113; run pebsd --probe as root");
+	facts = (struct perf_facts){.users.cut = true};
+	expect_one(&facts, "ended at 1000000 descriptors");
+}
+
+Test(perf_remarks, virtual_pmus_of_guests_are_named)
+{
+	struct perf_facts facts = {.users.kvm_pmu = true};
+
+	expect_one(&facts, "virtual machines of KVM can have a virtual PMU (kvm.enable_pmu)");
+	facts.users.machines = 3;
+	expect_one(&facts, "virtual machines of KVM (running: 3) can have a virtual PMU");
 }

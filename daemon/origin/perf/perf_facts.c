@@ -253,7 +253,7 @@ static void gather_neighbours(struct perf_facts *facts)
 {
 	int value;
 
-	facts->nmi_watchdog = read_number("/proc/sys/kernel/nmi_watchdog", &value) && value == 1;
+	counter_users_gather("/", (u32)getpid(), COUNTER_USERS_LOOK_PROBE, &facts->users);
 	(void)cpu_list_read("/sys/devices/system/cpu/isolated", &facts->isolated);
 	(void)cpu_list_read("/sys/devices/system/cpu/nohz_full", &facts->nohz_full);
 	facts->max_sample_rate = perf_note_read_rate();

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/cpu_list.h"
+#include "origin/perf/counter_users.h"
 #include "origin/perf/perf_backend.h"
 #include "pebsd/types.h"
 
@@ -41,8 +42,8 @@ struct perf_facts {
 	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why pebsd-opener did not help; "": nothing to say */
 
 	/* Only perf_facts_gather_surroundings() fills in the following members. */
-	bool nmi_watchdog; /* kernel.nmi_watchdog is on */
-	bool kvm_host;     /* /dev/kvm exists, and KVM for Intel or AMD is loaded or built in */
+	struct counter_users users;
+	bool kvm_host; /* /dev/kvm exists, and KVM for Intel or AMD is loaded or built in */
 	bool cpu_time_max_known;
 	enum perf_cgroups cgroups;
 	u64 cgroup_count;          /* cgroups in the default hierarchy; 0: not known */

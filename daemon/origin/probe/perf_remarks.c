@@ -2,25 +2,127 @@
 #include "origin/probe/perf_remarks.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 /* DEFAULT_MAX_SAMPLE_RATE and DEFAULT_CPU_TIME_MAX_PERCENT, kernel/events/core.c, Linux 6.1 to 7.3. */
 #define SAMPLE_RATE_DEFAULT  100000
 #define CPU_TIME_MAX_DEFAULT 25
 
-/*
- * The watchdog uses a pinned event of CPU cycles (wd_hw_attr in kernel/watchdog_hld.c, Linux 6.1). From 6.5
- * on, in some kernels the CPUs watch each other instead (CONFIG_HARDLOCKUP_DETECTOR_BUDDY).
- */
-static int remark_watchdog(struct pmu_plan *plan)
+/* The pseudo-encoding of CPU_CLK_UNHALTED.REF in arch/x86/events/intel/core.c, Linux 6.12. */
+#define REF_CYCLES 0x300
+
+static int remark_watchdog(const struct counter_users *users, struct pmu_plan *plan)
 {
+	switch (users->watchdog) {
+	case COUNTER_WATCHDOG_OFF:
+		return 0;
+	case COUNTER_WATCHDOG_MAYBE:
+		return pmu_plan_note(
+			plan,
+			"the NMI watchdog is on: if it uses the PMU, it holds one counter on each CPU (on Intel the fixed counter of cycles if that is free, otherwise a general counter, which an event here may need); sysctl kernel.nmi_watchdog=0 frees it");
+	case COUNTER_WATCHDOG_CYCLES:
+		return pmu_plan_note(
+			plan,
+			"the NMI watchdog holds one counter on each CPU with a pinned event of CPU cycles: on Intel the fixed counter of cycles, so that an event of cycles here needs a general counter, and on AMD a general counter; sysctl kernel.nmi_watchdog=0 frees it");
+	case COUNTER_WATCHDOG_RAW:
+		break;
+	}
 	return pmu_plan_note(
 		plan,
-		"the NMI watchdog is on: if it uses the PMU, it holds one counter on each CPU (on Intel "
-		"the fixed counter of cycles if that is free, otherwise a general counter, which an event "
-		"here may need); sysctl kernel.nmi_watchdog=0 frees it");
+		"the NMI watchdog holds one counter on each CPU with a pinned event, which nmi_watchdog= on the kernel's command line chose: raw event %#llx%s; sysctl kernel.nmi_watchdog=0 frees it",
+		(unsigned long long)users->watchdog_config,
+		users->watchdog_config == REF_CYCLES ? " (on Intel the fixed counter of reference cycles)"
+						     : "");
+}
+
+static void print_user(const struct counter_user *user, const char *separator, FILE *out)
+{
+	_cleanup_free_ char *name = text_visible(user->name);
+
+	(void)fprintf(out, "%s%s (pid %u) %llu", separator, name ? name : "?", user->pid,
+		      (unsigned long long)user->events);
+}
+
+/* Returns "perf (pid 4711) 12, systemd (pid 1) 8, and 3 more processes 9". NULL: no memory. */
+static char *list_users(const struct counter_users *users)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < users->n; i++)
+		print_user(&users->users[i], i ? ", " : "", out);
+	if (users->more)
+		(void)fprintf(out, ", and %llu more process%s %llu", (unsigned long long)users->more,
+			      users->more == 1 ? "" : "es", (unsigned long long)users->more_events);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int remark_users(const struct counter_users *users, struct pmu_plan *plan)
+{
+	_cleanup_free_ char *list = NULL;
+
+	if (users->n == 0)
+		return 0;
+	list = list_users(users);
+	if (!list)
+		return -ENOMEM;
+	return pmu_plan_note(
+		plan,
+		"other processes have perf events open, which take turns with pebsd's count events or displace them if they need the same counter: %s. Which of them use a counter is not known: software events, tracepoints and buffers of BPF programs use none. A running pebsd is among these processes, and so is systemd (pid 1), which keeps pebsd's events for a restart",
+		list);
+}
+
+/* Says what is not known about other users. */
+static int remark_unseen(const struct counter_users *users, struct pmu_plan *plan)
+{
+	int r = 0;
+
+	if (users->hidden)
+		r = pmu_plan_note(
+			plan,
+			"which other processes have perf events open is not known: /proc does not show all processes here (hidepid, ProtectProc= of a unit, or a container); run pebsd --probe as root on the host");
+	else if (users->unread)
+		r = pmu_plan_note(
+			plan,
+			"number of processes whose perf events are not known, because this process may not read their descriptors: %llu; run pebsd --probe as root",
+			(unsigned long long)users->unread);
+	if (r >= 0 && users->cut)
+		r = pmu_plan_note(
+			plan,
+			"the search for other processes' perf events ended at %d descriptors, so there may be more",
+			COUNTER_USERS_LOOK_PROBE);
+	return r;
+}
+
+/*
+ * The events that KVM opens for a guest are pinned to a thread (pmc_reprogram_counter(), arch/x86/kvm/pmu.c,
+ * Linux 6.12). Pinned events of the CPU come before them, and events that are not pinned come after them
+ * (ctx_sched_in(), kernel/events/core.c).
+ */
+static int remark_guest_pmu(const struct counter_users *users, struct pmu_plan *plan)
+{
+	char running[64] = "";
+
+	if (!users->kvm_pmu)
+		return 0;
+	if (users->machines)
+		(void)snprintf(running, sizeof(running), " (running: %llu)",
+			       (unsigned long long)users->machines);
+	return pmu_plan_note(
+		plan,
+		"virtual machines of KVM%s can have a virtual PMU (kvm.enable_pmu), and KVM backs each counter that a guest uses with a pinned event of the host: count events of pebsd yield to it, and loads and stores keep their counters, which the guest then lacks",
+		running);
 }
 
 static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan)
@@ -92,12 +194,15 @@ static int remark_kvm(struct pmu_plan *plan)
 
 int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 {
-	int r = 0;
+	int r;
 
 	if (plan->n_openings == 0)
 		return 0;
-	if (facts->nmi_watchdog)
-		r = remark_watchdog(plan);
+	r = remark_watchdog(&facts->users, plan);
+	if (r >= 0)
+		r = remark_users(&facts->users, plan);
+	if (r >= 0)
+		r = remark_unseen(&facts->users, plan);
 	if (r >= 0 && facts->cgroups == PERF_CGROUPS_NONE_YET)
 		r = pmu_plan_note(plan,
 				  "the cgroup2 file system has no cgroup below its root yet: all samples "
@@ -108,6 +213,8 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 		r = remark_limits(facts, plan);
 	if (r >= 0 && facts->kvm_host)
 		r = remark_kvm(plan);
+	if (r >= 0)
+		r = remark_guest_pmu(&facts->users, plan);
 	return r;
 }
 

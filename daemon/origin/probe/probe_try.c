@@ -284,7 +284,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 				PERF_TRIAL_CPUS, strerror(-r));
 		else
 			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, &report->running,
-					      facts->nmi_watchdog, plan);
+					      facts->users.watchdog != COUNTER_WATCHDOG_OFF, plan);
 		if (r < 0)
 			return r;
 		ns += trial.ns;
