@@ -71,6 +71,7 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 static void refresh(struct snapshot *snapshot, const struct snapshot *head)
 {
 	snapshot->notes = head->notes;
+	snapshot->counter_users = head->counter_users;
 	snapshot->replay_done = head->replay_done;
 	snapshot->recordings = head->recordings;
 	snapshot->n_recordings = head->n_recordings;

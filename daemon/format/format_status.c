@@ -343,6 +343,71 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 	}
 }
 
+/* Returns "perf (pid 4711) 12, systemd (pid 1) 8"; the caller frees it. NULL: none, or no memory. */
+static char *users_of(json_object *users)
+{
+	json_object *list = json_get_array(users, "processes");
+	size_t n = list ? json_object_array_length(list) : 0;
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	const char *separator = "";
+	size_t length;
+	u64 more;
+
+	if (n == 0)
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		json_object *user = json_object_array_get_idx(list, i);
+		_cleanup_free_ char *kept = NULL;
+		u64 pid, events;
+
+		if (!json_get_u64(user, "pid", &pid) || !json_get_u64(user, "events", &events))
+			continue;
+		(void)fprintf(out, "%s%s (pid %llu) %llu", separator,
+			      line_visible(json_get_text(user, "name"), &kept), (unsigned long long)pid,
+			      (unsigned long long)events);
+		separator = ", ";
+	}
+	if (json_get_u64(users, "more_processes", &more))
+		(void)fprintf(out, ", and %llu more", (unsigned long long)more);
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}
+
+/* Prints the other users of the counters. */
+static void put_counter_users(FILE *out, const struct format_style *style, json_object *users)
+{
+	const char *watchdog = json_get_text(users, "nmi_watchdog");
+	_cleanup_free_ char *processes = users_of(users);
+	const char *label = "Counters";
+	bool flag;
+
+	if (watchdog) {
+		line_put(out, style, label, "the NMI watchdog %s one on each CPU%s",
+			 strcmp(watchdog, "unknown") == 0 ? "may hold" : "holds",
+			 strcmp(watchdog, "cycles") == 0 ? " (CPU cycles)"
+			 : strcmp(watchdog, "raw") == 0  ? " (a raw event of the kernel's command line)"
+							 : "");
+		label = "";
+	}
+	if (processes) {
+		line_put(out, style, label, "other processes have perf events, which may use counters: %s",
+			 processes);
+		label = "";
+	}
+	if (json_get_bool(users, "guest_pmu", &flag) && flag) {
+		line_put(out, style, label,
+			 "virtual machines of KVM use counters if their virtual PMU is in use");
+		label = "";
+	}
+	if (json_get_bool(users, "complete", &flag) && !flag)
+		line_put(
+			out, style, label,
+			"pebsd does not see all processes; to list those that have perf events, run `pebsd --probe` as root");
+}
+
 /* The first file is the main one; the others are its drop-ins. */
 static void put_files(FILE *out, const struct format_style *style, json_object *files)
 {
@@ -405,6 +470,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	format_samples(out, style, json_get_object(status, "samples"), 0);
 	put_recent(out, style, recent);
 	format_offcore_status(out, style, status);
+	put_counter_users(out, style, json_get_object(status, "counter_users"));
 	put_slots(out, style, status);
 	put_memory(out, style, status);
 	put_detail(out, style, json_get_object(status, "detail"));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
@@ -12,6 +13,7 @@
 #include "base/nominal.h"
 #include "base/text.h"
 #include "govern/max_rate.h"
+#include "origin/perf/counter_users.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_notes.h"
@@ -24,6 +26,9 @@
 #include "sampling/sampling_tree.h"
 #include "sampling/sampling_zoom.h"
 #include "sampling/suspend.h"
+
+/* The time from one search for other users of the counters to the next. */
+#define USERS_NS (60 * NSEC_PER_SEC)
 
 struct origin_state {
 	struct engine *engine; /* not owned */
@@ -45,6 +50,8 @@ struct origin_state {
 	struct sampling_offcore *offcore;     /* NULL: not asked for */
 	char *hotplug_message[EVENTS_MAX];    /* the failure logged last; NULL: none since */
 	struct guest_marks guests;
+	struct counter_users users;
+	u64 users_ns;              /* CLOCK_MONOTONIC, time at which `users` was gathered; 0: never */
 	bool paused;               /* all sampling is paused */
 	struct handover *handover; /* what is saved for the next process; not owned; NULL: nothing */
 	struct perf_keep *keep;    /* NULL: no event is saved */
@@ -67,8 +74,10 @@ static void free_state(struct origin_state *state)
 		free((void *)state->losses[i].colliding);
 	}
 	perf_keep_free(state->keep);
-	if (state->engine)
+	if (state->engine) {
 		engine_head(state->engine)->notes = NULL;
+		engine_head(state->engine)->counter_users = NULL;
+	}
 	perf_notes_done(&state->notes);
 	guest_marks_done(&state->guests);
 	sampling_tree_done(&state->tree);
@@ -315,8 +324,24 @@ static void mend_after_suspend(struct origin_state *state)
 	sampling_offcore_resume(state->offcore);
 }
 
+/* Looks for the other users of the counters from time to time. */
+static void look_for_users(struct origin_state *state)
+{
+	struct timespec now;
+	u64 now_ns;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+	if (state->users_ns > 0 && now_ns - state->users_ns < USERS_NS)
+		return;
+	state->users_ns = now_ns;
+	counter_users_gather("/", (u32)getpid(), COUNTER_USERS_LOOK_DAEMON, &state->users);
+	engine_head(state->engine)->counter_users = &state->users;
+}
+
 static int tick(struct origin_state *state)
 {
+	look_for_users(state);
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
@@ -608,6 +633,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 		return r;
 	name_cpus(state);
 	describe_sets(state);
+	look_for_users(state);
 	start_offcore(state, &keep);
 	commit(state);
 	*ret = TAKE_PTR(state);

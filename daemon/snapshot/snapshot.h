@@ -18,6 +18,7 @@
 #include "collect/offcore_figures.h"
 #include "govern/governor.h"
 #include "origin/event.h"
+#include "origin/perf/counter_users.h"
 #include "origin/recording.h"
 
 /* A count or a time that may be unknown. Unknown values are not printed. */
@@ -192,9 +193,10 @@ struct snapshot {
 	struct timespec config_time;
 	const char *const *config_files; /* files that were read, NULL-terminated; NULL: none */
 	const char *opened_by;           /* opener of the last event: "pebsd", "opener"; NULL: no events */
-	bool paused;                     /* every counter is free for other tools */
-	struct timespec paused_until;    /* CLOCK_REALTIME; 0: until it is resumed */
-	bool replay_done;                /* all recordings were read to their end */
+	const struct counter_users *counter_users; /* the origin's; NULL: it uses no counters */
+	bool paused;                               /* every counter is free for other tools */
+	struct timespec paused_until;              /* CLOCK_REALTIME; 0: until it is resumed */
+	bool replay_done;                          /* all recordings were read to their end */
 	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
 		*notes; /* for the reader, for example about a truncated recording; NULL-terminated */

@@ -727,6 +727,41 @@ Test(format, status_tells_of_the_opener)
 	cr_expect_null(strstr(without, "opener"), "%s", without);
 }
 
+Test(format, status_names_the_other_users_of_the_counters)
+{
+	static const struct counter_users users = {
+		.watchdog = COUNTER_WATCHDOG_CYCLES,
+		.n = 2,
+		.users = {{.pid = 4711, .events = 12, .name = "perf\033[2J"},
+			  {.pid = 1, .events = 8, .name = "systemd"}},
+		.more = 3,
+		.unread = 1,
+		.kvm_pmu = true,
+	};
+	static const struct counter_users nobody = {0};
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *empty = NULL;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *without = NULL;
+
+	snapshot->counter_users = &users;
+	status = json_status(snapshot);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(
+		strstr(text,
+		       "\n"
+		       "   Counters: the NMI watchdog holds one on each CPU (CPU cycles)\n"
+		       "             other processes have perf events, which may use counters: perf\\x1b[2J (pid 4711) 12, systemd (pid 1) 8, and 3 more\n"
+		       "             virtual machines of KVM use counters if their virtual PMU is in use\n"
+		       "             pebsd does not see all processes; to list those that have perf events, run `pebsd --probe` as root\n"),
+		"%s", text);
+	snapshot->counter_users = &nobody;
+	empty = json_status(snapshot);
+	without = TEXT_OF(format_status(out, empty, NULL, &wide));
+	cr_expect_null(strstr(without, "Counters"), "%s", without);
+}
+
 Test(format, status_tells_which_caches_stripes_are_of)
 {
 	struct snapshot *snapshot = example_perf();

@@ -535,6 +535,30 @@ Test(json, status_tells_who_opens_events)
 	cr_expect_null(json_get_text(unknown, "opened_by"));
 }
 
+Test(json, status_has_the_other_users_of_the_counters)
+{
+	struct counter_users users = {
+		.watchdog = COUNTER_WATCHDOG_RAW,
+		.n = 1,
+		.users = {{.pid = 4711, .events = 12, .name = "perf"}},
+		.more = 2,
+	};
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *hidden = NULL;
+
+	snapshot->counter_users = &users;
+	status = json_status(snapshot);
+	expect_text(
+		json_get(status, "counter_users"),
+		"{\"nmi_watchdog\":\"raw\",\"processes\":[{\"pid\":4711,\"name\":\"perf\",\"events\":12}],"
+		"\"more_processes\":2,\"complete\":true,\"guest_pmu\":false}");
+	users = (struct counter_users){.hidden = true, .kvm_pmu = true};
+	hidden = json_status(snapshot);
+	expect_text(json_get(hidden, "counter_users"),
+		    "{\"processes\":[],\"complete\":false,\"guest_pmu\":true}");
+}
+
 Test(json, status_has_the_caches_that_stripes_are_divided_by)
 {
 	struct snapshot *snapshot = example_perf();

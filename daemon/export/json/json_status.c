@@ -224,6 +224,31 @@ static json_object *memory_object(struct json_writer *writer, const struct snaps
 	return object;
 }
 
+static json_object *counter_users_object(struct json_writer *writer, const struct counter_users *users)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *processes = json_checked(writer, json_object_new_array());
+	const char *watchdog = counter_watchdog_name(users->watchdog);
+	const bool complete = !users->hidden && !users->cut && users->unread == 0;
+
+	if (watchdog)
+		json_put_text(writer, object, "nmi_watchdog", watchdog);
+	for (size_t i = 0; i < users->n; i++) {
+		json_object *process = json_checked(writer, json_object_new_object());
+
+		json_put_u64(writer, process, "pid", users->users[i].pid);
+		json_put(writer, process, "name", json_name(users->users[i].name));
+		json_put_u64(writer, process, "events", users->users[i].events);
+		json_append(writer, processes, process);
+	}
+	json_put(writer, object, "processes", processes);
+	if (users->more)
+		json_put_u64(writer, object, "more_processes", users->more);
+	json_put(writer, object, "complete", json_object_new_boolean(complete));
+	json_put(writer, object, "guest_pmu", json_object_new_boolean(users->kvm_pmu));
+	return object;
+}
+
 #define NO_SLOT_NAMED 100UL
 
 /* Adds the number of cgroups without a slot, and the names of the first ones. */
@@ -250,6 +275,9 @@ json_object *json_status(const struct snapshot *snapshot)
 		json_put(&writer, object, "replay_done", json_object_new_boolean(snapshot->replay_done));
 	if (snapshot->opened_by)
 		json_put_text(&writer, object, "opened_by", snapshot->opened_by);
+	if (snapshot->counter_users)
+		json_put(&writer, object, "counter_users",
+			 counter_users_object(&writer, snapshot->counter_users));
 	json_put(&writer, object, "paused", json_object_new_boolean(snapshot->paused));
 	if (snapshot->paused)
 		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);
