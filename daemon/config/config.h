@@ -54,6 +54,7 @@ struct config {
 	struct event_periods periods; /* each may be CONFIG_PERIOD_AUTO */
 	struct cpu_list cpus;         /* CPUs to sample; empty: all */
 	bool isolated;                /* also sample isolated CPUs */
+	u64 leave_counters;           /* general-purpose counters of each CPU that pebsd does not use */
 	u64 interval_ns;              /* time between two collections */
 
 	/* [model] */

@@ -133,6 +133,9 @@ static int config_model_workloads(const struct config_key *key, const char *text
 
 #define BUDGET_MIN 0.0001
 
+/* Most CPUs have 8 general-purpose counters at most. */
+#define LEAVE_COUNTERS_MAX 8
+
 static int find_role(const char *word)
 {
 	for (int role = 0; role < EVENT_ROLES; role++)
@@ -283,6 +286,9 @@ static const struct config_key keys[] = {
 	 .meaning = "CPUs that are sampled"},
 	{"sampling", "isolated", CONFIG_KEY_YES_NO, .needs_restart = true, FIELD(isolated),
 	 .default_text = "no", .meaning = "whether isolated CPUs are also sampled"},
+	{"sampling", "leave-counters", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(leave_counters),
+	 .default_text = "0", .min = 0, .max = LEAVE_COUNTERS_MAX,
+	 .meaning = "general-purpose counters of each CPU that pebsd leaves to others"},
 	{"sampling", "interval", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(interval_ns),
 	 .default_text = "1s", .min = 100 * NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,
 	 .meaning = "time from one collection to the next"},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "origin/perf/counter_number.h"
 #include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_sets.h"
 #include "origin/pmu/perf_selection.h"
@@ -104,6 +105,28 @@ static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, siz
 		note_for_good(notes, strdup(plan->notes[i]), false);
 }
 
+/* Refuses events that `leave-counters` leaves no counter for, or the start if the key cannot be kept. */
+static int leave_counters(const struct config *config, struct pmu_plan *plan, struct failure *failure)
+{
+	struct pmu_general pmus[EVENTS_MAX];
+	char reason[COUNTER_NUMBER_REASON_MAX];
+	struct counter_users users;
+	int n;
+
+	if (config->leave_counters == 0)
+		return 0;
+	counter_users_gather_watchdog("/", &users);
+	n = counter_number_find(plan, config->events, users.watchdog, pmus, reason);
+	if (n >= 0)
+		return pmu_leave_counters(plan, config->events, (unsigned)config->leave_counters, pmus,
+					  (size_t)n);
+	failure->code = EXIT_INPUT;
+	if (asprintf(&failure->message, "leave-counters = %llu in [sampling] cannot be kept: %s; set it to 0",
+		     (unsigned long long)config->leave_counters, reason) < 0)
+		failure->message = NULL;
+	return n;
+}
+
 int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure)
@@ -119,6 +142,9 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 		return sampling_perf_cannot(failure, r, "cannot read from /sys what can be sampled here: %s",
 					    strerror(-r));
 	r = select_cpus(config, &selection, failure);
+	if (r < 0)
+		return r;
+	r = leave_counters(config, &plan, failure);
 	if (r < 0)
 		return r;
 	first_note = plan.n_notes;

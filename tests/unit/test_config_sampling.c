@@ -181,6 +181,11 @@ Test(config_sampling, cpus)
 	cr_expect_str_eq(mistake_of("cpus = 5"), "");
 	cr_expect_str_eq(mistake_of("cpus ="), "");
 	expect_cpus("");
+	cr_expect_str_eq(mistake_of("leave-counters = 8"), "");
+	cr_expect_str_eq(mistake_of("leave-counters = 0"), "");
+	cr_expect_str_eq(
+		mistake_of("leave-counters = 9"),
+		"leave-counters = 9: expected a whole number from 0 to 8 (general-purpose counters of each CPU that pebsd leaves to others)");
 	cr_expect_str_eq(mistake_of("isolated = no"), "");
 	cr_expect_not(config->isolated);
 	cr_expect(strstr(mistake_of("isolated = 2-3"), "expected yes or no"));

@@ -153,13 +153,14 @@ static char *read_kernel_config(const char *root)
 	return read_below(root, path);
 }
 
-static void gather_watchdog(const char *root, struct counter_users *users)
+void counter_users_gather_watchdog(const char *root, struct counter_users *ret)
 {
 	_cleanup_free_ char *on = read_below(root, "proc/sys/kernel/nmi_watchdog");
 	_cleanup_free_ char *cmdline = read_below(root, "proc/cmdline");
 	_cleanup_free_ char *config = read_kernel_config(root);
 
-	users->watchdog = counter_users_watchdog(on, cmdline, config, &users->watchdog_config);
+	*ret = (struct counter_users){0};
+	ret->watchdog = counter_users_watchdog(on, cmdline, config, &ret->watchdog_config);
 }
 
 /* `enable_pmu` exists since Linux 5.17. Before, KVM always gives guests a virtual PMU if it can. */
@@ -270,8 +271,7 @@ static void gather_processes(const char *root, u32 self, u64 most, struct counte
 
 void counter_users_gather(const char *root, u32 self, u64 look_most, struct counter_users *ret)
 {
-	*ret = (struct counter_users){0};
-	gather_watchdog(root, ret);
+	counter_users_gather_watchdog(root, ret);
 	gather_kvm(root, ret);
 	gather_processes(root, self, look_most, ret);
 }

@@ -65,6 +65,9 @@ struct counter_users {
  */
 void counter_users_gather(const char *root, u32 self, u64 look_most, struct counter_users *ret);
 
+/* Reads only the watchdog; the other members become 0. */
+void counter_users_gather_watchdog(const char *root, struct counter_users *ret);
+
 /*
  * Pure: derives the watchdog from the texts of /proc/sys/kernel/nmi_watchdog, /proc/cmdline and the kernel's
  * configuration file. NULL: the file cannot be read.

@@ -42,6 +42,7 @@ int probe_plan(const struct probe_request *wish, struct probe_report *ret)
 	*ret = (struct probe_report){
 		.asked = wish->events.roles,
 		.running = wish->running,
+		.leave = wish->leave,
 		.measured = {.slots = wish->slots,
 			     .hot_max = wish->hot_max,
 			     .page_size = (u64)sysconf(_SC_PAGESIZE)},
@@ -62,6 +63,11 @@ int probe_plan(const struct probe_request *wish, struct probe_report *ret)
 		perf_selection_apply(&wish->selection, &ret->plan.openings[i]);
 	for (size_t i = 0; r >= 0 && i < ret->plan.n_counters; i++)
 		perf_selection_apply_counter(&wish->selection, &ret->plan.counters[i]);
+	if (r >= 0 && wish->leave > 0 && strcmp(wish->sysfs_root, "/sys") != 0)
+		r = pmu_plan_note(
+			&ret->plan,
+			"leave-counters = %u in [sampling] is not taken into account, because a copy of a tree does not say how many counters the CPUs have",
+			wish->leave);
 	ret->cpus = perf_cost_cpus(&ret->plan);
 	ret->stripes = perf_cost_stripes(ret->cpus);
 	return r;

@@ -20,6 +20,7 @@ struct probe_request {
 	struct pmu_wish events; /* `roles` are those that the configuration asks for */
 	u32 slots;              /* slots in the table of cgroups; 0: chosen by the number of cgroups */
 	u32 hot_max;            /* maximum number of cgroups with hot tables at a time */
+	unsigned leave;         /* `leave-counters` in [sampling] */
 	struct perf_selection selection;
 	struct perf_running running; /* counters of a running pebsd, not of another program */
 };
@@ -28,6 +29,7 @@ struct probe_request {
 struct probe_report {
 	struct pmu_plan plan;
 	unsigned asked;              /* requested roles: 1 << enum event_role */
+	unsigned leave;              /* copied from the request */
 	struct perf_running running; /* copied from the request */
 	bool live;                   /* the running system was probed; if false, only a tree was read */
 	u32 cpus;              /* possible CPUs if `live`, else those of the planned events; 0: not known */

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/kernel.h"
+#include "origin/perf/counter_number.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_diagnose.h"
 #include "origin/probe/perf_remarks.h"
@@ -358,11 +359,46 @@ static void note_system(struct probe_report *report, const struct perf_facts *fa
 	report->slots_by_cgroups = facts->cgroup_count > 0;
 }
 
+/*
+ * Applies `leave-counters` to the requested events as pebsd does at its start. Without the number of counters
+ * pebsd refuses to start.
+ */
+static int leave_counters(struct probe_report *report, enum counter_watchdog watchdog)
+{
+	struct pmu_plan *plan = &report->plan;
+	struct pmu_general pmus[EVENTS_MAX];
+	char reason[COUNTER_NUMBER_REASON_MAX];
+	_cleanup_free_ char *message = NULL;
+	int n, r = 0;
+
+	if (report->leave == 0)
+		return 0;
+	n = counter_number_find(plan, report->asked, watchdog, pmus, reason);
+	if (n < 0) {
+		if (asprintf(&message, "leave-counters = %u in [sampling] cannot be kept: %s; set it to 0",
+			     report->leave, reason) < 0) {
+			message = NULL;
+			return -ENOMEM;
+		}
+		return refuse(plan, report->asked, message);
+	}
+	for (int i = 0; r >= 0 && i < n; i++)
+		r = pmu_plan_note(
+			plan,
+			"leave-counters = %u in [sampling]: on PMU %s, pebsd uses at most %u of the %u general-purpose counters of each CPU; events that are not in `events` may not fit any more",
+			report->leave, pmus[i].pmu,
+			pmus[i].counters > report->leave ? pmus[i].counters - report->leave : 0,
+			pmus[i].counters);
+	return r < 0 ? r : pmu_leave_counters(plan, report->asked, report->leave, pmus, (size_t)n);
+}
+
 static int try_what_is_planned(struct probe_report *report, const struct perf_facts *facts)
 {
 	int r;
 
-	r = check_descriptors(report, facts);
+	r = leave_counters(report, facts->users.watchdog);
+	if (r >= 0)
+		r = check_descriptors(report, facts);
 	if (r >= 0)
 		r = try_openings(&report->plan);
 	if (r >= 0)
