@@ -48,13 +48,14 @@
 
 /*
  * Rings of the largest machine that the table is for. A CPU samples at most one event of each role, except
- * off-core responses, which have no ring. Loads may have a leader, which has a ring too.
+ * off-core responses, which have no ring. Loads may have a leader, which has a ring too. The rings of cycles, stalls
+ * and misses, which only count, do not grow.
  */
 #define RING_CPUS   256
 #define RING_PAGE   (4 * KIB)
 #define ZOOM_BYTES  (ZOOM_RINGS_BYTES + RING_CPUS * RING_PAGE)
-#define RINGS_BYTES (EVENT_ROLES * RING_PAGE * (1 + PERF_MMAP_DATA_PAGES_MAX))
-_Static_assert(EVENT_ROLES == 7, "off-core responses have no ring, but loads may have a leader with one");
+#define RINGS_BYTES (RING_PAGE * (4 * (1 + PERF_MMAP_DATA_PAGES_MAX) + 3 * (1 + PERF_MMAP_COUNT_PAGES_MAX)))
+_Static_assert(EVENT_ROLES == 7, "loads, their leader, stores and instructions; cycles, stalls and misses");
 
 /* The comments name the files that test the bounds below them. */
 static const struct row {

@@ -62,6 +62,24 @@ Test(perf_cost, of_200_cpus)
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
 
+/* A ring of an event that only counts does not grow. */
+Test(perf_cost, rings_of_counts_stay_small)
+{
+	const struct perf_cost_case machine = {.cpus = 4,
+					       .stripes = 4,
+					       .n_events = 2,
+					       .events = {{.cpus = 4, .only_counts = true}, {.cpus = 4}}};
+	const struct pmu_plan plan = {.n_openings = 1, .openings = {opening_on(0xf, EVENT_CYCLES, false)}};
+	struct perf_cost_case planned;
+	struct perf_cost cost;
+
+	perf_cost(&machine, &facts, &cost);
+	cr_expect_eq(cost.ring_bytes, 4 * (2 + 2) * 4096ULL);
+	cr_expect_eq(cost.ring_bytes_max, 4 * (2 + 17) * 4096ULL);
+	perf_cost_planned(&plan, 1U << EVENT_CYCLES, 4, 4, &planned);
+	cr_expect(planned.events[0].only_counts);
+}
+
 /* Hot tables of 8 cgroups take 60 MiB for two events on 256 CPUs. The start needs no memory for them. */
 Test(perf_cost, hot_tables_are_not_among_what_the_start_takes)
 {

@@ -34,18 +34,22 @@ static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cos
 void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
 	       struct perf_cost *ret)
 {
-	u64 opened = 0, mapped = 0;
+	u64 opened = 0, mapped = 0, pages_max = 0;
 
 	for (size_t i = 0; i < machine->n_events; i++) {
 		const struct perf_cost_event *event = &machine->events[i];
 
 		opened += event->cpus;
 		mapped += (u64)event->cpus * (event->has_leader ? 2 : 1);
+		pages_max += event->cpus * (1ULL + (event->only_counts ? PERF_MMAP_COUNT_PAGES_MAX
+								       : PERF_MMAP_DATA_PAGES_MAX));
+		if (event->has_leader)
+			pages_max += event->cpus * (1ULL + PERF_MMAP_DATA_PAGES_MAX);
 	}
 	*ret = (struct perf_cost){
 		.descriptors = mapped + machine->counters,
 		.ring_bytes = mapped * 2 * facts->page_size,
-		.ring_bytes_max = mapped * (1 + PERF_MMAP_DATA_PAGES_MAX) * facts->page_size,
+		.ring_bytes_max = pages_max * facts->page_size,
 		.map_bytes = map_bytes(machine, facts, 0),
 		.hot_bytes = map_bytes(machine, facts, facts->hot_max) - map_bytes(machine, facts, 0),
 		.event_bytes = (mapped + machine->counters) * facts->event_bytes,
@@ -62,6 +66,7 @@ static struct perf_cost_event event_of(const struct pmu_opening *opening, u32 cp
 		.has_leader = opening->has_leader,
 		.has_latency = opening->event.settings.has_latency,
 		.has_code_address = opening->event.settings.has_code_address,
+		.only_counts = event_is_count(&opening->event),
 	};
 }
 

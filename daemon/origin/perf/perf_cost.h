@@ -28,6 +28,7 @@ struct perf_cost_case {
 		bool has_leader;
 		bool has_latency;
 		bool has_code_address;
+		bool only_counts;
 	} events[EVENTS_MAX];
 	u64 counters; /* off-core counters, summed over all CPUs */
 };

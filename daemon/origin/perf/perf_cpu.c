@@ -17,6 +17,15 @@ void perf_cpu_close(struct perf_cpu *event)
 	cleanup_close(&event->leader_fd);
 }
 
+void perf_cpu_map(const struct pmu_opening *opening, struct perf_cpu *event)
+{
+	const bool count = event_is_count(&opening->event);
+
+	perf_mmap_open(event->fd, count ? PERF_MMAP_COUNT_PAGES_MAX : PERF_MMAP_DATA_PAGES_MAX, &event->map);
+	if (event->leader_fd >= 0)
+		perf_mmap_open(event->leader_fd, PERF_MMAP_DATA_PAGES_MAX, &event->leader_map);
+}
+
 int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *ret)
 {
 	_cleanup_close_ int leader_fd = -1;
@@ -42,9 +51,7 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 		.stall.likely = opening->collides,
 	};
 	/* If mapping fails, reading the count takes a read(2), and throttling is not known. */
-	perf_mmap_open(ret->fd, &ret->map);
-	if (ret->leader_fd >= 0)
-		perf_mmap_open(ret->leader_fd, &ret->leader_map);
+	perf_cpu_map(opening, ret);
 	return 0;
 }
 

@@ -48,6 +48,9 @@ void perf_cpu_close(struct perf_cpu *event);
  */
 int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
 
+/* Maps the pages of an event and its leader, which are open and have no mapping. */
+void perf_cpu_map(const struct pmu_opening *opening, struct perf_cpu *event);
+
 /* Attaches the program. An event accepts one program, which cannot be replaced. Returns 0 or -errno. */
 int perf_cpu_attach(const struct perf_cpu *event, int program_fd);
 

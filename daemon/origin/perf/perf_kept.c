@@ -80,9 +80,7 @@ static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_
 
 	perf_cpu_close(fresh);
 	old->page_moves = set->opening.type != PERF_TYPE_SOFTWARE;
-	perf_mmap_open(old->fd, &old->map);
-	if (old->leader_fd >= 0)
-		perf_mmap_open(old->leader_fd, &old->leader_map);
+	perf_cpu_map(&set->opening, old);
 	old->map.throttle = own;
 	old->leader_map.throttle = leader;
 	/* An event in error must be enabled again. */

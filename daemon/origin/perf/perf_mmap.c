@@ -26,9 +26,9 @@ static bool map_pages(int fd, unsigned data_pages, struct perf_mmap *map)
 	return true;
 }
 
-void perf_mmap_open(int fd, struct perf_mmap *ret)
+void perf_mmap_open(int fd, unsigned data_pages_max, struct perf_mmap *ret)
 {
-	*ret = (struct perf_mmap){0};
+	*ret = (struct perf_mmap){.data_pages_max = data_pages_max};
 	if (!map_pages(fd, 1, ret))
 		(void)map_pages(fd, 0, ret);
 }
@@ -46,7 +46,7 @@ static void grow(struct perf_mmap *map, int fd)
 {
 	unsigned data_pages = map->data_pages;
 
-	if (data_pages >= PERF_MMAP_DATA_PAGES_MAX)
+	if (data_pages >= map->data_pages_max)
 		return;
 	perf_mmap_close(map);
 	if (!map_pages(fd, data_pages * 2, map) && !map_pages(fd, data_pages, map))

@@ -19,17 +19,24 @@
  */
 #define PERF_MMAP_DATA_PAGES_MAX 16
 
+/*
+ * The same for an event that only counts. At its usual period the kernel does not throttle it in each tick, and if a
+ * ring was full, the time that the event was throttled is a lower bound.
+ */
+#define PERF_MMAP_COUNT_PAGES_MAX 1
+
 struct perf_mmap {
 	struct perf_event_mmap_page *page; /* NULL if the kernel did not allow the mapping */
 	unsigned data_pages;           /* 0: only the header page is mapped, and throttling is not known */
+	unsigned data_pages_max;       /* the ring does not grow beyond this */
 	struct perf_throttle throttle; /* as of the last perf_mmap_read(); survives perf_mmap_close() */
 };
 
 /*
  * Maps the pages of an event. If the kernel refuses the ring (kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK
- * limit it), maps only the header page. If it refuses that too, maps nothing.
+ * limit it), maps only the header page. If it refuses that too, maps nothing. `data_pages_max` is at least 1.
  */
-void perf_mmap_open(int fd, struct perf_mmap *ret);
+void perf_mmap_open(int fd, unsigned data_pages_max, struct perf_mmap *ret);
 void perf_mmap_close(struct perf_mmap *map);
 
 /* Brings `throttle` up to date, frees the ring's space for the kernel, and enlarges a ring that was full. */
