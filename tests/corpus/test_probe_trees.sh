@@ -25,7 +25,7 @@ for tree in "$CORPUS"/sysfs/*/; do
 	"${probe[@]}" >"$work/text" 2>"$work/said" || status=$?
 	case $status in
 	0) verdict='can sample memory accesses here' usable=true ;;
-	3) verdict='cannot sample' usable=false ;;
+	3) verdict='cannot \(sample\|use\)' usable=false ;;
 	*) fail "$name: exit code $status: $(cat "$work/said")" ;;
 	esac
 	head -n 1 "$work/text" | grep -q "^pebsd $verdict" || fail "$name: exit code $status, but: $(cat "$work/text")"

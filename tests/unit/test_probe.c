@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
+#include "machine_tree.h"
 #include "origin/probe/probe.h"
 #include "origin/probe/probe_words.h"
 #include "tree.h"
@@ -250,6 +251,15 @@ static const struct pmu_opening instructions = {
 	.cpus = {{0xf}},
 };
 
+static const struct pmu_opening stalls = {
+	.event = {.role = EVENT_STALLS, .pmu = "cpu", .period = 10000019, .count_kind = COUNT_STALLS_LOAD},
+	.type = 4,
+	.config = 0x140014a3,
+	.exclude_guest = true,
+	.cpus_known = true,
+	.cpus = {{0xf}},
+};
+
 static struct probe_report report_of(const struct pmu_opening *first, const struct pmu_opening *second)
 {
 	struct probe_report report = {
@@ -336,6 +346,96 @@ Test(probe, each_role_says_what_is_true_of_it)
 	expect_text(&instructions,
 		    "samples of retired instructions period one sample per 1,000,003 instructions", "ldlat");
 	expect_text(&instructions, "precise_ip 3", "where a store went");
+}
+
+Test(probe, events_that_only_count_say_what_they_count)
+{
+	struct pmu_opening opening = stalls;
+
+	expect_text(
+		&opening,
+		"samples of cycles in which nothing executes while a load is outstanding: an upper bound of what "
+		"memory costs period one sample per 10,000,019 stalled cycles latency none",
+		"not pinned: the event runs in turns");
+	expect_text(&opening,
+		    "precise_ip 0, exclude_guest 1 counter not pinned: the event yields its counter", NULL);
+	expect_text(&opening, "fields none: a sample only says that a period has passed", "code address");
+	opening.event.count_kind = COUNT_STALLS_L1_MISS;
+	expect_text(&opening, "while a load that missed L1 is outstanding: an upper bound", NULL);
+	opening.event.count_kind = COUNT_STALLS_RETIRE;
+	expect_text(&opening, "nothing retires while the oldest operation waits", "upper bound");
+	opening.event.role = EVENT_MISSES;
+	opening.event.count_kind = COUNT_MISSES_L2;
+	expect_text(&opening, "requests of the core that missed L2, the last level", "L3");
+	opening.event.count_kind = COUNT_MISSES_L3;
+	expect_text(&opening, "missed L3, the last level", "L2");
+	opening.event.count_kind = COUNT_MISSES_FILLS;
+	expect_text(&opening, "into the first level data cache, also by prefetches", NULL);
+	opening.event.count_kind = COUNT_MISSES_DEMAND_FILLS;
+	expect_text(&opening, "without those of hardware prefetches", NULL);
+	opening.event.role = EVENT_CYCLES;
+	opening.event.count_kind = COUNT_NONE;
+	expect_text(&opening, "samples of cycles in which the CPU did not halt", NULL);
+	opening.event.role = EVENT_INSTRUCTIONS;
+	expect_text(&opening, "which are only counted: the samples have no code address", NULL);
+}
+
+/* A virtual machine without PEBS, as the whole plan sees it. */
+Test(probe, a_machine_that_only_counts_is_usable_for_that)
+{
+	const struct machine_core guest = {.name = "generic_arch_v2+", .precise = "0", .no_offcore = true};
+	struct probe_request request = {
+		.sysfs_root = root,
+		.events = {.ldlat = 30, .roles = ROLE(LOADS) | ROLE(INSTRUCTIONS) | COUNT_ROLES},
+		.slots = 600};
+	struct probe_report report;
+	_cleanup_free_ char *all = NULL, *loads_alone = NULL, *json = NULL;
+
+	machine_tree(root, &guest);
+	cr_assert_eq(probe_plan(&request, &report), 0);
+	cr_expect(probe_usable(&report));
+	all = print(&report, false);
+	cr_expect_not_null(
+		strstr(all,
+		       "pebsd can sample instructions, cycles and misses here, but no memory accesses (see Refused). "
+		       "Configured events: loads, instructions, cycles, stalls, misses. Available according to "
+		       "this tree: instructions, cycles, misses."),
+		"%s", all);
+	cr_expect_not_null(strstr(all, "loads on PMU cpu: this kernel does not know the CPU model"), "%s",
+			   all);
+	cr_expect_not_null(strstr(all, "stalls on PMU cpu: this kernel does not know the CPU model"), "%s",
+			   all);
+	json = print(&report, true);
+	cr_expect_not_null(strstr(json, "\"counts\":\"l3\""), "%s", json);
+	probe_report_done(&report);
+
+	request.events.roles = ROLE(LOADS);
+	cr_assert_eq(probe_plan(&request, &report), 0);
+	cr_expect_not(probe_usable(&report));
+	loads_alone = print(&report, false);
+	cr_expect_not_null(
+		strstr(loads_alone,
+		       "pebsd cannot use the configured events here: loads. Available according to this tree: "
+		       "instructions, cycles, misses; set `events` in [sampling] to some of these."),
+		"%s", loads_alone);
+	probe_report_done(&report);
+}
+
+/* Each other event makes Sandy Bridge count instructions plainly. The note about that is needed once. */
+Test(probe, one_note_for_several_roles_is_told_once)
+{
+	const struct machine_core core = {.name = "sandybridge", .loads = LOADS_CORE, .stores = STORES_CD};
+	const struct probe_request request = {
+		.sysfs_root = root, .events = {.ldlat = 30, .roles = ROLE(INSTRUCTIONS)}, .slots = 600};
+	struct probe_report report;
+	size_t found = 0;
+
+	machine_tree(root, &core);
+	cr_assert_eq(probe_plan(&request, &report), 0);
+	for (size_t i = 0; i < report.plan.n_notes; i++)
+		found += strstr(report.plan.notes[i], "18.9.4.4") != NULL;
+	cr_expect_eq(found, 1);
+	probe_report_done(&report);
 }
 
 /* All cores of one kind of a hybrid CPU may be offline. */

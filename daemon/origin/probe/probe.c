@@ -6,11 +6,17 @@
 
 #include "base/cleanup.h"
 
+/* Returns true if the plan has the note, perhaps for another role that is added (add_role()). */
 static bool has_note(const struct pmu_plan *plan, const char *note)
 {
-	for (size_t i = 0; i < plan->n_notes; i++)
-		if (strcmp(plan->notes[i], note) == 0)
+	const size_t length = strlen(note);
+
+	for (size_t i = 0; i < plan->n_notes; i++) {
+		const size_t other = strlen(plan->notes[i]);
+
+		if (other >= length && strcmp(plan->notes[i] + other - length, note) == 0)
 			return true;
+	}
 	return false;
 }
 

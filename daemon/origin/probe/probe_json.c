@@ -99,11 +99,14 @@ static int add_words(struct json_object *event, const struct pmu_opening *openin
 	_cleanup_free_ char *condition = probe_condition(opening);
 	_cleanup_free_ char *latency = probe_latency(opening);
 	const char *kind = event_latency_kind_name(opening->event.latency_kind);
+	const char *counts = event_count_kind_name(opening->event.count_kind);
 
 	/* The field is absent if the event has no threshold. */
 	if (opening->event.ldlat && add(event, "ldlat", number(opening->event.ldlat)) < 0)
 		return -ENOMEM;
 	if (opening->event.settings.has_latency && kind && add(event, "latency_kind", text(kind)) < 0)
+		return -ENOMEM;
+	if (counts && add(event, "counts", text(counts)) < 0)
 		return -ENOMEM;
 	if (add(event, "samples_of", text(condition)) < 0 || add(event, "latency", text(latency)) < 0)
 		return -ENOMEM;

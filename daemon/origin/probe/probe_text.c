@@ -135,6 +135,17 @@ static const char *not_asked(const struct probe_report *report, enum event_role 
 	return report->asked & 1U << role ? "" : " (not in `events` of [sampling])";
 }
 
+static const char *counter_words(const struct pmu_opening *opening, bool pinned)
+{
+	if (pinned)
+		return "pinned: the event keeps its counter; if none is free, pebsd reports the event as in error";
+	if (event_is_count(&opening->event))
+		return "not pinned: the event yields its counter to other users, runs in turns if there are too "
+		       "few counters, and pebsd reports its share of the time";
+	return "not pinned: the event runs in turns with another event that needs the same counter, and pebsd "
+	       "reports its share of the time";
+}
+
 static int print_attributes(const struct pmu_opening *opening, FILE *out)
 {
 	_cleanup_free_ char *fields = NULL;
@@ -155,14 +166,12 @@ static int print_attributes(const struct pmu_opening *opening, FILE *out)
 		r = field(out, "leader", "type %u, config %#llx: counts only, in one group with the event",
 			  leader.type, (unsigned long long)leader.config);
 	if (r >= 0)
-		r = field(
-			out, "counter",
-			attr.pinned || leader.pinned
-				? "pinned: the event keeps its counter; if none is free, pebsd reports the event as in error"
-				: "not pinned: the event runs in turns with another event that needs "
-				  "the same counter, and pebsd reports its share of the time");
+		r = field(out, "counter", "%s", counter_words(opening, attr.pinned || leader.pinned));
 	return r >= 0 ? field(out, "fields", "%s",
-			      *fields ? fields : "none besides the code address, which every sample has")
+			      *fields ? fields
+			      : event_is_count(&opening->event)
+				      ? "none: a sample only says that a period has passed"
+				      : "none besides the code address, which every sample has")
 		      : r;
 }
 
@@ -230,20 +239,55 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
-/*
- * Returns the most useful of the requested roles that are available, as a sentence: memory accesses, else
- * instructions, else off-core responses.
- */
-static const char *verdict(const struct probe_report *report)
+/* Returns the names of `roles` as part of a sentence: "cycles, instructions and misses". Returns as role_names(). */
+static char *roles_in_words(unsigned roles)
 {
-	unsigned roles = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	for (unsigned role = 0; role < EVENT_ROLES; role++) {
+		const unsigned before = roles & ((1U << role) - 1), after = roles >> role >> 1;
+
+		if (roles & 1U << role)
+			(void)fprintf(stream, "%s%s",
+				      !before ? ""
+				      : after ? ", "
+					      : " and ",
+				      event_role_name((enum event_role)role));
+	}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+#define MEMORY_ROLES (1U << EVENT_LOADS | 1U << EVENT_STORES)
+
+/*
+ * Returns what the requested roles that are available are good for, as a sentence: memory accesses, else the events
+ * that are sampled, else off-core responses. The caller frees it. NULL: no memory.
+ */
+static char *verdict(const struct probe_report *report)
+{
+	_cleanup_free_ char *names = NULL;
+	unsigned planned = 0, roles;
+	char *text = NULL;
 
 	for (size_t i = 0; i < report->plan.n_openings; i++)
-		roles |= 1U << report->plan.openings[i].event.role;
-	roles &= report->asked;
-	if (roles & (1U << EVENT_LOADS | 1U << EVENT_STORES))
-		return "pebsd can sample memory accesses here";
-	return roles ? "pebsd can sample instructions here" : "pebsd can count off-core responses here";
+		planned |= 1U << report->plan.openings[i].event.role;
+	roles = planned & report->asked;
+	if (roles & MEMORY_ROLES)
+		return strdup("pebsd can sample memory accesses here");
+	if (!roles)
+		return strdup("pebsd can count off-core responses here");
+	names = roles_in_words(roles);
+	if (!names || asprintf(&text, "pebsd can sample %s here%s", names,
+			       planned & MEMORY_ROLES ? "" : ", but no memory accesses (see Refused)") < 0)
+		return NULL;
+	return text;
 }
 
 static int print_verdict(const struct probe_report *report, FILE *out)
@@ -252,14 +296,15 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	unsigned planned = perf_cost_roles(&report->plan);
 	_cleanup_free_ char *asked = role_names(report->asked);
 	_cleanup_free_ char *possible = role_names(planned);
+	_cleanup_free_ char *can = verdict(report);
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	if (!asked || !possible)
+	if (!asked || !possible || !can)
 		return -ENOMEM;
 	if (probe_usable(report))
-		r = asprintf(&text, "%s. Configured events: %s. Available %s: %s.", verdict(report), asked,
-			     where, possible);
+		r = asprintf(&text, "%s. Configured events: %s. Available %s: %s.", can, asked, where,
+			     possible);
 	else if (planned)
 		r = asprintf(
 			&text,

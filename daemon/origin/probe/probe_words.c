@@ -27,6 +27,34 @@ static char *words(const char *format, ...)
 	return made;
 }
 
+const char *probe_count_meaning(enum count_kind kind)
+{
+	switch (kind) {
+	case COUNT_STALLS_LOAD:
+		return "cycles in which nothing executes while a load is outstanding: an upper bound of what "
+		       "memory costs";
+	case COUNT_STALLS_L1_MISS:
+		return "cycles in which the core is stalled while a load that missed L1 is outstanding: an upper "
+		       "bound of what memory costs";
+	case COUNT_STALLS_RETIRE:
+		return "cycles in which nothing retires while the oldest operation waits for the data of a load";
+	case COUNT_MISSES_L3:
+		return "requests of the core that missed L3, the last level of the caches, including those of "
+		       "its prefetchers";
+	case COUNT_MISSES_L2:
+		return "requests of the core that missed L2, the last level of the caches, including those of "
+		       "its prefetchers";
+	case COUNT_MISSES_FILLS:
+		return "lines that came from memory into the first level data cache, also by prefetches";
+	case COUNT_MISSES_DEMAND_FILLS:
+		return "lines that came from memory into the first level data cache, without those of hardware "
+		       "prefetches";
+	case COUNT_NONE:
+		break;
+	}
+	return NULL;
+}
+
 char *probe_condition(const struct pmu_opening *opening)
 {
 	const struct event *event = &opening->event;
@@ -43,8 +71,15 @@ char *probe_condition(const struct pmu_opening *opening)
 			     "%s latency (ldlat): samples x period is not the number of %s",
 			     role, event->ldlat,
 			     event->settings.has_instruction_latency ? "instruction" : "use", role);
+	if (probe_count_meaning(event->count_kind))
+		return words("%s", probe_count_meaning(event->count_kind));
+	if (event->role == EVENT_CYCLES)
+		return words("cycles in which the CPU did not halt");
 	if (event->role == EVENT_INSTRUCTIONS)
-		return words("retired instructions");
+		return words("retired instructions%s",
+			     event_is_count(event)
+				     ? ", which are only counted: the samples have no code address"
+				     : "");
 	return words("%s%s; the event has no threshold", role,
 		     event->settings.has_latency ? " of any latency" : "");
 }
@@ -78,6 +113,8 @@ const char *probe_period_unit(const struct pmu_opening *opening)
 		return "operations of all kinds";
 	if (opening->event.ldlat)
 		return "loads over the threshold";
+	if (opening->event.role == EVENT_STALLS)
+		return "stalled cycles";
 	return event_role_name(opening->event.role);
 }
 

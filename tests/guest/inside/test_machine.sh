@@ -33,10 +33,9 @@ table() {
 		nehalem open cpu instructions 0xc0 0x0 2 - 0-1 -
 		nehalem refuses cpu stores nehalem
 
-		sandybridge events loads stores instructions
+		sandybridge events loads stores
 		sandybridge open cpu loads 0x1cd 0x1f 1 - 0-1 use
 		sandybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
-		sandybridge refuses cpu instructions 18.9.4.4
 
 		sandybridge-ep events instructions
 		sandybridge-ep open cpu instructions 0x1c0 0x0 2 - 0-1 -
@@ -297,7 +296,7 @@ nehalem | sandybridge | ivybridge | haswell | broadwell)
 			fail "loads and stores do not take turns: $(jq -c .events "$work/status")"
 		;;
 	esac
-	# Sandy Bridge can sample instructions only while loads and stores are not sampled.
+	# Sandy Bridge can sample instructions precisely only while loads and stores are not sampled.
 	[ "$emulated" != sandybridge ] || sample_only 'instructions cpu 0x1c0'
 	;;
 *) sample ;;
