@@ -122,6 +122,9 @@ static bool is_sampling(const struct perf_event_attr *asked, const struct pmu_op
 	};
 	struct perf_event_attr ours;
 
+	/* A zoom never opens an event that only counts. */
+	if (target == OPENER_CGROUP && event_is_count(&opening->event))
+		return false;
 	if (target == OPENER_CGROUP)
 		zoom_attr(opening, &ways, asked->task, &ours);
 	else
@@ -143,7 +146,10 @@ static bool is_leader(const struct perf_event_attr *asked, const struct pmu_open
 	return is_same(asked, &ours, closest);
 }
 
-/* Tries the planned event, the event with a leader that a kernel may demand, and IBS without a threshold. */
+/*
+ * Tries the planned event, the event with a leader that a kernel may demand, IBS without a threshold, and the event
+ * without PEBS.
+ */
 static bool is_of_opening(const struct opener_request *request, const struct pmu_opening *planned,
 			  struct difference *closest)
 {
@@ -165,6 +171,13 @@ static bool is_of_opening(const struct opener_request *request, const struct pmu
 			continue;
 		if (is_sampling(asked, &opening, request->target, closest))
 			return true;
+	}
+	if (planned->may_count && !request->has_group) {
+		struct pmu_opening opening = *planned;
+
+		perf_attr_only_count(&opening);
+		choose(asked, &opening);
+		return is_sampling(asked, &opening, request->target, closest);
 	}
 	return false;
 }

@@ -136,7 +136,8 @@ static void expect_all(void)
 {
 	for (size_t i = 0; i < plan.n_openings; i++) {
 		expect_relaxed(&plan.openings[i]);
-		expect_zooms(&plan.openings[i]);
+		if (!event_is_count(&plan.openings[i].event))
+			expect_zooms(&plan.openings[i]);
 	}
 	for (size_t i = 0; i < plan.n_counters; i++) {
 		struct opener_request request = on_cpu();
@@ -282,6 +283,58 @@ Test(opener_allowed, why)
 	pmu_plan_done(&plan);
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
 	cr_expect_str_eq(reason, "pebsd opens no event of this kind on this machine");
+}
+
+/* Requests of events that only count are compared in every byte, too. */
+Test(opener_allowed, counts_only_as_pebsd_opens_them)
+{
+	static const enum event_role roles[] = {EVENT_CYCLES, EVENT_STALLS, EVENT_MISSES};
+
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		const struct pmu_opening *opening = machine_opening(&plan, "cpu", roles[i]);
+		const char *name = event_role_name(roles[i]);
+		struct opener_request ours = on_cpu(), request;
+
+		cr_assert_not_null(opening, "%s", name);
+		perf_attr(opening, 20000003, &ours.attr);
+		cr_expect(is_allowed(&ours), "%s", name);
+		request = ours;
+		request.attr.precise_ip = 1;
+		cr_expect_not(is_allowed(&request), "%s", name);
+		request = ours;
+		request.attr.exclude_guest = 0;
+		cr_expect_not(is_allowed(&request), "%s", name);
+		request = ours;
+		request.attr.sample_type = PERF_SAMPLE_ADDR;
+		cr_expect_not(is_allowed(&request), "%s", name);
+		request = ours;
+		request.attr.config |= 1U << 23; /* inverts the comparison with cmask */
+		cr_expect_not(is_allowed(&request), "%s", name);
+		request = ours;
+		request.has_group = true;
+		cr_expect_not(is_allowed(&request), "%s", name);
+		request = on_cgroup();
+		zoom_attr(opening, &(const struct zoom_ways){0}, false, &request.attr);
+		cr_expect_not(is_allowed(&request), "a zoom of %s", name);
+	}
+}
+
+/* Without PEBS, the kernel refuses a precise event, and pebsd opens a plain one. */
+Test(opener_allowed, instructions_without_pebs)
+{
+	static const struct machine_core goldmont = {.name = "goldmont", .precise = "0"};
+	struct opener_request request = on_cpu();
+	struct pmu_opening opening;
+
+	plan_machine(&goldmont);
+	cr_assert_not_null(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS));
+	expect_relaxed(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS));
+	opening = *machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS);
+	perf_attr_only_count(&opening);
+	perf_attr(&opening, 10000019, &request.attr);
+	cr_expect(is_allowed(&request));
+	request.attr.exclude_guest = 0;
+	cr_expect_not(is_allowed(&request));
 }
 
 /* An event that one configuration excludes may be part of another one. */

@@ -200,6 +200,33 @@ Test(perf_attr, precise_distribution_falls_step_by_step)
 	cr_expect_not(opening.has_leader);
 }
 
+Test(perf_attr, without_pebs_instructions_are_only_counted_if_they_may)
+{
+	const struct pmu_opening planned = {
+		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
+		.config = 0xc0,
+		.precise_ip = 1,
+		.pinned = true,
+		.exclude_guest = true,
+		.only_counter = 33,
+		.may_count = true,
+	};
+	struct pmu_opening opening = planned;
+
+	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &opening));
+	cr_assert(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
+	cr_expect(event_is_count(&opening.event));
+	cr_expect_eq(opening.precise_ip, 0);
+	cr_expect_eq(opening.config, 0xc0);
+	cr_expect_eq(opening.only_counter, 0);
+	cr_expect_not(opening.pinned);
+	cr_expect(opening.exclude_guest);
+	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
+	opening = planned;
+	opening.may_count = false;
+	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
+}
+
 Test(perf_attr, what_is_not_measured_is_not_asked_for)
 {
 	struct pmu_opening opening = skylake;

@@ -104,6 +104,7 @@ Test(pmu_instructions, highest_precision_by_generation)
 			     cases[i].name);
 		cr_expect(opening->pinned, "%s", cases[i].name);
 		cr_expect(opening->exclude_guest, "%s", cases[i].name);
+		cr_expect_eq(opening->may_count, cases[i].config == 0xc0, "%s", cases[i].name);
 	}
 }
 

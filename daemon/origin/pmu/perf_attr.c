@@ -102,6 +102,15 @@ static bool has_ibs_threshold(const struct pmu_opening *opening)
 	return opening->event.latency_kind == LATENCY_DC_MISS && opening->event.ldlat;
 }
 
+void perf_attr_only_count(struct pmu_opening *opening)
+{
+	opening->precise_ip = 0;
+	opening->pinned = false;
+	opening->collides = false;
+	opening->only_counter = 0;
+	opening->event.settings = (struct event_settings){0};
+}
+
 bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening)
 {
 	struct event_settings *settings = &opening->event.settings;
@@ -125,6 +134,10 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 		/* PERF_SAMPLE_WEIGHT, unlike PERF_SAMPLE_WEIGHT_STRUCT, contains only the latency. */
 		settings->weight_struct = 0;
 		settings->has_instruction_latency = 0;
+		return true;
+	}
+	if (opening->precise_ip == 1 && opening->may_count && error == -EOPNOTSUPP) {
+		perf_attr_only_count(opening);
 		return true;
 	}
 	if (opening->precise_ip < 2)

@@ -48,11 +48,15 @@ void perf_attr_permission(struct perf_event_attr *ret);
  * - without the load threshold of IBS,
  * - with WEIGHT if the kernel does not know WEIGHT_STRUCT (before 5.12),
  * - with a lower precise_ip, but not below 1, because without PEBS there is neither a latency nor an exact
- *   instruction.
+ *   instruction,
+ * - as perf_attr_only_count() does, if the opening may count and the kernel has no PEBS (-EOPNOTSUPP).
  *
  * `planned` is the opening as planned. Changes `opening` and returns true, or returns false if there is no
  * weaker way.
  */
 bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening);
+
+/* Changes the opening to one that only counts. */
+void perf_attr_only_count(struct pmu_opening *opening);
 
 #endif

@@ -38,6 +38,7 @@ struct pmu_opening {
 	 * dropped.
 	 */
 	bool collides;
+	bool may_count;  /* if the kernel has no PEBS for it, it may be opened as an event that only counts */
 	bool has_leader; /* needs a counting event as leader of its group: mem-loads-aux */
 	u64 leader_config;
 	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */

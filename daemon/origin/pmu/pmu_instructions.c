@@ -97,6 +97,8 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	/* With a lower precise_ip, the plain instruction event can run on any counter. */
 	if (quirk->instructions_umask || opening.precise_ip == quirk->instructions_precise_ip)
 		opening.only_counter = quirk->instructions_counter;
+	/* PREC_DIST is defined only with PEBS. Without a umask, it is the event that also counts. */
+	opening.may_count = !quirk->instructions_umask;
 	opening.period_min = SMALLEST_PERIOD;
 	if (quirk->instructions_step)
 		opening.period_step = quirk->instructions_step;

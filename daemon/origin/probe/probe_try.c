@@ -37,7 +37,12 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 	if (r < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
 	r = 0;
-	if (opening->precise_ip != planned.precise_ip)
+	if (opening->precise_ip == 0 && planned.precise_ip > 0)
+		r = pmu_plan_note(
+			plan,
+			"%s: the kernel refuses a precise event of %s, because there is no PEBS; opened as an event that only counts",
+			pmu, event_role_name(planned.event.role));
+	else if (opening->precise_ip != planned.precise_ip)
 		r = pmu_plan_note(
 			plan,
 			"%s: the kernel refuses precise_ip %u here; opened with %u, so code addresses may be less exact",
