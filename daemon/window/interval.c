@@ -165,27 +165,69 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 	};
 }
 
+/*
+ * Computes as if samples came in groups of `effect`. The additional sample of the upper bound is also such a
+ * group.
+ */
+static struct interval_weights in_groups(struct interval_weights weights, double effect)
+{
+	weights.low_number /= effect;
+	weights.low_unit *= effect;
+	weights.high_number = (weights.high_number - 1) / effect + 1;
+	weights.high_unit *= effect;
+	return weights;
+}
+
 struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
 			      double effect, double confidence)
 {
-	struct interval_weights weights = interval_weights(samples, weight, weight_squared, largest);
+	struct interval_weights weights =
+		in_groups(interval_weights(samples, weight, weight_squared, largest), effect);
 	double chance = chance_of(confidence);
 	struct interval ret = {.low = 0, .high = INFINITY};
 
 	if (seconds <= 0)
 		return ret;
-	/*
-	 * Compute as if samples came in groups of `effect`. The additional sample of the upper bound is also
-	 * such a group.
-	 */
-	weights.low_number /= effect;
-	weights.low_unit *= effect;
-	weights.high_number = (weights.high_number - 1) / effect + 1;
-	weights.high_unit *= effect;
 	if (weights.low_number > 0)
 		ret.low = weights.low_unit * qgamma(chance, weights.low_number, 1, true, false) / seconds;
 	if (isfinite(weights.high_unit))
 		ret.high = weights.high_unit * qgamma(chance, weights.high_number, 1, false, false) / seconds;
+	return ret;
+}
+
+/*
+ * The lower bound of `now` / `base`. Each rate is a gamma variable times its unit, so the quotient of both
+ * gamma variables is that of a beta variable and its complement.
+ */
+static double lowest_ratio(const struct interval_weights *now, const struct interval_weights *base,
+			   double chance)
+{
+	double share;
+
+	if (!(now->low_number > 0) || !isfinite(base->high_unit))
+		return 0;
+	share = qbeta(chance, now->low_number, base->high_number, true, false);
+	return share / (1 - share) * now->low_unit / base->high_unit;
+}
+
+struct interval interval_rate_ratio(const struct interval_counted *now, const struct interval_counted *base,
+				    double confidence)
+{
+	struct interval ret = {.low = 0, .high = INFINITY};
+	struct interval_weights of_now, of_base;
+	double highest_inverse;
+
+	if (now->seconds <= 0 || base->seconds <= 0 || isinf(now->effect) || isinf(base->effect))
+		return ret;
+	of_now = in_groups(interval_weights(now->samples, now->weight, now->weight_squared, now->largest),
+			   now->effect);
+	of_base =
+		in_groups(interval_weights(base->samples, base->weight, base->weight_squared, base->largest),
+			  base->effect);
+	ret.low = lowest_ratio(&of_now, &of_base, chance_of(confidence)) * base->seconds / now->seconds;
+	highest_inverse = lowest_ratio(&of_base, &of_now, chance_of(confidence));
+	if (highest_inverse > 0)
+		ret.high = base->seconds / now->seconds / highest_inverse;
 	return ret;
 }
 

@@ -78,6 +78,22 @@ struct interval_weights {
 struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared, double largest);
 
 /*
+ * Bounds of the ratio of two such rates, which are estimated from samples that are independent of each other.
+ * They are exact for equal weights: given the sum of both numbers, the number of one is a binomial variable
+ * (Clopper and Pearson). Use this instead of interval_ratio() of two interval_rate(), which is wider.
+ */
+struct interval_counted {
+	u64 samples;
+	u64 weight;
+	double weight_squared;
+	double largest;
+	double seconds;
+	double effect;
+};
+struct interval interval_rate_ratio(const struct interval_counted *now, const struct interval_counted *base,
+				    double confidence);
+
+/*
  * The mean in cycles: Anderson's bound over the bucket edges, with Massart's constant for the band around the
  * distribution (Dvoretzky, Kiefer, Wolfowitz). It assumes no shape of the distribution. `low` bounds the mean
  * itself. A mean has no upper bound without a largest value, so `high` bounds the mean with each latency

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "window/waits.h"
+
+#include <math.h>
+
+/* Scales the sum of several PMUs to about this weight, which is precise enough as an integer. */
+#define SCALED_WEIGHT 0x1p50
+
+/* A figure is its numerator / denominator x factor, or a rate if it has no denominator. */
+enum counted { NOTHING, CYCLES, INSTRUCTIONS, STALLS, MISSES };
+
+static const struct formula {
+	const char *name;
+	enum counted numerator, denominator;
+	double factor;
+	bool in_cores; /* divided by the frequency */
+} formulas[WAIT_FIGURES] = {
+	[WAIT_SHARE] = {"wait", STALLS, CYCLES, 1, false},
+	[WAIT_CORES_USED] = {"cores_used", CYCLES, NOTHING, 1, true},
+	[WAIT_CORES_LOST] = {"cores_lost", STALLS, NOTHING, 1, true},
+	[WAIT_CPI] = {"cpi", CYCLES, INSTRUCTIONS, 1, false},
+	[WAIT_MISSES] = {"misses_per_thousand", MISSES, INSTRUCTIONS, 1000, false},
+	[WAIT_TRAFFIC] = {"traffic", MISSES, NOTHING, WAIT_LINE_BYTES, false},
+};
+
+const char *wait_figure_name(enum wait_figure figure)
+{
+	return figure < WAIT_FIGURES ? formulas[figure].name : "unknown";
+}
+
+static const struct wait_count *count_of(const struct wait_part *part, enum counted counted)
+{
+	switch (counted) {
+	case CYCLES:
+		return &part->cycles;
+	case INSTRUCTIONS:
+		return &part->instructions;
+	case STALLS:
+		return &part->stalls;
+	case MISSES:
+		return &part->misses;
+	case NOTHING:
+		break;
+	}
+	return NULL;
+}
+
+/* A sample without a period says nothing about the number of events. */
+static bool is_known(const struct wait_count *count)
+{
+	return count->known && count->seconds > 0 && (count->samples == 0 || count->weight > 0);
+}
+
+static bool has_samples(const struct wait_part *part)
+{
+	for (enum counted counted = CYCLES; counted <= MISSES; counted++) {
+		const struct wait_count *count = count_of(part, counted);
+
+		if (count->known && count->samples > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The PMU has all that the figure needs. */
+static bool has_needs(const struct wait_part *part, const struct formula *formula)
+{
+	return is_known(count_of(part, formula->numerator)) &&
+	       (formula->denominator == NOTHING || is_known(count_of(part, formula->denominator))) &&
+	       (!formula->in_cores || part->frequency_hz > 0);
+}
+
+/* The sum of the rates of one kind of count. The members are those of struct wait_count, by second. */
+struct rates {
+	u64 samples;
+	double weight;
+	double weight_squared;
+	double largest;
+	double in_groups; /* `weight_squared`, each part times its effect */
+	double effect;    /* the largest of the parts */
+};
+
+static void add_rate(struct rates *rates, const struct wait_count *count, double unit)
+{
+	double weight = (double)count->weight * unit;
+	double effect = fmax(count->effect, 1);
+	double squared;
+
+	rates->largest = fmax(rates->largest, count->largest * unit);
+	rates->effect = fmax(rates->effect, effect);
+	if (count->samples == 0)
+		return;
+	squared = fmax(count->weight_squared * unit * unit, weight * weight / (double)count->samples);
+	rates->samples += count->samples;
+	rates->weight += weight;
+	rates->weight_squared += squared;
+	rates->in_groups += squared * effect;
+}
+
+/* Adds the rates of all parts that have what the formula needs. Returns false if the sum is not known. */
+static bool sum_rates(const struct wait_part *parts, size_t n, const struct formula *formula,
+		      enum counted counted, struct rates *ret)
+{
+	*ret = (struct rates){0};
+	for (size_t i = 0; i < n; i++) {
+		const struct wait_count *count = count_of(&parts[i], counted);
+
+		if (has_needs(&parts[i], formula))
+			add_rate(ret, count,
+				 1 / count->seconds / (formula->in_cores ? parts[i].frequency_hz : 1));
+		else if (has_samples(&parts[i]))
+			return false;
+	}
+	return ret->samples > 0 || ret->largest > 0;
+}
+
+/* The same rates as integers, with the unit of time that this takes. */
+static struct interval_counted counted_of(const struct rates *rates)
+{
+	double unit = SCALED_WEIGHT / (rates->samples ? rates->weight : rates->largest);
+
+	return (struct interval_counted){
+		.samples = rates->samples,
+		.weight = (u64)llround(rates->weight * unit),
+		.weight_squared = rates->weight_squared * unit * unit,
+		.largest = rates->largest * unit,
+		.seconds = unit,
+		.effect = rates->samples ? rates->in_groups / rates->weight_squared : rates->effect,
+	};
+}
+
+static void rate_of(const struct rates *rates, double factor, double confidence, struct wait_value *ret)
+{
+	struct interval_counted counted = counted_of(rates);
+
+	ret->value = factor * rates->weight;
+	ret->bounds = (struct interval){.low = 0, .high = INFINITY};
+	if (isfinite(counted.effect))
+		ret->bounds = interval_rate(counted.samples, counted.weight, counted.weight_squared,
+					    counted.largest, counted.seconds, counted.effect, confidence);
+	ret->bounds.low *= factor;
+	ret->bounds.high *= factor;
+}
+
+static void ratio_of(const struct rates *numerator, const struct rates *denominator, double factor,
+		     double confidence, struct wait_value *ret)
+{
+	struct interval_counted now = counted_of(numerator);
+	struct interval_counted base = counted_of(denominator);
+
+	ret->value = factor * numerator->weight / denominator->weight;
+	ret->bounds = interval_rate_ratio(&now, &base, confidence);
+	ret->bounds.low *= factor;
+	ret->bounds.high *= factor;
+}
+
+static void figure_of(const struct wait_part *parts, size_t n, const struct formula *formula,
+		      double confidence, struct wait_value *ret)
+{
+	struct rates numerator, denominator;
+
+	*ret = (struct wait_value){0};
+	if (!sum_rates(parts, n, formula, formula->numerator, &numerator))
+		return;
+	if (formula->denominator == NOTHING) {
+		rate_of(&numerator, formula->factor, confidence, ret);
+	} else {
+		if (!sum_rates(parts, n, formula, formula->denominator, &denominator) ||
+		    denominator.samples == 0)
+			return;
+		ratio_of(&numerator, &denominator, formula->factor, confidence, ret);
+	}
+	ret->known = true;
+}
+
+void waits_of(const struct wait_part *parts, size_t n, double confidence, struct wait_value ret[WAIT_FIGURES])
+{
+	struct wait_value *share = &ret[WAIT_SHARE];
+
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
+		figure_of(parts, n, &formulas[figure], confidence, &ret[figure]);
+	/* Two estimates can have a quotient above 1 by chance, but no cycle is stalled twice. */
+	if (share->known) {
+		share->value = fmin(share->value, 1);
+		share->bounds.low = fmin(share->bounds.low, 1);
+		share->bounds.high = fmin(share->bounds.high, 1);
+	}
+}

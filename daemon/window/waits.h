@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What waiting for memory costs: figures that are derived from the counts of cycles, instructions, stalls and
+ * misses of each PMU, over some time. Pure functions.
+ *
+ * A cgroup's counts are estimates: samples x period. The figures of several PMUs, as of a hybrid CPU, are made
+ * of the sums of their rates: each rate is scaled by the time for which its own event ran, and each PMU has its
+ * own frequency.
+ */
+#ifndef PEBSD_WAITS_H
+#define PEBSD_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pebsd/types.h"
+#include "window/interval.h"
+
+/* Bytes of a cache line: each miss moves one line. */
+#define WAIT_LINE_BYTES 64
+
+enum wait_figure {
+	WAIT_SHARE,      /* stalls / cycles, 0 to 1: an upper bound of what memory costs */
+	WAIT_CORES_USED, /* cycles a second / running frequency */
+	WAIT_CORES_LOST, /* stalled cycles a second / running frequency */
+	WAIT_CPI,        /* cycles / instructions */
+	WAIT_MISSES,     /* per thousand instructions */
+	WAIT_TRAFFIC,    /* bytes a second: misses x WAIT_LINE_BYTES */
+	WAIT_FIGURES
+};
+
+/* One kind of count of one PMU over the time. */
+struct wait_count {
+	bool known; /* the PMU counts this, and all members are valid */
+	u64 samples;
+	u64 weight;            /* sum of the samples' periods */
+	double weight_squared; /* sum of their squares; less than weight x weight / samples: all are equal */
+	double largest;        /* the largest weight that a sample can have had; 0: not known */
+	double seconds;        /* for which the event ran: the time x running ratio */
+	double effect;         /* the design effect of bursts (policy/bursts.h); INFINITY: no bounds */
+};
+
+struct wait_part {
+	struct wait_count cycles, instructions, stalls, misses;
+	double frequency_hz; /* the PMU's running frequency; 0: not known */
+};
+
+struct wait_value {
+	bool known;
+	double value;
+	struct interval bounds; /* as interval.h describes them */
+};
+
+/*
+ * Computes all figures, with bounds at `confidence` each, from the `n` parts of a cgroup or a sum of cgroups: one
+ * part for each PMU. A figure is not known
+ * - if a PMU on which the cgroup has any sample lacks a count that the figure needs, or for cores the frequency,
+ * - if no PMU has a sample of a count that the figure needs, unless `largest` bounds it: then a rate is 0,
+ * - or if it is a ratio and the cgroup has no sample of the denominator.
+ */
+void waits_of(const struct wait_part *parts, size_t n, double confidence,
+	      struct wait_value ret[WAIT_FIGURES]);
+
+/* Returns "wait", "cores_used", "cores_lost", "cpi", "misses_per_thousand" or "traffic". */
+const char *wait_figure_name(enum wait_figure figure);
+
+#endif
