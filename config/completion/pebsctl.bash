@@ -54,7 +54,7 @@ __pebsctl_values() {
 		return
 		;;
 	--sort)
-		values='latency samples mean p99 share:l1 share:lfb share:l2 share:l2_mhb share:l3 share:l4 share:msc
+		values='latency samples mean p99 wait cores-lost cpi misses traffic share:l1 share:lfb share:l2 share:l2_mhb share:l3 share:l4 share:msc
 			share:local_cache share:remote_cache share:local_dram share:remote_dram share:pmem share:cxl share:io
 			share:uncached share:unknown share:hitm'
 		;;

@@ -62,7 +62,7 @@ complete -c pebsctl -s h -l help -d 'Print a summary'
 complete -c pebsctl -l version -d 'Print the version of pebsctl'
 complete -c pebsctl -n '__pebsctl_verb top zoom hot' -s n -l limit -x -d 'Maximum number of rows'
 complete -c pebsctl -n '__pebsctl_verb top' -l sort -x -d Order \
-    -a 'latency samples mean p99 share:{l1,lfb,l2,l2_mhb,l3,l4,msc,local_cache,remote_cache,local_dram,remote_dram,pmem,cxl,io,uncached,unknown,hitm}'
+    -a 'latency samples mean p99 wait cores-lost cpi misses traffic share:{l1,lfb,l2,l2_mhb,l3,l4,msc,local_cache,remote_cache,local_dram,remote_dram,pmem,cxl,io,uncached,unknown,hitm}'
 complete -c pebsctl -n '__pebsctl_verb top' -l filter -x -d 'Only cgroups whose name contains this'
 complete -c pebsctl -n '__pebsctl_verb top' -l depth -x -a '1 2 3 4' -d 'Sums of subtrees, down to this depth'
 complete -c pebsctl -n '__pebsctl_verb top show' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of the last DURATION'

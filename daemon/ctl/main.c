@@ -201,7 +201,7 @@ static const struct option_spec option_specs[] = {
 	[OPTION_JSON] = {"json", 0, NULL, "print JSON: complete and stable, for programs", set_json, NULL},
 	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or rows (zoom: at most 10000)",
 			  set_limit, "1 to 1000000"},
-	[OPTION_SORT] = {"sort", 0, "ORDER", "by latency, samples, mean, p99, share:SOURCE or share:hitm",
+	[OPTION_SORT] = {"sort", 0, "ORDER", "by latency, samples, p99, cores-lost or others (pebsctl(1))",
 			 set_sort, NULL},
 	[OPTION_FILTER] = {"filter", 0, "TEXT", "top: names that contain TEXT, or match it (* ** ?)",
 			   set_filter, "at most 247 bytes"},

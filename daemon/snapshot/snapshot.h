@@ -148,6 +148,11 @@ struct snapshot {
 	size_t n_events;
 	struct snapshot_event events[EVENTS_MAX];
 	struct maybe_double nominal_hz; /* of the machine; of its fastest cores if there are several kinds */
+	/*
+	 * Events, as bits, whose figures of cgroups are only there for figures that are made of several events
+	 * (snapshot_waits.h), not to be listed themselves: in a view of one event. 0: none.
+	 */
+	u32 unlisted;
 
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
 	const char *offcore_refusal; /* why a requested count is impossible; else NULL. The origin's */
@@ -157,8 +162,8 @@ struct snapshot {
 
 	/*
 	 * Cgroups with at least one sample or count. Sorted by weighted latency sum, then by samples of
-	 * loads, of stores, of instructions (these decide if no event has latency), all descending, then by
-	 * path. `unattributed` is not included: see struct snapshot_event.
+	 * each kind in the order of enum snapshot_samples (these decide if no event has latency), all
+	 * descending, then by path. `unattributed` is not included: see struct snapshot_event.
 	 */
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;

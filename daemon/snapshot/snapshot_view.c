@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
+#include "snapshot/snapshot_waits.h"
 #include "snapshot/view_tree.h"
 
 /* One cgroup of the view, and the source of its figures. */
@@ -65,6 +66,13 @@ struct builder {
 	size_t path_bytes, merged;   /* used of the view's `paths` and `offcore` */
 };
 
+/* Returns true if the view has no figures of this event. */
+static bool is_left_out(const struct snapshot_view *view, unsigned event)
+{
+	return view->request.one_event && event != view->request.event &&
+	       !(view->snapshot.unlisted >> event & 1);
+}
+
 static bool make_of_row(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
 {
 	const struct row *row = cgroup->made_of;
@@ -72,7 +80,7 @@ static bool make_of_row(const struct snapshot_cgroup *cgroup, unsigned event, st
 	struct figures made;
 	bool any = false;
 
-	if (row->view->request.one_event && event != row->view->request.event)
+	if (is_left_out(row->view, event))
 		return false;
 	for (size_t i = 0; i < row->n; i++) {
 		const struct snapshot_cgroup *member = row->view->members[row->first + i];
@@ -181,12 +189,16 @@ static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cg
 {
 	struct level *level = &builder->levels[builder->open - 1];
 	const struct view_request *request = &builder->view->request;
+	const struct figures *listed[EVENTS_MAX];
 
 	snapshot_figures(builder->view->of, cgroup, &builder->room);
-	for (unsigned event = 0; event < EVENTS_MAX; event++)
-		if (request->one_event && event != request->event)
+	for (unsigned event = 0; event < EVENTS_MAX; event++) {
+		if (is_left_out(builder->view, event))
 			builder->room.of[event] = NULL;
-	snapshot_rank_count(&level->row.rank, builder->view->of, builder->room.of);
+		listed[event] =
+			builder->view->snapshot.unlisted >> event & 1 ? NULL : builder->room.of[event];
+	}
+	snapshot_rank_count(&level->row.rank, builder->view->of, listed);
 	if (level->figures)
 		add_figures(level->figures, &builder->room);
 	if (!request->one_event)
@@ -202,8 +214,8 @@ static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cg
 
 static bool has_samples(const struct snapshot_rank *rank)
 {
-	for (size_t role = 0; role < EVENT_ROLES; role++)
-		if (rank->samples[role] > 0)
+	for (size_t kind = 0; kind < SAMPLES_KINDS; kind++)
+		if (rank->samples[kind] > 0)
 			return true;
 	return false;
 }
@@ -327,6 +339,17 @@ static void list_rows(struct snapshot_view *view)
 	snapshot->n_cgroups = view->n_rows;
 }
 
+/* The events, as bits, that a view of one event has only for what waiting costs. */
+static u32 unlisted_of(const struct snapshot *snapshot, const struct view_request *request)
+{
+	u32 unlisted = 0;
+
+	for (unsigned event = 0; request->one_event && event < snapshot->n_events; event++)
+		if (event != request->event && snapshot_event_is_of_waits(&snapshot->events[event]))
+			unlisted |= 1U << event;
+	return unlisted;
+}
+
 static bool any_offcore(const struct view_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++)
@@ -359,6 +382,7 @@ static int allocate(const struct view_tree *tree, const struct snapshot *snapsho
 		return -E2BIG;
 	view->snapshot = *snapshot;
 	view->snapshot.make_figures = make_of_row;
+	view->snapshot.unlisted = unlisted_of(snapshot, request);
 	view->snapshot.cgroups = calloc(tree->rows + 1, sizeof(*snapshot->cgroups));
 	view->members = calloc(tree->n + 1, sizeof(*view->members));
 	view->rows = calloc(tree->rows + 1, sizeof(*view->rows));

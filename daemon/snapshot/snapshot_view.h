@@ -39,7 +39,11 @@ struct view_request {
 	u64 depth; /* at most VIEW_DEPTH_MAX */
 	/* Only one sum: of the path that is displayed as this, and everything below it. NULL: not used. */
 	const char *subtree;
-	bool one_event; /* only figures of `event`; cgroups without a sample of it are omitted */
+	/*
+	 * Only figures of `event`, and those of events that what waiting costs is made of (snapshot_waits.h), which
+	 * are `unlisted`. Cgroups without a sample of `event` are omitted.
+	 */
+	bool one_event;
 	unsigned event;
 	/*
 	 * Computes a value of each row from its figures, for another order of the rows. The view reads the figures of

@@ -28,6 +28,11 @@ const char *wait_figure_name(enum wait_figure figure)
 	return figure < WAIT_FIGURES ? formulas[figure].name : "unknown";
 }
 
+bool wait_figure_is_rate(enum wait_figure figure)
+{
+	return formulas[figure].denominator == NOTHING;
+}
+
 static const struct wait_count *count_of(const struct wait_part *part, enum counted counted)
 {
 	switch (counted) {
@@ -129,29 +134,38 @@ static struct interval_counted counted_of(const struct rates *rates)
 	};
 }
 
-static void rate_of(const struct rates *rates, double factor, double confidence, struct wait_value *ret)
+/* Reads the rates that the figure is made of, and its value. Returns false if the figure is not known. */
+static bool value_of(const struct wait_part *parts, size_t n, const struct formula *formula,
+		     struct rates *numerator, struct rates *denominator, double *ret)
+{
+	if (!sum_rates(parts, n, formula, formula->numerator, numerator))
+		return false;
+	*ret = formula->factor * numerator->weight;
+	if (formula->denominator == NOTHING)
+		return true;
+	if (!sum_rates(parts, n, formula, formula->denominator, denominator) || denominator->samples == 0)
+		return false;
+	*ret /= denominator->weight;
+	return true;
+}
+
+static struct interval rate_bounds(const struct rates *rates, double confidence)
 {
 	struct interval_counted counted = counted_of(rates);
 
-	ret->value = factor * rates->weight;
-	ret->bounds = (struct interval){.low = 0, .high = INFINITY};
-	if (isfinite(counted.effect))
-		ret->bounds = interval_rate(counted.samples, counted.weight, counted.weight_squared,
-					    counted.largest, counted.seconds, counted.effect, confidence);
-	ret->bounds.low *= factor;
-	ret->bounds.high *= factor;
+	if (isinf(counted.effect))
+		return (struct interval){.low = 0, .high = INFINITY};
+	return interval_rate(counted.samples, counted.weight, counted.weight_squared, counted.largest,
+			     counted.seconds, counted.effect, confidence);
 }
 
-static void ratio_of(const struct rates *numerator, const struct rates *denominator, double factor,
-		     double confidence, struct wait_value *ret)
+static struct interval ratio_bounds(const struct rates *numerator, const struct rates *denominator,
+				    double confidence)
 {
 	struct interval_counted now = counted_of(numerator);
 	struct interval_counted base = counted_of(denominator);
 
-	ret->value = factor * numerator->weight / denominator->weight;
-	ret->bounds = interval_rate_ratio(&now, &base, confidence);
-	ret->bounds.low *= factor;
-	ret->bounds.high *= factor;
+	return interval_rate_ratio(&now, &base, confidence);
 }
 
 static void figure_of(const struct wait_part *parts, size_t n, const struct formula *formula,
@@ -160,29 +174,39 @@ static void figure_of(const struct wait_part *parts, size_t n, const struct form
 	struct rates numerator, denominator;
 
 	*ret = (struct wait_value){0};
-	if (!sum_rates(parts, n, formula, formula->numerator, &numerator))
+	ret->known = value_of(parts, n, formula, &numerator, &denominator, &ret->value);
+	if (!ret->known)
 		return;
-	if (formula->denominator == NOTHING) {
-		rate_of(&numerator, formula->factor, confidence, ret);
-	} else {
-		if (!sum_rates(parts, n, formula, formula->denominator, &denominator) ||
-		    denominator.samples == 0)
-			return;
-		ratio_of(&numerator, &denominator, formula->factor, confidence, ret);
-	}
-	ret->known = true;
+	ret->bounds = formula->denominator == NOTHING ? rate_bounds(&numerator, confidence)
+						      : ratio_bounds(&numerator, &denominator, confidence);
+	ret->bounds.low *= formula->factor;
+	ret->bounds.high *= formula->factor;
+}
+
+/* Two estimates can have a quotient above 1 by chance, but no cycle is stalled twice. */
+static double limited(enum wait_figure figure, double value)
+{
+	return figure == WAIT_SHARE ? fmin(value, 1) : value;
+}
+
+bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figure, double *ret)
+{
+	struct rates numerator, denominator;
+
+	if (!value_of(parts, n, &formulas[figure], &numerator, &denominator, ret))
+		return false;
+	*ret = limited(figure, *ret);
+	return true;
 }
 
 void waits_of(const struct wait_part *parts, size_t n, double confidence, struct wait_value ret[WAIT_FIGURES])
 {
-	struct wait_value *share = &ret[WAIT_SHARE];
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
+		struct wait_value *value = &ret[figure];
 
-	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
-		figure_of(parts, n, &formulas[figure], confidence, &ret[figure]);
-	/* Two estimates can have a quotient above 1 by chance, but no cycle is stalled twice. */
-	if (share->known) {
-		share->value = fmin(share->value, 1);
-		share->bounds.low = fmin(share->bounds.low, 1);
-		share->bounds.high = fmin(share->bounds.high, 1);
+		figure_of(parts, n, &formulas[figure], confidence, value);
+		value->value = limited(figure, value->value);
+		value->bounds.low = limited(figure, value->bounds.low);
+		value->bounds.high = limited(figure, value->bounds.high);
 	}
 }

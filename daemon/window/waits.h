@@ -61,6 +61,12 @@ struct wait_value {
 void waits_of(const struct wait_part *parts, size_t n, double confidence,
 	      struct wait_value ret[WAIT_FIGURES]);
 
+/* Computes one figure without bounds. Returns false if it is not known. */
+bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figure, double *ret);
+
+/* Returns true if the figure is an amount a second. It is only right if the parts cover a known time. */
+bool wait_figure_is_rate(enum wait_figure figure);
+
 /* Returns "wait", "cores_used", "cores_lost", "cpi", "misses_per_thousand" or "traffic". */
 const char *wait_figure_name(enum wait_figure figure);
 

@@ -132,7 +132,7 @@ for shell in bash fish zsh; do
 		read -r -a expected <<<"${heeded[$verb]}"
 		offers $shell "pebsctl $verb --" "${expected[@]}"
 	done
-	offers $shell 'pebsctl top --sort ' latency samples mean p99 share:hitm "${sources[@]}"
+	offers $shell 'pebsctl top --sort ' latency samples mean p99 wait cores-lost cpi misses traffic share:hitm "${sources[@]}"
 	offers $shell 'pebsd --' "${daemon_options[@]}"
 	offers $shell 'pebsd --origin ' "${origins[@]}"
 	for verb in show zoom hot profile neighbours 'explain slow-loads'; do

@@ -248,6 +248,64 @@ struct snapshot *example_several(void)
 	return &snapshot;
 }
 
+static struct snapshot_event count_event(enum event_role role, u64 period, enum count_kind kind)
+{
+	struct snapshot_event event =
+		several_event(role, event_role_name(role), "cpu", period, (struct event_settings){0});
+
+	(void)strcpy(event.cpus, "0-7");
+	event.n_cpus = 8;
+	event.event.count_kind = kind;
+	return event;
+}
+
+struct snapshot *example_counts(void)
+{
+	static const u64 periods[5] = {1009, 100000000, 100000000, 100000000, 100000};
+	static const u64 samples[3][5] = {{40, 800, 400, 250, 3000}, {0, 1000, 4000, 25, 100}, {5}};
+	static struct snapshot snapshot;
+	static struct snapshot_cgroup cgroups[3];
+	static struct figures figures[3][5];
+
+	snapshot = *example_perf();
+	memset(figures, 0, sizeof(figures));
+	cgroups[0] = (struct snapshot_cgroup){.path = "/checkout", .id = 11, .alive = true};
+	cgroups[1] = (struct snapshot_cgroup){.path = "/old", .id = 13, .alive = true};
+	cgroups[2] = (struct snapshot_cgroup){.path = "/batch", .id = 12, .alive = true};
+	snapshot.n_events = 5;
+	snapshot.events[0] = several_event(EVENT_LOADS, "loads", "cpu", periods[0],
+					   (struct event_settings){.has_latency = 1, .has_source = 1});
+	(void)strcpy(snapshot.events[0].cpus, "0-7");
+	snapshot.events[0].n_cpus = 8;
+	snapshot.events[1] = count_event(EVENT_CYCLES, periods[1], COUNT_NONE);
+	snapshot.events[1].frequency_hz = (struct maybe_double){true, 2.5e9};
+	snapshot.events[2] = count_event(EVENT_INSTRUCTIONS, periods[2], COUNT_NONE);
+	snapshot.events[3] = count_event(EVENT_STALLS, periods[3], COUNT_STALLS_LOAD);
+	snapshot.events[3].running_ratio.value = 0.5;
+	snapshot.events[4] = count_event(EVENT_MISSES, periods[4], COUNT_MISSES_L3);
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 5; j++) {
+			struct figures *of = &figures[i == 0 ? 0 : 3 - i][j];
+
+			if (samples[i][j] == 0)
+				continue;
+			if (j == 0)
+				example_add(of, samples[i][j], i == 0 ? SOURCE_LOCAL_DRAM : SOURCE_L3, 100,
+					    periods[j], SNOOP_NONE, TLB_L1_HIT);
+			else
+				add_without_latency(of, samples[i][j], SOURCE_UNKNOWN, periods[j], TLB_NA);
+			cgroups[i == 0 ? 0 : 3 - i].figures[j] = of;
+			figures_add(&snapshot.events[j].total, of);
+		}
+	snapshot.window_seconds = (struct maybe_double){true, 10};
+	snapshot.nominal_hz = (struct maybe_double){true, 2e9};
+	snapshot.cgroups = cgroups;
+	snapshot.n_cgroups = 3;
+	snapshot.notes = NULL;
+	snapshot.config_reloaded = true;
+	return &snapshot;
+}
+
 u64 example_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event)
 {
 	static struct cgroup_figures figures;

@@ -118,3 +118,41 @@ Test(order, samples_of_different_roles_are_not_added)
 	cr_assert_eq(order_cgroups(snapshot, &by_unknown, &unknown), 0);
 	cr_expect_eq(unknown[2], 2, "instructions have no source");
 }
+
+static void expect_order(const char *word, const char *first, const char *second, const char *third)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_free_ size_t *indexes = NULL;
+	struct order order;
+
+	cr_assert_eq(order_parse(word, &order), 0, "%s", word);
+	cr_assert_eq(order_cgroups(snapshot, &order, &indexes), 0);
+	cr_expect_str_eq(snapshot->cgroups[indexes[0]].path, first, "%s", word);
+	cr_expect_str_eq(snapshot->cgroups[indexes[1]].path, second, "%s", word);
+	cr_expect_str_eq(snapshot->cgroups[indexes[2]].path, third, "%s", word);
+}
+
+Test(order, waiting_has_an_order_for_each_figure)
+{
+	expect_order("wait", "/checkout", "/batch", "/old");
+	expect_order("cores-lost", "/checkout", "/batch", "/old");
+	expect_order("cpi", "/checkout", "/batch", "/old");
+	expect_order("misses", "/checkout", "/batch", "/old");
+	expect_order("traffic", "/checkout", "/batch", "/old");
+}
+
+/* Samples of loads are compared, not those of cycles, of which there are more. */
+Test(order, samples_of_counts_are_not_those_of_loads)
+{
+	expect_order("samples", "/checkout", "/old", "/batch");
+}
+
+Test(order, only_the_event_of_a_view_decides)
+{
+	struct snapshot *snapshot = example_counts();
+	struct order by_samples = {.by = ORDER_SAMPLES, .one_event = true, .event = 1};
+	_cleanup_free_ size_t *indexes = NULL;
+
+	cr_assert_eq(order_cgroups(snapshot, &by_samples, &indexes), 0);
+	cr_expect_str_eq(snapshot->cgroups[indexes[0]].path, "/batch");
+}

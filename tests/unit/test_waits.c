@@ -67,6 +67,31 @@ Test(waits, figures_are_quotients_of_the_counts)
 	expect_near("traffic", values[WAIT_TRAFFIC].value, 64 * 3e7);
 }
 
+Test(waits, value_alone_is_that_with_bounds)
+{
+	struct wait_part part = whole_part();
+	struct wait_value values[WAIT_FIGURES];
+	double value;
+
+	part.stalls = counted(8000, 100000000, TEN);
+	waits_of(&part, 1, 0.95, values);
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
+		cr_assert(waits_value(&part, 1, figure, &value));
+		expect_near(wait_figure_name(figure), value, values[figure].value);
+	}
+	part.cycles.known = false;
+	cr_expect_not(waits_value(&part, 1, WAIT_SHARE, &value));
+}
+
+Test(waits, amounts_a_second_are_rates)
+{
+	static const bool rates[WAIT_FIGURES] = {
+		[WAIT_CORES_USED] = true, [WAIT_CORES_LOST] = true, [WAIT_TRAFFIC] = true};
+
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
+		cr_expect_eq(wait_figure_is_rate(figure), rates[figure], "%s", wait_figure_name(figure));
+}
+
 Test(waits, bounds_of_rates_are_those_of_rules)
 {
 	struct wait_part part = whole_part();

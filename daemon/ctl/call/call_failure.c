@@ -68,7 +68,7 @@ static enum ctl_exit invalid_parameter(const struct ctl_options *options, const 
 	if (strcmp(parameter, "sort") == 0 && options->sort) {
 		(void)fprintf(
 			stderr,
-			"pebsctl: invalid --sort '%s': expected latency, samples, mean, p99, share:hitm, or share:SOURCE with a source such as l3 or remote_dram (pebsctl(1) lists them)\n",
+			"pebsctl: invalid --sort '%s': expected latency, samples, mean, p99, wait, cores-lost, cpi, misses, traffic, share:hitm, or share:SOURCE with a source such as l3 or remote_dram (pebsctl(1) lists them)\n",
 			options->sort);
 		return CTL_USAGE;
 	}

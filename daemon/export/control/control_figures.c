@@ -182,9 +182,10 @@ static int reply_view(struct varlink_call *call, const struct snapshot *snapshot
 	int r;
 
 	if (request->event) {
-		request->view.one_event = request->order.any_role = true;
+		request->view.one_event = request->order.one_event = true;
 		if (!find_event(snapshot, request->event, &request->view.event))
 			return varlink_invalid_parameter(call, "event");
+		request->order.event = request->view.event;
 	}
 	if (request->order.by != ORDER_LATENCY) {
 		request->view.value = order_value;

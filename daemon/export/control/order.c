@@ -8,23 +8,30 @@
 #include "base/cleanup.h"
 #include "export/json/data_source_names.h"
 #include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_rank.h"
+#include "snapshot/snapshot_waits.h"
 #include "window/quantile.h"
 
 int order_parse(const char *text, struct order *ret)
 {
 	static const struct {
 		const char *word;
-		enum order_by by;
-	} words[] = {{"latency", ORDER_LATENCY},
-		     {"samples", ORDER_SAMPLES},
-		     {"mean", ORDER_MEAN},
-		     {"p99", ORDER_P99},
-		     {"share:hitm", ORDER_SHARE_HITM}};
+		struct order order;
+	} words[] = {{"latency", {.by = ORDER_LATENCY}},
+		     {"samples", {.by = ORDER_SAMPLES}},
+		     {"mean", {.by = ORDER_MEAN}},
+		     {"p99", {.by = ORDER_P99}},
+		     {"share:hitm", {.by = ORDER_SHARE_HITM}},
+		     {"wait", {.by = ORDER_WAIT, .figure = WAIT_SHARE}},
+		     {"cores-lost", {.by = ORDER_WAIT, .figure = WAIT_CORES_LOST}},
+		     {"cpi", {.by = ORDER_WAIT, .figure = WAIT_CPI}},
+		     {"misses", {.by = ORDER_WAIT, .figure = WAIT_MISSES}},
+		     {"traffic", {.by = ORDER_WAIT, .figure = WAIT_TRAFFIC}}};
 	static const char share[] = "share:";
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (strcmp(text, words[i].word) == 0) {
-			*ret = (struct order){.by = words[i].by};
+			*ret = words[i].order;
 			return 0;
 		}
 	}
@@ -69,6 +76,7 @@ static bool figure_of(const struct figures *figures, bool has_source, const stru
 		return true;
 	case ORDER_LATENCY:
 	case ORDER_SAMPLES:
+	case ORDER_WAIT:
 		break;
 	}
 	return false;
@@ -79,29 +87,35 @@ struct ranked {
 	size_t index;
 };
 
-/* Returns the role whose samples are compared, as samples of instructions and of loads cannot be added. */
-static enum event_role first_role(const struct snapshot *snapshot)
+/* Returns the kind of samples that are compared, as samples of instructions and of loads cannot be added. */
+static enum snapshot_samples first_kind(const struct snapshot *snapshot)
 {
-	enum event_role first = EVENT_ROLES;
+	enum snapshot_samples first = SAMPLES_KINDS;
 
-	for (size_t i = 0; i < snapshot->n_events; i++)
-		if (snapshot->events[i].event.role < first)
-			first = snapshot->events[i].event.role;
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		enum snapshot_samples kind = snapshot_samples_of(&snapshot->events[i].event);
+
+		first = kind < first ? kind : first;
+	}
 	return first;
 }
 
 double order_value(const struct snapshot *snapshot, const struct cgroup_figures *figures, const void *order)
 {
 	const struct order *by = order;
-	enum event_role role = first_role(snapshot);
+	enum snapshot_samples kind = first_kind(snapshot);
 	double value = 0;
 
+	if (by->by == ORDER_WAIT)
+		return snapshot_wait(snapshot, figures->of, by->figure, &value) ? value : -1;
 	for (size_t i = 0; i < snapshot->n_events; i++) {
-		if (!figures->of[i])
+		const struct event *event = &snapshot->events[i].event;
+
+		if (!figures->of[i] || (by->one_event && i != by->event))
 			continue;
-		if (by->by == ORDER_SAMPLES && (by->any_role || snapshot->events[i].event.role == role))
+		if (by->by == ORDER_SAMPLES && (by->one_event || snapshot_samples_of(event) == kind))
 			value += (double)figures_samples(figures->of[i]);
-		else if (figure_of(figures->of[i], snapshot->events[i].event.settings.has_source, by, &value))
+		else if (figure_of(figures->of[i], event->settings.has_source, by, &value))
 			return value;
 	}
 	return by->by == ORDER_SAMPLES ? value : -1;

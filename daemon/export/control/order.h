@@ -4,6 +4,7 @@
 #define PEBSD_ORDER_H
 
 #include "snapshot/snapshot.h"
+#include "window/waits.h"
 
 struct cgroup_figures;
 
@@ -14,16 +15,20 @@ enum order_by {
 	ORDER_P99,
 	ORDER_SHARE_SOURCE,
 	ORDER_SHARE_HITM,
+	ORDER_WAIT, /* a figure of what waiting costs */
 };
 
 struct order {
 	enum order_by by;
-	enum source source; /* for ORDER_SHARE_SOURCE */
-	bool any_role;      /* all counters are of one event: its samples decide, whatever its role */
+	enum source source;      /* for ORDER_SHARE_SOURCE */
+	enum wait_figure figure; /* for ORDER_WAIT */
+	bool one_event;          /* only `event` decides, whatever its role, except for ORDER_WAIT */
+	unsigned event;
 };
 
 /* The words of `--sort`, for messages. */
-#define ORDER_WORDS "latency, samples, mean, p99, share:SOURCE or share:hitm"
+#define ORDER_WORDS \
+	"latency, samples, mean, p99, share:SOURCE, share:hitm, wait, cores-lost, cpi, misses or traffic"
 
 /* Returns 0, or -EINVAL if `text` is not one of ORDER_WORDS. */
 int order_parse(const char *text, struct order *ret);
@@ -31,8 +36,8 @@ int order_parse(const char *text, struct order *ret);
 /*
  * Returns the indexes of all cgroups, highest value first. Cgroups with equal values keep the order of the
  * snapshot, and cgroups without a value come last. Values of different events are never mixed: a mean, a
- * quantile or a share is that of the first event of the cgroup that has one. Samples are those of one role on
- * all PMUs: the first role that has an event, in the order of enum event_role (loads, stores, instructions).
+ * quantile or a share is that of the first event of the cgroup that has one. Samples are those of one kind on
+ * all PMUs: the first kind that has an event, in the order of enum snapshot_samples.
  * Returns 0 or -ENOMEM; the caller frees `ret`.
  */
 int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret);

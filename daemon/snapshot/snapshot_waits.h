@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What waiting for memory costs (window/waits.h), from the figures of a snapshot. Pure. */
+#ifndef PEBSD_SNAPSHOT_WAITS_H
+#define PEBSD_SNAPSHOT_WAITS_H
+
+#include "snapshot/snapshot.h"
+#include "window/waits.h"
+
+/* Index of an event that no PMU has. */
+#define SNAPSHOT_NO_EVENT EVENTS_MAX
+
+/* The events of a snapshot that count the parts of one PMU; SNAPSHOT_NO_EVENT: none does. */
+struct snapshot_wait_events {
+	unsigned cycles, instructions, stalls, misses;
+};
+
+struct snapshot_wait_parts {
+	size_t n; /* PMUs; 0: nothing is known */
+	struct wait_part parts[EVENTS_MAX];
+	struct snapshot_wait_events events[EVENTS_MAX];
+	/*
+	 * The snapshot covers a known time. If not, as for a whole replay, the parts cover one second, and only
+	 * figures that are ratios are valid.
+	 */
+	bool timed;
+};
+
+/* Returns true if the figures are made of such events. */
+bool snapshot_event_is_of_waits(const struct snapshot_event *event);
+
+/*
+ * Reads the parts of a cgroup, a sum of cgroups, or the whole snapshot from its figures (NULL: no sample of that
+ * event). `n` is 0 if it has no sample of such an event. An event whose running time is not known counts as if it
+ * ran all the time; the frequency of a PMU whose running frequency is not known is the nominal one.
+ *
+ * Figures have no sum of squared weights. All samples of an event count as if they had the same weight, which is
+ * right while the governor keeps the period. `effect` is 1.
+ */
+void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
+			 struct snapshot_wait_parts *ret);
+
+/* Computes one figure, without bounds. Returns false if it is not known. */
+bool snapshot_wait(const struct snapshot *snapshot, const struct figures *const *figures,
+		   enum wait_figure figure, double *ret);
+
+/*
+ * Computes all figures. The bounds at `confidence` assume that the samples are independent: those of a service that
+ * runs in bursts are wider (policy/window_waits.h).
+ */
+void snapshot_waits(const struct snapshot *snapshot, const struct figures *const *figures, double confidence,
+		    struct wait_value ret[WAIT_FIGURES]);
+
+#endif
