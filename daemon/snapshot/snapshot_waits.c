@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Returns the place for the event among those of a PMU; NULL: waiting is not made of such events. */
-static unsigned *place_of(struct snapshot_wait_events *events, enum event_role role)
+static unsigned *place_of(struct wait_events *events, enum event_role role)
 {
 	switch (role) {
 	case EVENT_CYCLES:
@@ -27,7 +27,7 @@ static unsigned *place_of(struct snapshot_wait_events *events, enum event_role r
 
 bool snapshot_event_is_of_waits(const struct snapshot_event *event)
 {
-	struct snapshot_wait_events events;
+	struct wait_events events;
 
 	return place_of(&events, event->event.role) != NULL;
 }
@@ -86,8 +86,7 @@ static size_t part_of(const struct snapshot *snapshot, const char *pmus[EVENTS_M
 	parts->n++;
 	parts->parts[i] = (struct wait_part){
 		.frequency_hz = snapshot->nominal_hz.known ? snapshot->nominal_hz.value : 0};
-	parts->events[i] = (struct snapshot_wait_events){SNAPSHOT_NO_EVENT, SNAPSHOT_NO_EVENT,
-							 SNAPSHOT_NO_EVENT, SNAPSHOT_NO_EVENT};
+	parts->events[i] = (struct wait_events){EVENTS_MAX, EVENTS_MAX, EVENTS_MAX, EVENTS_MAX};
 	return i;
 }
 

@@ -6,18 +6,10 @@
 #include "snapshot/snapshot.h"
 #include "window/waits.h"
 
-/* Index of an event that no PMU has. */
-#define SNAPSHOT_NO_EVENT EVENTS_MAX
-
-/* The events of a snapshot that count the parts of one PMU; SNAPSHOT_NO_EVENT: none does. */
-struct snapshot_wait_events {
-	unsigned cycles, instructions, stalls, misses;
-};
-
 struct snapshot_wait_parts {
 	size_t n; /* PMUs; 0: nothing is known */
 	struct wait_part parts[EVENTS_MAX];
-	struct snapshot_wait_events events[EVENTS_MAX];
+	struct wait_events events[EVENTS_MAX];
 	/*
 	 * The snapshot covers a known time. If not, as for a whole replay, the parts cover one second, and only
 	 * figures that are ratios are valid.

@@ -168,21 +168,6 @@ static struct interval ratio_bounds(const struct rates *numerator, const struct 
 	return interval_rate_ratio(&now, &base, confidence);
 }
 
-static void figure_of(const struct wait_part *parts, size_t n, const struct formula *formula,
-		      double confidence, struct wait_value *ret)
-{
-	struct rates numerator, denominator;
-
-	*ret = (struct wait_value){0};
-	ret->known = value_of(parts, n, formula, &numerator, &denominator, &ret->value);
-	if (!ret->known)
-		return;
-	ret->bounds = formula->denominator == NOTHING ? rate_bounds(&numerator, confidence)
-						      : ratio_bounds(&numerator, &denominator, confidence);
-	ret->bounds.low *= formula->factor;
-	ret->bounds.high *= formula->factor;
-}
-
 /* Two estimates can have a quotient above 1 by chance, but no cycle is stalled twice. */
 static double limited(enum wait_figure figure, double value)
 {
@@ -199,14 +184,27 @@ bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figur
 	return true;
 }
 
+void waits_figure(const struct wait_part *parts, size_t n, enum wait_figure figure, double confidence,
+		  struct wait_value *ret)
+{
+	const struct formula *formula = &formulas[figure];
+	struct rates numerator, denominator;
+
+	*ret = (struct wait_value){0};
+	if (!value_of(parts, n, formula, &numerator, &denominator, &ret->value)) {
+		ret->value = 0;
+		return;
+	}
+	ret->known = true;
+	ret->bounds = formula->denominator == NOTHING ? rate_bounds(&numerator, confidence)
+						      : ratio_bounds(&numerator, &denominator, confidence);
+	ret->value = limited(figure, ret->value);
+	ret->bounds.low = limited(figure, ret->bounds.low * formula->factor);
+	ret->bounds.high = limited(figure, ret->bounds.high * formula->factor);
+}
+
 void waits_of(const struct wait_part *parts, size_t n, double confidence, struct wait_value ret[WAIT_FIGURES])
 {
-	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
-		struct wait_value *value = &ret[figure];
-
-		figure_of(parts, n, &formulas[figure], confidence, value);
-		value->value = limited(figure, value->value);
-		value->bounds.low = limited(figure, value->bounds.low);
-		value->bounds.high = limited(figure, value->bounds.high);
-	}
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
+		waits_figure(parts, n, figure, confidence, &ret[figure]);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pebsd/types.h"
+#include "pebsd/sample.h"
 #include "window/interval.h"
 
 /* Bytes of a cache line: each miss moves one line. */
@@ -45,6 +45,11 @@ struct wait_part {
 	double frequency_hz; /* the PMU's running frequency; 0: not known */
 };
 
+/* The events that count the parts of a PMU, as indexes; EVENTS_MAX: none does. */
+struct wait_events {
+	unsigned cycles, instructions, stalls, misses;
+};
+
 struct wait_value {
 	bool known;
 	double value;
@@ -60,6 +65,10 @@ struct wait_value {
  */
 void waits_of(const struct wait_part *parts, size_t n, double confidence,
 	      struct wait_value ret[WAIT_FIGURES]);
+
+/* Computes one figure with its bounds. */
+void waits_figure(const struct wait_part *parts, size_t n, enum wait_figure figure, double confidence,
+		  struct wait_value *ret);
 
 /* Computes one figure without bounds. Returns false if it is not known. */
 bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figure, double *ret);

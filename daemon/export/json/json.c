@@ -11,6 +11,7 @@
 #include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
 #include "export/json/json_offcore.h"
+#include "export/json/json_waits.h"
 #include "snapshot/snapshot_figures.h"
 
 static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
@@ -20,13 +21,11 @@ static void put_offcore(struct json_writer *writer, json_object *object, const s
 		json_put(writer, object, "offcore", json_offcore(snapshot, figures));
 }
 
-static json_object *total_object(struct json_writer *writer, const struct snapshot *snapshot)
+static json_object *total_object(struct json_writer *writer, const struct snapshot *snapshot,
+				 const struct figures *const *totals)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
-	const struct figures *totals[EVENTS_MAX] = {NULL};
 
-	for (size_t i = 0; i < snapshot->n_events; i++)
-		totals[i] = &snapshot->events[i].total;
 	json_put_events(writer, object, snapshot, totals, false);
 	put_offcore(writer, object, snapshot, snapshot->offcore_total);
 	return object;
@@ -70,6 +69,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 				  struct cgroup_figures *figures)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
+	const struct figures *listed[EVENTS_MAX];
 
 	snapshot_figures(snapshot, cgroup, figures);
 	json_put_text(writer, object, "cgroup", cgroup->path);
@@ -80,7 +80,10 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	}
 	put_guest(writer, object, cgroup);
 	put_subtree(writer, object, cgroup);
-	json_put_events(writer, object, snapshot, figures->of, more && more->histograms);
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		listed[i] = snapshot->unlisted >> i & 1 ? NULL : figures->of[i];
+	json_put_events(writer, object, snapshot, listed, more && more->histograms);
+	json_put_waits(writer, object, snapshot, figures->of);
 	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
 }
@@ -89,11 +92,14 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot)
 {
 	json_object *object = json_start(writer, snapshot);
+	const struct figures *totals[EVENTS_MAX];
 
+	json_totals(snapshot, totals);
 	json_put_window(writer, object, snapshot);
 	json_put(writer, object, "samples",
 		 json_samples(writer, snapshot, snapshot->events, snapshot->n_events));
-	json_put(writer, object, "total", total_object(writer, snapshot));
+	json_put(writer, object, "total", total_object(writer, snapshot, totals));
+	json_put_waits(writer, object, snapshot, totals);
 	if (snapshot->without_slot > 0)
 		json_put_u64(writer, object, "without_slot", snapshot->without_slot);
 	return object;
@@ -281,7 +287,8 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	put_guest(&writer, object, cgroup);
 	put_subtree(&writer, object, cgroup);
 	json_put_events(&writer, object, snapshot, figures->of, true);
-	json_put_all_bounds(&writer, object, snapshot, cgroup);
+	json_put_waits(&writer, object, snapshot, figures->of);
+	json_put_all_bounds(&writer, object, snapshot, cgroup, figures->of);
 	json_put_trends(&writer, object, snapshot, cgroup, trend);
 	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "export/json/data_source_names.h"
 #include "export/json/json_event.h"
+#include "export/json/json_waits.h"
 #include "policy/window_samples.h"
 
 /* Returns the numbers of a cgroup, or of all members of a sum. The caller frees them. NULL: no memory. */
@@ -104,7 +105,8 @@ static void put_event(struct json_writer *writer, json_object *object, const str
 }
 
 void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
-			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup)
+			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+			 const struct figures *const *figures)
 {
 	_cleanup_free_ struct window_samples *samples = NULL;
 	json_object *events = json_object_object_get(cgroup_object, "events");
@@ -123,4 +125,5 @@ void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 		if (object)
 			put_event(writer, object, samples, event);
 	}
+	json_put_wait_bounds(writer, cgroup_object, snapshot, figures, samples);
 }

@@ -7,10 +7,12 @@
 
 /*
  * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to each event of a cgroup's "events", and "bounds" to its
- * quantiles and sources. A figure gets no bounds if its samples came in too few bursts. Adds nothing if the snapshot covers the whole time, or
- * too few collections to detect bursts.
+ * quantiles and sources; and the bounds of its "waits" (json_waits.h). A figure gets no bounds if its samples came in too
+ * few bursts. Adds nothing if the snapshot covers the whole time, or too few collections to detect bursts. `figures` are
+ * those of the cgroup.
  */
 void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
-			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup);
+			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+			 const struct figures *const *figures);
 
 #endif

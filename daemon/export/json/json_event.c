@@ -169,6 +169,7 @@ static json_object *event_object(struct json_writer *writer, const struct snapsh
 	const struct figures *figures = all[index];
 	json_object *object = json_checked(writer, json_object_new_object());
 	const char *kind = event_latency_kind_name(event->event.latency_kind);
+	const char *counts = event_count_kind_name(event->event.count_kind);
 	double ratio;
 
 	if (event->event.pmu[0])
@@ -177,6 +178,8 @@ static json_object *event_object(struct json_writer *writer, const struct snapsh
 		json_put_u64(writer, object, "ldlat", event->event.ldlat);
 	if (kind)
 		json_put_text(writer, object, "latency_kind", kind);
+	if (counts)
+		json_put_text(writer, object, "counts", counts);
 	json_put_u64(writer, object, "samples", figures_samples(figures));
 	put_weighted(writer, object, figures);
 	if (per_thousand_instructions(snapshot, all, index, &ratio))
@@ -200,6 +203,12 @@ void json_put_events(struct json_writer *writer, json_object *object, const stru
 			json_put_shown(writer, events, snapshot->events[i].key,
 				       event_object(writer, snapshot, i, figures, detailed));
 	json_put(writer, object, "events", events);
+}
+
+void json_totals(const struct snapshot *snapshot, const struct figures *ret[EVENTS_MAX])
+{
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		ret[i] = i < snapshot->n_events ? &snapshot->events[i].total : NULL;
 }
 
 /* The sum is known only if all parts are. */

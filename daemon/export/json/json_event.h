@@ -23,6 +23,9 @@ extern const struct json_quantile {
 void json_put_events(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		     const struct figures *const *figures, bool detailed);
 
+/* The figures of all cgroups together. An event without samples has figures, too. */
+void json_totals(const struct snapshot *snapshot, const struct figures *ret[EVENTS_MAX]);
+
 /*
  * Returns how many samples of `n` events together were seen, attributed and lost. A sum is known only if all
  * its parts are known. The losses of a recording are not known, except the records that the replay itself had

@@ -6,6 +6,7 @@
 #include "export/json/json.h"
 #include "export/json/json_event.h"
 #include "export/json/json_offcore.h"
+#include "export/json/json_waits.h"
 #include "export/json/json_writer.h"
 #include "window/trend.h"
 
@@ -122,6 +123,7 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 	const char *kind = event_latency_kind_name(event->event.latency_kind);
+	const char *counts = event_count_kind_name(event->event.count_kind);
 
 	json_put_text(writer, object, "role", event_role_name(event->event.role));
 	if (event->event.pmu[0])
@@ -132,6 +134,8 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 		json_put_u64(writer, object, "ldlat", event->event.ldlat);
 	if (kind)
 		json_put_text(writer, object, "latency_kind", kind);
+	if (counts)
+		json_put_text(writer, object, "counts", counts);
 	if (event->frequency_hz.known)
 		json_put_u64(writer, object, "frequency", (u64)event->frequency_hz.value);
 	if (event->event.nominal_hz > 0)
@@ -267,6 +271,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
 	json_object *events = json_checked(&writer, json_object_new_object());
+	const struct figures *totals[EVENTS_MAX];
 	struct json_page names = {0};
 
 	json_put_recordings(&writer, object, snapshot);
@@ -287,6 +292,8 @@ json_object *json_status(const struct snapshot *snapshot)
 		json_put_shown(&writer, events, snapshot->events[i].key,
 			       status_event_object(&writer, snapshot, &snapshot->events[i]));
 	json_put(&writer, object, "events", events);
+	json_totals(snapshot, totals);
+	json_put_waits(&writer, object, snapshot, totals);
 	json_put(&writer, object, "samples",
 		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
 	if (snapshot->offcore_known || snapshot->offcore_refusal)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_waits.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "example_snapshot.h"
+#include "export/json/json.h"
+#include "in_pairs.h"
+#include "snapshot/snapshot_view.h"
+
+static void expect_text(const json_object *object, const char *expected)
+{
+	cr_assert_not_null(object, "%s", expected);
+	cr_expect_str_eq(json_object_to_json_string_ext((json_object *)object, JSON_C_TO_STRING_PLAIN),
+			 expected);
+}
+
+static json_object *row(json_object *top, size_t index)
+{
+	return json_object_array_get_idx(json_get_array(top, "cgroups"), index);
+}
+
+Test(json_waits, rows_and_the_head_of_top_have_values)
+{
+	_cleanup_json_ json_object *top = json_top(example_counts());
+
+	expect_text(json_get(row(top, 0), "waits"),
+		    "{\"wait\":{\"value\":0.625000},\"cores_used\":{\"value\":3.200000},"
+		    "\"cores_lost\":{\"value\":2.000000},\"cpi\":{\"value\":2.000000},"
+		    "\"misses_per_thousand\":{\"value\":7.500000},\"traffic\":{\"value\":1920000000}}");
+	expect_text(json_get(top, "waits"),
+		    "{\"wait\":{\"value\":0.305556},\"cores_used\":{\"value\":7.200000},"
+		    "\"cores_lost\":{\"value\":2.200000},\"cpi\":{\"value\":0.409091},"
+		    "\"misses_per_thousand\":{\"value\":0.704545},\"traffic\":{\"value\":1984000000}}");
+	cr_expect_null(json_get(row(top, 1), "waits"), "/old has no counts");
+}
+
+Test(json_waits, figures_without_a_part_are_absent)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_json_ json_object *top = NULL, *none = NULL;
+
+	snapshot->n_events = 3; /* loads, cycles and instructions */
+	top = json_top(snapshot);
+	expect_text(json_get(row(top, 0), "waits"),
+		    "{\"cores_used\":{\"value\":3.200000},\"cpi\":{\"value\":2.000000}}");
+	snapshot->n_events = 1;
+	none = json_top(snapshot);
+	cr_expect_null(json_get(none, "waits"));
+	cr_expect_null(json_get(row(none, 0), "waits"));
+}
+
+Test(json_waits, view_of_one_event_lists_only_that_event)
+{
+	struct snapshot_view *view;
+	_cleanup_json_ json_object *top = NULL;
+
+	cr_assert_eq(snapshot_view_new(example_counts(), &(struct view_request){.one_event = true}, &view),
+		     0);
+	top = json_top(snapshot_view_of(view));
+	cr_expect_eq(json_object_object_length(json_get_object(row(top, 0), "events")), 1);
+	expect_text(json_get(json_get_object(row(top, 0), "waits"), "cores_lost"), "{\"value\":2.000000}");
+	cr_expect_eq(json_object_object_length(json_get_object(json_get_object(top, "total"), "events")), 5);
+	snapshot_view_free(view);
+}
+
+Test(json_waits, status_says_what_counts_mean_and_the_frequencies)
+{
+	_cleanup_json_ json_object *status = json_status(example_counts());
+	json_object *events = json_get_object(status, "events");
+
+	expect_text(json_get(status, "nominal_frequency"), "2000000000");
+	expect_text(json_get(json_get_object(events, "cycles"), "frequency"), "2500000000");
+	cr_expect_null(json_get(json_get_object(events, "stalls"), "frequency"));
+	expect_text(json_get(json_get_object(events, "stalls"), "counts"), "\"load\"");
+	expect_text(json_get(json_get_object(events, "misses"), "counts"), "\"l3\"");
+	cr_expect_null(json_get(json_get_object(events, "cycles"), "counts"));
+	expect_text(json_get(json_get_object(status, "waits"), "cores_lost"), "{\"value\":2.200000}");
+}
+
+Test(json_waits, event_of_a_cgroup_says_what_it_counts)
+{
+	_cleanup_json_ json_object *cgroup = json_cgroup(example_counts(), 0);
+	json_object *stalls = json_get_object(json_get_object(cgroup, "events"), "stalls");
+
+	expect_text(json_get(stalls, "counts"), "\"load\"");
+	expect_text(json_get(stalls, "samples"), "250");
+	cr_expect_null(json_get(stalls, "latency"));
+	cr_expect_null(json_get(stalls, "sources"));
+	cr_expect_null(json_get(stalls, "per_thousand_instructions"));
+}
+
+/* A twentieth of the samples of /checkout in each of 20 collections. */
+static struct window *window_of(const struct snapshot *snapshot)
+{
+	static const u64 samples[5] = {0, 40, 20, 12, 150};
+	struct window *window;
+
+	cr_assert_eq(window_new(1 << 20, 3600 * NSEC_PER_SEC, 0, &(struct timespec){0}, &window), 0);
+	for (u64 i = 0; i < 20; i++) {
+		window_begin(window, (i + 1) * NSEC_PER_SEC / 2, &(struct timespec){0});
+		for (unsigned event = 1; event < 5; event++) {
+			struct figures figures = {0};
+
+			u64 n = samples[event] + (event == 3 && i % 2);
+
+			figures.samples[SOURCE_UNKNOWN] = n;
+			figures.weight[SOURCE_UNKNOWN] = n * snapshot->events[event].event.period;
+			window_put_figures(window, 3, event, &figures);
+		}
+		cr_assert_eq(window_end(window), 0);
+	}
+	return window;
+}
+
+Test(json_waits, window_of_a_cgroup_has_bounds)
+{
+	struct snapshot *snapshot = example_counts();
+	struct window *window = window_of(snapshot);
+	_cleanup_json_ json_object *cgroup = NULL;
+	const json_object *waits;
+
+	snapshot->cgroups[0].entry = 3;
+	snapshot->window = window;
+	cgroup = json_cgroup(snapshot, 0);
+	waits = json_get(cgroup, "waits");
+	expect_text(json_get(waits, "confidence"), "0.95");
+	/* 800 cycles, and 250 stalls in half of the time. */
+	expect_text(json_get(waits, "cores_used"), "{\"value\":3.200000,\"low\":3.016207,\"high\":3.392457}");
+	expect_text(json_get(waits, "cores_lost"), "{\"value\":2.000000,\"low\":1.796587,\"high\":2.220924}");
+	expect_text(json_get(waits, "wait"), "{\"value\":0.625000,\"low\":0.552850,\"high\":0.705346}");
+	expect_text(json_get(waits, "traffic"),
+		    "{\"value\":1920000000,\"low\":1862707035,\"high\":1978670260}");
+	window_free(window);
+}
