@@ -107,6 +107,18 @@ bool figure_nominal_hz(const json_object *described, double *ret)
 	return json_get_double(described, "nominal_frequency", ret) && isfinite(*ret) && *ret > 0;
 }
 
+bool figure_is_count(const json_object *described)
+{
+	static const char *const roles[] = {"cycles", "stalls", "misses", "instructions"};
+	const char *role = json_get_text(described, "role");
+	json_object *measures = json_get_array(described, "measures");
+
+	for (size_t i = 0; role && measures && i < ARRAY_SIZE(roles); i++)
+		if (strcmp(role, roles[i]) == 0)
+			return json_object_array_length(measures) == 0;
+	return false;
+}
+
 static enum figure_group group_of(const char *source)
 {
 	static const struct {
@@ -141,6 +153,23 @@ bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS])
 		if (json_get_u64(source, "samples", &samples))
 			ret[group_of(name)] += samples;
 	return true;
+}
+
+bool figure_latency_groups(const json_object *event, double ret[FIGURE_GROUPS])
+{
+	json_object *sources = json_get_object(event, "sources");
+	bool any = false;
+	double sum;
+
+	memset(ret, 0, FIGURE_GROUPS * sizeof(*ret));
+	if (!sources)
+		return false;
+	json_object_object_foreach (sources, name, source)
+		if (json_get_double(source, "latency_sum", &sum)) {
+			ret[group_of(name)] += sum;
+			any = true;
+		}
+	return any;
 }
 
 bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS])

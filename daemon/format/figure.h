@@ -67,6 +67,12 @@ bool figure_measures(const json_object *described, const char *what);
  */
 bool figure_nominal_hz(const json_object *described, double *ret);
 
+/*
+ * Returns true if samples of the event only say how often it happened (event_is_count()). `described` is the event's
+ * entry in GetStatus.
+ */
+bool figure_is_count(const json_object *described);
+
 /* The groups of data sources that a narrow table shows. Each sample is in exactly one. */
 enum figure_group {
 	FIGURE_L1,
@@ -80,6 +86,9 @@ enum figure_group {
 };
 
 bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS]);
+
+/* The latency sum of each group, in cycles. Returns false if no source has latency. */
+bool figure_latency_groups(const json_object *event, double ret[FIGURE_GROUPS]);
 
 /* Same as figure_source_groups(), for an object of samples by source, as in the report of a zoom. */
 bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS]);

@@ -6,6 +6,7 @@
 #include "format/figure.h"
 #include "format/format_event.h"
 #include "format/format_offcore.h"
+#include "format/format_waits.h"
 #include "format/location.h"
 #include "format/trend_line.h"
 #include "pebsd/data_source.h"
@@ -493,6 +494,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 		format_offcore(out, style, status, cgroup);
 		return;
 	}
+	format_waits(out, style, status, cgroup);
 	json_object_object_foreach (events, key, event) {
 		put_event(out, style, key, json_get_object(described, key), event,
 			  json_get_object(whole_events, key));

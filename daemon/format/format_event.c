@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/figure.h"
+#include "format/format_waits.h"
 
 const char *format_origin_name(json_object *reply, char **kept)
 {
@@ -123,6 +124,11 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 
 	if (json_get_u64(event, "period", &value))
 		text_count(value, period);
+	if (waits_counted(event)) {
+		line_put(out, style, label, "%s: period %s; %s, estimated as samples x period",
+			 line_visible(key, &shown_key), period, waits_counted(event));
+		return;
+	}
 	accesses = line_visible(role, &shown_role);
 	if (figure_measures(event, "latency"))
 		describe_latency(event, role, accesses, what, sizeof(what));

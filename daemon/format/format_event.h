@@ -21,8 +21,8 @@ void format_recordings(FILE *out, const struct format_style *style, json_object 
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply);
 
 /*
- * Prints the event's period and ldlat, the kind of its latency, and how long cycles are, if that is known. `event`
- * is its entry in GetStatus.
+ * Prints the event's period and ldlat, the kind of its latency or what it counts, and how long cycles are, if that is
+ * known. `event` is its entry in GetStatus.
  */
 void format_event(FILE *out, const struct format_style *style, const char *label, const char *key,
 		  json_object *event);

@@ -8,6 +8,7 @@
 #include "format/figure.h"
 #include "format/format_event.h"
 #include "format/format_offcore.h"
+#include "format/format_waits.h"
 
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL
@@ -184,7 +185,8 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	_cleanup_free_ char *pmu = NULL;
 	_cleanup_free_ char *cpus = NULL;
 	char percent[TEXT_NUMBER_MAX], counting[TEXT_NUMBER_MAX + 32] = "";
-	double running;
+	char frequency[TEXT_NUMBER_MAX + 32] = "";
+	double running, hertz;
 
 	format_event(out, style, "Event", key, event);
 	if (!alone)
@@ -197,8 +199,10 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 		line_percent(running, 1, percent);
 		(void)snprintf(counting, sizeof(counting), ", counting %s of the time", percent);
 	}
-	line_put(out, style, "", "on %s, CPUs %s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
-		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting);
+	if (json_get_double(event, "frequency", &hertz))
+		(void)snprintf(frequency, sizeof(frequency), ", running at %.2f GHz", hertz / 1e9);
+	line_put(out, style, "", "on %s, CPUs %s%s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
+		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting, frequency);
 	put_deviating(out, style, json_get_array(event, "per_cpu"));
 	put_frequency(out, style, event);
 }
@@ -215,6 +219,19 @@ static void put_recent(FILE *out, const struct format_style *style, json_object 
 	text_span(seconds, span);
 	line_rate((double)seen / seconds, rate);
 	line_put(out, style, "Rate", "%s samples a second in the last %s", rate, span);
+}
+
+/* Prints what waiting costs in the last seconds, or if that is not known, since the start. */
+static void put_waits(FILE *out, const struct format_style *style, json_object *status, json_object *recent)
+{
+	double seconds = 0;
+
+	if (json_get_object(recent, "waits")) {
+		(void)json_get_double(recent, "window_s", &seconds);
+		format_waits_total(out, style, status, recent, seconds);
+	} else {
+		format_waits_total(out, style, status, status, 0);
+	}
 }
 
 bool format_no_slot(FILE *out, const struct format_style *style, json_object *object)
@@ -469,6 +486,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	}
 	format_samples(out, style, json_get_object(status, "samples"), 0);
 	put_recent(out, style, recent);
+	put_waits(out, style, status, recent);
 	format_offcore_status(out, style, status);
 	put_counter_users(out, style, json_get_object(status, "counter_users"));
 	put_slots(out, style, status);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/figure.h"
 #include "format/format_event.h"
+#include "format/format_waits.h"
 #include "format/verdict.h"
 
 /* From this width on shares of sources are numbers. On narrower terminals they are a bar of letters. */
@@ -12,6 +14,8 @@
 #define WIDTH_OF_NAMES  12
 #define BAR_CELLS       12
 #define HEAD_MAX        128
+/* The columns of waiting are left out if they would cut names to fewer columns than this. */
+#define WIDTH_FOR_WAITS 20
 #define GUEST_MARK      "*"
 #define SUM_MARK        "+"
 
@@ -78,7 +82,8 @@ static void put_name(FILE *out, const struct format_style *style, const json_obj
 struct columns {
 	bool latency;
 	bool sources;
-	bool wide; /* sources as numbers, otherwise as a bar of letters */
+	bool wide;  /* sources as numbers, otherwise as a bar of letters */
+	bool waits; /* the share of cycles that wait, and the cores lost */
 	size_t name_width;
 	bool shown[FIGURE_GROUPS]; /* groups that have a column, if `wide` */
 	double all;                /* the sum that LAT% or SHARE% relates to */
@@ -149,6 +154,16 @@ static void put_weight(FILE *out, const json_object *event, double weight_of_all
 	(void)fprintf(out, " %6s", number);
 }
 
+static void put_wait(FILE *out, const json_object *cgroup, enum shown_wait which)
+{
+	char text[TEXT_NUMBER_MAX];
+	double value = 0;
+	bool known = waits_shown(cgroup, which, &value);
+
+	waits_text(which, known, value, text);
+	(void)fprintf(out, " %*s", WAITS_WIDTH, text);
+}
+
 static void put_row(FILE *out, const struct format_style *style, const struct columns *columns,
 		    const json_object *cgroup, const json_object *event)
 {
@@ -164,6 +179,8 @@ static void put_row(FILE *out, const struct format_style *style, const struct co
 		put_latency(out, event, columns->all);
 	else
 		put_weight(out, event, columns->all);
+	for (enum shown_wait which = SHOWN_WAIT; columns->waits && which <= SHOWN_LOST; which++)
+		put_wait(out, cgroup, which);
 	if (columns->sources) {
 		put_sources(out, event, columns);
 		known = columns->latency ? figure_result(event, "snoop", "hitm", &part)
@@ -182,6 +199,12 @@ static json_object *event_of(const json_object *cgroup, const char *key)
 	return json_get_object(json_get_object(cgroup, "events"), key);
 }
 
+static bool has_waits(const json_object *cgroup)
+{
+	return json_get_object(cgroup, "waits") != NULL;
+}
+
+/* `key` NULL: of the cgroups with figures of waiting. */
 static size_t widest_name(json_object *cgroups, const char *key)
 {
 	size_t widest = WIDTH_OF_NAMES;
@@ -189,7 +212,8 @@ static size_t widest_name(json_object *cgroups, const char *key)
 	for (size_t i = 0; i < json_object_array_length(cgroups); i++) {
 		const json_object *cgroup = json_object_array_get_idx(cgroups, i);
 		const char *name = json_get_text(cgroup, "cgroup");
-		_cleanup_free_ char *visible = name && event_of(cgroup, key) ? text_visible(name) : NULL;
+		bool listed = key ? event_of(cgroup, key) != NULL : has_waits(cgroup);
+		_cleanup_free_ char *visible = name && listed ? text_visible(name) : NULL;
 		size_t width = visible ? text_width(visible) + strlen(marks_of(cgroup)) : 0;
 
 		if (width > widest)
@@ -201,8 +225,9 @@ static size_t widest_name(json_object *cgroups, const char *key)
 /* Writes the heads of the columns to the right of the name. */
 static void choose_head(const struct columns *columns, char ret[HEAD_MAX])
 {
-	size_t length = (size_t)snprintf(ret, HEAD_MAX, " SAMPLES%s",
-					 columns->latency ? "  LAT%   MEAN    P50    P99" : " SHARE%");
+	size_t length = (size_t)snprintf(ret, HEAD_MAX, " SAMPLES%s%s",
+					 columns->latency ? "  LAT%   MEAN    P50    P99" : " SHARE%",
+					 columns->waits ? " WAIT% CORES" : "");
 
 	if (!columns->sources)
 		return;
@@ -228,6 +253,21 @@ static void choose_groups(const json_object *total, struct columns *columns)
 		columns->shown[i] = columns->latency || i == FIGURE_L1 || i == FIGURE_OTHER || groups[i] > 0;
 }
 
+static bool any_is(json_object *cgroups, bool (*is)(const json_object *cgroup))
+{
+	for (size_t i = 0; cgroups && i < json_object_array_length(cgroups); i++)
+		if (is(json_object_array_get_idx(cgroups, i)))
+			return true;
+	return false;
+}
+
+static bool has_wait(const json_object *cgroup)
+{
+	double value;
+
+	return waits_shown(cgroup, SHOWN_WAIT, &value) || waits_shown(cgroup, SHOWN_LOST, &value);
+}
+
 static struct columns choose_columns(const struct format_style *style, json_object *described,
 				     const json_object *total)
 {
@@ -250,8 +290,14 @@ static void format_table(FILE *out, const struct format_style *style, json_objec
 {
 	char head[HEAD_MAX];
 
-	choose_head(columns, head);
 	columns->name_width = cgroups ? widest_name(cgroups, key) : WIDTH_OF_NAMES;
+	columns->waits = any_is(cgroups, has_wait);
+	choose_head(columns, head);
+	if (columns->waits && style->width &&
+	    strlen(head) + MIN(columns->name_width, WIDTH_FOR_WAITS) > style->width) {
+		columns->waits = false;
+		choose_head(columns, head);
+	}
 	if (style->width && columns->name_width + strlen(head) > style->width)
 		columns->name_width = style->width > strlen(head) + WIDTH_OF_NAMES
 					      ? style->width - strlen(head)
@@ -268,14 +314,6 @@ static void format_table(FILE *out, const struct format_style *style, json_objec
 		if (json_get_text(cgroup, "cgroup") && event)
 			put_row(out, style, columns, cgroup, event);
 	}
-}
-
-static bool any_is(json_object *cgroups, bool (*is)(const json_object *cgroup))
-{
-	for (size_t i = 0; cgroups && i < json_object_array_length(cgroups); i++)
-		if (is(json_object_array_get_idx(cgroups, i)))
-			return true;
-	return false;
 }
 
 /* Returns true if one of the quantiles that the table shows has too few samples. */
@@ -328,6 +366,9 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 		line_put(out, style, "", "no matching cgroup has a sample in this window");
 		return;
 	}
+	/* All counts together have one table: format_waits_table(). */
+	if (figure_is_count(described) && any_is(cgroups, has_waits))
+		return;
 	if (columns.latency && samples > 0 && !figure_is_weighted(total))
 		line_put(out, style, "", "LAT%% uses unweighted latency, because the periods are not known");
 	if (columns.sources && !columns.wide && !*legend_printed) {
@@ -337,28 +378,64 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 	format_table(out, style, cgroups, key, &columns);
 }
 
+/* Prints the figures that are made of all counts together, in the order of the reply. */
+static void format_waits_table(FILE *out, const struct format_style *style, json_object *cgroups)
+{
+	size_t columns = SHOWN_WAITS * (1 + WAITS_WIDTH);
+	size_t width = WIDTH_OF_NAMES;
+
+	if (!any_is(cgroups, has_waits))
+		return;
+	width = MAX(width, widest_name(cgroups, NULL));
+	if (style->width && width + columns > style->width)
+		width = MAX(style->width > columns ? style->width - columns : 0, WIDTH_OF_NAMES);
+	(void)fputc('\n', out);
+	line_put(out, style, "", "%s", waits_legend);
+	(void)fprintf(out, style->bold ? "\n\033[1mCGROUP%*s" : "\nCGROUP%*s",
+		      (int)(width - strlen("CGROUP")), "");
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		(void)fprintf(out, " %*s", WAITS_WIDTH, waits_head(which));
+	(void)fprintf(out, "%s\n", style->bold ? "\033[0m" : "");
+	for (size_t i = 0; i < json_object_array_length(cgroups); i++) {
+		const json_object *cgroup = json_object_array_get_idx(cgroups, i);
+
+		if (!has_waits(cgroup) || !json_get_text(cgroup, "cgroup"))
+			continue;
+		put_name(out, style, cgroup, width);
+		for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+			put_wait(out, cgroup, which);
+		(void)fputc('\n', out);
+	}
+}
+
 void format_top(FILE *out, json_object *status, json_object *top, const struct format_style *style)
 {
 	json_object *events = json_get_object(json_get_object(top, "total"), "events");
 	json_object *described = json_get_object(status, "events");
 	json_object *cgroups = json_get_array(top, "cgroups");
-	bool first = true, legend_printed = false;
+	bool first = true, after_count = false, legend_printed = false;
 	double seconds = 0;
 
 	(void)json_get_double(top, "window_s", &seconds);
 	format_origin(out, style, "Origin", top);
 	format_recordings(out, style, status);
 	format_pause(out, style, status);
+	format_waits_total(out, style, status, top, 0);
 	format_samples(out, style, json_get_object(top, "samples"), seconds);
 	(void)format_no_slot(out, style, top);
 	if (!events)
 		return;
 	json_object_object_foreach (events, key, total) {
-		if (!first)
+		bool count = figure_is_count(json_get_object(described, key));
+
+		/* Events of counts have no tables between them. */
+		if (!first && !(count && after_count))
 			(void)fputc('\n', out);
 		first = false;
+		after_count = count && any_is(cgroups, has_waits);
 		format_one(out, style, key, json_get_object(described, key), total, cgroups, &legend_printed);
 	}
+	format_waits_table(out, style, cgroups);
 	format_marks(out, style, cgroups);
 }
 

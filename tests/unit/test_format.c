@@ -778,3 +778,212 @@ Test(format, status_tells_which_caches_stripes_are_of)
 			     "             3.4 MiB in the daemon itself\n"),
 		"%s", text);
 }
+
+/* The text from the first line that begins with `start`. */
+static const char *from_line(const char *text, const char *start)
+{
+	const char *at = text;
+
+	while (at && strncmp(at, start, strlen(start)) != 0) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	cr_assert_not_null(at, "no line begins with '%s':\n%s", start, text);
+	return at;
+}
+
+static void expect_start(const char *text, const char *expected)
+{
+	_cleanup_free_ char *start = strndup(text, strlen(expected));
+
+	cr_expect_str_eq(start, expected);
+}
+
+Test(format, top_says_what_waiting_costs)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *top = json_top(snapshot);
+	_cleanup_free_ char *text = TEXT_OF(format_top(out, status, top, &narrow));
+
+	expect_width(text, 80);
+	expect_start(from_line(text, "    Waiting:"),
+		     "    Waiting: 2.2 of 8 cores lost to memory, 7.2 used, wait 30.6%, CPI 0.409,\n"
+		     "             0.705 misses per thousand instructions, traffic 1.98 GB/s\n");
+	expect_start(from_line(text, "CGROUP "),
+		     "CGROUP       SAMPLES  LAT%   MEAN    P50    P99 WAIT% CORES SOURCES      HITM%\n"
+		     "/checkout         40  88.9    100    100   104?  62.5  2.00 DDDDDDDDDDDD     0\n"
+		     "/old               5  11.1    100    100   104?     -     - 333333333333     0\n");
+	cr_expect_str_eq(from_line(text, "      Event: cycles"),
+			 "      Event: cycles: period 100,000,000; core cycles, estimated as samples x\n"
+			 "             period\n"
+			 "      Event: instructions: period 100,000,000; retired instructions, estimated\n"
+			 "             as samples x period\n"
+			 "      Event: stalls: period 100,000,000; cycles in which nothing executes while\n"
+			 "             a load is outstanding, estimated as samples x period\n"
+			 "      Event: misses: period 100,000; requests that missed L3, with prefetches\n"
+			 "             into L1 and L2, estimated as samples x period\n"
+			 "\n"
+			 "             CORES lost to memory, of those USED; MISS: misses per thousand\n"
+			 "             instructions; B/S: bytes a second\n"
+			 "\n"
+			 "CGROUP       WAIT% CORES  USED   CPI  MISS   B/S\n"
+			 "/checkout     62.5  2.00  3.20  2.00  7.50 1.92G\n"
+			 "/batch         5.0  0.20  4.00  0.25  0.03 64.0M\n"
+			 "\n"
+			 "? too few samples for this quantile\n");
+}
+
+Test(format, narrow_top_has_waiting_only_in_a_table_of_its_own)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->cgroups[0].path = "/system.slice/a-name-of-some-length.service";
+	top = json_top(snapshot);
+	text = TEXT_OF(format_top(out, status, top, &narrow));
+	expect_width(text, 80);
+	cr_expect_null(strstr(text, "P99 WAIT%"));
+	expect_start(from_line(text, "CGROUP                                      WAIT%"),
+		     "CGROUP                                      WAIT% CORES  USED   CPI  MISS   B/S\n"
+		     "/system.slice/a-name-of-some-length.service  62.5  2.00");
+}
+
+Test(format, counts_without_any_figure_of_waiting_keep_their_tables)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_json_ json_object *status = NULL, *top = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->events[0] = snapshot->events[2];
+	for (size_t i = 0; i < 3; i++)
+		snapshot->cgroups[i].figures[0] = snapshot->cgroups[i].figures[2];
+	snapshot->n_events = 1;
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	text = TEXT_OF(format_top(out, status, top, &narrow));
+	expect_start(from_line(text, "CGROUP "), "CGROUP       SAMPLES SHARE%\n"
+						 "/checkout        400    9.1\n");
+	cr_expect_null(strstr(text, "WAIT%"));
+	cr_expect_null(strstr(text, "Waiting"));
+}
+
+Test(format, show_says_what_waiting_costs_and_what_it_leaves_out)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0);
+	json_object *waits = json_get_object(cgroup, "waits");
+	json_object *share = json_get_object(waits, "wait"), *lost = json_get_object(waits, "cores_lost");
+	_cleanup_free_ char *without = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &narrow));
+	_cleanup_free_ char *text = NULL;
+
+	expect_width(without, 80);
+	expect_start(from_line(without, "    Waiting:"),
+		     "    Waiting: 62.5% of its cycles are stalled on memory: an upper bound of what\n"
+		     "             memory costs\n"
+		     "             cores lost to memory: 2, of 3.2 that it uses\n"
+		     "             cycles per instruction: 2\n"
+		     "             misses per thousand instructions: 7.5\n"
+		     "             traffic: 1.92 GB/s, as misses x 64 bytes; it leaves out prefetches\n"
+		     "             that are not counted as misses, and lines that are written back\n"
+		     "             stalls: cycles in which nothing executes while a load is\n"
+		     "             outstanding\n"
+		     "  By source: local DRAM 100.0%; an estimate: shares of the weighted latency of\n"
+		     "             sampled loads, not of the stalled cycles\n"
+		     "\n"
+		     "      Event: loads:");
+	expect_start(from_line(without, "      Event: stalls:"),
+		     "      Event: stalls: period 100,000,000; cycles in which nothing executes while\n"
+		     "             a load is outstanding, estimated as samples x period\n"
+		     "    Samples: 250\n"
+		     "\n"
+		     "      Event: misses:");
+
+	(void)json_object_object_add(waits, "confidence", json_object_new_double(0.95));
+	(void)json_object_object_add(share, "low", json_object_new_double(0.55285));
+	(void)json_object_object_add(share, "high", json_object_new_double(0.705346));
+	(void)json_object_object_add(lost, "low", json_object_new_double(1.796));
+	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	expect_start(
+		from_line(text, "    Waiting:"),
+		"    Waiting: 62.5% (bounds 55.3% to 70.5%) of its cycles are stalled on memory: an upper bound of what memory costs\n"
+		"             cores lost to memory: 2 (bounds above 1.8), of 3.2 that it uses\n"
+		"             cycles per instruction: 2 (no bounds)\n");
+	cr_expect_not_null(strstr(text, "\n             each bound at 95% confidence\n"));
+}
+
+/* Half of the latency is from each source, but the events have different periods. */
+Test(format, split_of_waiting_adds_up_weighted_latency)
+{
+	_cleanup_json_ json_object *status = json_tokener_parse(
+		"{\"events\":{\"a\":{\"role\":\"loads\"},\"b\":{\"role\":\"loads\"},\"c\":{\"role\":\"stores\"}}}");
+	_cleanup_json_ json_object *cgroup = json_tokener_parse(
+		"{\"cgroup\":\"/a\",\"waits\":{\"wait\":{\"value\":0.5}},\"events\":{"
+		"\"a\":{\"samples\":1,\"latency\":{\"sum\":100,\"mean\":100},\"weighted\":{\"samples\":1,"
+		"\"latency_sum\":300},\"sources\":{\"l3\":{\"samples\":1,\"latency_sum\":100}}},"
+		"\"b\":{\"samples\":1,\"latency\":{\"sum\":100,\"mean\":100},\"weighted\":{\"samples\":1,"
+		"\"latency_sum\":100},\"sources\":{\"local_dram\":{\"samples\":1,\"latency_sum\":100}}},"
+		"\"c\":{\"samples\":1,\"latency\":{\"sum\":9,\"mean\":9},\"sources\":{\"l1\":{\"samples\":1,"
+		"\"latency_sum\":9}}}}}");
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert(status && cgroup);
+	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	expect_start(from_line(text, "  By source:"), "  By source: L3 75.0%, local DRAM 25.0%; an estimate");
+}
+
+Test(format, status_has_counts_as_other_events_and_one_line_of_totals)
+{
+	struct snapshot *snapshot = example_counts();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *recent = json_top_of(snapshot, NULL, 0);
+	_cleanup_free_ char *text = TEXT_OF(format_status(out, status, recent, &wide));
+	_cleanup_free_ char *whole = TEXT_OF(format_status(out, status, NULL, &wide));
+
+	expect_start(from_line(text, "      Event: cycles"),
+		     "      Event: cycles: period 100,000,000; core cycles, estimated as samples x period\n"
+		     "             1,800 seen; lost: 0 malformed, 0 unexplained\n"
+		     "             on cpu, CPUs 0-7, counting 100.0% of the time, running at 2.50 GHz\n");
+	expect_start(
+		from_line(text, "      Event: stalls"),
+		"      Event: stalls: period 100,000,000; cycles in which nothing executes while a load is "
+		"outstanding, estimated as samples x period\n"
+		"             275 seen; lost: 0 malformed, 0 unexplained\n"
+		"             on cpu, CPUs 0-7, counting 50.0% of the time\n");
+	expect_start(
+		from_line(text, "    Waiting:"),
+		"    Waiting: 2.2 of 8 cores lost to memory, 7.2 used, wait 30.6%, CPI 0.409, 0.705 misses "
+		"per thousand instructions, traffic 1.98 GB/s; in the last 10s\n");
+	cr_expect_not_null(strstr(whole, "traffic 1.98 GB/s\n"), "since the start");
+}
+
+Test(format, each_kind_of_count_says_what_it_counts)
+{
+	static const struct {
+		const char *role, *counts, *words;
+	} kinds[] = {
+		{"stalls", "l1_miss", "a load that missed L1 is outstanding"},
+		{"stalls", "retire", "nothing retires while the oldest operation waits"},
+		{"misses", "l2", "requests that missed L2"},
+		{"misses", "fills", "lines that came from memory"},
+		{"misses", "unheard-of", "misses of the last cache"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		_cleanup_json_ json_object *status = NULL;
+		_cleanup_free_ char *json = NULL, *text = NULL;
+
+		cr_assert_geq(asprintf(&json,
+				       "{\"events\":{\"e\":{\"role\":\"%s\",\"counts\":\"%s\","
+				       "\"measures\":[]}}}",
+				       kinds[i].role, kinds[i].counts),
+			      0);
+		status = json_tokener_parse(json);
+		text = TEXT_OF(format_status(out, status, NULL, &wide));
+		cr_expect_not_null(strstr(text, kinds[i].words), "%s", text);
+		cr_expect_null(strstr(text, "without latency"), "%s", text);
+	}
+}

@@ -116,6 +116,68 @@ Test(top_draw, what_is_most_telling_stays_where_it_is_narrow)
 	cr_expect_eq(top_layout_of(&table, 200).bar, 0);
 }
 
+static const char *find_line(const char *text, const char *part)
+{
+	const char *at = strstr(text, part);
+
+	cr_assert_not_null(at, "'%s' is not in:\n%s", part, text);
+	while (at > text && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+Test(top_draw, waiting_has_columns_and_a_part_of_the_first_line)
+{
+	struct top_row row = some_row("/a");
+	struct top_table table = some_table(&row, 1);
+	struct top_state state = {.own_window = -1};
+	_cleanup_free_ char *loads = NULL, *stalls = NULL;
+
+	row.has_trend = false;
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		table.waits[which] = true;
+	row.waits[SHOWN_WAIT] = number(62.5);
+	row.waits[SHOWN_LOST] = number(2);
+	row.waits[SHOWN_CPI] = number(0.25);
+	row.waits[SHOWN_TRAFFIC] = number(1.92e9);
+	(void)strcpy(table.cores_lost, "2.2 of 8 cores lost to memory");
+	top_state_set_sort(&state, "cores-lost");
+	loads = FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 7, &plain));
+	(void)find_line(loads, "  \033[1m2.2 of 8 cores lost to memory\033[0m  6969 samples/s\n");
+	(void)find_line(loads, "  P99 WAIT%>CORES SOURCES ");
+	(void)find_line(loads, " >1906  62.5  2.00 3RRR");
+
+	table.latency = table.sources = false;
+	stalls = FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 7, &plain));
+	(void)find_line(stalls, " WAIT%>CORES  USED   CPI  MISS   B/S");
+	(void)find_line(stalls, "  62.5  2.00     -  0.25     - 1.92G");
+}
+
+Test(top_draw, waiting_stays_on_the_screen)
+{
+	struct top_row row = some_row("/system.slice/a-name-of-some-length.service");
+	struct top_table table = some_table(&row, 1);
+
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		table.waits[which] = true;
+	for (size_t width = 17; width < 300; width++)
+		for (int latency = 0; latency < 2; latency++) {
+			struct top_layout layout;
+			size_t columns = 1;
+
+			table.latency = latency;
+			layout = top_layout_of(&table, width);
+			columns += layout.name +
+				   6 * (size_t)(layout.samples + layout.share + layout.mean + layout.p50 +
+						layout.hitm) +
+				   7 * (size_t)layout.p99 + layout.bar + (layout.bar > 0) + layout.trend +
+				   (layout.trend > 0);
+			for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+				columns += layout.waits[which] ? 1 + WAITS_WIDTH : 0;
+			cr_expect_leq(columns, width);
+		}
+}
+
 Test(top_draw, colours_are_of_bars_and_nothing_else)
 {
 	const struct format_style coloured = {.width = 80, .colour = true};

@@ -189,3 +189,26 @@ Test(top_state, pages_open_scroll_and_close)
 	cr_expect_eq(key(&state, 0), TOP_NOTHING);
 	top_state_done(&state);
 }
+
+Test(top_state, orders_by_waiting_are_left_out_without_its_figures)
+{
+	struct top_shown rows = shown(&in_place);
+	struct top_state state = {.own_window = -1};
+	bool any = false;
+
+	for (int i = 0; i < 8; i++) {
+		(void)top_state_key(&state, 's', &rows);
+		any = any || strcmp(top_state_sort(&state), "wait") == 0;
+	}
+	cr_expect_not(any);
+	cr_expect_str_eq(top_state_sort(&state), "latency", "the first order again");
+	(void)top_state_key(&state, 'S', &rows);
+	cr_expect_str_eq(top_state_sort(&state), "share:remote_dram");
+
+	rows.waits = true;
+	(void)top_state_key(&state, 's', &rows);
+	cr_expect_str_eq(top_state_sort(&state), "wait");
+	(void)top_state_key(&state, 's', &rows);
+	cr_expect_str_eq(top_state_sort(&state), "cores-lost");
+	top_state_done(&state);
+}

@@ -4,6 +4,8 @@
 
 #include "base/json_get.h"
 #include "ctl/top/top_table.h"
+#include "example_snapshot.h"
+#include "export/json/json.h"
 
 static struct top_number cost(const char *events)
 {
@@ -49,4 +51,39 @@ Test(top_table, a_cost_that_was_not_measured_is_not_known)
 {
 	cr_expect_not(cost("\"loads\": {\"cpus\": \"0-7\"}").known);
 	cr_expect_not(cost("").known);
+}
+
+Test(top_table, rows_and_the_host_say_what_waiting_costs)
+{
+	_cleanup_json_ json_object *status = json_status(example_counts());
+	_cleanup_json_ json_object *top = json_top(example_counts());
+	struct top_table table;
+
+	cr_assert_eq(top_table_read(status, top, 0, &table), 0);
+	cr_expect(table.has_waits);
+	cr_expect_str_eq(table.cores_lost, "2.2 of 8 cores lost to memory");
+	cr_expect(table.waits[SHOWN_WAIT] && table.waits[SHOWN_TRAFFIC]);
+	cr_expect_float_eq(table.rows[0].waits[SHOWN_WAIT].value, 62.5, 1e-9);
+	cr_expect_float_eq(table.rows[0].waits[SHOWN_LOST].value, 2, 1e-9);
+	cr_expect_not(table.rows[1].waits[SHOWN_LOST].known, "/old has no counts");
+	top_table_done(&table);
+
+	cr_assert_eq(top_table_read(status, top, 3, &table), 0);
+	cr_expect_str_eq(table.about, "cycles in which nothing executes while a load is outstanding");
+	cr_expect_not(table.latency);
+	cr_expect_eq(table.n, 2);
+	top_table_done(&table);
+}
+
+Test(top_table, replies_without_waits_have_none)
+{
+	_cleanup_json_ json_object *status = json_status(example_several());
+	_cleanup_json_ json_object *top = json_top(example_several());
+	struct top_table table;
+
+	cr_assert_eq(top_table_read(status, top, 0, &table), 0);
+	cr_expect_not(table.has_waits);
+	cr_expect_str_eq(table.cores_lost, "");
+	cr_expect_not(table.waits[SHOWN_WAIT]);
+	top_table_done(&table);
 }

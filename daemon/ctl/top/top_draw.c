@@ -82,11 +82,16 @@ struct top_layout top_layout_of(const struct top_table *table, size_t width)
 	layout.p99 = table->latency && take(&left, NUMBER + 1);
 	layout.samples = take(&left, NUMBER);
 	layout.mean = table->latency && take(&left, NUMBER);
+	for (enum shown_wait which = SHOWN_WAIT; which <= SHOWN_LOST; which++)
+		layout.waits[which] = table->waits[which] && take(&left, 1 + WAITS_WIDTH);
 	layout.p50 = table->latency && take(&left, NUMBER);
 	layout.bar = table->sources && take(&left, 1 + BAR_MIN) ? BAR_MIN : 0;
 	layout.hitm = table->latency && table->sources && take(&left, NUMBER);
 	layout.trend = has_trend(table) && take(&left, 1 + TREND_MIN) ? TREND_MIN : 0;
 	layout.share = take(&left, NUMBER);
+	/* The other figures of waiting are for tables that have no latency. */
+	for (enum shown_wait which = SHOWN_LOST + 1; which < SHOWN_WAITS; which++)
+		layout.waits[which] = !table->latency && table->waits[which] && take(&left, 1 + WAITS_WIDTH);
 	more = widest_name(table) - NAME_MIN;
 	if (!take(&left, more)) {
 		more = left;
@@ -130,6 +135,14 @@ static void put_rate(FILE *out, const struct top_table *table, const struct top_
 	bool small = table->per_second && rate->known && rate->value > 0 && rate->value < 9.95;
 
 	put_number(out, NUMBER, rate, small ? "%.1f" : NULL);
+}
+
+static void put_wait(FILE *out, const struct top_row *row, enum shown_wait which)
+{
+	char text[TEXT_NUMBER_MAX];
+
+	waits_text(which, row->waits[which].known, row->waits[which].value, text);
+	(void)fprintf(out, " %*s", WAITS_WIDTH, text);
 }
 
 static void put_bar(FILE *out, const struct top_row *row, size_t width, bool colour)
@@ -178,6 +191,9 @@ static void put_row(FILE *out, const struct top_table *table, const struct top_r
 		put_number(out, NUMBER, &row->p50, NULL);
 	if (layout->p99)
 		put_number(out, NUMBER + 1, &row->p99, NULL);
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		if (layout->waits[which])
+			put_wait(out, row, which);
 	if (layout->bar)
 		put_bar(out, row, layout->bar, style->colour && !marked);
 	if (layout->hitm)
@@ -217,6 +233,10 @@ static void put_heads(FILE *out, const struct top_state *state, const struct top
 		put_head_of(out, NUMBER, "P50", sort, "p50");
 	if (layout->p99)
 		put_head_of(out, NUMBER + 1, "P99", sort, "p99");
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		if (layout->waits[which])
+			put_head_of(out, 1 + WAITS_WIDTH, waits_head(which), sort,
+				    waits_sort(which) ? waits_sort(which) : waits_head(which));
 	if (layout->bar)
 		(void)fprintf(out, "%s%-*s", by_source ? ">" : " ", (int)layout->bar, "SOURCES");
 	if (layout->hitm)
@@ -276,6 +296,8 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 			       (unsigned long long)table->without_slot, table->without_slot == 1 ? "" : "s");
 		put_part(&line, BOLD, text);
 	}
+	if (*table->cores_lost)
+		put_part(&line, BOLD, table->cores_lost);
 	if (table->rate.known) {
 		text_short_count(table->rate.value, number);
 		(void)snprintf(text, sizeof(text), "%s samples/s", number);
@@ -442,6 +464,10 @@ const char *top_help(void)
 	       "  MEAN P50 P99   latency in cycles, of samples that passed the threshold\n"
 	       "          " FIGURE_FEW_MARK ": too few samples for this quantile\n"
 	       "  SOURCES 1 L1, F LFB, 2 L2, 3 L3, D local DRAM, R remote, o other\n"
+	       "  WAIT%   share of the cgroup's own cycles that are stalled on memory\n"
+	       "  CORES   lost to memory, of those USED; an upper bound of what memory costs\n"
+	       "  CPI     cycles per instruction; MISS: misses per thousand instructions\n"
+	       "  B/S     traffic in bytes a second: misses x 64 bytes\n"
 	       "  HITM%   share of samples that found the line modified in another cache\n"
 	       "  TREND   the mean over time, oldest first (samples a second if there is no\n"
 	       "          latency); each row has its own scale\n"

@@ -12,6 +12,7 @@
 /* The columns of a table at a given width, and the sizes of those that vary. */
 struct top_layout {
 	bool samples, share, mean, p50, p99, hitm;
+	bool waits[SHOWN_WAITS];
 	size_t name;  /* columns */
 	size_t bar;   /* cells; 0: none */
 	size_t trend; /* cells; 0: none */

@@ -172,6 +172,7 @@ static struct top_shown shown_of(const struct live *live)
 	struct top_shown shown = {.rows = table->matching,
 				  .room = top_room(live->state.page, rows_of(live)),
 				  .n_events = table->n_events,
+				  .waits = table->has_waits,
 				  .first = table->first,
 				  .n = table->n,
 				  .name = name_of_row,

@@ -13,8 +13,9 @@
 #define DEFAULT_DEPTH 2
 
 static const char *const sorts[] = {
-	"latency",          "samples",          "mean", "p99", "share:hitm", "share:l3",
-	"share:local_dram", "share:remote_dram"};
+	"latency",           "samples", "mean",       "p99", "share:hitm", "share:l3", "share:local_dram",
+	"share:remote_dram", "wait",    "cores-lost", "cpi", "misses",     "traffic"};
+#define SORTS_OF_WAITS 8 /* the index of the first one */
 static const double windows[] = {10, 60, 600, 0};
 static const double spans[] = {3600, 600, 60};
 
@@ -243,15 +244,23 @@ static enum top_action leave_page(struct top_state *state)
 	return TOP_FETCH;
 }
 
+/* Takes the next order, `step` further. Leaves out those by figures that the table does not have. */
+static void change_sort(struct top_state *state, size_t step, const struct top_shown *shown)
+{
+	do
+		state->sort = (state->sort + step) % n_sorts(state);
+	while (!shown->waits && state->sort >= SORTS_OF_WAITS && state->sort < ARRAY_SIZE(sorts));
+}
+
 /* Handles the keys that need a new table from the daemon. */
 static enum top_action change(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	switch (key) {
 	case 's':
-		state->sort = (state->sort + 1) % n_sorts(state);
+		change_sort(state, 1, shown);
 		break;
 	case 'S':
-		state->sort = (state->sort + n_sorts(state) - 1) % n_sorts(state);
+		change_sort(state, n_sorts(state) - 1, shown);
 		break;
 	case 'w':
 		state->window = (state->window + 1) % n_windows(state);

@@ -45,6 +45,7 @@ struct top_shown {
 	size_t rows; /* rows of the whole table, fetched or not; or lines of the page */
 	size_t room; /* number of rows that fit on the screen */
 	size_t n_events;
+	bool waits;      /* rows can be sorted by what waiting costs */
 	size_t first, n; /* rows that have been fetched */
 	/*
 	 * Returns the name of a fetched row, counted from the start of the table. Sets *ret_sum to whether the

@@ -133,6 +133,8 @@ static char *about_event(json_object *described)
 	u64 ldlat;
 
 	line_visible(role ? role : "samples", &kept);
+	if (waits_counted(described))
+		return strdup(waits_counted(described));
 	if (figure_measures(described, "latency") && json_get_u64(described, "ldlat", &ldlat))
 		return asprintf(&text, "sampled %s above %llu cycles%s", kept ? kept : "?",
 				(unsigned long long)ldlat,
@@ -159,14 +161,17 @@ static int read_head(json_object *status, json_object *top, struct top_table *ta
 	if (json_get_u64(samples, "unattributed", &count))
 		table->unattributed = number((double)count);
 	(void)json_get_u64(top, "without_slot", &table->without_slot);
+	table->has_waits = json_get_object(top, "waits") != NULL;
+	if (!waits_cores_lost(status, top, table->cores_lost, sizeof(table->cores_lost)))
+		table->cores_lost[0] = '\0';
 	table->per_second = covered.known;
 	table->cost = cost_of(status);
 	r = read_lost(json_get_object(samples, "lost"), &table->lost);
 	return table->origin ? r : -ENOMEM;
 }
 
-static int read_row(const struct top_table *table, json_object *cgroup, const json_object *event,
-		    double seconds, double all, struct top_row *row)
+static int read_row(struct top_table *table, json_object *cgroup, const json_object *event, double seconds,
+		    double all, struct top_row *row)
 {
 	u64 samples = 0, hitm = 0;
 	double value;
@@ -189,6 +194,11 @@ static int read_row(const struct top_table *table, json_object *cgroup, const js
 	row->has_sources = figure_source_groups(event, row->groups);
 	known = figure_result(event, "snoop", "hitm", &hitm);
 	row->hitm = percent(known, (double)hitm, (double)samples);
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		if (waits_shown(cgroup, which, &value)) {
+			row->waits[which] = number(value);
+			table->waits[which] = true;
+		}
 	row->has_trend = trend_line_read(event, table->latency, &row->trend);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "format/figure.h"
+#include "format/format_waits.h"
 #include "format/trend_line.h"
 
 struct top_number {
@@ -27,6 +28,7 @@ struct top_row {
 	struct top_number share;   /* percent of the weighted latency, or of weighted samples */
 	struct top_number mean, p50, p99;
 	struct top_number hitm; /* percent */
+	struct top_number waits[SHOWN_WAITS];
 	bool has_sources;
 	u64 groups[FIGURE_GROUPS];
 	bool has_trend;
@@ -36,8 +38,11 @@ struct top_row {
 struct top_table {
 	char *event; /* key of the event of this table, safe to print; NULL: there is none */
 	size_t event_index, n_events;
-	char *about;           /* description of the event's samples */
-	bool latency, sources; /* whether the event measures latencies, and whether data sources */
+	char *about;             /* description of the event's samples */
+	bool latency, sources;   /* whether the event measures latencies, and whether data sources */
+	bool has_waits;          /* the reply says what waiting costs the host */
+	bool waits[SHOWN_WAITS]; /* whether any row has the figure */
+	char cores_lost[64];     /* of the whole host, in words; "": not known */
 	bool per_second;
 	char *origin;
 	bool paused;
