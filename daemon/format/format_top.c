@@ -381,7 +381,7 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 /* Prints the figures that are made of all counts together, in the order of the reply. */
 static void format_waits_table(FILE *out, const struct format_style *style, json_object *cgroups)
 {
-	size_t columns = SHOWN_WAITS * (1 + WAITS_WIDTH);
+	const size_t columns = (size_t)SHOWN_WAITS * (1 + WAITS_WIDTH);
 	size_t width = WIDTH_OF_NAMES;
 
 	if (!any_is(cgroups, has_waits))

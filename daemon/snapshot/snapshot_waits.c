@@ -72,17 +72,21 @@ static struct wait_count count_of(const struct snapshot_event *event, const stru
 	return count;
 }
 
-/* Returns the index of the PMU's part, which is added if the PMU has none yet. */
-static size_t part_of(const struct snapshot *snapshot, const char *pmus[EVENTS_MAX], const char *pmu,
+/*
+ * Returns the index of the part of an event's PMU, which is added if the PMU has none yet. `firsts` has the first event
+ * of each part.
+ */
+static size_t part_of(const struct snapshot *snapshot, unsigned event, unsigned firsts[EVENTS_MAX],
 		      struct snapshot_wait_parts *parts)
 {
+	const char *pmu = snapshot->events[event].event.pmu;
 	size_t i = 0;
 
-	while (i < parts->n && strcmp(pmus[i], pmu) != 0)
+	while (i < parts->n && strcmp(snapshot->events[firsts[i]].event.pmu, pmu) != 0)
 		i++;
 	if (i < parts->n)
 		return i;
-	pmus[i] = pmu;
+	firsts[i] = event;
 	parts->n++;
 	parts->parts[i] = (struct wait_part){
 		.frequency_hz = snapshot->nominal_hz.known ? snapshot->nominal_hz.value : 0};
@@ -119,7 +123,7 @@ static void put_count(struct wait_part *part, const struct snapshot_event *event
 void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
 			 struct snapshot_wait_parts *ret)
 {
-	const char *pmus[EVENTS_MAX];
+	unsigned firsts[EVENTS_MAX] = {0};
 	u64 samples = 0;
 	double covered;
 
@@ -132,7 +136,7 @@ void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *
 
 		if (!snapshot_event_is_of_waits(event))
 			continue;
-		part = part_of(snapshot, pmus, event->event.pmu, ret);
+		part = part_of(snapshot, i, firsts, ret);
 		count = count_of(event, figures[i], ret->timed, covered);
 		put_count(&ret->parts[part], event, &count);
 		*place_of(&ret->events[part], event->event.role) = i;

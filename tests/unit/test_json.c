@@ -485,6 +485,20 @@ Test(json, a_virtual_machine_is_marked)
 }
 
 /* Both events must be of one PMU and counted for the same time. */
+Test(json, counts_are_no_accesses)
+{
+	struct snapshot *snapshot = example_counts();
+	const struct figures *const *figures = snapshot->cgroups[0].figures;
+	double ratio;
+
+	for (size_t i = 1; i < snapshot->n_events; i++)
+		cr_expect_not(per_thousand_instructions(snapshot, figures, i, &ratio), "event %zu", i);
+	cr_assert(per_thousand_instructions(snapshot, figures, 0, &ratio));
+	cr_expect_float_eq(ratio, 1000.0 * 40 * 1009 / (400.0 * 100000000), 1e-9);
+	snapshot->events[2].running_ratio.value = 0.5;
+	cr_expect_not(per_thousand_instructions(snapshot, figures, 0, &ratio), "instructions took turns");
+}
+
 Test(json, accesses_per_thousand_instructions)
 {
 	struct snapshot *snapshot = example_several();

@@ -4,6 +4,9 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#define MATHLIB_STANDALONE 1
+#include <Rmath.h>
 
 #define PARTS  30
 #define PERIOD 1000000
@@ -161,4 +164,60 @@ Test(window_waits, event_that_no_pmu_has_is_not_known)
 	cr_expect_not(values[WAIT_CPI].known);
 	cr_expect_not(values[WAIT_TRAFFIC].known);
 	free(samples);
+}
+
+#define WINDOWS 2000
+
+/*
+ * Draws windows of a service that runs in half of the parts, and whose wait is `high` in half of those, else `low`.
+ * Gets the shares of the windows in which the bounds of wait, and of cores lost, hold on each side.
+ */
+static void simulate(double low, double high, double held[2][2])
+{
+	const double cycles = 40, truth = (low + high) / 2, lost = cycles / 2 * truth * PERIOD / 2e7;
+	struct window_samples *samples = calloc(1, sizeof(*samples));
+	struct wait_part part = part_of();
+
+	cr_assert_not_null(samples);
+	memset(held, 0, 4 * sizeof(held[0][0]));
+	set_seed(5, 2463534242U);
+	for (unsigned window = 0; window < WINDOWS; window++) {
+		struct wait_value values[WAIT_FIGURES];
+
+		memset(samples, 0, sizeof(*samples));
+		samples->n_parts = PARTS;
+		for (size_t i = 0; i < PARTS; i++) {
+			double share = unif_rand() < 0.5 ? low : high;
+
+			for (unsigned event = 0; event <= MISSES; event++)
+				samples->parts[event][i].seconds = 1;
+			if (unif_rand() < 0.5)
+				continue;
+			add(samples, CYCLES, i, (u64)rpois(cycles));
+			add(samples, STALLS, i, (u64)rpois(cycles * share));
+		}
+		window_waits_of(samples, &events, &part, 1, 0.95, values);
+		held[0][0] += values[WAIT_SHARE].bounds.low <= truth;
+		held[0][1] += values[WAIT_SHARE].bounds.high >= truth;
+		held[1][0] += values[WAIT_CORES_LOST].bounds.low <= lost;
+		held[1][1] += values[WAIT_CORES_LOST].bounds.high >= lost;
+	}
+	for (size_t i = 0; i < 4; i++)
+		held[i / 2][i % 2] /= WINDOWS;
+	free(samples);
+}
+
+/* Within 1.5 percentage points: three standard deviations of 2,000 windows. */
+Test(window_waits, bounds_hold_in_bursts_as_often_as_promised)
+{
+	double held[2][2];
+
+	simulate(0.3, 0.3, held);
+	for (size_t i = 0; i < 4; i++)
+		cr_expect_geq(held[i / 2][i % 2], 0.935, "constant wait, bound %zu holds in %g", i,
+			      held[i / 2][i % 2]);
+	simulate(0.1, 0.7, held);
+	for (size_t i = 0; i < 4; i++)
+		cr_expect_geq(held[i / 2][i % 2], 0.935, "changing wait, bound %zu holds in %g", i,
+			      held[i / 2][i % 2]);
 }
