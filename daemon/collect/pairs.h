@@ -64,6 +64,7 @@ void pairs_add(const u8 *pairs, size_t size, struct figures *sum);
 
 /* The sums have the same meaning as in figures.h, but are computed from pairs. */
 u64 pairs_samples(const u8 *pairs, size_t size);
+u64 pairs_weight(const u8 *pairs, size_t size);
 u64 pairs_weighted_latency(const u8 *pairs, size_t size);
 
 #endif

@@ -104,6 +104,8 @@ static void path_free_figures(struct series *series)
 	}
 	free(series->offcore);
 	series->offcore = NULL;
+	free(series->estimates);
+	series->estimates = NULL;
 }
 
 static void path_free(struct series_path *path)
@@ -224,6 +226,8 @@ struct series_table {
 	size_t top; /* may be SERIES_TOP_AUTO */
 	size_t top_largest;
 	struct series_width width;
+	u32 estimated;              /* bits: events that have estimates */
+	double factors[EVENTS_MAX]; /* for their next differences */
 	u64 now_ns;
 
 	struct paths paths;
@@ -267,6 +271,8 @@ int series_table_new(size_t top, struct series_table **ret)
 	}
 	table->unattributed.kept.id = SERIES_ID_UNATTRIBUTED;
 	table->next_id = SERIES_ID_PATHS;
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		table->factors[event] = 1;
 	table->list[table->n_list++] = &table->other;
 	table->list[table->n_list++] = &table->unattributed;
 	series_table_set_top(table, top);
@@ -309,8 +315,17 @@ void series_table_set_top(struct series_table *table, size_t top)
 
 void series_table_expect(struct series_table *table, const struct event *events, size_t n)
 {
-	for (unsigned event = 0; event < n && event < EVENTS_MAX; event++)
+	for (unsigned event = 0; event < n && event < EVENTS_MAX; event++) {
 		series_width_expect(&table->width, event, &events[event]);
+		if (event_role_is_estimate(events[event].role))
+			table->estimated |= 1U << event;
+	}
+}
+
+void series_table_scale(struct series_table *table, unsigned event, double factor)
+{
+	if (event < EVENTS_MAX)
+		table->factors[event] = factor;
 }
 
 /* Reallocates `array`, a pointer to an array's pointer, for `n` elements and keeps the first ones. */
@@ -515,6 +530,19 @@ static int reserve_offcore(struct series *series)
 	return series->offcore ? 0 : -ENOMEM;
 }
 
+static int reserve_estimates(const struct series_table *table, struct series *series,
+			     const struct difference *differences, size_t n)
+{
+	for (size_t i = 0; i < n && !series->estimates; i++) {
+		if (!(table->estimated >> differences[i].event & 1))
+			continue;
+		series->estimates = calloc(EVENTS_MAX, sizeof(*series->estimates));
+		if (!series->estimates)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Allocates all memory that the plan needs, so that carrying it out cannot fail. */
 static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
 			    size_t n, const struct difference *unattributed, size_t n_unattributed)
@@ -523,10 +551,14 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 	u32 others = 0; /* bits: events of which a difference goes to `other` */
 	int r;
 
+	if (reserve_estimates(table, &table->unattributed, unattributed, n_unattributed) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct series *owner = owner_of(table, i);
 
 		if (inputs[i].offcore && reserve_offcore(owner) < 0)
+			return -ENOMEM;
+		if (reserve_estimates(table, owner, inputs[i].differences, inputs[i].n_differences) < 0)
 			return -ENOMEM;
 		if (owner != &table->other)
 			missing += count_missing(owner, inputs[i].differences, inputs[i].n_differences);
@@ -556,12 +588,18 @@ static void add(struct series_table *table, struct series *series, const struct 
 		size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct figures **figures = &series->figures[differences[i].event];
+		const unsigned event = differences[i].event;
+		struct figures **figures = &series->figures[event];
 
 		if (!*figures)
 			*figures = table->spare[--table->n_spare];
-		series->kept.moved |= 1U << differences[i].event;
+		series->kept.moved |= 1U << event;
 		pairs_add(differences[i].pairs, differences[i].size, *figures);
+		if (table->estimated >> event & 1)
+			series->estimates[event] +=
+				(u64)((double)pairs_weight(differences[i].pairs, differences[i].size) *
+					      table->factors[event] +
+				      0.5);
 	}
 }
 
@@ -739,6 +777,7 @@ static void forget_figures(struct series_table *table, struct series *series)
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		state_remove(table->state, &series->kept.figures[event]);
 	state_remove(table->state, &series->kept.counters);
+	state_remove(table->state, &series->kept.estimates);
 	series->kept.moved = 0;
 	series->kept.counted = false;
 }
@@ -761,6 +800,9 @@ static void save_figures(struct series_table *table, struct series *series)
 		state_put(table->state, &kept->figures[event], STATE_FIGURES, figures_key(kept->id, event),
 			  pairs, pairs_of(series->figures[event], pairs));
 	}
+	if (kept->moved & table->estimated)
+		state_put(table->state, &kept->estimates, STATE_ESTIMATES, kept->id, series->estimates,
+			  EVENTS_MAX * sizeof(*series->estimates));
 	kept->moved = 0;
 	if (kept->counted)
 		state_put(table->state, &kept->counters, STATE_COUNTERS, kept->id, series->offcore,
@@ -834,10 +876,29 @@ static int restore_event(struct series_table *table, struct series *series, unsi
 	return 0;
 }
 
+/* A state of a version without estimates has no record of them. They begin at 0 then. */
+static int restore_estimates(struct series_table *table, struct series *series)
+{
+	const struct state_record *record = state_find(table->state, STATE_ESTIMATES, series->kept.id);
+
+	if (!record)
+		return 0;
+	/* A version with fewer events saved fewer estimates. */
+	if (record->length % sizeof(*series->estimates) != 0 ||
+	    record->length > EVENTS_MAX * sizeof(*series->estimates))
+		return -EBADMSG;
+	series->estimates = calloc(EVENTS_MAX, sizeof(*series->estimates));
+	if (!series->estimates)
+		return -ENOMEM;
+	memcpy(series->estimates, record->bytes, record->length);
+	state_take(table->state, record, &series->kept.estimates);
+	return 0;
+}
+
 static int restore_figures(struct series_table *table, struct series *series)
 {
 	const struct state_record *record = state_find(table->state, STATE_COUNTERS, series->kept.id);
-	int r = 0;
+	int r = restore_estimates(table, series);
 
 	for (unsigned event = 0; event < EVENTS_MAX && r == 0; event++)
 		r = restore_event(table, series, event);

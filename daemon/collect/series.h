@@ -75,7 +75,7 @@ struct series_kept {
 	bool changed;  /* the standing or cost of the series changed */
 	bool counted;  /* the off-core counts of the series changed */
 	u64 wanted_ns; /* as last saved */
-	struct state_ref name, standing, counters, figures[EVENTS_MAX];
+	struct state_ref name, standing, counters, estimates, figures[EVENTS_MAX];
 };
 
 /* One exported series. `figures[event]` is NULL until the event's first sample in it. */
@@ -85,6 +85,12 @@ struct series {
 	double cost;   /* weighted latency, decays with a half-life of SERIES_HALF_LIFE_NS */
 	struct figures *figures[EVENTS_MAX];
 	struct offcore_counters *offcore; /* NULL until something is counted */
+	/*
+	 * By event: how often it happened, if event_role_is_estimate(). Each collection adds its weight times the
+	 * factor of series_table_scale(), so an estimate never falls. After 2^64 it begins again at 0, which a
+	 * scraper reads as a counter reset. NULL until the first sample of such an event.
+	 */
+	u64 *estimates;
 	struct series_kept kept;
 };
 
@@ -110,6 +116,12 @@ void series_table_save(struct series_table *table);
 
 /* Sets the sampled events, by number, so that the number of series per path is known from the start. */
 void series_table_expect(struct series_table *table, const struct event *events, size_t n);
+
+/*
+ * Sets the factor for the estimates of an event (see struct series) from the next update on: the enabled time
+ * divided by the running time that this update's differences cover. 1 until it is set.
+ */
+void series_table_scale(struct series_table *table, unsigned event, double factor);
 
 /*
  * Changes N at a reload. Takes effect with the next update. Series beyond a smaller N are treated as if they

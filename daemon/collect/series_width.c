@@ -15,6 +15,9 @@
 /* Bits of counters with a series each. The access flags begin at FIRST_FLAG. */
 enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, FIRST_FLAG, COUNTERS = FIRST_FLAG + FLAG_COUNT };
 
+/* The bit of an event's estimate, behind the bits of the counters. */
+#define ESTIMATE COUNTERS
+
 #define KNOWN_(name, bits, known, ...) +((known) == FLAG_KNOWN_WITH_TLB)
 #define FLAGS_OF_ANY_ACCESS            (0 ACCESS_FLAGS(KNOWN_))
 
@@ -24,6 +27,12 @@ void series_width_expect(struct series_width *width, unsigned event, const struc
 	/* Only loads have HITM. */
 	size_t expected = what->role == EVENT_LOADS ? COUNTERS : FIRST_FLAG - 1 + FLAGS_OF_ANY_ACCESS;
 
+	width->events[event].only_estimate = event_is_count(what);
+	if (width->events[event].only_estimate) {
+		width->events[event].expected = 1;
+		return;
+	}
+	expected += event_role_is_estimate(what->role);
 	if (what->settings.has_source)
 		expected += sources;
 	if (what->settings.has_latency)
@@ -78,9 +87,12 @@ _Static_assert(OFFCORE_PMUS_MAX *OFFCORE_KINDS <= 32, "a bit each");
 
 void series_width_see(struct series_width *width, const struct series *series)
 {
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		if (series->figures[event])
+	for (size_t event = 0; event < EVENTS_MAX; event++) {
+		if (series->estimates && series->estimates[event])
+			width->events[event].counters |= 1U << ESTIMATE;
+		if (series->figures[event] && !width->events[event].only_estimate)
 			see_event(width, event, series->figures[event]);
+	}
 	if (series->offcore)
 		see_offcore(width, series->offcore);
 }

@@ -31,6 +31,7 @@ struct series_width {
 		u32 samples, latencies;            /* bits: enum source */
 		u32 counters;                      /* bits: counters that are not zero */
 		bool latency, instruction_latency; /* histograms */
+		bool only_estimate;                /* event_is_count(): its samples have no series */
 		size_t expected;
 	} events[EVENTS_MAX];
 	u32 offcore; /* bits: PMU and kind */

@@ -240,6 +240,8 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	 * not as lost.
 	 */
 	read_events(engine);
+	for (unsigned event = 0; event < engine->settings.n_events; event++)
+		series_table_scale(engine->series, event, reading_scale(&engine->now[event], &before[event]));
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = read(engine->collect, engine->collected_ns);

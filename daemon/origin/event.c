@@ -51,6 +51,12 @@ bool event_is_count(const struct event *event)
 	       !settings->has_source && !settings->has_code_address;
 }
 
+bool event_role_is_estimate(enum event_role role)
+{
+	return role == EVENT_INSTRUCTIONS || role == EVENT_CYCLES || role == EVENT_STALLS ||
+	       role == EVENT_MISSES;
+}
+
 const char *event_count_kind_name(enum count_kind kind)
 {
 	switch (kind) {

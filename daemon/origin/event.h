@@ -97,6 +97,12 @@ const char *event_role_name(enum event_role role);
  */
 bool event_is_count(const struct event *event);
 
+/*
+ * Returns true if the weights of the samples estimate how often the event happened: cycles, instructions, stalls
+ * and misses. Loads and stores are sampled from a part of all accesses only.
+ */
+bool event_role_is_estimate(enum event_role role);
+
 /* Returns the name in the list of enum count_kind; NULL for COUNT_NONE. */
 const char *event_count_kind_name(enum count_kind kind);
 

@@ -77,12 +77,13 @@ struct snapshot_event {
 	u64 unattributed;     /* samples of slot 0 */
 	u64 lost_malformed;
 	struct maybe_u64 lost_unexplained; /* event count / period - seen - lost, if the count is known */
-	struct maybe_double multiplexed_seconds; /* enabled but not running, summed over CPUs */
-	struct maybe_double running_ratio;       /* running / enabled time, 0 to 1 */
-	struct maybe_double throttled_seconds;   /* stopped for too many samples, summed over CPUs */
-	struct maybe_u64 throttles;              /* number of stops for too many samples */
-	struct maybe_u64 rearmed;           /* number of times that a silent event was rearmed on a CPU */
-	struct maybe_double paused_seconds; /* in a requested pause, summed over CPUs */
+	struct maybe_double multiplexed_seconds;              /* enabled but not running, summed over CPUs */
+	struct maybe_double running_ratio;                    /* running / enabled time, 0 to 1 */
+	struct maybe_double enabled_seconds, running_seconds; /* summed over CPUs */
+	struct maybe_double throttled_seconds; /* stopped for too many samples, summed over CPUs */
+	struct maybe_u64 throttles;            /* number of stops for too many samples */
+	struct maybe_u64 rearmed;              /* number of times that a silent event was rearmed on a CPU */
+	struct maybe_double paused_seconds;    /* in a requested pause, summed over CPUs */
 	struct maybe_u64 filtered; /* samples of operations that the event excludes; not part of `total` */
 	struct snapshot_cost cost;
 	struct maybe_double frequency_hz;   /* of cycles: the running frequency of its CPUs */

@@ -274,6 +274,10 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 											(double)NSEC_PER_SEC};
 		event->throttles = (struct maybe_u64){reading->throttle_known, reading->throttles};
 		event->rearmed = (struct maybe_u64){reading->counted, reading->rearmed};
+		event->enabled_seconds = (struct maybe_double){
+			reading->counted, (double)reading->enabled_ns / (double)NSEC_PER_SEC};
+		event->running_seconds = (struct maybe_double){
+			reading->counted, (double)reading->running_ns / (double)NSEC_PER_SEC};
 		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
 	}
 }

@@ -144,3 +144,14 @@ bool reading_running_ratio(const struct reading *reading, double *ret)
 		*ret = 1;
 	return true;
 }
+
+double reading_scale(const struct reading *now, const struct reading *before)
+{
+	double enabled, running;
+
+	if (!now->counted || now->running_ns <= before->running_ns || now->enabled_ns <= before->enabled_ns)
+		return 1;
+	enabled = (double)(now->enabled_ns - before->enabled_ns);
+	running = (double)(now->running_ns - before->running_ns);
+	return MIN(MAX(enabled / running, 1), READING_SCALE_MAX);
+}

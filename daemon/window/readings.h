@@ -71,4 +71,15 @@ void reading_settle(struct reading *now, const struct reading *before);
  */
 bool reading_running_ratio(const struct reading *reading, double *ret);
 
+/*
+ * Returns the factor by which the weights of the samples between two readings have to be multiplied because the
+ * event did not run all the time: enabled time divided by running time, from 1 to READING_SCALE_MAX. Returns 1 if
+ * these times were not counted or the event did not run.
+ *
+ * The times are read a moment before the samples. If an event runs for less than a hundredth of its time, the
+ * samples of that moment would weigh too much.
+ */
+#define READING_SCALE_MAX 100.0
+double reading_scale(const struct reading *now, const struct reading *before);
+
 #endif

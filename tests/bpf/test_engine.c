@@ -465,3 +465,54 @@ Test(engine, a_summary_agrees_with_the_snapshot)
 	cr_expect_eq(summary->n_cgroups, 0, "none of them holds a machine");
 	cr_expect_eq(summary->sequence, all->sequence);
 }
+
+/* The times of an event that yields its counter to another user, since the start. */
+static u64 enabled_ns, running_ns;
+
+static void count_times(struct reading readings[EVENTS_MAX], void *userdata)
+{
+	(void)userdata;
+	readings[0].counted = true;
+	readings[0].enabled_ns = enabled_ns;
+	readings[0].running_ns = running_ns;
+}
+
+Test(engine, estimates_scale_each_collection_for_the_time_that_the_event_ran)
+{
+	const struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = 1,
+		.events[0] = {.role = EVENT_STALLS,
+			      .pmu = "cpu",
+			      .period = 1000,
+			      .count_kind = COUNT_STALLS_LOAD},
+		.slots = 512,
+		.stripes = machine_stripes(),
+		.top = 50,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+		.count = count_times,
+	};
+	const struct sample stalls = {.cgroup_id = 5, .period = 1000};
+	_cleanup_(engine_freep) struct engine *engine = NULL;
+	_cleanup_free_ char *message = NULL;
+	const struct snapshot *snapshot;
+
+	enabled_ns = running_ns = 0;
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	cr_assert_eq(engine_adopt(engine, 5, "/five"), 0);
+	cr_assert_eq(kernel_inject(engine_kernel(engine), &stalls, 1), 0);
+	enabled_ns = running_ns = 2 * NSEC_PER_SEC;
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_assert_not_null(series_of(engine, "/five")->estimates);
+	cr_expect_eq(series_of(engine, "/five")->estimates[0], 1000);
+	/* Now another event has the counter for three quarters of the time. */
+	cr_assert_eq(kernel_inject(engine_kernel(engine), &stalls, 1), 0);
+	enabled_ns += 2 * NSEC_PER_SEC;
+	running_ns += NSEC_PER_SEC / 2;
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_eq(series_of(engine, "/five")->estimates[0], 5000);
+	cr_assert_eq(engine_summary(engine, &snapshot), 0);
+	cr_expect_float_eq(snapshot->events[0].enabled_seconds.value, 4, 1e-9);
+	cr_expect_float_eq(snapshot->events[0].running_seconds.value, 2.5, 1e-9);
+}

@@ -237,6 +237,8 @@ Test(prometheus, what_is_not_known_is_absent)
 	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"throttled\"}",
 	       NULL);
 	expect(&metrics, "pebsd_running_ratio{event=\"loads\",pmu=\"cpu\"}", NULL);
+	expect(&metrics, "pebsd_event_enabled_seconds_total{event=\"loads\",pmu=\"cpu\"}", NULL);
+	expect(&metrics, "pebsd_event_running_seconds_total{event=\"loads\",pmu=\"cpu\"}", NULL);
 	expect(&metrics, "pebsd_sample_period{event=\"loads\",pmu=\"cpu\"}", "10007");
 	expect(&metrics, "pebsd_sample_period{event=\"stores\",pmu=\"cpu\"}", NULL);
 	expect(&metrics, "pebsd_ldlat_cycles{event=\"loads\",pmu=\"cpu\"}", "30");
@@ -258,6 +260,8 @@ Test(prometheus, what_is_not_known_is_absent)
 	books.snapshot.events[0].multiplexed_seconds = (struct maybe_double){true, 1.5};
 	books.snapshot.events[0].throttled_seconds = (struct maybe_double){true, 0.25};
 	books.snapshot.events[0].running_ratio = (struct maybe_double){true, 0.1};
+	books.snapshot.events[0].enabled_seconds = (struct maybe_double){true, 8};
+	books.snapshot.events[0].running_seconds = (struct maybe_double){true, 0.75};
 	books.process = (struct process_figures){
 		.cpu_seconds = {true, 0.25}, .resident_bytes = {true, 4096}, .open_fds = {true, 12}};
 	metrics = read_all(&books, true, false);
@@ -267,6 +271,8 @@ Test(prometheus, what_is_not_known_is_absent)
 	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"throttled\"}",
 	       "0.25");
 	expect(&metrics, "pebsd_running_ratio{event=\"loads\",pmu=\"cpu\"}", "0.1");
+	expect(&metrics, "pebsd_event_enabled_seconds_total{event=\"loads\",pmu=\"cpu\"}", "8");
+	expect(&metrics, "pebsd_event_running_seconds_total{event=\"loads\",pmu=\"cpu\"}", "0.75");
 	expect(&metrics, "process_cpu_seconds_total", "0.25");
 	expect(&metrics, "process_resident_memory_bytes", "4096");
 	expect(&metrics, "process_open_fds", "12");
@@ -504,5 +510,71 @@ Test(prometheus, virtual_machines_that_have_series_are_marked)
 	expect(&metrics, "pebsd_guest_not_sampled{cgroup=\"/system.slice/a.service\"}", "1");
 	expect(&metrics, "pebsd_guest_not_sampled{cgroup=\"/secret\"}", NULL);
 	expect(&metrics, "pebsd_guest_not_sampled{cgroup=\"other\"}", NULL);
+	metrics_free(&metrics);
+}
+
+#define OF_A(pmu) "{cgroup=\"/system.slice/a.service\",pmu=\"" pmu "\"}"
+
+/* An event of counts has one series for each cgroup: its estimate, without the label `event`. */
+Test(prometheus, counts_are_estimates_under_names_of_their_own)
+{
+	static const struct event events[] = {
+		{.role = EVENT_CYCLES, .pmu = "cpu_core", .period = 1000003},
+		{.role = EVENT_INSTRUCTIONS, .pmu = "cpu_core", .settings = {.has_code_address = 1}},
+		{.role = EVENT_STALLS, .pmu = "cpu_core", .count_kind = COUNT_STALLS_LOAD},
+		{.role = EVENT_MISSES, .pmu = "cpu_core", .count_kind = COUNT_MISSES_L3},
+		{.role = EVENT_STALLS, .pmu = "cpu_atom", .count_kind = COUNT_STALLS_L1_MISS},
+	};
+	/* The second is above 2^53, which must not be converted to a double. */
+	u64 estimates[EVENTS_MAX] = {5000000, 9007199254740993, 2000000, 30000, 70};
+	struct figures figures[ARRAY_SIZE(events)] = {0};
+
+	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
+		struct books books;
+		struct metrics metrics;
+
+		setup(&books);
+		books.snapshot.n_events = ARRAY_SIZE(events);
+		for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+			books.snapshot.events[i] = (struct snapshot_event){.event = events[i]};
+			figures[i].samples[SOURCE_UNKNOWN] = 5;
+			figures[i].weight[SOURCE_UNKNOWN] = 5000;
+			books.series[0].figures[i] = &figures[i];
+		}
+		books.series[0].estimates = estimates;
+		metrics = read_all(&books, openmetrics, true);
+		expect(&metrics, "pebsd_cycles_total" OF_A("cpu_core"), "5000000");
+		expect(&metrics, "pebsd_instructions_total" OF_A("cpu_core"), "9007199254740993");
+		expect(&metrics, "pebsd_stalled_cycles_total" OF_A("cpu_core"), "2000000");
+		expect(&metrics, "pebsd_stalled_cycles_total" OF_A("cpu_atom"), "70");
+		expect(&metrics, "pebsd_llc_misses_total" OF_A("cpu_core"), "30000");
+		expect(&metrics,
+		       "pebsd_weighted_samples_total{cgroup=\"/system.slice/a.service\",event=\"cycles\",pmu=\"cpu_core\"}",
+		       NULL);
+		/* Precise instructions also have the counter that they always had. */
+		expect(&metrics,
+		       "pebsd_weighted_samples_total{cgroup=\"/system.slice/a.service\",event=\"instructions\",pmu=\"cpu_core\"}",
+		       "5000");
+		expect(&metrics, "pebsd_event_info{event=\"stalls\",pmu=\"cpu_core\",counts=\"load\"}", "1");
+		expect(&metrics, "pebsd_event_info{event=\"stalls\",pmu=\"cpu_atom\",counts=\"l1_miss\"}",
+		       "1");
+		expect(&metrics, "pebsd_event_info{event=\"misses\",pmu=\"cpu_core\",counts=\"l3\"}", "1");
+		expect(&metrics, "pebsd_event_info{event=\"cycles\",pmu=\"cpu_core\"}", NULL);
+		metrics_free(&metrics);
+	}
+}
+
+Test(prometheus, counts_of_a_recording_without_a_pmu_have_only_the_cgroup)
+{
+	struct books books;
+	struct metrics metrics;
+	u64 estimates[EVENTS_MAX] = {0, 40};
+
+	setup(&books);
+	books.snapshot.events[1].event = (struct event){.role = EVENT_CYCLES};
+	books.series[0].figures[1] = &books.figures[0][1];
+	books.series[0].estimates = estimates;
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_cycles_total{cgroup=\"/system.slice/a.service\"}", "40");
 	metrics_free(&metrics);
 }

@@ -184,3 +184,20 @@ Test(readings, more_events_than_there_are_is_refused)
 
 	cr_expect_eq(readings_new(1, EVENTS_MAX + 1, &readings), -EINVAL);
 }
+
+Test(readings, scale_is_enabled_time_divided_by_running_time_of_the_interval)
+{
+	const struct reading before = {.counted = true, .enabled_ns = 1000, .running_ns = 1000};
+	const struct reading always = {.counted = true, .enabled_ns = 2000, .running_ns = 2000};
+	const struct reading half = {.counted = true, .enabled_ns = 2000, .running_ns = 1500};
+	const struct reading rarely = {.counted = true, .enabled_ns = 2000, .running_ns = 1001};
+	const struct reading never = {.counted = true, .enabled_ns = 2000, .running_ns = 1000};
+	const struct reading unknown = {.enabled_ns = 2000, .running_ns = 1500};
+
+	cr_expect_float_eq(reading_scale(&always, &before), 1, 1e-9);
+	cr_expect_float_eq(reading_scale(&half, &before), 2, 1e-9);
+	cr_expect_float_eq(reading_scale(&rarely, &before), READING_SCALE_MAX, 1e-9);
+	cr_expect_float_eq(reading_scale(&never, &before), 1, 1e-9);
+	cr_expect_float_eq(reading_scale(&unknown, &before), 1, 1e-9);
+	cr_expect_float_eq(reading_scale(&before, &half), 1, 1e-9, "the counts began again");
+}

@@ -9,6 +9,9 @@
 #include "base/cleanup.h"
 #include "collect/series.h"
 #include "in_pairs.h"
+#include "origin/event.h"
+#include "state/state.h"
+#include "state/state_kinds.h"
 
 #define SECOND          NSEC_PER_SEC
 #define EVENT           0
@@ -291,6 +294,87 @@ Test(series, two_differences_of_an_event_and_one_of_another_in_an_input)
 	cr_expect_eq(figures_samples(plain), 7);
 	cr_expect_eq(plain->samples[SOURCE_L3], 7);
 	series_table_free(table);
+}
+
+static const struct event counted[] = {
+	[EVENT] = {.role = EVENT_LOADS, .pmu = "cpu", .settings = {.has_latency = 1, .has_source = 1}},
+	[PLAIN] = {.role = EVENT_STALLS, .pmu = "cpu", .count_kind = COUNT_STALLS_LOAD},
+};
+
+/* Runs one collection in which one path has samples of the event PLAIN with this weight. */
+static void update_counted(struct series_table *table, u64 now_ns, const char *path, u64 weight,
+			   double factor)
+{
+	const struct figures figures = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = weight};
+	struct in_pairs room;
+	const struct series_input input = {.path = path,
+					   .exported = true,
+					   .differences = in_pairs(&room, PLAIN, &figures),
+					   .n_differences = 1};
+
+	series_table_scale(table, PLAIN, factor);
+	cr_assert_eq(series_table_update(table, now_ns, &input, 1, NULL, 0), 0);
+}
+
+Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
+{
+	struct series_table *table = new_table(1);
+	struct figures unattributed = {.weight[SOURCE_UNKNOWN] = 10};
+	struct in_pairs room;
+
+	series_table_expect(table, counted, ARRAY_SIZE(counted));
+	update_one(table, SECOND, "/a", 3);
+	cr_expect_null(find(table, "/a")->estimates, "loads have no estimate");
+	update_counted(table, 2 * SECOND, "/a", 1000, 1);
+	cr_expect_eq(find(table, "/a")->estimates[PLAIN], 1000);
+	/* The event ran for 2/5 of this second. */
+	update_counted(table, 3 * SECOND, "/a", 1001, 2.5);
+	cr_expect_eq(find(table, "/a")->estimates[PLAIN], 3503, "1000 + 2502.5, rounded");
+	/* A factor that falls does not lower what was estimated before. */
+	update_counted(table, 4 * SECOND, "/a", 100, 1);
+	cr_expect_eq(find(table, "/a")->estimates[PLAIN], 3603);
+	cr_expect_eq(find(table, "/a")->estimates[EVENT], 0);
+	cr_expect_eq(figures_weight(find(table, "/a")->figures[PLAIN]), 2101, "the weight is not scaled");
+	update_counted(table, 5 * SECOND, "/b", 7, 2);
+	cr_expect_eq(find(table, SERIES_OTHER)->estimates[PLAIN], 14);
+	cr_assert_eq(
+		series_table_update(table, 6 * SECOND, NULL, 0, in_pairs(&room, PLAIN, &unattributed), 1), 0);
+	cr_expect_eq(find(table, SERIES_UNATTRIBUTED)->estimates[PLAIN], 20);
+	series_table_free(table);
+}
+
+static struct series_table *restore(struct state *state, u64 now_ns)
+{
+	struct series_table *table = new_table(1);
+
+	series_table_expect(table, counted, ARRAY_SIZE(counted));
+	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
+	state_settle(state);
+	return table;
+}
+
+Test(series, estimates_continue_after_a_restart)
+{
+	struct state *state, *next;
+	struct series_table *table, *restored;
+	const char *wrong;
+
+	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
+	table = restore(state, SECOND);
+	update_counted(table, 2 * SECOND, "/a", 1000, 1.5);
+	update_counted(table, 3 * SECOND, "/b", 10, 1);
+	series_table_save(table);
+	cr_assert_eq(state_commit(state), 0);
+	cr_assert_eq(state_adopt(state_fd(state), STATE_RECORDS, &next, &wrong), 0);
+	restored = restore(next, 4 * SECOND);
+	cr_expect_eq(find(restored, "/a")->estimates[PLAIN], 1500);
+	cr_expect_eq(find(restored, "/b")->estimates[PLAIN], 10);
+	update_counted(restored, 5 * SECOND, "/a", 100, 1);
+	cr_expect_eq(find(restored, "/a")->estimates[PLAIN], 1600);
+	series_table_free(restored);
+	series_table_free(table);
+	state_free(next);
+	state_free(state);
 }
 
 Test(series, top_of_zero)

@@ -28,6 +28,16 @@ static const struct event sapphire_rapids[] = {
 	 .settings = {.has_latency = 1, .has_instruction_latency = 1, .has_source = 1}},
 };
 
+/* The four events of counts. */
+static const struct event counts[] = {
+	{.role = EVENT_CYCLES, .pmu = "cpu"},
+	{.role = EVENT_INSTRUCTIONS, .pmu = "cpu"},
+	{.role = EVENT_STALLS, .pmu = "cpu", .count_kind = COUNT_STALLS_LOAD},
+	{.role = EVENT_MISSES, .pmu = "cpu", .count_kind = COUNT_MISSES_L3},
+};
+static const struct event precise_instructions = {
+	.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}};
+
 static size_t width_expected(const struct event *events, unsigned n)
 {
 	struct series_width width = {0};
@@ -50,6 +60,28 @@ Test(series_bound, what_events_are_expected_to_make)
 	 */
 	cr_expect_eq(width_expected(sapphire_rapids, 2), 50 + 34 + 4);
 	cr_expect_eq(width_expected(NULL, 0), 40);
+}
+
+Test(series_bound, an_event_of_counts_makes_one_series)
+{
+	struct series_width width = {0};
+	u64 estimates[EVENTS_MAX] = {[1] = 5, [2] = 5, [3] = 5, [4] = 5};
+	struct figures figures = {.samples[SOURCE_UNKNOWN] = 2, .weight[SOURCE_UNKNOWN] = 2000};
+	struct series series = {.estimates = estimates};
+
+	series_width_expect(&width, 0, &skylake[0]);
+	for (unsigned i = 0; i < ARRAY_SIZE(counts); i++) {
+		series_width_expect(&width, 1 + i, &counts[i]);
+		series.figures[1 + i] = &figures;
+	}
+	cr_expect_eq(series_width_of(&width), 37 + 4 + 4);
+	series_width_see(&width, &series);
+	cr_expect_eq(series_width_of(&width), 37 + 4 + 4);
+	/* Precise instructions: the weight, TLB walks, locked accesses and the estimate. */
+	width = (struct series_width){0};
+	series_width_expect(&width, 0, &skylake[0]);
+	series_width_expect(&width, 1, &precise_instructions);
+	cr_expect_eq(series_width_of(&width), 37 + 4 + 4);
 }
 
 Test(series_bound, places_follow_from_the_width)

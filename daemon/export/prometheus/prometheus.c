@@ -206,8 +206,11 @@ static const char *const tlb_labels[] = {TLBS(TLB_LABEL_)};
 /* The counters of one series and one event, and their labels. */
 struct cell {
 	const struct figures *figures;
+	const struct event *event;
 	struct event_settings settings;
-	char *labels; /* cgroup="...",event="...",pmu="..." */
+	char *labels;          /* cgroup="...",event="...",pmu="..." */
+	u64 estimate;          /* see struct series; 0: none */
+	char *estimate_labels; /* cgroup="...",pmu="...": the name of the metric says the event; NULL: no estimate */
 };
 
 struct rendering {
@@ -215,6 +218,7 @@ struct rendering {
 	const struct snapshot *snapshot;
 	struct cgroup_label_wish wish;
 	char *event_labels[EVENTS_MAX];     /* event="...",pmu="..." */
+	const char *pmu_labels[EVENTS_MAX]; /* ,pmu="...": the end of event_labels; may be "" */
 	char edges[COARSE_BUCKETS - 1][24]; /* le="16.0" and so on */
 	struct cell *cells;
 	size_t n_cells;
@@ -224,8 +228,10 @@ static void rendering_done(struct rendering *rendering)
 {
 	for (size_t i = 0; i < EVENTS_MAX; i++)
 		free(rendering->event_labels[i]);
-	for (size_t i = 0; i < rendering->n_cells; i++)
+	for (size_t i = 0; i < rendering->n_cells; i++) {
 		free(rendering->cells[i].labels);
+		free(rendering->cells[i].estimate_labels);
+	}
 	free(rendering->cells);
 }
 
@@ -263,6 +269,7 @@ static int label_event(struct rendering *rendering, size_t index)
 		*ret = NULL;
 		return -ENOMEM;
 	}
+	rendering->pmu_labels[index] = *ret + strcspn(*ret, ",");
 	return 0;
 }
 
@@ -281,9 +288,14 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 			continue;
 		if (asprintf(&cell->labels, "%s,%s", cgroup, rendering->event_labels[event]) < 0)
 			return -ENOMEM;
-		cell->figures = series->figures[event];
-		cell->settings = rendering->snapshot->events[event].event.settings;
 		rendering->n_cells++;
+		cell->figures = series->figures[event];
+		cell->event = &rendering->snapshot->events[event].event;
+		cell->settings = cell->event->settings;
+		cell->estimate = series->estimates ? series->estimates[event] : 0;
+		if (cell->estimate &&
+		    asprintf(&cell->estimate_labels, "%s%s", cgroup, rendering->pmu_labels[event]) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -418,6 +430,36 @@ static u64 hitm_of(const struct figures *figures)
 	}
 ACCESS_FLAGS(FLAG_OF)
 
+static void write_estimates(struct rendering *rendering)
+{
+	static const struct {
+		enum event_role role;
+		struct family family;
+	} estimates[] = {
+		{EVENT_CYCLES,
+		 {"pebsd_cycles", FAMILY_COUNTER,
+		  "Core clock cycles, estimated: samples, each multiplied by the period, and scaled for the time in which the event did not run."}},
+		{EVENT_INSTRUCTIONS,
+		 {"pebsd_instructions", FAMILY_COUNTER,
+		  "Retired instructions, estimated as pebsd_cycles_total is."}},
+		{EVENT_STALLS,
+		 {"pebsd_stalled_cycles", FAMILY_COUNTER,
+		  "Core clock cycles that were stalled while a load was outstanding, estimated as pebsd_cycles_total is. An upper bound of what memory costs. pebsd_event_info says what this CPU counts."}},
+		{EVENT_MISSES,
+		 {"pebsd_llc_misses", FAMILY_COUNTER,
+		  "Misses of the last level cache, estimated as pebsd_cycles_total is. pebsd_event_info says what this CPU counts."}},
+	};
+
+	for (size_t k = 0; k < ARRAY_SIZE(estimates); k++)
+		for (size_t i = 0; i < rendering->n_cells; i++) {
+			const struct cell *cell = &rendering->cells[i];
+
+			if (cell->estimate && cell->event->role == estimates[k].role)
+				exposition_u64(rendering->out, &estimates[k].family, "_total",
+					       cell->estimate_labels, NULL, cell->estimate);
+		}
+}
+
 static void write_counters(struct rendering *rendering, bool detail)
 {
 	static const struct family source_samples = {
@@ -455,10 +497,12 @@ static void write_counters(struct rendering *rendering, bool detail)
 			const struct cell *cell = &rendering->cells[i];
 			u64 value = simple[k].value(cell->figures);
 
-			if (value)
+			/* Only the estimate says something about an event of counts. */
+			if (value && !event_is_count(cell->event))
 				exposition_u64(rendering->out, &simple[k].family, "_total", cell->labels,
 					       NULL, value);
 		}
+	write_estimates(rendering);
 	if (!detail)
 		return;
 	write_words(rendering, &snoop, snoop_labels, ARRAY_SIZE(snoop_labels), snoop_of);
@@ -493,6 +537,12 @@ static void write_events(struct rendering *rendering)
 	static const struct family running = {
 		"pebsd_running_ratio", FAMILY_GAUGE,
 		"Share of the time since the event was opened in which it was counting."};
+	static const struct family enabled_seconds = {
+		"pebsd_event_enabled_seconds", FAMILY_COUNTER,
+		"Time for which the event was enabled, summed over its CPUs."};
+	static const struct family running_seconds = {
+		"pebsd_event_running_seconds", FAMILY_COUNTER,
+		"Time for which the event was counting, summed over its CPUs. The rest of its enabled time it had no counter."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 	char *const *labels = rendering->event_labels;
@@ -528,6 +578,12 @@ static void write_events(struct rendering *rendering)
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_double(out, &running, "", labels[i], NULL,
 					snapshot->events[i].running_ratio);
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_double(out, &enabled_seconds, "_total", labels[i], NULL,
+					snapshot->events[i].enabled_seconds);
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_double(out, &running_seconds, "_total", labels[i], NULL,
+					snapshot->events[i].running_seconds);
 }
 
 /* Returns whether an earlier event has the PMU, too. */
@@ -708,6 +764,27 @@ static bool sampler_is_told(const struct snapshot *snapshot, size_t index)
 	return false;
 }
 
+static int write_counted(struct rendering *rendering)
+{
+	static const struct family event = {
+		"pebsd_event", FAMILY_INFO,
+		"What the event counts on this CPU. Figures with different values of `counts` are not comparable."};
+
+	for (size_t i = 0; i < rendering->snapshot->n_events; i++) {
+		const char *kind = event_count_kind_name(rendering->snapshot->events[i].event.count_kind);
+		_cleanup_free_ char *counts = NULL;
+
+		if (!kind)
+			continue;
+		if (asprintf(&counts, "counts=\"%s\"", kind) < 0) {
+			counts = NULL;
+			return -ENOMEM;
+		}
+		exposition_u64(rendering->out, &event, "_info", rendering->event_labels[i], counts, 1);
+	}
+	return 0;
+}
+
 static void write_http(struct exposition *out, struct maybe_u64 restarts)
 {
 	static const struct family family = {
@@ -779,6 +856,8 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		if (r >= 0)
 			r = write_guests(&rendering, series, n_series);
 	}
+	if (r >= 0)
+		r = write_counted(&rendering);
 	if (r >= 0)
 		r = write_infos(&rendering);
 	rendering_done(&rendering);
