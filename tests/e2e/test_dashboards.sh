@@ -17,7 +17,7 @@ for board in "$grafana"/*.json; do
 done
 
 # The model lacks some metrics, such as the cost of sampling, because it has no interrupts. The example below has
-# them.
+# them. Its counts grow, so that their rates are not 0.
 cat >"$work/pebsd.conf" <<'C'
 [rule slow]
 cgroup = model:*
@@ -31,9 +31,15 @@ C
 start --config "$work/pebsd.conf" --origin model
 mkdir "$work/example"
 "$TOOLS/example_scrape" >"$work/example/metrics"
+(for ((second = 61; ; second++)); do
+	sleep 1
+	"$TOOLS/example_scrape" "$second" >"$work/next"
+	mv "$work/next" "$work/example/metrics"
+done) &
+growing=$!
 example=127.0.0.1:$(free_port)
 python3 -m http.server --bind 127.0.0.1 --directory "$work/example" "${example#*:}" >/dev/null 2>&1 &
-others=$!
+others="$growing $!"
 printf '[{"targets": ["127.0.0.1:%s", "%s"]}]\n' "$port" "$example" >"$work/hosts.json"
 run_prometheus shard prometheus.yml
 printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.json"
@@ -84,6 +90,7 @@ refused() {
 }
 refused shard "$grafana/host.json" \
 	's/pebsd_hitm_samples_total/pebsd_hitm_total/' 'there is no metric pebsd_hitm_total' \
+	's/pebsd_stalled_cycles_total/pebsd_stall_cycles_total/' 'there is no metric pebsd_stall_cycles_total' \
 	's/pebsd_cost_ratio/pebsd_overhead_ratio/' 'there is no metric pebsd_overhead_ratio' \
 	's/sum by (reason)/sum by (cause)/' 'no metric of it has the label cause' \
 	's/{{source}}/{{place}}/' 'its legend names place' \

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * example_scrape: prints /metrics as a live machine may export it. It includes values that the model and
- * recordings do not have: the cost of sampling, lost samples, and time that was not sampled. The values are
- * invented, and always the same.
+ * example_scrape [SECONDS]: prints /metrics as a live machine may export it. It includes values that the model and
+ * recordings do not have: the cost of sampling, lost samples, time that was not sampled, and events of counts. The
+ * values are invented. Those of the counts are for a machine that ran for SECONDS, 60 by default, and all others are
+ * always the same.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "example_snapshot.h"
@@ -28,27 +30,85 @@ static void add_live_figures(struct snapshot *snapshot)
 	}
 }
 
-int main(void)
+/* The events of counts, and how often each happens in a second in each cgroup of the example. */
+static const struct {
+	enum event_role role;
+	enum count_kind kind;
+	const char *key;
+	u64 a_second[3];
+} counts[] = {
+	{EVENT_CYCLES, COUNT_NONE, "cycles", {5200000000, 900000000, 2600000000}},
+	{EVENT_STALLS, COUNT_STALLS_LOAD, "stalls", {2100000000, 90000000, 1700000000}},
+	{EVENT_MISSES, COUNT_MISSES_L3, "misses", {21000000, 300000, 40000000}},
+};
+
+#define INSTRUCTIONS_EVENT 3 /* in example_several() */
+
+static const u64 instructions_a_second[3] = {4000000000, 1100000000, 1300000000};
+
+/* Adds the events behind those of the snapshot. They run for 3/4 of their time. */
+static void add_counts(struct snapshot *snapshot, u64 seconds, struct series series[3],
+		       u64 estimates[3][EVENTS_MAX])
 {
+	static struct figures figures = {.samples[SOURCE_UNKNOWN] = 100};
+
+	for (size_t cgroup = 0; cgroup < 3; cgroup++) {
+		estimates[cgroup][INSTRUCTIONS_EVENT] = instructions_a_second[cgroup] * seconds;
+		series[cgroup].estimates = estimates[cgroup];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct snapshot_event *event = &snapshot->events[snapshot->n_events];
+
+		*event = (struct snapshot_event){
+			.event = {.role = counts[i].role, .count_kind = counts[i].kind, .period = 20000003},
+			.running_ratio = {true, 0.75}};
+		(void)stpcpy(event->key, counts[i].key);
+		(void)stpcpy(event->event.pmu, "cpu_core");
+		if (counts[i].role == EVENT_CYCLES)
+			event->frequency_hz = (struct maybe_double){true, 2600000000};
+		for (size_t cgroup = 0; cgroup < 3; cgroup++) {
+			series[cgroup].figures[snapshot->n_events] = &figures;
+			estimates[cgroup][snapshot->n_events] = counts[i].a_second[cgroup] * seconds;
+		}
+		snapshot->n_events++;
+	}
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		struct snapshot_event *event = &snapshot->events[i];
+
+		event->enabled_seconds = (struct maybe_double){true, 4 * (double)seconds};
+		event->running_seconds =
+			(struct maybe_double){true, 4 * (double)seconds * event->running_ratio.value};
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const u64 seconds = argc > 1 ? strtoul(argv[1], NULL, 10) : 60;
 	const struct prometheus_options options = {.http_restarts = {.known = true}};
 	struct snapshot *snapshot = example_several();
 	_cleanup_free_ struct series *series = calloc(snapshot->n_cgroups, sizeof(*series));
+	u64 estimates[3][EVENTS_MAX] = {0};
 	_cleanup_free_ const struct series **list = calloc(snapshot->n_cgroups, sizeof(*list));
 	struct process_figures process = {0};
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 
-	if (!series || !list)
+	if (!series || !list || snapshot->n_cgroups != ARRAY_SIZE(estimates))
 		return 1;
-	add_live_figures(snapshot);
 	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
 		series[i].path = (char *)snapshot->cgroups[i].path;
 		for (size_t event = 0; event < snapshot->n_events; event++)
 			series[i].figures[event] = (struct figures *)snapshot->cgroups[i].figures[event];
 		list[i] = &series[i];
 	}
+	add_counts(snapshot, seconds, series, estimates);
+	add_live_figures(snapshot);
 	process_read(&process);
 	if (prometheus_render(snapshot, list, snapshot->n_cgroups, &options, &process, &text, &length) < 0)
 		return 1;
+	/* The example has the frequency of the cores also if the exporter does not know it yet. */
+	if (!strstr(text, "pebsd_core_frequency_hertz"))
+		(void)puts(
+			"# TYPE pebsd_core_frequency_hertz gauge\npebsd_core_frequency_hertz{pmu=\"cpu_core\"} 2600000000");
 	return fwrite(text, 1, length, stdout) == length ? 0 : 1;
 }
