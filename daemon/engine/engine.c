@@ -269,6 +269,11 @@ const struct window *engine_window(const struct engine *engine)
 	return engine->window;
 }
 
+const struct readings *engine_readings(const struct engine *engine)
+{
+	return engine->readings;
+}
+
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns)
 {
 	return collect_hot_choose(engine->collect, path, until_ns, engine_clock_ns());

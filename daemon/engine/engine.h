@@ -196,6 +196,9 @@ struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *
  */
 const struct window *engine_window(const struct engine *engine);
 
+/* The readings of the events at the collections of the same time. Owned by the engine. */
+const struct readings *engine_readings(const struct engine *engine);
+
 /*
  * Hot tables of a few chosen cgroups. Chooses the cgroup of a path until `until_ns` (CLOCK_MONOTONIC), or
  * extends an earlier choice to that time. The first collection after that time ends the choice. Returns 0;

@@ -221,6 +221,18 @@ static void put_table(FILE *out, const struct format_style *style, json_object *
 	}
 }
 
+static void put_traffic(FILE *out, const struct format_style *style, const char *from)
+{
+	if (from && strcmp(from, "misses") == 0)
+		line_put(
+			out, style, "Traffic",
+			"SLOW/s and FAST/s: misses of the last level cache times 64 bytes, in bytes a second, in the slow bins and in the fast bins of this cgroup; prefetches that are not counted, and write-backs, are not included");
+	else
+		line_put(
+			out, style, "Traffic",
+			"SLOW/s and FAST/s: weighted samples a second from L3 and beyond, in the slow bins and in the fast bins of this cgroup");
+}
+
 void format_neighbours(FILE *out, json_object *neighbours, const struct format_style *style)
 {
 	json_object *list = json_get_array(neighbours, "neighbours");
@@ -232,9 +244,7 @@ void format_neighbours(FILE *out, json_object *neighbours, const struct format_s
 	put_latency(out, style, neighbours);
 	put_verdict(out, style, neighbours);
 	if (list && json_object_array_length(list) > 0) {
-		line_put(
-			out, style, "Traffic",
-			"SLOW/s and FAST/s: weighted samples a second from L3 and beyond, in the slow bins and in the fast bins of this cgroup");
+		put_traffic(out, style, json_get_text(neighbours, "traffic_from"));
 		line_put(
 			out, style, "Hint",
 			"a correlation does not prove a cause; move or pause the suspected cgroup, and see whether the latency falls");

@@ -30,7 +30,7 @@
 /* One cgroup over `n` bins. */
 struct neighbour_series {
 	const char *cgroup;
-	const double *traffic; /* weighted samples a second from L3, DRAM and remote; NAN: not known */
+	const double *traffic; /* in any unit, the same for all cgroups; NAN: not known */
 	const double *latency; /* mean cycles; NAN: too few samples; only read for the victim */
 	const double *error;   /* standard errors of `latency`, only read for the victim; may be NULL */
 };

@@ -12,12 +12,16 @@
 #define BIN_NS      (5 * NSEC_PER_SEC)
 #define SAMPLES_MIN 8
 
+/* The least running ratio of an event of misses that counts as traffic. */
+#define RAN_MIN 0.01
+
 /* The data from which a report is made. */
 struct making {
 	const struct neighbours_sources *sources;
 	int cgroup_root_fd;
 	struct cpu_list nodes; /* all CPUs of the victim's nodes */
 	struct traffic *traffic;
+	bool misses; /* they are the traffic */
 	size_t n_others;
 	struct other {
 		const struct ledger_entry *entry;
@@ -87,6 +91,50 @@ static void find_events(const struct snapshot *head, u32 *ret_traffic, u32 *ret_
 	}
 }
 
+/* Returns false if the event ran for too short a time in the span of the report to say how much it missed. */
+static bool ran(const struct neighbours_sources *sources, unsigned event)
+{
+	struct reading now, before, difference;
+	double ratio;
+
+	if (!sources->readings)
+		return true;
+	now = readings_at(sources->readings, event, sources->now_ns);
+	before = readings_at(sources->readings, event,
+			     sources->now_ns > SPAN_NS ? sources->now_ns - SPAN_NS : 0);
+	difference = reading_difference(&now, &before);
+	return !reading_running_ratio(&difference, &ratio) || ratio >= RAN_MIN;
+}
+
+/* Returns the event of misses on the cores whose loads `loads` samples; a negative number if there is none. */
+static int misses_beside(const struct neighbours_sources *sources, const struct event *loads)
+{
+	const struct snapshot *head = sources->head;
+	/* AMD's cores sample loads by a PMU of their own, and all cores are alike. */
+	const bool any = strncmp(loads->pmu, "ibs_", strlen("ibs_")) == 0;
+
+	for (unsigned i = 0; i < head->n_events; i++)
+		if (head->events[i].event.role == EVENT_MISSES &&
+		    (any || strcmp(head->events[i].event.pmu, loads->pmu) == 0) && ran(sources, i))
+			return (int)i;
+	return -1;
+}
+
+/* Finds the events of misses that say more about the traffic of all `loads` than these do. 0: there are none. */
+static u32 find_misses(const struct neighbours_sources *sources, u32 loads)
+{
+	u32 misses = 0;
+
+	for (; loads; loads &= loads - 1) {
+		int event = misses_beside(sources, &sources->head->events[__builtin_ctz(loads)].event);
+
+		if (event < 0)
+			return 0;
+		misses |= 1U << event;
+	}
+	return misses;
+}
+
 static int bin_traffic(struct making *making)
 {
 	const struct neighbours_sources *sources = making->sources;
@@ -96,11 +144,16 @@ static int bin_traffic(struct making *making)
 		.bin_ns = interval > (double)BIN_NS ? (u64)interval : BIN_NS,
 		.entry = making->sources->victim->number,
 		.samples_min = SAMPLES_MIN,
+		.readings = sources->readings,
 	};
 
 	find_events(sources->head, &settings.events, &settings.latency_events);
 	if (!settings.latency_events)
 		return -ENODATA;
+	settings.misses = find_misses(sources, settings.events);
+	if (settings.misses)
+		settings.events = 0;
+	making->misses = settings.misses != 0;
 	return traffic_new(sources->window, &settings, &making->traffic);
 }
 
@@ -242,6 +295,7 @@ int neighbours_report_make(const struct neighbours_sources *sources, int cgroup_
 		return r;
 	traffic = making.traffic;
 	memcpy(report->event, sources->head->events[traffic->event].key, sizeof(report->event));
+	report->misses = making.misses;
 	report->covered_seconds = (double)traffic->covered_ns / (double)NSEC_PER_SEC;
 	report->bin_seconds = traffic->n ? report->covered_seconds / (double)traffic->n : 0;
 	r = find_others(&making);
@@ -264,6 +318,8 @@ int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sys
 {
 	struct neighbours_sources sources = {
 		.window = engine_window(engine),
+		.readings = engine_readings(engine),
+		.now_ns = engine_collected_ns(engine),
 		.victim = engine_find(engine, path),
 		.head = engine_head(engine),
 	};

@@ -6,8 +6,11 @@
  * A bin is 5 s long, or one collection if that is longer. The bins cover at most the last 10 minutes. A bin
  * with fewer than 8 latencies of the cgroup has no latency.
  *
- * Traffic is the sum of the periods of the load samples that the L3 or a level beyond it served
- * (window/traffic.h), on all core PMUs. The latency is that of the event that sampled the cgroup most.
+ * Traffic is the misses of the last level cache, on all core PMUs, times the 64 bytes of a line. If a PMU that
+ * samples loads does not sample misses, or its misses ran for less than a hundredth of the time, traffic is the sum
+ * of the periods of the load samples that the L3 or a level beyond it served (window/traffic.h). The latency is
+ * that of the event that sampled the cgroup most.
+ *
  * Traffic of cgroups below the cgroup counts as its own. Traffic of cgroups above it is ignored.
  */
 #ifndef PEBSD_NEIGHBOURS_REPORT_H
@@ -24,7 +27,8 @@ struct neighbours_report {
 	char **cgroups; /* the candidates' paths, by index; n_cgroups of them */
 	size_t n_cgroups;
 	char event[EVENT_KEY_MAX]; /* the event that the latency is from */
-	double bin_seconds;        /* mean length of a bin */
+	bool misses;        /* traffic is misses, in bytes a second; false: weighted samples a second */
+	double bin_seconds; /* mean length of a bin */
 	double covered_seconds;
 	size_t apart;     /* cgroups left out because their CPUs share no node with this one's */
 	size_t beyond;    /* cgroups left out because NEIGHBOURS_REPORT_MAX others had more traffic */
@@ -43,6 +47,8 @@ int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sys
 /* The data that neighbours_report() reads from an engine. */
 struct neighbours_sources {
 	const struct window *window;
+	const struct readings *readings;     /* NULL: the events ran all the time */
+	u64 now_ns;                          /* the last collection, for `readings` */
 	struct ledger_entry *const *entries; /* ascending by number, including the victim */
 	size_t n_entries;
 	const struct ledger_entry *victim;

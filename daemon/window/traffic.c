@@ -31,7 +31,8 @@ struct filling {
 		struct mean means[EVENTS_MAX];
 	} * bins;
 	u64 latencies[EVENTS_MAX];
-	struct figures *figures; /* of the entry in the open bin, by event */
+	double factors[EVENTS_MAX]; /* of `misses`, for the present collection */
+	struct figures *figures;    /* of the entry in the open bin, by event */
 };
 
 static void filling_close(const struct filling *filling)
@@ -102,6 +103,17 @@ static int close_bin(struct filling *filling)
 	return 0;
 }
 
+static double factor_of(const struct readings *readings, unsigned event, u64 begin_ns, u64 end_ns)
+{
+	struct reading before, now;
+
+	if (!readings)
+		return 1;
+	before = readings_at(readings, event, begin_ns);
+	now = readings_at(readings, event, end_ns);
+	return reading_scale(&now, &before);
+}
+
 /* Ends a bin at the collection closest to the wanted length. */
 static int begin_collection(u64 begin_ns, u64 end_ns, void *userdata)
 {
@@ -109,6 +121,11 @@ static int begin_collection(u64 begin_ns, u64 end_ns, void *userdata)
 	u64 length_ns = end_ns - begin_ns;
 	int r = 0;
 
+	for (u32 left = filling->settings->misses; left; left &= left - 1) {
+		unsigned event = (unsigned)__builtin_ctz(left);
+
+		filling->factors[event] = factor_of(filling->settings->readings, event, begin_ns, end_ns);
+	}
 	if (filling->bin_length_ns && filling->bin_length_ns + length_ns / 2 > filling->settings->bin_ns)
 		r = close_bin(filling);
 	filling->bin_length_ns += length_ns;
@@ -140,6 +157,10 @@ static int take_figures(u32 entry, unsigned event, const struct figures *figures
 
 	if (entry == filling->settings->entry && filling->settings->latency_events >> event & 1)
 		figures_add(&filling->figures[event], figures);
+	if (filling->settings->misses >> event & 1) {
+		weight = (double)figures_weight(figures) * filling->factors[event] * TRAFFIC_LINE_BYTES;
+		return weight > 0 ? add_point(filling, entry, weight) : 0;
+	}
 	if (!(filling->settings->events >> event & 1))
 		return 0;
 	for (unsigned source = 0; source < SOURCE_COUNT; source++) {

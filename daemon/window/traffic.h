@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic and latency in time bins, from a window. The traffic of a cgroup is its samples from memory levels
- * that cgroups share (the L3 and everything beyond it). The latency is that of one cgroup's loads. Pure.
+ * Traffic and latency in time bins, from a window. The latency is that of one cgroup's loads. Pure.
  *
+ * If misses of the last level cache are sampled, the traffic of a cgroup is its misses, a line of 64 bytes each.
+ * Otherwise it is its samples of loads from memory levels that cgroups share (the L3 and everything beyond it).
  * Hits in a fill buffer are not included: another load or a prefetcher requested the line, and the level that
  * served this request, the L2 or memory, is not known.
  */
 #ifndef PEBSD_TRAFFIC_H
 #define PEBSD_TRAFFIC_H
 
+#include "window/readings.h"
 #include "window/window.h"
+
+#define TRAFFIC_LINE_BYTES 64
 
 struct traffic_settings {
 	u64 span_ns;
-	u64 bin_ns;         /* wanted length; a bin consists of whole collections, at least one */
-	u32 entry;          /* the cgroup whose latency is computed */
-	u32 events;         /* bits, 1 << event: events whose samples are traffic */
+	u64 bin_ns; /* wanted length; a bin consists of whole collections, at least one */
+	u32 entry;  /* the cgroup whose latency is computed */
+	u32 events; /* bits, 1 << event: events of loads whose samples are traffic; 0 with `misses` */
+	u32 misses; /* bits: events of misses, which are the traffic; 0: it is the samples of `events` */
+	const struct readings *readings; /* for the times that `misses` ran; NULL: they ran all the time */
 	u32 latency_events; /* candidates, not 0: the event with most latencies of `entry` is used */
 	u64 samples_min;    /* minimum number of latencies for a bin to have a mean; at least 2 */
 };
@@ -31,8 +37,9 @@ struct traffic {
 		u32 entry;
 		u32 bin;
 		/*
+		 * With `misses`: bytes per second, scaled for the time that the event did not run. Otherwise
 		 * per second: sum of the periods of the samples from shared levels, or their number if
-		 * periods are unknown
+		 * periods are unknown.
 		 */
 		double traffic;
 	} * points; /* ascending by entry, then bin; a missing point means no traffic */

@@ -233,7 +233,7 @@ static int get_neighbours(struct varlink_call *call, json_object *parameters, vo
 		(void)snprintf(
 			text, sizeof(text),
 			"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/system.slice/"
-			"postgresql@15-main.service\",\"event\":\"loads\",\"bin_s\":5,\"window_s\":300,"
+			"postgresql@15-main.service\",\"event\":\"loads\",\"traffic_from\":\"loads\",\"bin_s\":5,\"window_s\":300,"
 			"\"bins\":%d,\"verdict\":\"%s\",\"self_strength\":%s,\"latency\":{\"slow\":412.4,"
 			"\"fast\":181.2},\"nodes_known\":%s,\"apart\":%d}",
 			thin ? 11 : 58, verdicts[i], i == 1 ? "0.83" : "0.12", i == 2 ? "false" : "true",

@@ -159,3 +159,11 @@ Test(format_neighbours, replies_of_any_shape)
 		}
 	}
 }
+
+Test(format_neighbours, traffic_of_misses_is_in_bytes)
+{
+	_cleanup_free_ char *text = text_of(REPLY("named", "\"traffic_from\":\"misses\",", CULPRIT), &wide);
+
+	formatted_expect(
+		text, "Traffic: SLOW/s and FAST/s: misses of the last level cache times 64 bytes, in bytes");
+}

@@ -424,7 +424,7 @@ Test(json_rules, neighbours_in_full)
 	expect_json(
 		json_neighbours("perf", "/db\xff", &report, NULL),
 		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\xef\xbf\xbd"
-		"ff\",\"event\":\"loads\",\"bin_s\":5.0,\"window_s\":300.5,\"bins\":60,"
+		"ff\",\"event\":\"loads\",\"traffic_from\":\"loads\",\"bin_s\":5.0,\"window_s\":300.5,\"bins\":60,"
 		"\"verdict\":\"named\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
 		"\"nodes_known\":true,\"apart\":4,\"beyond\":7,\"neighbours\":["
 		"{\"cgroup\":\"/web\",\"named\":true,\"strength\":0.812,\"needed\":0.4,\"lag_s\":10.0,"
@@ -432,12 +432,13 @@ Test(json_rules, neighbours_in_full)
 		"{\"cgroup\":\"/batch\xef\xbf\xbd"
 		"ff\",\"named\":false,\"strength\":0.1,\"needed\":0.4,\"lag_s\":0.0,\"bins\":60}]}");
 
+	report.misses = true;
 	report.ranking = (struct neighbours){.verdict = NEIGHBOURS_THIN, .bins = 3};
 	report.nodes_known = false;
 	report.apart = report.beyond = 0;
 	expect_json(
 		json_neighbours("replay", "/db", &report, NULL),
-		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"bin_s\":5.0,"
+		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"traffic_from\":\"misses\",\"bin_s\":5.0,"
 		"\"window_s\":300.5,\"bins\":3,\"verdict\":\"thin\",\"nodes_known\":false,\"apart\":0,"
 		"\"neighbours\":[]}");
 }

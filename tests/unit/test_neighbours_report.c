@@ -26,6 +26,7 @@ struct desk {
 	struct ledger *ledger;
 	struct window *window;
 	struct snapshot head;
+	struct readings *readings; /* NULL: all events ran all the time */
 };
 
 static void desk_open(struct desk *desk)
@@ -59,6 +60,7 @@ static void desk_close(const struct desk *desk)
 	free(desk->sysfs);
 	ledger_free(desk->ledger);
 	window_free(desk->window);
+	readings_free(desk->readings);
 	tree_remove(desk->tree);
 }
 
@@ -116,8 +118,29 @@ static void fill(const struct desk *desk, const char *victim, const char *bursti
 		for (size_t i = 0; others[i]; i++)
 			put(desk, others[i], 1 + i % 2, SOURCE_REMOTE_DRAM, some(bin, 3 + i), 300);
 		put(desk, "/storing", 0, SOURCE_L3, is_burst(bin) ? 900 : 1, 300);
+		for (unsigned event = 3; event < desk->head.n_events; event++) {
+			put(desk, victim, event, SOURCE_UNKNOWN, some(bin, 6), 0);
+			put(desk, "/prefetching", event, SOURCE_UNKNOWN,
+			    is_burst(bin) ? 200 + some(bin, 2) : some(bin, 2), 0);
+		}
 		cr_assert_eq(window_end(desk->window), 0);
 	}
+}
+
+/* Adds an event of misses on a PMU. fill() then gives misses to the victim, and to `/prefetching` in the bursts. */
+static void add_misses(struct desk *desk, const char *pmu)
+{
+	struct snapshot_event *event = &desk->head.events[desk->head.n_events++];
+
+	*event = (struct snapshot_event){.event = {.role = EVENT_MISSES, .count_kind = COUNT_MISSES_L3}};
+	(void)stpcpy(event->event.pmu, pmu);
+}
+
+/* Sets the PMUs of the events of loads. */
+static void set_pmus(struct desk *desk, const char *first, const char *second)
+{
+	(void)stpcpy(desk->head.events[1].event.pmu, first);
+	(void)stpcpy(desk->head.events[2].event.pmu, second);
 }
 
 static int make(struct desk *desk, const char *path, bool with_cgroups, struct neighbours_report **ret)
@@ -126,6 +149,8 @@ static int make(struct desk *desk, const char *path, bool with_cgroups, struct n
 		.window = desk->window,
 		.victim = ledger_find(desk->ledger, path),
 		.head = &desk->head,
+		.readings = desk->readings,
+		.now_ns = BINS * 5 * SECOND,
 	};
 
 	cr_assert_not_null(sources.victim);
@@ -279,4 +304,81 @@ Test(neighbours_report, what_it_needs)
 	desk.head.events[1].event.settings.has_source = 0;
 	desk.head.events[2].event.settings.has_latency = 0;
 	cr_expect_eq(make(&desk, "/victim", true, &none_known), -ENODATA, "no event has both");
+}
+
+/* A cgroup whose prefetches use the memory has few loads from there. Its misses name it. */
+Test(neighbours_report, misses_are_the_traffic_where_they_are_sampled)
+{
+	static const char *const others[] = {"/b", "/c", NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+	const struct neighbour *first;
+
+	desk_open(&desk);
+	set_pmus(&desk, "cpu_core", "cpu_atom");
+	add_misses(&desk, "cpu_core");
+	add_misses(&desk, "cpu_atom");
+	fill(&desk, "/victim", NULL, others);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect(report->misses);
+	cr_expect_eq(report->n_cgroups, 1, "the others have only loads");
+	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_NAMED);
+	first = &report->ranking.list[0];
+	cr_expect_str_eq(report->cgroups[first->index], "/prefetching");
+	/* 220 to 230 samples of 1000 misses, 64 bytes, in 5 s, of two events. */
+	cr_expect(first->traffic_slow > 5600000 && first->traffic_slow < 5900000, "%g", first->traffic_slow);
+}
+
+Test(neighbours_report, loads_are_the_traffic_if_one_kind_of_core_has_no_misses)
+{
+	static const char *const others[] = {"/b", NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+
+	desk_open(&desk);
+	set_pmus(&desk, "cpu_core", "cpu_atom");
+	add_misses(&desk, "cpu_core");
+	fill(&desk, "/victim", "/a", others);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect_not(report->misses);
+	cr_expect_str_eq(report->cgroups[report->ranking.list[0].index], "/a");
+}
+
+/* AMD's loads are sampled by another PMU than its misses. */
+Test(neighbours_report, misses_of_the_cores_belong_to_loads_of_ibs)
+{
+	static const char *const none[] = {NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+
+	desk_open(&desk);
+	set_pmus(&desk, "ibs_op", "ibs_op");
+	add_misses(&desk, "cpu");
+	fill(&desk, "/victim", "/a", none);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect(report->misses);
+}
+
+Test(neighbours_report, misses_that_never_ran_are_not_the_traffic)
+{
+	static const char *const none[] = {NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *starved = NULL, *half = NULL;
+	_cleanup_(desk_close) struct desk desk;
+	struct reading now[EVENTS_MAX] = {[3] = {.counted = true, .enabled_ns = 500 * SECOND}};
+
+	desk_open(&desk);
+	set_pmus(&desk, "cpu", "cpu");
+	add_misses(&desk, "cpu");
+	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
+	fill(&desk, "/victim", "/a", none);
+	now[3].running_ns = 4 * SECOND;
+	readings_push(desk.readings, BINS * 5 * SECOND, now);
+	cr_assert_eq(make(&desk, "/victim", true, &starved), 0);
+	cr_expect_not(starved->misses);
+	now[3].running_ns = 6 * SECOND;
+	desk.readings = readings_free(desk.readings);
+	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
+	readings_push(desk.readings, BINS * 5 * SECOND, now);
+	cr_assert_eq(make(&desk, "/victim", true, &half), 0);
+	cr_expect(half->misses);
 }

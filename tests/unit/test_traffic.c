@@ -195,3 +195,37 @@ Test(traffic, the_event_with_most_latencies_tells_the_latency)
 	expect_point(traffic, 0, 7, 0, 110);
 	expect_point(traffic, 1, 7, 1, 110);
 }
+
+/* The event of misses ran for half of the first bin and for all of the second one. */
+Test(traffic, misses_are_lines_of_64_bytes_scaled_for_the_time_that_they_ran)
+{
+	_cleanup_(window_freep) struct window *window = new_window();
+	_cleanup_(readings_freep) struct readings *readings = NULL;
+	_cleanup_(traffic_freep) struct traffic *traffic = NULL;
+	struct traffic_settings misses = settings;
+
+	cr_assert_eq(readings_new(600 * SECOND, 2, &readings), 0);
+	for (u64 i = 1; i <= 2; i++) {
+		const struct reading now[2] = {
+			[1] = {.counted = true,
+			       .enabled_ns = 5 * i * SECOND,
+			       .running_ns = i == 1 ? 5 * SECOND / 2 : 15 * SECOND / 2}};
+
+		begin(window, i * 5 * SECOND);
+		put(window, 7, 0, SOURCE_L3, 50, 9, 100);
+		put(window, 7, 1, SOURCE_UNKNOWN, 1000, 1, 0);
+		put(window, 9, 1, SOURCE_UNKNOWN, 5000, 5, 0);
+		window_end(window);
+		readings_push(readings, i * 5 * SECOND, now);
+	}
+	misses.events = 0;
+	misses.misses = 1U << 1;
+	misses.readings = readings;
+	traffic = new_traffic(window, &misses);
+	cr_expect_eq(traffic->n_points, 4, "loads do not count");
+	expect_point(traffic, 0, 7, 0, 1000 * 64 * 2 / 5.0);
+	expect_point(traffic, 1, 7, 1, 1000 * 64 / 5.0);
+	expect_point(traffic, 2, 9, 0, 5000 * 64 * 2 / 5.0);
+	expect_point(traffic, 3, 9, 1, 5000 * 64 / 5.0);
+	cr_expect_float_eq(traffic->latency[1], 100, 1e-9);
+}

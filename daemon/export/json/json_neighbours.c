@@ -73,6 +73,7 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	json_put_text(&writer, object, "origin", origin);
 	json_put_text(&writer, object, "cgroup", path);
 	json_put_text(&writer, object, "event", report->event);
+	json_put_text(&writer, object, "traffic_from", report->misses ? "misses" : "loads");
 	json_put_number(&writer, object, "bin_s", report->bin_seconds, 3);
 	json_put_number(&writer, object, "window_s", report->covered_seconds, 3);
 	json_put_u64(&writer, object, "bins", ranking->bins);
