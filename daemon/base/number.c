@@ -141,6 +141,31 @@ int decimal_parse(const char *text, double *ret)
 	return 0;
 }
 
+int byte_rate_parse(const char *text, double *ret)
+{
+	static const struct {
+		const char *name;
+		double bytes;
+	} units[] = {{"", 1}, {"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
+	const size_t length = strspn(text, "0123456789.");
+	char digits[NUMBER_TEXT_MAX];
+	double value;
+
+	if (length >= sizeof(digits))
+		return -EINVAL;
+	memcpy(digits, text, length);
+	digits[length] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(text + length, units[i].name) != 0)
+			continue;
+		if (decimal_parse(digits, &value) < 0)
+			return -EINVAL;
+		*ret = value * units[i].bytes;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 /* Formats "12.3" and the unit. The tenth is left out if it is 0 or if the number has three digits. */
 static const char *format_tenths(u64 value, u64 unit, const char *name, char *ret)
 {

@@ -45,6 +45,12 @@ const char *size_format(u64 bytes, char ret[static NUMBER_TEXT_MAX]);
 int decimal_parse(const char *text, double *ret);
 
 /*
+ * Parses bytes a second: a number as decimal_parse() reads it, without `%`, and one of the units B/s, kB/s,
+ * MB/s, GB/s, TB/s (powers of 1000), or no unit: "5.2GB/s". Returns as decimal_parse().
+ */
+int byte_rate_parse(const char *text, double *ret);
+
+/*
  * Formats a duration as "90ns", "1.5ms", "250ms", "12.3s", "5m 12s", "1h 5m" or "1d 3h". Writes at most
  * NUMBER_TEXT_MAX bytes to `ret` and returns it. The rest is truncated, never rounded up: a value never looks
  * larger than it is.

@@ -135,6 +135,37 @@ Test(number, decimals)
 	}
 }
 
+Test(number, bytes_a_second)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} good[] = {{"5GB/s", 5e9}, {"5.2GB/s", 5.2e9}, {"500MB/s", 5e8},  {"1kB/s", 1000},
+		    {"64B/s", 64},  {"1TB/s", 1e12},    {"123456", 123456}};
+	static const char *const bad[] = {"",
+					  "GB/s",
+					  "5GB",
+					  "5 GB/s",
+					  "5GiB/s",
+					  "5gb/s",
+					  "5%",
+					  "5%B/s",
+					  "-5GB/s",
+					  "5.GB/s",
+					  "5GB/s ",
+					  "1.2.3MB/s",
+					  "00000000000000000000000000000000001GB/s"};
+	double value = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		cr_expect_eq(byte_rate_parse(bad[i], &value), -EINVAL, "\"%s\"", bad[i]);
+	cr_expect_eq(value, 7);
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		cr_expect_eq(byte_rate_parse(good[i].text, &value), 0, "%s", good[i].text);
+		cr_expect_eq(value, good[i].value, "%s", good[i].text);
+	}
+}
+
 #define expect_text(call, expected)                 \
 	do {                                        \
 		char _text[NUMBER_TEXT_MAX];        \
