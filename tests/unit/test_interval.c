@@ -438,6 +438,30 @@ Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
  * The bounds must hold as often as promised, within 1.5 percentage points: three standard deviations of 2,000
  * draws at 95 %.
  */
+/* Given the sum of both numbers, the number of one is a binomial variable: 500 of 1,300. */
+Test(interval, a_ratio_of_two_rates_is_that_of_a_share)
+{
+	const struct interval_counted now = {500, 50000, 5e6, 0, 10, 1},
+				      base = {800, 160000, 3.2e7, 0, 20, 1};
+	struct interval ratio = interval_rate_ratio(&now, &base, 0.95);
+	struct interval share = interval_share(500, 1300, 0.95);
+	struct interval_counted in_groups = now, without_time = base;
+
+	/* 50,000 / 10 a second, divided by 160,000 / 20. */
+	cr_expect(ratio.low < 0.625 && ratio.high > 0.625);
+	expect_near(ratio.low, share.low / (1 - share.low), 1e-9);
+	expect_near(ratio.high, share.high / (1 - share.high), 1e-9);
+	in_groups.effect = 4;
+	cr_expect_lt(interval_rate_ratio(&in_groups, &base, 0.95).low, ratio.low);
+	cr_expect_gt(interval_rate_ratio(&in_groups, &base, 0.95).high, ratio.high);
+	in_groups.effect = INFINITY;
+	ratio = interval_rate_ratio(&in_groups, &base, 0.95);
+	cr_expect(ratio.low == 0 && isinf(ratio.high));
+	without_time.seconds = 0;
+	ratio = interval_rate_ratio(&now, &without_time, 0.95);
+	cr_expect(ratio.low == 0 && isinf(ratio.high));
+}
+
 static void expect_holds(const char *what, double n, struct coverage coverage, double promised)
 {
 	cr_expect_gt(coverage.low, promised - 0.015, "low of %s, n = %g: %g", what, n, coverage.low);
