@@ -34,6 +34,8 @@ struct alert {
 	struct timespec fired;
 	struct timespec resolved;
 	enum alert_end end; /* of a resolved alert */
+	u8 counts;          /* enum count_kind of the event */
+	bool samples_loads; /* loads are also sampled, so sources and latencies are known */
 };
 
 /* A change of an alert's state. */

@@ -36,16 +36,23 @@ struct burst_series {
 	struct burst_part parts[BURSTS_PARTS_MAX]; /* in the order of time */
 	double variance; /* of the sum of `counted`, given that of `whole`, if samples were independent */
 	bool of_samples; /* `whole` counts samples: the service was idle in a part that has none */
+	/*
+	 * `counted` comes from other samples than `whole`, so both vary by chance. Then busy parts have so much
+	 * noise that they hide what the other parts show.
+	 */
+	bool of_two_events;
 };
 
 /*
  * Returns the design effect, at least 1: n samples are worth n / effect independent ones. Returns INFINITY if
  * the window holds too few bursts:
  *   - bursts are longer than about a tenth of the window, or
+ *   - of two events: each part, measured by the noise that chance gives it, is like the next one, or
  *   - fewer than five bursts, with idle time between or beside them, contain all samples, or
  *   - the effective number of parts is below 3.
  * `confidence` is that of the bounds. The effect is itself an estimate, and a rough one if there are few
- * parts. It is therefore enlarged by the factor by which Student's t exceeds the normal quantile, squared.
+ * parts. It is therefore enlarged by the factor by which Student's t exceeds the normal quantile, squared. Of
+ * two events, Student's t is that of half of the chance to be wrong.
  */
 double bursts_effect(const struct burst_series *series, double confidence);
 

@@ -31,6 +31,7 @@ enum unknown_reason {
 	UNKNOWN_LOST,            /* more than a tenth of the expected samples were lost */
 	UNKNOWN_BASELINE,        /* the baseline has too few samples, or is shorter than the window */
 	UNKNOWN_BURSTS,          /* independent samples would prove something, but there are too few bursts */
+	UNKNOWN_FREQUENCY,       /* cores lost need the running frequency of the CPUs, which is not known */
 	UNKNOWN_NO_SLOT,         /* the cgroup has no slot: none of its samples is counted under its name */
 	UNKNOWN_SUBTREE_NO_SLOT, /* cgroups of the subtree have no slot, and the verdict needs their samples */
 	UNKNOWN_NOT_MEASURED,    /* the event measures no latency, data source or period here */

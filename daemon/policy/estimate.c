@@ -6,11 +6,18 @@
 #include "policy/bursts.h"
 #include "window/quantile.h"
 
-/* One side of a comparison: the window, or the baseline of a ratio. */
-struct side {
-	const struct tally *tally;
+/* The samples of one event. */
+struct counted {
+	const struct tally *tally; /* NULL: the metric has no such event */
 	double seconds;
 	double sample_weight;
+};
+
+/* One side of a comparison: the window, or the baseline of a ratio. */
+struct side {
+	struct counted event;
+	struct counted second;
+	double unit; /* the rate of the event is multiplied by this */
 };
 
 u64 estimate_samples(const struct rule *rule, const struct tally *tally)
@@ -21,9 +28,33 @@ u64 estimate_samples(const struct rule *rule, const struct tally *tally)
 		return tally->latency_samples;
 	case METRIC_RATE:
 	case METRIC_SHARE:
+	case METRIC_WAIT:
+	case METRIC_CORES_LOST:
+	case METRIC_CPI:
+	case METRIC_TRAFFIC:
 		break;
 	}
 	return tally->samples;
+}
+
+static u64 counted_samples(const struct metric *metric, u64 samples, u64 second_samples)
+{
+	if (metric->kind == METRIC_WAIT)
+		return second_samples;
+	if (metric->kind == METRIC_CPI)
+		return samples < second_samples ? samples : second_samples;
+	return samples;
+}
+
+u64 estimate_counted(const struct rule *rule, const struct tally *tally, const struct tally *second)
+{
+	return counted_samples(&rule->metric, estimate_samples(rule, tally), second ? second->samples : 0);
+}
+
+u64 estimate_counted_of(const struct metric *metric, const struct estimate *estimate)
+{
+	return counted_samples(metric, estimate->samples,
+			       metric_is_quotient(metric) ? estimate->second_samples : 0);
 }
 
 u64 estimate_share_count(const struct metric *metric, const struct tally *tally)
@@ -48,12 +79,36 @@ u64 estimate_share_count(const struct metric *metric, const struct tally *tally)
 	return count < tally->samples ? count : tally->samples;
 }
 
+/* Without a sample, a rate is known if the weight that a sample would have had is known. */
+static bool rate_is_known(const struct counted *event)
+{
+	return event->seconds > 0 &&
+	       (event->tally->samples ? event->tally->weight > 0 : event->sample_weight > 0);
+}
+
+/* Returns whether the second event has a rate to divide by. */
+static bool second_is_known(const struct counted *second)
+{
+	return second->tally && second->tally->weight > 0 && second->seconds > 0;
+}
+
 static bool is_known(const struct rule *rule, const struct side *side)
 {
-	if (rule->metric.kind == METRIC_RATE)
-		return side->seconds > 0 &&
-		       (side->tally->samples ? side->tally->weight > 0 : side->sample_weight > 0);
-	return estimate_samples(rule, side->tally) > 0;
+	if (!metric_uses_weights(&rule->metric))
+		return estimate_samples(rule, side->event.tally) > 0;
+	return rate_is_known(&side->event) && side->unit > 0 &&
+	       (!metric_is_quotient(&rule->metric) || second_is_known(&side->second));
+}
+
+static double rate_of(const struct counted *event)
+{
+	return event->tally->samples ? (double)event->tally->weight / event->seconds : 0;
+}
+
+/* Stalled cycles are cycles, so their share is at most 1. Two samplings may say more by chance. */
+static double most_of(const struct rule *rule)
+{
+	return rule->metric.kind == METRIC_WAIT ? 1 : INFINITY;
 }
 
 static double quantile_value(const struct tally *tally, double q)
@@ -68,7 +123,7 @@ static double quantile_value(const struct tally *tally, double q)
 
 static double value_of(const struct rule *rule, const struct side *side)
 {
-	const struct tally *tally = side->tally;
+	const struct tally *tally = side->event.tally;
 
 	switch (rule->metric.kind) {
 	case METRIC_QUANTILE:
@@ -76,17 +131,53 @@ static double value_of(const struct rule *rule, const struct side *side)
 	case METRIC_MEAN:
 		return (double)tally->latency_sum / (double)tally->latency_samples;
 	case METRIC_RATE:
-		return tally->samples ? (double)tally->weight / side->seconds : 0;
+	case METRIC_CORES_LOST:
+	case METRIC_TRAFFIC:
+		return rate_of(&side->event) * side->unit;
+	case METRIC_WAIT:
+	case METRIC_CPI:
+		return fmin(rate_of(&side->event) / rate_of(&side->second), most_of(rule));
 	case METRIC_SHARE:
 		break;
 	}
 	return (double)estimate_share_count(&rule->metric, tally) / (double)tally->samples;
 }
 
+static struct interval rate_bounds(const struct counted *event, double unit, double effect, double confidence)
+{
+	const struct tally *tally = event->tally;
+	struct interval ret = interval_rate(tally->samples, tally->weight, tally->weight_squared,
+					    event->sample_weight, event->seconds, effect, confidence);
+
+	return (struct interval){ret.low * unit, ret.high * unit};
+}
+
+static struct interval_counted counted_of(const struct counted *event, double effect)
+{
+	return (struct interval_counted){
+		.samples = event->tally->samples,
+		.weight = event->tally->weight,
+		.weight_squared = event->tally->weight_squared,
+		.largest = event->sample_weight,
+		.seconds = event->seconds,
+		.effect = effect,
+	};
+}
+
+static struct interval quotient_bounds(const struct rule *rule, const struct side *side, double effect,
+				       double confidence)
+{
+	const struct interval_counted event = counted_of(&side->event, effect);
+	const struct interval_counted second = counted_of(&side->second, effect);
+	struct interval ret = interval_rate_ratio(&event, &second, confidence);
+
+	return (struct interval){fmin(ret.low, most_of(rule)), fmin(ret.high, most_of(rule))};
+}
+
 static struct interval bounds_of(const struct rule *rule, const struct limits *limits,
 				 const struct side *side, double effect, double confidence)
 {
-	const struct tally *tally = side->tally;
+	const struct tally *tally = side->event.tally;
 	u64 low = 0, high = 0;
 
 	if (isinf(effect))
@@ -103,8 +194,12 @@ static struct interval bounds_of(const struct rule *rule, const struct limits *l
 					   : interval_mean)(tally->latency, tally->latency_samples,
 							    rule_mean_cap(rule, limits), effect, confidence);
 	case METRIC_RATE:
-		return interval_rate(tally->samples, tally->weight, tally->weight_squared,
-				     side->sample_weight, side->seconds, effect, confidence);
+	case METRIC_CORES_LOST:
+	case METRIC_TRAFFIC:
+		return rate_bounds(&side->event, side->unit, effect, confidence);
+	case METRIC_WAIT:
+	case METRIC_CPI:
+		return quotient_bounds(rule, side, effect, confidence);
 	case METRIC_SHARE:
 		break;
 	}
@@ -129,14 +224,29 @@ static double effect_of(const struct measured *measured)
 	return measured->effect > 1 ? measured->effect : 1;
 }
 
-static struct side now_of(const struct measured *measured)
+double estimate_unit(const struct metric *metric, const struct measured *measured)
 {
-	return (struct side){measured->tally, measured->seconds, measured->sample_weight};
+	if (metric_needs_frequency(metric))
+		return measured->frequency_hz > 0 ? 1 / measured->frequency_hz : 0;
+	return metric->kind == METRIC_TRAFFIC ? METRIC_LINE_BYTES : 1;
 }
 
-static struct side base_of(const struct measured *measured)
+static struct side now_of(const struct rule *rule, const struct measured *measured)
 {
-	return (struct side){measured->base, measured->base_seconds, 0};
+	return (struct side){
+		.event = {measured->tally, measured->seconds, measured->sample_weight},
+		.second = {measured->second.tally, measured->second.seconds, measured->second.sample_weight},
+		.unit = estimate_unit(&rule->metric, measured),
+	};
+}
+
+static struct side base_of(const struct rule *rule, const struct measured *measured)
+{
+	return (struct side){
+		.event = {measured->base, measured->base_seconds, 0},
+		.second = {measured->second.base, measured->second.base_seconds, 0},
+		.unit = estimate_unit(&rule->metric, measured),
+	};
 }
 
 /* Returns whether the value is 0, without computing it. */
@@ -148,6 +258,10 @@ static bool is_zero(const struct rule *rule, const struct tally *tally)
 	case METRIC_MEAN:
 		return tally->latency_sum == 0;
 	case METRIC_RATE:
+	case METRIC_WAIT:
+	case METRIC_CORES_LOST:
+	case METRIC_CPI:
+	case METRIC_TRAFFIC:
 		return tally->samples == 0;
 	case METRIC_SHARE:
 		break;
@@ -157,24 +271,24 @@ static bool is_zero(const struct rule *rule, const struct tally *tally)
 
 bool estimate_known(const struct rule *rule, const struct measured *measured)
 {
-	struct side now = now_of(measured);
-	struct side base = base_of(measured);
+	struct side now = now_of(rule, measured);
+	struct side base = base_of(rule, measured);
 
 	if (!is_known(rule, &now))
 		return false;
 	if (!rule->metric.ratio)
 		return true;
 	/* 0 / 0 has no value. */
-	return base.tally && is_known(rule, &base) &&
-	       !(is_zero(rule, now.tally) && is_zero(rule, base.tally));
+	return base.event.tally && is_known(rule, &base) &&
+	       !(is_zero(rule, now.event.tally) && is_zero(rule, base.event.tally));
 }
 
 static struct interval ratio_bounds(const struct rule *rule, const struct limits *limits,
 				    const struct measured *measured)
 {
 	double confidence = (1 + rule->confidence) / 2;
-	struct side now_side = now_of(measured);
-	struct side base_side = base_of(measured);
+	struct side now_side = now_of(rule, measured);
+	struct side base_side = base_of(rule, measured);
 	struct interval now = bounds_of(rule, limits, &now_side, effect_of(measured), confidence);
 	struct interval base = bounds_of(rule, limits, &base_side, effect_of(measured), confidence);
 
@@ -184,7 +298,7 @@ static struct interval ratio_bounds(const struct rule *rule, const struct limits
 struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
 				const struct measured *measured)
 {
-	struct side now = now_of(measured);
+	struct side now = now_of(rule, measured);
 
 	return rule->metric.ratio ? ratio_bounds(rule, limits, measured)
 				  : bounds_of(rule, limits, &now, effect_of(measured), rule->confidence);
@@ -193,6 +307,7 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 /* The weight of each sample in a burst series. */
 struct counter {
 	const struct rule *rule;
+	double second_period; /* of a quotient: the mean period of the second event */
 	double values
 		[FINE_BUCKETS]; /* of a latency in each bucket: its cycles for a mean; 1 above a quantile's edge */
 };
@@ -206,16 +321,25 @@ static double sum_values(const struct counter *counter, const struct tally *tall
 	return sum;
 }
 
-static void count_part(const struct counter *counter, const struct tally *tally, double seconds,
+static void count_part(const struct counter *counter, const struct measured_part *part,
 		       struct burst_part *ret)
 {
+	const struct tally *tally = &part->tally;
+
 	switch (counter->rule->metric.kind) {
 	case METRIC_QUANTILE:
 	case METRIC_MEAN:
 		*ret = (struct burst_part){(double)tally->latency_samples, sum_values(counter, tally)};
 		return;
 	case METRIC_RATE:
-		*ret = (struct burst_part){seconds, (double)tally->weight};
+	case METRIC_CORES_LOST:
+	case METRIC_TRAFFIC:
+		*ret = (struct burst_part){part->seconds, (double)tally->weight};
+		return;
+	case METRIC_WAIT:
+	case METRIC_CPI:
+		*ret = (struct burst_part){part->second_weight / counter->second_period,
+					   (double)tally->weight};
 		return;
 	case METRIC_SHARE:
 		break;
@@ -225,11 +349,25 @@ static void count_part(const struct counter *counter, const struct tally *tally,
 }
 
 /*
+ * The variance of a quotient's residuals if the samples were independent. The residual of a part is what its
+ * events have more than those of the second event would have at the quotient of the whole window (a ratio
+ * estimator). Both sums are Poisson variables. Activity that moves both events leaves no residual.
+ */
+static double variance_of_quotient(const struct measured *measured)
+{
+	const struct tally *tally = measured->tally, *second = measured->second.tally;
+	const double quotient = (double)tally->weight / (double)second->weight;
+
+	return tally->weight_squared + quotient * quotient * second->weight_squared;
+}
+
+/*
  * The variance of the sum if the samples were independent. For a quantile, mean or share it follows from the
  * samples themselves; for a rate it is that of a Poisson variable.
  */
-static double variance_of(const struct counter *counter, const struct tally *tally)
+static double variance_of(const struct counter *counter, const struct measured *measured)
 {
+	const struct tally *tally = measured->tally;
 	double n = (double)tally->latency_samples;
 	double mean = n > 0 ? sum_values(counter, tally) / n : 0;
 	double sum = 0;
@@ -242,7 +380,12 @@ static double variance_of(const struct counter *counter, const struct tally *tal
 			sum += tally->latency[i] * (counter->values[i] - mean) * (counter->values[i] - mean);
 		return sum;
 	case METRIC_RATE:
+	case METRIC_CORES_LOST:
+	case METRIC_TRAFFIC:
 		return tally->weight_squared;
+	case METRIC_WAIT:
+	case METRIC_CPI:
+		return variance_of_quotient(measured);
 	case METRIC_SHARE:
 		break;
 	}
@@ -253,13 +396,14 @@ static double variance_of(const struct counter *counter, const struct tally *tal
 static double effect_of_counter(const struct counter *counter, const struct measured *measured)
 {
 	const struct metric *metric = &counter->rule->metric;
-	struct burst_series series = {.variance = variance_of(counter, measured->tally),
-				      .of_samples = metric->kind != METRIC_RATE};
+	struct burst_series series = {.variance = variance_of(counter, measured),
+				      .of_samples = !metric_is_rate(metric),
+				      .of_two_events = metric_is_quotient(metric)};
 	double confidence = metric->ratio ? (1 + counter->rule->confidence) / 2 : counter->rule->confidence;
 
 	series.n = measured->n_parts < BURSTS_PARTS_MAX ? measured->n_parts : BURSTS_PARTS_MAX;
 	for (size_t i = 0; i < series.n; i++)
-		count_part(counter, &measured->parts[i].tally, measured->parts[i].seconds, &series.parts[i]);
+		count_part(counter, &measured->parts[i], &series.parts[i]);
 	return bursts_effect(&series, confidence);
 }
 
@@ -312,6 +456,9 @@ double estimate_effect(const struct rule *rule, const struct limits *limits, con
 		return 1;
 	if (rule->metric.kind == METRIC_QUANTILE)
 		return quantile_effect(&counter, limits, measured);
+	if (metric_is_quotient(&rule->metric))
+		counter.second_period =
+			(double)measured->second.tally->weight / (double)measured->second.tally->samples;
 	if (rule->metric.kind == METRIC_MEAN) {
 		cap = rule_mean_cap(rule, limits);
 		for (u32 i = 0; i < FINE_BUCKETS; i++)
@@ -329,18 +476,36 @@ static u64 count_past(const struct rule *rule, const struct tally *tally, u32 bu
 	return rule->below ? tally->latency_samples - above : above;
 }
 
+/* What the estimate says about the second event, whether there is a value or not. */
+static void describe_second(const struct rule *rule, const struct side *now, const struct measured *measured,
+			    struct estimate *ret)
+{
+	if (!metric_has_second(&rule->metric) || !now->second.tally)
+		return;
+	ret->second_samples = now->second.tally->samples;
+	if (!metric_needs_frequency(&rule->metric))
+		return;
+	ret->frequency_hz = (float)measured->frequency_hz;
+	if (second_is_known(&now->second))
+		ret->cores_used = (float)(rate_of(&now->second) * now->unit);
+}
+
 void estimate_of(const struct rule *rule, const struct limits *limits, const struct measured *measured,
 		 struct estimate *ret)
 {
-	struct side now = now_of(measured);
-	struct side base = base_of(measured);
+	struct side now = now_of(rule, measured);
+	struct side base = base_of(rule, measured);
 
 	*ret = (struct estimate){
 		.bounds = {.low = 0, .high = INFINITY},
-		.samples = estimate_samples(rule, now.tally),
-		.base_samples = rule->metric.ratio && base.tally ? estimate_samples(rule, base.tally) : 0,
+		.samples = estimate_samples(rule, now.event.tally),
 		.base_covered = rule->metric.ratio ? (float)measured->base_covered : 0,
 	};
+	if (rule->metric.ratio && base.event.tally)
+		ret->base_samples = metric_is_quotient(&rule->metric)
+					    ? estimate_counted(rule, base.event.tally, base.second.tally)
+					    : estimate_samples(rule, base.event.tally);
+	describe_second(rule, &now, measured, ret);
 	ret->known = estimate_known(rule, measured);
 	if (!ret->known)
 		return;
@@ -349,16 +514,16 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 	ret->worth = estimate_worth(ret->samples, ret->effect);
 	ret->value = value_of(rule, &now);
 	if (rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio && limits) {
-		ret->past_threshold = count_past(rule, now.tally, limits->threshold_bucket);
-		ret->past_clear = count_past(rule, now.tally, limits->clear_bucket);
+		ret->past_threshold = count_past(rule, now.event.tally, limits->threshold_bucket);
+		ret->past_clear = count_past(rule, now.event.tally, limits->clear_bucket);
 	}
 	if (rule->metric.ratio)
-		ret->value = is_zero(rule, base.tally) ? INFINITY : ret->value / value_of(rule, &base);
+		ret->value = is_zero(rule, base.event.tally) ? INFINITY : ret->value / value_of(rule, &base);
 }
 
 bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric)
 {
 	if (!estimate->known)
 		return false;
-	return estimate->samples > 0 || (metric->kind == METRIC_RATE && !(estimate->value > 0));
+	return estimate->samples > 0 || (metric_uses_weights(metric) && !(estimate->value > 0));
 }

@@ -10,6 +10,16 @@
 struct measured_part {
 	struct tally tally;
 	double seconds;
+	double second_weight; /* of a quotient: the sum of the periods of the second event */
+};
+
+/* The second event of a metric (metric_events()), in the same window. */
+struct measured_second {
+	const struct tally *tally; /* NULL: the metric has none, or it is not sampled */
+	double seconds;
+	double sample_weight;
+	const struct tally *base;
+	double base_seconds;
 };
 
 /* The window of a subject. */
@@ -35,6 +45,8 @@ struct measured {
 	 * known.
 	 */
 	double sample_weight;
+	struct measured_second second;
+	double frequency_hz; /* of the running CPUs, for metric_needs_frequency(); 0: not known */
 };
 
 struct estimate {
@@ -54,12 +66,26 @@ struct estimate {
 	u64 worth;              /* number of independent samples that these are worth; 0: not known */
 	double effect;          /* samples / worth; INFINITY: not known */
 	u64 base_samples;       /* of a ratio: effective number of samples in the baseline */
-	/*
-	 * Of a quantile that is not a ratio: the latencies past its limits. Past means above, or for a rule
-	 * with `below`, not above.
-	 */
-	u64 past_threshold;
-	u64 past_clear;
+	union {
+		/*
+		 * Of a quantile that is not a ratio: the latencies past its limits. Past means above, or for a
+		 * rule with `below`, not above.
+		 */
+		struct {
+			u64 past_threshold;
+			u64 past_clear;
+		};
+		/* Of a metric with a second event. */
+		struct {
+			u64 second_samples; /* number of samples of the second event in the window */
+			/*
+			 * Of cores-lost that is not a ratio: the cores that the cgroup used (0: not known), and
+			 * the frequency that both were converted at. A float has room for seven digits.
+			 */
+			float cores_used;
+			float frequency_hz;
+		};
+	};
 };
 
 /*
@@ -93,6 +119,12 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 				const struct measured *measured);
 
 /*
+ * The number that the rate of the metric's event is multiplied by: the bytes of a line, or one core divided by
+ * its running frequency; else 1. 0: the frequency is not known.
+ */
+double estimate_unit(const struct metric *metric, const struct measured *measured);
+
+/*
  * Returns whether the estimate knows how many samples the value is computed from. An estimate that was saved
  * over a restart does not, because only its value and bounds are saved. A known value without samples is from
  * such an estimate, unless it is a rate of 0.
@@ -102,7 +134,16 @@ bool estimate_has_samples(const struct estimate *estimate, const struct metric *
 /* The number of samples that a share counts (for example those of its source), at most all samples. */
 u64 estimate_share_count(const struct metric *metric, const struct tally *tally);
 
-/* The samples that the rule's `min-samples` counts: those with a latency for a quantile or a mean, else all. */
+/* The samples of the rule's event that the metric uses: those with a latency for a quantile or a mean, else all. */
 u64 estimate_samples(const struct rule *rule, const struct tally *tally);
+
+/*
+ * The number that the rule's `min-samples` is compared with: that of estimate_samples(), with two exceptions.
+ * For `cpi` it is that of the event with fewer samples. For `wait` it is that of the cycles: few stalls among
+ * many cycles are evidence, as few samples of a source are for a share. `second` is the tally of the second
+ * event, or NULL. estimate_counted_of() computes the same from an estimate.
+ */
+u64 estimate_counted(const struct rule *rule, const struct tally *tally, const struct tally *second);
+u64 estimate_counted_of(const struct metric *metric, const struct estimate *estimate);
 
 #endif

@@ -84,36 +84,108 @@ static struct approximation approximate_rate(const struct tally *tally, double s
 	};
 }
 
-static struct approximation approximate_side(const struct rule *rule, const struct tally *tally,
-					     double seconds, double largest, double log_chance)
+static struct approximation divide(const struct approximation *a, const struct approximation *b)
 {
+	return (struct approximation){
+		.outer = interval_ratio(&a->outer, &b->outer),
+		.inner = interval_ratio(&a->inner, &b->inner),
+	};
+}
+
+/* Limits `wait` to 1, as estimate.c does. */
+static void limit_wait(struct approximation *wait)
+{
+	wait->outer = (struct interval){fmin(wait->outer.low, 1), fmin(wait->outer.high, 1)};
+	wait->inner = (struct interval){fmin(wait->inner.low, 1), fmin(wait->inner.high, 1)};
+}
+
+/* The window, or the baseline of a ratio. */
+struct approximated {
+	const struct tally *tally;
+	double seconds;
+	double largest; /* as in interval_rate() */
+	const struct tally *second;
+	double second_seconds;
+	double second_largest;
+};
+
+/*
+ * The exact bounds are those of a quotient of two gamma variables, which is at least as tight as the quotient of two
+ * rates' bounds, each with half of the chance to be wrong. `log_chance` is that of this half. The median of the
+ * quotient of gamma variables with the shapes a and b is at most a / (b - 1): it lies between the mean and the mode
+ * of the corresponding beta variable.
+ */
+static struct approximation approximate_quotient(const struct rule *rule, const struct approximated *side,
+						 double log_chance)
+{
+	struct approximation event = approximate_rate(side->tally, side->seconds, side->largest, log_chance);
+	struct approximation second =
+		approximate_rate(side->second, side->second_seconds, side->second_largest, log_chance);
+	struct interval_weights above = interval_weights(side->tally->samples, side->tally->weight,
+							 side->tally->weight_squared, side->largest);
+	struct interval_weights under = interval_weights(side->second->samples, side->second->weight,
+							 side->second->weight_squared, side->second_largest);
+	const double time = side->second_seconds / side->seconds;
+	struct approximation ret = {
+		.outer = interval_ratio(&event.outer, &second.outer),
+		.inner = {above.low_number * above.low_unit / ((under.high_number - 1) * under.high_unit) *
+				  time,
+			  (above.high_number - 1) * above.high_unit / (under.low_number * under.low_unit) *
+				  time},
+	};
+
+	if (rule->metric.kind == METRIC_WAIT)
+		limit_wait(&ret);
+	return ret;
+}
+
+static struct approximation approximate_side(const struct rule *rule, const struct approximated *side,
+					     double log_chance)
+{
+	const struct tally *tally = side->tally;
+
 	if (rule->metric.kind == METRIC_QUANTILE)
 		return approximate_quantile(tally, rule->metric.quantile, log_chance);
 	if (rule->metric.kind == METRIC_SHARE)
 		return approximate_share((double)estimate_share_count(&rule->metric, tally),
 					 (double)tally->samples, log_chance);
-	return approximate_rate(tally, seconds, largest, log_chance);
+	if (metric_is_quotient(&rule->metric))
+		return approximate_quotient(rule, side, log_chance);
+	return approximate_rate(tally, side->seconds, side->largest, log_chance);
 }
 
 /*
  * Call it only if estimate_known() holds and samples are independent, and not for a mean, whose exact bounds
  * are as fast. `log_chance` is -ln of the chance that one bound may be wrong. That chance is 1 - confidence;
- * for a ratio it is half of that.
+ * a ratio and a quotient halve it.
  */
 static struct approximation approximate_bounds(const struct rule *rule, const struct measured *measured,
 					       double log_chance)
 {
-	struct approximation now = approximate_side(rule, measured->tally, measured->seconds,
-						    measured->sample_weight, log_chance);
+	const struct measured_second *second = &measured->second;
+	/* A shorter time is a larger unit. */
+	const double unit = estimate_unit(&rule->metric, measured);
+	const struct approximated window = {
+		.tally = measured->tally,
+		.seconds = measured->seconds / unit,
+		.largest = measured->sample_weight,
+		.second = second->tally,
+		.second_seconds = second->seconds,
+		.second_largest = second->sample_weight,
+	};
+	const struct approximated past = {
+		.tally = measured->base,
+		.seconds = measured->base_seconds / unit,
+		.second = second->base,
+		.second_seconds = second->base_seconds,
+	};
+	struct approximation now = approximate_side(rule, &window, log_chance);
 	struct approximation base;
 
 	if (!rule->metric.ratio)
 		return now;
-	base = approximate_side(rule, measured->base, measured->base_seconds, 0, log_chance);
-	return (struct approximation){
-		.outer = interval_ratio(&now.outer, &base.outer),
-		.inner = interval_ratio(&now.inner, &base.inner),
-	};
+	base = approximate_side(rule, &past, log_chance);
+	return divide(&now, &base);
 }
 
 /*
@@ -365,10 +437,13 @@ static enum verdict judge_bounds(struct evidence *evidence, const struct rule *r
 
 	if (rule->metric.kind != METRIC_MEAN && !(measured->effect > 1)) {
 		double confidence = rule->metric.ratio ? (1 + rule->confidence) / 2 : rule->confidence;
-		struct approximation rough =
-			approximate_bounds(rule, measured, log_chance(evidence, confidence));
-		enum verdict verdict = verdict_of(&rough.outer, breach, clear);
+		struct approximation rough;
+		enum verdict verdict;
 
+		if (metric_is_quotient(&rule->metric))
+			confidence = (1 + confidence) / 2;
+		rough = approximate_bounds(rule, measured, log_chance(evidence, confidence));
+		verdict = verdict_of(&rough.outer, breach, clear);
 		if (verdict == verdict_of(&rough.inner, breach, clear))
 			return verdict;
 	}

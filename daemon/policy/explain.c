@@ -47,14 +47,57 @@ static void latency(const struct alert *alert, double value, enum quantity_round
 	(void)snprintf(ret + strlen(ret), LATENCY_MAX - strlen(ret), "%s", time);
 }
 
+/*
+ * Writes what the value is computed from: "2,000 latencies", or for a metric that implies its events "1,200 samples
+ * of stalls and 3,000 of cycles".
+ */
+#define SAMPLES_MAX 128
+static void samples_text(const struct speech *speech, char ret[SAMPLES_MAX])
+{
+	const struct estimate *estimate = &speech->alert->estimate;
+	const struct metric *metric = &speech->rule->metric;
+	const char *word = samples_word(metric, estimate->samples);
+	char samples[TEXT_NUMBER_MAX], second[TEXT_NUMBER_MAX];
+	enum event_role roles[METRIC_EVENTS_MAX];
+
+	text_count(estimate->samples, samples);
+	if (metric_events(metric, roles) == 0) {
+		(void)snprintf(ret, SAMPLES_MAX, "%s %s", samples, word);
+	} else if (metric_is_quotient(metric)) {
+		text_count(estimate->second_samples, second);
+		(void)snprintf(ret, SAMPLES_MAX, "%s %s of %s and %s of %s", samples, word,
+			       event_role_name(roles[0]), second, event_role_name(roles[1]));
+	} else {
+		(void)snprintf(ret, SAMPLES_MAX, "%s %s of %s", samples, word, event_role_name(roles[0]));
+	}
+}
+
+/* Says it in the words of somebody who plans capacity: "/shop loses 3.2 of its 9.1 cores to memory". */
+static void say_cores_lost(struct speech *speech, const char *samples, const char *window)
+{
+	const struct estimate *estimate = &speech->alert->estimate;
+	const char *loses = has_ended(speech->alert) ? "last lost" : "loses";
+	char value[QUANTITY_MAX], used[QUANTITY_MAX];
+
+	quantity(&speech->rule->metric, estimate->value, NEAREST, value);
+	if (!(estimate->cores_used > 0)) {
+		say(speech, "%s %s %s to memory, from %s in %s", speech->alert->cgroup, loses, value, samples,
+		    window);
+		return;
+	}
+	value[strcspn(value, " ")] = '\0'; /* the unit follows the cores that it uses */
+	quantity(&speech->rule->metric, (double)estimate->cores_used, NEAREST, used);
+	say(speech, "%s %s %s of its %s to memory, from %s in %s", speech->alert->cgroup, loses, value, used,
+	    samples, window);
+}
+
 static void say_value(struct speech *speech)
 {
 	const struct estimate *estimate = &speech->alert->estimate;
 	const struct metric *metric = &speech->rule->metric;
-	char value[QUANTITY_MAX], samples[TEXT_NUMBER_MAX], base[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX];
+	char value[QUANTITY_MAX], samples[SAMPLES_MAX], base[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX];
 	const char *is = has_ended(speech->alert) ? "was last" : "is";
 	char time[NANOSECONDS_TEXT_MAX];
-	const char *word = samples_word(metric, estimate->samples);
 
 	if (!estimate->known) {
 		say(speech, "%s has no value: the window has nothing to compute it from", speech->metric);
@@ -62,18 +105,18 @@ static void say_value(struct speech *speech)
 	}
 	quantity(metric, estimate->value, NEAREST, value);
 	nanoseconds_first(metric, estimate->value, nanoseconds_hz(speech->alert), time);
-	text_count(estimate->samples, samples);
+	samples_text(speech, samples);
 	text_count(estimate->base_samples, base);
 	span(speech->alert->covered_ns, window);
 	if (!isfinite(estimate->value))
-		say(speech, "%s has no value: its baseline is 0; %s %s in %s", speech->metric, samples, word,
-		    window);
+		say(speech, "%s has no value: its baseline is 0; %s in %s", speech->metric, samples, window);
 	else if (metric->ratio)
-		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s %s", speech->metric, is,
-		    value, samples, word, window, base, samples_word(metric, estimate->base_samples));
+		say(speech, "%s %s %s, from %s in %s and a baseline worth %s %s", speech->metric, is, value,
+		    samples, window, base, samples_word(metric, estimate->base_samples));
+	else if (metric->kind == METRIC_CORES_LOST)
+		say_cores_lost(speech, samples, window);
 	else
-		say(speech, "%s %s %s%s, from %s %s in %s", speech->metric, is, value, time, samples, word,
-		    window);
+		say(speech, "%s %s %s%s, from %s in %s", speech->metric, is, value, time, samples, window);
 }
 
 static bool has_bursts(const struct alert *alert)
@@ -131,6 +174,73 @@ static void say_bounds(struct speech *speech)
 	}
 }
 
+/* Says what the event counts on this CPU, because CPU generations differ. */
+static void say_counts_of(struct speech *speech)
+{
+	switch ((enum count_kind)speech->alert->counts) {
+	case COUNT_STALLS_LOAD:
+		say(speech,
+		    "a stalled cycle is one in which nothing executes while a load is outstanding: memory costs at most that much, because some of these cycles also have another cause");
+		return;
+	case COUNT_STALLS_L1_MISS:
+		say(speech,
+		    "a stalled cycle is one in which nothing executes while a load that missed the L1 cache is outstanding: memory costs at most that much, because some of these cycles also have another cause");
+		return;
+	case COUNT_STALLS_RETIRE:
+		say(speech,
+		    "a stalled cycle is one in which nothing retires while the oldest operation waits for the data of a load: memory costs at most that much, because younger operations may execute in the meantime");
+		return;
+	case COUNT_MISSES_L3:
+	case COUNT_MISSES_L2:
+		say(speech,
+		    "traffic counts %d bytes for each miss of the %s cache; prefetches that the CPU does not count as misses, and lines that are written back, are left out",
+		    METRIC_LINE_BYTES, speech->alert->counts == COUNT_MISSES_L3 ? "L3" : "L2");
+		return;
+	case COUNT_MISSES_FILLS:
+		say(speech,
+		    "traffic counts %d bytes for each line that comes from memory into the L1 data cache; prefetches into other caches, and lines that are written back, are left out",
+		    METRIC_LINE_BYTES);
+		return;
+	case COUNT_NONE:
+		return;
+	}
+}
+
+/* Says what a figure means that is derived from counts, and where to look next. */
+static void say_meaning(struct speech *speech)
+{
+	const struct alert *alert = speech->alert;
+	const struct metric *metric = &speech->rule->metric;
+	enum event_role roles[METRIC_EVENTS_MAX];
+	char ghz[TEXT_NUMBER_MAX];
+
+	if (metric_events(metric, roles) == 0)
+		return;
+	if (metric->kind != METRIC_CPI)
+		say_counts_of(speech);
+	if (metric_needs_frequency(metric) && alert->estimate.frequency_hz > 0) {
+		quantity_number((double)alert->estimate.frequency_hz / 1e9, 2, NEAREST, ghz);
+		say(speech, "a core is %s billion cycles a second, the frequency at which the CPUs ran last",
+		    ghz);
+	} else if (metric->kind == METRIC_CORES_LOST && metric->ratio) {
+		say(speech,
+		    "the ratio compares stalled cycles a second: a change of the frequency also changes it");
+	}
+}
+
+static void say_next(struct speech *speech)
+{
+	if (speech->rule->metric.kind != METRIC_WAIT && speech->rule->metric.kind != METRIC_CORES_LOST)
+		return;
+	if (speech->alert->samples_loads)
+		say(speech,
+		    "to see which memory the cgroup waits for, compare the weighted latency of its sources: pebsctl show %s",
+		    speech->alert->cgroup);
+	else
+		say(speech,
+		    "loads are not sampled, so it is not known which memory the cgroup waits for: add loads to `events` in [sampling]");
+}
+
 /* Says which samples are missing in the value, and what that means for the verdict. */
 static void say_without_slot(struct speech *speech)
 {
@@ -145,7 +255,7 @@ static void say_without_slot(struct speech *speech)
 	    n == 1 ? "" : "s", alert->cgroup, n == 1 ? "has" : "have", n == 1 ? "its" : "their");
 	if (alert->decision.unknown != UNKNOWN_NOT)
 		return;
-	if (speech->rule->metric.kind != METRIC_RATE)
+	if (!metric_is_rate(&speech->rule->metric))
 		say(speech,
 		    "with these samples the value could be higher or lower: the rule judges only the cgroups that have slots");
 	else if (speech->rule->below)
@@ -226,6 +336,14 @@ static void say_limits(struct speech *speech)
 	}
 }
 
+/* The event whose samples `min-samples` counts, if the metric has two. */
+static const char *counted_event(const struct metric *metric)
+{
+	if (metric->kind == METRIC_WAIT)
+		return " of cycles";
+	return metric->kind == METRIC_CPI ? " of each event" : "";
+}
+
 static void say_missing(struct speech *speech, const char *where, u64 samples)
 {
 	char have[TEXT_NUMBER_MAX], needed[TEXT_NUMBER_MAX], missing[TEXT_NUMBER_MAX];
@@ -234,8 +352,25 @@ static void say_missing(struct speech *speech, const char *where, u64 samples)
 	text_count(samples, have);
 	text_count(min, needed);
 	text_count(min > samples ? min - samples : 0, missing);
-	say(speech, "%s has %s of the %s %s that `min-samples` requires: %s more %s needed", where, have,
-	    needed, speech_samples(&speech->rule->metric), missing, min == samples + 1 ? "is" : "are");
+	say(speech, "%s has %s of the %s %s%s that `min-samples` requires: %s more %s needed", where, have,
+	    needed, speech_samples(&speech->rule->metric), counted_event(&speech->rule->metric), missing,
+	    min == samples + 1 ? "is" : "are");
+}
+
+/* Says why the event, or a second one that the metric needs, does not measure it. */
+static void say_not_measured(struct speech *speech)
+{
+	enum event_role roles[METRIC_EVENTS_MAX];
+
+	if (metric_events(&speech->rule->metric, roles) < 2)
+		say(speech,
+		    "the event %s does not measure here what %s is computed from: waiting does not help, but another `metric` or `event` of the rule may",
+		    speech->alert->event_key, speech->metric);
+	else
+		say(speech,
+		    "%s is computed from %s and %s of the same PMU, and %s are not sampled there, or the samples have no periods: waiting does not help, but adding %s to `events` in [sampling] may",
+		    speech->metric, event_role_name(roles[0]), event_role_name(roles[1]),
+		    event_role_name(roles[1]), event_role_name(roles[1]));
 }
 
 /* Names the condition that will end the state "unknown". */
@@ -256,7 +391,8 @@ static void say_end_of_unknown(struct speech *speech)
 		    missing);
 		return;
 	case UNKNOWN_SAMPLES:
-		say_missing(speech, "the window", alert->estimate.samples);
+		say_missing(speech, "the window",
+			    estimate_counted_of(&speech->rule->metric, &alert->estimate));
 		return;
 	case UNKNOWN_SOURCE:
 		say(speech,
@@ -289,12 +425,16 @@ static void say_end_of_unknown(struct speech *speech)
 		    "the samples would prove something if they were independent, but they came in bursts that are long compared with the window of %s; the window is judged again when it has more bursts: set a longer `window` for the rule",
 		    window);
 		return;
+	case UNKNOWN_FREQUENCY:
+		say(speech,
+		    "a core is as many cycles a second as the CPUs run at, which pebsd measures with the event cycles: it is judged when that frequency is known; a recording does not contain it");
+		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,
 		    "no slot was free for this cgroup, so its samples are counted as unattributed; it is judged when it has a slot: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
 		return;
 	case UNKNOWN_SUBTREE_NO_SLOT:
-		if (speech->rule->metric.kind == METRIC_RATE)
+		if (metric_is_rate(&speech->rule->metric))
 			say(speech,
 			    "a low rate proves nothing while samples are missing; it is judged when the rate is higher, or when every cgroup of the subtree has had a slot for %s: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd",
 			    window);
@@ -303,9 +443,7 @@ static void say_end_of_unknown(struct speech *speech)
 			    "the window has no sample, so everything that the subtree does could be missing; it is judged when cgroups with slots have samples: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
 		return;
 	case UNKNOWN_NOT_MEASURED:
-		say(speech,
-		    "the event %s does not measure here what %s is computed from: waiting does not help, but another `metric` or `event` of the rule may",
-		    alert->event_key, speech->metric);
+		say_not_measured(speech);
 		return;
 	}
 }
@@ -390,6 +528,7 @@ static void say_all(struct speech *speech)
 	say_worth(speech);
 	if (alert->estimate.known && !isinf(alert->estimate.effect))
 		say_bounds(speech);
+	say_meaning(speech);
 	if (judged)
 		say_without_slot(speech);
 	if (judged)
@@ -402,6 +541,8 @@ static void say_all(struct speech *speech)
 	say_time(speech);
 	if (speech->rule->metric.ratio && judged)
 		say_baseline(speech);
+	if (judged)
+		say_next(speech);
 	if (speech->rule->dry_run)
 		say(speech, "the rule is a dry run: its state is kept and shown, but no action is taken");
 }

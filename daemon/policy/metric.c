@@ -25,6 +25,10 @@ static const struct {
 	{"share:hitm", {.kind = METRIC_SHARE, .share = METRIC_SHARE_HITM}},
 	{"share:tlb_walk", {.kind = METRIC_SHARE, .share = METRIC_SHARE_TLB_WALK}},
 	{"share:locked", {.kind = METRIC_SHARE, .share = METRIC_SHARE_LOCKED}},
+	{"wait", {.kind = METRIC_WAIT}},
+	{"cores-lost", {.kind = METRIC_CORES_LOST}},
+	{"cpi", {.kind = METRIC_CPI}},
+	{"traffic", {.kind = METRIC_TRAFFIC}},
 };
 
 #define WORD_(name, word) "share:" word,
@@ -39,6 +43,10 @@ const char *const metric_words[] = {
 	"p999",
 	"mean",
 	"rate",
+	"wait",
+	"cores-lost",
+	"cpi",
+	"traffic",
 	"share:hitm",
 	"share:tlb_walk",
 	"share:locked",
@@ -88,6 +96,63 @@ void metric_format(const struct metric *metric, char ret[METRIC_TEXT_MAX])
 	(void)snprintf(ret, METRIC_TEXT_MAX, "%s%s", metric->ratio ? RATIO : "", word);
 }
 
+size_t metric_events(const struct metric *metric, enum event_role ret[METRIC_EVENTS_MAX])
+{
+	switch (metric->kind) {
+	case METRIC_WAIT:
+	case METRIC_CORES_LOST:
+		ret[0] = EVENT_STALLS;
+		ret[1] = EVENT_CYCLES;
+		return 2;
+	case METRIC_CPI:
+		ret[0] = EVENT_CYCLES;
+		ret[1] = EVENT_INSTRUCTIONS;
+		return 2;
+	case METRIC_TRAFFIC:
+		ret[0] = EVENT_MISSES;
+		return 1;
+	case METRIC_QUANTILE:
+	case METRIC_MEAN:
+	case METRIC_RATE:
+	case METRIC_SHARE:
+		break;
+	}
+	return 0;
+}
+
+bool metric_has_second(const struct metric *metric)
+{
+	enum event_role roles[METRIC_EVENTS_MAX];
+
+	return metric_events(metric, roles) > 1;
+}
+
+bool metric_is_quotient(const struct metric *metric)
+{
+	return metric->kind == METRIC_WAIT || metric->kind == METRIC_CPI;
+}
+
+bool metric_is_rate(const struct metric *metric)
+{
+	return metric->kind == METRIC_RATE || metric->kind == METRIC_CORES_LOST ||
+	       metric->kind == METRIC_TRAFFIC;
+}
+
+bool metric_uses_weights(const struct metric *metric)
+{
+	return metric_is_rate(metric) || metric_is_quotient(metric);
+}
+
+bool metric_is_part(const struct metric *metric)
+{
+	return !metric->ratio && (metric->kind == METRIC_SHARE || metric->kind == METRIC_WAIT);
+}
+
+bool metric_needs_frequency(const struct metric *metric)
+{
+	return metric->kind == METRIC_CORES_LOST && !metric->ratio;
+}
+
 /* The range of a threshold. `min` and `max` are part of it if `inclusive`. */
 struct range {
 	double min;
@@ -109,7 +174,15 @@ static struct range range_of(const struct metric *metric)
 	case METRIC_RATE:
 		return (struct range){0, 1e15, false, "more than 0 weighted samples a second"};
 	case METRIC_SHARE:
+	case METRIC_WAIT:
 		return (struct range){0, 1, false, "a share between 0 and 1, such as 0.3 or 30%"};
+	case METRIC_CORES_LOST:
+		return (struct range){0, 1e6, false, "a number of cores above 0, such as 3.2"};
+	case METRIC_CPI:
+		return (struct range){0, 1e6, false, "cycles per instruction above 0, such as 2.5"};
+	case METRIC_TRAFFIC:
+		return (struct range){0, 1e15, false,
+				      "bytes a second above 0, such as 500MB/s, 5GB/s or 5000000000"};
 	}
 	return (struct range){1, 1 << HISTOGRAM_MAX_LOG2, true, "1 to 1048576 cycles"};
 }
@@ -117,10 +190,11 @@ static struct range range_of(const struct metric *metric)
 int metric_parse_threshold(const struct metric *metric, const char *text, double *ret)
 {
 	const struct range range = range_of(metric);
-	const bool percent_may_be = metric->kind == METRIC_SHARE && !metric->ratio;
+	const bool has_unit = metric->kind == METRIC_TRAFFIC && !metric->ratio;
 	double value;
 
-	if (decimal_parse(text, &value) < 0 || (strchr(text, '%') && !percent_may_be))
+	if ((has_unit ? byte_rate_parse : decimal_parse)(text, &value) < 0 ||
+	    (strchr(text, '%') && !metric_is_part(metric)))
 		return -EINVAL;
 	if (range.inclusive ? value < range.min || value > range.max
 			    : value <= range.min || value >= range.max)
@@ -146,6 +220,14 @@ const char *metric_unit(const struct metric *metric)
 		return "weighted samples a second";
 	case METRIC_SHARE:
 		return "of the samples";
+	case METRIC_WAIT:
+		return "of its cycles";
+	case METRIC_CORES_LOST:
+		return "cores";
+	case METRIC_CPI:
+		return "cycles per instruction";
+	case METRIC_TRAFFIC:
+		return "bytes a second";
 	}
 	return "cycles";
 }
@@ -161,7 +243,14 @@ const char *metric_unit_word(const struct metric *metric)
 	case METRIC_RATE:
 		return "per_second";
 	case METRIC_SHARE:
+	case METRIC_WAIT:
 		return "share";
+	case METRIC_CORES_LOST:
+		return "cores";
+	case METRIC_CPI:
+		return "cycles_per_instruction";
+	case METRIC_TRAFFIC:
+		return "bytes_per_second";
 	}
 	return "cycles";
 }

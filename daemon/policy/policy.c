@@ -98,14 +98,24 @@ void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 	policy->now_ns = now_ns;
 	policy->now = *now;
 	policy->error = 0;
-	for (size_t i = 0; i < policy->n_views; i++)
-		sliding_begin(policy->views[i]->sliding, now_ns, &time[policy->views[i]->event]);
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		for (size_t j = 0; j < view->n_events; j++)
+			sliding_begin(view->events[j].sliding, now_ns, &time[view->events[j].event]);
+	}
 }
 
 void policy_set_period(struct policy *policy, unsigned event, u64 period)
 {
 	if (event < policy->n_events)
 		policy->events[event].period = period;
+}
+
+void policy_set_frequency(struct policy *policy, unsigned event, double hz)
+{
+	if (event < policy->n_events)
+		policy->frequencies_hz[event] = hz;
 }
 
 /*
@@ -139,17 +149,18 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 	}
 	for (size_t i = 0; i < entry->n; i++) {
 		struct subject *subject = entry->subjects[i];
+		struct view_event *of = view_event_of(subject->view, event);
 
-		if (subject->view->event != event)
+		if (!of)
 			continue;
 		/* The subject may be a subtree whose tasks are all in cgroups below it. */
 		note_sign_of_life(policy, subject->path);
 		if (!made)
 			tally_of(difference->pairs, difference->size, &tally);
 		made = true;
-		if (subject->view->rules.has_rate)
-			view_weigh(subject->view, &tally);
-		sliding_put(subject->view->sliding, subject->number, &tally);
+		if (subject->view->rules.has_weights)
+			view_weigh(of, &tally);
+		sliding_put(of->sliding, subject->numbers[of - subject->view->events], &tally);
 	}
 }
 

@@ -5,11 +5,13 @@
  *
  * The subject of a rule is one cgroup under one event. The events of different PMUs make different subjects.
  * For a rule with `subtree` the subject is a cgroup together with all cgroups below it. Subjects are made only for
- * cgroups that a rule matches. Rules with the same event, window and `subtree` share one sliding window.
+ * cgroups that a rule matches. Rules with the same event, window and `subtree` share one sliding window. Some
+ * metrics have a second event, of the same PMU: their rules share two windows.
  *
  * A state is unknown for the first of these reasons that holds (enum unknown_reason):
  *   - the metric is not measured, or the cgroup has no slot;
  *   - the window is not covered, its event was not sampled, was multiplexed, or lost samples;
+ *   - the metric needs the running frequency of the CPUs, which is not known;
  *   - there are too few samples in the window, or in the baseline, or the baseline is shorter than the window;
  *   - independent samples would prove something, but the window has too few bursts (bursts.h);
  *   - the verdict needs the samples of cgroups of the subtree that have no slot (UNKNOWN_SUBTREE_NO_SLOT).
@@ -74,6 +76,12 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
  * of a rate depends on it, or on the period of the last samples if that was larger.
  */
 void policy_set_period(struct policy *policy, unsigned event, u64 period);
+
+/*
+ * Sets the running frequency of the CPUs of an event of cycles from now on, in Hz. 0: it is not known. Cores
+ * lost are converted at the frequency of the moment, and are unknown (UNKNOWN_FREQUENCY) without one.
+ */
+void policy_set_frequency(struct policy *policy, unsigned event, double hz);
 
 /*
  * Judges the collection. `*ret` are the transitions, ordered by rule (rules that were removed come first),

@@ -3,9 +3,9 @@
  * The parts of a policy, shared by its sources.
  *
  *   view     the rules that have the same event, window length and `subtree`, and the sliding window that they
- *            share
+ *            share; rules whose metric has a second event have views of their own, with a second window
  *   group    a set of rules of a view that match a path; most subjects share the same group
- *   subject  a path in a view: has a number in the sliding window, and a state for each rule of its group
+ *   subject  a path in a view: has a number in each sliding window, and a state for each rule of its group
  *   entry    a cgroup under the number that the ledger gives it: lists the subjects that its differences are
  *            added to
  *
@@ -26,10 +26,16 @@
 /* The time after its removal in which a cgroup may still get samples, from tasks that are exiting. */
 #define POLICY_STRAY_NS (5 * NSEC_PER_SEC)
 
-/* The baseline of a ratio's state. */
+/* The baseline of one event, for a ratio's state. */
 struct state_baseline {
 	struct baseline baseline;
-	double fed; /* view.left_seconds when the baseline was last fed */
+	double fed; /* view_event.left_seconds when the baseline was last fed */
+};
+
+/* The baselines of a ratio's state, one for each event of the view. */
+struct state_baselines {
+	size_t n;
+	struct state_baseline of[];
 };
 
 /* Details of a state that is or was other than inactive, belongs to a ratio, or has a preference. */
@@ -43,7 +49,7 @@ struct extra {
 	struct estimate estimate; /* as of the state's last change, or its cgroup's removal */
 	struct limits limits;     /* valid if the preference has a threshold */
 	struct preference_effect preference;
-	struct state_baseline *base; /* NULL: not a ratio */
+	struct state_baselines *base; /* NULL: not a ratio */
 };
 
 struct rule_state {
@@ -71,8 +77,10 @@ struct group {
 struct view_rules {
 	size_t n;
 	struct view_rule *list; /* in the order of rules */
-	bool has_rate;
+	bool has_weights;       /* a metric_uses_weights() */
+	bool has_rate;          /* a metric_is_rate() */
 	bool has_ratio;
+	bool has_frequency; /* a metric_needs_frequency() */
 	struct group *groups;
 };
 
@@ -81,9 +89,9 @@ struct subject {
 	struct policy_path *path;
 	struct view *view;
 	struct group *group;
-	u32 number; /* the subject's number in the view's sliding window */
-	u32 refs;   /* number of entries that list the subject */
-	u32 judged; /* policy.tick of the last judgement */
+	u32 numbers[METRIC_EVENTS_MAX]; /* the subject's number in each sliding window of the view */
+	u32 refs;                       /* number of entries that list the subject */
+	u32 judged;                     /* policy.tick of the last judgement */
 	struct subject *next_doomed;
 	bool active;  /* listed in view.active */
 	bool rejudge; /* judge it at the next tick, also if its window does not change */
@@ -97,28 +105,18 @@ struct subject {
 	struct rule_state *states; /* one for each member of the group */
 };
 
-struct view {
-	struct policy *policy;
+/* An event of a view, with its sliding window. */
+struct view_event {
+	struct view *view;
 	unsigned event;
-	u64 window_ns;
-	bool subtree;
 	struct sliding *sliding;
-	struct view_rules rules;
-
 	struct subject **by_number; /* NULL: the number is free */
-	size_t n_numbers;           /* allocated length of both lists */
-	size_t n_subjects;
-	struct subject **active; /* subjects to judge at each tick */
-	size_t n_active;
-	bool some_left; /* a subject was dropped since the last view_shrink() */
+	size_t n_numbers;           /* allocated length of `by_number` */
 
 	/* The values as of the last tick. */
-	enum unknown_reason reason; /* applies to all subjects */
-	double seconds;             /* in which the event ran */
-	u64 covered_ns;
+	double seconds;        /* in which the event ran */
 	double judged_seconds; /* the value of `seconds` when all subjects were last judged */
-	bool judge_all;
-	double left_seconds; /* time that has left the window since the view began */
+	double left_seconds;   /* time that has left the window since the view began */
 
 	/*
 	 * The largest period of a sample, for rates: in the interval of about a window that began at
@@ -127,6 +125,33 @@ struct view {
 	u64 weighed_ns;
 	double largest_weight;
 	double largest_weight_before;
+};
+
+struct view {
+	struct policy *policy;
+	unsigned event; /* that of the rules, and of events[0] */
+	u64 window_ns;
+	bool subtree;
+	bool has_second; /* its metrics have a second event (metric_has_second()) */
+	/*
+	 * The second one is that of the same PMU. It is missing if this PMU does not sample it. All panes begin
+	 * and end at the same times.
+	 */
+	size_t n_events;
+	struct view_event events[METRIC_EVENTS_MAX];
+	struct view_rules rules;
+
+	size_t n_subjects;
+	struct subject **active; /* subjects to judge at each tick; has room for events[0].n_numbers */
+	size_t n_active;
+	bool some_left; /* a subject was dropped since the last view_shrink() */
+
+	/* The values as of the last tick. */
+	enum unknown_reason reason; /* applies to all subjects */
+	u64 covered_ns;
+	double frequency_hz;        /* of the second event; 0: not known */
+	double judged_frequency_hz; /* the value of `frequency_hz` when all subjects were last judged */
+	bool judge_all;
 };
 
 struct policy_path {
@@ -205,7 +230,6 @@ struct no_slot_matches {
 /* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
 struct window_parts {
 	const struct subject *subject; /* the subject with these parts, at this tick; NULL: none */
-	bool is_new; /* the subject was made within the window: skip the empty parts before that */
 	size_t n;
 	struct measured_part list[BURSTS_PARTS_MAX];
 };
@@ -218,6 +242,7 @@ struct policy {
 	struct event events[EVENTS_MAX];
 	size_t n_events;
 	char keys[EVENTS_MAX][EVENT_KEY_MAX];
+	double frequencies_hz[EVENTS_MAX]; /* policy_set_frequency() */
 	struct evidence *evidence;
 	size_t max_bytes;
 	u64 next_number;
@@ -257,9 +282,9 @@ struct policy {
 
 	struct subject *doomed; /* subjects that this tick found to be unused */
 	u32 lower_edges[FINE_BUCKETS];
-	struct tally base;          /* baseline of the ratio that is being judged */
-	struct window_parts *parts; /* of the subject that was measured last */
-	size_t bytes;               /* held by paths, entries, subjects and states */
+	struct tally base[METRIC_EVENTS_MAX]; /* baselines of the ratio that is being judged */
+	struct window_parts *parts;           /* of the subject that was measured last */
+	size_t bytes;                         /* held by paths, entries, subjects and states */
 };
 
 static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)
@@ -282,26 +307,33 @@ static inline u64 subtree_without_slot(const struct policy *policy, const struct
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
 		    struct view_rules *ret);
 void view_rules_free(struct view_rules *rules);
-/* The view's window calls `leaving` and `passing` with the view as userdata. Returns 0 or -ENOMEM. */
+/* The view's windows call `leaving` and `passing` with a view_event as userdata. Returns 0 or -ENOMEM. */
 int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
 	     struct view **ret);
 void view_free(struct view *view);
 bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event);
+/* The view's item for an event; NULL: the event is not one of the view's. */
+struct view_event *view_event_of(struct view *view, unsigned event);
+/* Removes a subject's numbers from the sliding windows, from the first `n` of them. */
+void view_close(struct subject *subject, size_t n);
+/* Gives a new subject a number in each sliding window. Returns 0 or -ENOMEM. */
+int view_open(struct subject *subject);
+/* Returns whether a window has samples of the subject. */
+bool view_has_samples(const struct subject *subject);
 /* Finds or makes the group of the rules that match. `*ret` is NULL if none does. Returns 0 or -ENOMEM. */
 int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret);
-int view_reserve(struct view *view, u32 number);
 /* Shrinks the lists if many subjects were dropped since the last call. */
 void view_shrink(struct view *view);
 /* Updates the largest period of a sample from the mean period of a tally. */
-void view_weigh(struct view *view, const struct tally *tally);
+void view_weigh(struct view_event *event, const struct tally *tally);
 /* The largest period that a sample in the window has or could have had; 0: not known. */
-double view_sample_weight(const struct view *view);
+double view_sample_weight(const struct view_event *event);
 
 /*
- * Takes over the time and coverage of the window at this tick, and decides whether all subjects must be
- * judged.
+ * Takes over the times and coverage of the windows at this tick, and the frequency, and decides whether all
+ * subjects must be judged.
  */
-void view_look(struct view *view, const struct sliding_time *time, bool covered);
+void view_look(struct view *view);
 /* The seconds in which the event ran. */
 double view_exposure(const struct sliding_time *time);
 
@@ -357,11 +389,12 @@ static inline const struct limits *subject_limits(const struct subject *subject,
 
 /* policy_judge.c */
 int judge_subject(struct policy *policy, struct subject *subject);
+/* The callbacks of a sliding window. `userdata` is the struct view_event. */
 void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time);
 void judge_passing(void *userdata, const struct sliding_time *time);
-/* `base` is the storage that measured.base points to. */
+/* `base` is the storage that measured.base and measured.second.base point to. */
 void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
-		     struct tally *base, struct measured *ret);
+		     struct tally base[METRIC_EVENTS_MAX], struct measured *ret);
 void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
 		      struct estimate *ret);
 int changes_reserve(struct policy *policy, size_t n);

@@ -44,97 +44,182 @@ static bool is_frozen(const struct rule_state *state)
  * Feeds a baseline. Time without samples is fed late: with the next samples, or when a reader needs the
  * baseline.
  */
-static void feed(const struct view *view, u64 half_life_ns, const struct tally *tally, double seconds,
+static void feed(const struct view_event *event, u64 half_life_ns, const struct tally *tally, double seconds,
 		 u64 now_ns, struct state_baseline *base)
 {
 	static const struct tally nothing;
-	double idle = view->left_seconds - seconds - base->fed;
+	double idle = event->left_seconds - seconds - base->fed;
 
 	if (idle > 1e-6)
 		baseline_add(&base->baseline, half_life_ns, now_ns, idle, &nothing);
 	if (tally)
 		baseline_add(&base->baseline, half_life_ns, now_ns, seconds, tally);
-	if (view->left_seconds > base->fed)
-		base->fed = view->left_seconds;
+	if (event->left_seconds > base->fed)
+		base->fed = event->left_seconds;
+}
+
+/* Leaves out of the baselines what has left the windows so far. */
+static void skip_to_now(const struct view *view, struct state_baselines *base)
+{
+	for (size_t i = 0; base && i < base->n; i++)
+		base->of[i].fed = view->events[i].left_seconds;
 }
 
 void judge_passing(void *userdata, const struct sliding_time *time)
 {
-	struct view *view = userdata;
+	struct view_event *event = userdata;
 
-	view->left_seconds += view_exposure(time);
+	event->left_seconds += view_exposure(time);
 }
 
 void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time)
 {
-	struct view *view = userdata;
+	struct view_event *event = userdata;
+	const struct view *view = event->view;
 	struct policy *policy = view->policy;
-	struct subject *subject = number < view->n_numbers ? view->by_number[number] : NULL;
+	struct subject *subject = number < event->n_numbers ? event->by_number[number] : NULL;
 
 	if (!view->rules.has_ratio || !subject)
 		return;
 	for (size_t i = 0; i < subject->group->n; i++) {
 		const struct rule *rule = subject_rule(policy, subject, i);
 		struct rule_state *state = &subject->states[i];
+		struct state_baseline *base;
 
 		if (!rule->metric.ratio || !state->extra || !state->extra->base)
 			continue;
+		base = &state->extra->base->of[event - view->events];
 		if (is_frozen(state))
-			state->extra->base->fed = view->left_seconds;
+			base->fed = event->left_seconds;
 		else
-			feed(view, rule->baseline_ns, tally, view_exposure(time), policy->now_ns,
-			     state->extra->base);
+			feed(event, rule->baseline_ns, tally, view_exposure(time), policy->now_ns, base);
 	}
 }
 
 /*
- * Copies the baseline and brings the copy up to date. Readers use it, because they must not change the
- * original.
+ * Copies the baseline of an event and brings the copy up to date. Readers use it, because they must not change
+ * the original.
  */
 static void copy_baseline(const struct policy *policy, const struct subject *subject, size_t member,
-			  struct state_baseline *ret)
+			  size_t event, struct state_baseline *ret)
 {
 	const struct rule_state *state = &subject->states[member];
 
 	*ret = (struct state_baseline){0};
 	if (!state->extra || !state->extra->base)
 		return;
-	*ret = *state->extra->base;
+	*ret = state->extra->base->of[event];
 	if (!is_frozen(state))
-		feed(subject->view, subject_rule(policy, subject, member)->baseline_ns, NULL, 0,
-		     policy->last_ns, ret);
+		feed(&subject->view->events[event], subject_rule(policy, subject, member)->baseline_ns, NULL,
+		     0, policy->last_ns, ret);
+}
+
+/* Measures the window alone, without a baseline. */
+static void measure_window(const struct subject *subject, struct measured *ret)
+{
+	const struct view *view = subject->view;
+	const struct view_event *event = &view->events[0], *second = &view->events[1];
+
+	*ret = (struct measured){
+		.tally = sliding_tally(event->sliding, subject->numbers[0]),
+		.seconds = event->seconds,
+		.sample_weight = view_sample_weight(event),
+		.frequency_hz = view->frequency_hz,
+	};
+	if (view->n_events > 1)
+		ret->second = (struct measured_second){
+			.tally = sliding_tally(second->sliding, subject->numbers[1]),
+			.seconds = second->seconds,
+			.sample_weight = view_sample_weight(second),
+		};
+}
+
+static void measure_baseline(const struct policy *policy, const struct subject *subject, size_t member,
+			     struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
+{
+	struct state_baseline up_to_date;
+
+	copy_baseline(policy, subject, member, 0, &up_to_date);
+	baseline_tally(&up_to_date.baseline, &base[0], &ret->base_seconds);
+	ret->base = &base[0];
+	ret->base_covered = baseline_covered(&up_to_date.baseline);
+	if (subject->view->n_events < 2)
+		return;
+	copy_baseline(policy, subject, member, 1, &up_to_date);
+	baseline_tally(&up_to_date.baseline, &base[1], &ret->second.base_seconds);
+	ret->second.base = &base[1];
 }
 
 void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
-		     struct tally *base, struct measured *ret)
+		     struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
 {
-	const struct rule *rule = subject_rule(policy, subject, member);
-
-	*ret = (struct measured){
-		.tally = sliding_tally(subject->view->sliding, subject->number),
-		.seconds = subject->view->seconds,
-		.sample_weight = view_sample_weight(subject->view),
-	};
-	if (rule->metric.ratio) {
-		struct state_baseline up_to_date;
-
-		copy_baseline(policy, subject, member, &up_to_date);
-		baseline_tally(&up_to_date.baseline, base, &ret->base_seconds);
-		ret->base = base;
-		ret->base_covered = baseline_covered(&up_to_date.baseline);
-	}
+	measure_window(subject, ret);
+	if (subject_rule(policy, subject, member)->metric.ratio)
+		measure_baseline(policy, subject, member, base, ret);
 }
 
 static void keep_part(void *userdata, const struct tally *tally, const struct sliding_time *time)
 {
 	struct window_parts *parts = userdata;
 
-	if (parts->is_new && parts->n == 0 && !tally->samples && !tally->latency_samples)
-		return;
 	/* A window should not have more parts than this. If it has, drop the oldest one. */
 	if (parts->n == BURSTS_PARTS_MAX)
 		memmove(&parts->list[0], &parts->list[1], --parts->n * sizeof(parts->list[0]));
-	parts->list[parts->n++] = (struct measured_part){*tally, view_exposure(time)};
+	parts->list[parts->n++] = (struct measured_part){.tally = *tally, .seconds = view_exposure(time)};
+}
+
+/* The weights of the second event in the parts, in the order of time. */
+struct second_parts {
+	size_t n;
+	double weights[BURSTS_PARTS_MAX];
+};
+
+static void keep_second(void *userdata, const struct tally *tally, const struct sliding_time *time)
+{
+	struct second_parts *second = userdata;
+
+	(void)time;
+	if (second->n == BURSTS_PARTS_MAX)
+		memmove(&second->weights[0], &second->weights[1], --second->n * sizeof(second->weights[0]));
+	second->weights[second->n++] = (double)tally->weight;
+}
+
+/*
+ * Adds the second event to the parts. Both windows have the same panes. If one had to drop its oldest panes to
+ * save memory, the last ones still belong together.
+ */
+static void add_second(const struct subject *subject, struct window_parts *parts)
+{
+	struct second_parts second = {0};
+	size_t missing;
+
+	if (subject->view->n_events < 2)
+		return;
+	sliding_parts(subject->view->events[1].sliding, subject->numbers[1], keep_second, &second);
+	missing = parts->n > second.n ? parts->n - second.n : 0;
+	for (size_t i = missing; i < parts->n; i++)
+		parts->list[i].second_weight = second.weights[second.n - (parts->n - i)];
+}
+
+static bool part_is_empty(const struct measured_part *part)
+{
+	return !part->tally.samples && !part->tally.latency_samples && !(part->second_weight > 0);
+}
+
+static void find_parts(const struct policy *policy, const struct subject *subject, struct window_parts *parts)
+{
+	const bool is_new = subject->born_ns + subject->view->covered_ns > policy->now_ns;
+	size_t empty = 0;
+
+	parts->n = 0;
+	sliding_parts(subject->view->events[0].sliding, subject->numbers[0], keep_part, parts);
+	add_second(subject, parts);
+	/* If the subject was made within the window, skip the empty parts before that. */
+	while (is_new && empty < parts->n && part_is_empty(&parts->list[empty]))
+		empty++;
+	parts->n -= empty;
+	memmove(&parts->list[0], &parts->list[empty], parts->n * sizeof(parts->list[0]));
+	parts->subject = subject;
 }
 
 /* Computes the design effect from the parts of the window. All rules of a subject share the same parts. */
@@ -144,12 +229,8 @@ static double subject_effect(const struct policy *policy, const struct subject *
 	struct window_parts *parts = policy->parts;
 	struct measured with_parts = *measured;
 
-	if (parts->subject != subject) {
-		parts->n = 0;
-		parts->is_new = subject->born_ns + subject->view->covered_ns > policy->now_ns;
-		sliding_parts(subject->view->sliding, subject->number, keep_part, parts);
-		parts->subject = subject;
-	}
+	if (parts->subject != subject)
+		find_parts(policy, subject, parts);
 	with_parts.parts = parts->list;
 	with_parts.n_parts = parts->n;
 	return estimate_effect(subject_rule(policy, subject, member), subject_limits(subject, member),
@@ -159,21 +240,24 @@ static double subject_effect(const struct policy *policy, const struct subject *
 void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
 		      struct estimate *ret)
 {
+	struct tally base[METRIC_EVENTS_MAX];
 	struct measured measured;
-	struct tally base;
 
 	*ret = (struct estimate){0};
 	if (subject_view_rule(subject, member)->not_measured)
 		return;
-	subject_measure(policy, subject, member, &base, &measured);
+	subject_measure(policy, subject, member, base, &measured);
 	measured.effect = subject_effect(policy, subject, member, &measured);
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
-/* Returns whether the metric is a rate whose samples came without periods. A rate is computed from the periods. */
-static bool has_no_periods(const struct rule *rule, const struct tally *tally)
+/* Returns whether the metric is computed from periods, and samples came without them. */
+static bool has_no_periods(const struct rule *rule, const struct measured *measured)
 {
-	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;
+	const struct tally *tally = measured->tally, *second = measured->second.tally;
+
+	return metric_uses_weights(&rule->metric) &&
+	       ((tally->samples && !tally->weight) || (second && second->samples && !second->weight));
 }
 
 /*
@@ -184,13 +268,14 @@ static bool has_no_periods(const struct rule *rule, const struct tally *tally)
 static bool base_is_thin(const struct rule *rule, const struct rule_state *state,
 			 const struct measured *measured)
 {
-	return estimate_samples(rule, measured->base) < rule->min_samples || measured->base_seconds <= 0 ||
-	       !measured->base->samples || (!is_frozen(state) && measured->base_covered < measured->seconds);
+	return estimate_counted(rule, measured->base, measured->second.base) < rule->min_samples ||
+	       measured->base_seconds <= 0 || !measured->base->samples ||
+	       (!is_frozen(state) && measured->base_covered < measured->seconds);
 }
 
 /*
  * Returns the first reason that holds, in this order: not measured, no slot, the reason of the view
- * (view_look()), too few samples in the window, a baseline that is too thin. judge_evidence() adds
+ * (view_look()), no frequency, too few samples in the window, a baseline that is too thin. judge_evidence() adds
  * UNKNOWN_BURSTS, but only if independent samples would prove something, and UNKNOWN_SUBTREE_NO_SLOT.
  */
 static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
@@ -199,16 +284,18 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 	const struct view_rule *view_rule = subject_view_rule(subject, member);
 	const struct rule *rule = &policy->rules[view_rule->rule];
 
-	if (view_rule->not_measured || has_no_periods(rule, measured->tally))
+	if (view_rule->not_measured || has_no_periods(rule, measured))
 		return UNKNOWN_NOT_MEASURED;
 	if (has_no_slot(policy, subject))
 		return UNKNOWN_NO_SLOT;
 	if (subject->view->reason != UNKNOWN_NOT)
 		return subject->view->reason;
-	if (estimate_samples(rule, measured->tally) < rule->min_samples)
+	if (metric_needs_frequency(&rule->metric) && !(measured->frequency_hz > 0))
+		return UNKNOWN_FREQUENCY;
+	if (estimate_counted(rule, measured->tally, measured->second.tally) < rule->min_samples)
 		return UNKNOWN_SAMPLES;
 	if (rule->metric.ratio) {
-		subject_measure(policy, subject, member, &policy->base, measured);
+		measure_baseline(policy, subject, member, policy->base, measured);
 		if (base_is_thin(rule, &subject->states[member], measured))
 			return UNKNOWN_BASELINE;
 	}
@@ -258,8 +345,7 @@ static void ignore(struct policy *policy, struct subject *subject, size_t member
 	state->extra->since_ns = policy->now_ns;
 	state->extra->held_ns = 0;
 	state->extra->end = ALERT_END_IGNORED;
-	if (state->extra->base)
-		state->extra->base->fed = subject->view->left_seconds;
+	skip_to_now(subject->view, state->extra->base);
 	note_change(policy, subject, member, from);
 }
 
@@ -286,8 +372,8 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 		extra->since_ns = decision.since_ns;
 		if (decision.state == ALERT_RESOLVED)
 			extra->end = ALERT_END_CLEAR;
-		if (was_frozen && !is_frozen(state) && extra->base)
-			extra->base->fed = subject->view->left_seconds;
+		if (was_frozen && !is_frozen(state))
+			skip_to_now(subject->view, extra->base);
 		note_change(policy, subject, member, from);
 	}
 	state->unknown = (u8)decision.unknown;
@@ -304,7 +390,7 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 static bool needs_unseen(const struct policy *policy, const struct subject *subject, const struct rule *rule,
 			 enum verdict verdict)
 {
-	return rule->metric.kind == METRIC_RATE && rule->below == (verdict == VERDICT_BREACH) &&
+	return metric_is_rate(&rule->metric) && rule->below == (verdict == VERDICT_BREACH) &&
 	       subject->unseen_ns && policy->now_ns - subject->unseen_ns < subject->view->window_ns;
 }
 
@@ -335,12 +421,10 @@ static void judge_evidence(struct policy *policy, const struct subject *subject,
 }
 
 static int judge_member(struct policy *policy, struct subject *subject, size_t member,
-			const struct tally *tally)
+			const struct measured *window)
 {
 	struct rule_state *state = &subject->states[member];
-	struct measured measured = {.tally = tally,
-				    .seconds = subject->view->seconds,
-				    .sample_weight = view_sample_weight(subject->view)};
+	struct measured measured = *window;
 	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
 	bool ignored = state->extra && state->extra->preference.ignored;
 
@@ -373,14 +457,14 @@ static bool pass_member(const struct policy *policy, struct rule_state *state,
 		return false;
 	if (view_rule->screen.kind == SCREEN_ASK)
 		return false;
-	if (view_rule->screen.kind == SCREEN_RATE && !screened->tally->weight)
+	if (!screen_has_values(&view_rule->screen, screened))
 		return false;
-	if (screen_needs_more(&view_rule->screen, screened->tally)) {
+	if (screen_needs_more(&view_rule->screen, screened)) {
 		state->unknown = UNKNOWN_SAMPLES;
 		return true;
 	}
 	if (!screen_rules_out(&view_rule->screen, screened,
-			      extra && extra->base ? &extra->base->baseline : NULL))
+			      extra && extra->base ? &extra->base->of[0].baseline : NULL))
 		return false;
 	state->unknown = UNKNOWN_NOT;
 	if (extra)
@@ -391,20 +475,24 @@ static bool pass_member(const struct policy *policy, struct rule_state *state,
 int judge_subject(struct policy *policy, struct subject *subject)
 {
 	struct view *view = subject->view;
-	const struct tally *tally = sliding_tally(view->sliding, subject->number);
 	const struct view_rule *list = view->rules.list;
 	const u32 *members = subject->group->members;
 	const bool knows = view->reason == UNKNOWN_NOT && !has_no_slot(policy, subject);
 	struct rule_state *states = subject->states;
 	size_t n_changes = policy->n_changes;
 	struct screened screened;
+	struct measured window;
 	bool active = false, waits_for_slots = false;
 	int error = 0;
 
+	measure_window(subject, &window);
 	if (view->rules.has_rate && subtree_without_slot(policy, subject) > 0)
 		subject->unseen_ns = policy->now_ns;
-	screened.tally = tally;
-	screened.seconds = view->seconds;
+	screened.tally = window.tally;
+	screened.seconds = window.seconds;
+	screened.second = window.second.tally;
+	screened.second_seconds = window.second.seconds;
+	screened.frequency_hz = window.frequency_hz;
 	screened.lower_edges = policy->lower_edges;
 	screened.has_above = false;
 	screened.has_lower_sum = false;
@@ -413,7 +501,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	for (size_t i = 0; i < subject->group->n; i++) {
 		int r = knows && pass_member(policy, &states[i], &list[members[i]], &screened)
 				? 0
-				: judge_member(policy, subject, i, tally);
+				: judge_member(policy, subject, i, &window);
 
 		if (r < 0)
 			error = r;
@@ -429,7 +517,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	if (active && !subject->active)
 		view->active[view->n_active++] = subject;
 	subject->active |= active; /* judge_view() takes inactive subjects off the list */
-	if (!active && !subject->refs && !tally->samples && !tally->latency_samples) {
+	if (!active && !subject->refs && !view_has_samples(subject)) {
 		subject->next_doomed = policy->doomed;
 		policy->doomed = subject;
 	}

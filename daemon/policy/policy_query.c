@@ -4,6 +4,14 @@
 
 #include "policy/policy_internal.h"
 
+static bool samples_loads(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->n_events; i++)
+		if (policy->events[i].role == EVENT_LOADS)
+			return true;
+	return false;
+}
+
 void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
 		const struct estimate *estimate, struct alert *ret)
 {
@@ -22,6 +30,8 @@ void alert_with(const struct policy *policy, const struct subject *subject, size
 		.limits = *subject_limits(subject, member),
 		.covered_ns = view->covered_ns,
 		.subtree_without_slot = (u32)subtree_without_slot(policy, subject),
+		.counts = (u8)policy->events[view->event].count_kind,
+		.samples_loads = samples_loads(policy),
 	};
 	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
 	ret->estimate = *estimate;
@@ -318,8 +328,8 @@ static struct no_slot_counts count_view(const struct policy *policy, const struc
 	const struct group *group = NULL;
 	ssize_t member = -1;
 
-	for (size_t i = 0; i < view->n_numbers; i++) {
-		const struct subject *subject = view->by_number[i];
+	for (size_t i = 0; i < view->events[0].n_numbers; i++) {
+		const struct subject *subject = view->events[0].by_number[i];
 		const struct rule_state *state;
 		enum unknown_reason unknown;
 		bool at, is_partial;
@@ -374,8 +384,13 @@ size_t policy_bytes(const struct policy *policy)
 	size_t bytes = sizeof(*policy) + sizeof(*policy->parts) + policy->bytes;
 	const struct ended *ended;
 
-	for (size_t i = 0; i < policy->n_views; i++)
-		bytes += sizeof(*policy->views[i]) + sliding_bytes(policy->views[i]->sliding);
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		bytes += sizeof(*view);
+		for (size_t j = 0; j < view->n_events; j++)
+			bytes += sliding_bytes(view->events[j].sliding);
+	}
 	if (policy->paths)
 		bytes += sizeof(struct policy_path *) << policy->paths_log2;
 	if (policy->entries)

@@ -98,7 +98,10 @@ static int plan_view(struct plan *plan, const struct rule *rule, unsigned event)
 {
 	struct policy *policy = plan->policy;
 	struct planned_view *views = reallocarray(plan->views, plan->n_views + 1, sizeof(*views));
-	struct view like = {.event = event, .window_ns = rule->window_ns, .subtree = rule->subtree};
+	struct view like = {.event = event,
+			    .window_ns = rule->window_ns,
+			    .subtree = rule->subtree,
+			    .has_second = metric_has_second(&rule->metric)};
 	struct planned_view planned = {.is_new = true};
 	int r = 0;
 
@@ -204,10 +207,9 @@ static int plan_subjects(struct plan *plan)
 	for (size_t i = 0; i < policy->n_views; i++) {
 		const struct view *view = policy->views[i];
 
-		for (size_t j = 0; j < view->n_numbers; j++) {
-			int r = view->by_number[j]
-					? plan_subject(plan, view->by_number[j], planned_for(plan, view))
-					: 0;
+		for (size_t j = 0; j < view->events[0].n_numbers; j++) {
+			struct subject *subject = view->events[0].by_number[j];
+			int r = subject ? plan_subject(plan, subject, planned_for(plan, view)) : 0;
 
 			if (r < 0)
 				return r;

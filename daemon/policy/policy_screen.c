@@ -45,7 +45,12 @@ static enum screen_kind kind_of(const struct rule *rule)
 	case METRIC_SHARE:
 		return SCREEN_SHARE;
 	case METRIC_RATE:
+	case METRIC_CORES_LOST:
+	case METRIC_TRAFFIC:
 		return SCREEN_RATE;
+	case METRIC_WAIT:
+	case METRIC_CPI:
+		return SCREEN_QUOTIENT;
 	case METRIC_MEAN:
 		break;
 	}
@@ -62,6 +67,11 @@ void screen_of(const struct rule *rule, const struct limits *limits, struct scre
 			       .bucket = limits->threshold_bucket,
 			       .limit = limits->threshold,
 			       .min_samples = rule->min_samples};
+	ret->of_second = ret->kind == SCREEN_QUOTIENT;
+	ret->of_event = metric->kind == METRIC_CPI;
+	ret->by_frequency = ret->kind == SCREEN_RATE && metric_needs_frequency(metric);
+	if (ret->kind == SCREEN_RATE && metric->kind == METRIC_TRAFFIC)
+		ret->limit /= METRIC_LINE_BYTES;
 	if (metric->kind == METRIC_QUANTILE)
 		ret->chance = rule->below ? metric->quantile : 1 - metric->quantile;
 	if (metric->kind == METRIC_SHARE) {
@@ -130,6 +140,13 @@ static bool ratio_is_less(const struct screen *screen, const struct screened *sc
 	return now <= 0 || now * base->samples * 1.02 < screen->limit * usual * (double)tally->samples;
 }
 
+/* Compares a rate with the limit: the weight with the limit times `seconds`. 1e-6 covers rounding errors. */
+static bool weight_rules_out(const struct screen *screen, double weight, double seconds)
+{
+	return screen->below ? weight > screen->limit * seconds * 1.000001
+			     : weight * 1.000001 < screen->limit * seconds;
+}
+
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base)
 {
 	const struct tally *tally = screened->tally;
@@ -154,8 +171,15 @@ bool screen_rules_out(const struct screen *screen, struct screened *screened, co
 	case SCREEN_RATE:
 		if (!tally->samples)
 			return false;
-		return screen->below ? (double)tally->weight > screen->limit * screened->seconds * 1.000001
-				     : (double)tally->weight * 1.000001 < screen->limit * screened->seconds;
+		return weight_rules_out(screen, (double)tally->weight,
+					screened->seconds *
+						(screen->by_frequency ? screened->frequency_hz : 1));
+	case SCREEN_QUOTIENT:
+		if (!tally->samples || !(screened->second_seconds > 0))
+			return false;
+		return weight_rules_out(screen, (double)tally->weight,
+					(double)screened->second->weight * screened->seconds /
+						screened->second_seconds);
 	case SCREEN_MEAN:
 		n = tally->latency_samples;
 		if (n > 1U << 31 || !n)

@@ -13,12 +13,17 @@ struct subject *subject_find(const struct policy_path *path, const struct view *
 	return subject;
 }
 
+static size_t baselines_size(size_t n)
+{
+	return sizeof(struct state_baselines) + n * sizeof(struct state_baseline);
+}
+
 static void extra_free(struct policy *policy, struct rule_state *state)
 {
 	if (!state->extra)
 		return;
 	if (state->extra->base)
-		policy->bytes -= sizeof(*state->extra->base);
+		policy->bytes -= baselines_size(state->extra->base->n);
 	free(state->extra->base);
 	policy->bytes -= sizeof(*state->extra);
 	free(state->extra);
@@ -36,26 +41,29 @@ void states_free(struct policy *policy, struct rule_state *states, size_t n)
 }
 
 /*
- * A ratio has a baseline from the start. Time that entered the window before the baseline existed is not fed
- * to it.
+ * A ratio has baselines from the start. Time that entered the window before they existed is not fed to them.
  */
-static int add_baseline(struct policy *policy, const struct view *view, struct rule_state *state)
+static int add_baselines(struct policy *policy, const struct view *view, struct rule_state *state)
 {
-	struct sliding_time time = sliding_time(view->sliding);
 	struct extra *extra = calloc(1, sizeof(*extra));
 
 	if (!extra)
 		return -ENOMEM;
-	extra->base = calloc(1, sizeof(*extra->base));
+	extra->base = calloc(1, baselines_size(view->n_events));
 	if (!extra->base) {
 		free(extra);
 		return -ENOMEM;
 	}
-	extra->base->fed = view->left_seconds + view_exposure(&time);
-	extra->base->baseline.at_ns = policy->now_ns;
+	extra->base->n = view->n_events;
+	for (size_t i = 0; i < view->n_events; i++) {
+		struct sliding_time time = sliding_time(view->events[i].sliding);
+
+		extra->base->of[i].fed = view->events[i].left_seconds + view_exposure(&time);
+		extra->base->of[i].baseline.at_ns = policy->now_ns;
+	}
 	extra->since_ns = policy->now_ns;
 	extra->since = policy->now;
-	policy->bytes += sizeof(*extra) + sizeof(*extra->base);
+	policy->bytes += sizeof(*extra) + baselines_size(view->n_events);
 	state->extra = extra;
 	return 0;
 }
@@ -76,7 +84,7 @@ int states_new(struct policy *policy, const struct rule *rules, const struct vie
 								  : UNKNOWN_SAMPLES;
 		if (!rules[view_rule->rule].metric.ratio)
 			continue;
-		if (add_baseline(policy, view, &states[i]) < 0) {
+		if (add_baselines(policy, view, &states[i]) < 0) {
 			states_free(policy, states, group->n);
 			return -ENOMEM;
 		}
@@ -112,12 +120,8 @@ int subject_extra(struct policy *policy, struct subject *subject, size_t member,
  */
 static bool sees_nothing(const struct policy *policy, const struct subject *subject)
 {
-	const struct tally *tally;
-
-	if (!subject->view->subtree)
-		return false;
-	tally = sliding_tally(subject->view->sliding, subject->number);
-	return !tally->samples && !tally->latency_samples && subtree_without_slot(policy, subject) > 0;
+	return subject->view->subtree && !view_has_samples(subject) &&
+	       subtree_without_slot(policy, subject) > 0;
 }
 
 /*
@@ -228,10 +232,9 @@ void subject_drop(struct policy *policy, struct subject *subject)
 			i++;
 		view->active[i] = view->active[--view->n_active];
 	}
-	view->by_number[subject->number] = NULL;
+	view_close(subject, view->n_events);
 	view->n_subjects--;
 	view->some_left = true;
-	sliding_close(view->sliding, subject->number);
 	states_free(policy, subject->states, subject->group->n);
 	policy->bytes -= sizeof(*subject);
 	free(subject);
@@ -251,12 +254,8 @@ static int make_subject(struct policy *policy, struct view *view, struct group *
 		return r;
 	}
 	policy->bytes += sizeof(*subject);
-	r = sliding_open(view->sliding, &subject->number);
-	if (r == 0) {
-		r = view_reserve(view, subject->number);
-		if (r < 0)
-			sliding_close(view->sliding, subject->number);
-	}
+	subject->view = view;
+	r = view_open(subject);
 	if (r < 0) {
 		states_free(policy, subject->states, group->n);
 		policy->bytes -= sizeof(*subject);
@@ -264,13 +263,11 @@ static int make_subject(struct policy *policy, struct view *view, struct group *
 		return r;
 	}
 	subject->path = path;
-	subject->view = view;
 	subject->group = group;
 	subject->born_ns = policy->now_ns;
 	subject->born = policy->now;
 	subject->next = path->subjects;
 	path->subjects = subject;
-	view->by_number[subject->number] = subject;
 	view->n_subjects++;
 	*ret = subject;
 	return 0;
@@ -353,13 +350,22 @@ static int list_tree(struct policy *policy, struct entry *entry, struct view *vi
 	return r;
 }
 
+/* Returns whether the entry lists the view's subjects already, because it knows an event of the view. */
+static bool is_listed(const struct entry *entry, const struct view *view)
+{
+	for (size_t i = 0; i < view->n_events; i++)
+		if (entry->known >> view->events[i].event & 1)
+			return true;
+	return false;
+}
+
 int entry_list(struct policy *policy, struct entry *entry, unsigned event)
 {
 	for (size_t i = 0; i < policy->n_views; i++) {
 		struct view *view = policy->views[i];
 		int r;
 
-		if (view->event != event)
+		if (!view_event_of(view, event) || is_listed(entry, view))
 			continue;
 		r = view->subtree ? list_tree(policy, entry, view)
 				  : list_one(policy, entry, view, entry->path->name);

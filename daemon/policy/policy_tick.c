@@ -11,25 +11,43 @@
 static void keep_within(struct policy *policy)
 {
 	for (;;) {
-		struct view *largest = NULL;
+		struct sliding *largest = NULL;
 		size_t bytes = 0;
 		size_t most = 0;
 
 		for (size_t i = 0; i < policy->n_views; i++) {
-			size_t held = sliding_pane_bytes(policy->views[i]->sliding);
+			const struct view *view = policy->views[i];
 
-			bytes += held;
-			if (held > most) {
-				most = held;
-				largest = policy->views[i];
+			for (size_t j = 0; j < view->n_events; j++) {
+				size_t held = sliding_pane_bytes(view->events[j].sliding);
+
+				bytes += held;
+				if (held > most) {
+					most = held;
+					largest = view->events[j].sliding;
+				}
 			}
 		}
 		if (bytes <= policy->max_bytes || !largest)
 			return;
-		sliding_limit(largest->sliding,
+		sliding_limit(largest,
 			      most > bytes - policy->max_bytes ? most - (bytes - policy->max_bytes) : 0);
-		sliding_limit(largest->sliding, policy->max_bytes);
+		sliding_limit(largest, policy->max_bytes);
 	}
+}
+
+static int end_view(struct view *view)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < view->n_events; i++) {
+		int r = sliding_end(view->events[i].sliding);
+
+		/* A clock that went back is not an error: the window starts again, and is not covered. */
+		if (r < 0 && r != -EINVAL)
+			error = r;
+	}
+	return error;
 }
 
 static int end_windows(struct policy *policy)
@@ -38,19 +56,13 @@ static int end_windows(struct policy *policy)
 
 	policy->parts->subject = NULL;
 	for (size_t i = 0; i < policy->n_views; i++) {
-		int r = sliding_end(policy->views[i]->sliding);
+		int r = end_view(policy->views[i]);
 
-		/* A clock that went back is not an error: the window starts again, and is not covered. */
-		if (r < 0 && r != -EINVAL)
-			error = r;
+		error = r < 0 ? r : error;
 	}
 	keep_within(policy);
-	for (size_t i = 0; i < policy->n_views; i++) {
-		struct view *view = policy->views[i];
-		struct sliding_time time = sliding_time(view->sliding);
-
-		view_look(view, &time, sliding_covered(view->sliding));
-	}
+	for (size_t i = 0; i < policy->n_views; i++)
+		view_look(policy->views[i]);
 	return error;
 }
 
@@ -59,40 +71,53 @@ static int judge_one(struct policy *policy, struct subject *subject)
 	return subject && subject->judged != policy->tick ? judge_subject(policy, subject) : 0;
 }
 
-static int judge_number(struct policy *policy, const struct view *view, size_t number)
+static int judge_number(struct policy *policy, const struct view_event *event, size_t number)
 {
-	return number < view->n_numbers ? judge_one(policy, view->by_number[number]) : 0;
+	return number < event->n_numbers ? judge_one(policy, event->by_number[number]) : 0;
 }
 
 /* The distance, in subjects, at which tallies are prefetched. */
 #define FETCH_AHEAD 2
 
+static int judge_changed(struct policy *policy, const struct view_event *event)
+{
+	const u32 *changed;
+	size_t n_changed;
+	int error = 0;
+
+	changed = sliding_changed(event->sliding, &n_changed);
+	for (size_t i = 0; i < n_changed; i++) {
+		int r;
+
+		if (i + FETCH_AHEAD < n_changed)
+			sliding_fetch(event->sliding, changed[i + FETCH_AHEAD]);
+		r = judge_number(policy, event, changed[i]);
+		error = r < 0 ? r : error;
+	}
+	return error;
+}
+
 /*
- * Judges the subjects whose window changed and the active ones, whose state also changes with time; or all
+ * Judges the subjects whose windows changed and the active ones, whose state also changes with time; or all
  * subjects, if `judge_all` is set.
  */
 static int judge_view(struct policy *policy, struct view *view)
 {
 	size_t kept = 0;
 	size_t n_active = view->n_active;
-	const u32 *changed;
-	size_t n_changed;
 	int error = 0;
 	int r;
 
-	changed = sliding_changed(view->sliding, &n_changed);
-	for (size_t i = 0; i < n_changed; i++) {
-		if (i + FETCH_AHEAD < n_changed)
-			sliding_fetch(view->sliding, changed[i + FETCH_AHEAD]);
-		r = judge_number(policy, view, changed[i]);
+	for (size_t i = 0; i < view->n_events; i++) {
+		r = judge_changed(policy, &view->events[i]);
 		error = r < 0 ? r : error;
 	}
 	for (size_t i = 0; i < n_active; i++) {
 		r = judge_one(policy, view->active[i]);
 		error = r < 0 ? r : error;
 	}
-	for (size_t i = 0; view->judge_all && i < view->n_numbers; i++) {
-		r = judge_number(policy, view, i);
+	for (size_t i = 0; view->judge_all && i < view->events[0].n_numbers; i++) {
+		r = judge_number(policy, &view->events[0], i);
 		error = r < 0 ? r : error;
 	}
 	view->judge_all = false;

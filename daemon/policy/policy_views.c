@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "policy/policy_internal.h"
@@ -7,10 +8,19 @@
 bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event)
 {
 	return view->event == event && events[event].role == rule->event &&
-	       view->window_ns == rule->window_ns && view->subtree == rule->subtree;
+	       view->window_ns == rule->window_ns && view->subtree == rule->subtree &&
+	       view->has_second == metric_has_second(&rule->metric);
 }
 
-static bool not_measured(const struct event *event, const struct metric *metric)
+struct view_event *view_event_of(struct view *view, unsigned event)
+{
+	for (size_t i = 0; i < view->n_events; i++)
+		if (view->events[i].event == event)
+			return &view->events[i];
+	return NULL;
+}
+
+static bool not_measured(const struct view *view, const struct event *event, const struct metric *metric)
 {
 	switch (metric->kind) {
 	case METRIC_QUANTILE:
@@ -18,7 +28,12 @@ static bool not_measured(const struct event *event, const struct metric *metric)
 		return !event->settings.has_latency;
 	case METRIC_SHARE:
 		return !event->settings.has_source;
+	case METRIC_WAIT:
+	case METRIC_CORES_LOST:
+	case METRIC_CPI:
+		return view->n_events < METRIC_EVENTS_MAX;
 	case METRIC_RATE:
+	case METRIC_TRAFFIC:
 		break;
 	}
 	return false;
@@ -51,11 +66,13 @@ int view_rules_make(const struct policy *policy, const struct rule *rules, size_
 		ret->list[ret->n++] = (struct view_rule){
 			.rule = (u32)i,
 			.like = like,
-			.not_measured = not_measured(&policy->events[view->event], &rule->metric),
+			.not_measured = not_measured(view, &policy->events[view->event], &rule->metric),
 			.limits = rule_limits(rule, rule->threshold),
 		};
 		screen_of(rule, &ret->list[ret->n - 1].limits, &ret->list[ret->n - 1].screen);
-		ret->has_rate |= rule->metric.kind == METRIC_RATE;
+		ret->has_weights |= metric_uses_weights(&rule->metric);
+		ret->has_rate |= metric_is_rate(&rule->metric);
+		ret->has_frequency |= metric_needs_frequency(&rule->metric);
 		ret->has_ratio |= rule->metric.ratio;
 	}
 	return 0;
@@ -73,15 +90,50 @@ void view_rules_free(struct view_rules *rules)
 	*rules = (struct view_rules){0};
 }
 
+static int add_event(struct view *view, unsigned event, sliding_leaving leaving, sliding_passing passing)
+{
+	struct view_event *added = &view->events[view->n_events];
+	struct sliding_settings settings = {.window_ns = view->window_ns,
+					    .max_bytes = view->policy->max_bytes,
+					    .leaving = leaving,
+					    .passing = passing,
+					    .userdata = added};
+	int r = sliding_new(&settings, view->policy->last_ns, &added->sliding);
+
+	if (r < 0)
+		return r;
+	added->view = view;
+	added->event = event;
+	view->n_events++;
+	return 0;
+}
+
+/* Finds the event of a role on the PMU of another event. Returns n_events if there is none. */
+static unsigned find_beside(const struct policy *policy, unsigned event, enum event_role role)
+{
+	unsigned i = 0;
+
+	while (i < policy->n_events && (policy->events[i].role != role ||
+					strcmp(policy->events[i].pmu, policy->events[event].pmu) != 0))
+		i++;
+	return i;
+}
+
+static int add_second_event(struct view *view, sliding_leaving leaving, sliding_passing passing)
+{
+	const struct policy *policy = view->policy;
+	/* The second event depends only on the first one. */
+	const enum event_role role =
+		policy->events[view->event].role == EVENT_CYCLES ? EVENT_INSTRUCTIONS : EVENT_CYCLES;
+	const unsigned second = find_beside(policy, view->event, role);
+
+	return second < policy->n_events ? add_event(view, second, leaving, passing) : 0;
+}
+
 int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
 	     struct view **ret)
 {
 	struct view *view = calloc(1, sizeof(*view));
-	struct sliding_settings settings = {.window_ns = like->window_ns,
-					    .max_bytes = policy->max_bytes,
-					    .leaving = leaving,
-					    .passing = passing,
-					    .userdata = view};
 	int r;
 
 	if (!view)
@@ -90,10 +142,13 @@ int view_new(struct policy *policy, const struct view *like, sliding_leaving lea
 	view->event = like->event;
 	view->window_ns = like->window_ns;
 	view->subtree = like->subtree;
+	view->has_second = like->has_second;
 	view->reason = UNKNOWN_WINDOW;
-	r = sliding_new(&settings, policy->last_ns, &view->sliding);
+	r = add_event(view, like->event, leaving, passing);
+	if (r == 0 && view->has_second)
+		r = add_second_event(view, leaving, passing);
 	if (r < 0) {
-		free(view);
+		view_free(view);
 		return r;
 	}
 	*ret = view;
@@ -104,57 +159,116 @@ void view_free(struct view *view)
 {
 	if (!view)
 		return;
-	(void)sliding_free(view->sliding);
+	for (size_t i = 0; i < view->n_events; i++) {
+		(void)sliding_free(view->events[i].sliding);
+		free(view->events[i].by_number);
+	}
 	view_rules_free(&view->rules);
-	free(view->by_number);
 	free(view->active);
 	free(view);
 }
 
-int view_reserve(struct view *view, u32 number)
+/* Makes room for a number in the lists. */
+static int reserve(struct view_event *event, u32 number)
 {
+	struct view *view = event->view;
+	const bool is_first = event == &view->events[0];
 	size_t room = (size_t)number + number / 2 + 16;
 	struct subject **list;
 
-	if (number < view->n_numbers)
+	if (number < event->n_numbers)
 		return 0;
-	list = reallocarray(view->active, room, sizeof(struct subject *));
+	if (is_first) {
+		list = reallocarray(view->active, room, sizeof(struct subject *));
+		if (!list)
+			return -ENOMEM;
+		view->active = list;
+	}
+	list = reallocarray(event->by_number, room, sizeof(struct subject *));
 	if (!list)
 		return -ENOMEM;
-	view->active = list;
-	list = reallocarray(view->by_number, room, sizeof(struct subject *));
-	if (!list)
-		return -ENOMEM;
-	memset(list + view->n_numbers, 0, (room - view->n_numbers) * sizeof(struct subject *));
-	view->by_number = list;
-	view->policy->bytes += 2 * (room - view->n_numbers) * sizeof(struct subject *);
-	view->n_numbers = room;
+	memset(list + event->n_numbers, 0, (room - event->n_numbers) * sizeof(struct subject *));
+	event->by_number = list;
+	view->policy->bytes += (is_first ? 2 : 1) * (room - event->n_numbers) * sizeof(struct subject *);
+	event->n_numbers = room;
 	return 0;
+}
+
+void view_close(struct subject *subject, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct view_event *event = &subject->view->events[i];
+
+		event->by_number[subject->numbers[i]] = NULL;
+		sliding_close(event->sliding, subject->numbers[i]);
+	}
+}
+
+int view_open(struct subject *subject)
+{
+	for (size_t i = 0; i < subject->view->n_events; i++) {
+		struct view_event *event = &subject->view->events[i];
+		u32 number;
+		int r = sliding_open(event->sliding, &number);
+
+		if (r == 0) {
+			r = reserve(event, number);
+			if (r < 0)
+				sliding_close(event->sliding, number);
+		}
+		if (r < 0) {
+			view_close(subject, i);
+			return r;
+		}
+		subject->numbers[i] = number;
+		event->by_number[number] = subject;
+	}
+	return 0;
+}
+
+bool view_has_samples(const struct subject *subject)
+{
+	for (size_t i = 0; i < subject->view->n_events; i++) {
+		const struct tally *tally =
+			sliding_tally(subject->view->events[i].sliding, subject->numbers[i]);
+
+		if (tally->samples || tally->latency_samples)
+			return true;
+	}
+	return false;
+}
+
+static void shrink(struct view_event *event)
+{
+	struct view *view = event->view;
+	const bool is_first = event == &view->events[0];
+	struct subject **list;
+	size_t n = event->n_numbers;
+	size_t room;
+
+	while (n && !event->by_number[n - 1])
+		n--;
+	room = n + n / 2 + 16;
+	if (room > event->n_numbers / 2)
+		return;
+	/* If a call fails, the list only stays larger than it needs to be. */
+	list = is_first ? reallocarray(view->active, room, sizeof(struct subject *)) : NULL;
+	if (list)
+		view->active = list;
+	list = reallocarray(event->by_number, room, sizeof(struct subject *));
+	if (list)
+		event->by_number = list;
+	view->policy->bytes -= (is_first ? 2 : 1) * (event->n_numbers - room) * sizeof(struct subject *);
+	event->n_numbers = room;
 }
 
 void view_shrink(struct view *view)
 {
-	struct subject **list;
-	size_t n = view->n_numbers;
-	size_t room;
-
-	if (!view->some_left || view->n_subjects > view->n_numbers / 4)
+	if (!view->some_left || view->n_subjects > view->events[0].n_numbers / 4)
 		return;
 	view->some_left = false;
-	while (n && !view->by_number[n - 1])
-		n--;
-	room = n + n / 2 + 16;
-	if (room > view->n_numbers / 2)
-		return;
-	/* If a call fails, the list only stays larger than it needs to be. */
-	list = reallocarray(view->active, room, sizeof(struct subject *));
-	if (list)
-		view->active = list;
-	list = reallocarray(view->by_number, room, sizeof(struct subject *));
-	if (list)
-		view->by_number = list;
-	view->policy->bytes -= 2 * (view->n_numbers - room) * sizeof(struct subject *);
-	view->n_numbers = room;
+	for (size_t i = 0; i < view->n_events; i++)
+		shrink(&view->events[i]);
 }
 
 int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret)
@@ -214,48 +328,75 @@ static enum unknown_reason reason_of(const struct sliding_time *time, bool cover
 }
 
 /*
- * If the running time of a window changes by more than this fraction, the rates of all subjects are judged
- * again.
+ * If the running time of a window or the frequency changes by more than this fraction, the rates of all subjects
+ * are judged again.
  */
-#define SECONDS_SLACK (1.0 / 64)
+#define SLACK (1.0 / 64)
 
-void view_weigh(struct view *view, const struct tally *tally)
+void view_weigh(struct view_event *event, const struct tally *tally)
 {
+	const struct view *view = event->view;
 	double weight = tally->samples ? (double)tally->weight / (double)tally->samples : 0;
 
 	/* An interval ends only when a sample comes, so the period of the last samples counts until then. */
-	if (view->policy->now_ns - view->weighed_ns >= view->window_ns && view->largest_weight > 0) {
-		view->largest_weight_before = view->largest_weight;
-		view->largest_weight = 0;
-		view->weighed_ns = view->policy->now_ns;
+	if (view->policy->now_ns - event->weighed_ns >= view->window_ns && event->largest_weight > 0) {
+		event->largest_weight_before = event->largest_weight;
+		event->largest_weight = 0;
+		event->weighed_ns = view->policy->now_ns;
 	}
-	if (weight > view->largest_weight)
-		view->largest_weight = weight;
+	if (weight > event->largest_weight)
+		event->largest_weight = weight;
 }
 
-double view_sample_weight(const struct view *view)
+double view_sample_weight(const struct view_event *event)
 {
-	double seen = view->largest_weight > view->largest_weight_before ? view->largest_weight
-									 : view->largest_weight_before;
-	double period = (double)view->policy->events[view->event].period;
+	double seen = event->largest_weight > event->largest_weight_before ? event->largest_weight
+									   : event->largest_weight_before;
+	double period = (double)event->view->policy->events[event->event].period;
 
 	return seen > period ? seen : period;
 }
 
-void view_look(struct view *view, const struct sliding_time *time, bool covered)
+/* Returns whether a value has moved so far from `judged` that what depends on it must be judged again. */
+static bool has_moved(double now, double judged)
 {
-	enum unknown_reason reason = reason_of(time, covered);
-	double seconds = view_exposure(time);
-	double change = seconds - view->judged_seconds;
+	return fabs(now - judged) > judged * SLACK;
+}
 
-	if (change < 0)
-		change = -change;
-	if (reason != view->reason ||
-	    (view->rules.has_rate && reason == UNKNOWN_NOT && change > view->judged_seconds * SECONDS_SLACK))
+/*
+ * Takes over the time of an event's window. Returns the reason why it cannot be judged. Sets `*moved` if the
+ * time in which the event ran has changed too much.
+ */
+static enum unknown_reason look_at(struct view_event *event, bool *moved)
+{
+	const struct sliding_time time = sliding_time(event->sliding);
+
+	event->seconds = view_exposure(&time);
+	event->view->covered_ns = time.elapsed_ns;
+	*moved |= has_moved(event->seconds, event->judged_seconds);
+	return reason_of(&time, sliding_covered(event->sliding));
+}
+
+void view_look(struct view *view)
+{
+	enum unknown_reason reason = UNKNOWN_NOT;
+	bool moved = false;
+
+	for (size_t i = 0; i < view->n_events; i++) {
+		enum unknown_reason found = look_at(&view->events[i], &moved);
+
+		/* Reasons come first in the order of reason_of(), which is that of their numbers. */
+		if (reason == UNKNOWN_NOT || (found != UNKNOWN_NOT && found < reason))
+			reason = found;
+	}
+	view->frequency_hz = view->n_events > 1 ? view->policy->frequencies_hz[view->events[1].event] : 0;
+	if (reason != view->reason || (view->rules.has_weights && reason == UNKNOWN_NOT && moved) ||
+	    (view->rules.has_frequency && has_moved(view->frequency_hz, view->judged_frequency_hz)))
 		view->judge_all = true;
 	view->reason = reason;
-	view->seconds = seconds;
-	view->covered_ns = time->elapsed_ns;
-	if (view->judge_all)
-		view->judged_seconds = seconds;
+	if (!view->judge_all)
+		return;
+	view->judged_frequency_hz = view->frequency_hz;
+	for (size_t i = 0; i < view->n_events; i++)
+		view->events[i].judged_seconds = view->events[i].seconds;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 void quantity_number(double value, int decimals, enum quantity_rounding rounding, char ret[TEXT_NUMBER_MAX])
 {
 	double scale = pow(10, decimals);
@@ -37,18 +39,61 @@ static int rate_decimals(double rate, enum quantity_rounding rounding)
 	return rate < 1000 || rounding == NEAREST ? 1 : 0;
 }
 
+/* Decimals for three or four significant digits. */
+static int short_decimals(double value)
+{
+	if (value < 1)
+		return 4;
+	return value < 10 ? 2 : 1;
+}
+
+const char *quantity_byte_rate(double value, double *ret)
+{
+	static const struct {
+		double bytes;
+		const char *name;
+	} units[] = {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}};
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(units) && !(value >= units[i].bytes))
+		i++;
+	*ret = value / units[i].bytes;
+	return units[i].name;
+}
+
 void quantity(const struct metric *metric, double value, enum quantity_rounding rounding,
 	      char ret[QUANTITY_MAX])
 {
-	bool cycles = metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN;
+	const char *unit = metric_unit(metric);
 	char text[TEXT_NUMBER_MAX];
+	int decimals = 4;
 
-	if (metric->ratio)
-		quantity_number(value, 4, rounding, text);
-	else if (metric->kind == METRIC_SHARE)
-		quantity_number(100 * value, 4, rounding, text);
-	else
-		quantity_number(value, cycles ? 1 : rate_decimals(value, rounding), rounding, text);
-	(void)snprintf(ret, QUANTITY_MAX, "%s%s %s", text,
-		       metric->kind == METRIC_SHARE && !metric->ratio ? "%" : "", metric_unit(metric));
+	if (!metric->ratio) {
+		switch (metric->kind) {
+		case METRIC_QUANTILE:
+		case METRIC_MEAN:
+			decimals = 1;
+			break;
+		case METRIC_RATE:
+			decimals = rate_decimals(value, rounding);
+			break;
+		case METRIC_SHARE:
+			value *= 100;
+			break;
+		case METRIC_WAIT:
+			value *= 100;
+			decimals = short_decimals(value);
+			break;
+		case METRIC_TRAFFIC:
+			unit = quantity_byte_rate(value, &value);
+			decimals = short_decimals(value);
+			break;
+		case METRIC_CORES_LOST:
+		case METRIC_CPI:
+			decimals = short_decimals(value);
+			break;
+		}
+	}
+	quantity_number(value, decimals, rounding, text);
+	(void)snprintf(ret, QUANTITY_MAX, "%s%s %s", text, metric_is_part(metric) ? "%" : "", unit);
 }

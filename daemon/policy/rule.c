@@ -35,14 +35,14 @@ static u32 nearest_edge(double cycles)
 }
 
 /*
- * Moves `clear` by the same factor as the threshold. For a share with `below` it moves 1 - `clear` in
+ * Moves `clear` by the same factor as the threshold. For a part of a whole with `below` it moves 1 - `clear` in
  * proportion to 1 - threshold instead, so that `clear` stays below 1.
  */
 static double clear_of(const struct rule *rule, double threshold)
 {
 	if (threshold == rule->threshold)
 		return rule->clear;
-	if (rule->metric.kind == METRIC_SHARE && !rule->metric.ratio && rule->below)
+	if (metric_is_part(&rule->metric) && rule->below)
 		return 1 - (1 - rule->clear) * ((1 - threshold) / (1 - rule->threshold));
 	return rule->clear * (threshold / rule->threshold);
 }
@@ -151,7 +151,13 @@ u64 rule_needs_samples(const struct rule *rule)
 	case METRIC_SHARE:
 		return rule->metric.ratio ? ratio_needs(rule, &limits, confidence)
 					  : share_needs(rule->below, &limits, confidence);
+	case METRIC_WAIT:
+	case METRIC_CPI:
+		/* Without a sample of the second event there is no quotient. One may be enough: periods differ. */
+		return 1;
 	case METRIC_RATE:
+	case METRIC_CORES_LOST:
+	case METRIC_TRAFFIC:
 		break;
 	}
 	return 0;

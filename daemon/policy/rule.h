@@ -38,7 +38,7 @@ struct rule {
 	u64 window_ns;
 	u64 for_ns;
 	u64 baseline_ns;   /* of a ratio: half-life of the baseline */
-	u64 min_samples;   /* in the window; for a ratio in the baseline, too */
+	u64 min_samples;   /* in the window; for a ratio in the baseline, too (see estimate_counted()) */
 	double confidence; /* of each bound, 0.5 to 0.9999 (window/interval.h) */
 	char severity[RULE_SEVERITY_MAX];
 	bool subtree; /* judge a cgroup together with all cgroups below it */
@@ -78,7 +78,7 @@ u32 rule_mean_cap(const struct rule *rule, const struct limits *limits);
 /*
  * The least number of samples in a window with which the rule can both fire and clear. With fewer, one of the
  * bounds does not exist, or cannot pass its limit whatever the samples are. 0: any number will do (a rate).
- * UINT64_MAX: no number will do.
+ * UINT64_MAX: no number will do. For a quotient it counts the samples of the second event.
  */
 u64 rule_needs_samples(const struct rule *rule);
 

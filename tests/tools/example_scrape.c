@@ -106,9 +106,5 @@ int main(int argc, char **argv)
 	process_read(&process);
 	if (prometheus_render(snapshot, list, snapshot->n_cgroups, &options, &process, &text, &length) < 0)
 		return 1;
-	/* The example has the frequency of the cores also if the exporter does not know it yet. */
-	if (!strstr(text, "pebsd_core_frequency_hertz"))
-		(void)puts(
-			"# TYPE pebsd_core_frequency_hertz gauge\npebsd_core_frequency_hertz{pmu=\"cpu_core\"} 2600000000");
 	return fwrite(text, 1, length, stdout) == length ? 0 : 1;
 }

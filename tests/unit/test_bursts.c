@@ -72,6 +72,9 @@ Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
 	cr_expect_float_eq(effect, squares * 30 / 29 / series.variance * pow(1.699127 / 1.644854, 2),
 			   1e-3 * effect);
 	cr_expect_gt(bursts_effect(&series, 0.99), effect, "further out it is less sure");
+	/* Of two events, Student's t is that of 97.5 %. */
+	series.of_two_events = true;
+	cr_expect_float_eq(bursts_effect(&series, 0.95), effect * pow(2.045230 / 1.699127, 2), 1e-3 * effect);
 }
 
 /*
@@ -161,6 +164,28 @@ Test(bursts, few_parts_say_nothing_or_little)
 	cr_expect_eq(bursts_effect(&series, 0.95), 1);
 	series = (struct burst_series){.n = 0};
 	cr_expect_eq(bursts_effect(&series, 0.95), 1);
+}
+
+/*
+ * In 20 busy parts nine tenths are counted, with much noise, and in 10 quiet parts one fifth. The noise of the busy
+ * parts hides that the quiet ones are alike, unless each part is measured by its own noise.
+ */
+Test(bursts, noise_of_busy_parts_hides_nothing_of_two_events)
+{
+	struct burst_series series = {.n = PARTS, .of_samples = true};
+	double whole = 0, counted = 0;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		bool busy = i < 20;
+
+		series.parts[i] = (struct burst_part){busy ? 200 : 30, busy ? (i / 2 % 2 ? 205 : 155) : 6};
+		whole += series.parts[i].whole;
+		counted += series.parts[i].counted;
+	}
+	series.variance = counted + counted / whole * counted / whole * whole;
+	cr_expect(isfinite(bursts_effect(&series, 0.95)));
+	series.of_two_events = true;
+	cr_expect(isinf(bursts_effect(&series, 0.95)));
 }
 
 /* A window of 30 parts. Every tenth part is a burst of slow samples from remote DRAM. */

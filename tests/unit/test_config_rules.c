@@ -268,7 +268,7 @@ Test(config_rules, what_must_be_given)
 	expect_mistakes(
 		"[rule a]\ncgroup = a\nmetric = p98\nabove = x\n",
 		"x.conf:2: cgroup: the pattern a cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), and leave out // and a / at its end\n"
-		"x.conf:3: metric = p98: unknown value; did you mean p90? Expected one of p50, p90, p95, p99, p999, mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
+		"x.conf:3: metric = p98: unknown value; did you mean p90? Expected one of p50, p90, p95, p99, p999, mean, rate, wait, cores-lost, cpi, traffic, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
 		"x.conf:4: above = x: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (fires when the metric is above this value)\n");
 }
 
@@ -389,7 +389,7 @@ Test(config_rules, values_that_are_refused)
 	}
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = ratio:p98\nabove = 2\nbaseline = 59s\n",
-		"x.conf:3: metric = ratio:p98: unknown value; did you mean ratio:p90? Expected one of p50, p90, p95, p99, p999, mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
+		"x.conf:3: metric = ratio:p98: unknown value; did you mean ratio:p90? Expected one of p50, p90, p95, p99, p999, mean, rate, wait, cores-lost, cpi, traffic, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
 		"x.conf:5: baseline = 59s: expected a time from 1m to 30d, a whole number with ms, s, m, h or d (half-life of the baseline of a ratio)\n");
 }
 

@@ -158,6 +158,9 @@ Test(decide, words)
 	cr_expect_str_eq(alert_state_word(ALERT_RESOLVED), "resolved");
 	cr_expect_str_eq(unknown_reason_word(UNKNOWN_WINDOW), "window");
 	cr_expect_str_eq(unknown_reason_word(UNKNOWN_BURSTS), "bursts");
+	cr_expect_str_eq(unknown_reason_word(UNKNOWN_FREQUENCY), "frequency");
+	cr_expect_str_eq(unknown_reason_text(UNKNOWN_FREQUENCY),
+			 "the running frequency of the CPUs is not known");
 	cr_expect_str_eq(unknown_reason_word(UNKNOWN_NO_SLOT), "no_slot");
 	cr_expect_str_eq(unknown_reason_word(UNKNOWN_NOT_MEASURED), "not_measured");
 	cr_expect_str_eq(unknown_reason_text(UNKNOWN_SAMPLES), "too few samples");

@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "policy/policy_screen.h"
+
 static u64 next(u64 *state)
 {
 	*state ^= *state << 13;
@@ -77,7 +79,7 @@ static struct tally random_tally(u64 *state)
 	return tally;
 }
 
-static struct rule random_rule(u64 *state, const struct tally *near)
+static struct rule random_rule(u64 *state, const struct measured *window)
 {
 	static const double qs[] = {0.5, 0.9, 0.95, 0.99, 0.999};
 	static const double confidences[] = {0.5, 0.6, 0.9, 0.95, 0.99, 0.9999};
@@ -85,7 +87,7 @@ static struct rule random_rule(u64 *state, const struct tally *near)
 	double hysteresis = 1 + 0.1 * (double)below(state, 3) * real(state);
 	struct metric *metric = &rule.metric;
 
-	metric->kind = (enum metric_kind)below(state, 4);
+	metric->kind = (enum metric_kind)below(state, METRIC_KINDS);
 	metric->ratio = below(state, 4) == 0;
 	metric->quantile = qs[below(state, 5)];
 	metric->share = (enum metric_share)below(state, 4);
@@ -94,14 +96,16 @@ static struct rule random_rule(u64 *state, const struct tally *near)
 	/* Most limits are close to the value, because only then the exact answer matters. */
 	rule.threshold = real(state) * 3;
 	if (!metric->ratio) {
-		struct measured measured = {.tally = near, .seconds = 30};
 		struct limits limits = {.threshold = 100, .clear = 100};
 		struct estimate estimate;
 
-		estimate_of(&rule, &limits, &measured, &estimate);
+		estimate_of(&rule, &limits, window, &estimate);
 		if (estimate.known)
 			rule.threshold = estimate.value * (0.8 + 0.4 * real(state));
 	}
+	/* The configuration refuses a wait of 1 or more. */
+	if (metric->kind == METRIC_WAIT && !metric->ratio)
+		rule.threshold = fmin(rule.threshold, 0.999);
 	rule.clear = rule.below ? rule.threshold * hysteresis : rule.threshold / hysteresis;
 	return rule;
 }
@@ -109,26 +113,31 @@ static struct rule random_rule(u64 *state, const struct tally *near)
 Test(evidence, equals_what_the_bounds_say)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
-	unsigned seen[4][2][3] = {0}; /* counted by kind, ratio and verdict */
+	unsigned seen[METRIC_KINDS][2][3] = {0}; /* counted by kind, ratio and verdict */
 	u64 state = 20240607;
 
 	cr_assert_eq(evidence_new(&evidence), 0);
 	for (unsigned i = 0; i < 200000; i++) {
 		struct tally now = random_tally(&state);
 		struct tally base = random_tally(&state);
-		struct rule rule = random_rule(&state, &now);
-		struct limits limits = rule_limits(&rule, rule.threshold);
+		struct tally second = random_tally(&state);
+		struct tally second_base = random_tally(&state);
 		struct measured measured = {
 			.tally = &now,
 			.seconds = 1 + (double)below(&state, 60),
 			.base = below(&state, 10) ? &base : NULL,
 			.base_seconds = 3600,
 			.sample_weight = (double)below(&state, 2) * 50000,
+			.second = {.tally = below(&state, 10) ? &second : NULL,
+				   .seconds = 1 + (double)below(&state, 60),
+				   .base = &second_base,
+				   .base_seconds = 3600,
+				   .sample_weight = (double)below(&state, 2) * 50000},
+			.frequency_hz = below(&state, 10) ? 1e9 : 0,
 		};
+		struct rule rule = random_rule(&state, &measured);
+		struct limits limits = rule_limits(&rule, rule.threshold);
 		enum verdict expected, verdict;
-
-		if (rule.metric.kind == METRIC_RATE && !rule.metric.ratio)
-			measured.seconds = 30;
 		expected = by_bounds(&rule, &limits, &measured);
 		verdict = evidence_judge(evidence, &rule, &limits, &measured);
 		cr_assert_eq(
@@ -139,7 +148,7 @@ Test(evidence, equals_what_the_bounds_say)
 			limits.clear, now.samples, verdict, expected);
 		seen[rule.metric.kind][rule.metric.ratio][verdict]++;
 	}
-	for (unsigned kind = 0; kind < 4; kind++)
+	for (unsigned kind = 0; kind < METRIC_KINDS; kind++)
 		for (unsigned ratio = 0; ratio < 2; ratio++)
 			for (unsigned verdict = 0; verdict < 3; verdict++)
 				cr_expect_gt(seen[kind][ratio][verdict], 50,
@@ -246,7 +255,7 @@ Test(evidence, of_what_is_not_known_is_none)
 	const struct measured measured = {.tally = &nothing, .seconds = 10};
 
 	cr_assert_eq(evidence_new(&evidence), 0);
-	for (unsigned kind = 0; kind < 4; kind++)
+	for (unsigned kind = 0; kind < METRIC_KINDS; kind++)
 		for (unsigned i = 0; i < 4; i++) {
 			struct rule rule = {
 				.metric = {.kind = (enum metric_kind)kind, .quantile = 0.5, .ratio = i & 1},
@@ -258,6 +267,51 @@ Test(evidence, of_what_is_not_known_is_none)
 
 			cr_expect_eq(evidence_judge(evidence, &rule, &limits, &measured), VERDICT_BETWEEN);
 		}
+}
+
+/* A window that a screen rules out never has a proven breach. */
+Test(evidence, a_screen_rules_out_no_breach)
+{
+	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
+	u32 lower_edges[FINE_BUCKETS];
+	unsigned ruled_out[METRIC_KINDS] = {0}, breaches[METRIC_KINDS] = {0};
+	u64 state = 20240608;
+
+	cr_assert_eq(evidence_new(&evidence), 0);
+	screen_edges(lower_edges);
+	for (unsigned i = 0; i < 100000; i++) {
+		struct tally now = random_tally(&state), second = random_tally(&state);
+		const struct measured measured = {
+			.tally = &now,
+			.seconds = 1 + (double)below(&state, 60),
+			.second = {.tally = &second, .seconds = 1 + (double)below(&state, 60)},
+			.frequency_hz = 1e9,
+		};
+		struct screened screened = {.tally = measured.tally,
+					    .seconds = measured.seconds,
+					    .second = measured.second.tally,
+					    .second_seconds = measured.second.seconds,
+					    .frequency_hz = measured.frequency_hz,
+					    .lower_edges = lower_edges};
+		struct rule rule = random_rule(&state, &measured);
+		struct limits limits = rule_limits(&rule, rule.threshold);
+		struct screen screen;
+		bool out, breach;
+
+		if (rule.metric.ratio)
+			continue;
+		screen_of(&rule, &limits, &screen);
+		out = screen_has_values(&screen, &screened) && screen_rules_out(&screen, &screened, NULL);
+		breach = evidence_judge(evidence, &rule, &limits, &measured) == VERDICT_BREACH;
+		cr_assert_not(out && breach, "case %u: kind %d, below %d, threshold %g", i, rule.metric.kind,
+			      rule.below, rule.threshold);
+		ruled_out[rule.metric.kind] += out;
+		breaches[rule.metric.kind] += breach;
+	}
+	for (unsigned kind = 0; kind < METRIC_KINDS; kind++) {
+		cr_expect_gt(ruled_out[kind], 500, "kind %u: %u", kind, ruled_out[kind]);
+		cr_expect_gt(breaches[kind], 200, "kind %u: %u", kind, breaches[kind]);
+	}
 }
 
 Test(evidence, of_as_many_as_counters_hold)

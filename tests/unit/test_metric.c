@@ -29,7 +29,7 @@ Test(metric, each_word_is_read_and_written_again)
 		metric_format(&metric, text);
 		cr_expect_str_eq(text, ratio_word);
 	}
-	cr_expect_eq(n, 7 + 3 + SOURCE_COUNT);
+	cr_expect_eq(n, 7 + 4 + 3 + SOURCE_COUNT);
 }
 
 Test(metric, what_the_words_mean)
@@ -52,12 +52,56 @@ Test(metric, what_the_words_mean)
 	cr_expect_eq(metric.share, METRIC_SHARE_TLB_WALK);
 }
 
+Test(metric, events_that_a_metric_implies)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		enum event_role roles[METRIC_EVENTS_MAX];
+	} cases[] = {
+		{"wait", 2, {EVENT_STALLS, EVENT_CYCLES}},
+		{"cores-lost", 2, {EVENT_STALLS, EVENT_CYCLES}},
+		{"ratio:cpi", 2, {EVENT_CYCLES, EVENT_INSTRUCTIONS}},
+		{"traffic", 1, {EVENT_MISSES}},
+		{"rate", 0, {0}},
+		{"p99", 0, {0}},
+		{"share:hitm", 0, {0}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		enum event_role roles[METRIC_EVENTS_MAX];
+		struct metric metric;
+		size_t n;
+
+		cr_assert_eq(metric_parse(cases[i].text, &metric), 0);
+		n = metric_events(&metric, roles);
+		cr_assert_eq(n, cases[i].n, "%s", cases[i].text);
+		for (size_t j = 0; j < n; j++)
+			cr_expect_eq(roles[j], cases[i].roles[j], "%s", cases[i].text);
+		cr_expect_eq(metric_has_second(&metric), n == 2);
+	}
+}
+
+/* Only a number of cores needs the frequency. A ratio of them does not. */
+Test(metric, which_metrics_need_the_frequency)
+{
+	for (size_t i = 0; metric_words[i]; i++) {
+		struct metric metric;
+
+		cr_assert_eq(metric_parse(metric_words[i], &metric), 0);
+		cr_expect_eq(metric_needs_frequency(&metric), strcmp(metric_words[i], "cores-lost") == 0);
+		metric.ratio = true;
+		cr_expect_not(metric_needs_frequency(&metric));
+	}
+}
+
 Test(metric, what_is_none)
 {
 	static const char *const bad[] = {
-		"",      "p98",      "P99",        "p99 ", "ratio:", "ratio:ratio:p99",
-		"share", "share:",   "share:dram", "l3",   "ratio",  "share:ratio:l3",
-		"hitm",  "share:p99"};
+		"",        "p98",       "P99",        "p99 ",       "ratio:", "ratio:ratio:p99",
+		"share",   "share:",    "share:dram", "l3",         "ratio",  "share:ratio:l3",
+		"hitm",    "share:p99", "Wait",       "cores_lost", "cores",  "CPI",
+		"traffic:"};
 	struct metric metric = {.kind = METRIC_RATE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -76,6 +120,11 @@ Test(metric, units)
 		{"mean", "cycles", "cycles"},
 		{"rate", "weighted samples a second", "per_second"},
 		{"share:l1", "of the samples", "share"},
+		{"wait", "of its cycles", "share"},
+		{"cores-lost", "cores", "cores"},
+		{"cpi", "cycles per instruction", "cycles_per_instruction"},
+		{"traffic", "bytes a second", "bytes_per_second"},
+		{"ratio:wait", "times its baseline", "ratio"},
 		{"ratio:p50", "times its baseline", "ratio"},
 		{"ratio:share:hitm", "times its baseline", "ratio"},
 	};
@@ -116,6 +165,25 @@ Test(metric, thresholds)
 		{"ratio:p50", "101", -1},
 		{"ratio:share:l3", "150%", -1},
 		{"ratio:share:l3", "1.5", 1.5},
+		{"wait", "40%", 0.4},
+		{"wait", "0.4", 0.4},
+		{"wait", "1", -1},
+		{"wait", "100%", -1},
+		{"cores-lost", "3.2", 3.2},
+		{"cores-lost", "0", -1},
+		{"cores-lost", "30%", -1},
+		{"cpi", "2.5", 2.5},
+		{"cpi", "0", -1},
+		{"cpi", "250%", -1},
+		{"traffic", "5GB/s", 5e9},
+		{"traffic", "500MB/s", 5e8},
+		{"traffic", "123456", 123456},
+		{"traffic", "0GB/s", -1},
+		{"traffic", "5GB", -1},
+		{"traffic", "1000TB/s", -1},
+		{"ratio:traffic", "2", 2},
+		{"ratio:traffic", "2GB/s", -1},
+		{"rate", "5GB/s", -1},
 		{"p99", "", -1},
 		{"p99", "-5", -1},
 	};

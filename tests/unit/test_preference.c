@@ -114,3 +114,26 @@ Test(preference, a_threshold_is_in_the_unit_of_the_metric)
 	preference_apply(&preference, &rule, &effect);
 	cr_expect(effect.malformed);
 }
+
+/* Another threshold is written as in the rule, also with a unit. */
+Test(preference, thresholds_of_metrics_of_counts)
+{
+	static const struct {
+		const char *metric, *threshold;
+		double value; /* 0: malformed */
+	} cases[] = {
+		{"cores-lost", "slow-db=3.2", 3.2}, {"wait", "slow-db=40%", 0.4},
+		{"cpi", "slow-db=2.5", 2.5},        {"traffic", "slow-db=5GB/s", 5e9},
+		{"traffic", "slow-db=5GB", 0},      {"cores-lost", "slow-db=40%", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct preference preference = {.owner_is_root = true, .threshold = cases[i].threshold};
+		struct rule rule = rule_of(cases[i].metric);
+		struct preference_effect effect;
+
+		preference_apply(&preference, &rule, &effect);
+		cr_expect_eq(effect.malformed, !(cases[i].value > 0), "%s", cases[i].threshold);
+		cr_expect_eq(effect.threshold, cases[i].value, "%s", cases[i].threshold);
+	}
+}
