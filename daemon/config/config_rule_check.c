@@ -144,11 +144,95 @@ static bool check_limits(struct check *check)
 	return false;
 }
 
+/* Makes the list of `events` that a bit mask stands for. Returns NULL if memory runs out. */
+static char *list_events(unsigned events, const char *between)
+{
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	const char *before = "";
+	size_t length;
+
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	for (int role = 0; role < EVENT_ROLES; role++) {
+		if (!(events & 1U << role))
+			continue;
+		(void)fprintf(out, "%s%s", before, event_role_name((enum event_role)role));
+		before = between;
+	}
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}
+
+/*
+ * Some metrics imply their events. Sets the rule's event to the first one. Returns the events as bits
+ * 1 << enum event_role; 0: the rule chooses its event.
+ */
+static unsigned imply_events(struct check *check)
+{
+	struct rule *rule = check->rule;
+	enum event_role roles[METRIC_EVENTS_MAX];
+	const size_t n = is_given(check, RULE_KEY_METRIC) ? metric_events(&rule->metric, roles) : 0;
+	_cleanup_free_ char *list = NULL;
+	char metric[METRIC_TEXT_MAX];
+	unsigned events = 0;
+
+	for (size_t i = 0; i < n; i++)
+		events |= 1U << roles[i];
+	if (!events)
+		return 0;
+	if (is_given(check, RULE_KEY_EVENT) && rule->event != roles[0]) {
+		list = list_events(events, " and ");
+		metric_format(&rule->metric, metric);
+		say(check, RULE_KEY_EVENT,
+		    "event = %s: the metric %s is computed from %s; remove the line, or use another metric",
+		    event_role_name(rule->event), metric, list ? list : "other events");
+	}
+	rule->event = roles[0];
+	return events;
+}
+
+/* Checks the events that the metric implies. */
+static void check_implied(struct check *check, unsigned events)
+{
+	const unsigned missing = events & ~check->config->events;
+	_cleanup_free_ char *needed = list_events(events, " and "), *lacking = list_events(missing, " and ");
+	_cleanup_free_ char *list = list_events(check->config->events | events, " ");
+	char metric[METRIC_TEXT_MAX];
+
+	if (!needed || !lacking || !list) {
+		check->error = -ENOMEM;
+		return;
+	}
+	metric_format(&check->rule->metric, metric);
+	switch (check->config->origin) {
+	case CONFIG_ORIGIN_REPLAY:
+		break;
+	case CONFIG_ORIGIN_MODEL:
+		say(check, RULE_KEY_METRIC,
+		    "metric = %s: it is computed from %s, and the model has only loads, so the rule can never fire; use another metric, or another origin in [sampling]",
+		    metric, needed);
+		break;
+	case CONFIG_ORIGIN_AUTO:
+	case CONFIG_ORIGIN_PERF:
+		if (missing)
+			say(check, RULE_KEY_METRIC,
+			    "metric = %s: it is computed from %s, and %s are not sampled, so the rule can never fire; set events = %s in [sampling]",
+			    metric, needed, lacking, list);
+		break;
+	}
+}
+
 /* The events of a replay are not checked: they depend on the recording. */
 static void check_event(struct check *check)
 {
+	const unsigned implied = imply_events(check);
 	const char *event = event_role_name(check->rule->event);
 
+	if (implied) {
+		check_implied(check, implied);
+		return;
+	}
 	if (check->draft->keys[RULE_KEY_EVENT].given == CONFIG_GIVEN_MISTAKE)
 		return;
 	switch (check->config->origin) {
@@ -231,9 +315,9 @@ static void check_samples(struct check *check)
 		    metric, confidence, (unsigned long long)most);
 	else
 		say(check, given ? RULE_KEY_MIN_SAMPLES : RULE_KEY_METRIC,
-		    "min-samples = %llu%s: %s with these limits needs %llu samples to fire and to clear at a confidence of %s; use %llu or more, or a lower confidence",
+		    "min-samples = %llu%s: %s with these limits needs %llu sample%s to fire and to clear at a confidence of %s; use %llu or more, or a lower confidence",
 		    (unsigned long long)check->rule->min_samples, given ? "" : " (the default)", metric,
-		    (unsigned long long)needs, confidence, (unsigned long long)needs);
+		    (unsigned long long)needs, needs == 1 ? "" : "s", confidence, (unsigned long long)needs);
 }
 
 /*
@@ -264,19 +348,19 @@ static void check_ldlat(struct check *check)
 	    (unsigned long long)check->config->ldlat);
 }
 
-/* Only samples of accesses have a latency and a data source. A recording may have more. */
+/* These samples have at most a code address, but no latency and no data source. A recording may have more. */
 static void check_counts(struct check *check)
 {
-	const enum event_role role = check->rule->event;
+	const enum event_role event = check->rule->event;
 	char metric[METRIC_TEXT_MAX];
 
-	if (role == EVENT_LOADS || role == EVENT_STORES || check->config->origin == CONFIG_ORIGIN_REPLAY ||
-	    !is_given(check, RULE_KEY_METRIC) || check->rule->metric.kind == METRIC_RATE)
+	if (event == EVENT_LOADS || event == EVENT_STORES || check->config->origin == CONFIG_ORIGIN_REPLAY ||
+	    !is_given(check, RULE_KEY_METRIC) || metric_uses_weights(&check->rule->metric))
 		return;
 	metric_format(&check->rule->metric, metric);
 	say(check, RULE_KEY_METRIC,
 	    "metric = %s: samples of %s have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event",
-	    metric, event_role_name(role));
+	    metric, event_role_name(event));
 }
 
 static bool has_mistakes(const struct config_rule_draft *draft)
@@ -302,7 +386,7 @@ int config_rule_check(struct config_rule_draft *draft, const struct config *conf
 		   "set the paths of the cgroups to judge, such as cgroup = /system.slice/*");
 	(void)need(&check, RULE_KEY_METRIC, "set the value to judge, such as metric = p99");
 	/* For a rate, the absence of samples is also evidence, so no minimum is needed. */
-	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && draft->rule.metric.kind == METRIC_RATE)
+	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && metric_is_rate(&draft->rule.metric))
 		draft->rule.min_samples = 0;
 	check_event(&check);
 	check_counts(&check);

@@ -131,11 +131,12 @@ static int check_threshold(const struct config_key *key, const char *text, char 
 {
 	double value;
 
-	if (!*text || decimal_parse(text, &value) == 0 || nanoseconds_is_time(text))
+	if (!*text || decimal_parse(text, &value) == 0 || byte_rate_parse(text, &value) == 0 ||
+	    nanoseconds_is_time(text))
 		return 0;
 	return config_refuse(
 		ret_problem,
-		"%s = %s: expected a number such as 900 or 0.3, for a share also a percentage such as 30%%, or for a latency also a time such as 100ns or 1.5us (%s)",
+		"%s = %s: expected a number such as 900 or 0.3, for a share also a percentage such as 30%%, for a latency also a time such as 100ns or 1.5us, or for traffic also bytes a second such as 5GB/s (%s)",
 		key->name, text, key->meaning);
 }
 

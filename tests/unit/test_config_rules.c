@@ -269,7 +269,7 @@ Test(config_rules, what_must_be_given)
 		"[rule a]\ncgroup = a\nmetric = p98\nabove = x\n",
 		"x.conf:2: cgroup: the pattern a cannot match a cgroup; begin it with / or ** (comm: or cgroup: for a recording, model: for the model), and leave out // and a / at its end\n"
 		"x.conf:3: metric = p98: unknown value; did you mean p90? Expected one of p50, p90, p95, p99, p999, mean, rate, wait, cores-lost, cpi, traffic, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, share:unknown, also with ratio: before it (value that is judged)\n"
-		"x.conf:4: above = x: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (fires when the metric is above this value)\n");
+		"x.conf:4: above = x: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, for a latency also a time such as 100ns or 1.5us, or for traffic also bytes a second such as 5GB/s (fires when the metric is above this value)\n");
 }
 
 Test(config_rules, names)
@@ -287,7 +287,7 @@ Test(config_rules, names)
 	expect_mistakes(
 		"[rule a/b]\nabove = y\nabvoe = 3\n",
 		"x.conf:1: [rule a/b]: a rule's name can have only letters, digits, '-', '_' and '.'; use another name\n"
-		"x.conf:2: above = y: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (fires when the metric is above this value)\n"
+		"x.conf:2: above = y: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, for a latency also a time such as 100ns or 1.5us, or for traffic also bytes a second such as 5GB/s (fires when the metric is above this value)\n"
 		"x.conf:3: unknown key abvoe in [rule]; did you mean above?\n");
 	expect_mistakes("[rules a]\nabove = 3\n",
 			"x.conf:1: unknown section [rules a]; did you mean [rule NAME]?\n");
@@ -375,7 +375,7 @@ Test(config_rules, values_that_are_refused)
 		{"action = log log",
 		 "action: log is given twice; remove one (actions when the rule fires and resolves)"},
 		{"clear = 1e2",
-		 "clear = 1e2: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, or for a latency also a time such as 100ns or 1.5us (resolves when the metric is on the good side of this value)"},
+		 "clear = 1e2: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, for a latency also a time such as 100ns or 1.5us, or for traffic also bytes a second such as 5GB/s (resolves when the metric is on the good side of this value)"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
@@ -459,6 +459,91 @@ Test(config_rules, latencies_that_are_not_sampled)
 		     "= 20\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = ratio:p50\nabove = 2\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = share:l3\nabove = 20%\n");
+}
+
+/* A rule named `lost`, with its metric and threshold, and `events` in [sampling]. */
+#define LOST(events, metric, above) \
+	"[sampling]\nevents = " events "\n[rule lost]\ncgroup = /a\nmetric = " metric "\nabove = " above "\n"
+
+Test(config_rules, a_metric_implies_its_event)
+{
+	static const struct {
+		const char *text;
+		enum event_role event;
+		double threshold;
+		u64 min_samples;
+	} cases[] = {
+		{LOST("stalls cycles", "wait", "40%"), EVENT_STALLS, 0.4, 500},
+		{LOST("stalls cycles", "ratio:wait", "1.5"), EVENT_STALLS, 1.5, 500},
+		{LOST("stalls cycles", "cores-lost", "3.2"), EVENT_STALLS, 3.2, 0},
+		{LOST("cycles instructions", "cpi", "2.5"), EVENT_CYCLES, 2.5, 500},
+		{LOST("misses", "traffic", "5GB/s"), EVENT_MISSES, 5e9, 0},
+		{LOST("misses", "traffic", "5000000000"), EVENT_MISSES, 5e9, 0},
+		{LOST("stalls cycles", "wait", "0.4\nevent = stalls"), EVENT_STALLS, 0.4, 500},
+		{LOST("stalls", "rate", "1000\nevent = stalls"), EVENT_STALLS, 1000, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		expect_right(cases[i].text);
+		cr_assert_eq(config->n_rules, 1);
+		cr_expect_eq(config->rules[0].event, cases[i].event, "%s", cases[i].text);
+		cr_expect_eq(config->rules[0].threshold, cases[i].threshold, "%s", cases[i].text);
+		cr_expect_eq(config->rules[0].min_samples, cases[i].min_samples, "%s", cases[i].text);
+	}
+}
+
+Test(config_rules, a_metric_that_implies_its_event_takes_no_other)
+{
+	expect_mistakes(
+		LOST("loads stalls cycles", "wait", "0.4\nevent = loads"),
+		"x.conf:7: [rule lost]: event = loads: the metric wait is computed from cycles and stalls; remove the line, or use another metric\n");
+	expect_mistakes(
+		LOST("cycles instructions", "cpi", "2\nevent = instructions"),
+		"x.conf:7: [rule lost]: event = instructions: the metric cpi is computed from instructions and cycles; remove the line, or use another metric\n");
+}
+
+Test(config_rules, events_that_a_metric_needs)
+{
+	expect_mistakes(
+		LOST("loads cycles", "wait", "0.4"),
+		"x.conf:5: [rule lost]: metric = wait: it is computed from cycles and stalls, and stalls are not sampled, so the rule can never fire; set events = loads cycles stalls in [sampling]\n");
+	expect_mistakes(
+		LOST("loads", "cores-lost", "2"),
+		"x.conf:5: [rule lost]: metric = cores-lost: it is computed from cycles and stalls, and cycles and stalls are not sampled, so the rule can never fire; set events = loads cycles stalls in [sampling]\n");
+	expect_mistakes(
+		LOST("loads", "ratio:traffic", "2"),
+		"x.conf:5: [rule lost]: metric = ratio:traffic: it is computed from misses, and misses are not sampled, so the rule can never fire; set events = loads misses in [sampling]\n");
+	/* The events of a recording are not known here. The model has only loads. */
+	expect_right(LOST("loads\norigin = replay", "wait", "0.4"));
+	expect_mistakes(
+		LOST("loads stalls cycles\norigin = model", "wait", "0.4"),
+		"x.conf:6: [rule lost]: metric = wait: it is computed from cycles and stalls, and the model has only loads, so the rule can never fire; use another metric, or another origin in [sampling]\n");
+}
+
+Test(config_rules, thresholds_of_metrics_of_counts)
+{
+	expect_mistakes(
+		LOST("stalls cycles", "wait", "1.5"),
+		"x.conf:6: [rule lost]: above = 1.5: expected a share between 0 and 1, such as 0.3 or 30% for the metric wait\n");
+	expect_mistakes(
+		LOST("stalls cycles", "cores-lost", "2GB/s"),
+		"x.conf:6: [rule lost]: above = 2GB/s: expected a number of cores above 0, such as 3.2 for the metric cores-lost\n");
+	expect_mistakes(
+		LOST("misses", "traffic", "5GB"),
+		"x.conf:6: above = 5GB: expected a number such as 900 or 0.3, for a share a percentage such as 30%, or for traffic bytes a second such as 5GB/s (fires when the metric is above this value)\n");
+	expect_mistakes(
+		LOST("misses", "traffic", "30%"),
+		"x.conf:6: [rule lost]: above = 30%: expected bytes a second above 0, such as 500MB/s, 5GB/s or 5000000000 for the metric traffic\n");
+	expect_mistakes(
+		LOST("stalls cycles", "wait", "0.4\nmin-samples = 0"),
+		"x.conf:7: [rule lost]: min-samples = 0: wait with these limits needs 1 sample to fire and to clear at a confidence of 95%; use 1 or more, or a lower confidence\n");
+}
+
+Test(config_rules, counts_have_a_rate_alone)
+{
+	expect_mistakes(
+		LOST("misses", "p99", "900\nevent = misses"),
+		"x.conf:5: [rule lost]: metric = p99: samples of misses have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event\n");
 }
 
 Test(config_rules, instructions_have_a_rate_alone)
@@ -643,7 +728,10 @@ Test(config_rules, the_manual_has_every_key_with_its_default)
 	}
 }
 
-/* Without the comment signs, the lines of the example in pebsd.conf are a rule with the defaults. */
+/*
+ * Without the comment signs, the lines of the first example in pebsd.conf are a rule with the defaults. The second one
+ * needs other events.
+ */
 Test(config_rules, the_installed_file_has_an_example_with_every_key)
 {
 	_cleanup_fclose_ FILE *file = fopen("config/pebsd.conf", "re");
@@ -651,7 +739,8 @@ Test(config_rules, the_installed_file_has_an_example_with_every_key)
 	bool named[RULE_KEYS] = {false};
 	bool within = false;
 	char line[256];
-	size_t used = 0;
+	size_t used =
+		(size_t)snprintf(example, sizeof(example), "[sampling]\nevents = loads stalls cycles\n");
 	const struct rule *rule;
 
 	cr_assert(file);
@@ -671,7 +760,7 @@ Test(config_rules, the_installed_file_has_an_example_with_every_key)
 	expect_right(example);
 	for (size_t i = 0; i < RULE_KEYS; i++)
 		cr_expect(named[i], "%s", config_rule_keys[i].name);
-	cr_assert_eq(config->n_rules, 1);
+	cr_assert_eq(config->n_rules, 2);
 	rule = &config->rules[0];
 	cr_expect_eq(rule->window_ns, 30 * NSEC_PER_SEC);
 	cr_expect_eq(rule->for_ns, 60 * NSEC_PER_SEC);
@@ -679,4 +768,6 @@ Test(config_rules, the_installed_file_has_an_example_with_every_key)
 	cr_expect_eq(rule->confidence, 0.95);
 	cr_expect_str_eq(rule->severity, "warning");
 	cr_expect_eq(rule->actions, RULE_LOG);
+	cr_expect_eq(config->rules[1].metric.kind, METRIC_CORES_LOST);
+	cr_expect_eq(config->rules[1].event, EVENT_STALLS);
 }
