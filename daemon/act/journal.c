@@ -9,6 +9,9 @@
 
 #include "base/text.h"
 #include "policy/nanoseconds.h"
+#include "policy/quantity.h"
+
+#define UNIT_MAX 40
 
 int journal_priority(const char *severity)
 {
@@ -28,17 +31,41 @@ int journal_priority(const char *severity)
 	return LOG_WARNING;
 }
 
-/* Writes a number in the form that rules use: "912.5", "31.2%". */
+/* Numbers of these metrics are small, so their second decimal matters. */
+static bool has_two_decimals(const struct metric *metric)
+{
+	return metric->ratio || metric->kind == METRIC_CORES_LOST || metric->kind == METRIC_CPI;
+}
+
+static bool is_traffic(const struct metric *metric)
+{
+	return metric->kind == METRIC_TRAFFIC && !metric->ratio;
+}
+
+/* Writes a number in the form that rules use: "912.5", "31.2%", "5.2 GB/s". */
 #define NUMBER_MAX 330
 static void number(const struct metric *metric, double value, char ret[NUMBER_MAX])
 {
-	bool share = metric->kind == METRIC_SHARE && !metric->ratio;
-	char text[NUMBER_MAX - 1];
+	const char *unit = metric_is_part(metric) ? "%" : "";
+	char text[NUMBER_MAX - 8];
 
-	(void)snprintf(text, sizeof(text), "%.*f", metric->ratio ? 2 : 1, share ? 100 * value : value);
+	if (is_traffic(metric))
+		unit = quantity_byte_rate(value, &value);
+	if (metric_is_part(metric))
+		value *= 100;
+	(void)snprintf(text, sizeof(text), "%.*f", has_two_decimals(metric) ? 2 : 1, value);
 	if (strcmp(text + strlen(text) - 2, ".0") == 0)
 		text[strlen(text) - 2] = '\0';
-	(void)snprintf(ret, NUMBER_MAX, "%s%s", text, share ? "%" : "");
+	(void)snprintf(ret, NUMBER_MAX, "%s%s%s", text, is_traffic(metric) ? " " : "", unit);
+}
+
+/* The unit after a number, with the blank before it. */
+static void unit_after(const struct metric *metric, char ret[UNIT_MAX])
+{
+	if (is_traffic(metric))
+		*ret = '\0';
+	else
+		(void)snprintf(ret, UNIT_MAX, " %s", metric_unit(metric));
 }
 
 /* Writes "loads p99 is 912.5 cycles, at least 900 with confidence 95%". `at_least` selects the lower bound. */
@@ -48,22 +75,22 @@ static int value_text(const struct alert *alert, bool at_least, char **ret)
 	double bound = at_least ? alert->estimate.bounds.low : alert->estimate.bounds.high;
 	char word[METRIC_TEXT_MAX], value[NUMBER_MAX], edge[NUMBER_MAX], confidence[FACTS_NUMBER_MAX];
 	char time[NANOSECONDS_TEXT_MAX];
+	char unit[UNIT_MAX];
 	int length;
 
 	metric_format(metric, word);
 	nanoseconds_first(metric, alert->estimate.value, nanoseconds_hz(alert), time);
 	number(metric, alert->estimate.value, value);
 	number(metric, bound, edge);
+	unit_after(metric, unit);
 	facts_number(100 * alert->rule->confidence, confidence);
 	if (!alert->estimate.known)
 		length = asprintf(ret, "%s %s", alert->event_key, word);
 	else if (!isfinite(bound))
-		length = asprintf(ret, "%s %s is %s %s%s", alert->event_key, word, value, metric_unit(metric),
-				  time);
+		length = asprintf(ret, "%s %s is %s%s%s", alert->event_key, word, value, unit, time);
 	else
-		length = asprintf(ret, "%s %s is %s %s%s, at %s %s with confidence %s%%", alert->event_key,
-				  word, value, metric_unit(metric), time, at_least ? "least" : "most", edge,
-				  confidence);
+		length = asprintf(ret, "%s %s is %s%s%s, at %s %s with confidence %s%%", alert->event_key, word,
+				  value, unit, time, at_least ? "least" : "most", edge, confidence);
 	return length < 0 ? -ENOMEM : 0;
 }
 

@@ -314,6 +314,9 @@ static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_tim
 			alerts_time(&now, &alerts->before[event], elapsed_ns, head->events[event].n_cpus);
 		alerts->before[event] = now;
 		policy_set_period(alerts->policy, event, head->events[event].event.period);
+		policy_set_frequency(
+			alerts->policy, event,
+			head->events[event].frequency_hz.known ? head->events[event].frequency_hz.value : 0);
 	}
 }
 

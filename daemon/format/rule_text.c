@@ -15,8 +15,12 @@ char *rule_text_metric(const json_object *rule)
 	char *text;
 	int r;
 
-	r = asprintf(&text, "%s of %s", line_visible(json_get_text(rule, "metric"), &metric),
-		     line_visible(json_get_text(rule, "event"), &event));
+	/* A metric with two events implies them. */
+	if (json_get_text(rule, "second_event"))
+		r = asprintf(&text, "%s", line_visible(json_get_text(rule, "metric"), &metric));
+	else
+		r = asprintf(&text, "%s of %s", line_visible(json_get_text(rule, "metric"), &metric),
+			     line_visible(json_get_text(rule, "event"), &event));
 	return r < 0 ? NULL : text;
 }
 

@@ -10,6 +10,7 @@
 #include "format/figure.h"
 #include "format/line.h"
 #include "policy/decide.h"
+#include "policy/quantity.h"
 
 /* Values from this one on are printed with three significant digits: nobody reads 16 digits. */
 #define DIGITS_END 1e15
@@ -27,10 +28,13 @@ static bool is_unit(const char *unit, const char *word)
 void verdict_number(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
 {
 	bool share = is_unit(unit, "share");
+	const char *after = share ? "%" : "";
 	char text[TEXT_NUMBER_MAX];
 
 	if (share)
 		value *= 100;
+	if (is_unit(unit, "bytes_per_second"))
+		after = quantity_byte_rate(value, &value);
 	if (share && value > 0 && value < 0.001)
 		(void)snprintf(text, sizeof(text), "<0.001");
 	else if (value < 999.95)
@@ -41,7 +45,7 @@ void verdict_number(double value, const char *unit, enum verdict_width width, ch
 		text_short_count(value, text);
 	else
 		text_count((u64)(value + 0.5), text);
-	(void)snprintf(ret, VERDICT_TEXT_MAX, "%s%s", text, share ? "%" : "");
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%s%s%s", text, *after && !share ? " " : "", after);
 }
 
 void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
@@ -50,10 +54,12 @@ void verdict_quantity(double value, const char *unit, enum verdict_width width, 
 
 	verdict_number(value, unit, width, number);
 	(void)snprintf(ret, VERDICT_TEXT_MAX, "%.64s%s", number,
-		       is_unit(unit, "cycles")       ? " cycles"
-		       : is_unit(unit, "per_second") ? "/s"
-		       : is_unit(unit, "ratio")      ? " times"
-						     : "");
+		       is_unit(unit, "cycles")                   ? " cycles"
+		       : is_unit(unit, "per_second")             ? "/s"
+		       : is_unit(unit, "ratio")                  ? " times"
+		       : is_unit(unit, "cores")                  ? " cores"
+		       : is_unit(unit, "cycles_per_instruction") ? " cycles per instruction"
+								 : "");
 }
 
 void verdict_time(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX])

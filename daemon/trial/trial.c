@@ -330,9 +330,10 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 			.at_ns = elapsed_ns(trial),
 		};
 
-		if (alerts[i].decision.unknown == UNKNOWN_SAMPLES &&
-		    alerts[i].estimate.samples > of_rule->most_samples)
-			of_rule->most_samples = alerts[i].estimate.samples;
+		const u64 samples = estimate_counted_of(&judged_by->metric, &alerts[i].estimate);
+
+		if (alerts[i].decision.unknown == UNKNOWN_SAMPLES && samples > of_rule->most_samples)
+			of_rule->most_samples = samples;
 		if (alerts[i].decision.unknown != UNKNOWN_NOT)
 			continue;
 		mark(subject, rule, JUDGED, &of_rule->cgroups_judged);

@@ -60,8 +60,9 @@ static void put_estimate(FILE *out, const struct rule *rule, const struct limits
 		quantity(&rule->metric, estimate->bounds.low, DOWN, low);
 	if (speech_has_high(&alert))
 		quantity(&rule->metric, estimate->bounds.high, UP, high);
-	/* The value has the unit, so the bounds need none. */
-	low[strcspn(low, " ")] = high[strcspn(high, " ")] = '\0';
+	/* The value has the unit, so the bounds need none. The unit of traffic depends on the number. */
+	if (rule->metric.kind != METRIC_TRAFFIC || rule->metric.ratio)
+		low[strcspn(low, " ")] = high[strcspn(high, " ")] = '\0';
 	(void)fprintf(out, "%s [%s, %s]", value, low, high);
 }
 
@@ -137,14 +138,18 @@ static void put_transitions(FILE *out, const struct trial_report *report)
 		(void)fputs("no rule changed state\n", out);
 }
 
-/* Writes "db-p99: p99 of loads above 896 cycles for 1m, window 30s". */
+/* Writes "db-p99: p99 of loads above 896 cycles for 1m, window 30s". Some metrics imply their event. */
 static void put_head(FILE *out, const struct rule *rule)
 {
 	const struct limits limits = rule_limits(rule, rule->threshold);
 	char metric[METRIC_TEXT_MAX], time[NUMBER_TEXT_MAX];
+	enum event_role roles[METRIC_EVENTS_MAX];
 
 	metric_format(&rule->metric, metric);
-	(void)fprintf(out, "%s: %s of %s ", rule->name, metric, event_role_name(rule->event));
+	if (metric_events(&rule->metric, roles) > 0)
+		(void)fprintf(out, "%s: %s ", rule->name, metric);
+	else
+		(void)fprintf(out, "%s: %s of %s ", rule->name, metric, event_role_name(rule->event));
 	put_threshold(out, rule, limits.threshold);
 	if (rule->nanoseconds) {
 		char given[NANOSECONDS_TEXT_MAX];
@@ -279,16 +284,45 @@ static void put_done(FILE *out, const struct rule *rule)
 	(void)fputc('\n', out);
 }
 
+/*
+ * Says which event is missing in the recording, or that it has no frequency. Returns false if the rule has
+ * everything that it is computed from.
+ */
+static bool put_missing(FILE *out, const struct trial_report *report, const struct rule *rule)
+{
+	enum event_role roles[METRIC_EVENTS_MAX];
+	const size_t n = metric_events(&rule->metric, roles);
+	char metric[METRIC_TEXT_MAX];
+
+	metric_format(&rule->metric, metric);
+	if (!(report->roles >> rule->event & 1)) {
+		(void)fprintf(out, "  nothing to judge: no samples of %s\n", event_role_name(rule->event));
+		return true;
+	}
+	for (size_t i = 1; i < n; i++) {
+		if (report->roles >> roles[i] & 1)
+			continue;
+		(void)fprintf(out, "  nothing to judge: no samples of %s, which %s is also computed from\n",
+			      event_role_name(roles[i]), metric);
+		return true;
+	}
+	if (!metric_needs_frequency(&rule->metric))
+		return false;
+	(void)fprintf(
+		out,
+		"  nothing to judge: a recording does not contain the running frequency of the CPUs, which %s needs; ratio:%s does not need it\n",
+		metric, metric);
+	return true;
+}
+
 static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 {
 	const struct rule *rule = &report->rules[index];
 	const struct trial_rule *of_rule = &report->of_rules[index];
 
 	put_head(out, rule);
-	if (!(report->roles >> rule->event & 1)) {
-		(void)fprintf(out, "  nothing to judge: no samples of %s\n", event_role_name(rule->event));
+	if (put_missing(out, report, rule))
 		return;
-	}
 	if (!of_rule->cgroups) {
 		put_no_match(out, report);
 		return;

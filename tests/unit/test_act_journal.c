@@ -49,6 +49,43 @@ Test(act_journal, a_latency_has_its_time)
 		       "confidence 95%, above 896 for 1min 0s");
 }
 
+Test(act_journal, metrics_of_counts_have_their_units)
+{
+	static const struct {
+		const char *metric;
+		double threshold, value, low;
+		const char *text;
+	} cases[] = {
+		{"wait", 0.4, 0.4567, 0.42,
+		 "wait is 45.7% of its cycles, at least 42% with confidence 95%, above 40% for 1min 0s"},
+		{"cores-lost", 2, 3.2, 3.04,
+		 "cores-lost is 3.20 cores, at least 3.04 with confidence 95%, above 2.00 for 1min 0s"},
+		{"cpi", 2, 2.314, 2.2,
+		 "cpi is 2.31 cycles per instruction, at least 2.20 with confidence 95%, above 2.00 for 1min 0s"},
+		{"traffic", 5e9, 5.2e9, 5.01e9,
+		 "traffic is 5.2 GB/s, at least 5 GB/s with confidence 95%, above 5 GB/s for 1min 0s"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct rule rule;
+		struct transition fires = alert_example_fires(17, &rule);
+		_cleanup_free_ char *expected = NULL;
+
+		cr_assert_eq(metric_parse(cases[i].metric, &rule.metric), 0);
+		fires.alert.event_key = "stalls";
+		fires.alert.limits.threshold = cases[i].threshold;
+		fires.alert.estimate.value = cases[i].value;
+		fires.alert.estimate.bounds.low = cases[i].low;
+		cr_assert_gt(
+			asprintf(
+				&expected,
+				"alert 17 (warning): slow-database fires on /system.slice/db.service: stalls %s",
+				cases[i].text),
+			0);
+		expect_message(&fires, expected);
+	}
+}
+
 Test(act_journal, says_what_resolved_and_why)
 {
 	struct rule rule;

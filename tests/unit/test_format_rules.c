@@ -51,6 +51,19 @@ Test(format_rules, a_rule_with_times_has_them_beside_the_cycles)
 	formatted_expect(text, "Clears: 704 cycles or less (configured: 269 ns, 700 cycles at 2.6 GHz)\n");
 }
 
+/* A metric with two events implies them, so only its name is printed. */
+Test(format_rules, a_metric_with_two_events)
+{
+	_cleanup_free_ char *text = text_of(
+		REPLY("{\"rule\":\"lost\",\"cgroup\":[\"/**\"],\"event\":\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,\"for_s\":300}"),
+		&wide);
+
+	cr_expect_not_null(
+		strstr(text, "      Fires: cores-lost above 2 cores, over the last 30s, for 5min 0s\n"), "%s",
+		text);
+	cr_expect_not_null(strstr(text, "     Clears: 1.5 cores or less\n"), "%s", text);
+}
+
 Test(format_rules, on_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(DATABASE "," STORM), &narrow);

@@ -98,6 +98,60 @@ Test(json_rules, a_rule_below_and_a_ratio)
 		    "\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\"]}");
 }
 
+/* The members that only a metric with a second event has. */
+Test(json_rules, cores_lost_in_full)
+{
+	static char *everything[] = {"/*"};
+	static const struct policy_counts counts[1];
+	struct rule rule = {.name = "lost",
+			    .patterns = everything,
+			    .n_patterns = 1,
+			    .event = EVENT_STALLS,
+			    .metric = {.kind = METRIC_CORES_LOST},
+			    .threshold = 2,
+			    .clear = 1.5,
+			    .window_ns = 30 * NSEC_PER_SEC,
+			    .for_ns = 300 * NSEC_PER_SEC,
+			    .confidence = 0.95,
+			    .severity = "warning",
+			    .actions = RULE_LOG};
+	struct alert alert = {
+		.number = 4,
+		.rule = &rule,
+		.cgroup = "/shop",
+		.event_key = "stalls",
+		.limits = rule_limits(&rule, 2),
+		.decision.state = ALERT_FIRING,
+		.covered_ns = 30 * NSEC_PER_SEC,
+		.estimate = {.known = true,
+			     .value = 3.2,
+			     .bounds = {3.04, 3.37},
+			     .samples = 1200,
+			     .worth = 1100,
+			     .second_samples = 3000,
+			     .cores_used = 9.5F,
+			     .frequency_hz = 2.5e9F},
+	};
+	_cleanup_json_ json_object *reply = json_rules("perf", &rule, counts, 1, NULL);
+	json_object *only = json_object_array_get_idx(json_get_array(reply, "rules"), 0);
+
+	json_object_object_del(only, "cgroups");
+	expect_json(json_object_get(only),
+		    "{\"rule\":\"lost\",\"cgroup\":[\"/*\"],\"event\":\"stalls\",\"second_event\":\"cycles\","
+		    "\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,"
+		    "\"for_s\":300,\"min_samples\":0,\"needs_samples\":0,\"confidence\":0.95,"
+		    "\"severity\":\"warning\",\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,"
+		    "\"action\":[\"log\"]}");
+	expect_json(
+		json_alerts("perf", &alert, 1, NULL),
+		"{\"version\":1,\"origin\":\"perf\",\"alerts\":[{\"alert\":4,\"rule\":\"lost\","
+		"\"cgroup\":\"/shop\",\"event\":\"stalls\",\"severity\":\"warning\",\"state\":\"firing\","
+		"\"dry_run\":false,\"metric\":\"cores-lost\",\"unit\":\"cores\",\"value\":3.2,\"low\":3.04,"
+		"\"high\":3.37,\"samples\":1200,\"second_samples\":3000,\"cores_used\":9.5,"
+		"\"frequency\":2500000000,\"worth\":1100,\"window_s\":30,\"above\":2,\"clear\":1.5,"
+		"\"for_s\":300}]}");
+}
+
 #define HEAD_OF(rule, cgroup, severity) \
 	"\"rule\":\"" rule "\",\"cgroup\":\"" cgroup "\",\"event\":\"loads\",\"severity\":\"" severity "\""
 

@@ -241,6 +241,48 @@ Test(trial_report, what_is_not_there_cannot_be_judged)
 	expect_text("or record with --all-cgroups\n");
 }
 
+Test(trial_report, what_metrics_of_counts_need)
+{
+	struct rule of_counts[3];
+	struct trial_rule *of_rule;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_counts); i++) {
+		of_counts[i] = rules[0];
+		of_counts[i].event = EVENT_STALLS;
+		of_counts[i].threshold = of_counts[i].clear = 0.4;
+		of_counts[i].actions = RULE_LOG;
+	}
+	(void)snprintf(of_counts[0].name, sizeof(of_counts[0].name), "waits");
+	of_counts[0].metric = (struct metric){.kind = METRIC_WAIT};
+	(void)snprintf(of_counts[1].name, sizeof(of_counts[1].name), "lost");
+	of_counts[1].metric = (struct metric){.kind = METRIC_CORES_LOST};
+	(void)snprintf(of_counts[2].name, sizeof(of_counts[2].name), "traffic");
+	of_counts[2].metric = (struct metric){.kind = METRIC_TRAFFIC};
+	of_counts[2].event = EVENT_MISSES;
+	of_counts[2].threshold = 5e9;
+	report = trial_report_free(report);
+	cr_assert_eq(trial_report_new("replay", of_counts, ARRAY_SIZE(of_counts), &report), 0);
+	expect_text(
+		"waits: wait above 40% of its cycles for 1m, window 30s\n  nothing to judge: no samples of stalls\n");
+	report->roles = 1U << EVENT_STALLS | 1U << EVENT_MISSES;
+	expect_text("  nothing to judge: no samples of cycles, which wait is also computed from\n");
+	report->roles |= 1U << EVENT_CYCLES;
+	expect_text(
+		"lost: cores-lost above 0.4 cores for 1m, window 30s\n  nothing to judge: a recording does not contain the running frequency of the CPUs, which cores-lost needs; ratio:cores-lost does not need it\n");
+	/* The bounds of traffic keep their units, which may differ from that of the value. */
+	of_rule = &report->of_rules[2];
+	of_rule->cgroups = of_rule->cgroups_judged = 1;
+	of_rule->closest = (struct trial_closest){
+		.known = true,
+		.threshold = 5e9,
+		.cgroup = "comm:db",
+		.event_key = "misses",
+		.estimate = {.known = true, .value = 1.05e9, .bounds = {9.8e8, 1.12e9}},
+	};
+	expect_text(
+		"  closest: comm:db, 1.05 GB/s [980 MB/s, 1.12 GB/s] at +00:00:00: 0.21 times the threshold\n");
+}
+
 static json_object *member(json_object *object, const char *key)
 {
 	json_object *found = json_object_object_get(object, key);

@@ -28,6 +28,10 @@ Test(verdict, quantities_have_their_unit)
 	cr_expect_str_eq(quantity(1e-9, "share"), "<0.001%");
 	cr_expect_str_eq(quantity(0, "share"), "0%");
 	cr_expect_str_eq(quantity(1.5, "ratio"), "1.5 times");
+	cr_expect_str_eq(quantity(3.2, "cores"), "3.2 cores");
+	cr_expect_str_eq(quantity(2.31, "cycles_per_instruction"), "2.31 cycles per instruction");
+	cr_expect_str_eq(quantity(5.2e9, "bytes_per_second"), "5.2 GB/s");
+	cr_expect_str_eq(quantity(123, "bytes_per_second"), "123 B/s");
 	cr_expect_str_eq(quantity(7, "furlongs"), "7", "a unit that is not known has no word");
 	cr_expect_str_eq(quantity(7, NULL), "7");
 }
@@ -37,7 +41,8 @@ Test(verdict, numbers_of_any_size)
 {
 	static const double values[] = {-1e308,   -1234567, -0.0,   5e-324, 999.95,  999.949,  999999.4,
 					999999.5, 1e15,     1.8e19, 1e300,  1.7e308, INFINITY, NAN};
-	static const char *const units[] = {"cycles", "per_second", "share", "ratio", NULL};
+	static const char *const units[] = {"cycles", "per_second",       "share", "ratio",
+					    "cores",  "bytes_per_second", NULL};
 
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(units); j++) {
@@ -76,6 +81,7 @@ Test(verdict, a_bound_that_is_not_there_is_not_made_up)
 {
 	expect_bounds("{\"unit\":\"cycles\",\"low\":898,\"high\":960}", "898 - 960");
 	expect_bounds("{\"unit\":\"share\",\"low\":0.2712,\"high\":0.5642}", "27.12 - 56.42%");
+	expect_bounds("{\"unit\":\"bytes_per_second\",\"low\":9.1e8,\"high\":1.2e9}", "910 MB/s - 1.2 GB/s");
 	expect_bounds("{\"unit\":\"cycles\",\"low\":898}", "from 898");
 	expect_bounds("{\"unit\":\"cycles\",\"high\":960}", "to 960");
 	expect_bounds("{\"unit\":\"cycles\"}", "-");

@@ -108,12 +108,15 @@ static void put_limits(struct json_writer *writer, json_object *object, const st
 static json_object *rule_object(struct json_writer *writer, const struct rule *rule)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
+	enum event_role roles[METRIC_EVENTS_MAX];
 	char metric[METRIC_TEXT_MAX];
 
 	metric_format(&rule->metric, metric);
 	json_put_text(writer, object, "rule", rule->name);
 	put_patterns(writer, object, rule);
 	json_put_text(writer, object, "event", event_role_name(rule->event));
+	if (metric_events(&rule->metric, roles) > 1)
+		json_put_text(writer, object, "second_event", event_role_name(roles[1]));
 	json_put_text(writer, object, "metric", metric);
 	json_put_text(writer, object, "unit", metric_unit_word(&rule->metric));
 	put_limits(writer, object, rule);
@@ -221,6 +224,21 @@ static bool recalled(const struct alert *alert)
 	       (estimate->known && !estimate_has_samples(estimate, &alert->rule->metric));
 }
 
+/* Adds the members that only a metric with a second event has. */
+static void put_second(struct json_writer *writer, json_object *object, const struct alert *alert)
+{
+	const struct estimate *estimate = &alert->estimate;
+	const struct metric *metric = &alert->rule->metric;
+
+	if (!metric_has_second(metric))
+		return;
+	json_put_u64(writer, object, "second_samples", estimate->second_samples);
+	if (metric_needs_frequency(metric) && estimate->cores_used > 0)
+		json_put_number(writer, object, "cores_used", (double)estimate->cores_used, 6);
+	if (metric_needs_frequency(metric) && estimate->frequency_hz > 0)
+		json_put_number(writer, object, "frequency", (double)estimate->frequency_hz, 0);
+}
+
 static void put_estimate(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
@@ -242,6 +260,7 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 	}
 	if (!recalled(alert)) {
 		json_put_u64(writer, object, "samples", estimate->samples);
+		put_second(writer, object, alert);
 		if (estimate->known && estimate->worth)
 			json_put_u64(writer, object, "worth", estimate->worth);
 		if (metric->ratio)
