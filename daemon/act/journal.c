@@ -89,8 +89,8 @@ static int value_text(const struct alert *alert, bool at_least, char **ret)
 	else if (!isfinite(bound))
 		length = asprintf(ret, "%s %s is %s%s%s", alert->event_key, word, value, unit, time);
 	else
-		length = asprintf(ret, "%s %s is %s%s%s, at %s %s with confidence %s%%", alert->event_key, word,
-				  value, unit, time, at_least ? "least" : "most", edge, confidence);
+		length = asprintf(ret, "%s %s is %s%s%s, at %s %s with confidence %s%%", alert->event_key,
+				  word, value, unit, time, at_least ? "least" : "most", edge, confidence);
 	return length < 0 ? -ENOMEM : 0;
 }
 

@@ -209,10 +209,6 @@ static void check_implied(struct check *check, unsigned events)
 	case CONFIG_ORIGIN_REPLAY:
 		break;
 	case CONFIG_ORIGIN_MODEL:
-		say(check, RULE_KEY_METRIC,
-		    "metric = %s: it is computed from %s, and the model has only loads, so the rule can never fire; use another metric, or another origin in [sampling]",
-		    metric, needed);
-		break;
 	case CONFIG_ORIGIN_AUTO:
 	case CONFIG_ORIGIN_PERF:
 		if (missing)
@@ -239,11 +235,16 @@ static void check_event(struct check *check)
 	case CONFIG_ORIGIN_REPLAY:
 		break;
 	case CONFIG_ORIGIN_MODEL:
-		if (check->rule->event != EVENT_LOADS)
+		/* The model samples loads whatever `events` says. */
+		if (check->rule->event == EVENT_LOADS)
+			break;
+		if (check->rule->event == EVENT_STORES) {
 			say(check, RULE_KEY_EVENT,
-			    "event = %s: the model has only loads, so the rule can never fire; use event = loads, or another origin in [sampling]",
+			    "event = %s: the model has no stores, so the rule can never fire; use event = loads, or another origin in [sampling]",
 			    event);
-		break;
+			break;
+		}
+		__attribute__((fallthrough));
 	case CONFIG_ORIGIN_AUTO:
 	case CONFIG_ORIGIN_PERF:
 		if (!(check->config->events & 1U << check->rule->event))

@@ -185,8 +185,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	_cleanup_free_ char *pmu = NULL;
 	_cleanup_free_ char *cpus = NULL;
 	char percent[TEXT_NUMBER_MAX], counting[TEXT_NUMBER_MAX + 32] = "";
-	char frequency[TEXT_NUMBER_MAX + 32] = "";
-	double running, hertz;
+	double running;
 
 	format_event(out, style, "Event", key, event);
 	if (!alone)
@@ -199,10 +198,8 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 		line_percent(running, 1, percent);
 		(void)snprintf(counting, sizeof(counting), ", counting %s of the time", percent);
 	}
-	if (json_get_double(event, "frequency", &hertz))
-		(void)snprintf(frequency, sizeof(frequency), ", running at %.2f GHz", hertz / 1e9);
-	line_put(out, style, "", "on %s, CPUs %s%s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
-		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting, frequency);
+	line_put(out, style, "", "on %s, CPUs %s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
+		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting);
 	put_deviating(out, style, json_get_array(event, "per_cpu"));
 	put_frequency(out, style, event);
 }

@@ -201,6 +201,11 @@ static void say_counts_of(struct speech *speech)
 		    "traffic counts %d bytes for each line that comes from memory into the L1 data cache; prefetches into other caches, and lines that are written back, are left out",
 		    METRIC_LINE_BYTES);
 		return;
+	case COUNT_MISSES_DEMAND_FILLS:
+		say(speech,
+		    "traffic counts %d bytes for each line that comes from memory into the L1 data cache; lines that hardware prefetches or writes back are left out",
+		    METRIC_LINE_BYTES);
+		return;
 	case COUNT_NONE:
 		return;
 	}

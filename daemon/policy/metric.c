@@ -191,7 +191,7 @@ int metric_parse_threshold(const struct metric *metric, const char *text, double
 {
 	const struct range range = range_of(metric);
 	const bool has_unit = metric->kind == METRIC_TRAFFIC && !metric->ratio;
-	double value;
+	double value = 0;
 
 	if ((has_unit ? byte_rate_parse : decimal_parse)(text, &value) < 0 ||
 	    (strchr(text, '%') && !metric_is_part(metric)))

@@ -104,6 +104,7 @@ int model_computer(const struct config *config, struct computer **ret, struct fa
 /* The prefix keeps the name from being taken for a PMU of a real machine. */
 static void name_pmu(const struct config *config, struct event *event)
 {
+	event->nominal_hz = MODEL_HERTZ;
 	(void)snprintf(event->pmu, sizeof(event->pmu), "model-%s", config->cpu->name);
 }
 

@@ -135,7 +135,7 @@ static void measure(struct sampling_frequency *frequency, size_t i, u64 now_ns)
 	struct frequency_look now = {
 		.at_ns = now_ns, .times = frequency->times, .n_times = frequency->n_times};
 	enum frequency_result result = FREQUENCY_NOTHING;
-	double hz;
+	double hz = 0;
 
 	now.counts = perf_count_cpus(frequency->sets[i], &now.n_counts);
 	if (period > measured->period)

@@ -437,7 +437,7 @@ Test(config_rules, events_that_are_not_sampled)
 		"x.conf:1: [rule slow]: event = loads: loads are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
 	expect_mistakes(
 		SLOW("event = stores\n[sampling]\nevents = loads stores\norigin = model\n"),
-		"x.conf:5: [rule slow]: event = stores: the model has only loads, so the rule can never fire; use event = loads, or another origin in [sampling]\n");
+		"x.conf:5: [rule slow]: event = stores: the model has no stores, so the rule can never fire; use event = loads, or another origin in [sampling]\n");
 	expect_right(SLOW("event = stores\n[sampling]\norigin = replay\n"));
 	expect_right(SLOW("event = stores\n[sampling]\nevents = stores\n"));
 }
@@ -513,11 +513,11 @@ Test(config_rules, events_that_a_metric_needs)
 	expect_mistakes(
 		LOST("loads", "ratio:traffic", "2"),
 		"x.conf:5: [rule lost]: metric = ratio:traffic: it is computed from misses, and misses are not sampled, so the rule can never fire; set events = loads misses in [sampling]\n");
-	/* The events of a recording are not known here. The model has only loads. */
+	/* The events of a recording are not known here. The model samples loads in any case. */
 	expect_right(LOST("loads\norigin = replay", "wait", "0.4"));
 	expect_mistakes(
-		LOST("loads stalls cycles\norigin = model", "wait", "0.4"),
-		"x.conf:6: [rule lost]: metric = wait: it is computed from cycles and stalls, and the model has only loads, so the rule can never fire; use another metric, or another origin in [sampling]\n");
+		LOST("loads stalls\norigin = model", "wait", "0.4"),
+		"x.conf:6: [rule lost]: metric = wait: it is computed from cycles and stalls, and cycles are not sampled, so the rule can never fire; set events = loads cycles stalls in [sampling]\n");
 }
 
 Test(config_rules, thresholds_of_metrics_of_counts)
@@ -530,7 +530,7 @@ Test(config_rules, thresholds_of_metrics_of_counts)
 		"x.conf:6: [rule lost]: above = 2GB/s: expected a number of cores above 0, such as 3.2 for the metric cores-lost\n");
 	expect_mistakes(
 		LOST("misses", "traffic", "5GB"),
-		"x.conf:6: above = 5GB: expected a number such as 900 or 0.3, for a share a percentage such as 30%, or for traffic bytes a second such as 5GB/s (fires when the metric is above this value)\n");
+		"x.conf:6: above = 5GB: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, for a latency also a time such as 100ns or 1.5us, or for traffic also bytes a second such as 5GB/s (fires when the metric is above this value)\n");
 	expect_mistakes(
 		LOST("misses", "traffic", "30%"),
 		"x.conf:6: [rule lost]: above = 30%: expected bytes a second above 0, such as 500MB/s, 5GB/s or 5000000000 for the metric traffic\n");

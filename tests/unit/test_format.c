@@ -946,7 +946,8 @@ Test(format, status_has_counts_as_other_events_and_one_line_of_totals)
 	expect_start(from_line(text, "      Event: cycles"),
 		     "      Event: cycles: period 100,000,000; core cycles, estimated as samples x period\n"
 		     "             1,800 seen; lost: 0 malformed, 0 unexplained\n"
-		     "             on cpu, CPUs 0-7, counting 100.0% of the time, running at 2.50 GHz\n");
+		     "             on cpu, CPUs 0-7, counting 100.0% of the time\n"
+		     "             its CPUs run at 2.5 GHz while they are busy\n");
 	expect_start(
 		from_line(text, "      Event: stalls"),
 		"      Event: stalls: period 100,000,000; cycles in which nothing executes while a load is "
