@@ -22,7 +22,7 @@ enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_PREFETCH };
 
 struct access {
 	u64 address; /* data linear address */
-	u64 tsc;     /* core clock cycles at dispatch; never decreases */
+	u64 tsc;     /* core clock cycles at dispatch; loads that overlap may start in another order */
 	u8 kind;     /* enum access_kind */
 	bool remote; /* the page is in memory of the other socket */
 	bool locked;

@@ -2,13 +2,14 @@
 /*
  * pmu COMMAND [ARGUMENT]: sends a command to the emulated PMU of this guest (tests/guest/pmu/), and prints
  * the answer.
- *   books, totals, touched, counted, price, machine   print these data of the PMU (plugin.c)
+ *   books, totals, touched, counted, spent, price, machine   print these data of the PMU (plugin.c)
  *   reset            clears the books
  *   pause, resume    nothing is counted in between; `pause` waits until no sample is due without a record
  *   watch CGROUP_ID  records what the cgroup's samples access
  *   interval N       tags one load in N, of the loads in windows
  *   window N         makes one millisecond in N a window; 1: all
- *   usual            resets interval and window to their values at the start
+ *   exact            every access is seen at all times, and misses overlap as far as the instructions allow
+ *   usual            resets interval, window and exact to their values at the start
  *   kernel FILE      tells the PMU where this kernel keeps its tasks, once after a boot; FILE: output of `layout`
  *   layout           prints these places for this kernel, which takes a guest seconds
  *
@@ -61,7 +62,8 @@ static unsigned long door(unsigned long what, unsigned long to, unsigned long fr
 
 struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
-	uint64_t nmi_start, throttle_start, overflow_start, overflow_end, inlined_start, inlined_end;
+	uint64_t nmi_start, switch_start, throttle_start, overflow_start, overflow_end, inlined_start,
+		inlined_end;
 	uint64_t driver_start, driver_end;
 	uint64_t run_start,
 		run_end; /* run of driver functions that was read last; run_end is 0 before its end */
@@ -154,6 +156,7 @@ static void read_symbols(struct symbols *ret)
 		{"cpu_hw_events", offsetof(struct symbols, cpu_hw_events)},
 		{"bpf_prog_active", offsetof(struct symbols, bpf_prog_active)},
 		{"asm_exc_nmi", offsetof(struct symbols, nmi_start)},
+		{"__switch_to", offsetof(struct symbols, switch_start)},
 		{"perf_log_throttle", offsetof(struct symbols, throttle_start)},
 	};
 	size_t size;
@@ -336,6 +339,7 @@ static void describe_kernel(char *text)
 	    true);
 	put(text, "event_program", offset_of(&types, "perf_event", "prog"), true);
 	put(text, "nmi_start", symbols.nmi_start, true);
+	put(text, "switch_start", symbols.switch_start, true);
 	put(text, "throttle_start", symbols.throttle_start, true);
 	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start,
 	    true);

@@ -106,6 +106,67 @@ static void share_lines(struct work *work, unsigned long thread)
 	}
 }
 
+/*
+ * Follow one chain of pointers, or four of them in turns, with work in registers after each step. The loads of a chain
+ * wait for each other, those of different chains do not.
+ */
+#define STEP(at)                                                             \
+	({                                                                   \
+		(at) = *(volatile unsigned long *)(void *)(memory + (at));   \
+		__asm__ volatile(".rept 16\n\tinc %0\n\t.endr" : "+r"(sum)); \
+	})
+
+static void follow_one_chain(struct work *work, unsigned long thread)
+{
+	static __thread unsigned long first;
+	unsigned char *memory = work->memory;
+	unsigned long at = first, sum = thread;
+
+	for (int i = 0; i < WORDS / 16; i++) {
+		STEP(at);
+		STEP(at);
+		STEP(at);
+		STEP(at);
+	}
+	first = at;
+	__atomic_store_n(&sink, sum, __ATOMIC_RELAXED);
+}
+
+static void follow_four_chains(struct work *work, unsigned long thread)
+{
+	static __thread unsigned long first, second, third, fourth;
+	unsigned char *memory = work->memory;
+	unsigned long at = first, sum = thread;
+	unsigned long others[] = {second, third, fourth};
+
+	/* The chains are a quarter of the memory apart, so they do not meet. */
+	if (!others[0] && !others[1])
+		for (unsigned long i = 0; i < 3; i++)
+			others[i] = work->bytes / 4 * (i + 1);
+	for (int i = 0; i < WORDS / 16; i++) {
+		STEP(at);
+		STEP(others[0]);
+		STEP(others[1]);
+		STEP(others[2]);
+	}
+	first = at;
+	second = others[0];
+	third = others[1];
+	fourth = others[2];
+	__atomic_store_n(&sink, sum, __ATOMIC_RELAXED);
+}
+
+/* Uses registers only. */
+static void count_in_register(struct work *work, unsigned long thread)
+{
+	unsigned long sum = thread;
+
+	(void)work;
+	for (int i = 0; i < WORDS; i++)
+		__asm__ volatile("inc %0" : "+r"(sum));
+	__atomic_store_n(&sink, sum, __ATOMIC_RELAXED);
+}
+
 static void touch_pages(struct work *work, unsigned long thread)
 {
 	static __thread unsigned long page;
@@ -143,6 +204,9 @@ static const struct {
 	{"tlb-thrash", touch_pages},
 	{"locked-counters", count_locked},
 	{"mix", mix},
+	{"one-chain", follow_one_chain},
+	{"four-chains", follow_four_chains},
+	{"register-loop", count_in_register},
 };
 
 /* Binds the memory to the second node, if there are two. It is remote for threads on the first. */

@@ -13,6 +13,10 @@
 #define EVENTS_MAX  16U
 #define PENDING_MAX 512U
 #define COUNTED_MAX 1024U
+#define SPENT_MAX   16384U
+
+/* The highest code of an operation of IBS, which is below that of any event. */
+#define IBS_HIGHEST IBS_OPERATION_STORE
 
 /*
  * Maximum number of instructions between the read of a counter in a task switch and the next task, 1.6 ms. If
@@ -86,9 +90,19 @@ struct unread {
  */
 struct pending {
 	u32 code;
+	bool plain; /* not a record: the interrupt of a counter without PEBS */
+	unsigned int counter;
 	struct figures figures;
 	struct guest_task task; /* the task that was running when the record was made */
 	u64 period, ip, address;
+};
+
+/* What a CPU did for a task. */
+struct spent {
+	bool used;
+	unsigned int cpu;
+	struct guest_task task;
+	struct core_occurrences all, counting;
 };
 
 struct book_cpu {
@@ -101,6 +115,7 @@ struct book_cpu {
 	u64 counts[BOOKS_COUNTS];
 	u64 throttles;
 	u64 full;
+	struct core_occurrences done; /* at the last call of books_spend() */
 };
 
 struct books {
@@ -110,6 +125,7 @@ struct books {
 	struct touched *touched;
 	u64 touched_full;
 	struct counted counted[COUNTED_MAX];
+	struct spent *spent;
 	struct book_cpu cpus[CACHES_CPUS];
 };
 
@@ -121,7 +137,8 @@ struct books *books_open(FILE *log)
 		return NULL;
 	books->books = calloc(BOOKS_MAX, sizeof(*books->books));
 	books->touched = calloc(TOUCHED_MAX, sizeof(*books->touched));
-	if (!books->books || !books->touched)
+	books->spent = calloc(SPENT_MAX, sizeof(*books->spent));
+	if (!books->books || !books->touched || !books->spent)
 		return NULL;
 	books->log = log;
 	return books;
@@ -145,10 +162,10 @@ static u32 code_of(const struct core *core, unsigned int counter)
 	return (u32)(core->unit.general[counter & 7].select & (EVTSEL_EVENT | EVTSEL_UMASK));
 }
 
-static const char *pmu_of(const struct core *core)
+static const char *pmu_of(const struct core *core, u32 code)
 {
 	if (core->amd)
-		return "ibs_op";
+		return (code & 0xffff) <= IBS_HIGHEST ? "ibs_op" : "cpu";
 	if (!core->first->companion)
 		return "cpu";
 	return core->machine == core->first ? "cpu_core" : "cpu_atom";
@@ -248,7 +265,7 @@ static struct book *book_of(struct books *books, const struct core *core, u32 co
 					      .cpu = core->cpu,
 					      .event = code,
 					      .task = *task,
-					      .pmu = pmu_of(core)};
+					      .pmu = pmu_of(core, code)};
 		if (book->cpu == core->cpu && book->event == code && book->task.cgroup == task->cgroup &&
 		    book->task.pid == task->pid && memcmp(book->task.comm, task->comm, GUEST_COMM) == 0)
 			return book;
@@ -298,18 +315,38 @@ static void add(struct book *book, const struct figures *figures, u64 period)
 	book->blocked += figures->source.blocked;
 }
 
-/* Counts the pending records for `task`. NULL: counts each for the task that was running when it was made. */
-static void enter(struct books *books, const struct core *core, const struct guest_task *task)
+/* Pending entries that enter_some() counts. */
+enum entered {
+	ENTER_RECORDS = 1 << 0,
+	ENTER_SAMPLES = 1 << 1, /* of counters without PEBS */
+	ENTER_TAKEN = 1 << 2,   /* those of them that the driver has already taken */
+};
+
+static bool is_entered(const struct core *core, const struct pending *pending, u32 which)
+{
+	if (!pending->plain)
+		return which & ENTER_RECORDS;
+	return which & ENTER_SAMPLES || (which & ENTER_TAKEN && !core_sample_is_due(core, pending->counter));
+}
+
+/* Counts pending entries for `task`. NULL: counts each for the task that was running when it was made. */
+static void enter_some(struct books *books, const struct core *core, const struct guest_task *task, u32 which)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
 	bool guarded = task && cpu->guarded;
+	unsigned int left = 0;
 
 	for (unsigned int i = 0; i < cpu->pending_count; i++) {
 		const struct pending *pending = &cpu->pending[i];
 		const struct guest_task *of = task ? task : &pending->task;
-		struct book *book = book_of(books, core, pending->code, of);
 		struct touched *touched = NULL;
+		struct book *book;
 
+		if (!is_entered(core, pending, which)) {
+			cpu->pending[left++] = *pending;
+			continue;
+		}
+		book = book_of(books, core, pending->code, of);
 		if (book) {
 			add(book, &pending->figures, pending->period);
 			book->guarded += guarded;
@@ -329,7 +366,13 @@ static void enter(struct books *books, const struct core *core, const struct gue
 		touched->latency += pending->figures.latency;
 		touched->hitm += pending->figures.has_source && pending->figures.source.snoop == SNOOP_HITM;
 	}
-	cpu->pending_count = 0;
+	cpu->pending_count = left;
+}
+
+/* Counts all of them. */
+static void enter(struct books *books, const struct core *core, const struct guest_task *task)
+{
+	enter_some(books, core, task, ENTER_RECORDS | ENTER_SAMPLES);
 }
 
 static void put_log(FILE *log, const struct core *core, const struct core_record *record,
@@ -436,6 +479,79 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 		of->due++;
 }
 
+void books_sample(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+		  const struct guest_memory *memory, unsigned int counter)
+{
+	struct guest_event event = guest_kernel_event(kernel, memory, core->cpu, counter);
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+	u32 code = core->amd ? core->amd_program[counter].event.code : code_of(core, counter);
+	struct book_event *of;
+
+	if (!kernel->known || event.other)
+		return;
+	code |= whose(&event);
+	of = event_of(cpu, code);
+	if (of) {
+		of->due++;
+		of->records++;
+	}
+	if (cpu->pending_count == PENDING_MAX)
+		enter(books, core, NULL);
+	cpu->pending[cpu->pending_count++] =
+		(struct pending){.code = code,
+				 .plain = true,
+				 .counter = counter,
+				 .period = event.period,
+				 .task = guest_kernel_task(kernel, memory, core->cpu)};
+}
+
+/* Returns the entry of a task, or NULL if all are used. */
+static struct spent *spent_of(struct books *books, const struct core *core, const struct guest_task *task)
+{
+	u64 hash = (task->cgroup * 31 + task->pid) * 31 + core->cpu * 7919ULL;
+
+	for (unsigned int tries = 0; tries < SPENT_MAX; tries++) {
+		struct spent *one = &books->spent[(hash + tries) % SPENT_MAX];
+
+		if (!one->used)
+			*one = (struct spent){.used = true, .cpu = core->cpu, .task = *task};
+		if (one->cpu == core->cpu && one->task.cgroup == task->cgroup && one->task.pid == task->pid &&
+		    memcmp(one->task.comm, task->comm, GUEST_COMM) == 0)
+			return one;
+	}
+	books->cpus[core->cpu].full++;
+	return NULL;
+}
+
+static void add_occurrences(struct core_occurrences *sum, const struct core_occurrences *from,
+			    const struct core_occurrences *to)
+{
+	sum->instructions += to->instructions - from->instructions;
+	sum->cycles += to->cycles - from->cycles;
+	sum->stalls += to->stalls - from->stalls;
+	sum->misses += to->misses - from->misses;
+}
+
+void books_spend(struct books *books, const struct core *core, const struct core_occurrences *done,
+		 const struct guest_kernel *kernel, const struct guest_memory *memory)
+{
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+	struct core_occurrences before = cpu->done;
+	struct guest_task task;
+	struct spent *spent;
+
+	cpu->done = *done;
+	if (!kernel->known || core->paused || done->instructions == before.instructions)
+		return;
+	task = guest_kernel_task(kernel, memory, core->cpu);
+	spent = spent_of(books, core, &task);
+	if (!spent)
+		return;
+	add_occurrences(&spent->all, &before, done);
+	if (core_counts(core))
+		add_occurrences(&spent->counting, &before, done);
+}
+
 void books_went_on(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 		   const struct guest_memory *memory, unsigned int counter, u64 count)
 {
@@ -464,7 +580,7 @@ void books_record(struct books *books, const struct core *core, const struct cor
 	 * No other record is in the buffer, so the driver has taken the pending ones, during the last interrupt.
 	 */
 	if (record->first)
-		enter(books, core, &books->cpus[core->cpu].interrupted);
+		enter_some(books, core, &books->cpus[core->cpu].interrupted, ENTER_RECORDS);
 	for (u64 left = record->counters; left; left &= left - 1) {
 		unsigned int counter = (unsigned int)__builtin_ctzll(left);
 		struct guest_event event = {0};
@@ -500,8 +616,10 @@ void books_interrupt_end(struct books *books, const struct core *core)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
 
-	if (cpu->pending_count && core_is_drained(core))
-		enter(books, core, &cpu->interrupted);
+	/* The interrupt also took samples of counters that overflowed after it had begun. */
+	if (cpu->pending_count)
+		enter_some(books, core, &cpu->interrupted,
+			   ENTER_TAKEN | (core_is_drained(core) ? ENTER_RECORDS : 0));
 }
 
 void books_count(struct books *books, unsigned int cpu, enum books_count count)
@@ -513,7 +631,13 @@ void books_reset(struct books *books)
 {
 	memset(books->books, 0, BOOKS_MAX * sizeof(*books->books));
 	memset(books->touched, 0, TOUCHED_MAX * sizeof(*books->touched));
-	memset(books->cpus, 0, sizeof(books->cpus));
+	for (unsigned int i = 0; i < CACHES_CPUS; i++) {
+		struct core_occurrences done = books->cpus[i].done;
+
+		memset(&books->cpus[i], 0, sizeof(books->cpus[i]));
+		books->cpus[i].done = done;
+	}
+	memset(books->spent, 0, SPENT_MAX * sizeof(*books->spent));
 	memset(books->counted, 0, sizeof(books->counted));
 	books->touched_full = 0;
 }
@@ -611,7 +735,7 @@ void books_print_totals(const struct books *books, const struct core *cores, uns
 		const struct book_cpu *cpu = &books->cpus[i];
 		const char *separator = "";
 
-		fprintf(file, "{\"cpu\":%u,\"pmu\":\"%s\",\"not_written\":%lu", i, pmu_of(&cores[i]),
+		fprintf(file, "{\"cpu\":%u,\"pmu\":\"%s\",\"not_written\":%lu", i, pmu_of(&cores[i], 0),
 			(cores[i].amd ? 0 : cores[i].unit.not_written));
 		fprintf(file, ",\"instructions\":%lu,\"cycles\":%lu", cores[i].instructions, cores[i].cycles);
 		fprintf(file, ",\"sent\":%lu,\"latched\":%lu,\"dropped\":%lu", cpu->counts[BOOKS_SENT],
@@ -651,6 +775,30 @@ void books_print_touched(const struct books *books, FILE *file)
 	}
 	if (books->touched_full)
 		fprintf(file, "{\"full\":%lu}\n", books->touched_full);
+}
+
+static void put_occurrences(FILE *file, const struct core_occurrences *of)
+{
+	fprintf(file, "\"instructions\":%lu,\"cycles\":%lu,\"stalls\":%lu,\"misses\":%lu", of->instructions,
+		of->cycles, of->stalls, of->misses);
+}
+
+void books_print_spent(const struct books *books, FILE *file)
+{
+	for (unsigned int i = 0; i < SPENT_MAX; i++) {
+		const struct spent *one = &books->spent[i];
+
+		if (!one->used)
+			continue;
+		fprintf(file, "{\"cpu\":%u,\"cgroup\":%lu,\"pid\":%u,\"comm\":", one->cpu, one->task.cgroup,
+			one->task.pid);
+		put_text(file, one->task.comm);
+		fputc(',', file);
+		put_occurrences(file, &one->all);
+		fputs(",\"counting\":{", file);
+		put_occurrences(file, &one->counting);
+		fputs("}}\n", file);
+	}
 }
 
 void books_print_counted(struct books *books, FILE *file)

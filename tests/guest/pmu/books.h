@@ -47,6 +47,20 @@ void books_counted(struct books *books, const struct core *core, unsigned int co
 		   u64 instructions, const struct guest_kernel *kernel, const struct guest_memory *memory);
 void books_counter_read(struct books *books, const struct core *core, unsigned int counter, u64 instructions);
 
+/*
+ * A counter without PEBS overflowed, so its interrupt brings a sample of the task that is running then. Samples of
+ * events without a BPF program are not booked.
+ */
+void books_sample(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+		  const struct guest_memory *memory, unsigned int counter);
+
+/*
+ * What the CPU did since the last call belongs to the current task. `done`: what it did since the start. While the PMU
+ * is paused, nothing is booked.
+ */
+void books_spend(struct books *books, const struct core *core, const struct core_occurrences *done,
+		 const struct guest_kernel *kernel, const struct guest_memory *memory);
+
 /* The kernel throttled an event on the CPU. */
 void books_throttled(struct books *books, unsigned int cpu);
 
@@ -79,6 +93,11 @@ void books_reset(struct books *books);
 void books_print(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
 void books_print_touched(const struct books *books, FILE *file);
+/*
+ * Prints by CPU, cgroup and task what the CPU did. `counting` has the part of it while the counters were enabled, which
+ * excludes the driver's handling of interrupts.
+ */
+void books_print_spent(const struct books *books, FILE *file);
 /* Prints by cgroup and by the value of the counter's off-core response register. */
 void books_print_counted(struct books *books, FILE *file);
 

@@ -14,9 +14,12 @@
 #define UNKNOWN_MODEL 0xff /* of family 6; no CPU has it */
 
 #define MANY (1ULL << 20)
+/* The highest value of a core counter of AMD. */
+#define AMD_HIGHEST ((1ULL << 48) - 1)
 /* Upper limits: slots per cycle, and core clock cycles that an access adds. */
-#define SLOTS_MOST 6
-#define STALL_MOST 1024
+#define SLOTS_MOST       6
+#define STALL_MOST       1024
+#define STALL_MOST_EXACT 65536
 /* IBS tags any operation. One tag in this many goes to an access, the others go to operations without one. */
 #define TAGS_PER_ACCESS 3
 /* The enable field of a fixed counter, in IA32_FIXED_CTR_CTRL. */
@@ -49,6 +52,10 @@ static int kept_index(u32 msr)
 	return -1;
 }
 
+/* ex_no_retire.load_not_complete and ls_any_fills_from_sys.dram_io_all. */
+#define AMD_STALLS 0xa2d6
+#define AMD_MISSES 0x4844
+
 /* -- opening -- */
 
 int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
@@ -72,6 +79,8 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	core->amd = ibs_machine_find(plain);
 	if (core->amd) {
 		ibs_open(&core->ibs, core->amd, cpu + 1);
+		machine_event_find_amd(core->amd, AMD_STALLS, &core->stall_event);
+		machine_event_find_amd(core->amd, AMD_MISSES, &core->miss_event);
 		return 0;
 	}
 	core->first = core->machine = machine_find(plain);
@@ -85,6 +94,8 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	core->branches.depth = core->branches.has_info ? 32 : 16;
 	core->unit.tag_interval = 1; /* core_loads_left() picks the loads */
 	core->unit.skid = 0;         /* many instructions lie between those that the core sees */
+	machine_event_find_stalls(core->machine, &core->stall_event);
+	machine_event_find_misses(core->machine, &core->miss_event);
 	return 0;
 }
 
@@ -262,6 +273,11 @@ static bool counts_instructions(const struct pebs_counter *counter)
 	return kind == MACHINE_EVENT_INSTRUCTIONS || kind == MACHINE_EVENT_UOPS;
 }
 
+static bool is_waiting(const struct machine_event *event)
+{
+	return event->kind == MACHINE_EVENT_STALLS || event->kind == MACHINE_EVENT_MISSES;
+}
+
 static bool counts_cycles(const struct pebs_counter *counter)
 {
 	u8 kind = counter->program.event.kind;
@@ -284,6 +300,17 @@ static u64 counter_left(const struct core *core, const struct pebs_counter *coun
 	return counter->armed ? 1 : counter_highest(core->unit.machine) - counter->count + 1;
 }
 
+/* Returns the cycles that are not counted yet: pebs_retire() counts them from one instruction to the next. */
+static u64 untold_cycles(const struct core *core)
+{
+	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
+}
+
+static u64 amd_left(const struct core *core, unsigned int i)
+{
+	return AMD_HIGHEST - core->amd_count[i] + 1;
+}
+
 static bool ibs_counts(const struct core *core)
 {
 	return core->amd && !core->paused && ibs_left(&core->ibs) != 0;
@@ -293,7 +320,7 @@ static void note_programs(struct core *core)
 {
 	u32 i;
 
-	core->of_loads = core->of_stores = core->of_offcore = 0;
+	core->of_loads = core->of_stores = core->of_offcore = core->of_waiting = 0;
 	FOR_EACH_COUNTER(core, i)
 	{
 		const struct pebs_counter *counter = counter_of(core, i);
@@ -304,6 +331,32 @@ static void note_programs(struct core *core)
 			core->of_stores |= 1ULL << i;
 		if (counter->program.event.kind == MACHINE_EVENT_OFFCORE)
 			core->of_offcore |= 1ULL << i;
+		if (is_waiting(&counter->program.event))
+			core->of_waiting |= 1ULL << i;
+	}
+}
+
+/* As note_programs(), for an AMD machine. */
+static void note_amd_programs(struct core *core)
+{
+	core->of_waiting = 0;
+	for (u32 i = 0; i < CORE_AMD_COUNTERS; i++) {
+		u64 select = core->amd_select[i];
+		struct counter_program *program = &core->amd_program[i];
+
+		*program = (struct counter_program){
+			.counts = select & EVTSEL_ENABLE,
+			.interrupts = select & EVTSEL_INT,
+			.os = select & EVTSEL_OS,
+			.user = select & EVTSEL_USR,
+			.inverted = select & EVTSEL_INV,
+			.edge = select & EVTSEL_EDGE,
+			.mask = (u8)((select & EVTSEL_CMASK) >> 24),
+		};
+		machine_event_find_amd(core->amd, select, &program->event);
+		program->counts &= program->event.kind != MACHINE_EVENT_NONE;
+		if (program->counts && is_waiting(&program->event))
+			core->of_waiting |= 1ULL << i;
 	}
 }
 
@@ -311,8 +364,46 @@ bool core_wants_accesses(const struct core *core)
 {
 	if (core->paused)
 		return false;
+	if (core->exact || core->of_waiting)
+		return true;
 	return core->amd ? (core->ibs.registers[0] & IBS_CTL_ENABLE) != 0
 			 : (core->of_loads | core->of_stores | core->of_offcore) != 0;
+}
+
+/* Returns whether a counter of cycles may overflow with the next miss. */
+static bool cycles_are_near(const struct core *core)
+{
+	u32 i;
+
+	if (core->amd) {
+		u64 near = core->cycles - core->amd_tsc + STALL_MOST;
+
+		for (i = 0; i < CORE_AMD_COUNTERS; i++)
+			if (core->amd_program[i].counts &&
+			    core->amd_program[i].event.kind == MACHINE_EVENT_CYCLES &&
+			    amd_left(core, i) <= near)
+				return true;
+		return false;
+	}
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+
+		if (counts_cycles(counter) &&
+		    counter_left(core, counter) <= SLOTS_MOST * (untold_cycles(core) + STALL_MOST))
+			return true;
+	}
+	return false;
+}
+
+bool core_wants_misses(const struct core *core)
+{
+	return !core->paused && (core->exact || core->of_waiting || cycles_are_near(core));
+}
+
+bool core_counts(const struct core *core)
+{
+	return !core->paused && (core->amd || core->unit.global_ctrl);
 }
 
 bool core_wants_next_access(const struct core *core)
@@ -365,12 +456,10 @@ u64 core_instructions_left(const struct core *core)
 	if (core->amd) {
 		u64 left = ibs_counts(core) ? ibs_left(&core->ibs) : most;
 
-		for (i = 0; i < 6; i++) {
-			u64 missing = (1ULL << 48) - core->amd_count[i];
-
-			if (core->amd_select[i] & EVTSEL_ENABLE && missing < left)
-				left = missing;
-		}
+		for (i = 0; i < CORE_AMD_COUNTERS; i++)
+			if (core->amd_program[i].counts && !(core->of_waiting >> i & 1) &&
+			    amd_left(core, i) < left)
+				left = amd_left(core, i);
 		return left < most ? left : most;
 	}
 	FOR_EACH_COUNTER(core, i)
@@ -399,15 +488,10 @@ static struct retired at_moment(const struct core *core, const struct core_momen
 				.operation = OPERATION_NONE};
 }
 
-/* Returns the cycles that are not counted yet: pebs_retire() counts them from one instruction to the next. */
-static u64 untold_cycles(const struct core *core)
-{
-	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
-}
-
 bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores)
 {
 	u64 cycles = instructions + untold_cycles(core);
+	u64 stall = core->exact ? STALL_MOST_EXACT : STALL_MOST;
 	u32 i;
 
 	if (core->amd)
@@ -418,9 +502,11 @@ bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 s
 		u64 near = 1;
 
 		if (counts_cycles(counter))
-			near += SLOTS_MOST * (cycles + STALL_MOST);
+			near += SLOTS_MOST * (cycles + stall);
 		else if (counts_instructions(counter))
 			near += instructions + 1;
+		else if (is_waiting(&counter->program.event))
+			near += stall;
 		else if (counter->program.event.kind != MACHINE_EVENT_LOAD_LATENCY)
 			near += loads + stores;
 		if (counter->program.pebs && counter_left(core, counter) <= near)
@@ -504,10 +590,25 @@ static void report_record(struct core *core, const struct retired *retired, u64 
 	core->callbacks.recorded(core->callbacks.owner, &made);
 }
 
+/* Reports counters without PEBS that have just overflowed. `before`: the status before. */
+static void report_samples(struct core *core, u64 before)
+{
+	u32 i;
+
+	FOR_EACH_OF(core->unit.global_status & ~before & core->unit.counting, i)
+	{
+		const struct counter_program *program = &counter_of(core, i)->program;
+
+		if (!program->pebs && program->interrupts)
+			core->callbacks.sampled(core->callbacks.owner, i);
+	}
+}
+
 static void retire(struct core *core, struct retired *retired)
 {
 	u64 records = core->unit.records;
 	u64 before = core->armed;
+	u64 status = core->unit.global_status;
 
 	/* Read the registers before the PEBS assist, which stores them in the record. */
 	if (core_may_record(core, 0, 0, 0)) {
@@ -519,24 +620,41 @@ static void retire(struct core *core, struct retired *retired)
 	if (core->unit.records != records)
 		report_record(core, retired, before);
 	report_overflows(core);
+	report_samples(core, status);
 }
 
 /* -- time -- */
 
-static void amd_passed(struct core *core, u64 instructions)
+/*
+ * Counts instructions with AMD's core counters, and the cycles since the last call. If an access is given, it belongs
+ * to the last instruction. Its place and its stalled cycles count.
+ */
+static void amd_passed(struct core *core, u64 ip, u64 instructions, const struct retired *access)
 {
-	for (int i = 0; i < 6; i++) {
-		u64 event = (core->amd_select[i] & 0xff) | (core->amd_select[i] >> 24 & 0xf00);
-		u64 most = (1ULL << 48) - 1;
+	u64 cycles = core->cycles - core->amd_tsc;
 
-		/* 0x76: CPU cycles not halted; 0xc0: retired instructions. Here both counts are the same. */
-		if (!(core->amd_select[i] & EVTSEL_ENABLE) || (event != 0x76 && event != 0xc0))
+	core->amd_tsc = core->cycles;
+	for (u32 i = 0; i < CORE_AMD_COUNTERS; i++) {
+		const struct counter_program *program = &core->amd_program[i];
+		u64 events = 0;
+
+		if (!program->counts)
 			continue;
-		core->amd_count[i] += instructions;
-		if (core->amd_count[i] <= most)
+		if (program->event.kind == MACHINE_EVENT_INSTRUCTIONS)
+			events = instructions;
+		else if (program->event.kind == MACHINE_EVENT_CYCLES)
+			events = cycles;
+		else if (access)
+			events = machine_event_occurrences(NULL, &program->event, access, cycles);
+		events = counter_filter(program, ip, events, cycles, &core->amd_asserted[i]);
+		core->amd_count[i] += events;
+		if (core->amd_count[i] <= AMD_HIGHEST)
 			continue;
-		core->amd_count[i] &= most;
-		core->amd_interrupt |= (core->amd_select[i] & EVTSEL_INT) != 0;
+		core->amd_count[i] &= AMD_HIGHEST;
+		if (!program->interrupts)
+			continue;
+		core->amd_interrupt = true;
+		core->callbacks.sampled(core->callbacks.owner, i);
 	}
 }
 
@@ -616,12 +734,14 @@ void core_passed(struct core *core, const struct core_moment *moment, u64 instru
 
 	core->instructions += instructions;
 	core->cycles += instructions;
+	if (core->exact)
+		pipeline_pass(&core->pipeline, instructions);
 	if (core->paused) {
-		core->unit.tsc = core->cycles;
+		core->unit.tsc = core->amd_tsc = core->cycles;
 		return;
 	}
 	if (core->amd) {
-		amd_passed(core, instructions);
+		amd_passed(core, moment->ip, instructions, NULL);
 		ibs_passed(core, moment, instructions);
 		return;
 	}
@@ -641,11 +761,54 @@ void core_passed(struct core *core, const struct core_moment *moment, u64 instru
 
 /* -- accesses -- */
 
-static void stall(struct core *core, const struct retired *access)
+static u64 known_at(const struct core *core, u8 index)
 {
-	core->took_line |= access->asked == ASKED_MODIFIED;
-	if (access->place != PLACE_L1)
-		core->cycles += access->latency / CORE_OVERLAP;
+	return index < CORE_REGISTERS ? core->known[index] : 0;
+}
+
+/* Makes the access in exact time. A store retires without waiting for its line, unless it is locked. */
+static u64 exact_access(struct core *core, struct caches_access *access, const struct core_operands *operands,
+			struct retired *ret)
+{
+	u64 base = known_at(core, operands->base), index = known_at(core, operands->index), data, stalled;
+	bool waits = !access->store || access->locked;
+
+	access->now = pipeline_enter(&core->pipeline, base > index ? base : index);
+	caches_access(core->caches, core->cpu, access, ret);
+	data = access->now + ret->latency;
+	stalled = pipeline_retire(&core->pipeline, waits ? data : access->now + 1);
+	if (!access->store && operands->target < CORE_REGISTERS &&
+	    (!operands->combines || data > core->known[operands->target]))
+		core->known[operands->target] = data;
+	core->cycles = core->pipeline.retired;
+	return stalled;
+}
+
+/* Makes the access, and advances the clock by the cycles for which it stalls the core. */
+static void make_access(struct core *core, const struct caches_access *access,
+			const struct core_operands *operands, struct retired *ret)
+{
+	struct caches_access now = *access;
+	u64 stalled = 0;
+
+	ret->operation = access->store ? OPERATION_STORE : OPERATION_LOAD;
+	now.now = core->cycles;
+	if (core->exact) {
+		stalled = exact_access(core, &now, operands, ret);
+	} else {
+		caches_access(core->caches, core->cpu, &now, ret);
+		if (ret->place != PLACE_L1)
+			stalled = ret->latency / CORE_OVERLAP;
+		core->cycles += stalled;
+	}
+	core->took_line |= ret->asked == ASKED_MODIFIED;
+	ret->tsc = core->cycles;
+	/* A stalled cycle is one in which a load is outstanding. */
+	ret->stalled = access->store && !access->locked ? 0 : (u32)stalled;
+	if (core->paused)
+		return;
+	core->stalls += machine_event_occurrences(core->machine, &core->stall_event, ret, 0);
+	core->misses += machine_event_occurrences(core->machine, &core->miss_event, ret, 0);
 }
 
 /*
@@ -670,33 +833,44 @@ static void count_offcore(struct core *core, const struct retired *access, bool 
 	}
 }
 
-void core_missed(struct core *core, const struct caches_access *access)
+void core_missed(struct core *core, const struct core_moment *moment, const struct caches_access *access,
+		 const struct core_operands *operands)
 {
-	struct caches_access now = *access;
-	struct retired retired = {.operation = access->store ? OPERATION_STORE : OPERATION_LOAD};
+	bool passes = core_wants_misses(core);
+	struct retired retired = at_moment(core, moment);
 
-	now.now = core->cycles;
-	caches_access(core->caches, core->cpu, &now, &retired);
-	stall(core, &retired);
+	if (passes) {
+		core->instructions++;
+		if (!core->exact) /* the pipeline counts the instruction's own cycle, too */
+			core->cycles++;
+	}
+	make_access(core, access, operands, &retired);
 	if (!core->amd && !core->paused)
 		count_offcore(core, &retired, false);
+	if (!passes)
+		return;
+	if (core->amd) {
+		amd_passed(core, moment->ip, 1, &retired);
+		ibs_passed(core, moment, 1);
+		return;
+	}
+	/* Counters of loads and stores get this access by core_passed(), and it is not tagged. */
+	retired.operation = OPERATION_NONE;
+	retire(core, &retired);
 }
 
-void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access)
+void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access,
+		 const struct core_operands *operands)
 {
-	struct caches_access now = *access;
 	struct retired retired;
 
-	core->cycles++;
 	core->instructions++;
-	now.now = core->cycles;
+	if (!core->exact)
+		core->cycles++;
 	retired = at_moment(core, moment);
-	retired.operation = access->store ? OPERATION_STORE : OPERATION_LOAD;
-	caches_access(core->caches, core->cpu, &now, &retired);
-	stall(core, &retired);
-	retired.tsc = core->cycles;
+	make_access(core, access, operands, &retired);
 	if (core->paused) {
-		core->unit.tsc = core->cycles;
+		core->unit.tsc = core->amd_tsc = core->cycles;
 		return;
 	}
 	if (!core->amd) {
@@ -704,12 +878,41 @@ void core_access(struct core *core, const struct core_moment *moment, const stru
 		retire(core, &retired);
 		return;
 	}
-	amd_passed(core, 1);
+	amd_passed(core, moment->ip, 1, &retired);
 	retired.uops = 1;
 	core->ibs.tsc = core->cycles - 1;
 	core->ibs_tag_left = 0;
 	if (ibs_retire(&core->ibs, &retired))
 		report_ibs(core, &retired);
+}
+
+void core_compute(struct core *core, u16 targets, u16 sources)
+{
+	u64 known = 0;
+	u32 i;
+
+	FOR_EACH_OF(sources, i)
+	if (core->known[i] > known)
+		known = core->known[i];
+	FOR_EACH_OF(targets, i)
+	core->known[i] = known;
+}
+
+void core_set_exact(struct core *core, bool exact)
+{
+	if (exact && !core->exact) {
+		pipeline_open(&core->pipeline, core->cycles);
+		memset(core->known, 0, sizeof(core->known));
+	}
+	core->exact = exact;
+}
+
+struct core_occurrences core_occurrences(const struct core *core, u64 instructions)
+{
+	return (struct core_occurrences){.instructions = core->instructions + instructions,
+					 .cycles = core->cycles + instructions,
+					 .stalls = core->stalls,
+					 .misses = core->misses};
 }
 
 /* -- registers -- */
@@ -761,8 +964,13 @@ static int amd_write(struct core *core, u32 msr, u64 value)
 	u64 *plain = amd_register(core, msr);
 
 	if (plain) {
-		*plain = value &
-			 (msr < MSR_AMD_CORE0 || !((msr - MSR_AMD_CORE0) % 2) ? ~0ULL : (1ULL << 48) - 1);
+		bool selects = plain >= core->amd_select && plain < core->amd_select + CORE_AMD_COUNTERS;
+
+		*plain = selects ? value : value & AMD_HIGHEST;
+		if (selects) {
+			core->amd_asserted[plain - core->amd_select] = false;
+			note_amd_programs(core);
+		}
 		return 0;
 	}
 	if (msr < IBS_OP_CTL || msr >= IBS_REGISTERS_END)
@@ -855,7 +1063,7 @@ int core_read_counter(struct core *core, u32 index, u64 *ret)
 
 	*ret = 0;
 	if (core->amd) {
-		if (index >= 6)
+		if (index >= CORE_AMD_COUNTERS)
 			return -EINVAL;
 		*ret = core->amd_count[index];
 		return 0;
@@ -872,6 +1080,15 @@ int core_read_counter(struct core *core, u32 index, u64 *ret)
 
 /* -- interrupts -- */
 
+bool core_sample_is_due(const struct core *core, unsigned int counter)
+{
+	if (!core->amd)
+		return core->unit.global_status >> counter & 1;
+	/* A counter is written with a negative value, so it has overflowed if it is positive. */
+	return core->amd_program[counter].counts && core->amd_program[counter].interrupts &&
+	       core->amd_count[counter] <= AMD_HIGHEST / 2;
+}
+
 bool core_take_interrupt(struct core *core)
 {
 	struct interrupt interrupt;
@@ -885,7 +1102,10 @@ bool core_take_interrupt(struct core *core)
 
 bool core_interrupt_is_due(const struct core *core)
 {
-	if (core->amd)
-		return core->ibs.registers[0] & IBS_CTL_VALID;
-	return core->unit.global_status != 0;
+	if (!core->amd)
+		return core->unit.global_status != 0;
+	for (u32 i = 0; i < CORE_AMD_COUNTERS; i++)
+		if (core_sample_is_due(core, i))
+			return true;
+	return core->ibs.registers[0] & IBS_CTL_VALID;
 }

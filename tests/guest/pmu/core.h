@@ -6,6 +6,9 @@
  *
  * The core clock advances by one cycle per executed instruction, and by a part of the latency of cache
  * misses, because misses overlap. It stands still while the CPU is halted, and does not depend on the host.
+ *
+ * If the core is exact, it sees every access, and the clock is that of the model's pipeline (daemon/model/pipeline.h):
+ * loads overlap unless the address of one depends on the data of another, by way of general registers.
  */
 #ifndef PMU_CORE_H
 #define PMU_CORE_H
@@ -14,6 +17,7 @@
 #include "caches.h"
 #include "model/ibs.h"
 #include "model/pebs.h"
+#include "model/pipeline.h"
 #include "model/record.h"
 
 /* The core clock advances by 1/CORE_OVERLAP of a miss's latency. */
@@ -23,6 +27,9 @@
 #define CORE_TAG_INTERVAL 1
 
 #define CORE_IBS 0 /* the index of IBS, the only "counter" with records on AMD */
+
+/* AMD's core counters. Their index is that of the kernel. */
+#define CORE_AMD_COUNTERS 6
 
 /* A sample as the hardware describes it. */
 struct core_record {
@@ -52,11 +59,27 @@ struct core_callbacks {
 	void (*counter_read)(void *owner, unsigned int counter);
 	/* A counter, or IBS as CORE_IBS, overflowed. The sample may follow with the next event, or never. */
 	void (*overflowed)(void *owner, unsigned int counter);
+	/* A counter without PEBS, or a core counter of AMD, overflowed. Its interrupt is the sample. */
+	void (*sampled)(void *owner, unsigned int counter);
 	/*
 	 * Software writes the next period of a counter, or disables it. `count`: events since it overflowed.
 	 * General-purpose counters only.
 	 */
 	void (*went_on)(void *owner, unsigned int counter, u64 count);
+};
+
+/* Registers of an instruction that accesses memory. CORE_NO_REGISTER: none. */
+#define CORE_REGISTERS   16
+#define CORE_NO_REGISTER 31
+struct core_operands {
+	u8 base, index; /* of the address */
+	u8 target;      /* gets the loaded data */
+	bool combines;  /* the target's new value also depends on its old one */
+};
+
+/* What happened so far. Stalls and misses are those of the machine's own events (daemon/model/machine_event.h). */
+struct core_occurrences {
+	u64 instructions, cycles, stalls, misses;
 };
 
 struct core {
@@ -75,12 +98,23 @@ struct core {
 	struct branches branches;
 	struct random random;
 	bool paused; /* nothing is counted */
-	/* Counters that count loads, stores and off-core responses. Derived when the unit is programmed. */
-	u64 of_loads, of_stores, of_offcore;
+	bool exact;  /* see above */
+	/*
+	 * Counters that count loads, stores, off-core responses, and stalls or misses. Derived when the unit is
+	 * programmed.
+	 */
+	u64 of_loads, of_stores, of_offcore, of_waiting;
 	u64 cycles; /* the core clock */
 	u64 instructions;
-	u64 kept[16]; /* registers that only store the written value: core.c */
-	u64 amd_select[6], amd_count[6];
+	u64 stalls, misses;
+	struct machine_event stall_event, miss_event; /* those that `stalls` and `misses` count */
+	struct pipeline pipeline;
+	u64 known[CORE_REGISTERS]; /* times at which registers have their loaded data */
+	u64 kept[16];              /* registers that only store the written value: core.c */
+	u64 amd_select[CORE_AMD_COUNTERS], amd_count[CORE_AMD_COUNTERS];
+	struct counter_program amd_program[CORE_AMD_COUNTERS];
+	bool amd_asserted[CORE_AMD_COUNTERS];
+	u64 amd_tsc;      /* cycles that the core counters know about */
 	u64 armed;        /* counters whose overflow was reported but that have no record yet */
 	u32 ibs_tag_left; /* 1: IBS tags the next access; 0: it does not wait for an access */
 	bool amd_interrupt;
@@ -135,9 +169,28 @@ u64 core_instructions_left(const struct core *core);
 bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores);
 
 /* Handles one load or store. The caller passed all earlier ones to core_passed(). */
-void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access);
-/* Handles any other load or store whose line is not among the CPU's recent lines. */
-void core_missed(struct core *core, const struct caches_access *access);
+void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access,
+		 const struct core_operands *operands);
+/*
+ * Handles any other load or store whose line is not among the CPU's recent lines, or if the core is exact, any other
+ * one at all. If core_wants_misses(), the caller passed all earlier instructions to core_passed(), and this call also
+ * passes the instruction of this access. Loads and stores always go to core_passed(), too.
+ */
+void core_missed(struct core *core, const struct core_moment *moment, const struct caches_access *access,
+		 const struct core_operands *operands);
+bool core_wants_misses(const struct core *core);
+
+/* Exact: an instruction made `targets` depend on `sources`, sets of registers (operands.h). */
+void core_compute(struct core *core, u16 targets, u16 sources);
+
+/* Begins or ends exact time. */
+void core_set_exact(struct core *core, bool exact);
+
+/* Returns whether the counters are enabled all together, as they are except while the driver handles them. */
+bool core_counts(const struct core *core);
+
+/* Returns what happened so far, if `instructions` are not yet passed to core_passed(). */
+struct core_occurrences core_occurrences(const struct core *core, u64 instructions);
 
 /* Returns whether the driver has taken all records. */
 bool core_is_drained(const struct core *core);
@@ -147,6 +200,9 @@ bool core_is_drained(const struct core *core);
  * sample is due that has no record.
  */
 bool core_owes_record(const struct core *core);
+
+/* Returns whether the driver has not yet taken the sample of a counter without PEBS that overflowed. */
+bool core_sample_is_due(const struct core *core, unsigned int counter);
 
 /* Returns true, once, if an interrupt must be raised. */
 bool core_take_interrupt(struct core *core);

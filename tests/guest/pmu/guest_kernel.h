@@ -36,6 +36,7 @@
 	X(event_sample_type) /* perf_event.attr.sample_type */                                    \
 	X(event_program)     /* perf_event.prog */                                                \
 	X(nmi_start)         /* asm_exc_nmi */                                                    \
+	X(switch_start)      /* __switch_to */                                                    \
 	X(throttle_start)    /* perf_log_throttle */                                              \
 	X(overflow_start)    /* bpf_overflow_handler, or the function that it is inlined into */  \
 	X(overflow_end)                                                                           \

@@ -31,6 +31,7 @@
 #include "books.h"
 #include "core.h"
 #include "guest_kernel.h"
+#include "operands.h"
 #include "qemu.h"
 #include "windows.h"
 
@@ -90,6 +91,7 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define INSN_LOCKED     (1U << 13)
 #define INSN_SIZE_SHIFT 14
 #define INSN_KERNEL     (1U << 18)
+#define INSN_OPERANDS   19 /* OPERANDS_BITS from this bit on */
 
 enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_DOOR, AFTER_APIC };
 
@@ -135,6 +137,7 @@ static struct {
 	u64 node_bytes;
 	unsigned int icount; /* the shift */
 	unsigned int one_in; /* one slot in `one_in` is a window */
+	bool exact;          /* instructions that move data between registers have callbacks */
 	bool resetting;
 	u64 tsc_offset;
 	struct qemu_scoreboard *attention;
@@ -374,6 +377,14 @@ static void overflowed(void *owner, unsigned int counter)
 	books_due(plugin.books, cpu->core, &plugin.kernel, &memory, counter);
 }
 
+static void sampled(void *owner, unsigned int counter)
+{
+	struct cpu *cpu = owner;
+	struct guest_memory memory = memory_of(cpu);
+
+	books_sample(plugin.books, cpu->core, &plugin.kernel, &memory, counter);
+}
+
 static void went_on(void *owner, unsigned int counter, u64 count)
 {
 	struct cpu *cpu = owner;
@@ -395,6 +406,17 @@ static void counter_read(void *owner, unsigned int counter)
 	struct cpu *cpu = owner;
 
 	books_counter_read(plugin.books, cpu->core, counter, executed(cpu));
+}
+
+/* What the CPU did since the last call belongs to the task that is running now, by its kernel's memory. */
+static void spend(struct cpu *cpu)
+{
+	u64 now = executed(cpu);
+	struct core_occurrences done =
+		core_occurrences(cpu->core, now > cpu->told_at ? now - cpu->told_at : 0);
+	struct guest_memory memory = memory_of(cpu);
+
+	books_spend(plugin.books, cpu->core, &done, &plugin.kernel, &memory);
 }
 
 /* -- instructions that the plugin handles itself -- */
@@ -433,6 +455,7 @@ static void at_wrmsr(unsigned int index, void *unused)
 		return;
 	value = (u32)get(cpu, cpu->general[RAX]) | get(cpu, cpu->general[RDX]) << 32;
 	tick(cpu);
+	spend(cpu);
 	if (core_write_msr(cpu->core, msr, value))
 		fprintf(stderr, "pmu: cpu %u: a general protection fault is due: wrmsr %x %lx at %lx\n",
 			index, msr, value, get(cpu, cpu->rip));
@@ -523,8 +546,16 @@ static void print_price(FILE *file)
 	}
 }
 
+static void spend_all(void)
+{
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		if (plugin.cpus[i].core)
+			spend(&plugin.cpus[i]);
+}
+
 static void reset(void)
 {
+	spend_all();
 	books_reset(plugin.books);
 	for (unsigned int i = 0; i < plugin.cpu_count; i++) {
 		plugin.cpus[i].price = (struct price){0};
@@ -534,6 +565,7 @@ static void reset(void)
 
 static void pause_all(bool paused)
 {
+	spend_all();
 	for (unsigned int i = 0; i < plugin.cpu_count; i++)
 		plugin.cores[i].paused = paused;
 }
@@ -547,10 +579,27 @@ static void pause_and_print(FILE *file)
 			fprintf(file, "%u\n", i);
 }
 
+static void print_spent(FILE *file)
+{
+	spend_all();
+	books_print_spent(plugin.books, file);
+}
+
 static void set_interval(u32 interval)
 {
 	for (unsigned int i = 0; i < plugin.cpu_count; i++)
 		plugin.cores[i].tag_interval = interval;
+}
+
+/* Sees every access at all times, and lets misses overlap as far as the instructions allow. */
+static void set_exact(bool exact)
+{
+	if (plugin.exact != exact)
+		translate_again();
+	plugin.exact = exact;
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		core_set_exact(&plugin.cores[i], exact);
+	plugin.one_in = exact ? 1 : WINDOWS_DEFAULT;
 }
 
 static void as_usual(void)
@@ -560,7 +609,7 @@ static void as_usual(void)
 		translate_again();
 	plugin.branches = false;
 	set_interval(CORE_TAG_INTERVAL);
-	plugin.one_in = WINDOWS_DEFAULT;
+	set_exact(false);
 }
 
 /* Runs a command of the guest. Returns 0, or ~0 if the command is unknown or wrong. */
@@ -578,6 +627,8 @@ static u64 command(char *text, FILE *file)
 		books_print_touched(plugin.books, file);
 	else if (strcmp(text, "counted") == 0)
 		books_print_counted(plugin.books, file);
+	else if (strcmp(text, "spent") == 0)
+		print_spent(file);
 	else if (strcmp(text, "price") == 0)
 		print_price(file);
 	else if (strcmp(text, "machine") == 0)
@@ -594,6 +645,8 @@ static u64 command(char *text, FILE *file)
 		set_interval((u32)strtoul(argument, NULL, 10));
 	else if (strcmp(text, "window") == 0 && strtoul(argument, NULL, 10) > 0)
 		plugin.one_in = (unsigned int)strtoul(argument, NULL, 10);
+	else if (strcmp(text, "exact") == 0)
+		set_exact(true);
 	else if (strcmp(text, "usual") == 0)
 		as_usual();
 	else if (strcmp(text, "kernel") != 0 || guest_kernel_parse(&plugin.kernel, argument))
@@ -778,6 +831,13 @@ static void at_nmi_end(unsigned int index, void *unused)
 	books_interrupt_end(plugin.books, cpu->core);
 }
 
+/* __switch_to(), which makes another task the current one. */
+static void at_switch(unsigned int index, void *unused)
+{
+	(void)unused;
+	spend(&plugin.cpus[index]);
+}
+
 static void at_module_code(unsigned int index, void *unused)
 {
 	struct cpu *cpu = &plugin.cpus[index];
@@ -850,11 +910,12 @@ static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info
 						  bool store)
 {
 	struct caches_access access = access_of(info, address, insn, store);
+	struct core_operands operands = operands_unpack(insn >> INSN_OPERANDS);
 	struct core_moment moment = access_moment(cpu, insn);
 
 	*(store ? &cpu->stores : &cpu->loads) += 1; /* this one is reported separately */
 	settle(cpu, &moment, 1);
-	core_access(cpu->core, &moment, &access);
+	core_access(cpu->core, &moment, &access, &operands);
 	cpu->told_at++; /* an instruction may have several accesses, so told_at can exceed the executed count */
 	deliver(cpu);
 	give(cpu);
@@ -865,8 +926,18 @@ static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 a
 					   bool store)
 {
 	struct caches_access access = access_of(info, address, insn, store);
+	struct core_operands operands = operands_unpack(insn >> INSN_OPERANDS);
+	struct core_moment moment = {0};
 
-	core_missed(cpu->core, &access);
+	if (!core_wants_misses(cpu->core)) {
+		core_missed(cpu->core, &moment, &access, &operands);
+	} else {
+		moment = access_moment(cpu, insn);
+		settle(cpu, &moment, 1);
+		core_missed(cpu->core, &moment, &access, &operands);
+		cpu->told_at++;
+		deliver(cpu);
+	}
 	let_others_run(cpu);
 }
 
@@ -879,7 +950,7 @@ static inline void at_access(unsigned int index, uint32_t info, u64 address, voi
 		return;
 	if (__builtin_expect(--*(store ? &cpu->stores : &cpu->loads) <= 0, 0))
 		tell_access(cpu, info, address, insn, store);
-	else if (!caches_is_recent(cpu->recent, address, store))
+	else if (cpu->core->exact || !caches_is_recent(cpu->recent, address, store))
 		miss(cpu, info, address, insn, store);
 }
 
@@ -891,6 +962,16 @@ static void at_load(unsigned int index, uint32_t info, uint64_t address, void *d
 static void at_store(unsigned int index, uint32_t info, uint64_t address, void *data)
 {
 	at_access(index, info, address, data, true);
+}
+
+/* `data`: the targets, and from FLOW_SOURCES on the sources. */
+#define FLOW_SOURCES 16
+
+static void at_compute(unsigned int index, void *data)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	core_compute(cpu->core, (u16)(uintptr_t)data, (u16)((uintptr_t)data >> FLOW_SOURCES));
 }
 
 /* -- calls and returns -- */
@@ -1035,13 +1116,28 @@ static bool is_string(const struct decoded *decoded)
 
 static void translate_accesses(struct qemu_insn *insn, const struct decoded *decoded)
 {
+	uint8_t bytes[16] = {0};
+	size_t size = qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
 	uintptr_t data = (qemu_plugin_insn_vaddr(insn) & 0xfff) |
+			 operands_pack(operands_of(bytes, size)) << INSN_OPERANDS |
 			 qemu_plugin_insn_size(insn) << INSN_SIZE_SHIFT |
 			 (is_string(decoded) ? INSN_STRING : 0) | (decoded->locked ? INSN_LOCKED : 0) |
 			 (qemu_plugin_insn_vaddr(insn) >> 63 ? INSN_KERNEL : 0);
 
 	qemu_plugin_register_vcpu_mem_cb(insn, at_load, QEMU_READ_REGISTERS, QEMU_LOADS, (void *)data);
 	qemu_plugin_register_vcpu_mem_cb(insn, at_store, QEMU_READ_REGISTERS, QEMU_STORES, (void *)data);
+}
+
+static void translate_flow(struct qemu_insn *insn)
+{
+	uint8_t bytes[16] = {0};
+	struct core_flow flow;
+
+	if (!flow_of(bytes, qemu_plugin_insn_data(insn, bytes, sizeof(bytes)), &flow))
+		return;
+	qemu_plugin_register_vcpu_insn_exec_cb(
+		insn, at_compute, QEMU_NO_REGISTERS,
+		(void *)(uintptr_t)(flow.targets | (u32)flow.sources << FLOW_SOURCES));
 }
 
 static bool is_between(u64 address, u64 start, u64 end)
@@ -1061,6 +1157,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 	/* These callbacks run before the block is counted. */
 	if (kernel->known && start == kernel->nmi_start)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_nmi, QEMU_READ_REGISTERS, NULL);
+	if (kernel->known && start == kernel->switch_start)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_switch, QEMU_READ_REGISTERS, NULL);
 	if (kernel->known && start == kernel->throttle_start)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_throttle, QEMU_READ_REGISTERS, NULL);
 	if (kernel->known && is_between(start, kernel->overflow_start, kernel->overflow_end))
@@ -1093,6 +1191,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_READ_REGISTERS, NULL);
 		if (window_is_translated())
 			translate_accesses(insn, &decoded);
+		if (window_is_translated() && plugin.exact)
+			translate_flow(insn);
 		if (plugin.branches)
 			translate_branch(insn, &decoded);
 	}
@@ -1136,6 +1236,7 @@ static void at_vcpu(unsigned int index, void *unused)
 					   .counted = counted,
 					   .counter_read = counter_read,
 					   .overflowed = overflowed,
+					   .sampled = sampled,
 					   .went_on = went_on};
 	struct cpu *cpu = &plugin.cpus[index];
 
