@@ -52,6 +52,9 @@ def seen_figures:
 	+ (.sources // {} | map_values(.latency_sum // 0) | prefixed("source_latency"))
 	+ (.snoop | prefixed("snoop")) + (.tlb | prefixed("tlb"));
 
+# On AMD, the totals of a CPU have the events of IBS and those of its core counters, under the name of the former.
+def of_pmu($core; $pmu): $core == $pmu or ($core == "ibs_op" and $pmu == "cpu");
+
 # Prints the differences of one cgroup. At most $slack of its samples may be missing, because it had no slot yet.
 def compare_cgroup($what; $book; $seen; $slack):
 	($book.samples - $book.guarded - $seen.samples) as $missing
@@ -85,7 +88,7 @@ def compare_event($event; $of; $paths):
 		| .[$path] = total(.[$path] // {}, ($book | delivered_figures)))) as $delivered
 	| total($delivered[]) as $all
 	| total($seen[]) as $all_seen
-	| sum($totals[] | select(.pmu == $of.pmu) | .events[$all_codes[]] // empty | .cut) as $cut
+	| sum($totals[] | select(of_pmu(.pmu; $of.pmu)) | .events[$all_codes[]] // empty | .cut) as $cut
 	| ($said.samples.unattributed) as $unattributed
 	| ($rows | length) as $n
 	| {
@@ -104,7 +107,7 @@ def compare_event($event; $of; $paths):
 			differ("\($event), malformed"; 0; $said.samples.lost.malformed),
 			differ("\($event), its PMU"; $of.pmu; $said.pmu),
 			(reduce $said.per_cpu[] as $cpu ({}; .[$cpu.cpu | tostring] = $cpu)) as $by_cpu
-			| ($totals[] | select(.pmu == $of.pmu and .events[$code])) as $core
+			| ($totals[] | select(of_pmu(.pmu; $of.pmu) and .events[$code])) as $core
 			| sum($core.events[$all_codes[]] // empty | .overflow) as $due
 			| sum($core.events[$all_codes[]] // empty | .cut) as $core_cut
 			| sum($others[] | select(.cpu == $core.cpu) | .samples) as $other_due
@@ -158,8 +161,8 @@ def metrics($event):
 	# Events of a single cgroup belong to a zoom and are not accounted.
 	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[] | select(.key | startswith("cgroup:") | not)
 	| select($others and (.key | startswith("other:")) | not)
-	| select({pmu: $pmu, code: .key} as $of
-		| [$codes[] | {pmu, code: (.code, (.filtered // [])[])}] | index($of) | not)
+	| select(.key as $code | [$codes[] | select(of_pmu($pmu; .pmu)) | .code, (.filtered // [])[]]
+		| index($code) | not)
 	| select(.value.overflow > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
 	differ("samples seen by top and by status"; $top[0].samples.seen; $status[0].samples.seen),
 	differ("samples lost, all events"; sum($events[].figures | .guarded + .cut); $status[0].samples.lost.unexplained),
