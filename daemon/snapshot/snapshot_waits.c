@@ -72,6 +72,14 @@ static struct wait_count count_of(const struct snapshot_event *event, const stru
 	return count;
 }
 
+/* The nominal frequency of the event's CPUs: a hybrid's E-cores have their own. 0: not known. */
+static double nominal_of(const struct snapshot *snapshot, const struct snapshot_event *event)
+{
+	if (event->event.nominal_hz > 0)
+		return event->event.nominal_hz;
+	return snapshot->nominal_hz.known ? snapshot->nominal_hz.value : 0;
+}
+
 /*
  * Returns the index of the part of an event's PMU, which is added if the PMU has none yet. `firsts` has the first event
  * of each part.
@@ -88,8 +96,7 @@ static size_t part_of(const struct snapshot *snapshot, unsigned event, unsigned 
 		return i;
 	firsts[i] = event;
 	parts->n++;
-	parts->parts[i] = (struct wait_part){
-		.frequency_hz = snapshot->nominal_hz.known ? snapshot->nominal_hz.value : 0};
+	parts->parts[i] = (struct wait_part){.frequency_hz = nominal_of(snapshot, &snapshot->events[event])};
 	parts->events[i] = (struct wait_events){EVENTS_MAX, EVENTS_MAX, EVENTS_MAX, EVENTS_MAX};
 	return i;
 }
