@@ -172,12 +172,13 @@ int container_asker_ask(struct container_asker *asker, const struct container_la
 			return r;
 		}
 	}
+	/* The rest after its end counts from here, also if it ends before it can be asked. */
+	asker->used_ns = now_ns;
 	/* No other message is in the socket, so this one fits. */
 	if (send(asker->child.socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return errno == EAGAIN || errno == EPIPE ? -EBUSY : -errno;
 	asker->number++;
 	asker->asked = true;
-	asker->used_ns = now_ns;
 	return 0;
 }
 
