@@ -153,7 +153,7 @@ u64 rule_needs_samples(const struct rule *rule)
 					  : share_needs(rule->below, &limits, confidence);
 	case METRIC_WAIT:
 	case METRIC_CPI:
-		/* Without a sample of the second event there is no quotient. One may be enough: periods differ. */
+		/* The quotient needs a sample of the second event. One may be enough: periods differ. */
 		return 1;
 	case METRIC_RATE:
 	case METRIC_CORES_LOST:

@@ -72,7 +72,7 @@ int probe_plan(const struct probe_request *wish, struct probe_report *ret)
 	if (r >= 0 && wish->leave > 0 && strcmp(wish->sysfs_root, "/sys") != 0)
 		r = pmu_plan_note(
 			&ret->plan,
-			"leave-counters = %u in [sampling] is not taken into account, because a copy of a tree does not say how many counters the CPUs have",
+			"leave-counters = %u in [sampling] is ignored here: a copy of a tree does not say how many counters the CPUs have",
 			wish->leave);
 	ret->cpus = perf_cost_cpus(&ret->plan);
 	ret->stripes = perf_cost_stripes(ret->cpus);

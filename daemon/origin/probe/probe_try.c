@@ -40,7 +40,7 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 	if (opening->precise_ip == 0 && planned.precise_ip > 0)
 		r = pmu_plan_note(
 			plan,
-			"%s: the kernel refuses a precise event of %s, because there is no PEBS; opened as an event that only counts",
+			"%s: the kernel refuses a precise event of %s, because it has no PEBS here; pebsd opens an event that only counts",
 			pmu, event_role_name(planned.event.role));
 	else if (opening->precise_ip != planned.precise_ip)
 		r = pmu_plan_note(
