@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "policy/window_waits.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Fills in the samples of a count. */
@@ -17,45 +16,40 @@ static void read_count(const struct window_samples *samples, unsigned event, str
 	count->weight_squared = tally->weight_squared;
 }
 
-/* The effect of bursts on the rate of one event, as in a rule on the rate. */
-static double rate_effect(const struct window_samples *samples, unsigned event, double confidence)
+/*
+ * The effect of bursts on the rate of an event, or on its quotient by a second one, as in a rule. `second` is
+ * EVENTS_MAX for a rate.
+ */
+static double effect_of(const struct window_samples *samples, unsigned event, unsigned second,
+			double confidence)
 {
-	struct burst_series series = {.n = samples->n_parts};
+	const bool quotient = second < EVENTS_MAX;
+	const struct rule rule = {.metric = {.kind = quotient ? METRIC_CPI : METRIC_RATE},
+				  .confidence = confidence};
+	struct measured_part parts[BURSTS_PARTS_MAX];
+	/* The effect does not depend on the units of time. */
+	struct measured measured = {.seconds = 1, .parts = parts, .n_parts = samples->n_parts};
 
 	if (event >= EVENTS_MAX)
 		return 1;
-	series.variance = samples->sums[event].weight_squared;
-	for (size_t i = 0; i < series.n; i++)
-		series.parts[i] = (struct burst_part){samples->parts[event][i].seconds,
-						      (double)samples->parts[event][i].tally.weight};
-	return bursts_effect(&series, confidence);
+	measured.tally = &samples->sums[event];
+	memcpy(parts, samples->parts[event], samples->n_parts * sizeof(*parts));
+	if (quotient)
+		measured.second = (struct measured_second){.tally = &samples->sums[second], .seconds = 1};
+	for (size_t i = 0; quotient && i < samples->n_parts; i++)
+		parts[i].second_weight = (double)samples->parts[second][i].tally.weight;
+	return estimate_effect(&rule, NULL, &measured);
 }
 
-/*
- * The effect of bursts on the ratio of two counts: how much the numerator differs from the ratio times the
- * denominator, compared with independent samples of both. The denominator is in samples of equal weight.
- */
+static double rate_effect(const struct window_samples *samples, unsigned event, double confidence)
+{
+	return effect_of(samples, event, EVENTS_MAX, confidence);
+}
+
 static double ratio_effect(const struct window_samples *samples, unsigned numerator, unsigned denominator,
 			   double confidence)
 {
-	struct burst_series series = {.n = samples->n_parts, .of_samples = true};
-	const struct tally *above, *below;
-	double weight, ratio;
-
-	if (numerator >= EVENTS_MAX || denominator >= EVENTS_MAX)
-		return 1;
-	above = &samples->sums[numerator];
-	below = &samples->sums[denominator];
-	if (below->samples == 0 || below->weight == 0)
-		return 1;
-	weight = (double)below->weight / (double)below->samples;
-	ratio = (double)above->weight / (double)below->weight;
-	series.variance = above->weight_squared + ratio * ratio * below->weight_squared;
-	for (size_t i = 0; i < series.n; i++)
-		series.parts[i] =
-			(struct burst_part){(double)samples->parts[denominator][i].tally.weight / weight,
-					    (double)samples->parts[numerator][i].tally.weight};
-	return bursts_effect(&series, confidence);
+	return denominator < EVENTS_MAX ? effect_of(samples, numerator, denominator, confidence) : 1;
 }
 
 static void set_effects(const struct window_samples *samples, const struct wait_events *events,

@@ -100,6 +100,33 @@ Test(window_waits, bursts_widen_rates_and_leave_ratios)
 	free(bursts);
 }
 
+/* A rule on `wait` over the same samples shows the same bounds. */
+static void expect_bounds_of_rule(const struct window_samples *samples, const struct wait_value *value)
+{
+	const struct rule rule = {.metric = {.kind = METRIC_WAIT}, .confidence = 0.95};
+	struct measured_part parts[PARTS];
+	struct measured measured = {
+		.tally = &samples->sums[STALLS],
+		.seconds = PARTS,
+		.sample_weight = PERIOD,
+		.second = {.tally = &samples->sums[CYCLES], .seconds = PARTS, .sample_weight = PERIOD},
+		.parts = parts,
+		.n_parts = PARTS,
+	};
+	struct estimate estimate;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		parts[i] = samples->parts[STALLS][i];
+		parts[i].second_weight = (double)samples->parts[CYCLES][i].tally.weight;
+	}
+	measured.effect = estimate_effect(&rule, NULL, &measured);
+	cr_assert_gt(measured.effect, 1.25);
+	estimate_of(&rule, NULL, &measured, &estimate);
+	expect_near(value->value, estimate.value);
+	expect_near(value->bounds.low, estimate.bounds.low);
+	expect_near(value->bounds.high, estimate.bounds.high);
+}
+
 /* All stalls come in one of ten seconds, so the share of that time decides. */
 Test(window_waits, ratio_that_changes_in_bursts_is_less_sure)
 {
@@ -125,6 +152,7 @@ Test(window_waits, ratio_that_changes_in_bursts_is_less_sure)
 	cr_expect_lt(values[WAIT_SHARE].bounds.low, 0.9 * independent.low);
 	cr_expect_gt(values[WAIT_SHARE].bounds.high, 1.1 * independent.high);
 	cr_expect_not(values[WAIT_CPI].known, "there are no samples of instructions");
+	expect_bounds_of_rule(samples, &values[WAIT_SHARE]);
 	free(samples);
 }
 
