@@ -8,6 +8,7 @@
 #include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/figure.h"
+#include "policy/quantity.h"
 
 #define NUMBER_MAX 64
 
@@ -63,23 +64,14 @@ void waits_text(enum shown_wait which, bool known, double value, char ret[TEXT_N
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.*f", decimals, value);
 }
 
-/* "1.92 GB/s". */
-static void put_bytes(double bytes, char ret[static NUMBER_MAX])
-{
-	static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
-	size_t unit = 0;
-
-	for (; bytes >= 999.5 && unit + 1 < ARRAY_SIZE(units); unit++)
-		bytes /= 1000;
-	(void)snprintf(ret, NUMBER_MAX, "%.3g %s", bytes, units[unit]);
-}
-
 static void put_value(enum shown_wait which, double value, char ret[static NUMBER_MAX])
 {
 	char number[TEXT_NUMBER_MAX];
+	const char *unit;
 
 	if (which == SHOWN_TRAFFIC) {
-		put_bytes(value, ret);
+		unit = quantity_byte_rate(value, &value);
+		(void)snprintf(ret, NUMBER_MAX, value < 999.5 ? "%.3g %s" : "%.0f %s", value, unit);
 		return;
 	}
 	if (which == SHOWN_WAIT)
@@ -311,6 +303,8 @@ const char *waits_counted(const json_object *described)
 		{"misses", "l3", "requests that missed L3, with prefetches into L1 and L2"},
 		{"misses", "l2", "requests that missed L2, with prefetches into L1"},
 		{"misses", "fills", "lines that came from memory into the L1 data cache"},
+		{"misses", "demand_fills",
+		 "lines that came from memory into the L1 data cache, without those of hardware prefetches"},
 		{"misses", NULL, "misses of the last cache"},
 		{"cycles", NULL, "core cycles"},
 		{"instructions", NULL, "retired instructions"},

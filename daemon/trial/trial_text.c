@@ -285,7 +285,7 @@ static void put_done(FILE *out, const struct rule *rule)
 }
 
 /*
- * Says which event is missing in the recording, or that it has no frequency. Returns false if the rule has
+ * Says which event is missing in the samples, or that the frequency is not known. Returns false if the rule has
  * everything that it is computed from.
  */
 static bool put_missing(FILE *out, const struct trial_report *report, const struct rule *rule)
@@ -310,7 +310,7 @@ static bool put_missing(FILE *out, const struct trial_report *report, const stru
 		return false;
 	(void)fprintf(
 		out,
-		"  nothing to judge: a recording does not contain the running frequency of the CPUs, which %s needs; ratio:%s does not need it\n",
+		"  nothing to judge: --test-rules does not know the running frequency of the CPUs, which %s needs; ratio:%s does not need it\n",
 		metric, metric);
 	return true;
 }

@@ -969,7 +969,8 @@ Test(format, each_kind_of_count_says_what_it_counts)
 		{"stalls", "l1_miss", "a load that missed L1 is outstanding"},
 		{"stalls", "retire", "nothing retires while the oldest operation waits"},
 		{"misses", "l2", "requests that missed L2"},
-		{"misses", "fills", "lines that came from memory"},
+		{"misses", "fills", "lines that came from memory into the L1 data cache, estimated"},
+		{"misses", "demand_fills", "L1 data cache, without those of hardware prefetches, estimated"},
 		{"misses", "unheard-of", "misses of the last cache"},
 	};
 

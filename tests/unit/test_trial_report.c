@@ -268,7 +268,7 @@ Test(trial_report, what_metrics_of_counts_need)
 	expect_text("  nothing to judge: no samples of cycles, which wait is also computed from\n");
 	report->roles |= 1U << EVENT_CYCLES;
 	expect_text(
-		"lost: cores-lost above 0.4 cores for 1m, window 30s\n  nothing to judge: a recording does not contain the running frequency of the CPUs, which cores-lost needs; ratio:cores-lost does not need it\n");
+		"lost: cores-lost above 0.4 cores for 1m, window 30s\n  nothing to judge: --test-rules does not know the running frequency of the CPUs, which cores-lost needs; ratio:cores-lost does not need it\n");
 	/* The bounds of traffic keep their units, which may differ from that of the value. */
 	of_rule = &report->of_rules[2];
 	of_rule->cgroups = of_rule->cgroups_judged = 1;
