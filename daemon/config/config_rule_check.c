@@ -192,31 +192,26 @@ static unsigned imply_events(struct check *check)
 	return events;
 }
 
-/* Checks the events that the metric implies. */
+/* Checks the events that the metric implies. Those of a replay depend on the recording. */
 static void check_implied(struct check *check, unsigned events)
 {
 	const unsigned missing = events & ~check->config->events;
-	_cleanup_free_ char *needed = list_events(events, " and "), *lacking = list_events(missing, " and ");
-	_cleanup_free_ char *list = list_events(check->config->events | events, " ");
+	_cleanup_free_ char *needed = NULL, *lacking = NULL, *list = NULL;
 	char metric[METRIC_TEXT_MAX];
 
+	if (!missing || check->config->origin == CONFIG_ORIGIN_REPLAY)
+		return;
+	needed = list_events(events, " and ");
+	lacking = list_events(missing, " and ");
+	list = list_events(check->config->events | events, " ");
 	if (!needed || !lacking || !list) {
 		check->error = -ENOMEM;
 		return;
 	}
 	metric_format(&check->rule->metric, metric);
-	switch (check->config->origin) {
-	case CONFIG_ORIGIN_REPLAY:
-		break;
-	case CONFIG_ORIGIN_MODEL:
-	case CONFIG_ORIGIN_AUTO:
-	case CONFIG_ORIGIN_PERF:
-		if (missing)
-			say(check, RULE_KEY_METRIC,
-			    "metric = %s: it is computed from %s, and %s are not sampled, so the rule can never fire; set events = %s in [sampling]",
-			    metric, needed, lacking, list);
-		break;
-	}
+	say(check, RULE_KEY_METRIC,
+	    "metric = %s: it is computed from %s, and %s are not sampled, so the rule can never fire; set events = %s in [sampling]",
+	    metric, needed, lacking, list);
 }
 
 /* The events of a replay are not checked: they depend on the recording. */

@@ -382,11 +382,11 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 static void format_waits_table(FILE *out, const struct format_style *style, json_object *cgroups)
 {
 	const size_t columns = (size_t)SHOWN_WAITS * (1 + WAITS_WIDTH);
-	size_t width = WIDTH_OF_NAMES;
+	size_t width;
 
 	if (!any_is(cgroups, has_waits))
 		return;
-	width = MAX(width, widest_name(cgroups, NULL));
+	width = widest_name(cgroups, NULL);
 	if (style->width && width + columns > style->width)
 		width = MAX(style->width > columns ? style->width - columns : 0, WIDTH_OF_NAMES);
 	(void)fputc('\n', out);

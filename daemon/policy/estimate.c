@@ -5,6 +5,7 @@
 
 #include "policy/bursts.h"
 #include "window/quantile.h"
+#include "window/waits.h"
 
 /* The samples of one event. */
 struct counted {
@@ -228,7 +229,7 @@ double estimate_unit(const struct metric *metric, const struct measured *measure
 {
 	if (metric_needs_frequency(metric))
 		return measured->frequency_hz > 0 ? 1 / measured->frequency_hz : 0;
-	return metric->kind == METRIC_TRAFFIC ? METRIC_LINE_BYTES : 1;
+	return metric->kind == METRIC_TRAFFIC ? WAIT_LINE_BYTES : 1;
 }
 
 static struct side now_of(const struct rule *rule, const struct measured *measured)

@@ -10,6 +10,7 @@
 #include "policy/nanoseconds.h"
 #include "policy/quantity.h"
 #include "policy/speech.h"
+#include "window/waits.h"
 
 static void span(u64 ns, char ret[TEXT_NUMBER_MAX])
 {
@@ -194,17 +195,17 @@ static void say_counts_of(struct speech *speech)
 	case COUNT_MISSES_L2:
 		say(speech,
 		    "traffic counts %d bytes for each miss of the %s cache; prefetches that the CPU does not count as misses, and lines that are written back, are left out",
-		    METRIC_LINE_BYTES, speech->alert->counts == COUNT_MISSES_L3 ? "L3" : "L2");
+		    WAIT_LINE_BYTES, speech->alert->counts == COUNT_MISSES_L3 ? "L3" : "L2");
 		return;
 	case COUNT_MISSES_FILLS:
 		say(speech,
 		    "traffic counts %d bytes for each line that comes from memory into the L1 data cache; prefetches into other caches, and lines that are written back, are left out",
-		    METRIC_LINE_BYTES);
+		    WAIT_LINE_BYTES);
 		return;
 	case COUNT_MISSES_DEMAND_FILLS:
 		say(speech,
 		    "traffic counts %d bytes for each line that comes from memory into the L1 data cache; lines that hardware prefetches or writes back are left out",
-		    METRIC_LINE_BYTES);
+		    WAIT_LINE_BYTES);
 		return;
 	case COUNT_NONE:
 		return;

@@ -18,11 +18,10 @@ enum metric_kind {
 	METRIC_WAIT,       /* stalled cycles divided by cycles, 0 to 1 */
 	METRIC_CORES_LOST, /* stalled cycles a second divided by the running frequency, cores */
 	METRIC_CPI,        /* cycles divided by instructions */
-	METRIC_TRAFFIC,    /* cache misses a second times METRIC_LINE_BYTES, bytes a second */
+	METRIC_TRAFFIC,    /* cache misses a second times WAIT_LINE_BYTES (window/waits.h), bytes a second */
 };
 
 #define METRIC_KINDS      (METRIC_TRAFFIC + 1)
-#define METRIC_LINE_BYTES 64 /* of a cache line, on all x86 CPUs */
 #define METRIC_EVENTS_MAX 2
 
 enum metric_share { METRIC_SHARE_SOURCE, METRIC_SHARE_HITM, METRIC_SHARE_TLB_WALK, METRIC_SHARE_LOCKED };

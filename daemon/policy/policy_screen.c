@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "window/waits.h"
+
 static u32 place_of(const struct metric *metric)
 {
 	switch (metric->share) {
@@ -71,7 +73,7 @@ void screen_of(const struct rule *rule, const struct limits *limits, struct scre
 	ret->of_event = metric->kind == METRIC_CPI;
 	ret->by_frequency = ret->kind == SCREEN_RATE && metric_needs_frequency(metric);
 	if (ret->kind == SCREEN_RATE && metric->kind == METRIC_TRAFFIC)
-		ret->limit /= METRIC_LINE_BYTES;
+		ret->limit /= WAIT_LINE_BYTES;
 	if (metric->kind == METRIC_QUANTILE)
 		ret->chance = rule->below ? metric->quantile : 1 - metric->quantile;
 	if (metric->kind == METRIC_SHARE) {

@@ -153,24 +153,17 @@ void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *
 		ret->n = 0;
 }
 
+bool snapshot_wait_value(const struct snapshot_wait_parts *parts, enum wait_figure figure, double *ret)
+{
+	return (parts->timed || !wait_figure_is_rate(figure)) &&
+	       waits_value(parts->parts, parts->n, figure, ret);
+}
+
 bool snapshot_wait(const struct snapshot *snapshot, const struct figures *const *figures,
 		   enum wait_figure figure, double *ret)
 {
 	struct snapshot_wait_parts parts;
 
 	snapshot_wait_parts(snapshot, figures, &parts);
-	return (parts.timed || !wait_figure_is_rate(figure)) &&
-	       waits_value(parts.parts, parts.n, figure, ret);
-}
-
-void snapshot_waits(const struct snapshot *snapshot, const struct figures *const *figures, double confidence,
-		    struct wait_value ret[WAIT_FIGURES])
-{
-	struct snapshot_wait_parts parts;
-
-	snapshot_wait_parts(snapshot, figures, &parts);
-	waits_of(parts.parts, parts.n, confidence, ret);
-	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
-		if (!parts.timed && wait_figure_is_rate(figure))
-			ret[figure] = (struct wait_value){0};
+	return snapshot_wait_value(&parts, figure, ret);
 }

@@ -31,15 +31,11 @@ bool snapshot_event_is_of_waits(const struct snapshot_event *event);
 void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
 			 struct snapshot_wait_parts *ret);
 
-/* Computes one figure, without bounds. Returns false if it is not known. */
+/* Computes one figure from the parts, without bounds. Returns false if it is not known. */
+bool snapshot_wait_value(const struct snapshot_wait_parts *parts, enum wait_figure figure, double *ret);
+
+/* Computes one figure, without bounds. Use snapshot_wait_value() for several figures. Returns false if it is not known. */
 bool snapshot_wait(const struct snapshot *snapshot, const struct figures *const *figures,
 		   enum wait_figure figure, double *ret);
-
-/*
- * Computes all figures. The bounds at `confidence` assume that the samples are independent: those of a service that
- * runs in bursts are wider (policy/window_waits.h).
- */
-void snapshot_waits(const struct snapshot *snapshot, const struct figures *const *figures, double confidence,
-		    struct wait_value ret[WAIT_FIGURES]);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
+#include "window/waits.h"
 
 #define SHARED_SOURCES                                                                     \
 	(1U << SOURCE_L3 | 1U << SOURCE_L4 | 1U << SOURCE_MSC | 1U << SOURCE_LOCAL_CACHE | \
@@ -158,7 +159,7 @@ static int take_figures(u32 entry, unsigned event, const struct figures *figures
 	if (entry == filling->settings->entry && filling->settings->latency_events >> event & 1)
 		figures_add(&filling->figures[event], figures);
 	if (filling->settings->misses >> event & 1) {
-		weight = (double)figures_weight(figures) * filling->factors[event] * TRAFFIC_LINE_BYTES;
+		weight = (double)figures_weight(figures) * filling->factors[event] * WAIT_LINE_BYTES;
 		return weight > 0 ? add_point(filling, entry, weight) : 0;
 	}
 	if (!(filling->settings->events >> event & 1))

@@ -13,8 +13,6 @@
 #include "window/readings.h"
 #include "window/window.h"
 
-#define TRAFFIC_LINE_BYTES 64
-
 struct traffic_settings {
 	u64 span_ns;
 	u64 bin_ns; /* wanted length; a bin consists of whole collections, at least one */

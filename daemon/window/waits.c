@@ -202,9 +202,3 @@ void waits_figure(const struct wait_part *parts, size_t n, enum wait_figure figu
 	ret->bounds.low = limited(figure, ret->bounds.low * formula->factor);
 	ret->bounds.high = limited(figure, ret->bounds.high * formula->factor);
 }
-
-void waits_of(const struct wait_part *parts, size_t n, double confidence, struct wait_value ret[WAIT_FIGURES])
-{
-	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
-		waits_figure(parts, n, figure, confidence, &ret[figure]);
-}

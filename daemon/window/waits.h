@@ -16,7 +16,7 @@
 #include "pebsd/sample.h"
 #include "window/interval.h"
 
-/* Bytes of a cache line: each miss moves one line. */
+/* Bytes of a cache line on all x86 CPUs: each miss moves one line. */
 #define WAIT_LINE_BYTES 64
 
 enum wait_figure {
@@ -57,20 +57,16 @@ struct wait_value {
 };
 
 /*
- * Computes all figures, with bounds at `confidence` each, from the `n` parts of a cgroup or a sum of cgroups: one
- * part for each PMU. A figure is not known
+ * Computes a figure, with bounds at `confidence` each, from the `n` parts of a cgroup or a sum of cgroups: one part for
+ * each PMU. A figure is not known
  * - if a PMU on which the cgroup has any sample lacks a count that the figure needs, or for cores the frequency,
  * - if no PMU has a sample of a count that the figure needs, unless `largest` bounds it: then a rate is 0,
  * - or if it is a ratio and the cgroup has no sample of the denominator.
  */
-void waits_of(const struct wait_part *parts, size_t n, double confidence,
-	      struct wait_value ret[WAIT_FIGURES]);
-
-/* Computes one figure with its bounds. */
 void waits_figure(const struct wait_part *parts, size_t n, enum wait_figure figure, double confidence,
 		  struct wait_value *ret);
 
-/* Computes one figure without bounds. Returns false if it is not known. */
+/* Computes the same figure without bounds. Returns false if it is not known. */
 bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figure, double *ret);
 
 /* Returns true if the figure is an amount a second. It is only right if the parts cover a known time. */

@@ -17,6 +17,13 @@ static void expect_near(const char *what, double value, double expected)
 		  expected);
 }
 
+static void waits_of(const struct wait_part *parts, size_t n, double confidence,
+		     struct wait_value ret[WAIT_FIGURES])
+{
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
+		waits_figure(parts, n, figure, confidence, &ret[figure]);
+}
+
 /* `samples` of one period in `seconds`. */
 static struct wait_count counted(u64 samples, u64 period, double seconds)
 {

@@ -103,11 +103,12 @@ static enum snapshot_samples first_kind(const struct snapshot *snapshot)
 double order_value(const struct snapshot *snapshot, const struct cgroup_figures *figures, const void *order)
 {
 	const struct order *by = order;
-	enum snapshot_samples kind = first_kind(snapshot);
+	enum snapshot_samples kind;
 	double value = 0;
 
 	if (by->by == ORDER_WAIT)
 		return snapshot_wait(snapshot, figures->of, by->figure, &value) ? value : -1;
+	kind = first_kind(snapshot);
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		const struct event *event = &snapshot->events[i].event;
 

@@ -22,13 +22,6 @@ static void put_number(struct json_writer *writer, json_object *object, const ch
 	json_put_number(writer, object, key, value, decimals_of(figure));
 }
 
-/* `rates`: the time is known. Returns false if the figure is not known. */
-static bool value_of(const struct snapshot_wait_parts *parts, enum wait_figure figure, double *ret)
-{
-	return (parts->timed || !wait_figure_is_rate(figure)) &&
-	       waits_value(parts->parts, parts->n, figure, ret);
-}
-
 void json_put_waits(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		    const struct figures *const *figures)
 {
@@ -40,7 +33,7 @@ void json_put_waits(struct json_writer *writer, json_object *object, const struc
 		json_object *item;
 		double value;
 
-		if (!value_of(&parts, figure, &value))
+		if (!snapshot_wait_value(&parts, figure, &value))
 			continue;
 		if (!waits)
 			waits = json_checked(writer, json_object_new_object());

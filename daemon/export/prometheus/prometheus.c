@@ -207,7 +207,6 @@ static const char *const tlb_labels[] = {TLBS(TLB_LABEL_)};
 struct cell {
 	const struct figures *figures;
 	const struct event *event;
-	struct event_settings settings;
 	char *labels;          /* cgroup="...",event="...",pmu="..." */
 	u64 estimate;          /* see struct series; 0: none */
 	char *estimate_labels; /* cgroup="...",pmu="...": the name of the metric says the event; NULL: no estimate */
@@ -291,7 +290,6 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 		rendering->n_cells++;
 		cell->figures = series->figures[event];
 		cell->event = &rendering->snapshot->events[event].event;
-		cell->settings = cell->event->settings;
 		cell->estimate = series->estimates ? series->estimates[event] : 0;
 		if (cell->estimate &&
 		    asprintf(&cell->estimate_labels, "%s%s", cgroup, rendering->pmu_labels[event]) < 0)
@@ -364,7 +362,7 @@ static void write_histograms(struct rendering *rendering)
 		const struct cell *cell = &rendering->cells[i];
 		const struct buckets fine = {cell->figures->latency, FINE_BUCKETS, histogram_fine_upper};
 
-		if (cell->settings.has_latency)
+		if (cell->event->settings.has_latency)
 			write_histogram(rendering, &latency, cell->labels, &fine,
 					figures_latency_sum(cell->figures),
 					figures_latency_samples(cell->figures));
@@ -374,7 +372,7 @@ static void write_histograms(struct rendering *rendering)
 		const struct buckets coarse = {cell->figures->instruction_latency, COARSE_BUCKETS,
 					       histogram_coarse_upper};
 
-		if (cell->settings.has_instruction_latency)
+		if (cell->event->settings.has_instruction_latency)
 			write_histogram(rendering, &instruction_latency, cell->labels, &coarse,
 					cell->figures->instruction_latency_sum,
 					figures_instruction_latency_samples(cell->figures));
@@ -391,7 +389,7 @@ static void write_words(struct rendering *rendering, const struct family *family
 		const u64 *counters = counters_of(cell->figures);
 
 		/* Samples of an event without a data source are all counted as "unknown": write none of them. */
-		for (size_t word = 0; cell->settings.has_source && word < n_words; word++)
+		for (size_t word = 0; cell->event->settings.has_source && word < n_words; word++)
 			if (counters[word])
 				exposition_u64(rendering->out, family, "_total", cell->labels,
 					       word_labels[word], counters[word]);
