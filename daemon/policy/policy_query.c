@@ -236,6 +236,8 @@ static size_t explain_no_slot(const struct policy *policy, const struct rule *ru
 			.limits = rule_limits(rule, rule->threshold),
 			.covered_ns = view->covered_ns,
 			.subtree_without_slot = (u32)subtree,
+			.counts = (u8)policy->events[view->event].count_kind,
+			.samples_loads = samples_loads(policy),
 			.since = policy->starts[rule - policy->rules].time,
 		};
 	}

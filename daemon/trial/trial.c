@@ -76,6 +76,7 @@ int trial_new(const struct trial_settings *settings, struct trial **ret)
 	if (r < 0)
 		return r;
 	trial->report->only_comms = true;
+	trial->report->frequency_hz = settings->frequency_hz;
 	for (size_t i = 0; i < trial->n_events; i++)
 		trial->report->roles |= 1U << trial->events[i].role;
 	*ret = TAKE_PTR(trial);
@@ -200,7 +201,14 @@ int trial_begin(struct trial *trial, const char *name, u64 start_ns, const struc
 	if (name && !stretch.name)
 		return -ENOMEM;
 	r = trial_report_stretch(trial->report, &stretch);
-	return r < 0 ? r : policy_new(&settings, &trial->policy);
+	if (r == 0)
+		r = policy_new(&settings, &trial->policy);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < trial->n_events; i++)
+		if (trial->events[i].role == EVENT_CYCLES)
+			policy_set_frequency(trial->policy, i, trial->report->frequency_hz);
+	return 0;
 }
 
 int trial_name(struct trial *trial, u64 cgroup_id, const char *path)

@@ -20,6 +20,7 @@ struct trial_settings {
 	const char *origin;          /* must outlive the trial */
 	const struct event *events;  /* copied */
 	size_t n_events;
+	double frequency_hz; /* at which the cores of the events of cycles run; 0: not known */
 };
 
 /* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with trial_free(). */

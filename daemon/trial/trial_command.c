@@ -119,6 +119,7 @@ static int trial_model(const struct config *config, u64 ns, struct trial **ret, 
 	r = model_computer(config, &computer, ret_failure);
 	if (r < 0)
 		return r;
+	settings.frequency_hz = MODEL_HERTZ;
 	settings.n_events = model_events(config, computer_period(computer), events);
 	r = trial_new(&settings, &trial);
 	if (r < 0)

@@ -69,6 +69,7 @@ struct trial_report {
 	const struct rule *rules; /* owned by the configuration */
 	size_t n_rules;
 	struct trial_rule *of_rules; /* one for each rule */
+	double frequency_hz;         /* as in struct trial_settings */
 	unsigned roles;              /* bits 1 << enum event_role: the roles that have an event */
 	struct trial_stretch *stretches;
 	size_t n_stretches;

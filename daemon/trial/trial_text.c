@@ -306,7 +306,7 @@ static bool put_missing(FILE *out, const struct trial_report *report, const stru
 			      event_role_name(roles[i]), metric);
 		return true;
 	}
-	if (!metric_needs_frequency(&rule->metric))
+	if (!metric_needs_frequency(&rule->metric) || report->frequency_hz > 0)
 		return false;
 	(void)fprintf(
 		out,

@@ -148,6 +148,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
 
 	/* A cgroup without a slot that never had a sample is unknown as well. */
 	alert = the_alert(&fixture, "remote", "/never");
+	cr_expect(alert.samples_loads, "the events do not depend on the cgroup");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
 	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
 	cr_expect_str_eq(alert.cgroup, "/never");

@@ -53,7 +53,7 @@ Test(trial_counts, wait_fires_and_cores_lost_stay_unknown)
 	cr_assert_eq(config_new(&config), 0);
 	cr_assert_eq(rules_copy(rules, 3, &config->rules), 0);
 	config->n_rules = 3;
-	cr_assert_eq(trial_new(&(struct trial_settings){config, "replay", events, 2}, &trial), 0);
+	cr_assert_eq(trial_new(&(struct trial_settings){config, "replay", events, 2, 0}, &trial), 0);
 	cr_assert_eq(trial_begin(trial, "a.data", 0, NULL), 0);
 	cr_assert_eq(trial_name(trial, 7, "/shop"), 0);
 	for (unsigned second = 1; second <= 20; second++) {
@@ -70,4 +70,35 @@ Test(trial_counts, wait_fires_and_cores_lost_stay_unknown)
 	cr_expect_float_eq(report->of_rules[1].unknown_s[UNKNOWN_FREQUENCY], 11, 1e-9);
 	/* The samples of cycles are counted. */
 	cr_expect_eq(report->of_rules[2].most_samples, 1000);
+}
+
+/* The model's cores run at a known frequency: at 200 periods a second, 60 stalled ones are 0.3 cores. */
+Test(trial_counts, cores_lost_of_the_model_can_fire)
+{
+	static const struct event events[] = {{.role = EVENT_STALLS, .period = PERIOD},
+					      {.role = EVENT_CYCLES, .period = PERIOD}};
+	_cleanup_(config_freep) struct config *config = NULL;
+	_cleanup_(trial_freep) struct trial *trial = NULL;
+	struct rule rule = rule_of("lost", "cores-lost", 0.2);
+	const struct trial_report *report;
+
+	cr_assert_eq(config_new(&config), 0);
+	cr_assert_eq(rules_copy(&rule, 1, &config->rules), 0);
+	config->n_rules = 1;
+	cr_assert_eq(trial_new(&(struct trial_settings){config, "model", events, 2, 200.0 * PERIOD}, &trial),
+		     0);
+	cr_assert_eq(trial_begin(trial, NULL, 0, NULL), 0);
+	cr_assert_eq(trial_name(trial, 7, "/shop"), 0);
+	for (unsigned second = 1; second <= 20; second++) {
+		struct sliding_time times[EVENTS_MAX] = {
+			{.enabled_ns = NSEC_PER_SEC, .running_ns = NSEC_PER_SEC, .expected = 60},
+			{.enabled_ns = NSEC_PER_SEC, .running_ns = NSEC_PER_SEC, .expected = 100}};
+
+		add(trial, 0, 60);
+		add(trial, 1, 100);
+		cr_assert_eq(trial_collect(trial, second * NSEC_PER_SEC, times), 0);
+	}
+	report = trial_finish(trial);
+	cr_expect_eq(report->of_rules[0].fired, 1);
+	cr_expect_float_eq(report->of_rules[0].closest.estimate.value, 0.3, 1e-9);
 }
