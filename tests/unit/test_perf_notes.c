@@ -161,43 +161,32 @@ Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 	expect_note(
 		perf_note_rearmed("loads", silent, 3, &some),
 		"the event loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost "
-		"1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the "
-		"records of PEBS events that overflow together are dropped, and the kernel leaves their "
-		"counters stopped; here the event most likely collides with another PEBS user, such as perf "
-		"record -e cycles:pp; set a longer period in [sampling] to lose fewer samples");
+		"1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here the event most likely collides with an event of another program, such as perf record; set a longer period in [sampling] to lose fewer samples");
 	expect_note(
 		perf_note_rearmed("stores", &silent[2], 1, &nothing),
-		"the event stores stopped on CPU 2 until pebsd armed it again, 1 time since the start: on CPUs "
-		"before Skylake, the records of PEBS events that overflow together are dropped, and the "
-		"kernel leaves their counters stopped; here the event most likely collides with another PEBS "
-		"user, such as perf record -e cycles:pp; set a longer period in [sampling] to lose fewer "
-		"samples");
+		"the event stores stopped on CPU 2 until pebsd armed it again, 1 time since the start: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here the event most likely collides with an event of another program, such as perf record; set a longer period in [sampling] to lose fewer samples");
 }
 
 /* The numbers were measured on Haswell with three events and a period of 1,009. */
 Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods_would_lose)
 {
 	const struct perf_note_losses stores = {
-		.expected = 731636, .lost = 692081, .colliding = "loads, stores and instructions"};
+		.expected = 731636,
+		.lost = 692081,
+		.colliding = "loads, stores and instructions collide with each other"};
 
 	expect_note(
 		perf_note_rearmed("stores", silent, 3, &stores),
 		"the event stores stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and "
-		"lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before "
-		"Skylake, the records of PEBS events that overflow together are dropped, and the kernel "
-		"leaves their counters stopped; here loads, stores and instructions collide with each "
-		"other, or with another PEBS user such as perf record -e cycles:pp; to lose fewer "
-		"samples, set longer periods (`period` and `instructions-period` in [sampling]) or fewer "
-		"`events`: doubled periods have a quarter of the collisions, and with periods about 13 "
-		"times as long only a tenth of the samples would be lost");
+		"lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here loads, stores and instructions collide with each other, or with an event of another program, such as perf record; to lose fewer samples, set longer periods (`period`, `instructions-period` and so on in [sampling]) or fewer `events`: doubled periods have a quarter of the collisions, and with periods about 13 times as long only a tenth of the samples would be lost");
 }
 
 Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)
 {
 	const struct perf_note_losses losses[] = {
-		{.expected = 1000, .lost = 100, .colliding = "loads and stores"},
-		{.expected = 1000, .lost = 1000, .colliding = "loads and stores"},
-		{.expected = 0, .lost = 0, .colliding = "loads and stores"},
+		{.expected = 1000, .lost = 100, .colliding = "loads and stores collide with each other"},
+		{.expected = 1000, .lost = 1000, .colliding = "loads and stores collide with each other"},
+		{.expected = 0, .lost = 0, .colliding = "loads and stores collide with each other"},
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
@@ -210,18 +199,43 @@ Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)
 
 Test(perf_notes, those_that_collide_are_on_one_pmu)
 {
-	const struct pmu_opening big = {.event.pmu = "cpu", .collides = true};
-	const struct pmu_opening other = {.event.pmu = "other", .collides = true};
-	const struct pmu_opening plain = {.event.pmu = "cpu"};
-	const struct pmu_opening *const openings[] = {&big, &other, &big, &plain, &big};
+	const struct pmu_opening loads = {.event.pmu = "cpu", .pinned = true, .collides = true};
+	const struct pmu_opening other = {.event.pmu = "other", .pinned = true, .collides = true};
+	const struct pmu_opening stores = loads, instructions = loads;
+	const struct pmu_opening plain = {.event.pmu = "cpu", .pinned = true};
+	const struct pmu_opening *const openings[] = {&loads, &other, &stores, &plain, &instructions};
 	const char *const keys[] = {"loads", "of another", "stores", "plain", "instructions"};
 	_cleanup_free_ char *three = perf_note_colliding(openings, keys, 5, 2);
 	_cleanup_free_ char *two = perf_note_colliding(openings, keys, 4, 0);
 
-	cr_expect_str_eq(three, "loads, stores and instructions");
-	cr_expect_str_eq(two, "loads and stores");
+	cr_expect_str_eq(three, "loads, stores and instructions collide with each other");
+	cr_expect_str_eq(two, "loads and stores collide with each other");
 	cr_expect_null(perf_note_colliding(openings, keys, 5, 1), "alone");
 	cr_expect_null(perf_note_colliding(openings, keys, 5, 3));
+}
+
+/* On Sandy Bridge, loads and stores take turns, so they do not collide with each other. */
+Test(perf_notes, the_interrupts_of_counts_are_named_as_what_records_collide_with)
+{
+	const struct pmu_opening loads = {.event.pmu = "cpu", .collides = true}, stores = loads;
+	const struct pmu_opening precise = {.event.pmu = "cpu", .pinned = true, .collides = true};
+	const struct pmu_opening cycles = {.event = {.role = EVENT_CYCLES, .pmu = "cpu"}};
+	const struct pmu_opening misses = {.event = {.role = EVENT_MISSES, .pmu = "cpu"}};
+	const struct pmu_opening elsewhere = {.event = {.role = EVENT_CYCLES, .pmu = "other"}};
+	const struct pmu_opening *const openings[] = {&loads,  &stores, &elsewhere,
+						      &cycles, &misses, &precise};
+	const char *const keys[] = {"loads", "stores", "cycles:other", "cycles", "misses", "instructions"};
+	_cleanup_free_ char *one = perf_note_colliding(openings, keys, 4, 0);
+	_cleanup_free_ char *more = perf_note_colliding(openings, keys, 5, 1);
+	_cleanup_free_ char *both = perf_note_colliding(openings, keys, 6, 0);
+
+	cr_expect_str_eq(one, "loads collide with the interrupts of cycles");
+	cr_expect_str_eq(more, "stores collide with the interrupts of cycles and misses");
+	cr_expect_str_eq(both,
+			 "loads and instructions collide with each other and with the interrupts of cycles "
+			 "and misses");
+	cr_expect_null(perf_note_colliding(openings, keys, 3, 0), "turns, and another PMU");
+	cr_expect_null(perf_note_colliding(openings, keys, 5, 3), "a count has no record");
 }
 
 Test(perf_notes, a_sysctl_that_fell_says_from_where)

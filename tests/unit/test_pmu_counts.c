@@ -366,19 +366,41 @@ Test(pmu_counts, each_role_has_its_own_period)
 	cr_expect_not_null(machine_note(&plan, "the period of misses is 32, not 7"));
 }
 
-/* Haswell drops records that overflow together. Events without records drop none. */
-Test(pmu_counts, counts_collide_with_nothing)
+/*
+ * Before Skylake, the interrupt of another event makes the kernel drop a record, unless only one bit of pebs_enabled is
+ * set. Load latency and the precise store set two bits, Haswell's stores one. Counts have no record.
+ */
+Test(pmu_counts, before_skylake_loads_and_precise_stores_collide_with_counts)
 {
 	const struct machine_core core = {.name = "haswell", .loads = LOADS_CORE, .stores = STORES_ALL};
+	const struct machine_core ivy = {.name = "ivybridge", .loads = LOADS_CORE, .stores = STORES_CD};
+	const struct machine_core later = {.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL};
 
 	fresh(&core);
 	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
 	cr_assert_eq(plan.n_openings, 4);
 	for (size_t i = 0; i < plan.n_openings; i++)
-		cr_expect_not(plan.openings[i].collides);
+		cr_expect_eq(plan.openings[i].collides, plan.openings[i].event.role == EVENT_LOADS);
 	machine_plan(root, ROLE(STORES) | COUNT_ROLES, &plan);
+	cr_expect_not(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
 	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 10007,
 		     "that of stores alone");
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_expect_not(machine_opening(&plan, "cpu", EVENT_LOADS)->collides);
+
+	fresh(&ivy);
+	machine_plan(root, ROLE(STORES) | ROLE(MISSES), &plan);
+	cr_expect(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
+	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(CYCLES), &plan);
+	cr_expect(machine_opening(&plan, "cpu", EVENT_LOADS)->collides,
+		  "although it takes turns with stores");
+	cr_expect(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
+
+	fresh(&later);
+	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
+	for (size_t i = 0; i < plan.n_openings; i++)
+		cr_expect_not(plan.openings[i].collides);
 }
 
 /* Three PMUs with six events each are more than pebsd samples. */

@@ -170,28 +170,58 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 	return text;
 }
 
+/* Events that are not pinned take turns, so their records do not collide. */
 static bool collide(const struct pmu_opening *one, const struct pmu_opening *other)
 {
-	return one->collides && other->collides && strcmp(one->event.pmu, other->event.pmu) == 0;
+	return one == other || (one->collides && other->collides && (one->pinned || other->pinned) &&
+				strcmp(one->event.pmu, other->event.pmu) == 0);
+}
+
+/* Returns true if the interrupt of `other`, which only counts, can come before the record of `one`. */
+static bool interrupts(const struct pmu_opening *one, const struct pmu_opening *other)
+{
+	return one->collides && event_is_count(&other->event) &&
+	       strcmp(one->event.pmu, other->event.pmu) == 0;
+}
+
+/* Prints the keys of the openings that `belongs` to `one`: "loads, stores and instructions". */
+static void print_keys(const struct pmu_opening *one, const struct pmu_opening *const *openings,
+		       const char *const *keys, size_t n,
+		       bool (*belongs)(const struct pmu_opening *one, const struct pmu_opening *other),
+		       FILE *out)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		left += belongs(one, openings[i]);
+	for (size_t i = 0; i < n; i++)
+		if (belongs(one, openings[i])) {
+			left--;
+			(void)fprintf(out, "%s%s", keys[i], left > 1 ? ", " : left == 1 ? " and " : "");
+		}
 }
 
 char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
 			  size_t event)
 {
+	const struct pmu_opening *one = openings[event];
 	char *text = NULL;
-	size_t size, left = 0;
+	size_t size, records = 0, counts = 0;
 	FILE *stream;
 
-	for (size_t i = 0; i < n; i++)
-		left += collide(openings[event], openings[i]);
-	stream = left > 1 ? open_memstream(&text, &size) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		records += collide(one, openings[i]);
+		counts += interrupts(one, openings[i]);
+	}
+	stream = records + counts > 1 ? open_memstream(&text, &size) : NULL;
 	if (!stream)
 		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (collide(openings[event], openings[i])) {
-			left--;
-			(void)fprintf(stream, "%s%s", keys[i], left > 1 ? ", " : left == 1 ? " and " : "");
-		}
+	print_keys(one, openings, keys, n, collide, stream);
+	(void)fprintf(stream, " collide with %s%s", records > 1 ? "each other" : "",
+		      counts == 0   ? ""
+		      : records > 1 ? " and with the interrupts of "
+				    : "the interrupts of ");
+	print_keys(one, openings, keys, n, interrupts, stream);
 	if (fclose(stream) == 0)
 		return text;
 	free(text);
@@ -228,16 +258,14 @@ static char *collision_advice(const struct perf_note_losses *losses)
 			       "would be lost",
 			       longer);
 	if (losses->colliding
-		    ? asprintf(&text,
-			       "here %s collide with each other, or with another PEBS user such as perf "
-			       "record -e cycles:pp; to lose fewer samples, set longer periods (`period` "
-			       "and `instructions-period` in [sampling]) or fewer `events`: doubled "
-			       "periods have a quarter of the collisions%s",
-			       losses->colliding, more) < 0
+		    ? asprintf(
+			      &text,
+			      "here %s, or with an event of another program, such as perf record; to lose fewer samples, set longer periods (`period`, `instructions-period` and so on in [sampling]) or fewer `events`: doubled periods have a quarter of the collisions%s",
+			      losses->colliding, more) < 0
 		    : asprintf(
 			      &text,
-			      "here the event most likely collides with another PEBS user, such as perf record "
-			      "-e cycles:pp; set a longer period in [sampling] to lose fewer samples") < 0)
+			      "here the event most likely collides with an event of another program, such as perf record; set a longer period in [sampling] to lose fewer samples") <
+			      0)
 		return NULL;
 	return text;
 }
@@ -274,7 +302,7 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 	if (!names || !advice ||
 	    asprintf(
 		    &text,
-		    "the event %s stopped on CPU%s %s until pebsd armed it again, %s time%s since the start%s: on CPUs before Skylake, the records of PEBS events that overflow together are dropped, and the kernel leaves their counters stopped; %s",
+		    "the event %s stopped on CPU%s %s until pebsd armed it again, %s time%s since the start%s: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; %s",
 		    key, plural_cpus(&list), names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
 		return NULL;
 	return text;

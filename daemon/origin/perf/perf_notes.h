@@ -39,8 +39,9 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			const struct perf_note_losses *losses);
 
 /*
- * Returns the keys of the opening with the index `event`, and of the openings whose records collide with its
- * records: "loads, stores and instructions". NULL means that none collide, or no memory. The caller frees it.
+ * Returns words for the openings that make the kernel drop records of the opening with the index `event`: "loads and
+ * stores collide with each other and with the interrupts of cycles". NULL: there are none, or no memory. The caller
+ * frees it.
  */
 char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
 			  size_t event);

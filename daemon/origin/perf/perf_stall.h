@@ -16,6 +16,11 @@
  * - handle_pmi_common(), intel/core.c: removes PEBS counters from the status by which plain events are
  *   handled.
  *
+ * The interrupt of any other event has the same effect if it comes between the overflow of a PEBS event and its
+ * record. It clears the overflow's bit (intel_pmu_ack_status(), intel/core.c), so the record names no event.
+ * intel_pmu_drain_pebs_nhm() then drops it, unless `pebs_enabled` has only one bit. Load latency and precise store
+ * set a second bit (intel_pmu_pebs_enable(), intel/ds.c, 6.12), so they are never exempt.
+ *
  * The counter continues from 0, and 2^48 events must pass before it overflows. The tick repairs events with a
  * frequency. perf_adjust_freq_unthr_context(), kernel/events/core.c (in 6.12 and 7.3
  * perf_adjust_freq_unthr_events()), stops each of them and starts it again, with the flag PERF_EF_RELOAD if it

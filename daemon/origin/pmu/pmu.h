@@ -34,8 +34,8 @@ struct pmu_opening {
 	bool exclude_guest; /* false for IBS, which refuses true (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, 6.1) */
 	u8 only_counter;    /* 1 + the only counter that can run it; 0: several can, or not known */
 	/*
-	 * Collides with other openings of its PMU: if two of them overflow together, their records are
-	 * dropped.
+	 * Collides with other openings of its PMU: its record is dropped if another event with records overflows
+	 * together with it, or if the interrupt of an event that only counts comes before the record.
 	 */
 	bool collides;
 	bool may_count;  /* if the kernel has no PEBS for it, it may be opened as an event that only counts */

@@ -142,6 +142,24 @@ int planner_period(const struct planner *planner, u64 usual, struct pmu_opening 
 		(unsigned long long)wished, opening->period_step, opening->period_min);
 }
 
+/*
+ * Returns true if a record of `one` is dropped because of `other`, on a core whose records collide. Two events with
+ * records collide only if one is pinned: multiplexed ones never run at the same time. An event that only counts runs
+ * at the same time as either, and its interrupt can come between the overflow and the record of the other event. That
+ * matters if several bits of pebs_enabled are set (perf_stall.h): loads and precise stores set two themselves.
+ */
+static bool drops_record(const struct pmu_core *core, const struct pmu_opening *one,
+			 const struct pmu_opening *other)
+{
+	if (one->precise_ip == 0 || strcmp(one->event.pmu, core->pmu) != 0 ||
+	    strcmp(other->event.pmu, core->pmu) != 0)
+		return false;
+	if (other->precise_ip > 0)
+		return one->pinned || other->pinned;
+	return one->event.role == EVENT_LOADS ||
+	       (one->event.role == EVENT_STORES && core->quirk->precise_store);
+}
+
 void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core)
 {
 	struct pmu_plan *plan = planner->plan;
@@ -149,19 +167,9 @@ void planner_mark_collisions(const struct planner *planner, const struct pmu_cor
 	if (!core->quirk->collides)
 		return;
 	for (size_t i = 0; i < plan->n_openings; i++)
-		for (size_t j = 0; j < plan->n_openings; j++) {
-			struct pmu_opening *one = &plan->openings[i];
-			const struct pmu_opening *other = &plan->openings[j];
-
-			/*
-			 * Two openings collide only if one is pinned: multiplexed ones never run at the same
-			 * time. Without a record (precise_ip 0), nothing collides.
-			 */
-			if (i != j && one->precise_ip > 0 && other->precise_ip > 0 &&
-			    strcmp(one->event.pmu, core->pmu) == 0 &&
-			    strcmp(other->event.pmu, core->pmu) == 0 && (one->pinned || other->pinned))
-				one->collides = true;
-		}
+		for (size_t j = 0; j < plan->n_openings; j++)
+			if (i != j && drops_record(core, &plan->openings[i], &plan->openings[j]))
+				plan->openings[i].collides = true;
 }
 
 int planner_add(const struct planner *planner, const struct pmu_opening *opening)

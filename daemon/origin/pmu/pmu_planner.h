@@ -72,7 +72,7 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
  */
 int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening);
 
-/* Marks the openings of the PMU whose records collide because they run at the same time on a core. */
+/* Marks the openings of the PMU whose records are dropped because of other openings that run at the same time. */
 void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core);
 
 /* Adds a finished opening to the plan, or refuses it if the plan is full. Returns 0 or -ENOMEM. */

@@ -56,14 +56,20 @@ static int take_turns(const struct planner *planner, const struct pmu_core *core
 			     core->pmu);
 }
 
-/* Returns true if stores would collide with other events that are sampled at the same time. */
+/*
+ * Returns true if stores would collide with other events that are sampled at the same time. With the precise store,
+ * loads take turns with them, and events that only count make the kernel drop records (planner_mark_collisions()).
+ */
 static bool collide(const struct planner *planner, const struct pmu_core *core)
 {
 	const struct pmu_quirk *quirk = core->quirk;
 
-	return quirk->collides &&
-	       ((planner_wants(planner, EVENT_LOADS) && !quirk->precise_store) ||
-		(planner_wants(planner, EVENT_INSTRUCTIONS) && !quirk->instructions_alone));
+	if (!quirk->collides)
+		return false;
+	if (quirk->precise_store)
+		return planner_wants(planner, EVENT_INSTRUCTIONS) || planner_wants(planner, EVENT_CYCLES) ||
+		       planner_wants(planner, EVENT_STALLS) || planner_wants(planner, EVENT_MISSES);
+	return planner_wants(planner, EVENT_LOADS) || planner_wants(planner, EVENT_INSTRUCTIONS);
 }
 
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
