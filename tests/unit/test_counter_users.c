@@ -123,6 +123,22 @@ Test(counter_users, processes_with_perf_events_except_this_one)
 	tree_remove(root);
 }
 
+/* Thousands of processes, such as threads of the kernel, may have no descriptor. Each takes time all the same. */
+Test(counter_users, a_search_ends_at_its_limit_of_processes)
+{
+	static const char *const comms[] = {"proc/1/comm", "proc/2/comm", "proc/3/comm", "proc/4/comm"};
+	char *root = tree_new();
+	struct counter_users users;
+
+	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++)
+		tree_write(root, comms[i], "kthread");
+	counter_users_gather(root, 99, 4, &users);
+	cr_expect_not(users.cut);
+	counter_users_gather(root, 99, 3, &users);
+	cr_expect(users.cut);
+	tree_remove(root);
+}
+
 Test(counter_users, without_process_1_proc_does_not_show_all_processes)
 {
 	char *root = tree_new();

@@ -265,6 +265,12 @@ static void gather_processes(const char *root, u32 self, u64 most, struct counte
 			users->hidden = false;
 		if (strtoul(entry->d_name, NULL, 10) == self)
 			continue;
+		if (looked == most) {
+			users->cut = true;
+			break;
+		}
+		/* Opening a process takes time, too, even if it has no descriptor that can be read. */
+		looked++;
 		looked += look_at(dirfd(proc), entry->d_name, most - looked, users);
 	}
 }

@@ -56,7 +56,7 @@ struct counter_users {
 };
 
 /*
- * Limits of the descriptors that one search looks at. A descriptor took 5 to 7 microseconds (measured in a virtual
+ * Limits of the processes and descriptors, in sum, that one search looks at. A descriptor took 5 to 7 microseconds (measured in a virtual
  * machine with 9,000 of them, Linux 6.18). A search must not hold up a collection of the daemon.
  */
 #define COUNTER_USERS_LOOK_PROBE  200000

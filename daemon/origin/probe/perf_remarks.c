@@ -100,7 +100,7 @@ static int remark_unseen(const struct counter_users *users, struct pmu_plan *pla
 	if (r >= 0 && users->cut)
 		r = pmu_plan_note(
 			plan,
-			"the search for other processes' perf events ended at %d descriptors, so there may be more",
+			"the search for other processes' perf events ended at %d processes and descriptors, so there may be more",
 			COUNTER_USERS_LOOK_PROBE);
 	return r;
 }
