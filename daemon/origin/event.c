@@ -2,6 +2,7 @@
 #include "origin/event.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *event_role_name(enum event_role role)
 {
@@ -12,6 +13,30 @@ const char *event_role_name(enum event_role role)
 	};
 
 	return role < EVENT_ROLES ? names[role] : "unknown";
+}
+
+char *event_role_names(unsigned roles)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	for (unsigned role = 0; role < EVENT_ROLES; role++) {
+		const unsigned before = roles & ((1U << role) - 1), after = roles >> role >> 1;
+
+		if (roles & 1U << role)
+			(void)fprintf(stream, "%s%s",
+				      !before ? ""
+				      : after ? ", "
+					      : " and ",
+				      event_role_name((enum event_role)role));
+	}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 u64 event_period_of(const struct event_periods *periods, enum event_role role)

@@ -92,6 +92,12 @@ bool event_periods_equal(const struct event_periods *a, const struct event_perio
 const char *event_role_name(enum event_role role);
 
 /*
+ * Returns the names of `roles` (1 << enum event_role) as part of a sentence: "loads, stores and cycles". The caller
+ * frees it. NULL: no memory.
+ */
+char *event_role_names(unsigned roles);
+
+/*
  * Returns true if the event's samples only say how often something happened: it has no latency, data source
  * or code address. Such an event is not pinned, and may run on any counter.
  */

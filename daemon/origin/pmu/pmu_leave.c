@@ -2,8 +2,6 @@
 #include "origin/pmu/pmu_leave.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -94,36 +92,12 @@ static unsigned need_of(const struct pmu_plan *plan, size_t index, const struct 
 	return 1U + opening->has_leader;
 }
 
-/* Returns "loads and stores", "loads, stores and cycles". The caller frees it. NULL: no memory. */
-static char *names_of(unsigned roles)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-	const char *separator = "";
-
-	if (!stream)
-		return NULL;
-	for (unsigned role = 0; role < EVENT_ROLES; role++) {
-		if (!(roles & 1U << role))
-			continue;
-		roles &= ~(1U << role);
-		(void)fprintf(stream, "%s%s", *separator && !roles ? " and " : separator,
-			      event_role_name((enum event_role)role));
-		separator = ", ";
-	}
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static int refuse(struct pmu_plan *plan, enum event_role role, unsigned need, const struct division *division)
 {
 	const struct pmu_general *general = division->general;
 	const unsigned all = general->counters;
 	const unsigned ours = all > division->leave ? all - division->leave : 0;
-	_cleanup_free_ char *names = names_of(division->used_by);
+	_cleanup_free_ char *names = event_role_names(division->used_by);
 
 	if (!names)
 		return -ENOMEM;

@@ -239,31 +239,6 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
-/* Returns the names of `roles` as part of a sentence: "cycles, instructions and misses". Returns as role_names(). */
-static char *roles_in_words(unsigned roles)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	if (!stream)
-		return NULL;
-	for (unsigned role = 0; role < EVENT_ROLES; role++) {
-		const unsigned before = roles & ((1U << role) - 1), after = roles >> role >> 1;
-
-		if (roles & 1U << role)
-			(void)fprintf(stream, "%s%s",
-				      !before ? ""
-				      : after ? ", "
-					      : " and ",
-				      event_role_name((enum event_role)role));
-	}
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 #define MEMORY_ROLES (1U << EVENT_LOADS | 1U << EVENT_STORES)
 
 /*
@@ -283,7 +258,7 @@ static char *verdict(const struct probe_report *report)
 		return strdup("pebsd can sample memory accesses here");
 	if (!roles)
 		return strdup("pebsd can count off-core responses here");
-	names = roles_in_words(roles);
+	names = event_role_names(roles);
 	if (!names || asprintf(&text, "pebsd can sample %s here%s", names,
 			       planned & MEMORY_ROLES ? "" : ", but no memory accesses (see Refused)") < 0)
 		return NULL;
