@@ -169,7 +169,7 @@ Test(perf_remarks, what_this_process_cannot_see_is_said)
 	facts = (struct perf_facts){.users.unread = 113};
 	expect_one(&facts, "may not read their descriptors: 113; run pebsd --probe as root");
 	facts = (struct perf_facts){.users.cut = true};
-	expect_one(&facts, "ended at 200000 descriptors");
+	expect_one(&facts, "ended at 200000 processes and descriptors");
 }
 
 Test(perf_remarks, virtual_pmus_of_guests_are_named)

@@ -50,14 +50,15 @@ struct counter_users {
 	u64 more_events;                              /* their events */
 	u64 unread;   /* processes whose descriptors this process may not read */
 	bool hidden;  /* /proc does not show all processes of the machine */
-	bool cut;     /* the search ended at its limit of descriptors */
+	bool cut;     /* the search ended at its limit of processes and descriptors */
 	u64 machines; /* virtual machines of KVM that were seen */
 	bool kvm_pmu; /* KVM gives guests a virtual PMU (kvm.enable_pmu) */
 };
 
 /*
- * Limits of the processes and descriptors, in sum, that one search looks at. A descriptor took 5 to 7 microseconds (measured in a virtual
- * machine with 9,000 of them, Linux 6.18). A search must not hold up a collection of the daemon.
+ * Limits of the processes and descriptors, in sum, that one search looks at. A descriptor took 5 to 7 microseconds
+ * (measured in a virtual machine with 9,000 of them, Linux 6.18). A search must not hold up a collection of the
+ * daemon.
  */
 #define COUNTER_USERS_LOOK_PROBE  200000
 #define COUNTER_USERS_LOOK_DAEMON 2000
