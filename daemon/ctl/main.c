@@ -12,7 +12,10 @@
 #include "base/build_info.h"
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "base/version.h"
+#include "ctl/call/call_cgroup.h"
 #include "ctl/call/call_failure.h"
 #include "ctl/verbs.h"
 
@@ -48,8 +51,8 @@ struct option_spec {
 	char letter; /* 0: none */
 	const char *argument;
 	const char *help;
-	int (*set)(struct ctl_options *options, const char *value); /* NULL: print the help and exit */
-	const char *expected;                                       /* values that set() accepts; NULL: any */
+	int (*set)(struct ctl_options *options, const char *value);
+	const char *expected; /* values that set() accepts; NULL: any */
 };
 
 static int set_socket(struct ctl_options *options, const char *value)
@@ -196,8 +199,9 @@ static int set_for(struct ctl_options *options, const char *value)
 }
 
 static const struct option_spec option_specs[] = {
-	[OPTION_SOCKET] = {"socket", 0, "PATH", "control socket of pebsd (default " OPTIONS_SOCKET ")",
-			   set_socket, NULL},
+	[OPTION_SOCKET] = {"socket", 0, "PATH",
+			   "control socket (default $PEBSD_SOCKET, else that of the service)", set_socket,
+			   NULL},
 	[OPTION_JSON] = {"json", 0, NULL, "print JSON: complete and stable, for programs", set_json, NULL},
 	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or rows (zoom: at most 10000)",
 			  set_limit, "1 to 1000000"},
@@ -225,7 +229,8 @@ static const struct option_spec option_specs[] = {
 			    set_latency, NULL},
 	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: write perf.data, for perf (needs root)",
 			      set_perf_data, NULL},
-	[OPTION_HELP] = {"help", 'h', NULL, "print this help", NULL, NULL},
+	[OPTION_HELP] = {"help", 'h', NULL, "print this help, or with a verb the help of the verb",
+			 set_nothing, NULL},
 	[OPTION_VERSION] = {"version", 0, NULL, "print the version; with --json, also of its libraries",
 			    set_nothing, NULL},
 };
@@ -240,6 +245,8 @@ struct verb {
 	unsigned int options; /* options that it accepts; others are refused */
 	verb_function run;
 };
+
+#define ARGUMENTS_MAX 2 /* of a verb */
 
 static const struct verb verbs[] = {
 	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS, verb_status},
@@ -272,35 +279,50 @@ static const struct verb verbs[] = {
 	{"reload", NULL, "make pebsd read its configuration again (needs root)", USES_ALWAYS, verb_reload},
 };
 
-static void print_help(FILE *out)
+static void print_options(unsigned int options)
 {
-	(void)fprintf(out, "pebsctl [OPTION]... VERB\n"
-			   "Prints what a running pebsd has sampled, and controls it.\n\nVerbs:\n");
+	printf("\nOptions:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
+		const struct option_spec *spec = &option_specs[i];
+		const char *argument = spec->argument ? spec->argument : "";
+		char name[32];
+
+		if (!(options & USES(i)))
+			continue;
+		if (spec->letter)
+			(void)snprintf(name, sizeof(name), "-%c, --%s %s", spec->letter, spec->name,
+				       argument);
+		else
+			(void)snprintf(name, sizeof(name), "--%s %s", spec->name, argument);
+		printf("  %-19s %s\n", name, spec->help);
+	}
+}
+
+static void print_help(void)
+{
+	printf("pebsctl [OPTION]... [VERB]\n"
+	       "Prints what a running pebsd has sampled, and controls it. Without a verb: top.\n\nVerbs:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		char name[32];
 
 		(void)snprintf(name, sizeof(name), "%s %s", verbs[i].name,
 			       verbs[i].arguments ? verbs[i].arguments : "");
-		(void)fprintf(out, "  %-19s %s\n", name, verbs[i].help);
+		printf("  %-19s %s\n", name, verbs[i].help);
 	}
-	(void)fprintf(out, "\nOptions:\n");
-	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
-		const struct option_spec *spec = &option_specs[i];
-		char name[32];
+	print_options(~0U);
+	printf("\nA CGROUP is a path, the end of one, or the name of a unit, pod or container.\n"
+	       "Without --window, text covers the last 10s (all of a replay), JSON everything.\n"
+	       "Without --for, a zoom lasts 30s, and hot collects for 10s before it prints.\n"
+	       "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
+	       "or rule, 5 not permitted. See pebsctl(1).\n");
+}
 
-		if (spec->letter)
-			(void)snprintf(name, sizeof(name), "-%c, --%s %s", spec->letter, spec->name,
-				       spec->argument ? spec->argument : "");
-		else
-			(void)snprintf(name, sizeof(name), "--%s %s", spec->name,
-				       spec->argument ? spec->argument : "");
-		(void)fprintf(out, "  %-19s %s\n", name, spec->help);
-	}
-	(void)fprintf(out,
-		      "\nWithout --window, text covers the last 10s (all of a replay), JSON everything.\n"
-		      "Without --for, a zoom lasts 30s, and hot collects for 10s before it prints.\n"
-		      "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
-		      "or rule, 5 not permitted. See pebsctl(1).\n");
+static void print_verb_help(const struct verb *verb)
+{
+	printf("pebsctl [OPTION]... %s%s%s\n%s\n", verb->name, verb->arguments ? " " : "",
+	       verb->arguments ? verb->arguments : "", verb->help);
+	print_options(verb->options | USES(OPTION_HELP));
+	printf("\n`pebsctl --help` lists all verbs. See pebsctl(1).\n");
 }
 
 __attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *format, ...)
@@ -340,8 +362,7 @@ static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 }
 
 /*
- * Returns true if the program goes on. Otherwise an option is not valid, or the help was printed, and
- * `ret_result` is the exit code.
+ * Returns true if the program goes on. Otherwise an option is not valid, and `ret_result` is the exit code.
  */
 static bool parse_options(int argc, char **argv, struct ctl_options *options, unsigned int *ret_used,
 			  enum ctl_exit *ret_result)
@@ -374,11 +395,6 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 			return false;
 		}
 		spec = &option_specs[i];
-		if (!spec->set) {
-			print_help(stdout);
-			*ret_result = failure_of_output(fflush(stdout) != 0 ? -errno : 0);
-			return false;
-		}
 		if (spec->set(options, optarg) < 0) {
 			*ret_result =
 				usage("invalid --%s '%s': expected %s", spec->name, optarg, spec->expected);
@@ -387,6 +403,18 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 		*ret_used |= USES(i);
 	}
 	return true;
+}
+
+static enum ctl_exit refuse_verb(const char *word)
+{
+	const char *names[ARRAY_SIZE(verbs)];
+	const char *nearest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		names[i] = verbs[i].name;
+	nearest = suggest_nearest(word, names, ARRAY_SIZE(verbs));
+	return nearest ? usage("unknown verb '%s'; did you mean %s?", word, nearest)
+		       : usage("unknown verb '%s'", word);
 }
 
 static enum ctl_exit print_version(const struct ctl_options *options)
@@ -402,13 +430,38 @@ static enum ctl_exit print_version(const struct ctl_options *options)
 	return failure_of_output(r);
 }
 
+/*
+ * Runs the verb with each argument CGROUP replaced by the path of the cgroup that it names. `found` gets the
+ * paths, which the caller frees.
+ */
+static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *options, char **arguments,
+			      char *found[static ARGUMENTS_MAX])
+{
+	const char *wanted = verb->arguments;
+	_cleanup_free_ char *nearest = NULL;
+	enum ctl_exit result = CTL_DONE;
+
+	for (size_t i = 0; wanted && result == CTL_DONE; i++) {
+		if (strncmp(wanted, "CGROUP", strlen("CGROUP")) == 0) {
+			result = call_cgroup(options, arguments[i], &found[i], &nearest);
+			arguments[i] = found[i];
+		}
+		wanted = strchr(wanted, ' ');
+		wanted = wanted ? wanted + 1 : NULL;
+	}
+	options->nearest = nearest;
+	return result == CTL_DONE ? verb->run(options, arguments) : result;
+}
+
 int main(int argc, char **argv)
 {
-	struct ctl_options options = {.socket = OPTIONS_SOCKET};
+	const char *socket = getenv("PEBSD_SOCKET");
+	struct ctl_options options = {.socket = socket && *socket ? socket : OPTIONS_SOCKET};
+	char *found[ARGUMENTS_MAX] = {0};
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;
 	unsigned int used = 0;
-	int wanted = 0;
+	int given, wanted = 0;
 
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -417,19 +470,29 @@ int main(int argc, char **argv)
 		return result;
 	if (used & USES(OPTION_VERSION))
 		return print_version(&options);
-	if (optind == argc)
-		return usage("missing verb");
-	verb = find_verb(argv[optind]);
+	if (optind == argc && used & USES(OPTION_HELP)) {
+		print_help();
+		return failure_of_output(fflush(stdout) != 0 ? -errno : 0);
+	}
+	verb = find_verb(optind < argc ? argv[optind] : "top");
 	if (!verb)
-		return usage("unknown verb '%s'", argv[optind]);
+		return refuse_verb(argv[optind]);
+	if (used & USES(OPTION_HELP)) {
+		print_verb_help(verb);
+		return failure_of_output(fflush(stdout) != 0 ? -errno : 0);
+	}
+	given = optind < argc ? argc - optind - 1 : 0;
 	for (const char *at = verb->arguments; at; at = strchr(at + 1, ' '))
 		wanted++;
-	if (argc - optind - 1 < wanted)
+	if (given < wanted)
 		return usage("%s needs %s", verb->name, verb->arguments);
-	if (argc - optind - 1 > wanted)
+	if (given > wanted)
 		return usage("unexpected argument '%s' for %s", argv[optind + 1 + wanted], verb->name);
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
 		if (used & ~verb->options & USES(i))
 			return usage("--%s cannot be used with %s", option_specs[i].name, verb->name);
-	return verb->run(&options, argv + optind + 1);
+	result = run_verb(verb, &options, argv + (optind < argc ? optind + 1 : optind), found);
+	for (size_t i = 0; i < ARGUMENTS_MAX; i++)
+		free(found[i]);
+	return result;
 }

@@ -110,4 +110,4 @@ awk '/^#?\[/ { section = $0; gsub(/[#]/, "", section); sub(/rule .*/, "rule_NAME
 	/^#?[a-z-]+ =/ { sub(/^#/, ""); print section, $1 }' config/pebsd.conf | compare Configuration 'keys of the configuration'
 
 grep -rhoE '"PEBSD_[A-Z_]+' daemon --include='*.c' | sed 's/^"/PEBSD_* /' |
-	compare Variables_of_alert_units_and_fields_of_the_journal 'variables and fields'
+	compare Variables_of_pebsctl_and_alert_units,_and_fields_of_the_journal 'variables and fields'

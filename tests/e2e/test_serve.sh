@@ -35,7 +35,21 @@ exits 'an unknown cgroup' 4 ctl show /no/such.service
 exits "the code of a cgroup that was not chosen before the replay" 1 ctl hot /system.slice/postgresql.service
 grep -q 'no hot table: the recording was read to its end, and hot tables hold only samples' "$work/said" || fail "hot: $(cat "$work/said")"
 exits 'an unknown verb' 2 ctl frobnicate
-exits 'no verb' 2 ctl
+exits 'a misspelt verb' 2 ctl satus
+grep -q "unknown verb 'satus'; did you mean status?" "$work/said" || fail "a misspelt verb: $(cat "$work/said")"
+expect 'no verb is top' "$(ctl top --json)" "$(PEBSD_SOCKET=$socket "$PEBSCTL" --json)"
+exits '--socket wins over PEBSD_SOCKET' 3 env PEBSD_SOCKET="$socket" "$PEBSCTL" --socket "$work/nowhere"
+exits 'the help of a verb' 0 ctl show --help
+expect 'options of a verb' '--socket --json --window --help' \
+	"$(sed -n 's/^  \(-., \)\?\(--[a-z]*\).*/\2/p' "$work/said" | tr '\n' ' ' | sed 's/ $//')"
+head -n 1 "$work/said" | grep -q 'show CGROUP' || fail "the help of a verb: $(cat "$work/said")"
+
+# A cgroup may be given by the end of its path, or the name of its unit.
+for name in postgresql.service postgresql system.slice/postgresql.service; do
+	expect "a cgroup named $name" /system.slice/postgresql.service "$(ctl --json show $name | jq -r .cgroup)"
+done
+exits 'a misspelt cgroup' 4 ctl show postgresq
+grep -q 'did you mean /system.slice/postgresql.service?' "$work/said" || fail "a misspelt cgroup: $(cat "$work/said")"
 exits 'a window as durations are written elsewhere' 0 ctl top --window 500ms
 exits 'a window that is no duration' 2 ctl top --window 5x
 ctl top | head -n 1 >/dev/null || fail 'a closed pipe'

@@ -312,6 +312,103 @@ Test(control, top_of_subtrees_some_cgroups_and_one_event)
 	cr_expect_not_null(json_get_object(json_get_object(subtree, "events"), "loads:cpu_core"));
 }
 
+static json_object *find(int fd, const char *name)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text),
+		       "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"name\":\"%s\"}}", name);
+	return call(fd, text);
+}
+
+static const char *found(const json_object *reply, size_t i)
+{
+	return json_object_get_string(json_object_array_get_idx(json_get_array(reply, "cgroups"), i));
+}
+
+Test(control, a_cgroup_is_found_by_a_unique_end_of_its_path)
+{
+	static struct snapshot_cgroup many[] = {
+		{.path = "/a/db.service"},  {.path = "/b/web.service"}, {.path = "/b/web.service/inner"},
+		{.path = "/c/web.service"}, {.path = "/c/web"},         {.path = "web"},
+	};
+	static const struct {
+		const char *name, *first, *second;
+		size_t n;
+	} cases[] = {
+		{"db", "/a/db.service", NULL, 1},
+		{"b/web", "/b/web.service", NULL, 1},
+		{"inner", "/b/web.service/inner", NULL, 1},
+		{"web.service", "/b/web.service", "/c/web.service", 2},
+		{"web", "web", NULL, 1}, /* exactly the path: others do not count */
+		{"a", NULL, NULL, 0},
+	};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	backend.many = many;
+	backend.n_many = ARRAY_SIZE(many);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_json_ json_object *reply = find(fd, cases[i].name);
+
+		cr_assert_eq(json_object_array_length(json_get_array(reply, "cgroups")), cases[i].n, "%s: %s",
+			     cases[i].name, json_object_to_json_string(reply));
+		if (cases[i].first)
+			cr_expect_str_eq(found(reply, 0), cases[i].first);
+		if (cases[i].second)
+			cr_expect_str_eq(found(reply, 1), cases[i].second);
+		cr_expect_null(json_get(reply, "more"));
+	}
+	expect_invalid(fd, "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"name\":\"\"}}", "name");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"cgroup\":\"a\"}}",
+		       "cgroup");
+}
+
+Test(control, a_cgroup_stands_for_those_below_it_that_have_the_same_name)
+{
+	static struct snapshot_cgroup many[] = {
+		{.path = "/pods/p/x/app"}, {.path = "/pods/p/app/app"}, {.path = "/pods/p/app"}};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+
+	backend.many = many;
+	backend.n_many = ARRAY_SIZE(many);
+	reply = find(fd, "app");
+	cr_assert_eq(json_object_array_length(json_get_array(reply, "cgroups")), 2);
+	cr_expect_str_eq(found(reply, 0), "/pods/p/x/app");
+	cr_expect_str_eq(found(reply, 1), "/pods/p/app");
+}
+
+Test(control, a_misspelt_cgroup_gets_the_nearest_one)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = find(fd, "bd.service");
+
+	cr_expect_eq(json_object_array_length(json_get_array(reply, "cgroups")), 0);
+	cr_expect_str_eq(json_get_text(reply, "nearest"), "/system.slice/db.service");
+	json_object_put(reply);
+	reply = find(fd, "nothing-like-it");
+	cr_expect_null(json_get(reply, "nearest"));
+}
+
+Test(control, a_reply_has_at_most_16_cgroups_of_a_name)
+{
+	static struct snapshot_cgroup many[40];
+	static char paths[40][16];
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+	bool more = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		(void)snprintf(paths[i], sizeof(paths[i]), "/%zu/x", i);
+		many[i] = (struct snapshot_cgroup){.path = paths[i]};
+	}
+	backend.many = many;
+	backend.n_many = ARRAY_SIZE(many);
+	reply = find(fd, "x");
+	cr_expect_eq(json_object_array_length(json_get_array(reply, "cgroups")), 16);
+	cr_expect(json_get_bool(reply, "more", &more) && more);
+}
+
 /*
  * Makes `n` cgroups without figures of their own. Their paths have `names` names, and begin with `same`
  * equal ones.

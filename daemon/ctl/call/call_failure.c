@@ -133,6 +133,17 @@ static enum ctl_exit busy(json_object *parameters, const char *reason)
 	return CTL_FAILED;
 }
 
+static enum ctl_exit no_such_cgroup(const struct ctl_options *options, const char *visible)
+{
+	_cleanup_free_ char *nearest = options->nearest ? text_visible(options->nearest) : NULL;
+
+	(void)fprintf(stderr, "pebsctl: there is no cgroup '%s', or no sample of it; ", visible);
+	if (nearest)
+		(void)fprintf(stderr, "did you mean %s? ", nearest);
+	(void)fprintf(stderr, "`pebsctl top --window all` lists all sampled cgroups\n");
+	return CTL_NO_SUCH;
+}
+
 enum ctl_exit failure_of_call(const struct ctl_options *options, const struct client_reply *reply)
 {
 	const char *texts[] = {"parameter", "cgroup", "reason"};
@@ -145,13 +156,8 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	if (!visible)
 		return failure_of_memory();
 
-	if (strcmp(reply->error, PEBSD("NoSuchCgroup")) == 0) {
-		(void)fprintf(
-			stderr,
-			"pebsctl: there is no cgroup '%s', or no sample of it; `pebsctl top --window all` lists all sampled cgroups\n",
-			visible);
-		return CTL_NO_SUCH;
-	}
+	if (strcmp(reply->error, PEBSD("NoSuchCgroup")) == 0)
+		return no_such_cgroup(options, visible);
 	if (strcmp(reply->error, PEBSD("NotMeasured")) == 0) {
 		const char *what = json_get_text(reply->parameters, "what");
 

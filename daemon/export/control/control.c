@@ -37,6 +37,7 @@ const struct varlink_method control_methods[] = {
 	{.name = "GetStatus", .rights = PERMISSION_ASK, .handle = control_get_status},
 	{.name = "GetTop", .rights = PERMISSION_ASK, .handle = control_get_top},
 	{.name = "GetCgroup", .rights = PERMISSION_ASK, .handle = control_get_cgroup},
+	{.name = "FindCgroups", .rights = PERMISSION_ASK, .handle = control_find_cgroups},
 	{.name = "Zoom", .rights = PERMISSION_DETAIL, .handle = control_zoom},
 	{.name = "EndZoom", .rights = PERMISSION_DETAIL, .handle = control_end_zoom},
 	{.name = "GetZoom", .rights = PERMISSION_DETAIL, .handle = control_get_zoom},

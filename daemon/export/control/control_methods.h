@@ -16,6 +16,9 @@ int control_get_status(struct varlink_call *call, json_object *parameters, void 
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata);
 
+/* control_find.c */
+int control_find_cgroups(struct varlink_call *call, json_object *parameters, void *userdata);
+
 /* control_policy.c: rules, alerts and neighbours. */
 int control_get_rules(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata);

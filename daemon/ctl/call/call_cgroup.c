@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/call/call_cgroup.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/text.h"
+#include "ctl/call/call.h"
+#include "ctl/call/call_failure.h"
+
+static enum ctl_exit copy(const char *text, char **ret)
+{
+	*ret = strdup(text);
+	return *ret ? CTL_DONE : failure_of_memory();
+}
+
+static enum ctl_exit report_several(const char *name, json_object *paths, bool more)
+{
+	_cleanup_free_ char *visible = text_visible(name);
+
+	(void)fprintf(stderr, "pebsctl: several cgroups are named '%s'; give more of the path:\n",
+		      visible ? visible : "?");
+	for (size_t i = 0; i < json_object_array_length(paths); i++) {
+		const char *path = json_object_get_string(json_object_array_get_idx(paths, i));
+		_cleanup_free_ char *shown = path ? text_visible(path) : NULL;
+
+		(void)fprintf(stderr, "  %s\n", shown ? shown : "?");
+	}
+	if (more)
+		(void)fprintf(stderr, "  and others\n");
+	return CTL_NO_SUCH;
+}
+
+static enum ctl_exit choose(const json_object *reply, const char *name, char **ret_path, char **ret_nearest)
+{
+	json_object *paths = json_get_array(reply, "cgroups");
+	size_t n = paths ? json_object_array_length(paths) : 0;
+	const char *nearest = json_get_text(reply, "nearest");
+	const char *only;
+	bool more = false;
+
+	(void)json_get_bool(reply, "more", &more);
+	if (n > 1)
+		return report_several(name, paths, more);
+	only = n == 1 ? json_object_get_string(json_object_array_get_idx(paths, 0)) : NULL;
+	if (nearest && !only && copy(nearest, ret_nearest) != CTL_DONE)
+		return CTL_FAILED;
+	return copy(only ? only : name, ret_path);
+}
+
+enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, char **ret_path,
+			  char **ret_nearest)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	json_object *parameters = json_object_new_object();
+	struct client_reply reply = {0};
+	enum ctl_exit result;
+	int r;
+
+	*ret_path = *ret_nearest = NULL;
+	if (!call_add_name(parameters, "name", name)) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	result = call_open(options, &client);
+	if (result != CTL_DONE) {
+		json_object_put(parameters);
+		return result;
+	}
+	r = client_call(client, "io.pebsd.FindCgroups", parameters, &reply);
+	if (r < 0)
+		result = failure_of_connection(options, r);
+	else if (
+		reply.error) /* an older daemon, or one without a collection yet: the verb's method says so */
+		result = copy(name, ret_path);
+	else
+		result = choose(reply.parameters, name, ret_path, ret_nearest);
+	json_object_put(reply.root);
+	return result;
+}
