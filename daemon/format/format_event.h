@@ -27,6 +27,9 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 void format_event(FILE *out, const struct format_style *style, const char *label, const char *key,
 		  json_object *event);
 
+/* Prints the first line of status, from the reply of GetStatus. In format_state.c. */
+void format_state(FILE *out, const struct format_style *style, json_object *status);
+
 /* If sampling is paused, prints the end of the pause. */
 void format_pause(FILE *out, const struct format_style *style, json_object *status);
 

@@ -466,6 +466,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	const char *opened_by;
 	bool done;
 
+	format_state(out, style, status);
 	line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
 		 line_time(json_get_text(status, "since"), since),
 		 !json_get_bool(status, "replay_done", &done) ? ""

@@ -190,3 +190,73 @@ Test(cost_shown, as_metrics)
 	cr_expect_eq(metrics.n, 11);
 	metrics_free(&metrics);
 }
+
+/* Returns the first line of status after the label. The caller frees it. */
+static char *state_of(json_object *status)
+{
+	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &wide));
+
+	cr_assert_eq(strncmp(text, "      State: ", 13), 0, "%s", text);
+	return strndup(text + 13, strcspn(text, "\n") - 13);
+}
+
+static void expect_state(const char *status, const char *expected)
+{
+	_cleanup_json_ json_object *object = json_tokener_parse(status);
+	_cleanup_free_ char *state = NULL;
+
+	cr_assert_not_null(object, "%s", status);
+	state = state_of(object);
+	cr_expect_str_eq(state, expected);
+}
+
+#define SAMPLES(lost, without) \
+	"\"samples\":{\"seen\":1000,\"unattributed\":" without ",\"lost\":{\"malformed\":" lost "}}"
+#define EVENT(pmu, cpus, ratio, budget) \
+	"{\"pmu\":\"" pmu "\",\"cpus\":\"" cpus "\",\"cost\":{\"ratio\":" ratio ",\"budget\":" budget "}}"
+
+Test(cost_shown, the_first_line_of_status_is_the_verdict)
+{
+	expect_state("{\"origin\":\"perf\",\"events\":{\"loads\":" EVENT(
+			     "cpu", "0-63", "0.003",
+			     "0.004") ",\"cycles\":" EVENT("cpu", "0-63", "0.0002",
+							   "0.001") "}," SAMPLES("0", "0") "}",
+		     "sampling loads and cycles on 64 CPUs, cost 0.32% of 0.50%, nothing lost");
+	expect_state(
+		"{\"origin\":\"perf\",\"events\":{\"loads\":" EVENT(
+			"cpu", "2", "0.003", "0.004") "}," SAMPLES("250", "5") ",\"alerts_firing\":2}",
+		"sampling loads on 1 CPU, cost 0.30% of 0.40%, 20.0% of the samples lost, 0.5% without a slot, 2 alerts firing");
+	expect_state("{\"origin\":\"perf\",\"events\":{}}", "no event is sampled");
+	expect_state("{\"origin\":\"perf\"}", "not known");
+	expect_state("{\"origin\":\"model\",\"events\":{\"loads\":{\"pmu\":\"x\",\"cpus\":\"0-6\"}}}",
+		     "modelling loads on 7 CPUs");
+}
+
+/* Each PMU of a hybrid CPU has the whole budget on its own CPUs. */
+Test(cost_shown, the_verdict_has_the_cost_of_the_costliest_pmu)
+{
+	expect_state("{\"origin\":\"perf\",\"events\":{\"loads:cpu_core\":" EVENT(
+			     "cpu_core", "0-3", "0.001",
+			     "0.005") ",\"loads:cpu_atom\":" EVENT("cpu_atom", "4-7", "0.002", "0.005") "}}",
+		     "sampling loads on 8 CPUs, cost 0.20% of 0.50%");
+}
+
+Test(cost_shown, the_verdict_lacks_a_cost_that_is_known_in_part)
+{
+	expect_state(
+		"{\"origin\":\"perf\",\"events\":{\"loads\":" EVENT(
+			"cpu", "0", "0.001",
+			"0.004") ",\"cycles\":{\"pmu\":\"cpu\",\"cpus\":\"0\",\"cost\":{\"budget\":0.001}}}}",
+		"sampling loads and cycles on 1 CPU");
+}
+
+Test(cost_shown, the_verdict_of_a_pause_and_of_a_replay)
+{
+	expect_state("{\"origin\":\"perf\",\"paused\":true,\"events\":{\"loads\":{}}}",
+		     "paused until `pebsctl resume`");
+	expect_state("{\"paused\":true,\"paused_until\":\"2026-11-21T06:00:00Z\",\"alerts_firing\":1}",
+		     "paused until 2026-11-21 06:00:00 UTC, 1 alert firing");
+	expect_state("{\"origin\":\"replay\",\"replay_done\":false,\"events\":{\"loads\":{}}}",
+		     "reading the replay");
+	expect_state("{\"origin\":\"replay\",\"replay_done\":true}", "all records of the replay were read");
+}

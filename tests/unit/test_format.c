@@ -387,6 +387,7 @@ Test(format, status_of_a_live_machine)
 	text = TEXT_OF(format_status(out, status, recent, &wide));
 	cr_expect_str_eq(
 		text,
+		"      State: sampling loads on 8 CPUs, 1.0% of the samples lost, 1.9% without a slot\n"
 		"     Origin: perf since 2026-11-21 06:00:00 UTC\n"
 		"      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of sampled loads above 30 cycles of instruction latency; not a count of all loads\n"
 		"             102 seen; lost: 0 malformed, 3 unexplained\n"
