@@ -89,7 +89,7 @@ static int print_text(const struct snapshot *snapshot)
 	int r = top && status ? 0 : -ENOMEM;
 
 	(void)setlocale(LC_CTYPE, "");
-	style = style_of_output();
+	style = style_of_output(STYLE_COLOUR_AUTO);
 	if (r == 0)
 		format_top(stdout, status, top, &style);
 	json_object_put(top);

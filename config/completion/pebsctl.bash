@@ -61,6 +61,7 @@ __pebsctl_values() {
 	--window) values='1s 10s 30s 1m 5m all' ;;
 	--for) values='10s 30s 1m 10m 1h' ;;
 	--depth) values='1 2 3 4' ;;
+	--color) values='auto always never' ;;
 	# The value is a number or a part of a name, so there is nothing to offer.
 	--limit | --rate | --filter | -n) return ;;
 	esac
@@ -80,14 +81,14 @@ _pebsctl() {
 		case ${words[i]} in
 		--socket) socket=${words[++i]} ;;
 		--socket=*) socket=${words[i]#*=} ;;
-		--limit | --sort | --filter | --depth | --window | --for | --rate | --output | -n | -o) i=$((i + 1)) ;;
+		--limit | --sort | --filter | --depth | --window | --for | --rate | --color | --output | -n | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*) if [[ -z $verb ]]; then verb=${words[i]}; else arguments=$((arguments + 1)); fi ;;
 		esac
 	done
 
 	case $previous in
-	--socket | --limit | --sort | --filter | --depth | --window | --for | --rate | --output | -n | -o)
+	--socket | --limit | --sort | --filter | --depth | --window | --for | --rate | --color | --output | -n | -o)
 		__pebsctl_values "$previous"
 		return
 		;;
@@ -99,7 +100,7 @@ _pebsctl() {
 		return
 	fi
 	if [[ $current == -* ]]; then
-		local options='--socket --json --help --version'
+		local options='--socket --json --color --help --version'
 		case $verb in
 		top) options+=' --limit --sort --filter --depth --window' ;;
 		show) options+=' --window' ;;

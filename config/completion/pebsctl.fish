@@ -27,7 +27,7 @@ function __pebsctl_arguments
             continue
         end
         switch $word
-            case --socket --limit --sort --filter --depth --window --for --rate --output -n -o
+            case --socket --limit --sort --filter --depth --window --for --rate --color --output -n -o
                 set value yes
             case '-*'
             case '*'
@@ -58,6 +58,7 @@ complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 1' -a '(
 
 complete -c pebsctl -l socket -r -F -d 'Control socket of the daemon'
 complete -c pebsctl -l json -d 'Print JSON, complete and stable'
+complete -c pebsctl -l color -x -a 'auto always never' -d 'Use colours'
 complete -c pebsctl -s h -l help -d 'Print a summary'
 complete -c pebsctl -l version -d 'Print the version of pebsctl'
 complete -c pebsctl -n '__pebsctl_verb top zoom hot' -s n -l limit -x -d 'Maximum number of rows'

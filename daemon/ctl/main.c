@@ -42,6 +42,7 @@ enum option_id {
 	OPTION_FOLDED,
 	OPTION_LATENCY,
 	OPTION_PERF_DATA,
+	OPTION_COLOUR,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -150,6 +151,22 @@ static int set_perf_data(struct ctl_options *options, const char *value)
 	return 0;
 }
 
+static int set_colour(struct ctl_options *options, const char *value)
+{
+	static const char *const words[] = {
+		[STYLE_COLOUR_AUTO] = "auto",
+		[STYLE_COLOUR_ALWAYS] = "always",
+		[STYLE_COLOUR_NEVER] = "never",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(words[i], value) == 0) {
+			options->colour = (enum style_colour)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static int set_sort(struct ctl_options *options, const char *value)
 {
 	options->sort = value;
@@ -229,6 +246,8 @@ static const struct option_spec option_specs[] = {
 			    set_latency, NULL},
 	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: write perf.data, for perf (needs root)",
 			      set_perf_data, NULL},
+	[OPTION_COLOUR] = {"color", 0, "WHEN", "use colours: auto (default), always or never", set_colour,
+			   "auto, always or never"},
 	[OPTION_HELP] = {"help", 'h', NULL, "print this help, or with a verb the help of the verb",
 			 set_nothing, NULL},
 	[OPTION_VERSION] = {"version", 0, NULL, "print the version; with --json, also of its libraries",
@@ -236,7 +255,7 @@ static const struct option_spec option_specs[] = {
 };
 
 #define USES(option) (1U << (option))
-#define USES_ALWAYS  (USES(OPTION_SOCKET) | USES(OPTION_JSON))
+#define USES_ALWAYS  (USES(OPTION_SOCKET) | USES(OPTION_JSON) | USES(OPTION_COLOUR))
 
 struct verb {
 	const char *name;

@@ -38,7 +38,7 @@ static enum ctl_exit get_top(const struct ctl_options *options, struct client *c
 
 enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *recent = NULL;
@@ -72,7 +72,7 @@ enum ctl_exit verb_status(const struct ctl_options *options, char *const *argume
 static enum ctl_exit top_page(const struct ctl_options *options, struct client *client, char **ret_text,
 			      size_t *ret_length)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *top = NULL;
 	enum ctl_exit result;
@@ -150,7 +150,7 @@ static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client
 
 enum ctl_exit verb_show(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;

@@ -26,7 +26,7 @@
 static enum ctl_exit print_report(const struct ctl_options *options, struct client *client, u64 id,
 				  const char *cgroup)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	u64 limit = options->has_limit ? options->limit : options->json ? 0 : DEFAULT_ROWS;
 	_cleanup_json_ json_object *report = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -48,7 +48,7 @@ static enum ctl_exit print_report(const struct ctl_options *options, struct clie
 
 static enum ctl_exit print_begun(const struct ctl_options *options, json_object *begun, const char *cgroup)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_free_ char *text = NULL, *name = NULL, *note = NULL;
 	char until[TEXT_TIME_MAX + 8];
 	size_t length;
@@ -220,7 +220,7 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 
 enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *hot = NULL;

@@ -24,7 +24,7 @@ static enum ctl_exit get_rules(const struct ctl_options *options, struct client 
 
 enum ctl_exit verb_rules(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *rules = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -49,7 +49,7 @@ enum ctl_exit verb_rules(const struct ctl_options *options, char *const *argumen
 
 enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *alerts = NULL;
 	_cleanup_json_ json_object *rules = NULL;
@@ -188,7 +188,7 @@ static enum ctl_exit get_explained(const struct ctl_options *options, struct cli
 
 enum ctl_exit verb_explain(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *explained = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -212,7 +212,7 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 
 enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output();
+	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *neighbours = NULL;
 	_cleanup_free_ char *text = NULL;

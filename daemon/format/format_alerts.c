@@ -210,12 +210,16 @@ static void put_cells(FILE *out, const struct table *table, const struct format_
 	for (enum cell j = 0; j < (table->wide ? CELLS : RULE); j++) {
 		_cleanup_free_ char *cut = NULL;
 		const char *text = row ? cell_of(row, j) : cells[j].head;
+		enum line_mood mood;
 
 		if (j == CGROUP && row) {
 			cut = text_tail(text, table->width[j], style->utf8);
 			text = cut ? cut : "?";
 		}
+		mood = row && j == STATE ? verdict_mood(row->alert) : LINE_PLAIN;
+		(void)fputs(line_colour(style, mood), out);
 		put(&place, text, table->width[j], cells[j].right);
+		(void)fputs(line_colour_end(style, mood), out);
 	}
 }
 

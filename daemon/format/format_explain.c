@@ -148,6 +148,7 @@ static void put_state(FILE *out, const struct format_style *style, const json_ob
 	_cleanup_free_ char *state = verdict_state(alert);
 	char age[TEXT_NUMBER_MAX], since[TEXT_TIME_MAX + 8], number[TEXT_NUMBER_MAX + 16] = "";
 	bool dry_run = false;
+	enum line_mood mood = verdict_mood(alert);
 	u64 alert_number;
 
 	verdict_age(alert, "since", now, age);
@@ -155,11 +156,13 @@ static void put_state(FILE *out, const struct format_style *style, const json_ob
 		(void)snprintf(number, sizeof(number), "; alert %llu", (unsigned long long)alert_number);
 	(void)json_get_bool(alert, "dry_run", &dry_run);
 	if (json_get_text(alert, "since"))
-		line_put(out, style, "State", "%s since %s (%s)%s%s", state ? state : "?",
+		line_put(out, style, "State", "%s%s%s since %s (%s)%s%s", line_colour(style, mood),
+			 state ? state : "?", line_colour_end(style, mood),
 			 line_time(json_get_text(alert, "since"), since), age, number,
 			 dry_run ? "; dry run: changes are only logged" : "");
 	else
-		line_put(out, style, "State", "%s%s%s", state ? state : "?", number,
+		line_put(out, style, "State", "%s%s%s%s%s", line_colour(style, mood), state ? state : "?",
+			 line_colour_end(style, mood), number,
 			 dry_run ? "; dry run: changes are only logged" : "");
 }
 

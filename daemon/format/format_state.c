@@ -118,42 +118,66 @@ static void put_lost(FILE *out, json_object *samples)
 	}
 }
 
-static void put_sampling(FILE *out, json_object *status, json_object *events)
-{
-	const char *origin = json_get_text(status, "origin");
-
-	if (json_object_object_length(events) == 0) {
-		(void)fprintf(out, "no event is sampled");
-		return;
-	}
-	(void)fprintf(out, "%s ", origin && strcmp(origin, "model") == 0 ? "modelling" : "sampling");
-	put_roles(out, events);
-	put_cpus(out, events);
-	put_cost(out, events);
-	put_lost(out, json_get_object(status, "samples"));
-}
-
-static void put_state(FILE *out, json_object *status)
+/* Prints the first words, and returns what they mean. `ret_sampling`: figures of the sampling follow. */
+static enum line_mood put_what(FILE *out, json_object *status, bool *ret_sampling)
 {
 	json_object *events = json_get_object(status, "events");
+	const char *origin = json_get_text(status, "origin");
 	char until[TEXT_TIME_MAX + 8];
 	bool paused, done;
-	u64 firing;
 
-	if (json_get_bool(status, "paused", &paused) && paused)
+	*ret_sampling = false;
+	if (json_get_bool(status, "paused", &paused) && paused) {
 		(void)fprintf(out, "paused until %s",
 			      json_get_text(status, "paused_until")
 				      ? line_time(json_get_text(status, "paused_until"), until)
 				      : "`pebsctl resume`");
-	else if (json_get_bool(status, "replay_done", &done))
-		(void)fprintf(out, "%s", done ? "all records of the replay were read" : "reading the replay");
-	else if (events)
-		put_sampling(out, status, events);
-	else
-		(void)fprintf(out, "not known");
+		return LINE_WARNING;
+	}
+	if (json_get_bool(status, "replay_done", &done)) {
+		(void)fputs(done ? "all records of the replay were read" : "reading the replay", out);
+		return LINE_PLAIN;
+	}
+	if (!events) {
+		(void)fputs("not known", out);
+		return LINE_WARNING;
+	}
+	if (json_object_object_length(events) == 0) {
+		(void)fputs("no event is sampled", out);
+		return LINE_BAD;
+	}
+	*ret_sampling = true;
+	(void)fputs(origin && strcmp(origin, "model") == 0 ? "modelling" : "sampling", out);
+	return LINE_GOOD;
+}
+
+static void put_state(FILE *out, const struct format_style *style, json_object *status)
+{
+	json_object *events = json_get_object(status, "events");
+	_cleanup_free_ char *what = NULL;
+	enum line_mood mood;
+	bool sampling;
+	size_t length;
+	u64 firing;
+	FILE *first = open_memstream(&what, &length);
+
+	if (!first)
+		return;
+	mood = put_what(first, status, &sampling);
+	if (fclose(first) != 0)
+		return;
+	(void)fprintf(out, "%s%s%s", line_colour(style, mood), what, line_colour_end(style, mood));
+	if (sampling) {
+		(void)fputc(' ', out);
+		put_roles(out, events);
+		put_cpus(out, events);
+		put_cost(out, events);
+		put_lost(out, json_get_object(status, "samples"));
+	}
 	if (json_get_u64(status, "alerts_firing", &firing) && firing > 0)
-		(void)fprintf(out, ", %llu alert%s firing", (unsigned long long)firing,
-			      firing == 1 ? "" : "s");
+		(void)fprintf(out, ", %s%llu alert%s firing%s", line_colour(style, LINE_BAD),
+			      (unsigned long long)firing, firing == 1 ? "" : "s",
+			      line_colour_end(style, LINE_BAD));
 }
 
 void format_state(FILE *out, const struct format_style *style, json_object *status)
@@ -164,7 +188,7 @@ void format_state(FILE *out, const struct format_style *style, json_object *stat
 
 	if (!stream)
 		return;
-	put_state(stream, status);
+	put_state(stream, style, status);
 	if (fclose(stream) == 0)
 		line_put(out, style, "State", "%s", text);
 }

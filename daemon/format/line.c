@@ -51,6 +51,21 @@ void line_head(FILE *out, const struct format_style *style, const char *text)
 	(void)fprintf(out, style->bold ? "\033[1m%s\033[0m\n" : "%s\n", text);
 }
 
+const char *line_colour(const struct format_style *style, enum line_mood mood)
+{
+	static const char *const sequences[] = {[LINE_PLAIN] = "",
+						[LINE_GOOD] = "\033[32m",
+						[LINE_WARNING] = "\033[33m",
+						[LINE_BAD] = "\033[31m"};
+
+	return style->colour ? sequences[mood] : "";
+}
+
+const char *line_colour_end(const struct format_style *style, enum line_mood mood)
+{
+	return style->colour && mood != LINE_PLAIN ? "\033[0m" : "";
+}
+
 void line_percent(double part, double whole, char ret[TEXT_NUMBER_MAX])
 {
 	double percent = 100 * part / whole;

@@ -19,6 +19,13 @@ void line_put(FILE *out, const struct format_style *style, const char *label, co
 /* Prints the head of a table, in bold if the style has it. */
 void line_head(FILE *out, const struct format_style *style, const char *text);
 
+/* What a colour means, as in systemctl(1). */
+enum line_mood { LINE_PLAIN, LINE_GOOD, LINE_WARNING, LINE_BAD };
+
+/* Returns the sequence that begins the colour of a mood, or ends it. "": the style has no colours, or LINE_PLAIN. */
+const char *line_colour(const struct format_style *style, enum line_mood mood);
+const char *line_colour_end(const struct format_style *style, enum line_mood mood);
+
 /* "12.3%"; "<0.1%" for a smaller share above 0; "-" if `whole` is 0. */
 void line_percent(double part, double whole, char ret[TEXT_NUMBER_MAX]);
 

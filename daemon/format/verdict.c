@@ -228,6 +228,17 @@ bool verdict_is_unknown(const json_object *alert)
 	return state && strcmp(state, "unknown") == 0;
 }
 
+enum line_mood verdict_mood(const json_object *alert)
+{
+	const char *held = verdict_state_held(alert);
+
+	if (strcmp(held, "firing") == 0)
+		return verdict_is_unknown(alert) ? LINE_WARNING : LINE_BAD;
+	if (strcmp(held, "pending") == 0)
+		return LINE_WARNING;
+	return strcmp(held, "resolved") == 0 || strcmp(held, "ok") == 0 ? LINE_GOOD : LINE_PLAIN;
+}
+
 const char *verdict_state_held(const json_object *alert)
 {
 	const char *state = json_get_text(alert, verdict_is_unknown(alert) ? "held" : "state");

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "base/text.h"
+#include "format/line.h"
 
 #define VERDICT_TEXT_MAX 128
 
@@ -71,6 +71,9 @@ char *verdict_state(const json_object *alert);
  */
 const char *verdict_state_held(const json_object *alert);
 bool verdict_is_unknown(const json_object *alert);
+
+/* Returns the colour of the state. An alert that is unknown now is marked less strongly than one that fires. */
+enum line_mood verdict_mood(const json_object *alert);
 
 /*
  * Returns an item of Watch in words if it is the transition of an alert. NULL: it is not, or no memory. The

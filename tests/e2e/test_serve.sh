@@ -40,9 +40,15 @@ grep -q "unknown verb 'satus'; did you mean status?" "$work/said" || fail "a mis
 expect 'no verb is top' "$(ctl top --json)" "$(PEBSD_SOCKET=$socket "$PEBSCTL" --json)"
 exits '--socket wins over PEBSD_SOCKET' 3 env PEBSD_SOCKET="$socket" "$PEBSCTL" --socket "$work/nowhere"
 exits 'the help of a verb' 0 ctl show --help
-expect 'options of a verb' '--socket --json --window --help' \
+expect 'options of a verb' '--socket --json --window --color --help' \
 	"$(sed -n 's/^  \(-., \)\?\(--[a-z]*\).*/\2/p' "$work/said" | tr '\n' ' ' | sed 's/ $//')"
 head -n 1 "$work/said" | grep -q 'show CGROUP' || fail "the help of a verb: $(cat "$work/said")"
+
+exits 'colours that are asked for' 0 ctl status --color always
+grep -q "$(printf '\033')\[" "$work/said" || fail 'no colours'
+exits 'no colours in a pipe' 0 ctl status
+grep -q "$(printf '\033')" "$work/said" && fail 'colours in a pipe'
+exits 'a colour that is none' 2 ctl status --color blue
 
 # A cgroup may be given by the end of its path, or the name of its unit.
 for name in postgresql.service postgresql system.slice/postgresql.service; do

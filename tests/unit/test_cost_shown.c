@@ -260,3 +260,22 @@ Test(cost_shown, the_verdict_of_a_pause_and_of_a_replay)
 		     "reading the replay");
 	expect_state("{\"origin\":\"replay\",\"replay_done\":true}", "all records of the replay were read");
 }
+
+Test(cost_shown, the_verdict_is_coloured_as_in_systemctl)
+{
+	static const char *const cases[][2] = {
+		{"{\"events\":{\"loads\":{}}}", "      State: \033[32msampling\033[0m loads\n"},
+		{"{\"events\":{\"loads\":{}},\"alerts_firing\":1}",
+		 "      State: \033[32msampling\033[0m loads, \033[31m1 alert firing\033[0m\n"},
+		{"{\"events\":{}}", "      State: \033[31mno event is sampled\033[0m\n"},
+		{"{\"paused\":true}", "      State: \033[33mpaused until `pebsctl resume`\033[0m\n"},
+	};
+	const struct format_style coloured = {.colour = true};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_json_ json_object *status = json_tokener_parse(cases[i][0]);
+		_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &coloured));
+
+		cr_expect_eq(strncmp(text, cases[i][1], strlen(cases[i][1])), 0, "%s", text);
+	}
+}

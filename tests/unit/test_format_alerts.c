@@ -268,3 +268,16 @@ Test(format_alerts, a_watched_alert_is_one_line)
 	cr_expect_str_eq(text, "2026-11-21T06:00:00Z alert   slow firing (was pending) /a; page\n"
 			       "2026-11-21T06:00:00Z alert   in words\n");
 }
+
+Test(format_alerts, states_are_coloured_if_the_terminal_has_colours)
+{
+	const struct format_style coloured = {.colour = true};
+	_cleanup_free_ char *text =
+		text_of(RULES, REPLY(RESOLVED "," PENDING "," FIRING "," HELD), &coloured);
+
+	cr_expect_not_null(strstr(text, "\n\033[31mfiring\033[0m "), "%s", text);
+	cr_expect_not_null(strstr(text, "\n\033[33munknown (firing)\033[0m "), "%s", text);
+	cr_expect_not_null(strstr(text, "\n\033[33mpending\033[0m "), "%s", text);
+	cr_expect_not_null(strstr(text, "\n\033[32mresolved\033[0m "), "%s", text);
+	cr_expect_not_null(strstr(text, "\nSTATE "), "%s", text);
+}

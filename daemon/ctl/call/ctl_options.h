@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "format/style.h"
 #include "pebsd/types.h"
 
 #define OPTIONS_SOCKET "/run/pebsd/control.sock"
@@ -27,6 +28,7 @@ struct ctl_options {
 	double window_seconds;
 	double for_seconds;
 	enum window_kind window;
+	enum style_colour colour;
 	bool json;
 	bool has_limit, has_rate, has_for, has_depth;
 	bool no_wait, last, stop;

@@ -133,11 +133,11 @@ static bool is_replay(json_object *status)
 
 static struct format_style style_of(const struct live *live)
 {
-	struct format_style style = style_of_output();
+	struct format_style style = style_of_output(live->options->colour);
 	size_t rows;
 
 	screen_room(live->screen, &style.width, &rows);
-	style.colour = screen_has_colour(live->screen);
+	style.colour = style.colour && screen_has_colour(live->screen);
 	return style;
 }
 
