@@ -136,7 +136,7 @@ static enum line_mood put_what(FILE *out, json_object *status, bool *ret_samplin
 	}
 	if (json_get_bool(status, "replay_done", &done)) {
 		(void)fputs(done ? "all records of the replay were read" : "reading the replay", out);
-		return LINE_PLAIN;
+		return LINE_GOOD;
 	}
 	if (!events) {
 		(void)fputs("not known", out);
