@@ -10,9 +10,9 @@ void opener_plans_done(struct opener_plans *plans)
 	*plans = (struct opener_plans){0};
 }
 
-static int add(struct opener_plans *plans, const char *sysfs_root, unsigned roles, u32 ldlat)
+static int add(struct opener_plans *plans, const char *sysfs_root, unsigned roles, bool automatic, u32 ldlat)
 {
-	const struct pmu_wish wish = {.roles = roles, .ldlat = ldlat};
+	const struct pmu_wish wish = {.roles = roles, .automatic = automatic, .ldlat = ldlat};
 	int r = pmu_plan(sysfs_root, &wish, &plans->plans[plans->n]);
 
 	if (r >= 0)
@@ -41,11 +41,13 @@ int opener_plans_make(struct opener_plans *plans, const char *sysfs_root, u32 ld
 	int r;
 
 	opener_plans_done(plans);
-	r = add(plans, sysfs_root, OPENER_ROLES, ldlat);
+	r = add(plans, sysfs_root, OPENER_ROLES, false, ldlat);
 	others = r < 0 ? 0 : other_roles(&plans->plans[0]);
 	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++)
 		if (others & 1U << role)
-			r = add(plans, sysfs_root, 1U << role, ldlat);
+			r = add(plans, sysfs_root, 1U << role, false, ldlat);
+	if (r >= 0)
+		r = add(plans, sysfs_root, EVENT_ROLES_AUTO, true, ldlat);
 	if (r < 0) {
 		opener_plans_done(plans);
 		return r;

@@ -11,13 +11,13 @@
 
 /*
  * The first plan is for all roles together. It is followed by a plan for each single role that it refuses,
- * and for instructions that it only counts.
+ * and for instructions that it only counts. The last plan is that of `events = auto`, which counts instructions.
  * All zero means that no plans were made.
  */
 struct opener_plans {
 	u32 ldlat; /* cycles of the threshold that the plans are for; 0: no plans were made */
 	size_t n;
-	struct pmu_plan plans[1 + EVENT_ROLES];
+	struct pmu_plan plans[2 + EVENT_ROLES];
 };
 
 /* Replaces the plans by new ones for `sysfs_root`. Returns 0, or -errno with no plans made. */

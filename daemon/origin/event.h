@@ -21,6 +21,11 @@ enum event_role {
 	EVENT_ROLES
 };
 
+/* The roles that `events = auto` stands for: 1 << enum event_role. A machine may lack some of them. */
+#define EVENT_ROLES_AUTO                                                                          \
+	(1U << EVENT_LOADS | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_CYCLES | 1U << EVENT_STALLS | \
+	 1U << EVENT_MISSES)
+
 /*
  * The meaning of an event's latency, and its name for users:
  * - LATENCY_USE, "use": cycles from the dispatch of the load until its data is there.

@@ -303,6 +303,77 @@ Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
 		    "loads on PMU cpu is not available: the other one is there for that");
 }
 
+Test(perf_sets, auto_has_one_note_on_what_it_leaves_out)
+{
+	struct pmu_opening cycles = minor_faults, loads = faults;
+
+	cycles.event.role = EVENT_CYCLES;
+	cr_expect_null(perf_sets_left_out(&plan, 0));
+	add(&faults);
+	add(&cycles);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_LOADS, "ibs_op has them"), 0);
+	cr_expect_null(perf_sets_left_out(&plan, plan.n_refusals), "they are sampled on all CPUs");
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_STALLS, "no such event"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_MISSES, "nor this one"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu_atom", EVENT_STALLS, "no such event"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_INSTRUCTIONS, "the kernel refused it"), 0);
+	expect_text(perf_sets_left_out(&plan, plan.n_refusals - 1),
+		    "events = auto leaves out stalls and misses on PMU cpu, stalls on PMU cpu_atom; pebsd "
+		    "--probe says why");
+	loads.has_members = true;
+	plan.openings[0] = loads;
+	expect_text(perf_sets_left_out(&plan, 2),
+		    "events = auto leaves out loads and stalls on PMU cpu; pebsd --probe says why");
+	pmu_plan_drop(&plan, 0);
+	expect_text(
+		perf_sets_left_out(&plan, plan.n_refusals),
+		"this machine cannot sample loads, so pebsd knows neither latencies nor data sources here; it samples cycles (events = auto; pebsd --probe says why)");
+}
+
+/* The messages of an automatic plan are those of different errors. */
+Test(perf_sets, auto_says_once_what_prevents_every_event)
+{
+	struct pmu_opening other = nobodys;
+
+	other.event.role = EVENT_CYCLES;
+	plan.automatic = true;
+	add(&nobodys);
+	add(&other);
+	cr_expect_eq(open_all(), -ENOENT);
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, "cannot open instructions"), "%s", message);
+	cr_expect_null(strstr(message, "cannot open cycles"), "%s", message);
+	cr_expect_eq(plan.n_refusals, 2);
+}
+
+/* A start that fails is tried again. With counts alone, it would succeed without loads for good. */
+Test(perf_sets, auto_does_not_go_without_loads_that_another_try_may_open)
+{
+	need_two_cpus();
+	add_on(&faults, 1);
+	add_on(&minor_faults, 0);
+	plan.openings[1].event.role = EVENT_CYCLES;
+	refuse_cpu(1, ENOMEM);
+	plan.automatic = true;
+	cr_expect_eq(open_all(), -ENOMEM);
+	cr_expect_eq(n_sets, 1);
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, "cannot open loads"), "%s", message);
+}
+
+Test(perf_sets, auto_goes_with_counts_if_loads_can_never_be_opened)
+{
+	struct pmu_opening loads = nobodys, cycles = minor_faults;
+
+	loads.event.role = EVENT_LOADS;
+	cycles.event.role = EVENT_CYCLES;
+	plan.automatic = true;
+	add(&loads);
+	add(&cycles);
+	cr_expect_eq(open_all(), 0, "%s", message);
+	cr_expect_eq(n_sets, 1);
+}
+
 Test(perf_sets, periods_go_by_a_new_plan)
 {
 	struct pmu_plan later = {0};

@@ -116,6 +116,14 @@ void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan)
 	cr_assert_eq(pmu_plan(root, &wish, plan), 0);
 }
 
+void machine_plan_auto(const char *root, struct pmu_plan *plan)
+{
+	const struct pmu_wish wish = {.ldlat = 30, .roles = EVENT_ROLES_AUTO, .automatic = true};
+
+	pmu_plan_done(plan);
+	cr_assert_eq(pmu_plan(root, &wish, plan), 0);
+}
+
 const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role)
 {
 	for (size_t i = 0; i < plan->n_openings; i++)

@@ -50,6 +50,9 @@ void machine_tree_two_nodes(const char *root);
  */
 void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan);
 
+/* The same for `events = auto`. */
+void machine_plan_auto(const char *root, struct pmu_plan *plan);
+
 /* Return NULL if there is none. */
 const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const char *machine_tree_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role);

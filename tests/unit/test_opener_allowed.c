@@ -363,8 +363,12 @@ Test(opener_allowed, whatever_pebsd_is_configured_for)
 		else
 			machine_tree_amd(root, true);
 		cr_assert_eq(opener_plans_make(&plans, root, 30), 0);
-		for (unsigned roles = 1; roles <= OPENER_ROLES; roles++) {
-			machine_plan(root, roles, &plan);
+		/* 0 stands for `events = auto`. */
+		for (unsigned roles = 0; roles <= OPENER_ROLES; roles++) {
+			if (roles)
+				machine_plan(root, roles, &plan);
+			else
+				machine_plan_auto(root, &plan);
 			for (size_t j = 0; j < plan.n_openings; j++) {
 				struct opener_request request = on_cpu();
 				char reason[OPENER_REASON_MAX];

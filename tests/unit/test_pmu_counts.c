@@ -403,6 +403,175 @@ Test(pmu_counts, before_skylake_loads_and_precise_stores_collide_with_counts)
 		cr_expect_not(plan.openings[i].collides);
 }
 
+/* Returns the roles that have an event on the PMU. */
+static unsigned planned_on(const char *pmu)
+{
+	unsigned roles = 0;
+
+	for (size_t i = 0; i < plan.n_openings; i++)
+		if (strcmp(plan.openings[i].event.pmu, pmu) == 0)
+			roles |= 1U << plan.openings[i].event.role;
+	return roles;
+}
+
+/* Expects these roles on the PMU with `events = auto`. Events that only count come last in the plan. */
+static void expect_auto(const char *name, const char *pmu, unsigned roles)
+{
+	bool counts = false;
+
+	machine_plan_auto(root, &plan);
+	cr_expect(plan.automatic);
+	cr_expect_eq(planned_on(pmu), roles, "%s, %s: %#x", name, pmu, planned_on(pmu));
+	for (size_t i = 0; i < plan.n_openings; i++) {
+		const struct pmu_opening *opening = &plan.openings[i];
+
+		cr_expect_not(opening->collides, "%s", name);
+		cr_expect(!counts || event_is_count(&opening->event), "%s: a count before %s", name,
+			  event_role_name(opening->event.role));
+		counts = counts || event_is_count(&opening->event);
+	}
+	if (roles & ROLE(INSTRUCTIONS))
+		expect_count(name, pmu, EVENT_INSTRUCTIONS, 0xc0, 10000019, COUNT_NONE, 0);
+	/* What is missing has its reason. */
+	for (enum event_role role = 0; role < EVENT_ROLES; role++)
+		if (EVENT_ROLES_AUTO & ~roles & 1U << role)
+			cr_expect_not_null(machine_tree_refusal(&plan, pmu, role), "%s: %s", name,
+					   event_role_name(role));
+}
+
+#define PLAIN_ROLES (COUNT_ROLES | ROLE(INSTRUCTIONS))
+
+Test(pmu_counts, auto_on_a_core_that_has_pebs)
+{
+	static const struct machine_core cores[] = {
+		{.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL},
+		{.name = "icelake", .loads = LOADS_CORE, .stores = STORES_ALL},
+		{.name = "sapphire_rapids",
+		 .loads = LOADS_CORE,
+		 .stores = STORES_CD,
+		 .auxiliary = LOADS_AUXILIARY},
+		{.name = "crestmont", .loads = LOADS_ATOM, .stores = STORES_ATOM},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
+		fresh(&cores[i]);
+		expect_auto(cores[i].name, "cpu", ROLE(LOADS) | PLAIN_ROLES);
+		cr_expect_eq(plan.n_refusals, 0, "%s", cores[i].name);
+		cr_expect(plan.openings[0].pinned, "%s", cores[i].name);
+	}
+}
+
+/* The same role has another form if it is named: it is precise then. */
+Test(pmu_counts, instructions_that_are_named_stay_precise)
+{
+	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL};
+
+	fresh(&core);
+	machine_plan(root, EVENT_ROLES_AUTO, &plan);
+	cr_expect_gt(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
+	cr_expect(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->pinned);
+	machine_plan_auto(root, &plan);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
+}
+
+/* There the interrupts of counts make the kernel drop records of loads. */
+Test(pmu_counts, auto_spares_loads_before_skylake)
+{
+	static const char *const names[] = {"nehalem",   "westmere", "sandybridge",
+					    "ivybridge", "haswell",  "broadwell"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct machine_core core = {.name = names[i], .loads = LOADS_CORE};
+
+		fresh(&core);
+		expect_auto(names[i], "cpu", ROLE(LOADS));
+		for (enum event_role role = EVENT_CYCLES; role <= EVENT_MISSES; role++)
+			expect_refused("cpu", role,
+				       "name the events in `events` of [sampling], after `loads`");
+		expect_refused("cpu", EVENT_INSTRUCTIONS, "counts cost samples of loads");
+	}
+}
+
+/* Without PEBS, as in most virtual machines, there is no record to lose. */
+Test(pmu_counts, auto_without_loads_counts)
+{
+	static const struct {
+		const char *name;
+		unsigned roles;
+	} cases[] = {
+		{"haswell", PLAIN_ROLES},
+		{"skylake", PLAIN_ROLES},
+		{"nehalem", PLAIN_ROLES & ~ROLE(STALLS)},
+		{"silvermont", PLAIN_ROLES & ~ROLE(STALLS)},
+		{"goldmont", PLAIN_ROLES & ~ROLE(STALLS)},
+		{"generic_arch_v2+", PLAIN_ROLES & ~ROLE(STALLS)},
+		{NULL, PLAIN_ROLES & ~ROLE(STALLS)},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct machine_core core = {.name = cases[i].name, .precise = "0"};
+
+		fresh(&core);
+		expect_auto(cases[i].name ? cases[i].name : "nameless", "cpu", cases[i].roles);
+	}
+}
+
+Test(pmu_counts, auto_on_hybrid_cpus_puts_the_loads_of_all_cores_first)
+{
+	const struct machine_core cores[] = {
+		{.pmu = "cpu_atom", .name = "meteorlake_hybrid", .cpus = "2", .loads = LOADS_ATOM},
+		{.pmu = "cpu_core", .name = "meteorlake_hybrid", .cpus = "0-1", .loads = LOADS_CORE},
+		{.pmu = "cpu_lowpower", .name = "meteorlake_hybrid", .cpus = "3", .loads = LOADS_ATOM},
+	};
+
+	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
+	for (size_t i = 0; i < ARRAY_SIZE(cores); i++)
+		expect_auto(cores[i].name, cores[i].pmu, ROLE(LOADS) | PLAIN_ROLES);
+	cr_assert_eq(plan.n_openings, 15);
+	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
+		cr_expect_eq(plan.openings[i].event.role, EVENT_LOADS);
+		cr_expect_str_eq(plan.openings[i].event.pmu, cores[i].pmu);
+	}
+}
+
+Test(pmu_counts, auto_on_amd_takes_loads_from_ibs_and_counts_from_the_core)
+{
+	static const struct {
+		const char *modalias;
+		unsigned roles;
+	} cases[] = {
+		{"cpu:type:x86,ven0002fam0017mod0001:feature:,0000\n", ROLE(CYCLES) | ROLE(INSTRUCTIONS)},
+		{"cpu:type:x86,ven0002fam0019mod0001:feature:,0000\n",
+		 ROLE(CYCLES) | ROLE(INSTRUCTIONS) | ROLE(MISSES)},
+		{"cpu:type:x86,ven0002fam0019mod0011:feature:,0000\n", PLAIN_ROLES},
+		{"cpu:type:x86,ven0002fam001Amod0002:feature:,0000\n", PLAIN_ROLES},
+	};
+
+	machine_tree_amd(root, true);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		tree_write(root, "devices/system/cpu/modalias", cases[i].modalias);
+		expect_auto(cases[i].modalias, "cpu", cases[i].roles);
+		cr_expect_eq(planned_on("ibs_op"), ROLE(LOADS));
+		cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS, "continues the sums of loads alone");
+	}
+}
+
+Test(pmu_counts, auto_without_a_pmu_has_one_reason_for_all_roles)
+{
+	_cleanup_free_ char *reasons = NULL;
+
+	machine_plan_auto(root, &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	reasons = pmu_plan_refusals(&plan, EVENT_ROLES_AUTO);
+	cr_expect_eq(strncmp(reasons, "cpu: cannot read ", 17), 0, "%s", reasons);
+	cr_expect_null(strstr(reasons + 1, "cpu: "), "%s", reasons);
+	tree_write(root, "bus/event_source/devices/software/type", "1\n");
+	machine_plan_auto(root, &plan);
+	free(reasons);
+	reasons = pmu_plan_refusals(&plan, EVENT_ROLES_AUTO);
+	cr_expect_eq(strncmp(reasons, "cpu: there is no core PMU", 25), 0, "%s", reasons);
+}
+
 /* Three PMUs with six events each are more than pebsd samples. */
 Test(pmu_counts, events_beyond_the_maximum_are_refused)
 {

@@ -209,3 +209,19 @@ Test(pmu_refusals, in_one_text)
 	cr_expect_str_eq(several, "loads on cpu_core: it is off. stores on cpu_core: it has none. "
 				  "loads on cpu_atom: it is slow");
 }
+
+Test(pmu_refusals, roles_with_one_reason_are_named_together)
+{
+	_cleanup_free_ char *some = NULL, *all = NULL;
+
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_LOADS, "it is old"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu_atom", EVENT_LOADS, "it is old"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_CYCLES, "it is old"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_STALLS, "it is young"), 0);
+	some = pmu_plan_refusals(&plan, ROLE(LOADS) | ROLE(CYCLES) | ROLE(STALLS));
+	cr_expect_str_eq(some,
+			 "loads and cycles on cpu: it is old. loads on cpu_atom: it is old. stalls on cpu: "
+			 "it is young");
+	all = pmu_plan_refusals(&plan, ROLE(LOADS) | ROLE(CYCLES));
+	cr_expect_str_eq(all, "cpu: it is old. loads on cpu_atom: it is old");
+}

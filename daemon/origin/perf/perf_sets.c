@@ -52,18 +52,26 @@ static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selec
 	return r < 0 ? r : 1;
 }
 
+static bool plans(const struct pmu_plan *plan, enum event_role role)
+{
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (plan->openings[i].event.role == role)
+			return true;
+	return false;
+}
+
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
 		   bool whole, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
 		   char **ret_message)
 {
-	int first = -ENODEV;
+	int first = -ENODEV, loads = 0;
 
 	*ret_n = 0;
 	*ret_message = NULL;
 	for (size_t i = 0; i < plan->n_openings;) {
 		const struct event event = plan->openings[i].event;
 		char *message = NULL;
-		int r = open_opening(plan, i, selection, online_path, &ret[*ret_n], &message);
+		int refused, r = open_opening(plan, i, selection, online_path, &ret[*ret_n], &message);
 
 		if (r > 0) {
 			++*ret_n;
@@ -76,11 +84,18 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 				*ret_message = message;
 				return r;
 			}
-			if (!*ret_message)
+			refused = pmu_plan_refuse(plan, event.pmu, event.role, "%s",
+						  message ? message : strerror(-r));
+			if (loads == 0 && event.role == EVENT_LOADS)
+				loads = r;
+			/* Nobody named the events of an automatic plan, so one message is enough for one error. */
+			if (plan->automatic && r == first)
+				free(message);
+			else
+				add_sentence(ret_message, message);
+			if (first == -ENODEV)
 				first = r;
-			r = pmu_plan_refuse(plan, event.pmu, event.role, "%s",
-					    message ? message : strerror(-r));
-			add_sentence(ret_message, message);
+			r = refused;
 		}
 		if (r < 0)
 			return r;
@@ -88,6 +103,8 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 	}
 	if (*ret_n == 0)
 		return first;
+	if (plan->automatic && loads < 0 && !plans(plan, EVENT_LOADS) && perf_backend_may_mend(loads))
+		return loads;
 	free(*ret_message);
 	*ret_message = NULL;
 	return 0;
@@ -112,6 +129,70 @@ char *perf_sets_refusal(const struct pmu_plan *plan, size_t i)
 		     refusal->reason) < 0)
 		return NULL;
 	return text;
+}
+
+/* Returns the roles that the PMU refuses, as far as a reader must know them. Only the first `n` refusals count. */
+static unsigned left_out_on(const struct pmu_plan *plan, size_t n, const char *pmu)
+{
+	unsigned roles = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(plan->refusals[i].pmu, pmu) == 0 && !has_all_cpus(plan, plan->refusals[i].role))
+			roles |= 1U << plan->refusals[i].role;
+	return roles;
+}
+
+static bool is_first_of_pmu(const struct pmu_plan *plan, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(plan->refusals[i].pmu, plan->refusals[index].pmu) == 0)
+			return false;
+	return true;
+}
+
+/* Says what pebsd cannot do without loads. */
+static char *without_loads(const struct pmu_plan *plan)
+{
+	_cleanup_free_ char *names = NULL;
+	unsigned roles = 0;
+	char *text;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		roles |= 1U << plan->openings[i].event.role;
+	names = event_role_names(roles);
+	if (!names ||
+	    asprintf(
+		    &text,
+		    "this machine cannot sample loads, so pebsd knows neither latencies nor data sources here; it samples %s (events = auto; pebsd --probe says why)",
+		    names) < 0)
+		return NULL;
+	return text;
+}
+
+char *perf_sets_left_out(const struct pmu_plan *plan, size_t n)
+{
+	_cleanup_free_ char *list = NULL;
+	_cleanup_fclose_ FILE *stream = NULL; /* closed before `list` is freed */
+	const char *separator = "";
+	char *text = NULL;
+	size_t size;
+
+	stream = open_memstream(&list, &size);
+	for (size_t i = 0; stream && i < n; i++) {
+		const unsigned roles =
+			is_first_of_pmu(plan, i) ? left_out_on(plan, n, plan->refusals[i].pmu) : 0;
+		_cleanup_free_ char *names = roles ? event_role_names(roles) : NULL;
+
+		if (roles & 1U << EVENT_LOADS && !plans(plan, EVENT_LOADS))
+			return without_loads(plan);
+		if (!names)
+			continue;
+		(void)fprintf(stream, "%s%s on PMU %s", separator, names, plan->refusals[i].pmu);
+		separator = ", ";
+	}
+	if (!stream || fclose(TAKE_PTR(stream)) != 0 || !*list)
+		return NULL;
+	return asprintf(&text, "events = auto leaves out %s; pebsd --probe says why", list) < 0 ? NULL : text;
 }
 
 static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const struct event *event)

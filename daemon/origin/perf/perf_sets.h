@@ -17,7 +17,8 @@
  * owns the sets in `ret`.
  *
  * If `whole` is set, returns at the first refusal that may succeed when it is tried again
- * (perf_backend_may_mend()).
+ * (perf_backend_may_mend()). Loads are the purpose of an automatic plan: if none of its loads is open, and the first
+ * refusal of loads may succeed later, returns that refusal, although counts may be open.
  */
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
 		   bool whole, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
@@ -29,6 +30,12 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
  * role covers all CPUs on another PMU (AMD's `cpu` besides `ibs_op`). Pure.
  */
 char *perf_sets_refusal(const struct pmu_plan *plan, size_t i);
+
+/*
+ * Returns a note on the events that `events = auto` leaves out because of the first `n` refusals of the plan. The
+ * caller frees it. NULL means that it leaves out none that a reader must know (perf_sets_refusal()), or no memory. Pure.
+ */
+char *perf_sets_left_out(const struct pmu_plan *plan, size_t n);
 
 /*
  * Sets the period of each set to the one in `plan`, a plan that was made again. Returns 0, or the first

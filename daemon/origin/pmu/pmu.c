@@ -41,20 +41,38 @@ static enum pmu_class pmu_class_of(const char *name)
 	return PMU_OTHER;
 }
 
-static int plan_roles(const struct planner *planner, const struct pmu_core *core)
+static int plan_counts(const struct planner *planner, const struct pmu_core *core)
 {
 	static const enum event_role counts[] = {EVENT_CYCLES, EVENT_STALLS, EVENT_MISSES};
+	int r = 0;
+
+	if (planner_wants(planner, EVENT_INSTRUCTIONS))
+		r = planner->wish->automatic ? pmu_plan_count(planner, core, EVENT_INSTRUCTIONS)
+					     : pmu_plan_instructions(planner, core);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(counts); i++)
+		if (planner_wants(planner, counts[i]))
+			r = pmu_plan_count(planner, core, counts[i]);
+	return r;
+}
+
+/* Returns true if nobody asked for counts by name, and they would make the core lose records of loads. */
+static bool spares_loads(const struct planner *planner, const struct pmu_core *core)
+{
+	return planner->wish->automatic && core->quirk->collides &&
+	       planner_find(planner, core->pmu, EVENT_LOADS);
+}
+
+static int plan_roles(const struct planner *planner, const struct pmu_core *core)
+{
 	int r = 0;
 
 	if (planner_wants(planner, EVENT_LOADS))
 		r = pmu_plan_loads(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_STORES))
 		r = pmu_plan_stores(planner, core);
-	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
-		r = pmu_plan_instructions(planner, core);
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(counts); i++)
-		if (planner_wants(planner, counts[i]))
-			r = pmu_plan_count(planner, core, counts[i]);
+	if (r >= 0)
+		r = spares_loads(planner, core) ? pmu_refuse_colliding(planner, core)
+						: plan_counts(planner, core);
 	planner_mark_collisions(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_offcore(planner, core);
@@ -120,6 +138,14 @@ static int plan_pmu(const struct planner *planner, const char *name)
 	return r < 0 ? r : 1;
 }
 
+static bool is_of_earlier_pmu(const struct pmu_plan *plan, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(plan->openings[i].event.pmu, plan->openings[index].event.pmu) == 0)
+			return true;
+	return false;
+}
+
 static int note_copy(const struct planner *planner)
 {
 	struct pmu_plan *plan = planner->plan;
@@ -128,8 +154,7 @@ static int note_copy(const struct planner *planner)
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
-		if (opening->cpus_known ||
-		    (i > 0 && strcmp(opening->event.pmu, plan->openings[i - 1].event.pmu) == 0))
+		if (opening->cpus_known || is_of_earlier_pmu(plan, i))
 			continue;
 		r = pmu_plan_note(plan,
 				  "%s: the sysfs tree does not say which CPUs are online; pebsd opens an "
@@ -161,6 +186,20 @@ static int plan_tree(const struct planner *planner)
 	return found ? 0 : pmu_refuse_machine(planner, 0);
 }
 
+/* Keeps the order of the events that only count, and that of the others. */
+static void put_counts_last(struct pmu_plan *plan)
+{
+	struct pmu_opening counts[EVENTS_MAX];
+	size_t n_counts = 0, n = 0;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (event_is_count(&plan->openings[i].event))
+			counts[n_counts++] = plan->openings[i];
+		else
+			plan->openings[n++] = plan->openings[i];
+	memcpy(&plan->openings[n], counts, n_counts * sizeof(counts[0]));
+}
+
 static bool in_range(const struct pmu_wish *wish)
 {
 	for (enum event_role role = 0; role < EVENT_ROLES; role++)
@@ -172,7 +211,7 @@ static bool in_range(const struct pmu_wish *wish)
 
 int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret)
 {
-	struct pmu_plan plan = {0};
+	struct pmu_plan plan = {.automatic = wish->automatic};
 	struct pmu_tree tree = {0};
 	const struct planner planner = {.tree = &tree, .wish = wish, .plan = &plan};
 	int r = 0;
@@ -186,6 +225,7 @@ int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_pla
 		else if (r != -ENOMEM)
 			r = pmu_refuse_machine(&planner, r);
 	}
+	put_counts_last(&plan);
 	if (r >= 0 && strcmp(sysfs_root, "/sys") != 0)
 		r = note_copy(&planner);
 	pmu_tree_close(&tree);

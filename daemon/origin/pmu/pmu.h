@@ -16,6 +16,11 @@
 
 struct pmu_wish {
 	unsigned roles; /* 1 << enum event_role */
+	/*
+	 * Nobody named the roles: `events = auto`. Instructions are then only counted, and no event is planned
+	 * that would make a core lose records of loads.
+	 */
+	bool automatic;
 	struct event_periods periods;
 	u32 ldlat; /* cycles, 3 to 65535 */
 };
@@ -74,6 +79,7 @@ struct pmu_refusal {
 };
 
 struct pmu_plan {
+	bool automatic; /* copied from the wish */
 	size_t n_openings;
 	struct pmu_opening openings[EVENTS_MAX];
 	size_t n_counters;
@@ -85,8 +91,9 @@ struct pmu_plan {
 };
 
 /*
- * Plans the events to open, from the tree below `sysfs_root` ("/sys", or the root of a copy). The order is
- * that of the PMUs' names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE:
+ * Plans the events to open, from the tree below `sysfs_root` ("/sys", or the root of a copy). Events that only
+ * count come last: the next process continues the sums of the other events even if counts were added. Otherwise
+ * the order is that of the PMUs' names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE:
  * counters) or a refusal on each PMU that could be expected to support it. A period that a PMU does not
  * support is replaced by the nearest one below it, or by the PMU's minimum, with a note. For a machine that
  * can sample nothing, the plan has no openings, and refusals give the reasons.
@@ -102,8 +109,9 @@ int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role
 int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns the refusals of these roles as text: "cpu: WHY. ibs_op: WHY", or with several roles "loads on cpu:
- * WHY". Returns "" if there is none. The caller frees it. NULL: no memory.
+ * Returns the refusals of these roles as text: "cpu: WHY. ibs_op: WHY". Roles that a PMU refuses for the same
+ * reason are named together, "loads and stores on cpu: WHY", unless they are all of `roles`. Returns "" if there is
+ * none. The caller frees it. NULL: no memory.
  */
 char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles);
 

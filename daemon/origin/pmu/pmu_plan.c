@@ -43,9 +43,27 @@ int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role
 	return 0;
 }
 
+/* Returns the roles of `roles` that have the PMU and reason of a refusal, or 0 if an earlier refusal has them. */
+static unsigned same_refusals(const struct pmu_plan *plan, size_t index, unsigned roles)
+{
+	const struct pmu_refusal *refusal = &plan->refusals[index];
+	unsigned same = 0;
+
+	for (size_t i = 0; i < plan->n_refusals; i++) {
+		const struct pmu_refusal *other = &plan->refusals[i];
+
+		if (!(roles & 1U << other->role) || strcmp(other->pmu, refusal->pmu) != 0 ||
+		    strcmp(other->reason, refusal->reason) != 0)
+			continue;
+		if (i < index)
+			return 0;
+		same |= 1U << other->role;
+	}
+	return same;
+}
+
 char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles)
 {
-	const bool one_role = (roles & (roles - 1)) == 0;
 	const char *separator = "";
 	char *text = NULL;
 	size_t bytes;
@@ -55,11 +73,12 @@ char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles)
 		return NULL;
 	for (size_t i = 0; i < plan->n_refusals; i++) {
 		const struct pmu_refusal *refusal = &plan->refusals[i];
+		const unsigned same = roles & 1U << refusal->role ? same_refusals(plan, i, roles) : 0;
+		_cleanup_free_ char *names = same && same != roles ? event_role_names(same) : NULL;
 
-		if (!(roles & 1U << refusal->role))
+		if (!same)
 			continue;
-		(void)fprintf(stream, "%s%s%s%s: %s", separator,
-			      one_role ? "" : event_role_name(refusal->role), one_role ? "" : " on ",
+		(void)fprintf(stream, "%s%s%s%s: %s", separator, names ? names : "", names ? " on " : "",
 			      refusal->pmu, refusal->reason);
 		separator = ". ";
 	}

@@ -106,6 +106,9 @@ int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, 
  */
 bool pmu_core_fault(const struct planner *planner, const struct pmu_core *core);
 
+/* Refuses the counts that are requested on a core where `events = auto` samples loads alone. In pmu_refusals.c. */
+int pmu_refuse_colliding(const struct planner *planner, const struct pmu_core *core);
+
 /* Refuses a role because the tree lacks events/ of the PMU. Returns 0 or -ENOMEM. In pmu_refusals.c. */
 int pmu_refuse_copy(const struct planner *planner, const char *pmu, enum event_role role);
 

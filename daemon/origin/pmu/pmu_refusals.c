@@ -172,6 +172,14 @@ int pmu_refuse_copy(const struct planner *planner, const char *pmu, enum event_r
 		event_role_name(role));
 }
 
+/* perf_stall.h says why the kernel drops these records, and planner_mark_collisions() which. */
+int pmu_refuse_colliding(const struct planner *planner, const struct pmu_core *core)
+{
+	return pmu_refuse_roles(
+		planner, core->pmu, EVENT_ROLES_AUTO & ~(1U << EVENT_LOADS),
+		"events = auto samples only loads on this CPU (before Skylake): the kernel drops the record of a load if the interrupt of another event comes just before it, so counts cost samples of loads; to count all the same, name the events in `events` of [sampling], after `loads`");
+}
+
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
