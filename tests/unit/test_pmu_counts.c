@@ -525,9 +525,11 @@ Test(pmu_counts, auto_on_hybrid_cpus_puts_the_loads_of_all_cores_first)
 	};
 
 	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
-	for (size_t i = 0; i < ARRAY_SIZE(cores); i++)
-		expect_auto(cores[i].name, cores[i].pmu, ROLE(LOADS) | PLAIN_ROLES);
-	cr_assert_eq(plan.n_openings, 15);
+	expect_auto(cores[0].name, cores[0].pmu, ROLE(LOADS) | PLAIN_ROLES);
+	expect_auto(cores[1].name, cores[1].pmu, ROLE(LOADS) | PLAIN_ROLES);
+	/* pebsd samples at most 12 events. */
+	expect_auto(cores[2].name, cores[2].pmu, ROLE(LOADS) | ROLE(INSTRUCTIONS));
+	cr_assert_eq(plan.n_openings, EVENTS_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
 		cr_expect_eq(plan.openings[i].event.role, EVENT_LOADS);
 		cr_expect_str_eq(plan.openings[i].event.pmu, cores[i].pmu);
