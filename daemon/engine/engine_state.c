@@ -142,7 +142,8 @@ static bool is_same_kernel(const struct engine *engine)
 	return state_get_number(&reader) == kernel_hot_seed(engine->kernel);
 }
 
-static int restore_head(struct engine *engine)
+/* Sets *ret_events to the number of events that the previous process had. */
+static int restore_head(struct engine *engine, bool same_kernel, unsigned *ret_events)
 {
 	struct state *state = engine->settings.state;
 	const struct state_record *record = state_find(state, STATE_HEAD, 0);
@@ -153,8 +154,9 @@ static int restore_head(struct engine *engine)
 
 	(void)seed;
 	if (!state_read_whole(&reader) || seconds >> 62 || ns >= NSEC_PER_SEC ||
-	    n_events != engine->settings.n_events)
+	    n_events > engine->settings.n_events || (same_kernel && n_events != engine->settings.n_events))
 		return -EBADMSG;
+	*ret_events = (unsigned)n_events;
 	engine->head.since = (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)ns};
 	engine->head.sequence = sequence;
 	state_take(state, record, &engine->head_record);
@@ -212,11 +214,13 @@ static int restore_reading(struct engine *engine, unsigned event, bool same_kern
 	return 0;
 }
 
+/* Events that were added after those of the previous process begin at zero. */
 static int restore_own(struct engine *engine, bool same_kernel)
 {
-	int r = restore_head(engine);
+	unsigned n_events = 0;
+	int r = restore_head(engine, same_kernel, &n_events);
 
-	for (unsigned event = 0; event < engine->settings.n_events && r == 0; event++) {
+	for (unsigned event = 0; event < n_events && r == 0; event++) {
 		r = restore_event(engine, event);
 		if (r == 0)
 			r = restore_reading(engine, event, same_kernel);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An engine that samples other events than the previous process: which of the saved counts it continues. Needs root. */
+#include <criterion/criterion.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "engine/engine.h"
+#include "kernel/kernel.h"
+#include "some_stripes.h"
+#include "state/state_kinds.h"
+
+#define CGROUP 1000
+
+static const struct event loads = {
+	.role = EVENT_LOADS,
+	.pmu = "cpu",
+	.settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1},
+};
+static const struct event stores = {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}};
+static const struct event cycles = {.role = EVENT_CYCLES, .pmu = "cpu"};
+
+static struct state *state;
+static struct engine *engine;
+
+static void setup(void)
+{
+	if (geteuid() != 0)
+		cr_skip_test("loading BPF programs needs root");
+	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
+}
+
+static void teardown(void)
+{
+	engine_free(engine);
+	state_free(state);
+}
+
+TestSuite(events_added, .init = setup, .fini = teardown);
+
+static bool every_path(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	return true;
+}
+
+static void open_engine(const struct event *first, const struct event *second)
+{
+	struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = second ? 2 : 1,
+		.events = {*first, second ? *second : (struct event){0}},
+		.slots = 48,
+		.stripes = one_stripe(),
+		.top = 10,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+		.state = state,
+	};
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	cr_assert_eq(engine_adopt(engine, CGROUP, "/a"), 0);
+}
+
+/* Takes one sample of each of the first `n_events` events in the cgroup, and collects them. */
+static void take(unsigned n_events)
+{
+	for (unsigned event = 0; event < n_events; event++) {
+		const struct sample sample = {
+			.cgroup_id = CGROUP,
+			.latency = event ? 0 : 300,
+			.period = 10,
+			.event = (u16)event,
+			.fields = event ? 0 : SAMPLE_LATENCY,
+		};
+
+		cr_assert_eq(kernel_inject(engine_kernel(engine), &sample, 1), 0);
+	}
+	cr_assert_eq(engine_collect(engine), 0);
+}
+
+/* The next process gets the memory of the state, and new maps, since the events differ. */
+static void restart(const struct event *first, const struct event *second)
+{
+	const int fd = dup(state_fd(state));
+	const char *wrong;
+
+	cr_assert_geq(fd, 0);
+	engine = engine_free(engine);
+	state_free(state);
+	cr_assert_eq(state_adopt(fd, STATE_RECORDS, &state, &wrong), 0);
+	(void)close(fd);
+	open_engine(first, second);
+}
+
+static void expect_samples(unsigned event, u64 samples)
+{
+	const struct ledger_entry *entry = engine_find(engine, "/a");
+	const struct snapshot *snapshot;
+	struct figures total = {0};
+
+	if (entry)
+		ledger_total(entry, event, &total);
+	cr_expect_eq(figures_samples(&total), samples, "event %u: %llu", event,
+		     (unsigned long long)figures_samples(&total));
+	cr_assert_eq(engine_summary(engine, &snapshot), 0);
+	cr_expect_eq(figures_samples(&snapshot->events[event].total), samples, "event %u", event);
+}
+
+/* As from `events = loads` to `events = auto`. */
+Test(events_added, events_before_the_added_ones_keep_their_counts)
+{
+	const struct series *const *series;
+	size_t n;
+
+	open_engine(&loads, NULL);
+	take(1);
+	take(1);
+	restart(&loads, &cycles);
+	cr_expect_eq(engine_head(engine)->sequence, 2);
+	take(2);
+	expect_samples(0, 3);
+	expect_samples(1, 1);
+	series = engine_series(engine, &n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(series[i]->path, "/a") == 0)
+			cr_expect_eq(figures_samples(series[i]->figures[0]), 3);
+	cr_expect_gt(n, 0);
+	/* The added event is saved as the first one is. */
+	restart(&loads, &cycles);
+	take(2);
+	expect_samples(0, 4);
+	expect_samples(1, 2);
+}
+
+/* The place of an event in the list is its identity, so all begin at zero. */
+Test(events_added, other_events_begin_at_zero)
+{
+	static const struct event *const next[][2] = {
+		{&loads, NULL}, {&stores, &cycles}, {&loads, &stores}, {&cycles, &loads}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
+		open_engine(&loads, &cycles);
+		take(2);
+		restart(next[i][0], next[i][1]);
+		cr_expect_eq(engine_head(engine)->sequence, 0, "%zu", i);
+		take(1);
+		expect_samples(0, 1);
+		engine = engine_free(engine);
+		state_clear(state);
+	}
+}
