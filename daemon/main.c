@@ -89,7 +89,8 @@ static int probe(const struct options *options)
 			.sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
 			.events = {.ldlat = (u32)config->ldlat,
 				   .periods = config->periods,
-				   .roles = config->events},
+				   .roles = config_roles(config),
+				   .automatic = config->events == CONFIG_EVENTS_AUTO},
 			.slots =
 				config->cgroups_max == CONFIG_CGROUPS_MAX_AUTO ? 0 : (u32)config->cgroups_max,
 			.hot_max = (u32)config->hot_max,

@@ -29,6 +29,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_MAX_MEMORY_AUTO  0
+#define CONFIG_EVENTS_AUTO      0
 #define CONFIG_GROUP_MAX        256
 #define CONFIG_LINE_MAX         200 /* inih's INI_MAX_LINE: the value of a key is shorter */
 
@@ -48,7 +49,7 @@ struct config_key_place {
 struct config {
 	/* [sampling] */
 	enum config_origin origin;
-	unsigned int events;          /* bits: 1 << enum event_role */
+	unsigned int events;          /* bits: 1 << enum event_role; or CONFIG_EVENTS_AUTO */
 	u64 ldlat;                    /* cycles */
 	double budget;                /* share of each CPU's time that sampling may cost; 0: off */
 	struct event_periods periods; /* each may be CONFIG_PERIOD_AUTO */
@@ -126,6 +127,9 @@ struct config_key;
  * belongs to `config`.
  */
 const char *config_set_at(const struct config *config, const struct config_key *key, unsigned int *ret_line);
+
+/* Returns the roles to sample, as bits 1 << enum event_role. For `auto`, a machine may lack some of them. */
+unsigned config_roles(const struct config *config);
 
 /*
  * Returns whether the cgroup may have a series of its own: a pattern of `include` matches its path, and no

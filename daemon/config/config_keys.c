@@ -129,7 +129,8 @@ static int config_model_workloads(const struct config_key *key, const char *text
 
 /* The values of [sampling] that are more than a number or a word. */
 
-#define OFF "off"
+#define OFF  "off"
+#define AUTO "auto"
 
 #define BUDGET_MIN 0.0001
 
@@ -146,22 +147,23 @@ static int find_role(const char *word)
 
 static int refuse_event(const struct config_key *key, const char *word, char **ret_problem)
 {
-	const char *words[EVENT_ROLES];
+	const char *words[1 + EVENT_ROLES] = {AUTO};
 
 	for (int role = 0; role < EVENT_ROLES; role++)
-		words[role] = event_role_name((enum event_role)role);
+		words[1 + role] = event_role_name((enum event_role)role);
 	return config_words_refuse(key, word, words, ARRAY_SIZE(words), ret_problem);
 }
 
 /*
- * Parses events, separated by blanks, each at most once. Sets `*ret` to the bits 1 << enum event_role.
- * Returns as config_key_set(): a mistake changes nothing.
+ * Parses `auto`, or events, separated by blanks, each at most once. Sets `*ret` to CONFIG_EVENTS_AUTO or to the bits
+ * 1 << enum event_role. Returns as config_key_set(): a mistake changes nothing.
  */
 static int config_sampling_events(const struct config_key *key, const char *text, unsigned int *ret,
 				  char **ret_problem)
 {
 	_cleanup_free_ char *words = strdup(text);
 	unsigned int events = 0;
+	bool automatic = false;
 	char *rest = words;
 	char *word;
 
@@ -172,6 +174,10 @@ static int config_sampling_events(const struct config_key *key, const char *text
 
 		if (!*word)
 			continue;
+		if (strcmp(word, AUTO) == 0) {
+			automatic = true;
+			continue;
+		}
 		role = find_role(word);
 		if (role < 0)
 			return refuse_event(key, word, ret_problem);
@@ -182,6 +188,13 @@ static int config_sampling_events(const struct config_key *key, const char *text
 				       : -EINVAL;
 		events |= 1U << role;
 	}
+	if (automatic && events)
+		return asprintf(
+			       ret_problem,
+			       "%s = %s: auto cannot be combined with other events; remove it, or the others (%s)",
+			       key->name, text, key->meaning) < 0
+			       ? -ENOMEM
+			       : -EINVAL;
 	*ret = events;
 	return 0;
 }
@@ -262,7 +275,7 @@ static const struct config_key keys[] = {
 	{"sampling", "origin", CONFIG_KEY_ORIGIN, .needs_restart = true, FIELD(origin),
 	 .default_text = "auto", .meaning = "where samples come from"},
 	{"sampling", "events", CONFIG_KEY_EVENTS, .needs_restart = true, FIELD(events),
-	 .default_text = "loads", .meaning = "events to sample"},
+	 .default_text = "auto", .meaning = "events to sample"},
 	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "31",
 	 .min = 3, .max = 65535, .meaning = "cycles a load must take to be sampled"},
 	{"sampling", "budget", CONFIG_KEY_BUDGET, .needs_restart = false, FIELD(budget),

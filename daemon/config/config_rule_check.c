@@ -195,7 +195,7 @@ static unsigned imply_events(struct check *check)
 /* Checks the events that the metric implies. Those of a replay depend on the recording. */
 static void check_implied(struct check *check, unsigned events)
 {
-	const unsigned missing = events & ~check->config->events;
+	const unsigned missing = events & ~config_roles(check->config);
 	_cleanup_free_ char *needed = NULL, *lacking = NULL, *list = NULL;
 	char metric[METRIC_TEXT_MAX];
 
@@ -203,7 +203,7 @@ static void check_implied(struct check *check, unsigned events)
 		return;
 	needed = list_events(events, " and ");
 	lacking = list_events(missing, " and ");
-	list = list_events(check->config->events | events, " ");
+	list = list_events(config_roles(check->config) | events, " ");
 	if (!needed || !lacking || !list) {
 		check->error = -ENOMEM;
 		return;
@@ -212,6 +212,31 @@ static void check_implied(struct check *check, unsigned events)
 	say(check, RULE_KEY_METRIC,
 	    "metric = %s: it is computed from %s, and %s are not sampled, so the rule can never fire; set events = %s in [sampling]",
 	    metric, needed, lacking, list);
+}
+
+/* Checks the event that the rule names. `auto` cannot be combined with it, so the whole list is in the message. */
+static void check_named(struct check *check)
+{
+	const char *event = event_role_name(check->rule->event);
+	const unsigned roles = config_roles(check->config);
+	_cleanup_free_ char *list = NULL;
+
+	if (roles & 1U << check->rule->event)
+		return;
+	if (check->config->events != CONFIG_EVENTS_AUTO) {
+		say(check, RULE_KEY_EVENT,
+		    "event = %s: %s are not sampled, so the rule can never fire; add them to events in [sampling], or use another event",
+		    event, event);
+		return;
+	}
+	list = list_events(roles | 1U << check->rule->event, " ");
+	if (!list) {
+		check->error = -ENOMEM;
+		return;
+	}
+	say(check, RULE_KEY_EVENT,
+	    "event = %s: %s are not sampled, so the rule can never fire; set events = %s in [sampling], or use another event",
+	    event, event, list);
 }
 
 /* The events of a replay are not checked: they depend on the recording. */
@@ -242,10 +267,7 @@ static void check_event(struct check *check)
 		__attribute__((fallthrough));
 	case CONFIG_ORIGIN_AUTO:
 	case CONFIG_ORIGIN_PERF:
-		if (!(check->config->events & 1U << check->rule->event))
-			say(check, RULE_KEY_EVENT,
-			    "event = %s: %s are not sampled, so the rule can never fire; add them to events in [sampling], or use another event",
-			    event, event);
+		check_named(check);
 		break;
 	}
 }

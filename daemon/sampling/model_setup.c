@@ -64,7 +64,7 @@ static size_t counts_of(const struct config *config, struct model_count ret[MODE
 		const u64 period = event_period_of(&config->periods, roles[i]);
 		const u64 usual = roles[i] == EVENT_MISSES ? MISSES_PERIOD_AUTO : COUNTS_PERIOD_AUTO;
 
-		if (!(config->events >> roles[i] & 1) ||
+		if (!(config_roles(config) >> roles[i] & 1) ||
 		    (roles[i] == EVENT_STALLS && stalls_of(config->cpu) == COUNT_NONE) ||
 		    (roles[i] == EVENT_MISSES && misses_of(config->cpu) == COUNT_NONE))
 			continue;

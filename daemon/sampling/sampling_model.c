@@ -206,7 +206,7 @@ static int note(struct origin_state *state, const struct config *config)
 		return r;
 	state->notes[0] = state->note;
 	log_notice("%s", state->note);
-	if (config->events & ~MODEL_ROLES || !(config->events & 1U << EVENT_LOADS))
+	if (config_roles(config) & ~MODEL_ROLES || !(config_roles(config) & 1U << EVENT_LOADS))
 		log_notice(
 			"the model samples loads, and of the other `events` in [sampling] only cycles, instructions, stalls and misses");
 	return 0;

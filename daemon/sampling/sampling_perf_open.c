@@ -34,7 +34,9 @@ static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *f
 	if (asprintf(&failure->message,
 		     "cannot sample %s here: %s. Run pebsd --probe for all details, or pebsd --origin "
 		     "model to try pebsd on a model",
-		     roles == 1U << EVENT_LOADS ? "memory loads" : "any of the configured events",
+		     plan->automatic              ? "memory loads or count events"
+		     : roles == 1U << EVENT_LOADS ? "memory loads"
+						  : "any of the configured events",
 		     reasons && *reasons ? reasons
 		     : plan->n_notes > 0 ? plan->notes[plan->n_notes - 1]
 					 : "no known PMU can") < 0)
@@ -45,7 +47,8 @@ static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *f
 static int plan_events(const struct config *config, const struct event_periods *periods, struct pmu_plan *ret)
 {
 	const struct pmu_wish wish = {
-		.roles = config->events,
+		.roles = config_roles(config),
+		.automatic = config->events == CONFIG_EVENTS_AUTO,
 		.periods = *periods,
 		.ldlat = (u32)config->ldlat,
 	};
@@ -90,15 +93,18 @@ static void log_notes(const struct pmu_plan *plan, size_t n)
 
 /*
  * The plan's own notes are only logged. Notes that the opening added, from `first_note` on, are shown in the
- * status.
+ * status. With `events = auto`, the refusals before `first_refusal`, of events that the machine lacks, are one
+ * note: nobody asked for these events.
  */
 static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, size_t first_note,
-		      const struct perf_selection *selection)
+		      size_t first_refusal, const struct perf_selection *selection)
 {
 	log_notes(plan, first_note);
+	if (plan->automatic)
+		note_for_good(notes, perf_sets_left_out(plan, first_refusal), false);
 	note_for_good(notes, perf_selection_note(selection), false);
 	/* The refusals of off-core responses have their own place in the status. */
-	for (size_t i = 0; i < plan->n_refusals; i++)
+	for (size_t i = plan->automatic ? first_refusal : 0; i < plan->n_refusals; i++)
 		if (plan->refusals[i].role != EVENT_OFFCORE)
 			note_for_good(notes, perf_sets_refusal(plan, i), true);
 	for (size_t i = first_note; i < plan->n_notes; i++)
@@ -116,9 +122,9 @@ static int leave_counters(const struct config *config, struct pmu_plan *plan, st
 	if (config->leave_counters == 0)
 		return 0;
 	counter_users_gather_watchdog("/", &users);
-	n = counter_number_find(plan, config->events, users.watchdog, pmus, reason);
+	n = counter_number_find(plan, config_roles(config), users.watchdog, pmus, reason);
 	if (n >= 0)
-		return pmu_leave_counters(plan, config->events, (unsigned)config->leave_counters, pmus,
+		return pmu_leave_counters(plan, config_roles(config), (unsigned)config->leave_counters, pmus,
 					  (size_t)n);
 	failure->code = EXIT_INPUT;
 	if (asprintf(&failure->message, "leave-counters = %llu in [sampling] cannot be kept: %s; set it to 0",
@@ -134,7 +140,7 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 	struct perf_selection selection;
 	char *message = NULL;
-	size_t first_note;
+	size_t first_note, first_refusal;
 	int opened;
 	int r = plan_events(config, &config->periods, &plan);
 
@@ -148,13 +154,14 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	if (r < 0)
 		return r;
 	first_note = plan.n_notes;
+	first_refusal = plan.n_refusals;
 	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, whole, sets, ret_n, &failure->message);
 	failure->code = sampling_perf_code(opened);
 	if (opened < 0 && *ret_n > 0)
 		return opened;
 	for (size_t i = 0; i < plan.n_counters; i++)
 		perf_selection_apply_counter(&selection, &plan.counters[i]);
-	r = sampling_offcore_open(&plan, config->events, whole, ret_offcore, &message);
+	r = sampling_offcore_open(&plan, config_roles(config), whole, ret_offcore, &message);
 	if (r < 0) {
 		free(failure->message);
 		failure->code = sampling_perf_code(r);
@@ -163,14 +170,14 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	}
 	/* Off-core responses alone are useful: Goldmont has nothing else. */
 	if (opened == 0 || sampling_offcore_cpus(*ret_offcore) > 0) {
-		note_plan(notes, &plan, first_note, &selection);
+		note_plan(notes, &plan, first_note, first_refusal, &selection);
 		free(failure->message);
 		failure->message = NULL;
 		return 0;
 	}
 	r = opened;
 	if (r == -ENODEV && !failure->message)
-		return refuse(&plan, config->events, failure);
+		return refuse(&plan, config_roles(config), failure);
 	return r;
 }
 

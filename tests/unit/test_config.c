@@ -73,7 +73,7 @@ static bool all_equal(const struct config *a, const struct config *b)
 Test(config, defaults)
 {
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
-	cr_expect_eq(config->events, 1U << EVENT_LOADS);
+	cr_expect_eq(config->events, CONFIG_EVENTS_AUTO);
 	cr_expect_eq(config->ldlat, 31);
 	cr_expect_float_eq(config->budget, 0.005, 1e-15);
 	cr_expect_eq(config->periods.accesses, CONFIG_PERIOD_AUTO);

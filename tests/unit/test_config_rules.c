@@ -431,6 +431,9 @@ Test(config_rules, events_that_are_not_sampled)
 {
 	expect_mistakes(
 		SLOW("event = stores\n"),
+		"x.conf:5: [rule slow]: event = stores: stores are not sampled, so the rule can never fire; set events = loads stores instructions cycles stalls misses in [sampling], or use another event\n");
+	expect_mistakes(
+		SLOW("event = stores\n[sampling]\nevents = loads\n"),
 		"x.conf:5: [rule slow]: event = stores: stores are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
 	expect_mistakes(
 		SLOW("[sampling]\nevents = stores\n"),
@@ -520,6 +523,38 @@ Test(config_rules, events_that_a_metric_needs)
 		"x.conf:6: [rule lost]: metric = wait: it is computed from cycles and stalls, and cycles are not sampled, so the rule can never fire; set events = loads cycles stalls in [sampling]\n");
 }
 
+/* Only the machine shows which of these events it has, so no rule on one is a mistake. */
+Test(config_rules, every_metric_of_counts_may_be_judged_by_default)
+{
+	static const char *const metrics[] = {"wait", "cores-lost", "cpi", "traffic", "ratio:wait"};
+	static const char *const events[] = {"loads", "instructions", "cycles", "stalls", "misses"};
+	static const char *const origins[] = {"auto", "perf", "model"};
+	_cleanup_free_ char *text = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(origins); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(metrics); j++) {
+			free(text);
+			cr_assert_gt(
+				asprintf(&text,
+					 "[sampling]\norigin = %s\n[rule lost]\ncgroup = /a\nmetric = %s\n"
+					 "above = 0.5\nclear = 0.4\n",
+					 origins[i], metrics[j]),
+				0);
+			expect_right(text);
+		}
+		for (size_t j = 0; j < ARRAY_SIZE(events); j++) {
+			free(text);
+			cr_assert_gt(
+				asprintf(&text,
+					 "[sampling]\nevents = auto\norigin = %s\n[rule lost]\ncgroup = /a\n"
+					 "event = %s\nmetric = rate\nabove = 1000\n",
+					 origins[i], events[j]),
+				0);
+			expect_right(text);
+		}
+	}
+}
+
 Test(config_rules, thresholds_of_metrics_of_counts)
 {
 	expect_mistakes(
@@ -558,8 +593,8 @@ Test(config_rules, instructions_have_a_rate_alone)
 		"[sampling]\nevents = stalls\n[rule a]\ncgroup = /\nevent = stalls\nmetric = p99\nabove = 900\n",
 		"x.conf:6: [rule a]: metric = p99: samples of stalls have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event\n");
 	expect_mistakes(
-		"[rule a]\ncgroup = /\nevent = misses\nmetric = rate\nabove = 900\n",
-		"x.conf:3: [rule a]: event = misses: misses are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
+		"[sampling]\nevents = loads\n[rule a]\ncgroup = /\nevent = misses\nmetric = rate\nabove = 900\n",
+		"x.conf:5: [rule a]: event = misses: misses are not sampled, so the rule can never fire; add them to events in [sampling], or use another event\n");
 	expect_right("[sampling]\nevents = cycles stalls misses\n[rule a]\ncgroup = /\nevent = cycles\n"
 		     "metric = rate\nabove = 20\n[rule b]\ncgroup = /\nevent = stalls\nmetric = ratio:rate\n"
 		     "above = 2\n[rule c]\ncgroup = /\nevent = misses\nmetric = rate\nabove = 20\n");

@@ -52,7 +52,9 @@ static void expect_cpus(const char *expected)
 
 Test(config_sampling, defaults)
 {
-	cr_expect_eq(config->events, 1U << EVENT_LOADS);
+	cr_expect_eq(config->events, CONFIG_EVENTS_AUTO);
+	cr_expect_eq(config_roles(config), 1U << EVENT_LOADS | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_CYCLES |
+						   1U << EVENT_STALLS | 1U << EVENT_MISSES);
 	cr_expect_eq(config->periods.accesses, 0, "the PMU's own");
 	cr_expect_eq(config->periods.instructions, 0, "the PMU's own");
 	cr_expect_eq(config->periods.cycles, 0, "the PMU's own");
@@ -76,7 +78,8 @@ Test(config_sampling, any_set_of_events)
 		{"events = loads\t stores instructions  offcore", (1U << EVENT_CYCLES) - 1},
 		{"events = misses cycles stalls",
 		 1U << EVENT_CYCLES | 1U << EVENT_STALLS | 1U << EVENT_MISSES},
-		{"events =", 1U << EVENT_LOADS},
+		{"events = auto", CONFIG_EVENTS_AUTO},
+		{"events =", CONFIG_EVENTS_AUTO},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
@@ -89,16 +92,19 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 {
 	cr_expect_str_eq(
 		mistake_of("events = loads stroes"),
-		"events = stroes: unknown value; did you mean stores? Expected one of loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
+		"events = stroes: unknown value; did you mean stores? Expected one of auto, loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = loads, stores"),
-		"events = loads,: unknown value; did you mean loads? Expected one of loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
+		"events = loads,: unknown value; did you mean loads? Expected one of auto, loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = branches"),
-		"events = branches: unknown value; expected one of loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
+		"events = branches: unknown value; expected one of auto, loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(mistake_of("events = stores loads stores"),
 			 "events: stores is given twice; remove one (events to sample)");
-	cr_expect_eq(config->events, 1U << EVENT_LOADS, "a mistake changes nothing");
+	cr_expect_str_eq(
+		mistake_of("events = auto stores"),
+		"events = auto stores: auto cannot be combined with other events; remove it, or the others (events to sample)");
+	cr_expect_eq(config->events, CONFIG_EVENTS_AUTO, "a mistake changes nothing");
 }
 
 Test(config_sampling, budgets)
