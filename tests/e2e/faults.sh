@@ -19,9 +19,10 @@ memory_slack=1024
 # Under the address sanitizer most of the memory is the sanitizer's, not the daemon's.
 ! ldd "$PEBSD" | grep -q libasan || memory_slack=1000000
 
-# configure ORIGIN: writes a configuration with ten collections per second. Standard input has further lines.
+# configure ORIGIN: writes a configuration with loads alone and ten collections per second. Standard input has further
+# lines.
 configure() {
-	printf '[sampling]\norigin = %s\ninterval = 100ms\n' "$1" >"$work/pebsd.conf"
+	printf '[sampling]\norigin = %s\nevents = loads\ninterval = 100ms\n' "$1" >"$work/pebsd.conf"
 	cat >>"$work/pebsd.conf"
 }
 

@@ -65,7 +65,10 @@ set -- --config "$config" "$@"
 status=0
 reason=$("$build/pebsd" --probe --config "$config" 2>&1) || status=$?
 if [ "$status" = 0 ]; then
-	say "This machine can sample memory accesses; pebsd profiles it."
+	case $reason in
+	'pebsd can sample memory accesses'*) say "This machine can sample memory accesses; pebsd profiles it." ;;
+	*) say "This machine cannot sample memory accesses, but some events; pebsd profiles it with these." ;;
+	esac
 elif [ "$status" != 3 ]; then
 	fail "pebsd --probe failed with status $status: $reason"
 else

@@ -65,6 +65,19 @@ exits() {
 	[ "$status" = "$code" ] || fail "$what: exit code $status instead of $code: $(head -c 3000 "$work/said")"
 }
 
+# Most tests are about loads alone, also those without settings of their own. A test of the default calls
+# default_events.
+configure_loads() {
+	[ -d /etc/pebsd ] || return 0
+	mkdir -p /etc/pebsd/pebsd.conf.d
+	printf '[sampling]\nevents = loads\n' >/etc/pebsd/pebsd.conf.d/events.conf
+}
+configure_loads
+
+default_events() {
+	rm -f /etc/pebsd/pebsd.conf.d/events.conf
+}
+
 # configure: makes standard input (sections and keys) pebsd's settings. leave() in books.sh removes them.
 configure() {
 	mkdir -p /etc/pebsd/pebsd.conf.d

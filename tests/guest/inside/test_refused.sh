@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In a virtual machine whose PMU has neither PEBS nor IBS, the unit must fail once, say why, and not be restarted
-# repeatedly. With the drop-in for a mixed fleet it must be skipped instead.
+# In a virtual machine whose PMU has neither PEBS nor IBS, a unit that is to sample loads must fail once, say why, and
+# not be restarted repeatedly. With the drop-in for a mixed fleet it must be skipped instead. By default the unit starts
+# there, samples what only counts, and says what it does not know.
 # kernels: 6.12 7
 # machines: skylake-server-vm generic-vm zen3-vm
 # short machines: skylake-server-vm
@@ -42,6 +43,21 @@ exits 'systemctl start on a mixed fleet' 0 systemctl start pebsd.service
 look
 expect 'the unit on a mixed fleet' inactive "${unit[ActiveState]}"
 expect_told "Skipped due to 'exec-condition'"
+
+# The default configuration needs no loads.
+adapt_unit RestartSec=10ms
+default_events
+exits 'pebsd --probe by default' 0 pebsd --probe
+exits 'systemctl start by default' 0 systemctl start pebsd.service
+look
+expect 'the unit by default' active "${unit[ActiveState]}"
+expect_told 'this machine cannot sample loads, so pebsd knows neither latencies nor data sources here'
+pebsctl --json status >"$work/status"
+jq -ne 'input | (.events | has("cycles") and has("instructions") and (has("loads") | not)) and
+	([.notes[] | select(contains("cannot sample loads"))] | length == 1)' "$work/status" >/dev/null ||
+	fail "what is sampled by default: $(<"$work/status")"
+exits 'systemctl stop' 0 systemctl stop pebsd.service
+configure_loads
 
 # A mistake in the configuration, which is found before the machine is checked.
 adapt_unit RestartSec=10ms
