@@ -19,7 +19,7 @@ accounted() {
 	expect "$1: all samples are a workload's" true \
 		"$(jq '.samples | .seen > 0 and .unattributed == 0 and .attributed == .seen' "$work/$1.json")"
 	expect "$1: the cgroups have them all" "$(jq .samples.seen "$work/$1.json")" \
-		"$(jq '[.cgroups[].events.loads.samples] | add' "$work/$1.json")"
+		"$(jq '[.cgroups[].events[].samples] | add' "$work/$1.json")"
 	expect "$1: only the model's cgroups, and no id of this machine's" true \
 		"$(jq 'all(.cgroups[]; (.cgroup | startswith("model:")) and .id == 0)' "$work/$1.json")"
 	expect "$1: a note says what it is" true "$(jq 'any(.notes[]; contains("no measurement"))' "$work/$1.json")"
@@ -89,6 +89,11 @@ agrees() {
 cp config/pebsd.conf "$work/default.conf"
 agrees default 10 skylake 31 3000 15
 expect 'the PMU is named for what it is' '"model-skylake"' "$(jq '.total.events.loads.pmu' "$work/default.json")"
+# By default the model counts, too, so each cgroup has lost time.
+expect 'events by default' '["cycles","instructions","loads","misses","stalls"]' \
+	"$(jq -c '.total.events | keys | sort' "$work/default.json")"
+expect 'wait of each workload' true "$(jq 'all(.cgroups[].waits.wait.value; . >= 0 and . <= 1)' "$work/default.json")"
+expect 'cores lost on the whole' true "$(jq '.waits.cores_lost.value > 1' "$work/default.json")"
 
 # Another CPU: adaptive records, two latencies, the threshold on the second one, another encoding.
 printf '[model]\ncpu = sapphirerapids\nseed = 7\n' >"$work/split.conf"

@@ -51,7 +51,7 @@ more_seen() {
 	[ "$(seen)" -gt "$before" ]
 }
 
-printf '[sampling]\norigin = model\ninterval = 200ms\n' >"$work/pebsd.conf"
+printf '[sampling]\norigin = model\nevents = loads\ninterval = 200ms\n' >"$work/pebsd.conf"
 start --config "$work/pebsd.conf"
 before=0
 until_true 'samples come' more_seen
@@ -145,7 +145,7 @@ chmod 711 "$work"
 chmod 666 "$socket"
 exits 'pause by another' 5 as_other --clear-groups pause
 grep -q 'permits this to root alone (.detail. in \[control\]' "$work/said" || fail "who may: $(cat "$work/said")"
-printf '[sampling]\norigin = model\ninterval = 200ms\n[control]\ndetail = adm\n' >"$work/pebsd.conf"
+printf '[sampling]\norigin = model\nevents = loads\ninterval = 200ms\n[control]\ndetail = adm\n' >"$work/pebsd.conf"
 exits 'reload' 0 ctl reload
 grep -q 'applied: detail' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
 exits 'pause by one who is not in the group' 5 as_other --clear-groups pause

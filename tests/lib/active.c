@@ -30,6 +30,9 @@ static int open_engine(const struct active_settings *settings, struct engine **r
 			      .pmu = "cpu",
 			      .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}},
 		.events[1] = {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},
+		.events[2] = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu"},
+		.events[3] = {.role = EVENT_CYCLES, .pmu = "cpu"},
+		.events[4] = {.role = EVENT_STALLS, .pmu = "cpu"},
 		.slots = settings->cgroups + 1,
 		.stripes = machine_stripes(),
 		.top = 50,
@@ -77,6 +80,7 @@ static const u64 sources[] = {SERVED_BY(1), SERVED_BY(2), SERVED_BY(3), SERVED_B
 
 static int hand_over(const struct active_settings *settings, struct engine *engine, u64 *state, u64 *ret_n)
 {
+	static const u8 fields[] = {SAMPLE_LATENCY | SAMPLE_DATA_SOURCE, SAMPLE_DATA_SOURCE, 0, 0, 0};
 	struct sample samples[INJECT_MAX];
 	u32 n = 0;
 	int r = 0;
@@ -93,8 +97,7 @@ static int hand_over(const struct active_settings *settings, struct engine *engi
 				.period = 1009,
 				.data_source = sources[random % 4],
 				.event = (u16)(k % settings->events),
-				.fields =
-					SAMPLE_DATA_SOURCE | (k % settings->events == 0 ? SAMPLE_LATENCY : 0),
+				.fields = fields[k % settings->events],
 			};
 			++*ret_n;
 			if (n < INJECT_MAX)
@@ -147,7 +150,7 @@ int active_run(const struct active_settings *settings, struct active_result *ret
 	ssize_t n;
 	pid_t pid;
 
-	if (settings->active > settings->cgroups || settings->events < 1 || settings->events > 2)
+	if (settings->active > settings->cgroups || settings->events < 1 || settings->events > 5)
 		return -EINVAL;
 	if (pipe(ends) < 0)
 		return -errno;

@@ -12,7 +12,7 @@
 struct active_settings {
 	u32 cgroups;     /* cgroups that exist */
 	u32 active;      /* the first `active` of them have samples in each collection */
-	u32 events;      /* 1 or 2; the second has no latency */
+	u32 events;      /* 1 to 5; only the first has latency, and the third to fifth only count */
 	u32 collections; /* number of collections: enough to fill the windows' history */
 	u32 samples;     /* per active cgroup, event and collection */
 	u32 path_length; /* bytes in the path of a cgroup */
