@@ -87,6 +87,30 @@ static void put_partial(FILE *out, const struct format_style *style, json_object
 		number, n == 1 ? "" : "s", n == 1 ? "is" : "are");
 }
 
+/* Returns true if the rule needs events that are not sampled, so that it can judge no cgroup. */
+static bool put_not_sampled(FILE *out, const struct format_style *style, json_object *rule)
+{
+	json_object *names = json_get_array(rule, "not_sampled");
+	const size_t n = names ? json_object_array_length(names) : 0;
+	_cleanup_free_ char *list = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
+		char *longer;
+
+		if (asprintf(&longer, "%s%s%s", list ? list : "", list ? " and " : "", name ? name : "") < 0)
+			break;
+		free(list);
+		list = longer;
+	}
+	if (list)
+		line_put(
+			out, style, "Unknown",
+			"on every cgroup: %s are not sampled here; `pebsctl status` names the events, and pebsd --probe says why some are missing",
+			list);
+	return list;
+}
+
 static void put_rule(FILE *out, const struct format_style *style, json_object *rule, size_t name_width)
 {
 	json_object *cgroups = json_get_object(rule, "cgroups");
@@ -107,9 +131,10 @@ static void put_rule(FILE *out, const struct format_style *style, json_object *r
 	put_partial(out, style, cgroups);
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		any += count_of(cgroups, i);
-	if (cgroups && any == 0)
-		line_put(out, style, "Matches",
-			 "none of the cgroups sampled so far; `pebsctl top --window all` lists them");
+	if (put_not_sampled(out, style, rule) || !cgroups || any > 0)
+		return;
+	line_put(out, style, "Matches",
+		 "none of the cgroups sampled so far; `pebsctl top --window all` lists them");
 }
 
 static size_t choose_name_width(const struct format_style *style, json_object *list)

@@ -167,6 +167,7 @@ struct policy_counts {
 	u64 unknown_firing; /* unknown subjects that fired before, and therefore still fire */
 	u64 partial;        /* subjects in `states` with a cgroup of the subtree that has no slot */
 	u64 ignored;
+	unsigned not_sampled; /* roles (1 << enum event_role) that the rule needs, and that no event has */
 };
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret);
 

@@ -363,9 +363,24 @@ static struct no_slot_counts count_view(const struct policy *policy, const struc
 	return named;
 }
 
+/* Returns the roles that the rule needs, and that no event of the policy has. */
+static unsigned not_sampled(const struct policy *policy, const struct rule *rule)
+{
+	enum event_role roles[METRIC_EVENTS_MAX];
+	unsigned missing = 1U << rule->event;
+
+	for (size_t n = metric_events(&rule->metric, roles); n-- > 0;)
+		missing |= 1U << roles[n];
+	for (size_t i = 0; i < policy->n_events; i++)
+		missing &= ~(1U << policy->events[i].role);
+	return missing;
+}
+
 void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret)
 {
 	*ret = (struct policy_counts){0};
+	if (rule < policy->n_rules)
+		ret->not_sampled = not_sampled(policy, &policy->rules[rule]);
 	for (size_t i = 0; rule < policy->n_rules && i < policy->n_views; i++) {
 		const struct view *view = policy->views[i];
 		struct no_slot_counts all, named;

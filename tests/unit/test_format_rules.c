@@ -64,6 +64,20 @@ Test(format_rules, a_metric_with_two_events)
 	cr_expect_not_null(strstr(text, "     Clears: 1.5 cores or less\n"), "%s", text);
 }
 
+Test(format_rules, a_rule_on_events_that_are_not_sampled)
+{
+	_cleanup_free_ char *text = text_of(
+		REPLY("{\"rule\":\"lost\",\"cgroup\":[\"/**\"],\"event\":\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,\"for_s\":300,\"not_sampled\":[\"cycles\",\"stalls\"],\"cgroups\":{\"pending\":0,\"firing\":0}}"),
+		&wide);
+
+	cr_expect_not_null(
+		strstr(text,
+		       "    Unknown: on every cgroup: cycles and stalls are not sampled here; `pebsctl status` "
+		       "names the events, and pebsd --probe says why some are missing\n"),
+		"%s", text);
+	cr_expect_null(strstr(text, "Matches"), "%s", text);
+}
+
 Test(format_rules, on_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(DATABASE "," STORM), &narrow);

@@ -53,7 +53,7 @@ Test(json_rules, rules_in_full)
 			     [UNKNOWN_NO_SLOT] = 3,
 			     [UNKNOWN_NOT_MEASURED] = 5},
 		 .ignored = 6},
-		{.states = {[ALERT_INACTIVE] = 1}},
+		{.states = {[ALERT_INACTIVE] = 1}, .not_sampled = 1U << EVENT_LOADS | 1U << EVENT_STALLS},
 	};
 	size_t n;
 	const struct rule *rules = example_rules(&n);
@@ -67,6 +67,7 @@ Test(json_rules, rules_in_full)
 		    "\"unit\":\"share\",\"above\":0.05,\"clear\":0.03,\"window_s\":60,\"for_s\":1.5,"
 		    "\"min_samples\":500,\"needs_samples\":152,\"confidence\":0.99,\"severity\":\"warning\","
 		    "\"subtree\":true,\"dry_run\":true,\"trust_owner\":false,\"action\":[\"log\"],"
+		    "\"not_sampled\":[\"loads\",\"stalls\"],"
 		    "\"cgroups\":{\"inactive\":1,\"pending\":0,\"firing\":0}}]}");
 	expect_json(json_rules("replay", NULL, NULL, 0, NULL),
 		    "{\"version\":1,\"origin\":\"replay\",\"rules\":[]}");

@@ -327,6 +327,29 @@ Test(policy_derived, without_the_second_event_it_is_not_measured)
 	fixture_free(&fixture);
 }
 
+/* As with `events = auto` on a machine that cannot count stalls. */
+Test(policy_derived, events_that_a_rule_needs_and_nobody_samples_are_reported)
+{
+	const struct rule rules[] = {rule_of("waits", "wait", 0.4, 0.3), rule_of("slow", "cpi", 2, 1.5)};
+	struct event all[COUNTS], events[2];
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+
+	count_events("cpu", all);
+	events[0] = all[CYCLES];
+	events[1] = all[INSTRUCTIONS];
+	fixture_new_events(&fixture, rules, 2, events, 2);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.not_sampled, 1U << EVENT_STALLS);
+	policy_count(fixture.policy, 1, &counts);
+	cr_expect_eq(counts.not_sampled, 0);
+	fixture_free(&fixture);
+	fixture_new_events(&fixture, rules, 2, &all[MISSES], 1);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.not_sampled, 1U << EVENT_STALLS | 1U << EVENT_CYCLES);
+	fixture_free(&fixture);
+}
+
 /* The cgroup waits on the P cores alone. */
 Test(policy_derived, each_pmu_has_its_own_second_event)
 {

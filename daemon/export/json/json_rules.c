@@ -135,6 +135,19 @@ static json_object *rule_object(struct json_writer *writer, const struct rule *r
 	return object;
 }
 
+static void put_not_sampled(struct json_writer *writer, json_object *object, unsigned roles)
+{
+	json_object *names;
+
+	if (!roles)
+		return;
+	names = json_checked(writer, json_object_new_array());
+	for (enum event_role role = 0; role < EVENT_ROLES; role++)
+		if (roles & 1U << role)
+			json_append(writer, names, json_object_new_string(event_role_name(role)));
+	json_put(writer, object, "not_sampled", names);
+}
+
 /* Leaves out states without cgroups, except pending and firing, which readers look for first. */
 static json_object *counts_object(struct json_writer *writer, const struct policy_counts *counts)
 {
@@ -177,6 +190,7 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 	for (size_t i = json_page_first(page, n); i < n; i++) {
 		json_object *rule = rule_object(&writer, &rules[i]);
 
+		put_not_sampled(&writer, rule, counts[i].not_sampled);
 		json_put(&writer, rule, "cgroups", counts_object(&writer, &counts[i]));
 		if (!json_append_to_page(&writer, list, rule, page, i))
 			break;
