@@ -304,11 +304,6 @@ int config_load(const char *file, const char *root, struct config **ret, struct 
 	return 0;
 }
 
-unsigned config_roles(const struct config *config)
-{
-	return config->events == CONFIG_EVENTS_AUTO ? EVENT_ROLES_AUTO : config->events;
-}
-
 bool config_exports(const struct config *config, const char *path)
 {
 	return cgroup_patterns_match(config->include.list, config->include.n, path) &&

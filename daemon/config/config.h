@@ -129,7 +129,10 @@ struct config_key;
 const char *config_set_at(const struct config *config, const struct config_key *key, unsigned int *ret_line);
 
 /* Returns the roles to sample, as bits 1 << enum event_role. For `auto`, a machine may lack some of them. */
-unsigned config_roles(const struct config *config);
+static inline unsigned config_roles(const struct config *config)
+{
+	return config->events == CONFIG_EVENTS_AUTO ? EVENT_ROLES_AUTO : config->events;
+}
 
 /*
  * Returns whether the cgroup may have a series of its own: a pattern of `include` matches its path, and no
