@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accounting: account_latency() or account_plain() adds a sample to the record of its slot. The perf_event
+ * Accounting: account_latency(), account_plain() or account_count() adds a sample to the record of its slot. The perf_event
  * program, the inject program, and plain C (trial/account_books.c, tests, benchmarks, fuzzers) all use these.
  *
  * `atomic`, a constant, is true if other writers may add to the same record at the same time: another CPU, or
@@ -144,6 +144,17 @@ static inline __attribute__((always_inline)) void account_plain(struct plain_rec
 	if (__builtin_expect(!(data_source & DATA_SOURCE_FLAG_BITS), 1))
 		return;
 	ACCESS_FLAGS(ACCOUNT_FLAG)
+}
+
+/*
+ * The same for an event without data source. The snoop and TLB results stay 0: of such an event they would repeat
+ * the number of samples, and nothing shows them.
+ */
+static inline __attribute__((always_inline)) void account_count(struct plain_record *record,
+								const struct sample *sample, bool atomic)
+{
+	ACCOUNT_ADD(atomic, record->weight[SOURCE_UNKNOWN], account_weight(sample));
+	ACCOUNT_ADD(atomic, record->samples[SOURCE_UNKNOWN], 1);
 }
 
 static inline __attribute__((always_inline)) void account_latency(struct latency_record *record,

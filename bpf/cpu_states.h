@@ -48,23 +48,29 @@ static __always_inline void cpu_read_before(struct cpu_state *state)
 }
 
 /*
- * Returns the slot of a cgroup. If the last sample of this CPU was of the same cgroup, and no slot was
- * retired after it, the slot is the same. Otherwise the slot is looked up in the index. The epoch is read
- * before the index (see `index_epoch`). A missing slot is not remembered, because birth and adoption of a
- * cgroup do not change the epoch.
+ * Returns the slot of a cgroup. `key` is the cgroup's address, or its id if `cgroup` is NULL. If the last sample
+ * of this CPU had the same key, and since then no slot was retired and no cgroup was born, the slot is the same.
+ * Otherwise the slot is looked up in the index. The epoch is read before the index (see `index_epoch`). A missing
+ * slot is not remembered, because adoption of a cgroup does not change the epoch.
+ *
+ * The key of a sample is the address, because the id is in the kernfs_node, whose cache line a sample misses:
+ * reading the id took 22 ns, the address 7 ns (AMD EPYC, Linux 6.18, samples one after the other).
  */
-static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
+static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 key, struct cgroup *cgroup)
 {
 	u32 epoch = *(volatile u32 *)&index_epoch;
+	u64 id = key;
 	u32 *slot;
 
-	if (__builtin_expect(state->cgroup_id == cgroup_id && state->epoch == epoch, 1))
+	if (__builtin_expect(state->cgroup == key && state->epoch == epoch, 1))
 		return state->slot;
 	cpu_read_before(state);
-	slot = bpf_map_lookup_elem(&slot_index, &cgroup_id);
+	if (cgroup)
+		id = cgroup->kn->id;
+	slot = bpf_map_lookup_elem(&slot_index, &id);
 	if (!slot)
 		return SLOT_UNATTRIBUTED;
-	state->cgroup_id = cgroup_id;
+	state->cgroup = key;
 	state->slot = *slot;
 	state->epoch = epoch;
 	return *slot;

@@ -88,7 +88,7 @@ static long inject_one(u32 index, void *unused)
 	event = &events[number];
 	if (account_refused(sample, (u16)number, event, own, true))
 		return 0;
-	slot = cpu_slot_of(mine, sample->cgroup_id);
+	slot = cpu_slot_of(mine, sample->cgroup_id, NULL);
 	account_hot(sample, (u16)number, event, NULL, slot);
 	account(sample, (u16)number, event, own, slot, true);
 	return 0;
@@ -141,6 +141,7 @@ int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 
 	if (!in_default_hierarchy(cgroup))
 		return 0;
+	__sync_fetch_and_add(&index_epoch, 1);
 	node = BPF_CORE_READ(cgroup, kn);
 	slot = slot_take(BPF_CORE_READ(node, id), parent_id_of(node), &owner);
 	slots_tell_short();

@@ -117,14 +117,14 @@ static __always_inline u64 read_address(struct bpf_perf_event_data *context)
 }
 
 /*
- * Does what bpf_get_current_cgroup_id() does (kernel/bpf/helpers.c, Linux 6.1 to 7.3), but without function
- * calls. The kernel runs programs on samples within rcu_read_lock().
+ * The cgroup whose id bpf_get_current_cgroup_id() returns (kernel/bpf/helpers.c, Linux 6.1 to 7.3). The kernel
+ * runs programs on samples within rcu_read_lock().
  */
-static __always_inline u64 read_cgroup_id(void)
+static __always_inline struct cgroup *read_cgroup(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 
-	return task->cgroups->dfl_cgrp->kn->id;
+	return task->cgroups->dfl_cgrp;
 }
 
 /*

@@ -99,8 +99,10 @@ static __always_inline void account(const struct sample *sample, u16 number,
 		block = bpf_map_lookup_elem(&plain_blocks, &place);
 		if (block)
 			record = bpf_map_lookup_elem(block, &index);
-		if (record)
+		if (record && event->has_source)
 			account_plain(record, sample, atomic);
+		else if (record)
+			account_count(record, sample, atomic);
 	}
 	/* Sets the mark in any case: the lookups above cannot fail, but the verifier does not know that. */
 	slot_mark(cpu_marks(state, number), slot, atomic);
@@ -122,15 +124,21 @@ static __always_inline void account_run(struct bpf_perf_event_data *context, u16
 					const volatile struct event_settings *event, struct cpu_state *state,
 					bool atomic)
 {
-	struct raw_sample raw;
-	struct sample sample;
+	struct sample sample = {0};
+	struct cgroup *cgroup;
 	u32 slot;
 
-	READ_RAW_SAMPLE(context, &raw);
-	select_fields(&raw, event, &sample);
-	if (account_refused(&sample, number, event, state, atomic))
-		return;
-	slot = cpu_slot_of(state, read_cgroup_id());
+	/* A count measures nothing, so there is nothing to read and nothing to reject. */
+	if (event->has_latency || event->has_source) {
+		struct raw_sample raw;
+
+		READ_RAW_SAMPLE(context, &raw);
+		select_fields(&raw, event, &sample);
+		if (account_refused(&sample, number, event, state, atomic))
+			return;
+	}
+	cgroup = read_cgroup();
+	slot = cpu_slot_of(state, (u64)cgroup, cgroup);
 	sample.period = context->sample_period;
 	account_hot(&sample, number, event, context, slot);
 	account(&sample, number, event, state, slot, atomic);

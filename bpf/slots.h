@@ -123,6 +123,9 @@ struct {
  * epoch before it looks up a slot in the index, and remembers both. While the epoch is the same, the slot has
  * not been retired. An increment before the deletion would not be enough: a program could look up the slot in
  * between.
+ *
+ * Also incremented when a cgroup is born, before any task is in it: programs remember a cgroup by its address,
+ * and a new one may have the address of one that was freed.
  */
 u32 index_epoch __attribute__((aligned(64))) = 0;
 

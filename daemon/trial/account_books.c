@@ -196,8 +196,10 @@ static int add(struct account_books *books, const struct sample *sample)
 	account->moved = true;
 	if (event->has_latency)
 		account_latency(&page->latency, sample, false);
-	else
+	else if (event->has_source)
 		account_plain(&page->plain, sample, false);
+	else
+		account_count(&page->plain, sample, false);
 	return 0;
 }
 

@@ -77,8 +77,8 @@ static inline u32 marks_row(u32 slots)
 
 /* State of one CPU, one cache line each. The inject program has an entry of its own after those of the CPUs. */
 struct cpu_state {
-	u64 cgroup_id; /* cgroup of the last sample */
-	u32 slot;      /* slot of that cgroup; valid while `epoch` is that of the index */
+	u64 cgroup; /* of the last sample: the address of its struct cgroup, or its id if it was injected */
+	u32 slot;   /* slot of that cgroup; valid while `epoch` is that of the index */
 	u32 epoch;
 	u32 stripe;       /* set by the daemon before any sample, like all members from `first_record` on */
 	u32 runs;         /* runs of the perf_event programs; `timed_mask` selects those that are timed */

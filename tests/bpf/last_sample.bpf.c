@@ -18,7 +18,7 @@ int keep_sample(struct bpf_perf_event_data *context)
 	read_raw_sample(context, &raw);
 	select_fields(&raw, &event, &last);
 	last.address = read_address(context);
-	last.cgroup_id = read_cgroup_id();
+	last.cgroup_id = read_cgroup()->kn->id;
 	helper_cgroup_id = bpf_get_current_cgroup_id();
 	runs++;
 	return 0;

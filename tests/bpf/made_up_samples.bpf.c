@@ -61,7 +61,7 @@ int making_up(struct bpf_perf_event_data *context)
 	read_made_up(context, &raw);
 	sum = raw.flags + raw.weight + raw.data_source + context->sample_period;
 	reader.sum += sum;
-	reader.cgroup_id = read_cgroup_id();
+	reader.cgroup_id = read_cgroup()->kn->id;
 	return 0;
 }
 
@@ -79,6 +79,14 @@ int made_up_1(struct bpf_perf_event_data *context)
 	return 0;
 }
 
+/* A count: it measures nothing, so nothing is made up. */
+SEC("perf_event")
+int count_2(struct bpf_perf_event_data *context)
+{
+	account_hardware(context, 2);
+	return 0;
+}
+
 static __always_inline void count_row(const u64 *row, u16 number, bool atomic)
 {
 	const struct raw_sample raw = {.flags = PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC,
@@ -91,7 +99,7 @@ static __always_inline void count_row(const u64 *row, u16 number, bool atomic)
 		return;
 	select_fields(&raw, &events[number], &sample);
 	sample.period = 10007;
-	account(&sample, number, &events[number], state, cpu_slot_of(state, reader.cgroup_id), atomic);
+	account(&sample, number, &events[number], state, cpu_slot_of(state, reader.cgroup_id, NULL), atomic);
 }
 
 static long count_one(u32 index, void *number)

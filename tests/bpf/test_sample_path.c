@@ -316,6 +316,25 @@ Test(sample_path, a_cpu_writes_to_its_stripe_and_times_some_runs)
 			     stripe == kernel_stripe_of(kernel, 0));
 }
 
+/* What a sample of a count costs depends on it: two counters, in two cache lines. */
+Test(sample_path, count_writes_only_its_number_and_weight)
+{
+	struct kernel_settings settings = ordinary;
+	struct plain_record expected = {0};
+	u64 n;
+
+	settings.hardware = true;
+	settings.n_events = 3;
+	stay_on(0);
+	open_kernel(&settings, machine_stripes());
+	n = count_faults(2, 100);
+	expected.samples[SOURCE_UNKNOWN] = (u32)n;
+	expected.weight[SOURCE_UNKNOWN] = n;
+	cr_expect_eq(memcmp(kernel_plain_record(kernel, 2, kernel_stripe_of(kernel, 0), SLOT_UNATTRIBUTED),
+			    &expected, sizeof(expected)),
+		     0);
+}
+
 Test(sample_path, the_empty_program_takes_samples_and_leaves_nothing)
 {
 	struct kernel_settings settings = ordinary;

@@ -176,6 +176,20 @@ Test(account_books, operations_of_other_kinds_are_filtered)
 	cr_expect_eq(figures_samples(&collect()->figures[0][0]), 1);
 }
 
+/* As in the BPF programs: the data source of an event that does not measure one is not a measurement. */
+Test(account_books, count_has_samples_and_weight_only)
+{
+	const struct event_settings cycles = {0};
+	const struct sample sample = load(7, 12, L3_HITM, 1000);
+	struct figures expected = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = 1000};
+
+	end();
+	cr_assert_eq(account_books_new(&cycles, 1, 2, &books), 0);
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_expect_eq(memcmp(&collect()->figures[0][0], &expected, sizeof(expected)), 0);
+}
+
 Test(account_books, cgroups_beyond_the_last_are_unattributed)
 {
 	struct sample sample = load(11, 12, L1_HIT, 1);
