@@ -13,6 +13,7 @@
  *   --from ADDRESS --to ADDRESS: `through` counts samples whose callchain has an address in this range
  *   --stops N: disables and enables the event N times after each ONCE_NS
  *   --enough N: ends as soon as there are N samples
+ * SIGTERM ends it early, with the result.
  *
  * If the sample type includes physical addresses, `physical` counts samples whose physical address is not 0.
  *
@@ -23,6 +24,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,6 +82,14 @@ struct found {
 	uint64_t through, physical;
 	uint64_t least_ip, greatest_ip;
 };
+
+static volatile sig_atomic_t is_told_to_end;
+
+static void end(int signal)
+{
+	(void)signal;
+	is_told_to_end = 1;
+}
 
 static uint64_t number(const char *option, const char *text)
 {
@@ -270,17 +280,20 @@ int main(int argc, char **argv)
 			      .sample_type = wish.values[SAMPLE_TYPE],
 			      .from = wish.values[FROM],
 			      .to = wish.values[TO]};
+	const struct sigaction action = {.sa_handler = end};
 	int leader, first, fd;
 	void *page;
-	uint64_t end;
+	uint64_t until;
 
+	if (sigaction(SIGTERM, &action, NULL))
+		err(1, "sigaction");
 	fd = open_wish(&wish, &leader);
 	page = mmap(NULL, (RING_PAGES + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		err(1, "cannot map the event's ring buffer");
 	first = leader >= 0 ? leader : fd;
 	control(first, PERF_EVENT_IOC_ENABLE);
-	end = now_ns() + wish.values[FOR] * 1000000000U;
+	until = now_ns() + wish.values[FOR] * 1000000000U;
 	do {
 		(void)nanosleep(&once, NULL);
 		for (uint64_t i = 0; i < wish.values[STOPS]; i++) {
@@ -288,7 +301,8 @@ int main(int argc, char **argv)
 			control(first, PERF_EVENT_IOC_ENABLE);
 		}
 		count_records(page, &found);
-	} while (now_ns() < end && (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
+	} while (!is_told_to_end && now_ns() < until &&
+		 (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
 	control(first, PERF_EVENT_IOC_DISABLE);
 	count_records(page, &found);
 	tell(fd, &found);
