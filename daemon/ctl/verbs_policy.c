@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/top/top_request.h"
 #include "ctl/verbs.h"
 #include "format/format.h"
 #include "format/rule_text.h"
@@ -186,11 +187,44 @@ static enum ctl_exit get_explained(const struct ctl_options *options, struct cli
 	return result;
 }
 
+/*
+ * Gets what says which memory the cgroup waits for, over the window of the rule. `ret_cgroup` is NULL if the rule does
+ * not judge waiting, or if the daemon has no figures of the cgroup in that window.
+ */
+static enum ctl_exit get_waits(const struct ctl_options *options, struct client *client,
+			       json_object *explained, const char *path, json_object **ret_status,
+			       json_object **ret_cgroup)
+{
+	json_object *rule = json_get_object(explained, "rule"), *parameters;
+	double seconds = 0;
+	bool subtree = false;
+	enum ctl_exit result;
+
+	if (!format_explain_waits(explained))
+		return CTL_DONE;
+	(void)json_get_double(rule, "window_s", &seconds);
+	(void)json_get_bool(rule, "subtree", &subtree);
+	parameters = top_window_parameters(seconds);
+	if (!call_add_name(parameters, "cgroup", path) ||
+	    json_object_object_add(parameters, "subtree", json_object_new_boolean(subtree)) < 0) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	result = call(options, client, METHOD("GetStatus"), NULL, ret_status);
+	if (result != CTL_DONE) {
+		json_object_put(parameters);
+		return result;
+	}
+	return call_if_possible(options, client, METHOD("GetCgroup"), parameters, ret_cgroup);
+}
+
 enum ctl_exit verb_explain(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output(options->colour);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *explained = NULL;
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
 	_cleanup_free_ char *text = NULL;
 	enum ctl_exit result;
 	size_t length;
@@ -203,10 +237,13 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 		return result;
 	if (options->json)
 		return call_print_json(explained);
+	result = get_waits(options, client, explained, arguments[1], &status, &cgroup);
+	if (result != CTL_DONE)
+		return result;
 	stream = open_memstream(&text, &length);
 	if (!stream)
 		return failure_of_memory();
-	format_explain(stream, explained, time(NULL), &style);
+	format_explain(stream, explained, status, cgroup, time(NULL), &style);
 	return call_print_text(stream, &text, &length);
 }
 

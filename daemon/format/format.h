@@ -65,8 +65,15 @@ void format_rules(FILE *out, json_object *rules, const struct format_style *styl
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,
 		   const struct format_style *style);
 
-/* Prints the reply of Explain. */
-void format_explain(FILE *out, json_object *explained, time_t now, const struct format_style *style);
+/*
+ * Prints the reply of Explain. `status` and `figures`, the replies of GetStatus and GetCgroup over the window of the rule,
+ * say which memory the cgroup waits for; NULL: not printed.
+ */
+void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,
+		    const struct format_style *style);
+
+/* Returns true if the rule of a reply of Explain judges waiting, so that format_explain() has a use for `figures`. */
+bool format_explain_waits(json_object *explained);
 
 /* Prints the reply of GetNeighbours. */
 void format_neighbours(FILE *out, json_object *neighbours, const struct format_style *style);

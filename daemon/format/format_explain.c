@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
+#include "format/format_waits.h"
 #include "format/rule_text.h"
 #include "format/verdict.h"
 
@@ -199,6 +200,14 @@ static void put_history(FILE *out, const struct format_style *style, const json_
 				 line_time(json_get_text(alert, times[i].key), time));
 }
 
+/* The sentences also say how sure each bound is. */
+static bool has_sentences(const json_object *alert)
+{
+	const json_object *sentences = json_get_array(alert, "sentences");
+
+	return sentences && json_object_array_length(sentences) > 0;
+}
+
 static void put_value(FILE *out, const struct format_style *style, const json_object *rule,
 		      const json_object *alert)
 {
@@ -216,7 +225,7 @@ static void put_value(FILE *out, const struct format_style *style, const json_ob
 	verdict_quantity(value, unit, VERDICT_FULL, value_text);
 	verdict_time_at(alert, value, time);
 	verdict_bounds(alert, VERDICT_FULL, bounds);
-	if (strcmp(bounds, "-") != 0 && verdict_member(rule, "confidence", &sure)) {
+	if (!has_sentences(alert) && strcmp(bounds, "-") != 0 && verdict_member(rule, "confidence", &sure)) {
 		verdict_number(sure, "share", VERDICT_FULL, text);
 		(void)snprintf(confidence, sizeof(confidence), ", each at %.32s confidence", text);
 	}
@@ -282,13 +291,15 @@ static bool put_sentences(FILE *out, const struct format_style *style, json_obje
 }
 
 static void put_judged(FILE *out, const struct format_style *style, const json_object *rule,
-		       json_object *alert, time_t now)
+		       json_object *alert, size_t n, time_t now)
 {
 	_cleanup_free_ char *preference = verdict_preference(alert);
 	_cleanup_free_ char *event = NULL;
 
 	(void)fputc('\n', out);
-	line_put(out, style, "Event", "%s", line_visible(json_get_text(alert, "event"), &event));
+	/* A metric with two events implies them. */
+	if (!json_get(rule, "second_event") || n > 1)
+		line_put(out, style, "Event", "%s", line_visible(json_get_text(alert, "event"), &event));
 	put_state(out, style, alert, now);
 	put_value(out, style, rule, alert);
 	put_scale(out, style, alert);
@@ -302,7 +313,15 @@ static void put_judged(FILE *out, const struct format_style *style, const json_o
 	put_history(out, style, alert);
 }
 
-void format_explain(FILE *out, json_object *explained, time_t now, const struct format_style *style)
+bool format_explain_waits(json_object *explained)
+{
+	const char *metric = json_get_text(json_get_object(explained, "rule"), "metric");
+
+	return metric && (strcmp(metric, "wait") == 0 || strcmp(metric, "cores-lost") == 0);
+}
+
+void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,
+		    const struct format_style *style)
 {
 	json_object *rule = json_get_object(explained, "rule");
 	json_object *judged = json_get_array(explained, "judged");
@@ -324,5 +343,7 @@ void format_explain(FILE *out, json_object *explained, time_t now, const struct 
 			out, style, "State",
 			"nothing to judge: the rule matches, but the cgroup has no recent sample of the rule's event, or `include` and `exclude` in [cgroups] leave it out");
 	for (size_t i = 0; i < n; i++)
-		put_judged(out, style, rule, json_object_array_get_idx(judged, i), now);
+		put_judged(out, style, rule, json_object_array_get_idx(judged, i), n, now);
+	if (n && figures)
+		format_waits_split(out, style, status, figures);
 }

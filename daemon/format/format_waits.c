@@ -221,7 +221,7 @@ static bool latency_groups(json_object *status, json_object *cgroup, double ret[
 	return all > 0;
 }
 
-static void put_split(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup)
+void format_waits_split(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup)
 {
 	static const char *const names[FIGURE_GROUPS] = {"L1",         "LFB",    "L2",   "L3",
 							 "local DRAM", "remote", "other"};
@@ -238,10 +238,8 @@ static void put_split(FILE *out, const struct format_style *style, json_object *
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s %s",
 					   length ? ", " : "", names[i], percent);
 	}
-	line_put(
-		out, style, "By source",
-		"%s; an estimate: shares of the weighted latency of sampled loads, not of the stalled cycles",
-		text);
+	line_put(out, style, "By source", "%s; an estimate, from the weighted latency of its sampled loads",
+		 text);
 }
 
 void format_waits(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup)
@@ -286,7 +284,7 @@ void format_waits(FILE *out, const struct format_style *style, json_object *stat
 	if (json_get_double(json_get_object(cgroup, "waits"), "confidence", &confidence))
 		line_put(out, style, "", "each bound at %g%% confidence", 100 * confidence);
 	if (waits_shown(cgroup, SHOWN_WAIT, &value))
-		put_split(out, style, status, cgroup);
+		format_waits_split(out, style, status, cgroup);
 }
 
 const char *waits_counted(const json_object *described)

@@ -48,6 +48,13 @@ void format_waits_total(FILE *out, const struct format_style *style, json_object
 /* Prints all figures of a cgroup with bounds, and what they measure. Prints nothing if no figure is known. */
 void format_waits(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup);
 
+/*
+ * Prints which memory a cgroup waits for, estimated from the latency of its loads, which the replies of GetStatus and
+ * GetCgroup have. Prints nothing if it has no sampled load with a latency and a source.
+ */
+void format_waits_split(FILE *out, const struct format_style *style, json_object *status,
+			json_object *cgroup);
+
 /* Returns the events that an event of this kind counts, in words; NULL: it is not an event of counts. */
 const char *waits_counted(const json_object *described);
 

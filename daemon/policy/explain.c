@@ -73,23 +73,68 @@ static void samples_text(const struct speech *speech, char ret[SAMPLES_MAX])
 	}
 }
 
+/* Returns true if say_cores_lost() explains the value: then its bounds and limits need fewer words. */
+static bool is_cores_lost(const struct rule *rule)
+{
+	return rule->metric.kind == METRIC_CORES_LOST && !rule->metric.ratio;
+}
+
+/* Writes a number of cores without its unit, which follows the cores that the cgroup uses. */
+static void cores(const struct speech *speech, double value, enum quantity_rounding rounding,
+		  char ret[QUANTITY_MAX])
+{
+	quantity(&speech->rule->metric, value, rounding, ret);
+	ret[strcspn(ret, " ")] = '\0';
+}
+
+/* Writes the bounds: ": at least 3.04 and at most 3.37 (each with 95% confidence)". */
+#define CORES_BOUNDS_MAX (2 * QUANTITY_MAX + TEXT_NUMBER_MAX + 64)
+static void cores_bounds(const struct speech *speech, char ret[CORES_BOUNDS_MAX])
+{
+	const struct alert *alert = speech->alert;
+	char low[QUANTITY_MAX], high[QUANTITY_MAX], confidence[TEXT_NUMBER_MAX];
+
+	quantity_number(100 * speech->rule->confidence, 4, NEAREST, confidence);
+	cores(speech, alert->estimate.bounds.low, DOWN, low);
+	cores(speech, alert->estimate.bounds.high, UP, high);
+	ret[0] = '\0';
+	if (isinf(alert->estimate.effect))
+		return;
+	if (speech_has_low(alert) && speech_has_high(alert))
+		(void)snprintf(ret, CORES_BOUNDS_MAX,
+			       ": at least %s and at most %s (each with %s%% confidence)", low, high,
+			       confidence);
+	else if (speech_has_low(alert) || speech_has_high(alert))
+		(void)snprintf(ret, CORES_BOUNDS_MAX, ": at %s %s (with %s%% confidence)",
+			       speech_has_low(alert) ? "least" : "most", speech_has_low(alert) ? low : high,
+			       confidence);
+	else
+		(void)snprintf(ret, CORES_BOUNDS_MAX, " (too few samples for a bound with %s%% confidence)",
+			       confidence);
+}
+
 /* Says it in the words of somebody who plans capacity: "/shop loses 3.2 of its 9.1 cores to memory". */
 static void say_cores_lost(struct speech *speech, const char *samples, const char *window)
 {
 	const struct estimate *estimate = &speech->alert->estimate;
 	const char *loses = has_ended(speech->alert) ? "last lost" : "loses";
-	char value[QUANTITY_MAX], used[QUANTITY_MAX];
+	char value[QUANTITY_MAX], used[QUANTITY_MAX + 8] = "", bounds[CORES_BOUNDS_MAX];
+	char frequency[TEXT_NUMBER_MAX], cores_run[TEXT_NUMBER_MAX + 24] = "";
+	bool one;
 
-	quantity(&speech->rule->metric, estimate->value, NEAREST, value);
-	if (!(estimate->cores_used > 0)) {
-		say(speech, "%s %s %s to memory, from %s in %s", speech->alert->cgroup, loses, value, samples,
-		    window);
-		return;
+	cores(speech, estimate->value, NEAREST, value);
+	if (estimate->cores_used > 0) {
+		(void)snprintf(used, sizeof(used), " of its ");
+		cores(speech, (double)estimate->cores_used, NEAREST, used + strlen(used));
 	}
-	value[strcspn(value, " ")] = '\0'; /* the unit follows the cores that it uses */
-	quantity(&speech->rule->metric, (double)estimate->cores_used, NEAREST, used);
-	say(speech, "%s %s %s of its %s to memory, from %s in %s", speech->alert->cgroup, loses, value, used,
-	    samples, window);
+	cores_bounds(speech, bounds);
+	if (estimate->frequency_hz > 0) {
+		text_frequency((double)estimate->frequency_hz, frequency);
+		(void)snprintf(cores_run, sizeof(cores_run), "; its cores run at %s", frequency);
+	}
+	one = strcmp(*used ? used : value, *used ? " of its 1" : "1") == 0;
+	say(speech, "%s %s %s%s core%s to memory%s, from %s in %s%s", speech->alert->cgroup, loses, value,
+	    used, one ? "" : "s", bounds, samples, window, cores_run);
 }
 
 static void say_value(struct speech *speech)
@@ -114,7 +159,7 @@ static void say_value(struct speech *speech)
 	else if (metric->ratio)
 		say(speech, "%s %s %s, from %s in %s and a baseline worth %s %s", speech->metric, is, value,
 		    samples, window, base, samples_word(metric, estimate->base_samples));
-	else if (metric->kind == METRIC_CORES_LOST)
+	else if (is_cores_lost(speech->rule))
 		say_cores_lost(speech, samples, window);
 	else
 		say(speech, "%s %s %s%s, from %s in %s", speech->metric, is, value, time, samples, window);
@@ -181,15 +226,15 @@ static void say_counts_of(struct speech *speech)
 	switch ((enum count_kind)speech->alert->counts) {
 	case COUNT_STALLS_LOAD:
 		say(speech,
-		    "a stalled cycle is one in which nothing executes while a load is outstanding: memory costs at most that much, because some of these cycles also have another cause");
+		    "memory costs at most that much: in a stalled cycle nothing executes and a load is outstanding, but it can have another cause");
 		return;
 	case COUNT_STALLS_L1_MISS:
 		say(speech,
-		    "a stalled cycle is one in which nothing executes while a load that missed the L1 cache is outstanding: memory costs at most that much, because some of these cycles also have another cause");
+		    "memory costs at most that much: in a stalled cycle nothing executes and a load that missed the L1 cache is outstanding, but it can have another cause");
 		return;
 	case COUNT_STALLS_RETIRE:
 		say(speech,
-		    "a stalled cycle is one in which nothing retires while the oldest operation waits for the data of a load: memory costs at most that much, because younger operations may execute in the meantime");
+		    "memory costs at most that much: in a stalled cycle nothing retires because the oldest operation waits for the data of a load, but younger operations may execute");
 		return;
 	case COUNT_MISSES_L3:
 	case COUNT_MISSES_L2:
@@ -215,36 +260,29 @@ static void say_counts_of(struct speech *speech)
 /* Says what a figure means that is derived from counts, and where to look next. */
 static void say_meaning(struct speech *speech)
 {
-	const struct alert *alert = speech->alert;
 	const struct metric *metric = &speech->rule->metric;
 	enum event_role roles[METRIC_EVENTS_MAX];
-	char ghz[TEXT_NUMBER_MAX];
 
 	if (metric_events(metric, roles) == 0)
 		return;
 	if (metric->kind != METRIC_CPI)
 		say_counts_of(speech);
-	if (metric_needs_frequency(metric) && alert->estimate.frequency_hz > 0) {
-		quantity_number((double)alert->estimate.frequency_hz / 1e9, 2, NEAREST, ghz);
-		say(speech, "a core is %s billion cycles a second, the frequency at which the CPUs ran last",
-		    ghz);
-	} else if (metric->kind == METRIC_CORES_LOST && metric->ratio) {
+	if (metric->kind == METRIC_CORES_LOST && metric->ratio)
 		say(speech,
 		    "the ratio compares stalled cycles a second: a change of the frequency also changes it");
-	}
 }
 
 static void say_next(struct speech *speech)
 {
 	if (speech->rule->metric.kind != METRIC_WAIT && speech->rule->metric.kind != METRIC_CORES_LOST)
 		return;
-	if (speech->alert->samples_loads)
-		say(speech,
-		    "to see which memory the cgroup waits for, compare the weighted latency of its sources: pebsctl show %s",
-		    speech->alert->cgroup);
-	else
+	if (!speech->alert->samples_loads) {
 		say(speech,
 		    "loads are not sampled, so it is not known which memory the cgroup waits for: add loads to `events` in [sampling]");
+		return;
+	}
+	say(speech, "pebsctl hot %s shows its code and data", speech->alert->cgroup);
+	say(speech, "pebsctl neighbours %s shows who may disturb it", speech->alert->cgroup);
 }
 
 /* Says which samples are missing in the value, and what that means for the verdict. */
@@ -308,6 +346,18 @@ static void say_preference(struct speech *speech)
 		    cgroup, speech->rule->name, speech->rule->below ? "below" : "above");
 }
 
+/* Says what the bounds, which say_cores_lost() gives, must be to change the state. */
+static void say_bounds_to_pass(struct speech *speech, const char *threshold, const char *clear,
+			       const char *duration)
+{
+	const bool above = speech_proven_above(speech->rule, true);
+	const u64 for_ns = speech->rule->for_ns;
+
+	say(speech, "the rule fires when the %s bound is %s %s%s%s, and clears when the %s bound is %s %s",
+	    above ? "lower" : "upper", side(speech->rule, true), threshold, for_ns ? " for " : "",
+	    for_ns ? duration : "", above ? "upper" : "lower", side(speech->rule, false), clear);
+}
+
 static void say_limits(struct speech *speech)
 {
 	const struct rule *rule = speech->rule;
@@ -318,6 +368,10 @@ static void say_limits(struct speech *speech)
 	latency(speech->alert, speech->alert->limits.threshold, NEAREST, threshold);
 	latency(speech->alert, speech->alert->limits.clear, NEAREST, clear);
 	span(rule->for_ns, duration);
+	if (is_cores_lost(rule)) {
+		say_bounds_to_pass(speech, threshold, clear, duration);
+		return;
+	}
 	if (rule->for_ns)
 		say(speech,
 		    "the rule fires when %s is proven to be %s %s for %s, and clears when it is proven to be %s %s",
@@ -484,7 +538,8 @@ static void say_time(struct speech *speech)
 		    held, needed, missing);
 		return;
 	case ALERT_FIRING:
-		if (alert->since.tv_sec && alert->breached.tv_sec)
+		/* For cores lost, the state and the rule's `for` say it already. */
+		if (alert->since.tv_sec && alert->breached.tv_sec && !is_cores_lost(speech->rule))
 			say(speech, "the alert has been firing since %s; the breach was first proven at %s",
 			    since, breached);
 		return;
@@ -532,7 +587,7 @@ static void say_all(struct speech *speech)
 
 	say_value(speech);
 	say_worth(speech);
-	if (alert->estimate.known && !isinf(alert->estimate.effect))
+	if (alert->estimate.known && !isinf(alert->estimate.effect) && !is_cores_lost(speech->rule))
 		say_bounds(speech);
 	say_meaning(speech);
 	if (judged)
@@ -542,7 +597,7 @@ static void say_all(struct speech *speech)
 	say_preference(speech);
 	if (judged && alert->decision.unknown != UNKNOWN_NOT)
 		say_unknown(speech);
-	else if (judged)
+	else if (judged && !is_cores_lost(speech->rule))
 		say_change(speech);
 	say_time(speech);
 	if (speech->rule->metric.ratio && judged)

@@ -51,7 +51,7 @@ static void show(FILE *out, unsigned screen, json_object *one, json_object *othe
 		format_alerts(out, one, other, now, style);
 		break;
 	case 9:
-		format_explain(out, one, now, style);
+		format_explain(out, one, other, other, now, style);
 		break;
 	case 10:
 		format_neighbours(out, one, style);

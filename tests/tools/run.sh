@@ -42,7 +42,7 @@ end() {
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$top/build}" && pwd)
-daemon='' directory=''
+daemon='' directory='' example=''
 
 [ "$(id -u)" = 0 ] || fail "loading BPF programs needs root: run \"sudo make run\", or the same as root"
 for program in pebsd pebsctl; do
@@ -58,8 +58,8 @@ socket=$directory/control.sock
 port=$(free_port 9754)
 [ "$port" = 9754 ] || say "Port 9754 is taken; using $port."
 set -- --socket "$socket" --listen "127.0.0.1:$port"
-# The default configuration, so that the one in /etc does not apply here.
-config=$top/config/pebsd.conf
+# A configuration with rules, so that the one in /etc does not apply here.
+config=$top/config/demo.conf
 set -- --config "$config" "$@"
 
 status=0
@@ -77,6 +77,7 @@ else
 	say "So the whole path is shown live on a model: a CPU in software that runs a few workloads under a PEBS unit of"
 	say "its own. ITS FIGURES ARE NO MEASUREMENT, of this machine or of any other; every output says \"model\"."
 	set -- --origin model "$@"
+	example=model:pointer-chase
 fi
 
 # pebsd ends with this script, even if no trap can run.
@@ -103,6 +104,8 @@ say
 say "pebsd is serving until Ctrl-C. In a second terminal:"
 say "    $as_root$build/pebsctl --socket $socket top"
 say "    $as_root$build/pebsctl --socket $socket status"
+say "    $as_root$build/pebsctl --socket $socket alerts"
+[ -z "$example" ] || say "    $as_root$build/pebsctl --socket $socket explain cores-lost $example"
 say "    curl http://127.0.0.1:$port/metrics"
 say "and in a browser http://127.0.0.1:$port/"
 status=0

@@ -892,8 +892,8 @@ Test(format, show_says_what_waiting_costs_and_what_it_leaves_out)
 		     "             that are not counted as misses, and lines that are written back\n"
 		     "             stalls: cycles in which nothing executes while a load is\n"
 		     "             outstanding\n"
-		     "  By source: local DRAM 100.0%; an estimate: shares of the weighted latency of\n"
-		     "             sampled loads, not of the stalled cycles\n"
+		     "  By source: local DRAM 100.0%; an estimate, from the weighted latency of its\n"
+		     "             sampled loads\n"
 		     "\n"
 		     "      Event: loads:");
 	expect_start(from_line(without, "      Event: stalls:"),

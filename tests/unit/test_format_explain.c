@@ -37,7 +37,7 @@ static char *text_of(const char *reply, const struct format_style *style)
 {
 	_cleanup_json_ json_object *explained = formatted_from(reply);
 
-	return FORMATTED(format_explain(out, explained, NOW, style));
+	return FORMATTED(format_explain(out, explained, NULL, NULL, NOW, style));
 }
 
 Test(format_explain, each_event_on_80_columns)
@@ -53,7 +53,7 @@ Test(format_explain, each_event_on_80_columns)
 			 "\n"
 			 "      Event: loads:cpu_core\n"
 			 "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
-			 "      Value: p99 is 912.5 cycles; bounds: 898 - 960, each at 95% confidence\n"
+			 "      Value: p99 is 912.5 cycles; bounds: 898 - 960\n"
 			 "     Limits: .....-------------------------------------!!!!!!!!!!!!!!!!!!\n"
 			 "   Measured:                                            [=o=========]\n"
 			 "             ! is above 896 cycles, . is 704 cycles or less; fires when all of\n"
@@ -75,10 +75,10 @@ Test(format_explain, a_latency_has_its_time)
 	_cleanup_free_ char *text = NULL;
 
 	json_object_object_add(alert, "nominal_frequency", json_object_new_uint64(2600000000));
-	text = FORMATTED(format_explain(out, explained, NOW, &wide));
+	text = FORMATTED(format_explain(out, explained, NULL, NULL, NOW, &wide));
 	formatted_expect(
 		text,
-		"      Value: p99 is 912.5 cycles, about 351 ns at 2.6 GHz, the nominal frequency; bounds: 898 - 960, each at 95% confidence\n");
+		"      Value: p99 is 912.5 cycles, about 351 ns at 2.6 GHz, the nominal frequency; bounds: 898 - 960\n");
 }
 
 /* The numbers replace the missing sentences. */
@@ -90,7 +90,7 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 
 	for (size_t i = 0; i < 2; i++)
 		json_object_object_del(json_object_array_get_idx(judged, i), "sentences");
-	text = FORMATTED(format_explain(out, explained, NOW, &narrow));
+	text = FORMATTED(format_explain(out, explained, NULL, NULL, NOW, &narrow));
 	cr_expect_str_eq(text,
 			 "       Rule: slow\n"
 			 "     Cgroup: /db@15\n"
@@ -123,6 +123,62 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 			 "   Breached: 2026-11-21 06:46:55 UTC\n"
 			 "      Fired: 2026-11-21 06:47:55 UTC\n");
 	formatted_expect_fit(text, 80);
+}
+
+/* The reply of Explain about an alert of the demo, whose rule is in config/demo.conf. */
+#define LOST                                                                                                   \
+	"{\"origin\":\"model\",\"rule\":{\"rule\":\"cores-lost\",\"cgroup\":[\"model:*\",\"/**\"],\"event\":"  \
+	"\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":0.75,"  \
+	"\"severity\":\"warning\",\"action\":[\"log\"]},\"judged\":[{\"alert\":2,\"cgroup\":"                  \
+	"\"model:locked-counters\",\"event\":\"stalls\",\"state\":\"firing\",\"metric\":\"cores-lost\","       \
+	"\"unit\":\"cores\",\"value\":0.89612,\"low\":0.86577,\"high\":0.92721,\"above\":0.75,"                \
+	"\"clear\":0.75,\"since\":\"2026-11-21T06:47:55Z\",\"sentences\":["                                    \
+	"\"model:locked-counters loses 0.8961 of its 0.9999 cores to memory: at least 0.8657 and at "          \
+	"most 0.9273 (each with 95% confidence), from 2,330 samples of stalls in 10s; its cores run at 2.6 "   \
+	"GHz\",\"memory costs at most that much: in a stalled cycle nothing executes and a load is "           \
+	"outstanding, but it can have another cause\",\"the rule fires when the lower bound is at least 0.75 " \
+	"cores for 5s, and clears when the upper bound is at most 0.75 cores\",\"pebsctl hot "                 \
+	"model:locked-counters shows its code and data\",\"pebsctl neighbours model:locked-counters shows "    \
+	"who may disturb it\"]}]}"
+
+/* The prompt needs the last of the 24 lines. */
+Test(format_explain, cores_lost_fit_on_one_screen)
+{
+	_cleanup_json_ json_object *explained = formatted_from(LOST);
+	_cleanup_json_ json_object *status = formatted_from(
+		"{\"events\":{\"loads\":{\"role\":\"loads\",\"period\":10007},\"stalls\":{\"role\":\"stalls\"}}}");
+	_cleanup_json_ json_object *figures = formatted_from(
+		"{\"events\":{\"loads\":{\"samples\":9876,\"latency\":{\"sum\":1500,\"weighted_sum\":15010500},\"sources\":{\"l1\":{\"samples\":1383,\"latency_sum\":60},\"l3\":{\"samples\":6814,\"latency_sum\":840},\"remote_cache\":{\"samples\":1679,\"latency_sum\":600}}}}}");
+	_cleanup_free_ char *text = FORMATTED(format_explain(out, explained, status, figures, NOW, &narrow));
+	size_t lines = 0;
+
+	cr_expect(format_explain_waits(explained));
+	formatted_expect(text, "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 2\n"
+			       "      Value: cores-lost is 0.8961 cores; bounds: 0.8658 - 0.9272\n");
+	formatted_expect(text,
+			 "  By source: L1 4.0%, L3 56.0%, remote 40.0%; an estimate, from the weighted\n"
+			 "             latency of its sampled loads\n");
+	formatted_expect_fit(text, 80);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	cr_expect_leq(lines, 23, "%zu lines", lines);
+}
+
+/* A rule on the waiting of a hybrid CPU's PMUs has one verdict for each. */
+Test(format_explain, an_event_is_named_if_there_are_several)
+{
+	_cleanup_json_ json_object *explained = formatted_from(LOST);
+	json_object *judged = json_get_array(explained, "judged");
+	_cleanup_free_ char *one = NULL, *two = NULL;
+
+	one = FORMATTED(format_explain(out, explained, NULL, NULL, NOW, &narrow));
+	formatted_expect_not(one, "Event:");
+	formatted_expect_not(one, "By source");
+	json_object_array_add(judged, json_object_get(json_object_array_get_idx(judged, 0)));
+	two = FORMATTED(format_explain(out, explained, NULL, NULL, NOW, &narrow));
+	formatted_expect(two, "      Event: stalls\n");
+	json_object_object_add(json_get_object(explained, "rule"), "metric", json_object_new_string("cpi"));
+	cr_expect_not(format_explain_waits(explained));
 }
 
 Test(format_explain, nothing_sampled_yet)
