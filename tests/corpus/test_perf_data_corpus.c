@@ -134,8 +134,7 @@ Test(perf_data_corpus, figures_and_event)
 	cr_expect_eq(report.samples, 14);
 	/* All records count, as in `perf report -D`: COMM, FORK, EXIT, MMAP, MMAP2, ... and 30 FINISHED_ROUND. */
 	cr_expect_gt(report.records, 12900);
-	cr_expect_eq(report.left_out.without_memory_data + report.left_out.unknown_event +
-			     report.left_out.not_mixed,
+	cr_expect_eq(report.left_out.other_events + report.left_out.unknown_event + report.left_out.not_mixed,
 		     0);
 	cr_expect_null(report.cut);
 	cr_expect_null(report.notes[0]);

@@ -421,6 +421,7 @@ static void put_attr(struct buffer *buffer, const struct writer *writer, const s
 		.config1 = event->config1,
 		.sample_period = event->period,
 		.freq = event->freq,
+		.exclude_kernel = event->exclude_kernel,
 		.sample_type = event->sample_type,
 		.read_format = event->read_format,
 		.branch_sample_type = event->branch_sample_type,

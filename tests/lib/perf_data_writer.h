@@ -38,6 +38,7 @@ struct writer_event {
 	u64 config1; /* ldlat */
 	u64 period;
 	bool freq;
+	bool exclude_kernel;
 	u64 sample_type;
 	u64 read_format;
 	u64 branch_sample_type;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make_recording FILE [PATH]: writes a recording to show pebsd with, on machines that cannot make one. It has
- * a minute of load latency samples of a two-socket Sapphire Rapids with six busy cgroups. The values are
- * invented, and always the same. PATH replaces the path of the last cgroup.
+ * make_recording [--counts] FILE [PATH]: writes a recording to show pebsd with, on machines that cannot make one. It
+ * has a minute of load latency samples of a two-socket Sapphire Rapids with six busy cgroups. The values are invented,
+ * and always the same. PATH replaces the path of the last cgroup. With --counts there are also cycles, sampled at a
+ * frequency, instructions, stalls and misses: half of the cycles are stalled, each cycle retires one instruction, and
+ * one of a thousand instructions misses L3.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -18,7 +20,10 @@
 #define PERIOD      10007
 #define DURATION_NS (60 * NSEC_PER_SEC)
 #define START_NS    (3600 * NSEC_PER_SEC)
-#define ROUND       500 /* samples between two reads of the CPUs' buffers */
+#define SAMPLE_FIELDS                                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_CGROUP)
+#define ROUND 500 /* samples between two reads of the CPUs' buffers */
 
 enum place { L1, LFB, L2, L3, L3_HITM, LOCAL_DRAM, REMOTE_CACHE, REMOTE_DRAM, PLACES };
 
@@ -154,8 +159,55 @@ static struct writer_sample make_sample(u64 *state, u64 time)
 	};
 }
 
-/* `last`: replaces the path of the last cgroup unless it is NULL. */
-static void write_records(struct writer *writer, size_t event, const char *last)
+enum { CYCLES, INSTRUCTIONS, STALLS, MISSES, COUNTS };
+#define COUNT_PERIOD  3000000
+#define MISSES_PERIOD 30000
+#define MISSES_RATIO  10 /* the cycles' samples to one of misses */
+
+/* Adds the events of counts after that of loads. Returns the first one. */
+static size_t add_counts(struct writer *writer)
+{
+	static const u64 ids[COUNTS][1] = {{201}, {202}, {203}, {204}};
+	static const struct writer_event counts[COUNTS] = {
+		[CYCLES] = {.config = 0x3c, .period = 4000, .freq = true, .name = "cycles"},
+		[INSTRUCTIONS] = {.config = 0xc0, .period = COUNT_PERIOD, .name = "instructions"},
+		[STALLS] = {.config = 0x50021a6,
+			    .period = COUNT_PERIOD,
+			    .name = "exe_activity.bound_on_loads"},
+		[MISSES] = {.config = 0x412e, .period = MISSES_PERIOD, .name = "longest_lat_cache.miss"},
+	};
+	size_t first = 0;
+
+	for (size_t i = 0; i < COUNTS; i++) {
+		struct writer_event event = counts[i];
+		size_t at;
+
+		event.type = PERF_TYPE_RAW;
+		event.sample_type = SAMPLE_FIELDS | (event.freq ? PERF_SAMPLE_PERIOD : 0);
+		event.ids = ids[i];
+		event.n_ids = 1;
+		at = writer_event(writer, &event);
+		first = i ? first : at;
+	}
+	return first;
+}
+
+/* Writes the counts of the time in which a load was sampled. `i` is the number of the load. */
+static void write_counts(struct writer *writer, size_t first, const struct writer_sample *load, u64 i)
+{
+	struct writer_sample sample = *load;
+
+	sample.period = COUNT_PERIOD + (i % 2 ? 1 : -1) * (COUNT_PERIOD / 4);
+	writer_sample(writer, first + CYCLES, &sample);
+	writer_sample(writer, first + INSTRUCTIONS, &sample);
+	if (i % 2)
+		writer_sample(writer, first + STALLS, &sample);
+	if (i % MISSES_RATIO == 0)
+		writer_sample(writer, first + MISSES, &sample);
+}
+
+/* `counts`: the first event of counts, or 0. `last`: replaces the path of the last cgroup unless it is NULL. */
+static void write_records(struct writer *writer, size_t event, size_t counts, const char *last)
 {
 	u64 state = 0x5eed;
 
@@ -169,6 +221,8 @@ static void write_records(struct writer *writer, size_t event, const char *last)
 		struct writer_sample sample = make_sample(&state, START_NS + i * (DURATION_NS / SAMPLES));
 
 		writer_sample(writer, event, &sample);
+		if (counts)
+			write_counts(writer, counts, &sample, i);
 		if (i % ROUND == ROUND - 1)
 			writer_round(writer);
 	}
@@ -182,26 +236,29 @@ int main(int argc, char **argv)
 		.config = 0x1cd,
 		.config1 = LDLAT,
 		.period = PERIOD,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_WEIGHT_STRUCT |
-			       PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_CGROUP,
+		.sample_type =
+			SAMPLE_FIELDS | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC,
 		.name = "cpu/mem-loads,ldlat=30/P",
 		.ids = ids,
 		.n_ids = ARRAY_SIZE(ids),
 	};
 	_cleanup_fclose_ FILE *file = NULL;
 	_cleanup_free_ u8 *bytes = NULL;
+	const bool has_counts = argc > 1 && strcmp(argv[1], "--counts") == 0;
 	struct writer *writer;
-	size_t size;
+	size_t event, size;
 
+	argv += has_counts;
+	argc -= has_counts;
 	if (argc != 2 && argc != 3) {
-		(void)fprintf(stderr, "usage: make_recording FILE [PATH]\n");
+		(void)fprintf(stderr, "usage: make_recording [--counts] FILE [PATH]\n");
 		return 2;
 	}
 	writer = writer_new(WRITER_FILE, 0);
 	writer_cpuid(writer, "GenuineIntel,6,143,8");
 	writer_pmu(writer, PERF_TYPE_RAW, "cpu");
-	write_records(writer, writer_event(writer, &loads_event), argc == 3 ? argv[2] : NULL);
+	event = writer_event(writer, &loads_event);
+	write_records(writer, event, has_counts ? add_counts(writer) : 0, argc == 3 ? argv[2] : NULL);
 	bytes = writer_finish(writer, &size);
 	writer_free(writer);
 

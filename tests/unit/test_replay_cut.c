@@ -149,9 +149,10 @@ Test(replay, an_unfinished_file_is_read_and_noted)
 
 Test(replay, files_that_can_not_be_replayed)
 {
-	static const struct writer_event cycles = {.type = PERF_TYPE_HARDWARE,
-						   .sample_type = RECORDED_FIELDS};
-	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &cycles);
+	static const struct writer_event branches = {.type = PERF_TYPE_HARDWARE,
+						     .config = PERF_COUNT_HW_BRANCH_MISSES,
+						     .sample_type = RECORDED_FIELDS};
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &branches);
 	const char *missing = "/nonexistent/recording";
 	const char *useless;
 	struct recorded without;
@@ -166,7 +167,7 @@ Test(replay, files_that_can_not_be_replayed)
 	cr_expect_eq(replay_open(&missing, 1, &replay, &first), -ENOENT);
 	cr_expect_not_null(strstr(first, "cannot open /nonexistent/recording: No such file"));
 	cr_expect_eq(replay_open(&useless, 1, &replay, &second), -EBADMSG);
-	cr_expect_not_null(strstr(second, "no event of loads or stores"), "%s", second);
+	cr_expect_not_null(strstr(second, "no event that pebsd counts"), "%s", second);
 	cr_expect_not_null(strstr(second, "perf mem record"));
 	cr_expect_not_null(strstr(second, "its events record a data source or a weight"), "%s", second);
 	cr_expect_eq(replay_open(NULL, 0, &replay, &third), -EINVAL);

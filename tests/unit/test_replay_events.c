@@ -153,14 +153,16 @@ Test(replay_event, which_are_ours)
 		cr_expect_eq(event.ldlat, cases[i].ldlat, "case %zu", i);
 		cr_expect_str_eq(event.pmu, "cpu");
 	}
-	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
+	cr_assert(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
+	cr_expect_eq(event.role, EVENT_INSTRUCTIONS);
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
 	/*
 	 * perf records a weight and a data source for any event if asked to, so their presence does not show
 	 * a memory event.
 	 */
 	cr_expect_not(describe(0xc0, "r00c0", NULL, &event));
-	cr_expect_not(describe(0xc0, "r00c0", "AuthenticAMD,25,1,1", &event));
+	cr_assert(describe(0xc0, "r00c0", "AuthenticAMD,25,1,1", &event));
+	cr_expect(event_is_count(&event));
 	cr_expect_not(describe(0x1cd, "r1cd", "AuthenticAMD,25,1,1", &event));
 	cr_expect_not(describe(0x2c41, "ls_refills_from_sys.store", "AuthenticAMD,25,1,1", &event));
 }

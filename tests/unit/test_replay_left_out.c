@@ -36,11 +36,12 @@ Test(replay, other_events_are_left_out_and_counted)
 	cr_expect_eq(replayed.n, 1);
 	replay_report(replay, &report);
 	cr_expect_eq(report.samples, 1);
-	cr_expect_eq(report.left_out.without_memory_data, 2);
+	cr_expect_eq(report.left_out.other_events, 2);
 	cr_expect_eq(report.left_out.unknown_event, 1);
 	cr_assert_not_null(report.notes[0]);
-	cr_expect_not_null(
-		strstr(report.notes[0], ": 2 samples are left out: only events of loads and stores count"));
+	cr_expect_not_null(strstr(
+		report.notes[0],
+		": 2 samples are left out: only events of loads, stores, cycles, instructions, stalls and misses count"));
 	cr_assert_not_null(report.notes[1]);
 	cr_expect_not_null(strstr(report.notes[1], ": 1 sample is left out"));
 	cr_expect_null(report.notes[2]);

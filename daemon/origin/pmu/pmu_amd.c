@@ -7,6 +7,8 @@
  *   decimal: 23 is 17h, 25 is 19h, and 26 is 1ah.
  * - The events: the folders amdzen1 to amdzen5 beside that file (Linux 6.12), and amdzen6 (Linux 7.0), which has
  *   the events of amdzen5. The comment beside each event names its file.
+ * - Cycles and instructions are the same in every family: amd_perfmon_event_map and the maps of Zen in
+ *   arch/x86/events/amd/core.c (Linux 6.12).
  */
 #include "origin/pmu/pmu_amd.h"
 
@@ -73,7 +75,7 @@ static enum generation generation_of(const struct pmu_cpu *cpu)
 	}
 }
 
-struct pmu_count_event pmu_amd_stalls(const struct pmu_cpu *cpu)
+static struct pmu_count_event stalls_of(const struct pmu_cpu *cpu)
 {
 	/* amdzen4/core.json, amdzen5/execution.json: ex_no_retire.load_not_complete */
 	static const struct pmu_count_event load_not_complete = {COUNT_STALLS_RETIRE, 0xd6, 0xa2, 0, 0};
@@ -82,7 +84,7 @@ struct pmu_count_event pmu_amd_stalls(const struct pmu_cpu *cpu)
 	return generation >= ZEN_4 ? load_not_complete : (struct pmu_count_event){0};
 }
 
-struct pmu_count_event pmu_amd_misses(const struct pmu_cpu *cpu)
+static struct pmu_count_event misses_of(const struct pmu_cpu *cpu)
 {
 	/*
 	 * amdzen2/memory.json: ls_refills_from_sys.ls_mabresp_lcl_dram and .ls_mabresp_rmt_dram, umasks 0x08 and
@@ -107,4 +109,18 @@ struct pmu_count_event pmu_amd_misses(const struct pmu_cpu *cpu)
 		break;
 	}
 	return (struct pmu_count_event){0};
+}
+
+struct pmu_count_event pmu_amd_count(const struct pmu_cpu *cpu, enum event_role role)
+{
+	switch (role) {
+	case EVENT_CYCLES:
+		return (struct pmu_count_event){COUNT_NONE, 0x76, 0x00, 0, 0};
+	case EVENT_STALLS:
+		return stalls_of(cpu);
+	case EVENT_MISSES:
+		return misses_of(cpu);
+	default:
+		return (struct pmu_count_event){COUNT_NONE, 0xc0, 0x00, 0, 0};
+	}
 }

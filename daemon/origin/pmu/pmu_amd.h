@@ -23,10 +23,9 @@ struct pmu_cpu {
 int pmu_cpu_parse(const char *modalias, struct pmu_cpu *ret);
 
 /*
- * Returns the event of stalls or misses on the CPU, whose kind is COUNT_NONE if the CPU has none or is not known.
- * Pure.
+ * Returns the event that counts cycles, instructions, stalls or misses on the CPU. The kind of stalls and misses is
+ * COUNT_NONE if the CPU has no such event or is not known. Pure.
  */
-struct pmu_count_event pmu_amd_stalls(const struct pmu_cpu *cpu);
-struct pmu_count_event pmu_amd_misses(const struct pmu_cpu *cpu);
+struct pmu_count_event pmu_amd_count(const struct pmu_cpu *cpu, enum event_role role);
 
 #endif

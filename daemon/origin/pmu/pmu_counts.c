@@ -4,15 +4,14 @@
  * no PEBS record, so they need no PEBS. They are not pinned: other users of the counters take precedence, and if
  * there are too few counters, the kernel runs these events in turns.
  *
- * On Intel, cycles, instructions and misses are architectural events, which every model has (manual 18.2.1.2). On
- * AMD, cycles and instructions are the same in every family: amd_perfmon_event_map and the maps of Zen in
- * arch/x86/events/amd/core.c (Linux 6.12). pmu_quirks.c and pmu_amd.c have the other events.
+ * pmu_intel.c, pmu_quirks.c and pmu_amd.c have the events.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_amd.h"
+#include "origin/pmu/pmu_intel.h"
 #include "origin/pmu/pmu_planner.h"
 
 /*
@@ -23,11 +22,6 @@
 #define STALLS_PERIOD       10000019
 #define INSTRUCTIONS_PERIOD 10000019
 #define MISSES_PERIOD       50021
-
-static const struct pmu_count_event intel_cycles = {COUNT_NONE, 0x3c, 0x00, 0, 0};
-static const struct pmu_count_event intel_misses = {COUNT_MISSES_L3, 0x2e, 0x41, 0, 0};
-static const struct pmu_count_event amd_cycles = {COUNT_NONE, 0x76, 0x00, 0, 0};
-static const struct pmu_count_event instructions = {COUNT_NONE, 0xc0, 0x00, 0, 0};
 
 static u64 usual_period(enum event_role role)
 {
@@ -101,26 +95,18 @@ static int refuse_stalls(const struct planner *planner, const struct pmu_core *c
 static int find_intel(const struct planner *planner, const struct pmu_core *core, enum event_role role,
 		      struct pmu_count_event *ret)
 {
-	switch (role) {
-	case EVENT_CYCLES:
-		*ret = intel_cycles;
+	*ret = pmu_intel_count(core->quirk, role);
+	if (role == EVENT_STALLS && ret->kind == COUNT_NONE)
+		return refuse_stalls(planner, core);
+	if (role != EVENT_MISSES)
 		return 1;
-	case EVENT_STALLS:
-		*ret = core->quirk->stalls;
-		return ret->kind == COUNT_NONE ? refuse_stalls(planner, core) : 1;
-	case EVENT_MISSES:
-		*ret = intel_misses;
-		if (core->quirk->last_level_l2 || has_no_l3(planner, core))
-			ret->kind = COUNT_MISSES_L2;
-		if (lacks_misses(planner, core))
-			return pmu_plan_refuse(
-				planner->plan, core->pmu, role,
-				"the CPU cannot count cache misses according to CPUID (events/cache-misses is missing), or the hypervisor of this virtual machine hides them; leave `misses` out of `events`");
-		return 1;
-	default:
-		*ret = instructions;
-		return 1;
-	}
+	if (has_no_l3(planner, core))
+		ret->kind = COUNT_MISSES_L2;
+	if (lacks_misses(planner, core))
+		return pmu_plan_refuse(
+			planner->plan, core->pmu, role,
+			"the CPU cannot count cache misses according to CPUID (events/cache-misses is missing), or the hypervisor of this virtual machine hides them; leave `misses` out of `events`");
+	return 1;
 }
 
 /* Refuses stalls or misses on a CPU of AMD that is known to have no such event, or that is not known. */
@@ -144,7 +130,7 @@ static int find_amd(const struct planner *planner, const struct pmu_core *core, 
 	int r;
 
 	if (role != EVENT_STALLS && role != EVENT_MISSES) {
-		*ret = role == EVENT_CYCLES ? amd_cycles : instructions;
+		*ret = pmu_amd_count(&(struct pmu_cpu){0}, role);
 		return 1;
 	}
 	r = pmu_tree_root_text(planner->tree, "devices/system/cpu/modalias", &modalias);
@@ -157,7 +143,7 @@ static int find_amd(const struct planner *planner, const struct pmu_core *core, 
 			planner->plan, core->pmu, role,
 			"the event of %s differs by CPU family, and the sysfs tree does not say which family this is (devices/system/cpu/modalias: %s); copy the whole tree, or run pebsd --probe on the machine itself",
 			event_role_name(role), r == -EINVAL ? "not the text of an x86 CPU" : strerror(-r));
-	*ret = role == EVENT_STALLS ? pmu_amd_stalls(&cpu) : pmu_amd_misses(&cpu);
+	*ret = pmu_amd_count(&cpu, role);
 	return ret->kind == COUNT_NONE ? refuse_amd_count(planner, core, role, &cpu) : 1;
 }
 

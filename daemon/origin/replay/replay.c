@@ -55,15 +55,27 @@ static int note_left_out_event(const struct replay_recording *recording,
 	if (use->event == REPLAY_LATE)
 		return replay_note(
 			notes,
-			"%s: %llu sample%s of its event %s %s left out: the event is announced after the recording's first sample, or the recordings have more than %d different events of loads and stores (replay this recording separately)",
+			"%s: %llu sample%s of its event %s %s left out: the event is announced after the recording's first sample, or the recordings have more than %d different events (replay this recording separately)",
 			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
 			one ? "is" : "are", EVENTS_MAX);
+	if (use->event == REPLAY_MODES)
+		return replay_note(
+			notes,
+			"%s: %llu sample%s of its event %s %s left out: it leaves out other modes (user or kernel) than the other events, and figures made of both would be wrong; record all events with the same modifiers",
+			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
+			one ? "is" : "are");
 	role = event_role_name(clash->role);
+	if (use->event == REPLAY_TWICE)
+		return replay_note(
+			notes,
+			"%s: %llu sample%s of its event %s %s left out: another event of the recording already counts %s",
+			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
+			one ? "is" : "are", role);
 	if (clash->ldlat)
 		(void)snprintf(ldlat, sizeof(ldlat), " (ldlat %u)", clash->ldlat);
 	return replay_note(
 		notes,
-		"%s: %llu sample%s of its event %s %s left out: this event and the event of the %s that are already counted%s differ in ldlat, PMU, kind of latency or recorded fields, so their counts cannot be added; if they are of two recordings, replay each separately",
+		"%s: %llu sample%s of its event %s %s left out: this event and the event of the %s that are already counted%s differ in ldlat, PMU, kind of latency or count, or recorded fields, so their counts cannot be added; if they are of two recordings, replay each separately",
 		recording->name, (unsigned long long)use->left_out, one ? "" : "s", name, one ? "is" : "are",
 		role, ldlat);
 }
@@ -103,6 +115,20 @@ static bool has_latency_of_unknown_kind(const struct replay_recording *recording
 			return true;
 	}
 	return false;
+}
+
+/* Returns true if several events count, of which figures are made. */
+static bool needs_running_times(const struct replay_recording *recording,
+				const struct replay_event_set *events)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		int event = recording->events.list[i].event;
+
+		n += event >= 0 && event_is_count(&events->list[event]);
+	}
+	return n > 1;
 }
 
 static int note_end(const struct replay_recording *recording, struct replay_notes *notes, bool *ret_cut)
@@ -145,6 +171,11 @@ static int replay_recording_notes(const struct replay_recording *recording,
 			notes,
 			"%s does not name a CPU that pebsd knows: it is unknown whether its latencies are "
 			"use latency or cache latency",
+			recording->name);
+	if (r == 0 && needs_running_times(recording, events))
+		r = replay_note(
+			notes,
+			"%s does not say for which share of the time each event had a counter, or how fast the CPUs ran: wait, cycles per instruction, misses and traffic are right if each event had a counter all the time, as with few events; cores are not known",
 			recording->name);
 	if (r == 0)
 		r = note_left_out_events(recording, events, notes);
@@ -323,14 +354,16 @@ static bool select_sample(const struct replay *replay, struct replay_recording *
 	}
 	use = &recording->events.list[record->event];
 	switch (use->event) {
-	case REPLAY_NO_MEMORY_DATA:
-		left_out->without_memory_data++;
+	case REPLAY_OTHER_EVENT:
+		left_out->other_events++;
 		return false;
 	case REPLAY_LATE:
 		left_out->late++;
 		use->left_out++;
 		return false;
 	case REPLAY_NOT_MIXED:
+	case REPLAY_TWICE:
+	case REPLAY_MODES:
 		left_out->not_mixed++;
 		use->left_out++;
 		return false;
@@ -532,7 +565,7 @@ static int fail_without_events(struct replay *replay)
 	const char *why =
 		records_memory_data(perf_data_events(recording->data))
 			? "some of its events record a data source or a weight, but pebsd does not know them as events of loads or stores"
-			: "none of its events records a data source or a weight";
+			: "none of its events records a data source or a weight, or is known as one of cycles, instructions, stalls or misses";
 	char cut[80] = "";
 	u64 position;
 	int r;
@@ -541,7 +574,7 @@ static int fail_without_events(struct replay *replay)
 		(void)snprintf(cut, sizeof(cut), " (it is truncated at byte %llu)",
 			       (unsigned long long)position);
 	r = asprintf(&replay->message,
-		     "%s has no event of loads or stores%s: %s%s; record with perf mem record",
+		     "%s has no event that pebsd counts%s: %s%s; record with perf mem record",
 		     recording->name, cut, why, others);
 	if (r < 0)
 		replay->message = NULL;
@@ -739,7 +772,7 @@ int replay_add_note(struct replay *replay, const char *note)
 
 static void add_left_out(struct replay_left_out *sum, const struct replay_left_out *one)
 {
-	sum->without_memory_data += one->without_memory_data;
+	sum->other_events += one->other_events;
 	sum->unknown_event += one->unknown_event;
 	sum->late += one->late;
 	sum->not_mixed += one->not_mixed;

@@ -2,7 +2,8 @@
 /*
  * The origin `replay`: reads samples from perf.data recordings made elsewhere.
  *
- * A sample counts if its event is one of loads or stores and records a data source or a weight. The sample's
+ * A sample counts if its event is one of loads or stores and records a data source or a weight, or if it is one of
+ * cycles, instructions, stalls or misses (replay_count.h). The sample's
  * cgroup is the recorded one (PERF_SAMPLE_CGROUP), named by its path, or "cgroup:ID" if the path was not
  * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name that the sample's thread had at that
  * time, as perf script prints it.
@@ -66,7 +67,7 @@ struct replay_report {
 /*
  * Opens the recordings `paths` and reads each up to its first sample, so that the events are known. "-" is
  * standard input. Waits for pipes. Returns 0; -EBADMSG if the contents of a recording cannot be read, or if
- * no recording has an event with memory data; -EINVAL for no path or several "-"; or another -errno. On an
+ * no recording has such an event; -EINVAL for no path or several "-"; or another -errno. On an
  * error *ret_message says what failed, on which file, why, and what to do. The caller frees it. It is NULL if
  * memory is short.
  */

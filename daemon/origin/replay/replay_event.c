@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "origin/replay/replay_count.h"
 
 /* Event select and unit mask: the low 16 bits of a core PMU's config (arch/x86/events/intel/core.c). */
 enum {
@@ -138,6 +139,14 @@ static bool has_latency(const struct perf_data_event *recorded, enum event_role 
 	return is_load_latency(code) || (kind != LATENCY_USE && kind != LATENCY_CACHE);
 }
 
+/* A generic event of a hybrid CPU has the type of its PMU in the high half of its config (uapi perf_event.h). */
+static const char *count_pmu(const struct perf_data_events *events, const struct perf_event_attr *attr)
+{
+	if (attr->type != PERF_TYPE_HARDWARE)
+		return perf_data_events_pmu(events, attr->type);
+	return attr->config >> 32 ? perf_data_events_pmu(events, (u32)(attr->config >> 32)) : NULL;
+}
+
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret)
 {
 	const struct perf_data_event *recorded = &events->list[index];
@@ -147,7 +156,8 @@ bool replay_event_describe(const struct perf_data_events *events, size_t index, 
 	struct event_settings *settings = &ret->settings;
 
 	if (!is_memory_event(recorded, kind, pmu))
-		return false;
+		return replay_count_describe(attr, recorded->name, count_pmu(events, attr), events->cpuid,
+					     ret);
 	if (!pmu)
 		pmu = attr->type == PERF_TYPE_RAW ? "cpu" : "";
 
@@ -174,7 +184,7 @@ enum replay_match replay_event_match(const struct event *a, const struct event *
 	if (a->ldlat != b->ldlat || a->latency_kind != b->latency_kind ||
 	    a->settings.has_latency != b->settings.has_latency ||
 	    a->settings.has_instruction_latency != b->settings.has_instruction_latency ||
-	    a->settings.has_source != b->settings.has_source)
+	    a->settings.has_source != b->settings.has_source || a->count_kind != b->count_kind)
 		return REPLAY_CLASHES;
 	return REPLAY_SAME;
 }

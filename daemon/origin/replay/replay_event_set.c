@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "origin/replay/replay_count.h"
 #include "origin/replay/replay_event.h"
 
 /* Finds the event under which a recorded event is counted. Adds it if the set is not settled yet. */
@@ -33,6 +34,35 @@ static int find_event(struct replay_event_set *set, const struct event *event, u
 	return (int)set->n++;
 }
 
+/* Returns whether an event of the same recording counts as `event` already: both together would count twice. */
+static bool is_counted(const struct replay_event_map *map, int event)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (map->list[i].event == event)
+			return true;
+	return false;
+}
+
+/* The same for an event that counts. Ratios of such events need events of the same modes. */
+static int find_count(struct replay_event_set *set, const struct replay_event_map *map,
+		      const struct event *event, const struct perf_event_attr *attr, size_t *ret_clash)
+{
+	const u8 modes = replay_count_modes(attr);
+	int found;
+
+	if (set->counts && set->modes != modes)
+		return REPLAY_MODES;
+	found = find_event(set, event, attr->type, ret_clash);
+	if (found < 0)
+		return found;
+	set->counts = true;
+	set->modes = modes;
+	if (!is_counted(map, found))
+		return found;
+	*ret_clash = (size_t)found;
+	return REPLAY_TWICE;
+}
+
 int replay_event_set_map(struct replay_event_set *set, struct replay_event_map *map,
 			 const struct perf_data_events *recorded)
 {
@@ -46,11 +76,15 @@ int replay_event_set_map(struct replay_event_set *set, struct replay_event_map *
 	map->list = list;
 	for (; map->n < recorded->n; map->n++) {
 		struct replay_event_use *use = &list[map->n];
+		const struct perf_event_attr *attr;
 		struct event event;
 
-		*use = (struct replay_event_use){.event = REPLAY_NO_MEMORY_DATA};
-		if (replay_event_describe(recorded, map->n, &event))
-			use->event = find_event(set, &event, recorded->list[map->n].attr.type, &use->clash);
+		*use = (struct replay_event_use){.event = REPLAY_OTHER_EVENT};
+		if (!replay_event_describe(recorded, map->n, &event))
+			continue;
+		attr = &recorded->list[map->n].attr;
+		use->event = event_is_count(&event) ? find_count(set, map, &event, attr, &use->clash)
+						    : find_event(set, &event, attr->type, &use->clash);
 	}
 	return 0;
 }

@@ -13,15 +13,19 @@
 struct replay_event_set {
 	struct event list[EVENTS_MAX];
 	u32 types[EVENTS_MAX]; /* from the events' attributes; distinguish PMUs without a known name */
+	bool counts;           /* an event counts; `modes` are those that all such events leave out */
+	u8 modes;
 	size_t n;
 	bool settled; /* the kernel side is configured with the events, so no more can be added */
 };
 
 /* Values of `event` for a recorded event whose samples are left out. */
 enum {
-	REPLAY_NO_MEMORY_DATA = -1,
+	REPLAY_OTHER_EVENT = -1,
 	REPLAY_NOT_MIXED = -2, /* has the same name as the event `clash`, but another meaning */
 	REPLAY_LATE = -3,      /* announced when the set was settled or full */
+	REPLAY_TWICE = -4,     /* counts the same as another event of the recording, `clash` */
+	REPLAY_MODES = -5,     /* leaves out other modes than the events that count */
 };
 
 struct replay_event_use {

@@ -42,7 +42,8 @@ int replay_note_left_out(struct replay_notes *notes, const char *recording,
 		u64 count;
 		const char *item, *reason;
 	} kinds[] = {
-		{left_out->without_memory_data, "sample", "left out: only events of loads and stores count"},
+		{left_out->other_events, "sample",
+		 "left out: only events of loads, stores, cycles, instructions, stalls and misses count"},
 		{left_out->unknown_event, "sample",
 		 "left out: the recording does not say for every sample to which event it belongs"},
 		{left_out->unreadable, "sample",

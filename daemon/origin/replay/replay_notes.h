@@ -28,13 +28,13 @@ const char *const *replay_notes_list(const struct replay_notes *notes);
  * records.
  */
 struct replay_left_out {
-	u64 without_memory_data; /* of events that do not measure loads or stores */
-	u64 unknown_event;       /* the recording does not say of which event */
-	u64 late;                /* the event was announced too late or exceeded the maximum number */
-	u64 not_mixed;           /* the event must not be counted together with another */
-	u64 unreadable;          /* fields of a newer kernel allow two ways to decode it */
-	u64 other_operations;    /* IBS samples that are not loads */
-	u64 lost;                /* samples and other records that the recording reports as lost */
+	u64 other_events;     /* of events that pebsd does not count */
+	u64 unknown_event;    /* the recording does not say of which event */
+	u64 late;             /* the event was announced too late or exceeded the maximum number */
+	u64 not_mixed;        /* the event must not be counted together with another */
+	u64 unreadable;       /* fields of a newer kernel allow two ways to decode it */
+	u64 other_operations; /* IBS samples that are not loads */
+	u64 lost;             /* samples and other records that the recording reports as lost */
 };
 
 /*
