@@ -160,7 +160,7 @@ static void put_wait(FILE *out, const json_object *cgroup, enum shown_wait which
 	double value = 0;
 	bool known = waits_shown(cgroup, which, &value);
 
-	waits_text(which, known, value, text);
+	waits_text(which, known, waits_rough(cgroup, which), value, text);
 	(void)fprintf(out, " %*s", WAITS_WIDTH, text);
 }
 
@@ -333,15 +333,27 @@ static bool has_few(const json_object *cgroup)
 	return false;
 }
 
+static bool has_rough(const json_object *cgroup)
+{
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		if (waits_rough(cgroup, which))
+			return true;
+	return false;
+}
+
 static void format_marks(FILE *out, const struct format_style *style, json_object *cgroups)
 {
 	bool sums = any_is(cgroups, is_sum), guests = any_is(cgroups, is_guest);
-	bool few = any_is(cgroups, has_few);
+	bool few = any_is(cgroups, has_few), rough = any_is(cgroups, has_rough);
 
-	if (sums || guests || few)
+	if (sums || guests || few || rough)
 		(void)fputc('\n', out);
 	if (few)
 		line_put(out, style, NULL, "%s", FIGURE_FEW_MARK " too few samples for this quantile");
+	if (rough)
+		line_put(out, style, NULL, "%s",
+			 FIGURE_FEW_MARK
+			 " in WAIT% and after it: `pebsctl show` prints the bounds, which are wide");
 	if (sums)
 		line_put(out, style, NULL, "%s",
 			 SUM_MARK

@@ -2,6 +2,7 @@
 #include "format/format_waits.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -50,12 +51,39 @@ const char *waits_sort(enum shown_wait which)
 	return shown[which].sort;
 }
 
-void waits_text(enum shown_wait which, bool known, double value, char ret[TEXT_NUMBER_MAX])
+bool waits_rough(const json_object *object, enum shown_wait which)
+{
+	const json_object *figure = figure_of(object, which);
+	double value, low, high;
+
+	if (!json_get(json_get_object(object, "waits"), "confidence") ||
+	    !json_get_double(figure, "value", &value))
+		return false;
+	return !json_get_double(figure, "low", &low) || !json_get_double(figure, "high", &high) ||
+	       (value > 0 && high - low > value);
+}
+
+/* A rough figure has a digit or two less, which makes room for the mark. */
+static void rough_text(enum shown_wait which, double value, char ret[TEXT_NUMBER_MAX])
+{
+	char number[TEXT_NUMBER_MAX], *unit = "";
+
+	if (which == SHOWN_TRAFFIC) {
+		text_short_count(value, number);
+		value = strtod(number, &unit);
+	}
+	(void)snprintf(ret, TEXT_NUMBER_MAX, "%.*f%.4s" FIGURE_FEW_MARK, value > 0 && value < 9.95, value,
+		       unit);
+}
+
+void waits_text(enum shown_wait which, bool known, bool rough, double value, char ret[TEXT_NUMBER_MAX])
 {
 	int decimals = which == SHOWN_WAIT ? 1 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
 
 	if (!known)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+	else if (rough)
+		rough_text(which, value, ret);
 	else if (which == SHOWN_TRAFFIC)
 		text_short_count(value, ret);
 	else if (value > 0 && value < 0.5 * pow(10, -decimals))

@@ -6,6 +6,7 @@
 #ifndef PEBSD_WINDOW_SAMPLES_H
 #define PEBSD_WINDOW_SAMPLES_H
 
+#include "base/cleanup.h"
 #include "pebsd/sample.h"
 #include "policy/bursts.h"
 #include "policy/estimate.h"
@@ -25,6 +26,31 @@ struct window_samples {
  */
 int window_samples_of(const struct window *window, u64 span_ns, u32 *entries, size_t n_entries,
 		      struct window_samples *ret);
+
+/* A cgroup, or a sum of cgroups. NULL: all cgroups together. */
+struct window_row {
+	const u32 *entries;
+	size_t n;
+};
+
+/* The samples of events that count, for many rows at once. */
+struct window_counts;
+
+/*
+ * Sums up the events in the bit mask `events` for each row, as window_samples_of() does, but in one pass over the
+ * window. At most one row has all cgroups. Needs 24 bytes for each row, event and part. Returns 0, -ENODATA as
+ * window_samples_of(), or -ENOMEM.
+ */
+int window_counts_of(const struct window *window, u64 span_ns, unsigned events, const struct window_row *rows,
+		     size_t n, struct window_counts **ret);
+struct window_counts *window_counts_free(struct window_counts *counts);
+DEFINE_CLEANUP(struct window_counts *, window_counts_free)
+
+/*
+ * Gets one row. `ret` must be all zero at first, and may be used for the next row. It has no sums of the other events,
+ * and only samples and weights.
+ */
+void window_counts_row(const struct window_counts *counts, size_t row, struct window_samples *ret);
 
 /*
  * Computes quantile `q` of an event's latencies, or the share of a source among its samples, and the bounds at

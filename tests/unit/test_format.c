@@ -871,6 +871,28 @@ Test(format, counts_without_any_figure_of_waiting_keep_their_tables)
 	cr_expect_null(strstr(text, "Waiting"));
 }
 
+Test(format, top_marks_figures_of_waiting_with_wide_bounds)
+{
+	_cleanup_json_ json_object *status = json_status(example_counts()), *top = json_top(example_counts());
+	json_object *row = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
+	_cleanup_free_ char *plain = NULL, *marked = NULL;
+
+	plain = TEXT_OF(format_top(out, status, top, &wide));
+	cr_expect_not_null(strstr(plain, " 62.5  2.00  3.20"), "%s", plain);
+	cr_expect_null(strstr(plain, "? in WAIT%"), "%s", plain);
+	json_object_object_add(
+		row, "waits",
+		json_tokener_parse(
+			"{\"wait\":{\"value\":0.625,\"low\":0.1,\"high\":1},"
+			"\"cores_lost\":{\"value\":2,\"low\":1.8,\"high\":2.2},\"confidence\":0.95}"));
+	marked = TEXT_OF(format_top(out, status, top, &wide));
+	cr_expect_not_null(strstr(marked, "  62?  2.00     -"), "%s", marked);
+	cr_expect_not_null(
+		strstr(marked,
+		       "\n? in WAIT% and after it: `pebsctl show` prints the bounds, which are wide\n"),
+		"%s", marked);
+}
+
 Test(format, show_says_what_waiting_costs_and_what_it_leaves_out)
 {
 	struct snapshot *snapshot = example_counts();

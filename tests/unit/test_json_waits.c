@@ -7,6 +7,7 @@
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
+#include "export/json/json_public.h"
 #include "in_pairs.h"
 #include "snapshot/snapshot_view.h"
 
@@ -133,5 +134,131 @@ Test(json_waits, window_of_a_cgroup_has_bounds)
 	expect_text(json_get(waits, "wait"), "{\"value\":0.625000,\"low\":0.552850,\"high\":0.705346}");
 	expect_text(json_get(waits, "traffic"),
 		    "{\"value\":1920000000,\"low\":1862707035,\"high\":1978670260}");
+	window_free(window);
+}
+
+/* A cgroup of the window that is not /checkout. It has a few more stalls from the middle on. */
+static void add_other(struct window *window, const struct snapshot *snapshot, u64 i)
+{
+	struct figures figures = {0};
+
+	figures.samples[SOURCE_UNKNOWN] = 5 + (i > 10);
+	figures.weight[SOURCE_UNKNOWN] = figures.samples[SOURCE_UNKNOWN] * snapshot->events[3].event.period;
+	window_put_figures(window, 7, 3, &figures);
+}
+
+static struct window *window_of_two(const struct snapshot *snapshot)
+{
+	struct window *window;
+
+	cr_assert_eq(window_new(1 << 20, 3600 * NSEC_PER_SEC, 0, &(struct timespec){0}, &window), 0);
+	for (u64 i = 0; i < 20; i++) {
+		window_begin(window, (i + 1) * NSEC_PER_SEC / 2, &(struct timespec){0});
+		for (unsigned event = 0; event < 5; event++) {
+			struct figures figures = {0};
+			u64 n = 20 + event + i % 3;
+
+			figures.samples[SOURCE_UNKNOWN] = n;
+			figures.weight[SOURCE_UNKNOWN] = n * snapshot->events[event].event.period;
+			window_put_figures(window, 3, event, &figures);
+		}
+		add_other(window, snapshot, i);
+		cr_assert_eq(window_end(window), 0);
+	}
+	return window;
+}
+
+static const char *waits_text_of(json_object *object)
+{
+	return json_object_to_json_string_ext(json_get_object(object, "waits"), JSON_C_TO_STRING_PLAIN);
+}
+
+/* Rows are read many at a time, and a cgroup alone: the bounds are the same to the last digit. */
+Test(json_waits, rows_of_top_have_the_bounds_of_show)
+{
+	struct snapshot *snapshot = example_counts();
+	struct window *window = window_of_two(snapshot);
+	_cleanup_json_ json_object *cgroup = NULL, *top = NULL, *reversed = NULL;
+	static const size_t order[] = {1, 0};
+
+	snapshot->cgroups[0].entry = 3;
+	snapshot->cgroups[1].entry = 7;
+	snapshot->window = window;
+	cgroup = json_cgroup(snapshot, 0);
+	top = json_top(snapshot);
+	expect_text(json_get(json_get_object(row(top, 0), "waits"), "confidence"), "0.95");
+	cr_expect_not_null(json_get(json_get_object(json_get_object(row(top, 0), "waits"), "wait"), "low"));
+	cr_expect_str_eq(waits_text_of(row(top, 0)), waits_text_of(cgroup));
+	reversed = json_top_of(snapshot, order, 2);
+	cr_expect_str_eq(waits_text_of(row(reversed, 1)), waits_text_of(cgroup));
+	cr_expect_null(json_get(row(top, 1), "waits"), "/old has no counts in the snapshot");
+	window_free(window);
+}
+
+Test(json_waits, sums_and_the_host_have_the_bounds_of_all_their_cgroups)
+{
+	struct snapshot *snapshot = example_counts();
+	struct window *window = window_of_two(snapshot);
+	const struct snapshot_cgroup one = snapshot->cgroups[0], two = snapshot->cgroups[1];
+	struct snapshot_cgroup members[2] = {one, two};
+	const struct snapshot_cgroup *const list[] = {&members[0], &members[1]};
+	_cleanup_json_ json_object *sum = NULL, *top = NULL, *alone = NULL;
+	const json_object *lost;
+
+	members[0].entry = 3;
+	members[1].entry = 7;
+	snapshot->cgroups[0].entry = 3;
+	snapshot->window = window;
+	alone = json_cgroup(snapshot, 0);
+	snapshot->cgroups[0].members = list;
+	snapshot->cgroups[0].n_members = 2;
+	sum = json_cgroup(snapshot, 0);
+	top = json_top(snapshot);
+	cr_expect_str_eq(waits_text_of(row(top, 0)), waits_text_of(sum));
+	cr_expect_str_neq(waits_text_of(row(top, 0)), waits_text_of(alone));
+	/* The value is that of the example's totals, and the bounds are those of 588 samples in the window. */
+	lost = json_get(json_get_object(top, "waits"), "cores_lost");
+	expect_text(json_get(json_get_object(top, "waits"), "confidence"), "0.95");
+	expect_text(lost, "{\"value\":2.200000,\"low\":4.389527,\"high\":5.035839}");
+	window_free(window);
+}
+
+Test(json_waits, public_rows_have_no_bounds)
+{
+	struct snapshot *snapshot = example_counts();
+	struct window *window = window_of_two(snapshot);
+	const struct series checkout = {.path = "/checkout"};
+	const struct series *const series[] = {&checkout};
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+
+	snapshot->cgroups[0].entry = 3;
+	snapshot->window = window;
+	cr_assert_eq(json_public_top(snapshot, series, 1, &text, &length), 0);
+	cr_expect_not_null(strstr(text, "\"cores_lost\":{\"value\":2.000000}"), "%s", text);
+	window_free(window);
+}
+
+/* More rows than are read at a time. */
+Test(json_waits, rows_of_a_large_table_have_bounds)
+{
+	struct snapshot *snapshot = example_counts();
+	struct window *window = window_of_two(snapshot);
+	_cleanup_free_ struct snapshot_cgroup *many = calloc(2500, sizeof(*many));
+	_cleanup_json_ json_object *top = NULL, *cgroup = NULL;
+
+	cr_assert_not_null(many);
+	for (size_t i = 0; i < 2500; i++) {
+		many[i] = snapshot->cgroups[0];
+		many[i].entry = i % 2 ? 3 : 1000;
+	}
+	snapshot->cgroups = many;
+	snapshot->n_cgroups = 2500;
+	snapshot->window = window;
+	cgroup = json_cgroup(snapshot, 1);
+	top = json_top(snapshot);
+	for (size_t i = 1; i < 2500; i += 2)
+		cr_assert_str_eq(waits_text_of(row(top, i)), waits_text_of(cgroup), "row %zu", i);
+	cr_expect_str_neq(waits_text_of(row(top, 2498)), waits_text_of(cgroup));
 	window_free(window);
 }

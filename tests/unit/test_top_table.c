@@ -75,6 +75,56 @@ Test(top_table, rows_and_the_host_say_what_waiting_costs)
 	top_table_done(&table);
 }
 
+/* A row whose "waits" is this text. */
+static json_object *top_with(const char *waits)
+{
+	json_object *top = json_top(example_counts());
+	json_object *row = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
+
+	json_object_object_add(row, "waits", json_tokener_parse(waits));
+	return top;
+}
+
+Test(top_table, figures_with_wide_bounds_are_marked)
+{
+	static const struct {
+		const char *waits;
+		bool rough;
+		const char *text;
+	} cases[] = {
+		{"{\"wait\":{\"value\":0.625,\"low\":0.3,\"high\":0.93},\"confidence\":0.95}", true, "62?"},
+		{"{\"wait\":{\"value\":0.0625,\"low\":0.01,\"high\":0.3},\"confidence\":0.95}", true, "6.2?"},
+		{"{\"wait\":{\"value\":0.625,\"low\":0.32,\"high\":0.93},\"confidence\":0.95}", false,
+		 "62.5"},
+		{"{\"wait\":{\"value\":0.625,\"low\":0.62},\"confidence\":0.95}", true, "62?"},
+		{"{\"wait\":{\"value\":0.625},\"confidence\":0.95}", true, "62?"},
+		/* A reply without bounds, as over the whole time. */
+		{"{\"wait\":{\"value\":0.625}}", false, "62.5"},
+		{"{\"wait\":{\"value\":0,\"low\":0,\"high\":0.01},\"confidence\":0.95}", false, "0.0"},
+	};
+	_cleanup_json_ json_object *status = json_status(example_counts());
+	char text[TEXT_NUMBER_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_json_ json_object *top = top_with(cases[i].waits);
+		struct top_table table;
+		const struct top_number *wait;
+
+		cr_assert_eq(top_table_read(status, top, 0, &table), 0);
+		wait = &table.rows[0].waits[SHOWN_WAIT];
+		cr_expect_eq(wait->few, cases[i].rough, "case %zu", i);
+		waits_text(SHOWN_WAIT, wait->known, wait->few, wait->value, text);
+		cr_expect_str_eq(text, cases[i].text, "case %zu", i);
+		top_table_done(&table);
+	}
+	waits_text(SHOWN_TRAFFIC, true, true, 1.92e9, text);
+	cr_expect_str_eq(text, "1.9G?");
+	waits_text(SHOWN_TRAFFIC, true, true, 355e6, text);
+	cr_expect_str_eq(text, "355M?");
+	waits_text(SHOWN_LOST, true, true, 9999, text);
+	cr_expect_str_eq(text, "9999?");
+}
+
 Test(top_table, replies_without_waits_have_none)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());

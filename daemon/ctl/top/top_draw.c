@@ -141,7 +141,7 @@ static void put_wait(FILE *out, const struct top_row *row, enum shown_wait which
 {
 	char text[TEXT_NUMBER_MAX];
 
-	waits_text(which, row->waits[which].known, row->waits[which].value, text);
+	waits_text(which, row->waits[which].known, row->waits[which].few, row->waits[which].value, text);
 	(void)fprintf(out, " %*s", WAITS_WIDTH, text);
 }
 
@@ -462,7 +462,7 @@ const char *top_help(void)
 	       "  SMP/S   samples a second that the hardware took; not a count of accesses\n"
 	       "  LAT%    share of the weighted latency of all sampled accesses\n"
 	       "  MEAN P50 P99   latency in cycles, of samples that passed the threshold\n"
-	       "          " FIGURE_FEW_MARK ": too few samples for this quantile\n"
+	       "          " FIGURE_FEW_MARK ": too few samples for this quantile, or wide bounds of waiting\n"
 	       "  SOURCES 1 L1, F LFB, 2 L2, 3 L3, D local DRAM, R remote, o other\n"
 	       "  WAIT%   share of the cgroup's own cycles that are stalled on memory\n"
 	       "  CORES   lost to memory, of those USED; an upper bound of what memory costs\n"

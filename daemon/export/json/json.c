@@ -64,9 +64,10 @@ static void put_subtree(struct json_writer *writer, json_object *object, const s
 		json_put_u64(writer, object, "subtree_without_slot", cgroup->without_slot);
 }
 
+/* `i` is the cgroup's number in `rows`, which adds its bounds; NULL: no bounds. */
 static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
 				  const struct snapshot_cgroup *cgroup, const struct json_more *more,
-				  struct cgroup_figures *figures)
+				  struct json_rows *rows, size_t i, struct cgroup_figures *figures)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 	const struct figures *listed[EVENTS_MAX];
@@ -80,16 +81,19 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	}
 	put_guest(writer, object, cgroup);
 	put_subtree(writer, object, cgroup);
-	for (size_t i = 0; i < EVENTS_MAX; i++)
-		listed[i] = snapshot->unlisted >> i & 1 ? NULL : figures->of[i];
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		listed[event] = snapshot->unlisted >> event & 1 ? NULL : figures->of[event];
 	json_put_events(writer, object, snapshot, listed, more && more->histograms);
 	json_put_waits(writer, object, snapshot, figures->of);
+	if (rows)
+		json_rows_put(writer, object, rows, i, figures->of);
 	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
 }
 
 /* Returns an object with the members that precede the list of cgroups. */
-static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot)
+static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot,
+				struct json_rows *rows)
 {
 	json_object *object = json_start(writer, snapshot);
 	const struct figures *totals[EVENTS_MAX];
@@ -100,6 +104,8 @@ static json_object *head_object(struct json_writer *writer, const struct snapsho
 		 json_samples(writer, snapshot, snapshot->events, snapshot->n_events));
 	json_put(writer, object, "total", total_object(writer, snapshot, totals));
 	json_put_waits(writer, object, snapshot, totals);
+	if (rows)
+		json_rows_put_total(writer, object, rows, totals);
 	if (snapshot->without_slot > 0)
 		json_put_u64(writer, object, "without_slot", snapshot->without_slot);
 	return object;
@@ -108,14 +114,15 @@ static json_object *head_object(struct json_writer *writer, const struct snapsho
 static json_object *top_object(const struct snapshot *snapshot, const size_t *chosen, size_t n)
 {
 	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .cgroups = chosen, .n = n};
 	struct json_writer writer = {.failed = !figures};
-	json_object *object = head_object(&writer, snapshot);
+	json_object *object = head_object(&writer, snapshot, &rows);
 	json_object *cgroups = json_checked(&writer, json_object_new_array());
 
 	for (size_t i = 0; i < n && figures; i++)
 		json_append(&writer, cgroups,
 			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i], NULL,
-					  figures));
+					  &rows, i, figures));
 	json_put_recordings(&writer, object, snapshot);
 	json_put(&writer, object, "cgroups", cgroups);
 	if (snapshot->notes && *snapshot->notes)
@@ -164,9 +171,9 @@ static int put_literal(const struct text_sink *sink, const char *text)
 
 static json_object *cgroup_with(struct json_writer *writer, const struct snapshot *snapshot,
 				const struct snapshot_cgroup *cgroup, const struct json_more *more,
-				struct cgroup_figures *figures)
+				struct json_rows *rows, size_t i, struct cgroup_figures *figures)
 {
-	json_object *object = cgroup_object(writer, snapshot, cgroup, more, figures);
+	json_object *object = cgroup_object(writer, snapshot, cgroup, more, rows, i, figures);
 
 	if (more)
 		json_put_trends(writer, object, snapshot, cgroup, &more->trend);
@@ -221,8 +228,10 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 {
 	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
 	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
+	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .cgroups = cgroups, .n = n};
+	struct json_rows *bounds = more && more->public ? NULL : &rows;
 	struct json_writer writer = {.failed = !figures};
-	json_object *head = head_object(&writer, snapshot);
+	json_object *head = head_object(&writer, snapshot, bounds);
 	struct json_page *page = more ? more->page : NULL;
 	u64 first = page ? page->first : 0;
 	int r;
@@ -241,9 +250,9 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 		const struct snapshot_cgroup *cgroup = &snapshot->cgroups[cgroups ? cgroups[i] : i];
 
 		if (json_page_reads(page, first + i, MAX(cgroup->n_members, 1)))
-			r = put_cgroup(
-				&text, page, first + i, i > 0,
-				json_finish(&writer, cgroup_with(&writer, snapshot, cgroup, more, figures)));
+			r = put_cgroup(&text, page, first + i, i > 0,
+				       json_finish(&writer, cgroup_with(&writer, snapshot, cgroup, more,
+									bounds, i, figures)));
 	}
 	if (r == 0)
 		r = put_literal(&text, "]");
