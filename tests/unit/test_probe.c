@@ -409,6 +409,19 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 	cr_expect_not_null(strstr(json, "\"counts\":\"l3\""), "%s", json);
 	probe_report_done(&report);
 
+	free(all);
+	request.events.roles = EVENT_ROLES_AUTO;
+	request.events.automatic = true;
+	cr_assert_eq(probe_plan(&request, &report), 0);
+	cr_expect(probe_usable(&report));
+	all = print(&report, false);
+	cr_expect_not_null(
+		strstr(all,
+		       "Configured events: auto (loads, instructions, cycles, stalls, misses). Available "),
+		"%s", all);
+	probe_report_done(&report);
+
+	request.events.automatic = false;
 	request.events.roles = ROLE(LOADS);
 	cr_assert_eq(probe_plan(&request, &report), 0);
 	cr_expect_not(probe_usable(&report));

@@ -189,7 +189,7 @@ static int plan_tree(const struct planner *planner)
 /* Keeps the order of the events that only count, and that of the others. */
 static void put_counts_last(struct pmu_plan *plan)
 {
-	struct pmu_opening counts[EVENTS_MAX];
+	struct pmu_opening counts[EVENTS_MAX] = {0};
 	size_t n_counts = 0, n = 0;
 
 	for (size_t i = 0; i < plan->n_openings; i++)

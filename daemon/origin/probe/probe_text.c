@@ -268,6 +268,7 @@ static char *verdict(const struct probe_report *report)
 static int print_verdict(const struct probe_report *report, FILE *out)
 {
 	const char *where = report->live ? "on this machine" : "according to this tree";
+	const bool automatic = report->plan.automatic;
 	unsigned planned = perf_cost_roles(&report->plan);
 	_cleanup_free_ char *asked = role_names(report->asked);
 	_cleanup_free_ char *possible = role_names(planned);
@@ -278,8 +279,8 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	if (!asked || !possible || !can)
 		return -ENOMEM;
 	if (probe_usable(report))
-		r = asprintf(&text, "%s. Configured events: %s. Available %s: %s.", can, asked, where,
-			     possible);
+		r = asprintf(&text, "%s. Configured events: %s%s%s. Available %s: %s.", can,
+			     automatic ? "auto (" : "", asked, automatic ? ")" : "", where, possible);
 	else if (planned)
 		r = asprintf(
 			&text,
