@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "act/alert_files.h"
+#include "base/directory.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 
 #define SUFFIX "env"
-
-DEFINE_CLEANUP(DIR *, closedir)
 
 static int make_directories(const char *path)
 {
@@ -70,7 +68,7 @@ static bool is_name(const char *name, u64 *ret_alert, bool *ret_whole)
 
 int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert, bool whole), void *userdata)
 {
-	_cleanup_(closedirp) DIR *stream = NULL;
+	_cleanup_closedir_ DIR *stream = NULL;
 	const struct dirent *entry;
 	u64 alert;
 	bool whole;

@@ -2,17 +2,11 @@
 #include "base/cpu_nodes.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-
-static void cleanup_closedir(DIR *const *directory)
-{
-	if (*directory)
-		(void)closedir(*directory);
-}
+#include "base/directory.h"
 
 static bool is_node(const char *name)
 {
@@ -30,7 +24,7 @@ static bool have_one_in_common(const struct cpu_list *one, const struct cpu_list
 int cpu_nodes(const char *sysfs_root, const struct cpu_list *cpus, struct cpu_list *ret)
 {
 	_cleanup_free_ char *folder = NULL;
-	_cleanup_(cleanup_closedir) DIR *directory = NULL;
+	_cleanup_closedir_ DIR *directory = NULL;
 	struct cpu_list all = {0};
 	const struct dirent *entry;
 

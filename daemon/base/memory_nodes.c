@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/memory_nodes.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
+#include "base/directory.h"
 #include "base/number.h"
 #include "base/text_file.h"
 
@@ -17,12 +17,6 @@ struct ranges {
 	struct node_range *list;
 	size_t n, room;
 };
-
-static void cleanup_closedir(DIR *const *directory)
-{
-	if (*directory)
-		(void)closedir(*directory);
-}
 
 /* Parses names such as "node12", which is 12 for the prefix "node". */
 static bool numbered(const char *name, const char *prefix, u64 max, u64 *ret)
@@ -66,7 +60,7 @@ static int add(struct ranges *ranges, const struct node_range *range)
 
 static int add_blocks(const char *folder, int node, u64 size, struct ranges *ranges)
 {
-	_cleanup_(cleanup_closedir) DIR *directory = opendir(folder);
+	_cleanup_closedir_ DIR *directory = opendir(folder);
 	const struct dirent *entry;
 
 	if (!directory)
@@ -119,7 +113,7 @@ static int each_node(const char *sysfs_root, int (*callback)(void *userdata, con
 		     void *userdata)
 {
 	_cleanup_free_ char *folder = NULL;
-	_cleanup_(cleanup_closedir) DIR *directory = NULL;
+	_cleanup_closedir_ DIR *directory = NULL;
 	const struct dirent *entry;
 
 	if (asprintf(&folder, "%s/devices/system/node", sysfs_root) < 0)

@@ -106,12 +106,6 @@ static double rate_of(const struct counted *event)
 	return event->tally->samples ? (double)event->tally->weight / event->seconds : 0;
 }
 
-/* Stalled cycles are cycles, so their share is at most 1. Two samplings may say more by chance. */
-static double most_of(const struct rule *rule)
-{
-	return rule->metric.kind == METRIC_WAIT ? 1 : INFINITY;
-}
-
 static double quantile_value(const struct tally *tally, double q)
 {
 	u64 histogram[FINE_BUCKETS];
@@ -137,7 +131,9 @@ static double value_of(const struct rule *rule, const struct side *side)
 		return rate_of(&side->event) * side->unit;
 	case METRIC_WAIT:
 	case METRIC_CPI:
-		return fmin(rate_of(&side->event) / rate_of(&side->second), most_of(rule));
+		return rule->metric.kind == METRIC_WAIT
+			       ? wait_share_limited(rate_of(&side->event) / rate_of(&side->second))
+			       : rate_of(&side->event) / rate_of(&side->second);
 	case METRIC_SHARE:
 		break;
 	}
@@ -172,7 +168,7 @@ static struct interval quotient_bounds(const struct rule *rule, const struct sid
 	const struct interval_counted second = counted_of(&side->second, effect);
 	struct interval ret = interval_rate_ratio(&event, &second, confidence);
 
-	return (struct interval){fmin(ret.low, most_of(rule)), fmin(ret.high, most_of(rule))};
+	return rule->metric.kind == METRIC_WAIT ? wait_bounds_limited(ret) : ret;
 }
 
 static struct interval bounds_of(const struct rule *rule, const struct limits *limits,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/estimate.h"
+#include "window/waits.h"
 
 /*
  * Approximate bounds: they enclose the exact bounds from both sides and take a fraction of the time. A caller
@@ -92,11 +93,10 @@ static struct approximation divide(const struct approximation *a, const struct a
 	};
 }
 
-/* Limits `wait` to 1, as estimate.c does. */
 static void limit_wait(struct approximation *wait)
 {
-	wait->outer = (struct interval){fmin(wait->outer.low, 1), fmin(wait->outer.high, 1)};
-	wait->inner = (struct interval){fmin(wait->inner.low, 1), fmin(wait->inner.high, 1)};
+	wait->outer = wait_bounds_limited(wait->outer);
+	wait->inner = wait_bounds_limited(wait->inner);
 }
 
 /* The window, or the baseline of a ratio. */

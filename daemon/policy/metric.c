@@ -127,6 +127,17 @@ bool metric_has_second(const struct metric *metric)
 	return metric_events(metric, roles) > 1;
 }
 
+enum event_role metric_second_role(enum event_role first)
+{
+	for (enum metric_kind kind = 0; kind <= METRIC_TRAFFIC; kind++) {
+		enum event_role roles[METRIC_EVENTS_MAX];
+
+		if (metric_events(&(struct metric){.kind = kind}, roles) > 1 && roles[0] == first)
+			return roles[1];
+	}
+	return EVENT_ROLES;
+}
+
 bool metric_is_quotient(const struct metric *metric)
 {
 	return metric->kind == METRIC_WAIT || metric->kind == METRIC_CPI;

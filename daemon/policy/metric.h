@@ -58,6 +58,12 @@ size_t metric_events(const struct metric *metric, enum event_role ret[METRIC_EVE
 /* Returns whether the metric has a second event. */
 bool metric_has_second(const struct metric *metric);
 
+/*
+ * Returns the second event of the metrics with the first event `first`, of which all have the same; EVENT_ROLES: none has
+ * two events.
+ */
+enum event_role metric_second_role(enum event_role first);
+
 /* Returns whether the metric divides the rate of its event by that of its second event. */
 bool metric_is_quotient(const struct metric *metric);
 

@@ -26,6 +26,7 @@ int policy_new(const struct policy_settings *settings, struct policy **ret)
 	screen_edges(policy->lower_edges);
 	for (size_t i = 0; i < policy->n_events; i++) {
 		policy->events[i] = settings->events[i];
+		policy->samples_loads |= settings->events[i].role == EVENT_LOADS;
 		event_key(settings->events, settings->n_events, i, policy->keys[i]);
 	}
 	policy->parts = calloc(1, sizeof(*policy->parts));

@@ -241,6 +241,7 @@ struct policy {
 	size_t n_rules;
 	struct event events[EVENTS_MAX];
 	size_t n_events;
+	bool samples_loads; /* one of the events is EVENT_LOADS */
 	char keys[EVENTS_MAX][EVENT_KEY_MAX];
 	double frequencies_hz[EVENTS_MAX]; /* policy_set_frequency() */
 	struct evidence *evidence;

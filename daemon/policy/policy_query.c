@@ -4,14 +4,6 @@
 
 #include "policy/policy_internal.h"
 
-static bool samples_loads(const struct policy *policy)
-{
-	for (size_t i = 0; i < policy->n_events; i++)
-		if (policy->events[i].role == EVENT_LOADS)
-			return true;
-	return false;
-}
-
 void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
 		const struct estimate *estimate, struct alert *ret)
 {
@@ -31,7 +23,7 @@ void alert_with(const struct policy *policy, const struct subject *subject, size
 		.covered_ns = view->covered_ns,
 		.subtree_without_slot = (u32)subtree_without_slot(policy, subject),
 		.counts = (u8)policy->events[view->event].count_kind,
-		.samples_loads = samples_loads(policy),
+		.samples_loads = policy->samples_loads,
 	};
 	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
 	ret->estimate = *estimate;
@@ -237,7 +229,7 @@ static size_t explain_no_slot(const struct policy *policy, const struct rule *ru
 			.covered_ns = view->covered_ns,
 			.subtree_without_slot = (u32)subtree,
 			.counts = (u8)policy->events[view->event].count_kind,
-			.samples_loads = samples_loads(policy),
+			.samples_loads = policy->samples_loads,
 			.since = policy->starts[rule - policy->rules].time,
 		};
 	}

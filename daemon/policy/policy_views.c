@@ -122,10 +122,8 @@ static unsigned find_beside(const struct policy *policy, unsigned event, enum ev
 static int add_second_event(struct view *view, sliding_leaving leaving, sliding_passing passing)
 {
 	const struct policy *policy = view->policy;
-	/* The second event depends only on the first one. */
-	const enum event_role role =
-		policy->events[view->event].role == EVENT_CYCLES ? EVENT_INSTRUCTIONS : EVENT_CYCLES;
-	const unsigned second = find_beside(policy, view->event, role);
+	const unsigned second =
+		find_beside(policy, view->event, metric_second_role(policy->events[view->event].role));
 
 	return second < policy->n_events ? add_event(view, second, leaving, passing) : 0;
 }

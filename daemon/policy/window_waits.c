@@ -41,46 +41,18 @@ static double effect_of(const struct window_samples *samples, unsigned event, un
 	return estimate_effect(&rule, NULL, &measured);
 }
 
-static double rate_effect(const struct window_samples *samples, unsigned event, double confidence)
-{
-	return effect_of(samples, event, EVENTS_MAX, confidence);
-}
-
-static double ratio_effect(const struct window_samples *samples, unsigned numerator, unsigned denominator,
-			   double confidence)
-{
-	return denominator < EVENTS_MAX ? effect_of(samples, numerator, denominator, confidence) : 1;
-}
-
 static void set_effects(const struct window_samples *samples, const struct wait_events *events,
 			enum wait_figure figure, double confidence, struct wait_part *part)
 {
-	part->cycles.effect = part->instructions.effect = part->stalls.effect = part->misses.effect = 1;
-	switch (figure) {
-	case WAIT_SHARE:
-		part->stalls.effect = part->cycles.effect =
-			ratio_effect(samples, events->stalls, events->cycles, confidence);
-		break;
-	case WAIT_CPI:
-		part->cycles.effect = part->instructions.effect =
-			ratio_effect(samples, events->cycles, events->instructions, confidence);
-		break;
-	case WAIT_MISSES:
-		part->misses.effect = part->instructions.effect =
-			ratio_effect(samples, events->misses, events->instructions, confidence);
-		break;
-	case WAIT_CORES_USED:
-		part->cycles.effect = rate_effect(samples, events->cycles, confidence);
-		break;
-	case WAIT_CORES_LOST:
-		part->stalls.effect = rate_effect(samples, events->stalls, confidence);
-		break;
-	case WAIT_TRAFFIC:
-		part->misses.effect = rate_effect(samples, events->misses, confidence);
-		break;
-	case WAIT_FIGURES:
-		break;
-	}
+	struct wait_count *numerator = wait_numerator(part, figure),
+			  *denominator = wait_denominator(part, figure);
+	const unsigned event = wait_numerator_event(events, figure);
+	const unsigned second = wait_denominator_event(events, figure);
+	const bool lacks_event = denominator && second >= EVENTS_MAX;
+
+	numerator->effect = lacks_event ? 1 : effect_of(samples, event, second, confidence);
+	if (denominator)
+		denominator->effect = numerator->effect;
 }
 
 void window_waits_of(const struct window_samples *samples, const struct wait_events *events,

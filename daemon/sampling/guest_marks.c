@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampling/guest_marks.h"
+#include "base/monotonic.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
-
-static u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 bool guest_marks_wanted(const struct event *events, size_t n, bool offcore)
 {

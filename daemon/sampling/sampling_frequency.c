@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampling/sampling_frequency.h"
+#include "base/monotonic.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,14 +40,6 @@ struct sampling_frequency {
 	bool fresh; /* `times` are those of this collection */
 	struct measured events[EVENTS_MAX];
 };
-
-static u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 static bool counts_cycles(const struct sampling_frequency *frequency, size_t i)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampling/sampling_govern.h"
+#include "base/monotonic.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -58,14 +59,6 @@ struct sampling_govern {
 	unsigned steps;
 	struct governed events[EVENTS_MAX];
 };
-
-static u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 static u64 read_percent(void)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "base/monotonic.h"
 #include "sampling/sampling_origin.h"
 
 #include <errno.h>
@@ -54,14 +55,6 @@ static void free_state(struct origin_state *state)
 static void free_statep(struct origin_state **state)
 {
 	free_state(*state);
-}
-
-static u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
 /*

@@ -33,7 +33,7 @@ bool wait_figure_is_rate(enum wait_figure figure)
 	return formulas[figure].denominator == NOTHING;
 }
 
-static const struct wait_count *count_of(const struct wait_part *part, enum counted counted)
+static struct wait_count *count_of(struct wait_part *part, enum counted counted)
 {
 	switch (counted) {
 	case CYCLES:
@@ -50,6 +50,48 @@ static const struct wait_count *count_of(const struct wait_part *part, enum coun
 	return NULL;
 }
 
+static const struct wait_count *const_count_of(const struct wait_part *part, enum counted counted)
+{
+	return count_of((struct wait_part *)part, counted);
+}
+
+struct wait_count *wait_numerator(struct wait_part *part, enum wait_figure figure)
+{
+	return count_of(part, formulas[figure].numerator);
+}
+
+struct wait_count *wait_denominator(struct wait_part *part, enum wait_figure figure)
+{
+	return count_of(part, formulas[figure].denominator);
+}
+
+static unsigned event_of(const struct wait_events *events, enum counted counted)
+{
+	switch (counted) {
+	case CYCLES:
+		return events->cycles;
+	case INSTRUCTIONS:
+		return events->instructions;
+	case STALLS:
+		return events->stalls;
+	case MISSES:
+		return events->misses;
+	case NOTHING:
+		break;
+	}
+	return EVENTS_MAX;
+}
+
+unsigned wait_numerator_event(const struct wait_events *events, enum wait_figure figure)
+{
+	return event_of(events, formulas[figure].numerator);
+}
+
+unsigned wait_denominator_event(const struct wait_events *events, enum wait_figure figure)
+{
+	return event_of(events, formulas[figure].denominator);
+}
+
 /* A sample without a period says nothing about the number of events. */
 static bool is_known(const struct wait_count *count)
 {
@@ -59,7 +101,7 @@ static bool is_known(const struct wait_count *count)
 static bool has_samples(const struct wait_part *part)
 {
 	for (enum counted counted = CYCLES; counted <= MISSES; counted++) {
-		const struct wait_count *count = count_of(part, counted);
+		const struct wait_count *count = const_count_of(part, counted);
 
 		if (count->known && count->samples > 0)
 			return true;
@@ -70,8 +112,8 @@ static bool has_samples(const struct wait_part *part)
 /* The PMU has all that the figure needs. */
 static bool has_needs(const struct wait_part *part, const struct formula *formula)
 {
-	return is_known(count_of(part, formula->numerator)) &&
-	       (formula->denominator == NOTHING || is_known(count_of(part, formula->denominator))) &&
+	return is_known(const_count_of(part, formula->numerator)) &&
+	       (formula->denominator == NOTHING || is_known(const_count_of(part, formula->denominator))) &&
 	       (!formula->in_cores || part->frequency_hz > 0);
 }
 
@@ -108,7 +150,7 @@ static bool sum_rates(const struct wait_part *parts, size_t n, const struct form
 {
 	*ret = (struct rates){0};
 	for (size_t i = 0; i < n; i++) {
-		const struct wait_count *count = count_of(&parts[i], counted);
+		const struct wait_count *count = const_count_of(&parts[i], counted);
 
 		if (has_needs(&parts[i], formula))
 			add_rate(ret, count,
@@ -168,10 +210,19 @@ static struct interval ratio_bounds(const struct rates *numerator, const struct 
 	return interval_rate_ratio(&now, &base, confidence);
 }
 
-/* Two estimates can have a quotient above 1 by chance, but no cycle is stalled twice. */
+double wait_share_limited(double share)
+{
+	return fmin(share, 1);
+}
+
+struct interval wait_bounds_limited(struct interval bounds)
+{
+	return (struct interval){wait_share_limited(bounds.low), wait_share_limited(bounds.high)};
+}
+
 static double limited(enum wait_figure figure, double value)
 {
-	return figure == WAIT_SHARE ? fmin(value, 1) : value;
+	return figure == WAIT_SHARE ? wait_share_limited(value) : value;
 }
 
 bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figure, double *ret)

@@ -72,6 +72,20 @@ bool waits_value(const struct wait_part *parts, size_t n, enum wait_figure figur
 /* Returns true if the figure is an amount a second. It is only right if the parts cover a known time. */
 bool wait_figure_is_rate(enum wait_figure figure);
 
+/*
+ * Limits a quotient of stalls and cycles: two estimates can have one above 1 by chance, but no cycle is stalled twice.
+ */
+double wait_share_limited(double share);
+struct interval wait_bounds_limited(struct interval bounds);
+
+/* The counts of a PMU that a figure divides. The second one is NULL for an amount a second. */
+struct wait_count *wait_numerator(struct wait_part *part, enum wait_figure figure);
+struct wait_count *wait_denominator(struct wait_part *part, enum wait_figure figure);
+
+/* The same of its events. The second one is EVENTS_MAX for an amount a second. */
+unsigned wait_numerator_event(const struct wait_events *events, enum wait_figure figure);
+unsigned wait_denominator_event(const struct wait_events *events, enum wait_figure figure);
+
 /* Returns "wait", "cores_used", "cores_lost", "cpi", "misses_per_thousand" or "traffic". */
 const char *wait_figure_name(enum wait_figure figure);
 

@@ -79,6 +79,10 @@ Test(metric, events_that_a_metric_implies)
 		for (size_t j = 0; j < n; j++)
 			cr_expect_eq(roles[j], cases[i].roles[j], "%s", cases[i].text);
 		cr_expect_eq(metric_has_second(&metric), n == 2);
+		if (n == 2)
+			cr_expect_eq(metric_second_role(roles[0]), roles[1]);
+		if (n == 1)
+			cr_expect_eq(metric_second_role(roles[0]), EVENT_ROLES);
 	}
 }
 

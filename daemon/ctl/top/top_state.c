@@ -12,10 +12,21 @@
 
 #define DEFAULT_DEPTH 2
 
-static const char *const sorts[] = {
-	"latency",           "samples", "mean",       "p99", "share:hitm", "share:l3", "share:local_dram",
-	"share:remote_dram", "wait",    "cores-lost", "cpi", "misses",     "traffic"};
-#define SORTS_OF_WAITS 8 /* the index of the first one */
+/* The sorts from SORT_WAIT on need figures of waiting. */
+enum { SORT_WAIT = 8 };
+static const char *const sorts[] = {"latency",
+				    "samples",
+				    "mean",
+				    "p99",
+				    "share:hitm",
+				    "share:l3",
+				    "share:local_dram",
+				    "share:remote_dram",
+				    [SORT_WAIT] = "wait",
+				    "cores-lost",
+				    "cpi",
+				    "misses",
+				    "traffic"};
 static const double windows[] = {10, 60, 600, 0};
 static const double spans[] = {3600, 600, 60};
 
@@ -249,7 +260,7 @@ static void change_sort(struct top_state *state, size_t step, const struct top_s
 {
 	do
 		state->sort = (state->sort + step) % n_sorts(state);
-	while (!shown->waits && state->sort >= SORTS_OF_WAITS && state->sort < ARRAY_SIZE(sorts));
+	while (!shown->waits && state->sort >= SORT_WAIT && state->sort < ARRAY_SIZE(sorts));
 }
 
 /* Handles the keys that need a new table from the daemon. */

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/prometheus/process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 
 #define STAT_START_FIELD 22 /* proc(5); the command name is field 2 */
-
-static inline void cleanup_closedir(DIR *const *directory)
-{
-	if (*directory)
-		(void)closedir(*directory);
-}
 
 int process_start_ticks(const char *stat, u64 *ret)
 {
@@ -80,7 +74,7 @@ static struct maybe_u64 read_resident(void)
 
 static struct maybe_u64 count_fds(void)
 {
-	_cleanup_(cleanup_closedir) DIR *directory = opendir("/proc/self/fd");
+	_cleanup_closedir_ DIR *directory = opendir("/proc/self/fd");
 	const struct dirent *entry;
 	u64 n = 0;
 

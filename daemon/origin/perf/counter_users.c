@@ -2,7 +2,6 @@
 #include "origin/perf/counter_users.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/text_file.h"
 
 #define PERF_EVENT "anon_inode:[perf_event]"
@@ -173,8 +173,6 @@ static void gather_kvm(const char *root, struct counter_users *users)
 	users->kvm_pmu = host && (!enabled || enabled[0] == 'Y' || enabled[0] == '1');
 }
 
-DEFINE_CLEANUP(DIR *, closedir)
-
 /* Takes ownership of `fd`. */
 static DIR *take_directory(int fd)
 {
@@ -199,7 +197,7 @@ static void read_name(int process, char *ret, size_t size)
 static u64 look_at(int proc, const char *pid, u64 most, struct counter_users *users)
 {
 	_cleanup_close_ int process = openat(proc, pid, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_cleanup_(closedirp) DIR *directory = NULL;
+	_cleanup_closedir_ DIR *directory = NULL;
 	struct counter_user user = {.pid = (u32)strtoul(pid, NULL, 10)};
 	const struct dirent *entry;
 	u64 looked = 0;
@@ -241,7 +239,7 @@ static u64 look_at(int proc, const char *pid, u64 most, struct counter_users *us
 static void gather_processes(const char *root, u32 self, u64 most, struct counter_users *users)
 {
 	_cleanup_free_ char *path = NULL;
-	_cleanup_(closedirp) DIR *proc = NULL;
+	_cleanup_closedir_ DIR *proc = NULL;
 	const struct dirent *entry;
 	struct stat namespace;
 	bool whole = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "origin/perf/perf.h"
+#include "base/monotonic.h"
 
 #include <errno.h>
 #include <string.h>
@@ -408,14 +409,6 @@ void perf_stop(struct perf_event_set *set)
 bool perf_is_kept(const struct perf_event_set *set)
 {
 	return set->keep != NULL;
-}
-
-static u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
 void perf_pause(struct perf_event_set *set)
