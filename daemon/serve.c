@@ -35,6 +35,7 @@ static void server_close(struct server *server)
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
 	store_free(server->store);
+	resctrl_done(&server->resctrl);
 	free(server->status);
 }
 

@@ -10,6 +10,9 @@
 
 #define SYSFS_ROOT "/sys"
 
+/* A counter of resctrl lies in another CPU's cache domain: the kernel interrupts a CPU there to read it. */
+#define RESCTRL_INTERVAL_NS (10 * NSEC_PER_SEC)
+
 static int get_snapshot(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret)
 {
@@ -86,6 +89,22 @@ static u64 get_sequence(void *userdata)
 	return engine_head(sampling_engine(server->sampling))->sequence + server->reloads;
 }
 
+/* Reads the counters at most once in RESCTRL_INTERVAL_NS, no matter how many clients scrape. */
+static const struct resctrl *read_resctrl(struct server *server)
+{
+	u64 now = engine_collected_ns(sampling_engine(server->sampling));
+	struct resctrl read;
+
+	if (server->resctrl_ns && now - server->resctrl_ns < RESCTRL_INTERVAL_NS)
+		return &server->resctrl;
+	server->resctrl_ns = now;
+	if (resctrl_read(RESCTRL_ROOT, &read) == 0) {
+		resctrl_done(&server->resctrl);
+		server->resctrl = read;
+	}
+	return &server->resctrl;
+}
+
 static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
 {
 	struct server *server = userdata;
@@ -97,7 +116,8 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 		.detail = server->config->detail_metrics,
 		.labels = server->config->container_labels,
 		.alerts = &alerts,
-		.http_restarts = {server->http != NULL, http_restarts(server->http)}};
+		.http_restarts = {server->http != NULL, http_restarts(server->http)},
+		.resctrl = read_resctrl(server)};
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;

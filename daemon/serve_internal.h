@@ -6,6 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include "alerts/alerts.h"
+#include "base/resctrl.h"
 #include "config/config.h"
 #include "config/options.h"
 #include "containers/containers.h"
@@ -42,11 +43,13 @@ struct server {
 	struct watch watch;
 	struct slot_reclaim reclaim;
 	struct process_figures process; /* kept between scrapes, as process_read() needs */
-	bool stopping;                  /* a signal requested the end */
-	u64 reloads;                    /* number of reloads of the configuration, successful or not */
-	int collection_error;           /* result of the last tick */
-	char overdue[HEALTH_TEXT_MAX];  /* the last reason that /healthz gave for an overdue collection */
-	char *status;                   /* the status last sent to the service manager; NULL: none yet */
+	struct resctrl resctrl;         /* as of the collection at `resctrl_ns`; 0: never read */
+	u64 resctrl_ns;
+	bool stopping;                 /* a signal requested the end */
+	u64 reloads;                   /* number of reloads of the configuration, successful or not */
+	int collection_error;          /* result of the last tick */
+	char overdue[HEALTH_TEXT_MAX]; /* the last reason that /healthz gave for an overdue collection */
+	char *status;                  /* the status last sent to the service manager; NULL: none yet */
 };
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the files of a sysfs tree. The plan made from it must keep its bounds, and all its texts must
- * be printable. The memory ranges of nodes must be in order and must not overlap, and the node of a CPU must be
+ * be printable. The counters of resctrl must be in order. The memory ranges of nodes must be in order and must not overlap, and the node of a CPU must be
  * a number or -1. The first three bytes select the configuration: ldlat, the events and the period. The rest is
  * a list of files: which PMU or other folder, which file, its length, its text.
  */
@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/cpu_nodes.h"
 #include "base/memory_nodes.h"
+#include "base/resctrl.h"
 #include "origin/pmu/perf_selection.h"
 #include "origin/pmu/pmu.h"
 
@@ -41,6 +42,7 @@ static const char *const folders[] = {
 	"devices/system/cpu",
 	"devices/system/node",
 	"devices/system/memory",
+	"fs/resctrl",
 };
 
 /* Files of a PMU, of the CPUs, of the nodes, and of the memory. */
@@ -70,6 +72,11 @@ static const char *const files[][20] = {
 	 "node1/memory1/x", "node1/memory4294967296/x", "node2/cpulist", "node-1/cpulist",
 	 "node99999999999/cpulist", "node0/meminfo"},
 	{"block_size_bytes", "memory0/state"},
+	{"mon_data/mon_L3_00/mbm_total_bytes", "mon_data/mon_L3_01/mbm_local_bytes",
+	 "mon_data/mon_L3_4294967296/mbm_total_bytes",
+	 "mon_groups/\033[2J/mon_data/mon_L3_00/mbm_total_bytes", "mon_groups/mon_data",
+	 "c/mon_data/mon_L3_1/mbm_total_bytes", "c/mon_groups/m/mon_data/mon_L3_1/mbm_local_bytes",
+	 "info/mon_data/mon_L3_1/mbm_total_bytes"},
 };
 
 static char root[] = "/dev/shm/fuzz_sysfs.XXXXXX";
@@ -158,6 +165,21 @@ static void check_plan(const struct pmu_wish *wish)
 	pmu_plan_done(&plan);
 }
 
+static void check_resctrl(void)
+{
+	char folder[sizeof(root) + sizeof("/fs/resctrl")];
+	struct resctrl resctrl;
+
+	(void)snprintf(folder, sizeof(folder), "%s/fs/resctrl", root);
+	DEMAND(resctrl_read(folder, &resctrl) == 0 && resctrl.n <= RESCTRL_MAX);
+	for (size_t i = 1; i < resctrl.n; i++) {
+		int order = strcmp(resctrl.list[i - 1].group, resctrl.list[i].group);
+
+		DEMAND(order < 0 || (order == 0 && resctrl.list[i - 1].domain <= resctrl.list[i].domain));
+	}
+	resctrl_done(&resctrl);
+}
+
 static void check_nodes(void)
 {
 	struct cpu_list isolated = perf_selection_isolated(root), cpus = isolated;
@@ -199,5 +221,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_file("bus/event_source/devices/software", "type", "1\n", 2);
 	check_plan(&wish);
 	check_nodes();
+	check_resctrl();
 	return 0;
 }

@@ -473,6 +473,35 @@ Test(prometheus, pauses_and_filtered_samples)
 	metrics_free(&metrics);
 }
 
+Test(prometheus, resctrl_groups_have_their_bytes)
+{
+	static struct resctrl_domain domains[] = {
+		{.group = (char *)"", .domain = 0, .known = {true, true}, .bytes = {100, 0}},
+		{.group = (char *)"mon_groups/a\"b\n", .domain = 3, .known = {true, false}, .bytes = {7, 9}},
+	};
+	const struct resctrl resctrl = {.list = domains, .n = 2};
+	struct prometheus_options options = {.openmetrics = true, .resctrl = &resctrl};
+	static struct books books;
+	_cleanup_free_ char *text = NULL;
+	struct metrics metrics;
+	char mistake[256];
+	size_t length;
+
+	setup(&books);
+	cr_assert_eq(prometheus_render(&books.snapshot, books.list, books.n, &options, NULL, &text, &length),
+		     0);
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	cr_assert_null(metrics_parse(text, true, &metrics, mistake), "%s", mistake);
+	expect(&metrics, "pebsd_resctrl_bytes_total{group=\"/\",domain=\"0\",kind=\"total\"}", "100");
+	expect(&metrics, "pebsd_resctrl_bytes_total{group=\"/\",domain=\"0\",kind=\"local\"}", "0");
+	expect(&metrics,
+	       "pebsd_resctrl_bytes_total{group=\"/mon_groups/a\\\"b\\n\",domain=\"3\",kind=\"total\"}", "7");
+	expect(&metrics,
+	       "pebsd_resctrl_bytes_total{group=\"/mon_groups/a\\\"b\\n\",domain=\"3\",kind=\"local\"}",
+	       NULL);
+	metrics_free(&metrics);
+}
+
 Test(prometheus, frequencies_of_each_pmu)
 {
 	const char *running = "pebsd_core_frequency_hertz{pmu=\"cpu\"}";

@@ -12,6 +12,7 @@
 #include "export/prometheus/exposition.h"
 #include "export/prometheus/label.h"
 #include "export/prometheus/prometheus_cost.h"
+#include "export/prometheus/prometheus_resctrl.h"
 
 /* The metrics of zooms and hot tables. */
 
@@ -846,6 +847,8 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		prometheus_cost(&out, snapshot, rendering.event_labels);
 		if (r >= 0)
 			r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.wish);
+		if (r >= 0 && options->resctrl)
+			r = prometheus_resctrl(&out, options->resctrl);
 		if (r >= 0 && options->alerts)
 			r = prometheus_alerts(&out, options->alerts, &rendering.wish);
 		prometheus_detail(&out, snapshot->detail);

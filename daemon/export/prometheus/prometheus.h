@@ -9,6 +9,7 @@
 #ifndef PEBSD_PROMETHEUS_H
 #define PEBSD_PROMETHEUS_H
 
+#include "base/resctrl.h"
 #include "base/version.h"
 #include "collect/series.h"
 #include "export/prometheus/process.h"
@@ -24,6 +25,7 @@ struct prometheus_options {
 	unsigned int labels; /* of cgroups, besides their paths: bit 1 << enum container_label */
 	const struct prometheus_alerts *alerts; /* NULL: there is no policy */
 	struct maybe_u64 http_restarts;         /* of the process that serves HTTP */
+	const struct resctrl *resctrl;          /* NULL: not read */
 };
 
 /*

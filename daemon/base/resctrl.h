@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the memory bandwidth counters of the resctrl groups that already exist (Intel RDT, AMD QoS). Mounts
+ * nothing, creates no group and writes no file. Layout: Documentation/arch/x86/resctrl.rst, Linux 6.12.
+ */
+#ifndef PEBSD_RESCTRL_H
+#define PEBSD_RESCTRL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "pebsd/types.h"
+
+#define RESCTRL_ROOT "/sys/fs/resctrl"
+
+/* Counters that are read at most; groups beyond are left out. A CPU has some hundred RMIDs, which groups need. */
+#define RESCTRL_MAX 4096
+
+/* Bytes that the caches of a domain moved for the group: to and from all memory, and the memory of its node. */
+enum resctrl_kind { RESCTRL_TOTAL, RESCTRL_LOCAL, RESCTRL_KINDS };
+
+/* One group in one L3 domain. */
+struct resctrl_domain {
+	char *group; /* path below the root: "", "mon_groups/m", "c", "c/mon_groups/m" */
+	u32 domain;  /* number of the L3 cache */
+	bool known[RESCTRL_KINDS];
+	u64 bytes
+		[RESCTRL_KINDS]; /* since the group has its RMID; the kernel handles wraps of the hardware's counter */
+};
+
+struct resctrl {
+	struct resctrl_domain *list; /* by group, then domain */
+	size_t n;
+	bool truncated; /* more than RESCTRL_MAX exist */
+};
+
+/* "total" or "local". */
+const char *resctrl_kind_name(enum resctrl_kind kind);
+
+/*
+ * Parses the text of mbm_total_bytes or mbm_local_bytes, without its line end. Returns 0; -ENODATA for the words
+ * that stand for a missing value ("Unavailable": the hardware has none yet, "Error": none of this RMID,
+ * "Unassigned": no counter is assigned to the group); or -EBADMSG.
+ */
+int resctrl_parse_bytes(const char *text, u64 *ret);
+
+/*
+ * Reads all groups below `root`. A counter that cannot be read is not known. A group that vanishes meanwhile is
+ * left out. Each counter may interrupt a CPU of its domain, so read them at a request, not at each collection.
+ * Returns 0, also with an empty list if resctrl is not mounted, or -errno. The caller frees with resctrl_done().
+ */
+int resctrl_read(const char *root, struct resctrl *ret);
+
+void resctrl_done(struct resctrl *resctrl);
+
+#endif

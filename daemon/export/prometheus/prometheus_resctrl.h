@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The memory bandwidth counters of resctrl groups, as metrics. Pure. */
+#ifndef PEBSD_PROMETHEUS_RESCTRL_H
+#define PEBSD_PROMETHEUS_RESCTRL_H
+
+#include "base/resctrl.h"
+#include "export/prometheus/exposition.h"
+
+/* Returns 0 or -ENOMEM. Values that are not known are not written. */
+int prometheus_resctrl(struct exposition *out, const struct resctrl *resctrl);
+
+#endif
