@@ -90,7 +90,10 @@ static long inject_one(u32 index, void *unused)
 		return 0;
 	slot = cpu_slot_of(mine, sample->cgroup_id, NULL);
 	account_hot(sample, (u16)number, event, NULL, slot);
-	account(sample, (u16)number, event, own, slot, true);
+	if (account_is_count(event))
+		account_as_count(sample, (u16)number, event, own, slot, true);
+	else
+		account(sample, (u16)number, event, own, slot, true);
 	return 0;
 }
 

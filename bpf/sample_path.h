@@ -76,35 +76,56 @@ static __always_inline bool account_refused(const struct sample *sample, u16 num
 	return false;
 }
 
-/* Adds the sample to the record of its slot, then sets the mark. */
+/* True for a count: it measures neither latency nor data source. */
+static __always_inline bool account_is_count(const volatile struct event_settings *event)
+{
+	return !event->has_latency && !event->has_source;
+}
+
+static __always_inline struct plain_record *
+plain_record_of(const struct cpu_state *state, const volatile struct event_settings *event, u32 slot)
+{
+	u32 index = cpu_record(state, event, slot);
+	u32 place = slot_block(slot);
+	void *block = bpf_map_lookup_elem(&plain_blocks, &place);
+
+	return block ? bpf_map_lookup_elem(block, &index) : NULL;
+}
+
+/* Adds the sample to the record of its slot, then sets the mark. The event is not a count. */
 static __always_inline void account(const struct sample *sample, u16 number,
 				    const volatile struct event_settings *event,
 				    const struct cpu_state *state, u32 slot, bool atomic)
 {
-	u32 index = cpu_record(state, event, slot);
-	u32 place = slot_block(slot);
-	void *block;
-
 	if (event->has_latency) {
+		u32 index = cpu_record(state, event, slot);
+		u32 place = slot_block(slot);
 		struct latency_record *record = NULL;
+		void *block = bpf_map_lookup_elem(&latency_blocks, &place);
 
-		block = bpf_map_lookup_elem(&latency_blocks, &place);
 		if (block)
 			record = bpf_map_lookup_elem(block, &index);
 		if (record)
 			account_latency(record, sample, atomic);
 	} else {
-		struct plain_record *record = NULL;
+		struct plain_record *record = plain_record_of(state, event, slot);
 
-		block = bpf_map_lookup_elem(&plain_blocks, &place);
-		if (block)
-			record = bpf_map_lookup_elem(block, &index);
-		if (record && event->has_source)
+		if (record)
 			account_plain(record, sample, atomic);
-		else if (record)
-			account_count(record, sample, atomic);
 	}
 	/* Sets the mark in any case: the lookups above cannot fail, but the verifier does not know that. */
+	slot_mark(cpu_marks(state, number), slot, atomic);
+}
+
+/* The same for a count. */
+static __always_inline void account_as_count(const struct sample *sample, u16 number,
+					     const volatile struct event_settings *event,
+					     const struct cpu_state *state, u32 slot, bool atomic)
+{
+	struct plain_record *record = plain_record_of(state, event, slot);
+
+	if (record)
+		account_count(record, sample, atomic);
 	slot_mark(cpu_marks(state, number), slot, atomic);
 }
 
@@ -120,25 +141,42 @@ static __always_inline void account_hot(const struct sample *sample, u16 number,
 		account_place(sample, number, event, context, slot);
 }
 
+static __always_inline u32 current_slot(struct cpu_state *state)
+{
+	struct cgroup *cgroup = read_cgroup();
+
+	return cpu_slot_of(state, (u64)cgroup, cgroup);
+}
+
+/* A count measures nothing, so there is nothing to read, and nothing to reject. */
+static __always_inline void account_run_count(struct bpf_perf_event_data *context, u16 number,
+					      const volatile struct event_settings *event,
+					      struct cpu_state *state, bool atomic)
+{
+	const struct sample sample = {.period = context->sample_period};
+	u32 slot = current_slot(state);
+
+	account_hot(&sample, number, event, context, slot);
+	account_as_count(&sample, number, event, state, slot, atomic);
+}
+
 static __always_inline void account_run(struct bpf_perf_event_data *context, u16 number,
 					const volatile struct event_settings *event, struct cpu_state *state,
 					bool atomic)
 {
-	struct sample sample = {0};
-	struct cgroup *cgroup;
+	struct raw_sample raw;
+	struct sample sample;
 	u32 slot;
 
-	/* A count measures nothing, so there is nothing to read and nothing to reject. */
-	if (event->has_latency || event->has_source) {
-		struct raw_sample raw;
-
-		READ_RAW_SAMPLE(context, &raw);
-		select_fields(&raw, event, &sample);
-		if (account_refused(&sample, number, event, state, atomic))
-			return;
+	if (account_is_count(event)) {
+		account_run_count(context, number, event, state, atomic);
+		return;
 	}
-	cgroup = read_cgroup();
-	slot = cpu_slot_of(state, (u64)cgroup, cgroup);
+	READ_RAW_SAMPLE(context, &raw);
+	select_fields(&raw, event, &sample);
+	if (account_refused(&sample, number, event, state, atomic))
+		return;
+	slot = current_slot(state);
 	sample.period = context->sample_period;
 	account_hot(&sample, number, event, context, slot);
 	account(&sample, number, event, state, slot, atomic);
