@@ -526,7 +526,7 @@ test-hardware: ## compare pebsd with perf mem on this machine's PEBS or IBS (nee
 # The commands of each round, BENCH_ROUNDS times. The number of the round changes the order within some of them.
 BENCH_ROUNDS ?= 7
 BENCH_RESULTS = $(BUILD)/bench
-BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
+BENCH_CASES = yardstick 'events_cost ROUND' switch_cost 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
 	'drain_cost 5' 'scrape_cost --json' 'as_lines.sh start_time' \
 	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report

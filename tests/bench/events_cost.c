@@ -2,7 +2,7 @@
 /*
  * events_cost [ROUND [LOOPS]]: measures the cost of a sample with pebsd and with other ways to get the same
  * counters. All use the same events (tests/lib/bench_victim.h) with the same synthetic latency and data source
- * (peers/synthetic.h). Prints one round, as lines for bench_report. Needs root.
+ * (peers/synthetic.h), except a count of pebsd, which has neither: its program is the daemon's own. Prints one round, as lines for bench_report. Needs root.
  *
  *   body        nanoseconds of the program, as the kernel times it, minus those of an empty one
  *   victim      extra nanoseconds of a page fault with the event, without the kernel's timing
@@ -48,6 +48,7 @@ enum kind {
 	READ_ONLY,
 	PEBSD,
 	PEBSD_SHARED,
+	PEBSD_COUNT,
 	SHARED_HASH,
 	PERCPU_HASH,
 	LRU_HASH,
@@ -62,6 +63,7 @@ static const char *const kind_names[KINDS] = {
 	[READ_ONLY] = "read as the peers do, not counted",
 	[PEBSD] = "pebsd",
 	[PEBSD_SHARED] = "pebsd, CPUs share a stripe",
+	[PEBSD_COUNT] = "pebsd, a count",
 	[SHARED_HASH] = "shared hash",
 	[PERCPU_HASH] = "per-CPU hash",
 	[LRU_HASH] = "LRU per-CPU hash",
@@ -93,9 +95,11 @@ static int program_of(const struct bench *bench, enum kind kind)
 	case READ_ONLY:
 		return bpf_program__fd(bench->peers->progs.read_only);
 	case PEBSD:
-		return kernel_program_fd(bench->alone, 0);
+		return kernel_program_fd(bench->alone, BENCH_PEBSD_LOADS);
 	case PEBSD_SHARED:
-		return kernel_program_fd(bench->shared, 0);
+		return kernel_program_fd(bench->shared, BENCH_PEBSD_LOADS);
+	case PEBSD_COUNT:
+		return kernel_program_fd(bench->alone, BENCH_PEBSD_COUNT);
 	case SHARED_HASH:
 		return bpf_program__fd(bench->peers->progs.shared_hash);
 	case PERCPU_HASH:
@@ -109,6 +113,11 @@ static int program_of(const struct bench *bench, enum kind kind)
 	default:
 		return -1;
 	}
+}
+
+static bool is_pebsd(enum kind kind)
+{
+	return kind == PEBSD || kind == PEBSD_SHARED || kind == PEBSD_COUNT;
 }
 
 static bool is_ring(enum kind kind)
@@ -129,18 +138,31 @@ static void open_both(struct bench *bench)
 	bench->shared = bench_pebsd_open("events_cost", &one);
 }
 
-/* Returns the samples that pebsd has counted so far, without those of the unattributed slot. */
-static u64 pebsd_counted(const struct kernel *kernel)
+/* Returns the loads that pebsd has counted so far, without those of the unattributed slot. */
+static u64 loads_counted(const struct kernel *kernel)
 {
 	u64 sum = 0;
 
 	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
 		for (u32 slot = SLOT_UNATTRIBUTED + 1; slot < BENCH_PEBSD_SLOTS; slot++) {
-			const struct latency_record *record = kernel_latency_record(kernel, 0, stripe, slot);
+			const struct latency_record *record =
+				kernel_latency_record(kernel, BENCH_PEBSD_LOADS, stripe, slot);
 
 			for (size_t i = 0; i < FINE_BUCKETS; i++)
 				sum += record->latency[i];
 		}
+	return sum;
+}
+
+/* The same for samples of the count. */
+static u64 counts_counted(const struct kernel *kernel)
+{
+	u64 sum = 0;
+
+	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
+		for (u32 slot = SLOT_UNATTRIBUTED + 1; slot < BENCH_PEBSD_SLOTS; slot++)
+			sum += kernel_plain_record(kernel, BENCH_PEBSD_COUNT, stripe, slot)
+				       ->samples[SOURCE_UNKNOWN];
 	return sum;
 }
 
@@ -151,9 +173,11 @@ static u64 pebsd_counted(const struct kernel *kernel)
 static u64 arrived(const struct bench *bench, enum kind kind, u64 events)
 {
 	if (kind == PEBSD)
-		return pebsd_counted(bench->alone);
+		return loads_counted(bench->alone);
 	if (kind == PEBSD_SHARED)
-		return pebsd_counted(bench->shared);
+		return loads_counted(bench->shared);
+	if (kind == PEBSD_COUNT)
+		return counts_counted(bench->alone);
 	return events - bench->peers->bss->ring_lost;
 }
 
@@ -196,7 +220,7 @@ static void measure_body(struct bench *bench, enum kind kind, int event_fd)
 	}
 	bench->body[kind] = ns - bench->empty_ns;
 	bench_line("body", kind_names[kind], "ns", bench->body[kind]);
-	if (!is_ring(kind) && kind != PEBSD && kind != PEBSD_SHARED)
+	if (!is_ring(kind) && !is_pebsd(kind))
 		return;
 	before = arrived(bench, kind, victim_event_count(event_fd)) - before;
 	events = victim_event_count(event_fd) - events;

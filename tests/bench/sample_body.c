@@ -5,7 +5,7 @@
  *
  * The samples are page faults of this program, one each. They go through the same kernel code as the samples of
  * a PMI. A page fault has neither latency nor data source. tests/bpf/made_up_samples.bpf.c therefore inserts
- * them after it has read what the kernel provided. The kernel times each program's runs (BPF_ENABLE_STATS).
+ * them after it has read what the kernel provided. A count needs neither, so its program is the daemon's own. The kernel times each program's runs (BPF_ENABLE_STATS).
  * Each round runs all programs, so that all see the same conditions. Prints the minimum and the median of the
  * rounds. `loop` is the same without the kernel around it: samples counted one after the other on one CPU, and
  * on two CPUs at once into one cgroup.
@@ -44,11 +44,12 @@
 #define SLOTS_LOG2 12
 #define SLOTS      (1U << SLOTS_LOG2)
 #define SLOT       3
+#define EVENTS     3
 #define LOOP       20000 /* samples */
 #define LOOPS      5     /* per round; the fastest of them counts */
 #define CPUS       2     /* number of CPUs that run the loop */
 #define OBJECTS    4
-#define VARIANTS   (4 * OBJECTS + 2)
+#define VARIANTS   (6 * OBJECTS + 2)
 
 struct variant {
 	char name[96];
@@ -156,8 +157,9 @@ static void size_map(struct bpf_object *object, const char *name, u32 entries)
 /* Sets up an object of any commit as daemon/kernel/kernel_open.c does. */
 static void settle(struct bpf_object *object, bool alone)
 {
-	const struct event_settings settings[2] = {{.has_latency = 1, .has_source = 1, .weight_struct = 1},
-						   {.has_source = 1}};
+	/* The last event is a count. It shares the records of the plain event. */
+	const struct event_settings settings[EVENTS] = {
+		{.has_latency = 1, .has_source = 1, .weight_struct = 1}, {.has_source = 1}, {0}};
 	u32 cpus = (u32)sysconf(_SC_NPROCESSORS_CONF);
 	u32 stripes = cpus < STRIPES_MAX ? cpus : STRIPES_MAX;
 	u32 lines = marks_row(SLOTS) / MARKS_LINE;
@@ -169,7 +171,7 @@ static void settle(struct bpf_object *object, bool alone)
 	set_u32(object, "block_slots", SLOTS);
 	set_u32(object, "stripe_mask", stripes - 1);
 	set_u32(object, "marks_event", stripes * lines);
-	set_u32(object, "marks_owners", 2 * stripes * lines);
+	set_u32(object, "marks_owners", EVENTS * stripes * lines);
 	set_u32(object, "cpu_count", cpus);
 	if (variable(object, ".rodata", "stripes_alone"))
 		memcpy(variable(object, ".rodata", "stripes_alone"), &one, 1);
@@ -180,7 +182,7 @@ static void settle(struct bpf_object *object, bool alone)
 	size_map(object, "plain_records", SLOTS * stripes);
 	size_map(object, "slot_owners", SLOTS);
 	size_map(object, "slot_index", SLOTS);
-	size_map(object, "marks", (2 * stripes + 1) * lines);
+	size_map(object, "marks", (EVENTS * stripes + 1) * lines);
 	size_map(object, "cpu_states", cpus + 1);
 }
 
@@ -347,6 +349,12 @@ static void add_object(struct variant *variants, size_t *n, const char *path)
 	add(variants, n, name, alone, "made_up_1", NULL);
 	(void)snprintf(name, sizeof(name), "%s plain, one stripe for all", of);
 	add(variants, n, name, shared, "made_up_1", NULL);
+	if (program_fd(alone, "count_2") < 0)
+		return;
+	(void)snprintf(name, sizeof(name), "%s count, stripes alone", of);
+	add(variants, n, name, alone, "count_2", NULL);
+	(void)snprintf(name, sizeof(name), "%s count, one stripe for all", of);
+	add(variants, n, name, shared, "count_2", NULL);
 }
 
 static void info_of(int fd, struct bpf_prog_info *info)

@@ -21,8 +21,11 @@ struct kernel *bench_pebsd_open(const char *program, const struct stripes *strip
 		.slots = BENCH_PEBSD_SLOTS,
 		.stripes = stripes,
 		.hardware = true,
-		.n_events = 1,
-		.events[0] = {.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1},
+		.n_events = BENCH_PEBSD_EVENTS,
+		.events[BENCH_PEBSD_LOADS] = {.has_latency = 1,
+					      .has_source = 1,
+					      .has_address = 1,
+					      .weight_struct = 1},
 	};
 	_cleanup_free_ char *mount = NULL;
 	struct kernel *kernel = NULL;
