@@ -23,7 +23,7 @@
 #define PATIENCE_MS 30000
 #define STEPS_MAX   16
 #define FRAMES_MAX  64
-#define ROWS_MAX    64
+#define ROWS_MAX    80
 #define CELL_WIDTH  8.4
 #define CELL_HEIGHT 18
 #define MARGIN      10

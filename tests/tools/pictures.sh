@@ -46,7 +46,7 @@ mkdir -p "$pictures"
 # The trend of the last minute. Then sort by HITM, open the first cgroup, and go to its code and data.
 draw top --size 100x16 --wait TREND --for 1000 --keys tt --frames 4 --keys s --frames 1 --keys s --frames 1 --keys s --frames 1 \
 	--keys s --frames 3 --keys '\r' --frames 4 --keys '\e[F' --frames 4 -- top
-draw show --size 140x62 --wait misses: -- show model:false-sharing
+draw show --size 140x66 --wait misses: -- show model:false-sharing
 
 browser_start
 screen 1100 660 dark
