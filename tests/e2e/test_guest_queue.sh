@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
 	-kernel) series=${2##*/kernel-} series=${series%-*} ;;
 	-initrd) root=${2##*/} ;;
 	-smp) cpus=${2%%,*} ;;
-	-append) names=${2##*guest.tests=} ;;
+	-append) names=${2##*guest.tests=} words=$2 ;;
 	-plugin) machine=${2#*,machine=} machine=${machine%%,*} ;;
 	esac
 	shift
@@ -38,6 +38,7 @@ kind=$series,$machine,$cpus
 # A guest of the usual machine, skylake-server with one CPU, is named by the kernel's series alone.
 [ "$machine,$cpus" != skylake-server,1 ] || kind=$series
 [ "$root" = initrd ] || kind+=,$root
+[[ " $words " != *' isolcpus=1 '* ]] || kind+=,isolated
 : >"$serial"
 # Count this guest and earlier ones.
 exec {fd}>guests.lock
@@ -135,6 +136,11 @@ test_of two 'echo passed two 9' '# kernels: 7' '# machines: haswell zen3:2'
 runs '7' two
 [ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,1 two;7,zen3,2 two' ] || fail "$(cat ran)"
 rm plays/two tests/guest/inside/test_two.sh
+# A test may ask for a CPU that the kernel isolates.
+test_of alone 'echo passed alone 9' '# kernels: 7' '# cpus: 2' '# cpu 1: isolated'
+runs '7' alone short
+[ "$(cut -d ' ' -f 2,3 ran | sort | paste -s -d ';')" = '7 short;7,skylake-server,2,isolated alone' ] || fail "$(cat ran)"
+rm plays/alone tests/guest/inside/test_alone.sh
 # The short run may use fewer machines than the long one.
 test_of some 'echo passed some 9' '# kernels: 7' '# machines: haswell zen3' '# short machines: zen3'
 runs '7'

@@ -8,10 +8,11 @@
 #                                    $DIRECTORY/KIND.NUMBER
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 #   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
-# KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
+# KIND is SERIES[,MACHINE[,CPUS[,small][,whole][,isolated]]]: a kernel series, the machine of daemon/model whose PMU the emulator
 # imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2, default 1). With "small",
-# process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of image.sh. The
-# guest's time is counted in instructions: two runs of the same tests are identical.
+# process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of image.sh. With
+# "isolated", the kernel isolates CPU 1. The guest's time is counted in instructions: two runs of the same tests are
+# identical.
 #
 # Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), which has the output of the guest's kernel and
 # systemd, and serial-KIND-2.log and so on for further guests of that kind in one run.
@@ -40,7 +41,7 @@ case ${1:-} in
 	shift 2
 	;;
 esac
-[ $# -ge 1 ] || fail "usage: guest.sh [--shell | --layout] SERIES[,MACHINE[,CPUS[,small][,whole]]] [TEST...]"
+[ $# -ge 1 ] || fail "usage: guest.sh [--shell | --layout] SERIES[,MACHINE[,CPUS[,small][,whole][,isolated]]] [TEST...]"
 kind=$1
 IFS=, read -r series machine_name cpus words_of_kind <<<"$kind"
 : "${machine_name:=skylake-server}" "${cpus:=1}"
@@ -82,6 +83,7 @@ first_process=/sbin/init
 root=$output/initrd
 [[ ,$words_of_kind, != *,whole,* ]] || root=$output/initrd-whole
 words+=" rdinit=$first_process"
+[[ ,$words_of_kind, != *,isolated,* ]] || words+=' isolcpus=1'
 case $machine_name in
 zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022 ;;
 *) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,level=0x20,vendor=GenuineIntel,ucode-rev=0x7fffffff00000000 ;;

@@ -13,6 +13,7 @@
 #   # cpus: 2                   two CPUs; default 1
 #   # init: small               inside/small_init.sh as process 1 instead of systemd: boots in a few seconds
 #   # root: whole               with perf, apt and dpkg (image.sh)
+#   # cpu 1: isolated           with isolcpus=1 on the kernel's command line
 #   # takes: 180 s              its duration: the longest tests start first, so that the CPUs end together
 # A guest has one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other. With
 # "# machines for 6.12: haswell" that kernel uses only these machines, unless tests are named or `all` is given. With
@@ -71,13 +72,13 @@ for series in "${kernels[@]}"; do
 			[[ " ${for_these:-${series%%,*}} " == *" ${series%%,*} "* ]] || continue
 		fi
 		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines)
-		init=$(head_of "$name" init) root=$(head_of "$name" root)
+		init=$(head_of "$name" init) root=$(head_of "$name" root) isolated=$(head_of "$name" 'cpu 1')
 		[ $# != 0 ] || machines=$(head_of "$name" "machines for ${series%%,*}" | grep . || echo "$machines")
 		[ $# != 0 ] || [ $length != short ] || machines=$(head_of "$name" 'short machines' | grep . || echo "$machines")
 		for machine in ${machines:-skylake-server}; do
 			kind=$series,${machine%:*},${cpus:-1}
 			[[ $machine != *:* ]] || kind=$series,${machine%:*},${machine#*:}
-			kind+=${init:+,$init}${root:+,$root}
+			kind+=${init:+,$init}${root:+,$root}${isolated:+,$isolated}
 			[[ $series != *,* ]] || kind=$series
 			[ -e "$queue/$kind.all" ] || kinds+=("$kind")
 			# boot is first, because it checks an untouched guest.

@@ -4,7 +4,7 @@
 # neither pebsd's loads nor its precise instructions hold. Events of pebsd that only count must share what is left, be
 # scaled for it, and get their counters back. Their samples, and those of loads, must equal the books of the emulated
 # PMU. With leave-counters, programs get as many counters, and no event of pebsd loses any time.
-# kernels: 6.12 6.1 7
+# kernels: 6.12
 # machines: skylake-server haswell sapphirerapids zen5 generic-vm
 # short machines: skylake-server
 # init: small

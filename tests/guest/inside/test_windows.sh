@@ -6,7 +6,7 @@
 # of independent samples. The samples of a counter come more evenly, and a guest runs the same way each time.
 # long
 # kernels: 6.12
-# machines: skylake-server haswell sapphirerapids zen5
+# machines: skylake-server zen5
 # init: small
 # takes: 250 s
 # time limit: 900 s
