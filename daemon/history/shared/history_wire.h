@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages between pebsd and the keeper, the process that has the history on disk. Each is one packet of a
+ * SOCK_SEQPACKET socket (child/child.h), some with a descriptor of a memfd that holds panes or alerts. Both
+ * sides are one program on one machine: numbers have the byte order of the machine. A message that does not
+ * have exactly this form is refused. Pure functions, except those that send and receive.
+ */
+#ifndef PEBSD_HISTORY_WIRE_H
+#define PEBSD_HISTORY_WIRE_H
+
+#include <stdbool.h>
+
+#include "history/shared/history_pane.h"
+
+enum history_message_type {
+	/* To the keeper. */
+	HISTORY_SETTINGS, /* `bytes_max`, `age_max_s`; also at a reload */
+	HISTORY_STORE,    /* `number`; a descriptor with one pane */
+	HISTORY_ALERT,    /* `number`; a descriptor with one alert (struct history_alert) */
+	HISTORY_ASK,      /* `number`, `query` */
+	HISTORY_STOP,     /* finish what was received, then end */
+	/* To pebsd. HISTORY_STORED answers HISTORY_STORE and HISTORY_ALERT, in their order. */
+	HISTORY_STORED,   /* `number`, `error` 0: acknowledged, it survives a crash; else it is a gap */
+	HISTORY_ANSWER,   /* `number`, `error`; if that is 0 a descriptor with the answer */
+	HISTORY_STATUS,   /* `status`; after each store, and at the start */
+	HISTORY_MESSAGE_TYPES,
+};
+
+enum history_question {
+	HISTORY_ASK_PANES,  /* panes of the range, as bytes one after another, by ascending start */
+	HISTORY_ASK_ALERTS, /* alerts that were pending or firing in the range: one JSON array of objects, a text */
+	HISTORY_QUESTIONS,
+};
+
+#define HISTORY_PANES_MAX 3600 /* of one answer */
+
+struct history_query {
+	enum history_question question;
+	u64 since_us; /* the range (since, until], CLOCK_REALTIME; since < until */
+	u64 until_us;
+	/*
+	 * The range is divided into this many equal bins, 1 to HISTORY_PANES_MAX; the panes in a bin are added up to
+	 * one. A pane belongs to the bin in which it ends. Bins without a pane are left out: gaps.
+	 */
+	u32 bins;
+	/* 0: the shortest panes that are still stored; else only panes of at least this many seconds (neighbours). */
+	u32 least_seconds;
+	bool subtree;              /* `path` and everything below it, each cgroup by itself */
+	char path[HISTORY_TEXT_MAX]; /* only this cgroup; "": all. The events of a pane are always all of them */
+};
+
+/* What `HISTORY_ALERT` stores. A later one with the same `key` replaces it. */
+struct history_alert {
+	const char *key;  /* identity: the same for all transitions of one alert */
+	const char *json; /* the alert as an object, as GetAlerts shows it */
+	u64 from_us;      /* CLOCK_REALTIME: since when it has been pending or firing */
+	u64 to_us;        /* when it ended; 0: it has not ended */
+};
+
+struct history_status {
+	int error;          /* of the last attempt to store, 0: stored */
+	char what[256];     /* what failed, on what, and what to do; "" without error */
+	u64 bytes;          /* of the files */
+	u64 oldest_us;      /* start of the oldest pane; 0: there is none */
+	u64 newest_us;      /* end of the newest one */
+	u64 panes;          /* stored since the keeper started */
+	u64 lost;           /* panes and alerts that could not be stored, since the keeper started */
+	bool limited;       /* older panes were dropped for `bytes_max`, not for `age_max_s` */
+};
+
+struct history_message {
+	enum history_message_type type;
+	u32 number;
+	int error; /* 0 or an errno */
+	u64 bytes_max;
+	u64 age_max_s;
+	struct history_query query;
+	struct history_status status;
+};
+
+/*
+ * Sends a message without blocking; `passed` -1: no descriptor. Returns 0 or -errno; -EAGAIN: the other side does
+ * not read.
+ */
+int history_send(int fd, const struct history_message *message, int passed);
+
+/*
+ * Receives the next message. Returns 1, and the caller closes `*ret_passed` (-1: none); 0: the other side is gone;
+ * -EAGAIN; -EBADMSG; or another -errno.
+ */
+int history_receive(int fd, struct history_message *ret, int *ret_passed);
+
+/* An alert as a block, as history_pane_write() and history_pane_read() do it for panes. */
+int history_alert_write(const struct history_alert *alert, u8 **ret, size_t *ret_size);
+int history_alert_read(const u8 *block, size_t size, struct history_alert *ret);
+
+/*
+ * history_block_send() puts a block into a new sealed memfd. history_block_map() maps one that was received: it must
+ * be sealed against every change and at most `most` bytes. Unmap it with history_block_unmap().
+ */
+struct history_block {
+	const u8 *bytes;
+	size_t size;
+};
+int history_block_new(const u8 *bytes, size_t size, int *ret_fd);
+int history_block_map(int fd, size_t most, struct history_block *ret);
+void history_block_unmap(struct history_block *block);
+
+#endif
