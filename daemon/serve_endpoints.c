@@ -7,6 +7,7 @@
 
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus.h"
+#include "serve_history.h"
 
 #define SYSFS_ROOT "/sys"
 
@@ -237,6 +238,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 	backend.zooms = get_zooms;
 	backend.symbols = get_symbols;
 	backend.name = get_name;
+	serve_history_fill(&backend);
 	backend.userdata = server;
 	r = control_new(server->event, server->options->socket, group, &backend, &server->control,
 			&failure->message);

@@ -12,6 +12,8 @@
 
 #include "collect/hot_places.h"
 #include "detail/zooms.h"
+#include "history/history_state.h"
+#include "history/past.h"
 #include "neighbours/neighbours_report.h"
 #include "policy/policy.h"
 #include "snapshot/snapshot.h"
@@ -56,6 +58,33 @@ struct control_backend {
 	 * Finds the cgroups whose traffic rose when the cgroup of a path slowed down: see neighbours_report().
 	 */
 	int (*neighbours)(void *userdata, const char *path, struct neighbours_report **ret);
+
+	/*
+	 * The past from `since_us` to `until_us` (CLOCK_REALTIME, since < until), in at most `bins` panes, 1 to
+	 * HISTORY_PANES_MAX; 0: as many as a snapshot and its trend need. `path` NULL or "": all cgroups; else
+	 * only this one, or with `subtree` also all cgroups below it. The backend owns `ret`, which is valid until
+	 * the caller returns to the event loop.
+	 *
+	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;
+	 * -ENODATA: nothing is stored of this time; -EOPNOTSUPP: there is no history; -EBUSY: too many questions
+	 * wait; -E2BIG: the answer is too large, ask for a shorter time, fewer bins or one cgroup; -ETIMEDOUT;
+	 * or another -errno.
+	 */
+	int (*past)(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
+		    const struct past **ret);
+
+	/*
+	 * The alerts that were pending or firing in that time: a JSON array of objects as GetAlerts shows them.
+	 * Errors and validity of `ret_json` are as above; an empty array is no error.
+	 */
+	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char **ret_json);
+
+	/* past_neighbours(). The past must be from past(). */
+	int (*past_neighbours)(void *userdata, const struct past *past, const char *path,
+			       struct neighbours_report **ret);
+
+	/* The state of the history. */
+	void (*history)(void *userdata, struct history_state *ret);
 
 	/*
 	 * Hot tables (code and data): engine_hot_choose() for this many seconds from now, engine_hot_choice()
@@ -111,5 +140,8 @@ struct control *control_free(struct control *control);
  * form (base/utf8.h). Takes ownership of `fields`, which may be NULL.
  */
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields);
+
+/* Runs the calls again that wait for an answer about the past: `past` and `past_alerts` may have it now. */
+void control_retry(struct control *control);
 
 #endif
