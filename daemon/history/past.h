@@ -3,9 +3,9 @@
  * The past: panes of the history as the structs that the present is read from. So whatever reads a snapshot, a
  * window, a trend or the sources of a report of neighbours also reads the past. Pure.
  *
- * The events are those of the newest pane. If an event had other settings earlier (all but its period), or if
- * it was not there yet, its figures lack that time: it counts as time in which the event was enabled and did not
- * run, and a note says so. An event that the newest panes do not have is left out with a note.
+ * The settings of an event are those of the newest pane that has the event. If an event had other settings earlier
+ * (all but its period), or if a pane does not have it, its figures lack that time: it counts as time in which the
+ * event was enabled and did not run, and a note says so.
  *
  * A pane counts as one collection. The clock of the window and the readings begins at 0 and has only the time that
  * the panes cover: gaps have no length in it. The trend has the time since the start of the range, with gaps.
@@ -24,15 +24,14 @@ struct past_span {
 
 struct past_settings {
 	struct past_span range; /* as it was asked for */
-	const char *origin;     /* as in struct snapshot: a constant */
 	const char *note;       /* one more note for the reader; NULL: none */
 };
 
 struct past;
 
 /*
- * Makes the past of `n` panes, in ascending order. Panes and settings may be freed after this call. Returns 0;
- * -ENODATA: no pane has an event whose settings can be read; or -ENOMEM. Free with past_free().
+ * Makes the past of `n` panes, in ascending order. The panes must outlive it. Returns 0;
+ * -ENODATA: there is no pane, or none has an event whose settings can be read; or -ENOMEM. Free it with past_free().
  */
 int past_new(const struct past_settings *settings, const struct history_pane *panes, size_t n,
 	     struct past **ret);
@@ -69,7 +68,7 @@ struct past_bin past_bin(const struct past *past, size_t index);
  */
 int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **ret);
 
-/* As neighbours_report(), for the last panes of the past. */
+/* As neighbours_report(), for the last 120 panes of the past. The past must have all cgroups. */
 int past_neighbours(const struct past *past, const char *path, int cgroup_root_fd, const char *sysfs_root,
 		    struct neighbours_report **ret);
 

@@ -91,6 +91,11 @@ static void find_events(const struct snapshot *head, u32 *ret_traffic, u32 *ret_
 	}
 }
 
+static u64 span_of(const struct neighbours_sources *sources)
+{
+	return sources->span_ns ? sources->span_ns : SPAN_NS;
+}
+
 /* Returns false if the event ran for too short a time in the span of the report to say how much it missed. */
 static bool ran(const struct neighbours_sources *sources, unsigned event)
 {
@@ -101,7 +106,7 @@ static bool ran(const struct neighbours_sources *sources, unsigned event)
 		return true;
 	now = readings_at(sources->readings, event, sources->now_ns);
 	before = readings_at(sources->readings, event,
-			     sources->now_ns > SPAN_NS ? sources->now_ns - SPAN_NS : 0);
+			     sources->now_ns > span_of(sources) ? sources->now_ns - span_of(sources) : 0);
 	difference = reading_difference(&now, &before);
 	return !reading_running_ratio(&difference, &ratio) || ratio >= RAN_MIN;
 }
@@ -140,7 +145,7 @@ static int bin_traffic(struct making *making)
 	const struct neighbours_sources *sources = making->sources;
 	double interval = sources->head->interval_seconds * (double)NSEC_PER_SEC;
 	struct traffic_settings settings = {
-		.span_ns = SPAN_NS,
+		.span_ns = span_of(sources),
 		.bin_ns = interval > (double)BIN_NS ? (u64)interval : BIN_NS,
 		.entry = making->sources->victim->number,
 		.samples_min = SAMPLES_MIN,
