@@ -100,7 +100,7 @@ MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/main.c
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # The part of the tests' library that tools and fuzzers use. It does not need Criterion.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
-	example_zoom.c http_crowd.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
+	example_zoom.c history_fixture.c http_crowd.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
 # These files replace the daemon's own functions, only in the tests named below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))

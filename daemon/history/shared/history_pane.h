@@ -20,30 +20,30 @@
 #define HISTORY_PANE_SECONDS 10
 
 /* Limits of a block that is accepted. Longer ones are not sent: the span is a gap. */
-#define HISTORY_PANE_BYTES_MAX  (64UL << 20)
-#define HISTORY_CGROUPS_MAX     (3 * 65536UL) /* of one pane: slots, and twice as many removed cgroups */
-#define HISTORY_TEXT_MAX        8192          /* of a path, labels or settings, with the NUL */
+#define HISTORY_PANE_BYTES_MAX (64UL << 20)
+#define HISTORY_CGROUPS_MAX    (3 * 65536UL) /* of one pane: slots, and twice as many removed cgroups */
+#define HISTORY_TEXT_MAX       8192          /* of a path, labels or settings, with the NUL */
 
 /*
  * Numbers of an event as a whole over the span, all additive. They are the members of struct reading
  * (window/readings.h), as differences.
  */
-#define HISTORY_COUNTS(X)                                              \
-	X(seen)         /* samples, including those of no cgroup */    \
-	X(malformed)    /* lost: malformed */                          \
-	X(filtered)     /* of operations that the event excludes */    \
-	X(expected)     /* samples */                                  \
-	X(enabled_ns)   /* summed over CPUs, as all times here */      \
-	X(running_ns)                                                  \
-	X(throttled_ns)                                                \
-	X(throttles)                                                   \
-	X(paused_ns)                                                   \
-	X(rearmed)                                                     \
-	X(missed)                                                      \
-	X(unexplained)                                                 \
+#define HISTORY_COUNTS(X)                                         \
+	X(seen)       /* samples, including those of no cgroup */ \
+	X(malformed)  /* lost: malformed */                       \
+	X(filtered)   /* of operations that the event excludes */ \
+	X(expected)   /* samples */                               \
+	X(enabled_ns) /* summed over CPUs, as all times here */   \
+	X(running_ns)                                             \
+	X(throttled_ns)                                           \
+	X(throttles)                                              \
+	X(paused_ns)                                              \
+	X(rearmed)                                                \
+	X(missed)                                                 \
+	X(unexplained)                                            \
 	X(waiting_ns)
 
-#define HISTORY_COUNT_(name) u64 name;
+#define HISTORY_COUNT_(name)      u64 name;
 #define HISTORY_COUNT_PLUS_(name) +1
 enum { HISTORY_COUNTS_N = 0 HISTORY_COUNTS(HISTORY_COUNT_PLUS_) };
 
@@ -79,11 +79,11 @@ struct history_row {
 };
 
 struct history_pane {
-	u64 id;         /* the keeper's number of the span; 0 in a pane that is not stored yet */
-	u64 start_us;   /* CLOCK_REALTIME in microseconds; the span is (start, end] */
-	u64 end_us;
+	u64 id;       /* the keeper's number of the span; 0 in a pane that is not stored yet */
+	u64 start_us; /* CLOCK_REALTIME in microseconds; the span is (start, end] */
+	u64 end_us;   /* above start_us */
 	u64 covered_ns; /* CLOCK_MONOTONIC: the time that was collected. Other than end - start: the clock was set */
-	u64 run;        /* panes with the same number follow each other without a gap or a step of the clock */
+	u64 run; /* panes with the same number follow each other without a gap or a step of the clock */
 	size_t n_events;
 	struct history_event *events;
 	size_t n_cgroups;
@@ -93,8 +93,9 @@ struct history_pane {
 };
 
 /*
- * Writes the pane to a new block, which the caller frees. Returns 0; -E2BIG: more than HISTORY_PANE_BYTES_MAX, or
- * a text, number of cgroups or events (EVENTS_MAX times 4) above its limit; or -ENOMEM.
+ * Writes the pane to a new block, which the caller frees. Returns 0; -E2BIG: it might be more than
+ * HISTORY_PANE_BYTES_MAX (each number counts as VARINT_MAX bytes for this), or a text, number of cgroups or events
+ * (EVENTS_MAX times 4) is above its limit; or -ENOMEM.
  */
 int history_pane_write(const struct history_pane *pane, u8 **ret, size_t *ret_size);
 

@@ -20,14 +20,14 @@ enum history_message_type {
 	HISTORY_ASK,      /* `number`, `query` */
 	HISTORY_STOP,     /* finish what was received, then end */
 	/* To pebsd. HISTORY_STORED answers HISTORY_STORE and HISTORY_ALERT, in their order. */
-	HISTORY_STORED,   /* `number`, `error` 0: acknowledged, it survives a crash; else it is a gap */
-	HISTORY_ANSWER,   /* `number`, `error`; if that is 0 a descriptor with the answer */
-	HISTORY_STATUS,   /* `status`; after each store, and at the start */
+	HISTORY_STORED, /* `number`, `error` 0: acknowledged, it survives a crash; else it is a gap */
+	HISTORY_ANSWER, /* `number`, `error`; if that is 0 a descriptor with the answer */
+	HISTORY_STATUS, /* `status`; after each store, and at the start */
 	HISTORY_MESSAGE_TYPES,
 };
 
 enum history_question {
-	HISTORY_ASK_PANES,  /* panes of the range, as bytes one after another, by ascending start */
+	HISTORY_ASK_PANES, /* panes of the range, as bytes one after another, by ascending start */
 	HISTORY_ASK_ALERTS, /* alerts that were pending or firing in the range: one JSON array of objects, a text */
 	HISTORY_QUESTIONS,
 };
@@ -45,9 +45,12 @@ struct history_query {
 	u32 bins;
 	/* 0: the shortest panes that are still stored; else only panes of at least this many seconds (neighbours). */
 	u32 least_seconds;
-	bool subtree;              /* `path` and everything below it, each cgroup by itself */
-	char path[HISTORY_TEXT_MAX]; /* only this cgroup; "": all. The events of a pane are always all of them */
+	bool subtree; /* `path` and everything below it, each cgroup by itself */
+	char path
+		[HISTORY_TEXT_MAX]; /* only this cgroup; "": all. The events of a pane are always all of them */
 };
+
+#define HISTORY_ALERT_MAX (64UL << 10) /* bytes of an alert's JSON, with the NUL */
 
 /* What `HISTORY_ALERT` stores. A later one with the same `key` replaces it. */
 struct history_alert {
@@ -58,14 +61,14 @@ struct history_alert {
 };
 
 struct history_status {
-	int error;          /* of the last attempt to store, 0: stored */
-	char what[256];     /* what failed, on what, and what to do; "" without error */
-	u64 bytes;          /* of the files */
-	u64 oldest_us;      /* start of the oldest pane; 0: there is none */
-	u64 newest_us;      /* end of the newest one */
-	u64 panes;          /* stored since the keeper started */
-	u64 lost;           /* panes and alerts that could not be stored, since the keeper started */
-	bool limited;       /* older panes were dropped for `bytes_max`, not for `age_max_s` */
+	int error;      /* of the last attempt to store, 0: stored */
+	char what[256]; /* what failed, on what, and what to do; "" without error */
+	u64 bytes;      /* of the files */
+	u64 oldest_us;  /* start of the oldest pane; 0: there is none */
+	u64 newest_us;  /* end of the newest one */
+	u64 panes;      /* stored since the keeper started */
+	u64 lost;       /* panes and alerts that could not be stored, since the keeper started */
+	bool limited;   /* older panes were dropped for `bytes_max`, not for `age_max_s` */
 };
 
 struct history_message {
@@ -79,8 +82,8 @@ struct history_message {
 };
 
 /*
- * Sends a message without blocking; `passed` -1: no descriptor. Returns 0 or -errno; -EAGAIN: the other side does
- * not read.
+ * Sends a message without blocking; `passed` -1: no descriptor. The caller keeps the descriptor. Returns 0 or
+ * -errno; -EAGAIN: the other side does not read; -EINVAL: not a message that the other side accepts.
  */
 int history_send(int fd, const struct history_message *message, int passed);
 
@@ -90,13 +93,16 @@ int history_send(int fd, const struct history_message *message, int passed);
  */
 int history_receive(int fd, struct history_message *ret, int *ret_passed);
 
-/* An alert as a block, as history_pane_write() and history_pane_read() do it for panes. */
+/*
+ * An alert as a block, as history_pane_write() and history_pane_read() do it for panes. Not more than one alert is in
+ * a block. An alert cannot end before it began: -EBADMSG.
+ */
 int history_alert_write(const struct history_alert *alert, u8 **ret, size_t *ret_size);
 int history_alert_read(const u8 *block, size_t size, struct history_alert *ret);
 
 /*
- * history_block_send() puts a block into a new sealed memfd. history_block_map() maps one that was received: it must
- * be sealed against every change and at most `most` bytes. Unmap it with history_block_unmap().
+ * history_block_new() puts a block into a new sealed memfd. history_block_map() maps one that was received: it must
+ * be sealed against every change and at most `most` bytes, otherwise -EBADMSG. Unmap it with history_block_unmap().
  */
 struct history_block {
 	const u8 *bytes;
