@@ -25,6 +25,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
 	engine->collected_ns = engine_clock_ns();
+	engine->began = (struct engine_moment){engine_real_us(&engine->head.since), engine->collected_ns};
 	engine->exports_as_of = 1;
 	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
 	if (!engine->totals)
@@ -208,6 +209,17 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 		return r;
 	collect_adopted(engine->collect, (u32)r, path, engine_clock_ns());
 	return 0;
+}
+
+struct engine_moment engine_began(const struct engine *engine)
+{
+	return engine->began;
+}
+
+void engine_on_collected(struct engine *engine, void (*collected)(void *userdata), void *userdata)
+{
+	engine->on_collected = collected;
+	engine->on_collected_userdata = userdata;
 }
 
 u64 engine_collected_ns(const struct engine *engine)

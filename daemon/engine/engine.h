@@ -150,6 +150,25 @@ size_t engine_window_bytes(double active);
 /* Time of the last collection (CLOCK_MONOTONIC), or when the engine was opened if there was none. */
 u64 engine_collected_ns(const struct engine *engine);
 
+/* One moment on both clocks. */
+struct engine_moment {
+	u64 realtime_us; /* CLOCK_REALTIME */
+	u64 monotonic_ns;
+};
+
+/*
+ * The time since which the first collection of this engine counts: when it was opened, or, if it continues the
+ * counters of another process, the last collection of that process. Of a saved state without this time it is the
+ * former. CLOCK_REALTIME is that of this process's start, less the time since then.
+ */
+struct engine_moment engine_began(const struct engine *engine);
+
+/*
+ * `collected` is called at the end of each collection, when differences, readings and head are those of this
+ * collection. It must not call the engine to collect.
+ */
+void engine_on_collected(struct engine *engine, void (*collected)(void *userdata), void *userdata);
+
 /* The differences of the last collection, including those of `unattributed`. */
 const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
 

@@ -41,17 +41,21 @@ struct engine {
 	u32 exports_as_of;      /* incremented when `exported` may return other values */
 	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
-	struct snapshot *all;            /* of the last collection; NULL: not built yet */
-	struct snapshot *summary;        /* of the last collection; NULL: not built yet */
-	struct snapshot *windowed;       /* the last one that was requested; NULL: none */
-	u64 births_without_slot;         /* at the start of the last adoption */
-	u64 without_slot;                /* cgroups that found no free slot in the last adoption */
-	struct no_slot no_slot;          /* the cgroups of `without_slot` that may be exported */
-	u64 walk_deaths;                 /* number of removals when the walk began */
-	u64 walk_ns, walk_again_ns;      /* start of the walk; earliest useful time of the next */
-	u64 grow_again_ns;               /* after a failure; 0: none */
-	bool limit_told;                 /* logged that slots are short and none can be added */
-	struct reading base[EVENTS_MAX]; /* counts of earlier processes, which `now` includes */
+	struct snapshot *all;                 /* of the last collection; NULL: not built yet */
+	struct snapshot *summary;             /* of the last collection; NULL: not built yet */
+	struct snapshot *windowed;            /* the last one that was requested; NULL: none */
+	u64 births_without_slot;              /* at the start of the last adoption */
+	u64 without_slot;                     /* cgroups that found no free slot in the last adoption */
+	struct no_slot no_slot;               /* the cgroups of `without_slot` that may be exported */
+	u64 walk_deaths;                      /* number of removals when the walk began */
+	u64 walk_ns, walk_again_ns;           /* start of the walk; earliest useful time of the next */
+	u64 grow_again_ns;                    /* after a failure; 0: none */
+	bool limit_told;                      /* logged that slots are short and none can be added */
+	struct reading base[EVENTS_MAX];      /* counts of earlier processes, which `now` includes */
+	struct engine_moment began;           /* since when the next collection counts, until the first one */
+	void (*on_collected)(void *userdata); /* NULL: nobody is called */
+	void *on_collected_userdata;
+	struct state_ref collected_record;
 	struct state_ref head_record, event_records[EVENTS_MAX], reading_records[EVENTS_MAX];
 	u64 *guests; /* ids of cgroups with virtual machines, ascending */
 	size_t n_guests;
@@ -64,6 +68,12 @@ static inline u64 engine_clock_ns(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* CLOCK_REALTIME in microseconds. */
+static inline u64 engine_real_us(const struct timespec *real)
+{
+	return (u64)real->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)real->tv_nsec / NSEC_PER_USEC;
 }
 
 /*

@@ -25,6 +25,20 @@ static void save_head(struct engine *engine)
 		  (size_t)(writer.to - bytes));
 }
 
+/*
+ * Only CLOCK_MONOTONIC is saved: the state does not outlive the kernel, and the other clock may have been set since
+ * then.
+ */
+static void save_collected(struct engine *engine)
+{
+	u8 bytes[VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	state_put_number(&writer, engine->collected_ns);
+	state_put(engine->settings.state, &engine->collected_record, STATE_COLLECTED, 0, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
 /* Describes an event: saved figures must not be continued for a different event. */
 static size_t describe_event(const struct engine *engine, unsigned event, u8 *to)
 {
@@ -106,6 +120,7 @@ void engine_save(struct engine *engine)
 	state_settle(state);
 	if (state_keeps(state)) {
 		save_head(engine);
+		save_collected(engine);
 		for (unsigned event = 0; event < engine->settings.n_events; event++) {
 			save_event(engine, event);
 			save_reading(engine, event);
@@ -161,6 +176,26 @@ static int restore_head(struct engine *engine, bool same_kernel, unsigned *ret_e
 	engine->head.sequence = sequence;
 	state_take(state, record, &engine->head_record);
 	return 0;
+}
+
+/* Earlier versions did not save the time. A time after the start of this process is not of this kernel. */
+static void restore_collected(struct engine *engine)
+{
+	struct state *state = engine->settings.state;
+	const struct state_record *record = state_find(state, STATE_COLLECTED, 0);
+	struct state_reader reader;
+	u64 collected_ns, since_us;
+
+	if (!record)
+		return;
+	reader = (struct state_reader){.from = record->bytes, .end = record->bytes + record->length};
+	collected_ns = state_get_number(&reader);
+	if (!state_read_whole(&reader) || collected_ns > engine->began.monotonic_ns)
+		return;
+	state_take(state, record, &engine->collected_record);
+	since_us = (engine->began.monotonic_ns - collected_ns) / NSEC_PER_USEC;
+	engine->began.monotonic_ns = collected_ns;
+	engine->began.realtime_us -= since_us < engine->began.realtime_us ? since_us : 0;
 }
 
 static int restore_event(struct engine *engine, unsigned event)
@@ -220,6 +255,7 @@ static int restore_own(struct engine *engine, bool same_kernel)
 	unsigned n_events = 0;
 	int r = restore_head(engine, same_kernel, &n_events);
 
+	restore_collected(engine);
 	for (unsigned event = 0; event < n_events && r == 0; event++) {
 		r = restore_event(engine, event);
 		if (r == 0)

@@ -28,6 +28,7 @@ enum state_kind {
 	STATE_RULES,        /* alerts: the time of the rules' state, and the next number */
 	STATE_ALERT,        /* alerts, by number: pending, firing or recently resolved */
 	STATE_ESTIMATES,    /* series, by path: estimates of all events */
+	STATE_COLLECTED,    /* engine: time of the last collection */
 	STATE_KINDS,
 };
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "history/panes_sum.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/pairs.h"
+#include "history/shared/history_pane.h"
+
+#define ROOM_MIN 4096
+
+/* In front of the pairs of each difference. */
+struct link {
+	panes_chain before;
+	u32 size;
+};
+
+static int make_room(struct panes_sum *sum, size_t more)
+{
+	size_t room = sum->room + sum->room / 2;
+	u8 *grown;
+
+	if (sum->room - sum->used >= more)
+		return 0;
+	if (sum->used + more > PANES_SUM_BYTES_MAX)
+		return -E2BIG;
+	room = room < sum->used + more ? sum->used + more : room;
+	room = room < ROOM_MIN ? ROOM_MIN : room;
+	grown = realloc(sum->bytes, room);
+	if (!grown)
+		return -ENOMEM;
+	sum->bytes = grown;
+	sum->room = room;
+	return 0;
+}
+
+int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u32 size)
+{
+	const struct link link = {.before = *chain, .size = size};
+	int r = make_room(sum, sizeof(link) + size);
+
+	if (r < 0)
+		return r;
+	memcpy(sum->bytes + sum->used, &link, sizeof(link));
+	memcpy(sum->bytes + sum->used + sizeof(link), pairs, size);
+	*chain = (panes_chain)sum->used + 1;
+	sum->used += sizeof(link) + size;
+	return 0;
+}
+
+static struct link link_of(const struct panes_sum *sum, panes_chain chain)
+{
+	struct link link;
+
+	memcpy(&link, sum->bytes + chain - 1, sizeof(link));
+	return link;
+}
+
+const u8 *panes_sum_pairs(const struct panes_sum *sum, panes_chain chain, u32 *ret_size)
+{
+	*ret_size = link_of(sum, chain).size;
+	return sum->bytes + chain - 1 + sizeof(struct link);
+}
+
+/* Saturating, as pairs_add(). */
+static void add_pairs(struct panes_sum *sum, const u8 *pairs, u32 size)
+{
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	unsigned counter;
+	u64 value;
+
+	while (pairs_get(&reader, &counter, &value)) {
+		u64 *to = &sum->counters[counter];
+
+		*to = *to + value < value ? UINT64_MAX : *to + value;
+		sum->touched[counter / 64] |= 1ULL << counter % 64;
+	}
+}
+
+/* Writes the counters to `to` and clears them. Returns the number of bytes. */
+static size_t take_counters(struct panes_sum *sum, u8 *to)
+{
+	struct pairs_writer writer = {.to = to};
+
+	for (size_t word = 0; word < ARRAY_SIZE(sum->touched); word++) {
+		for (u64 left = sum->touched[word]; left; left &= left - 1) {
+			unsigned counter = (unsigned)(64 * word) + (unsigned)__builtin_ctzll(left);
+
+			pairs_put(&writer, counter, sum->counters[counter]);
+			sum->counters[counter] = 0;
+		}
+		sum->touched[word] = 0;
+	}
+	return (size_t)(writer.to - to);
+}
+
+int panes_sum_move(struct panes_sum *from, panes_chain *chain, struct panes_sum *to)
+{
+	u8 room[PAIRS_MAX];
+	panes_chain moved = 0;
+	const u8 *pairs;
+	u32 size;
+	int r;
+
+	pairs = panes_sum_pairs(from, *chain, &size);
+	if (link_of(from, *chain).before) {
+		for (panes_chain at = *chain; at; at = link_of(from, at).before) {
+			pairs = panes_sum_pairs(from, at, &size);
+			add_pairs(from, pairs, size);
+		}
+		size = (u32)take_counters(from, room);
+		pairs = room;
+	}
+	r = panes_sum_add(to, &moved, pairs, size);
+	if (r == 0)
+		*chain = moved;
+	return r;
+}
+
+void panes_sum_done(struct panes_sum *sum)
+{
+	free(sum->bytes);
+	sum->bytes = NULL;
+	sum->used = sum->room = 0;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Adds up differences of the same cgroup and event (collect/pairs.h). The differences are copied one behind the
+ * other, and each points to the one before of the same chain. Pure.
+ */
+#ifndef PEBSD_PANES_SUM_H
+#define PEBSD_PANES_SUM_H
+
+#include <stddef.h>
+
+#include "collect/figures.h"
+
+/* All zero is empty. Free it with panes_sum_done(). */
+struct panes_sum {
+	u8 *bytes;
+	size_t used, room;
+	/* The counters of one chain, and which of them are not 0. All 0 between two calls. */
+	u64 counters[FIGURES_COUNTERS];
+	u64 touched[(FIGURES_COUNTERS + 63) / 64];
+};
+
+/* A chain: the position after its last difference; 0: empty. */
+typedef u32 panes_chain;
+
+/* The differences of all chains together may take this much. */
+#define PANES_SUM_BYTES_MAX HISTORY_PANE_BYTES_MAX
+
+/* Appends a difference, above 0 bytes. Returns 0, -ENOMEM or -E2BIG. */
+int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u32 size);
+
+/*
+ * Moves a chain to the end of `to`, as a single difference with the sum. Returns 0, -ENOMEM or -E2BIG; then the
+ * chain is unchanged, and `to` can only be freed.
+ */
+int panes_sum_move(struct panes_sum *from, panes_chain *chain, struct panes_sum *to);
+
+/* The pairs of a chain that has a single difference, valid until the sum changes. */
+const u8 *panes_sum_pairs(const struct panes_sum *sum, panes_chain chain, u32 *ret_size);
+
+/* Frees the memory. */
+void panes_sum_done(struct panes_sum *sum);
+
+#endif
