@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Questions about the past, and their answers for as long as somebody may ask again: a client that waits asks the same
+ * question until the answer is there. Bounded in number and memory. No system call but munmap(2).
+ */
+#ifndef PEBSD_ANSWERS_H
+#define PEBSD_ANSWERS_H
+
+#include "history/past.h"
+#include "history/shared/history_wire.h"
+
+#define ANSWERS_MAX          16
+#define ANSWER_BYTES_MAX     (16UL << 20)        /* of one answer, as the keeper sent it */
+#define ANSWERS_BYTES_MAX    (48UL << 20)        /* of all of them */
+#define ANSWERS_KEEP_NS      (15 * NSEC_PER_SEC) /* after the last use */
+#define ANSWERS_FAIL_KEEP_NS (2 * NSEC_PER_SEC)  /* the same for an error */
+
+/* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (policy/bursts.h). */
+#define ANSWERS_BINS 60
+
+struct answers;
+
+/* Asks the keeper: keeper_line_ask(). */
+typedef int (*answers_ask)(void *userdata, const struct history_query *query, u32 *ret_number);
+
+/* Returns 0 or -ENOMEM. Free it with answers_free(). */
+int answers_new(answers_ask ask, void *userdata, struct answers **ret);
+struct answers *answers_free(struct answers *answers);
+DEFINE_CLEANUP(struct answers *, answers_free)
+
+/*
+ * Finds the answer, or asks. `bins` of the query 0: ANSWERS_BINS or one for each pane, or fewer if the answer would be
+ * too large. `newest_us` is the end of the last pane that was sent: a range that reaches up to now ends there.
+ * `now_ns`: CLOCK_MONOTONIC.
+ *
+ * Returns 0; -EAGAIN: asked, ask again after answers_take(); -ENODATA, -EBUSY, -E2BIG, -ETIMEDOUT or another -errno.
+ * The answer belongs to `answers`, and is valid until the next call of answers_tick() or answers_take().
+ */
+int answers_past(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,
+		 const struct past **ret);
+int answers_alerts(struct answers *answers, const struct history_query *query, u64 now_ns,
+		   const char **ret_json);
+
+/*
+ * Takes the answer to a question: `error` 0 or -errno, and the block, which is unmapped by this module. Returns true if
+ * the question is answered, false if it was asked again with fewer bins.
+ */
+bool answers_take(struct answers *answers, u32 number, int error, struct history_block *block, u64 now_ns);
+
+/* Drops answers that nobody used for long. Call it from time to time. */
+void answers_tick(struct answers *answers, u64 now_ns);
+
+/* Returns true if there are answers or questions. */
+bool answers_any(const struct answers *answers);
+
+/* Memory of the answers as the keeper sent them. */
+size_t answers_bytes(const struct answers *answers);
+
+#endif

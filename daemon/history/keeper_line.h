@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The side that sends panes, alerts and questions to the keeper, and gets its answers. It starts the process, and
+ * starts it again after KEEPER_REST_SECONDS if it ends. Nothing here waits for the keeper, except the end.
+ *
+ * Panes and alerts wait until the keeper has acknowledged them. If it ends before that, a new one gets them again. If
+ * it ends KEEPER_TRIES times with the same one, this one is lost, because it may be the reason. More than
+ * KEEPER_PANES_MAX waiting panes or KEEPER_ALERTS_MAX alerts are lost.
+ */
+#ifndef PEBSD_KEEPER_LINE_H
+#define PEBSD_KEEPER_LINE_H
+
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "history/shared/history_wire.h"
+
+#define KEEPER_PANES_MAX      6
+#define KEEPER_ALERTS_MAX     64
+#define KEEPER_QUESTIONS_MAX  16
+#define KEEPER_REST_SECONDS   5
+#define KEEPER_ANSWER_SECONDS 9 /* a question without an answer fails */
+#define KEEPER_STOP_SECONDS   2 /* the end waits this long for the last acknowledgement */
+#define KEEPER_TRIES          3
+
+/* The environment variable with the directory, for the process. */
+#define KEEPER_LINE_DIRECTORY "PEBSD_HISTORY_DIRECTORY"
+
+struct keeper_line_settings {
+	sd_event *event;
+	const char *program;   /* NULL: this program */
+	const char *directory; /* absolute; copied */
+	u64 bytes_max;
+	u64 age_max_s;
+	/*
+	 * Called for each question, once: `error` is 0 or -errno, -ETIMEDOUT without an answer in time. `passed` is the
+	 * descriptor with the answer, which the callback closes; -1: an error.
+	 */
+	void (*answered)(void *userdata, u32 number, int error, int passed);
+	/* Called when a pane is acknowledged (0), or lost (-errno). */
+	void (*stored)(void *userdata, int error);
+	void *userdata;
+};
+
+struct keeper_line_state {
+	bool running; /* it has sent a message since its last start */
+	u64 restarts;
+	u64 stored;                   /* panes that were acknowledged */
+	u64 lost;                     /* panes that were lost */
+	u64 waiting;                  /* panes that wait */
+	struct history_status status; /* the last one; all zero: none yet */
+};
+
+struct keeper_line;
+
+/* Starts the process. Returns 0 or -ENOMEM. A process that cannot be started is tried again later. */
+int keeper_line_new(const struct keeper_line_settings *settings, struct keeper_line **ret);
+
+/*
+ * Lets the keeper store what waits, waits for its end for at most KEEPER_STOP_SECONDS, and frees the line. Waiting
+ * questions get no answer.
+ */
+struct keeper_line *keeper_line_free(struct keeper_line *line);
+
+/* Send a block of a pane or an alert (history_wire.h). Failures are reported by `stored`, and logged. */
+void keeper_line_store(struct keeper_line *line, const u8 *block, size_t size);
+void keeper_line_alert(struct keeper_line *line, const u8 *block, size_t size);
+
+/* Asks. Returns 0 and the number of the question, -EBUSY if too many wait, or -ENOMEM. */
+int keeper_line_ask(struct keeper_line *line, const struct history_query *query, u32 *ret_number);
+
+/* Sets other limits, for a reload. */
+void keeper_line_limit(struct keeper_line *line, u64 bytes_max, u64 age_max_s);
+
+void keeper_line_describe(const struct keeper_line *line, struct keeper_line_state *ret);
+
+/* The process, for tests; -1: none. */
+pid_t keeper_line_pid(const struct keeper_line *line);
+
+#endif

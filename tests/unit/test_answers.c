@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Answers about the past are kept while somebody may ask again, in bounded memory. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "history/answers.h"
+#include "some_panes.h"
+
+#define SEC_US 1000000ULL
+#define SECOND NSEC_PER_SEC
+#define START  SOME_PANES_START_US
+
+static struct answers *answers;
+static struct history_query asked[64];
+static size_t n_asked;
+static int ask_result;
+static u64 now_ns;
+static const struct past *past;
+static const char *json;
+
+static int ask(void *userdata, const struct history_query *query, u32 *ret_number)
+{
+	(void)userdata;
+	if (ask_result < 0)
+		return ask_result;
+	asked[n_asked++] = *query;
+	*ret_number = (u32)(100 + n_asked);
+	return 0;
+}
+
+static void setup(void)
+{
+	now_ns = 5000 * SECOND;
+	cr_assert_eq(answers_new(ask, NULL, &answers), 0);
+}
+
+static void teardown(void)
+{
+	answers_free(answers);
+}
+
+TestSuite(answers, .init = setup, .fini = teardown);
+
+static struct history_query range(u64 since_s, u64 until_s)
+{
+	return (struct history_query){.since_us = START + since_s * SEC_US,
+				      .until_us = START + until_s * SEC_US};
+}
+
+static int get(const struct history_query *query)
+{
+	return answers_past(answers, query, 0, now_ns, &past);
+}
+
+/* A block as the keeper sends it: in memory that can be unmapped. */
+static struct history_block block_of(const void *bytes, size_t size)
+{
+	struct history_block block = {.size = size};
+	void *mapped =
+		mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(mapped, MAP_FAILED);
+	if (bytes)
+		memcpy(mapped, bytes, size);
+	block.bytes = mapped;
+	return block;
+}
+
+/* Answers the last question with `n` panes of one event each. */
+static bool answer_panes(size_t n)
+{
+	const struct event loads = {.role = EVENT_LOADS, .period = 1009, .pmu = "cpu"};
+	struct some_panes panes = {0};
+	struct history_block block;
+	u8 *all = NULL;
+	size_t total = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct history_pane *pane = some_panes_add(&panes, 0, 10);
+		const struct figures figures = {.samples = {[SOURCE_L2] = 1}};
+		u8 *bytes;
+		size_t size;
+
+		some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 1), &figures);
+		cr_assert_eq(history_pane_write(pane, &bytes, &size), 0);
+		all = realloc(all, total + size);
+		memcpy(all + total, bytes, size);
+		total += size;
+		free(bytes);
+	}
+	some_panes_done(&panes);
+	block = block_of(all, total);
+	free(all);
+	return answers_take(answers, (u32)(100 + n_asked), 0, &block, now_ns);
+}
+
+static bool answer_error(int error)
+{
+	struct history_block block = {0};
+
+	return answers_take(answers, (u32)(100 + n_asked), error, &block, now_ns);
+}
+
+static bool answer_large(size_t size)
+{
+	struct history_block block = block_of(NULL, size);
+
+	return answers_take(answers, (u32)(100 + n_asked), 0, &block, now_ns);
+}
+
+Test(answers, a_question_is_asked_once_until_its_answer_is_there)
+{
+	const struct history_query query = range(0, 30);
+
+	cr_expect_eq(get(&query), -EAGAIN);
+	cr_expect_eq(get(&query), -EAGAIN);
+	cr_expect_eq(n_asked, 1);
+	cr_expect(answer_panes(3));
+	cr_assert_eq(get(&query), 0);
+	cr_expect_eq(past_bins(past), 3);
+	cr_expect_eq(get(&query), 0);
+	cr_expect_eq(n_asked, 1);
+}
+
+Test(answers, other_arguments_are_another_question)
+{
+	struct history_query query = range(0, 30), others[5];
+
+	for (size_t i = 0; i < 5; i++)
+		others[i] = query;
+	others[0].bins = 7;
+	others[1].subtree = true;
+	(void)strcpy(others[2].path, "/a");
+	others[3].until_us++;
+	others[4].question = HISTORY_ASK_ALERTS;
+	(void)get(&query);
+	cr_expect(answer_panes(1));
+	for (size_t i = 0; i < 5; i++)
+		cr_expect_eq(get(&others[i]), -EAGAIN, "%zu", i);
+	cr_expect_eq(n_asked, 6);
+}
+
+Test(answers, bins_are_chosen_if_nobody_says_how_many)
+{
+	const u64 lengths_s[] = {1, 10, 11, 300, 600, 86400};
+	const u32 bins[] = {1, 1, 2, 30, 60, 60};
+
+	for (size_t i = 0; i < 6; i++) {
+		const struct history_query query = range(0, lengths_s[i]);
+
+		(void)get(&query);
+		cr_expect_eq(asked[i].bins, bins[i]);
+	}
+}
+
+Test(answers, too_large_an_answer_is_asked_for_with_fewer_bins)
+{
+	const struct history_query query = range(0, 600);
+
+	(void)get(&query);
+	cr_expect_not(answer_large(ANSWER_BYTES_MAX + 1));
+	cr_expect_eq(get(&query), -EAGAIN);
+	cr_expect_eq(asked[1].bins, 7);
+	cr_expect_not(answer_error(-E2BIG));
+	cr_expect_eq(asked[2].bins, 1);
+	cr_expect(answer_error(-E2BIG));
+	cr_expect_eq(get(&query), -E2BIG);
+	cr_expect_eq(n_asked, 3);
+}
+
+Test(answers, bins_that_were_asked_for_are_not_changed)
+{
+	struct history_query query = range(0, 600);
+
+	query.bins = 60;
+	(void)get(&query);
+	cr_expect(answer_error(-E2BIG));
+	cr_expect_eq(get(&query), -E2BIG);
+}
+
+Test(answers, an_error_is_kept_for_a_moment)
+{
+	const struct history_query query = range(0, 600);
+
+	(void)get(&query);
+	cr_expect(answer_error(-ETIMEDOUT));
+	cr_expect_eq(get(&query), -ETIMEDOUT);
+	now_ns += ANSWERS_FAIL_KEEP_NS;
+	answers_tick(answers, now_ns);
+	cr_expect_eq(get(&query), -EAGAIN);
+}
+
+Test(answers, an_answer_is_kept_while_it_is_used)
+{
+	const struct history_query query = range(0, 600);
+
+	(void)get(&query);
+	(void)answer_panes(2);
+	for (unsigned i = 0; i < 5; i++) {
+		now_ns += ANSWERS_KEEP_NS - 1;
+		answers_tick(answers, now_ns);
+		cr_expect_eq(get(&query), 0);
+	}
+	now_ns += ANSWERS_KEEP_NS;
+	answers_tick(answers, now_ns);
+	cr_expect_not(answers_any(answers));
+	cr_expect_eq(answers_bytes(answers), 0);
+	cr_expect_eq(get(&query), -EAGAIN);
+}
+
+Test(answers, more_questions_push_out_the_oldest_answer)
+{
+	for (unsigned i = 0; i < ANSWERS_MAX; i++) {
+		const struct history_query query = range(0, 10 + i);
+
+		cr_expect_eq(get(&query), -EAGAIN);
+		(void)answer_panes(1);
+		now_ns += SECOND / 10;
+	}
+	{
+		const struct history_query query = range(0, 1000), first = range(0, 10),
+					   second = range(0, 11);
+
+		now_ns += SECOND;
+		cr_expect_eq(get(&query), -EAGAIN);
+		cr_expect_eq(get(&second), 0);
+		cr_expect_eq(get(&first), -EAGAIN);
+	}
+}
+
+Test(answers, questions_that_wait_are_never_pushed_out)
+{
+	const struct history_query query = range(0, 1000);
+
+	for (unsigned i = 0; i < ANSWERS_MAX; i++) {
+		const struct history_query other = range(0, 10 + i);
+
+		cr_expect_eq(get(&other), -EAGAIN);
+	}
+	now_ns += 5 * SECOND;
+	cr_expect_eq(get(&query), -EBUSY);
+}
+
+Test(answers, a_comparison_holds_both_answers)
+{
+	const struct history_query a = range(0, 600), b = range(600, 1200);
+	const struct past *both[2];
+
+	/* As a call does that asks for both each time. */
+	cr_expect_eq(get(&a), -EAGAIN);
+	(void)answer_panes(40);
+	cr_expect_eq(get(&a), 0);
+	cr_expect_eq(get(&b), -EAGAIN);
+	(void)answer_panes(40);
+	cr_expect_eq(answers_past(answers, &a, 0, now_ns, &both[0]), 0);
+	cr_expect_eq(answers_past(answers, &b, 0, now_ns, &both[1]), 0);
+	cr_expect_eq(past_bins(both[0]) + past_bins(both[1]), 80);
+}
+
+Test(answers, memory_is_bounded)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		const struct history_query query = range(0, 10 + i);
+
+		(void)get(&query);
+		(void)answer_large(ANSWER_BYTES_MAX);
+		cr_expect_leq(answers_bytes(answers), ANSWERS_BYTES_MAX);
+		now_ns += 2 * SECOND;
+	}
+}
+
+Test(answers, nonsense_is_an_error)
+{
+	const struct history_query query = range(0, 10), none = range(0, 20);
+	struct history_block block;
+
+	(void)get(&query);
+	block = block_of("nonsense", 8);
+	cr_expect(answers_take(answers, 101, 0, &block, now_ns));
+	cr_expect_eq(get(&query), -EBADMSG);
+	/* Nobody asked this. */
+	block = block_of("nonsense", 8);
+	cr_expect_not(answers_take(answers, 7, 0, &block, now_ns));
+	cr_expect_null(block.bytes);
+	(void)get(&none);
+	cr_expect(answer_panes(0));
+	cr_expect_eq(get(&none), -ENODATA);
+}
+
+Test(answers, a_question_that_cannot_be_asked_is_forgotten)
+{
+	const struct history_query query = range(0, 10);
+
+	ask_result = -EBUSY;
+	cr_expect_eq(get(&query), -EBUSY);
+	cr_expect_not(answers_any(answers));
+	ask_result = 0;
+	cr_expect_eq(get(&query), -EAGAIN);
+}
+
+Test(answers, alerts_are_a_text)
+{
+	struct history_query query = range(0, 10);
+	struct history_block block = block_of("[{\"rule\":\"x\"}]", 14);
+
+	query.question = HISTORY_ASK_ALERTS;
+	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), -EAGAIN);
+	cr_expect(answers_take(answers, 101, 0, &block, now_ns));
+	cr_assert_eq(answers_alerts(answers, &query, now_ns, &json), 0);
+	cr_expect_str_eq(json, "[{\"rule\":\"x\"}]");
+}
+
+Test(answers, the_pane_that_is_not_complete_yet_is_no_gap)
+{
+	const struct history_query now = range(0, 41), earlier = range(0, 100);
+	size_t n;
+
+	(void)get(&now);
+	(void)answer_panes(3);
+	cr_assert_eq(answers_past(answers, &now, START + 30 * SEC_US, now_ns, &past), 0);
+	(void)past_gaps(past, &n);
+	cr_expect_eq(n, 0);
+	(void)get(&earlier);
+	(void)answer_panes(3);
+	cr_assert_eq(answers_past(answers, &earlier, START + 30 * SEC_US, now_ns, &past), 0);
+	(void)past_gaps(past, &n);
+	cr_expect_eq(n, 1);
+}
