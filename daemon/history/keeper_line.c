@@ -41,6 +41,7 @@ struct keeper_line {
 	u32 number;
 	bool limits_sent;
 	bool gone;       /* the socket is closed; the process has not ended yet */
+	int untold;      /* the failure to store a pane, until the next status */
 	bool failed;     /* a failure to store was logged, and nothing was stored since */
 	u64 failed_lost; /* panes that were lost since then */
 	u64 rests_ns;    /* earliest time of the next start */
@@ -114,8 +115,8 @@ static void tell_failure(struct keeper_line *line, int error, const char *what)
 static void stored(struct keeper_line *line, enum history_message_type type, int error)
 {
 	if (error == 0 && line->failed) {
-		log_notice("history: stored again; %llu pane%s of 10 s missing in it",
-			   (unsigned long long)line->failed_lost, line->failed_lost == 1 ? " is" : "s are");
+		log_notice("history: works again; %llu s are missing in it",
+			   (unsigned long long)line->failed_lost * HISTORY_PANE_SECONDS);
 		line->failed = false;
 		line->failed_lost = 0;
 	}
@@ -251,8 +252,8 @@ static bool take_message(struct keeper_line *line, const struct history_message 
 			return false;
 		type = item->type;
 		item_free(line, item);
-		if (message->error)
-			tell_failure(line, message->error, line->state.status.what);
+		/* The status that follows says why. */
+		line->untold = message->error ? message->error : line->untold;
 		stored(line, type, -message->error);
 		return true;
 	case HISTORY_ANSWER:
@@ -264,8 +265,10 @@ static bool take_message(struct keeper_line *line, const struct history_message 
 	case HISTORY_STATUS:
 		line->state.status = message->status;
 		line->state.status.what[sizeof(line->state.status.what) - 1] = 0;
-		if (message->status.error)
-			tell_failure(line, message->status.error, line->state.status.what);
+		if (message->status.error || line->untold)
+			tell_failure(line, message->status.error ? message->status.error : line->untold,
+				     line->state.status.what);
+		line->untold = 0;
 		return true;
 	case HISTORY_SETTINGS:
 	case HISTORY_STORE:
@@ -575,8 +578,8 @@ struct keeper_line *keeper_line_free(struct keeper_line *line)
 	if (lost && line->environment)
 		(void)log_warning(
 			0,
-			"history: the end of the history, %zu pane%s of 10 s, was not acknowledged in time and may be missing",
-			lost, lost == 1 ? "" : "s");
+			"history: the process that keeps it did not acknowledge its end in time; the last %zu s may be missing",
+			lost * HISTORY_PANE_SECONDS);
 	line->on_message = sd_event_source_disable_unref(line->on_message);
 	line->on_end = sd_event_source_disable_unref(line->on_end);
 	line->timer = sd_event_source_disable_unref(line->timer);

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The history and its process. The process is this program, which keeps panes in a file and does what files in its
+ * directory say: hang, die, fail to store, or send nonsense.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/ledger.h"
+#include "history/history.h"
+#include "history/keeper_line.h"
+#include "in_pairs.h"
+#include "tree.h"
+
+#define SEC_US 1000000ULL
+#define NOON   1795240800ULL
+
+/* ---- the process ---- */
+
+static bool told_to(const char *what)
+{
+	char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", getenv("PEBSD_HISTORY_DIRECTORY"), what);
+	return access(path, F_OK) == 0;
+}
+
+static int open_store(int flags)
+{
+	char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s/stored", getenv("PEBSD_HISTORY_DIRECTORY"));
+	return open(path, flags | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static void store(const struct history_message *message, int passed)
+{
+	struct history_message reply = {.type = HISTORY_STORED, .number = message->number};
+	struct history_block block;
+	_cleanup_close_ int fd = open_store(O_WRONLY | O_APPEND);
+
+	if (history_block_map(passed, HISTORY_PANE_BYTES_MAX, &block) < 0)
+		_exit(4);
+	if (told_to("fail"))
+		reply.error = ENOSPC;
+	else if (message->type == HISTORY_STORE && write(fd, block.bytes, block.size) != (ssize_t)block.size)
+		_exit(5);
+	if (told_to("die-stored"))
+		_exit(6);
+	(void)history_send(STDIN_FILENO, &reply, -1);
+	reply = (struct history_message){.type = HISTORY_STATUS};
+	reply.status.bytes = 4711;
+	if (told_to("fail")) {
+		reply.status.error = ENOSPC;
+		(void)strcpy(reply.status.what, "the disk is full: free some space");
+	}
+	(void)history_send(STDIN_FILENO, &reply, -1);
+	history_block_unmap(&block);
+}
+
+static void reply_all(const struct history_message *message)
+{
+	struct history_message reply = {.type = HISTORY_ANSWER, .number = message->number};
+	static char bytes[1 << 20];
+	_cleanup_close_ int fd = open_store(O_RDONLY), block = -1;
+	ssize_t n = message->query.question == HISTORY_ASK_ALERTS
+			    ? snprintf(bytes, sizeof(bytes), "[\"%llu\"]",
+				       (unsigned long long)message->query.since_us)
+			    : read(fd, bytes, sizeof(bytes));
+
+	if (strcmp(message->query.path, "/refused") == 0)
+		reply.error = E2BIG;
+	else if (n < 0 || history_block_new((const u8 *)bytes, (size_t)n, &block) < 0)
+		_exit(7);
+	(void)history_send(STDIN_FILENO, &reply, block);
+}
+
+static void keep(void)
+{
+	struct history_message message = {.type = HISTORY_STATUS};
+
+	if (told_to("babble"))
+		(void)send(STDIN_FILENO, "nothing", 7, MSG_NOSIGNAL);
+	else
+		(void)history_send(STDIN_FILENO, &message, -1);
+	for (;;) {
+		_cleanup_close_ int passed = -1;
+		fd_set set;
+		int r;
+
+		FD_ZERO(&set);
+		FD_SET(STDIN_FILENO, &set);
+		(void)select(1, &set, NULL, NULL, NULL);
+		while (told_to("hang"))
+			(void)usleep(10000);
+		r = history_receive(STDIN_FILENO, &message, &passed);
+		if (r == -EAGAIN)
+			continue;
+		if (r <= 0 || message.type == HISTORY_STOP)
+			_exit(0);
+		if (message.type == HISTORY_SETTINGS) {
+			char path[256];
+			FILE *file;
+
+			(void)snprintf(path, sizeof(path), "%s/limits", getenv("PEBSD_HISTORY_DIRECTORY"));
+			file = fopen(path, "w");
+			(void)fprintf(file, "%llu %llu", (unsigned long long)message.bytes_max,
+				      (unsigned long long)message.age_max_s);
+			(void)fclose(file);
+			continue;
+		}
+		if (told_to("die"))
+			_exit(3);
+		if (message.type == HISTORY_ASK)
+			reply_all(&message);
+		else
+			store(&message, passed);
+	}
+}
+
+__attribute__((constructor)) static void work(int argc, char *argv[])
+{
+	if (argc == 2 && strcmp(argv[1], "--keeper") == 0)
+		keep();
+}
+
+/* ---- the daemon's side ---- */
+
+static char *tree;
+static sd_event *event;
+static struct history *history;
+static struct ledger *ledger;
+static struct snapshot head;
+static struct reading readings[EVENTS_MAX];
+static struct panes_moment now;
+static unsigned n_answered;
+
+static void on_answered(void *userdata)
+{
+	(void)userdata;
+	n_answered++;
+}
+
+static void begin(void)
+{
+	const struct history_settings settings = {
+		.event = event,
+		.program = "/proc/self/exe",
+		.directory = tree,
+		.bytes_max = 1 << 20,
+		.age_max_s = 3600,
+		.began = now,
+		.readings = readings,
+		.answered = on_answered,
+	};
+
+	cr_assert_eq(history_new(&settings, &history), 0);
+}
+
+static void setup(void)
+{
+	tree = tree_new();
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(ledger_new(&ledger), 0);
+	head = (struct snapshot){
+		.origin = "model",
+		.n_events = 1,
+		.events = {{.event = {.role = EVENT_LOADS, .period = 1009, .pmu = "cpu"}, .key = "loads"}}};
+	now = (struct panes_moment){.realtime_us = NOON * SEC_US, .monotonic_ns = NSEC_PER_SEC};
+	begin();
+}
+
+static void teardown(void)
+{
+	history = history_free(history);
+	ledger_free(ledger);
+	event = sd_event_unref(event);
+	tree_remove(tree);
+}
+
+TestSuite(history, .init = setup, .fini = teardown, .timeout = 60);
+
+/* Runs the loop until the condition holds, at most 20 s. */
+#define RUN_UNTIL(condition)                                          \
+	do {                                                          \
+		struct timespec end_, at_;                            \
+                                                                      \
+		(void)clock_gettime(CLOCK_MONOTONIC, &end_);          \
+		end_.tv_sec += 20;                                    \
+		do {                                                  \
+			cr_assert_geq(sd_event_run(event, 20000), 0); \
+			(void)clock_gettime(CLOCK_MONOTONIC, &at_);   \
+		} while (!(condition) && at_.tv_sec < end_.tv_sec);   \
+		cr_assert(condition);                                 \
+	} while (0)
+
+static struct history_state state(void)
+{
+	struct history_state ret;
+
+	history_describe(history, &ret);
+	return ret;
+}
+
+/* A collection of 10 s with samples of /a, which is a pane. */
+static void add_pane(u64 samples)
+{
+	const struct figures figures = {.samples = {[SOURCE_L2] = samples}};
+	struct panes_collection collection = {.head = &head, .readings = readings, .n = 1};
+	struct in_pairs room;
+	struct ledger_entry *entry;
+
+	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+	(void)in_pairs(&room, 0, &figures);
+	room.difference.entry = entry;
+	now.realtime_us += 10 * SEC_US;
+	now.monotonic_ns += 10 * NSEC_PER_SEC;
+	collection.at = now;
+	collection.list = &room.difference;
+	history_collected(history, &collection);
+}
+
+static int ask(const char *path, const struct past **ret)
+{
+	struct history_query query = {.since_us = NOON * SEC_US, .until_us = now.realtime_us, .bins = 100};
+
+	(void)snprintf(query.path, sizeof(query.path), "%s", path);
+	return history_past(history, &query, ret);
+}
+
+/* The samples of /a in everything that is stored. */
+static u64 stored_samples(void)
+{
+	const struct past *past;
+	int r;
+
+	/* Answers are kept: ask for something new each time. */
+	now.realtime_us++;
+	RUN_UNTIL((r = ask("", &past)) != -EAGAIN);
+	cr_assert_eq(r, 0, "%s", strerror(-r));
+	return past_snapshot(past)->events[0].total.samples[SOURCE_L2];
+}
+
+static char *read_file(const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	static char text[128];
+	FILE *file;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", tree, name), 0);
+	file = fopen(path, "r");
+	text[0] = 0;
+	if (file && !fgets(text, sizeof(text), file))
+		text[0] = 0;
+	if (file)
+		(void)fclose(file);
+	return text;
+}
+
+static off_t stored_bytes(void)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat status;
+
+	cr_assert_geq(asprintf(&path, "%s/stored", tree), 0);
+	return stat(path, &status) == 0 ? status.st_size : 0;
+}
+
+static void forget(const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", tree, name), 0);
+	(void)unlink(path);
+}
+
+Test(history, panes_are_stored_and_found_again)
+{
+	add_pane(1);
+	add_pane(2);
+	RUN_UNTIL(state().panes_stored == 2);
+	cr_expect(state().running);
+	cr_expect_eq(state().panes_waiting, 0);
+	cr_expect_eq(state().kept.bytes, 4711);
+	cr_expect_eq(stored_samples(), 3);
+	cr_expect_eq(n_answered, 1);
+	cr_expect_str_eq(read_file("limits"), "1048576 3600");
+}
+
+Test(history, an_end_stores_the_incomplete_pane)
+{
+	add_pane(1);
+	now.realtime_us += 3 * SEC_US;
+	now.monotonic_ns += 3 * NSEC_PER_SEC;
+	{
+		struct panes_collection collection = {.at = now, .head = &head, .readings = readings};
+		const struct figures figures = {.samples = {[SOURCE_L2] = 40}};
+		struct in_pairs room;
+		struct ledger_entry *entry;
+
+		cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+		(void)in_pairs(&room, 0, &figures);
+		room.difference.entry = entry;
+		collection.list = &room.difference;
+		collection.n = 1;
+		history_collected(history, &collection);
+	}
+	history = history_free(history);
+	begin();
+	cr_expect_eq(stored_samples(), 41);
+}
+
+Test(history, a_process_that_was_killed_loses_nothing)
+{
+	u64 sum = 0;
+
+	for (u64 i = 1; i <= 3; i++) {
+		RUN_UNTIL(history_pid(history) > 0 && state().running);
+		add_pane(i);
+		sum += i;
+		cr_assert_eq(kill(history_pid(history), SIGKILL), 0);
+		RUN_UNTIL(state().restarts == i);
+		RUN_UNTIL(state().panes_stored == i);
+	}
+	cr_expect_eq(state().panes_lost, 0);
+	cr_expect_eq(stored_samples(), sum);
+}
+
+Test(history, a_process_that_hangs_costs_the_panes_that_do_not_fit)
+{
+	RUN_UNTIL(state().running);
+	tree_write(tree, "hang", "");
+	for (unsigned i = 0; i < KEEPER_PANES_MAX + 4; i++)
+		add_pane(1);
+	cr_expect_eq(state().panes_waiting, KEEPER_PANES_MAX);
+	cr_expect_eq(state().panes_lost, 4);
+	forget("hang");
+	RUN_UNTIL(state().panes_stored == KEEPER_PANES_MAX);
+	add_pane(100);
+	RUN_UNTIL(state().panes_stored == KEEPER_PANES_MAX + 1);
+	cr_expect_eq(stored_samples(), KEEPER_PANES_MAX + 100);
+}
+
+Test(history, an_end_does_not_wait_for_a_process_that_hangs)
+{
+	struct timespec from, to;
+
+	RUN_UNTIL(state().running);
+	tree_write(tree, "hang", "");
+	add_pane(1);
+	(void)clock_gettime(CLOCK_MONOTONIC, &from);
+	history = history_free(history);
+	(void)clock_gettime(CLOCK_MONOTONIC, &to);
+	cr_expect_leq(to.tv_sec - from.tv_sec, KEEPER_STOP_SECONDS + 1);
+	/* It still stores what it was sent. */
+	forget("hang");
+	begin();
+	RUN_UNTIL(stored_bytes() > 0);
+}
+
+Test(history, a_full_disk_is_a_gap)
+{
+	RUN_UNTIL(state().running);
+	tree_write(tree, "fail", "");
+	add_pane(1);
+	RUN_UNTIL(state().panes_lost == 1);
+	RUN_UNTIL(state().kept.error == ENOSPC);
+	cr_expect_str_eq(state().kept.what, "the disk is full: free some space");
+	forget("fail");
+	add_pane(2);
+	RUN_UNTIL(state().panes_stored == 1);
+	RUN_UNTIL(state().kept.error == 0);
+	cr_expect_eq(stored_samples(), 2);
+	cr_expect_eq(state().restarts, 0);
+}
+
+Test(history, a_pane_that_kills_the_process_again_and_again_is_lost)
+{
+	RUN_UNTIL(state().running);
+	tree_write(tree, "die", "");
+	add_pane(1);
+	RUN_UNTIL(state().panes_lost == 1);
+	cr_expect_eq(state().restarts, KEEPER_TRIES);
+	forget("die");
+	add_pane(2);
+	RUN_UNTIL(state().panes_stored == 1);
+	cr_expect_eq(stored_samples(), 2);
+}
+
+Test(history, nonsense_ends_the_process)
+{
+	history = history_free(history);
+	tree_write(tree, "babble", "");
+	begin();
+	RUN_UNTIL(state().restarts == 1);
+	forget("babble");
+	add_pane(1);
+	RUN_UNTIL(state().panes_stored == 1);
+}
+
+Test(history, a_question_without_an_answer_fails)
+{
+	const struct past *past;
+	int r;
+
+	add_pane(1);
+	RUN_UNTIL(state().panes_stored == 1);
+	tree_write(tree, "hang", "");
+	RUN_UNTIL((r = ask("", &past)) != -EAGAIN);
+	cr_expect_eq(r, -ETIMEDOUT);
+	forget("hang");
+	RUN_UNTIL((r = ask("/refused", &past)) != -EAGAIN);
+	cr_expect_eq(r, -E2BIG);
+}
+
+Test(history, too_many_questions_are_refused)
+{
+	const struct past *past;
+
+	tree_write(tree, "hang", "");
+	for (unsigned i = 0; i < KEEPER_QUESTIONS_MAX; i++) {
+		char path[16];
+
+		(void)snprintf(path, sizeof(path), "/%u", i);
+		now.realtime_us += SEC_US;
+		cr_expect_eq(ask(path, &past), -EAGAIN);
+	}
+	cr_expect_eq(ask("/one-more", &past), -EBUSY);
+	forget("hang");
+}
+
+Test(history, alerts_are_asked_for_by_time)
+{
+	const char *json;
+	int r;
+
+	history_alert(history, &(struct history_alert){.key = "k", .json = "{}", .from_us = 1});
+	RUN_UNTIL((r = history_alerts(history, 17, 20, &json)) != -EAGAIN);
+	cr_assert_eq(r, 0);
+	cr_expect_str_eq(json, "[\"17\"]");
+}
+
+Test(history, limits_are_sent_again)
+{
+	RUN_UNTIL(state().running);
+	history_limit(history, 99, 7);
+	RUN_UNTIL(strcmp(read_file("limits"), "99 7") == 0);
+	cr_expect_eq(state().bytes_max, 99);
+}
