@@ -14,10 +14,13 @@
 #include "reload.h"
 #include "sampling/pause_kept.h"
 #include "serve_endpoints.h"
+#include "serve_history.h"
 
 static void server_close(struct server *server)
 {
 	http_free(server->http);
+	/* Before the labels, which the last pane needs. */
+	serve_history_close(server);
 	pause_done(&server->pause);
 	/* Free the source before the sampling, which owns the source's descriptor. */
 	sd_event_source_unref(server->input);
@@ -196,6 +199,7 @@ static int reload(void *userdata, char ***ret_lines)
 				0,
 				"out of memory: the HTTP endpoint still uses the old `hosts`; reload again");
 		sampling_set_hot(server->sampling, server->config);
+		serve_history_reload(server);
 		if (alerts_reload(server->alerts) < 0)
 			(void)log_error(
 				0,
@@ -269,6 +273,7 @@ static void on_transition(void *userdata, const struct transition *transition)
 	struct server *server = userdata;
 
 	watch_alert(&server->watch, transition);
+	serve_history_alert(server, transition);
 }
 
 static int on_look(void *userdata, const struct transition *transition, enum rule_action action,
@@ -467,6 +472,7 @@ static int start(struct server *server, struct failure *failure)
 		r = open_alerts(server);
 	if (r < 0)
 		return r;
+	serve_history_open(server);
 	/* Collects, so that requests are answered before the first interval is over. */
 	tick_once(server);
 	r = open_endpoints(server, failure);

@@ -2,43 +2,220 @@
 #include "serve_history.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "export/json/json_rules.h"
+
+#define SYSFS_ROOT "/sys"
+
+/* The service manager's variable for StateDirectory= (systemd.exec(5)). It may name several, separated by colons. */
+#define STATE_DIRECTORY "STATE_DIRECTORY"
+
+/* Used with `keep = yes` if the service manager provides none. */
+#define HISTORY_DIRECTORY "/var/lib/pebsd"
+
+static u64 real_us(const struct timespec *time)
+{
+	return (u64)time->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)time->tv_nsec / NSEC_PER_USEC;
+}
+
+/* Returns why there is no history, or NULL, and then the directory. */
+static const char *choose(const struct server *server, char **ret_directory)
+{
+	const enum config_history wanted = server->config->history;
+	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
+	const char *provided = getenv(STATE_DIRECTORY);
+
+	*ret_directory = NULL;
+	if (wanted == CONFIG_HISTORY_NO)
+		return "keep = no in [history]";
+	if (strcmp(origin, "replay") == 0)
+		return "a recording that is replayed has times of its own";
+	if (wanted == CONFIG_HISTORY_AUTO && strcmp(origin, "perf") != 0)
+		return "samples do not come from perf (keep = auto in [history])";
+	if (!provided || provided[0] != '/') {
+		if (wanted == CONFIG_HISTORY_AUTO)
+			return "the service manager provides no directory (keep = auto in [history])";
+		provided = HISTORY_DIRECTORY;
+	}
+	*ret_directory = strndup(provided, strcspn(provided, ":"));
+	return *ret_directory ? NULL : "out of memory";
+}
+
+static void on_collected(void *userdata)
+{
+	struct server *server = userdata;
+	struct engine *engine = sampling_engine(server->sampling);
+	const struct snapshot *head = engine_head(engine);
+	struct reading readings[EVENTS_MAX] = {0};
+	struct panes_collection collection = {.at = {real_us(&head->taken), engine_collected_ns(engine)},
+					      .head = head,
+					      .readings = readings};
+
+	if (!server->history)
+		return;
+	for (unsigned event = 0; event < head->n_events; event++)
+		readings[event] = engine_reading(engine, event);
+	collection.list = engine_differences(engine, &collection.n);
+	history_collected(server->history, &collection);
+}
+
+static void on_answered(void *userdata)
+{
+	struct server *server = userdata;
+
+	if (server->control)
+		control_retry(server->control);
+}
+
+static int open_history(struct server *server, const char *directory)
+{
+	struct engine *engine = sampling_engine(server->sampling);
+	const struct snapshot *head = engine_head(engine);
+	const struct engine_moment began = engine_began(engine);
+	struct reading readings[EVENTS_MAX] = {0};
+	const struct history_settings settings = {
+		.event = server->event,
+		.directory = directory,
+		.bytes_max = server->config->history_bytes,
+		.age_max_s = server->config->history_age_ns / NSEC_PER_SEC,
+		.began = {began.realtime_us, began.monotonic_ns},
+		.readings = readings,
+		.containers = head->containers,
+		.ids = strcmp(head->origin, "perf") == 0,
+		.answered = on_answered,
+		.userdata = server,
+	};
+
+	for (unsigned event = 0; event < head->n_events; event++)
+		readings[event] = engine_reading(engine, event);
+	return history_new(&settings, &server->history);
+}
+
+void serve_history_open(struct server *server)
+{
+	_cleanup_free_ char *directory = NULL;
+	int r;
+
+	server->history_off = choose(server, &directory);
+	if (server->history_off) {
+		if (server->config->history == CONFIG_HISTORY_YES)
+			(void)log_warning(0, "no history is kept: %s", server->history_off);
+		return;
+	}
+	r = open_history(server, directory);
+	if (r < 0) {
+		server->history_off = "it could not be started";
+		(void)log_warning(0, "no history is kept in %s: %s; sampling continues", directory,
+				  strerror(-r));
+		return;
+	}
+	engine_on_collected(sampling_engine(server->sampling), on_collected, server);
+}
+
+void serve_history_close(struct server *server)
+{
+	if (server->sampling)
+		engine_on_collected(sampling_engine(server->sampling), NULL, NULL);
+	server->history = history_free(server->history);
+}
+
+void serve_history_reload(struct server *server)
+{
+	if (server->history)
+		history_limit(server->history, server->config->history_bytes,
+			      server->config->history_age_ns / NSEC_PER_SEC);
+}
+
+/* ---- alerts ---- */
+
+/* The alert as an object of GetAlerts, as a text. */
+static char *alert_text(const struct server *server, const struct alert *alert)
+{
+	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
+	json_object *reply = json_alerts(origin, alert, 1, NULL);
+	json_object *list = reply ? json_object_object_get(reply, "alerts") : NULL;
+	json_object *one = list ? json_object_array_get_idx(list, 0) : NULL;
+	char *text = one ? strdup(json_object_to_json_string_ext(one, JSON_C_TO_STRING_PLAIN)) : NULL;
+
+	json_object_put(reply);
+	return text;
+}
+
+void serve_history_alert(struct server *server, const struct transition *transition)
+{
+	const struct alert *alert = &transition->alert;
+	const u64 began_us = real_us(&alert->breached), since_us = real_us(&alert->since);
+	_cleanup_free_ char *key = NULL, *text = NULL;
+	struct history_alert stored = {.from_us = began_us ? began_us : since_us};
+
+	/* A resolved alert that is forgotten ended when it was resolved. */
+	if (!server->history || transition->from == ALERT_RESOLVED)
+		return;
+	text = alert_text(server, alert);
+	if (asprintf(&key, "%s\n%s\n%s\n%llu", alert->rule->name, alert->cgroup, alert->event_key,
+		     (unsigned long long)stored.from_us) < 0)
+		key = NULL;
+	if (!key || !text) {
+		(void)log_warning(-ENOMEM, "history: cannot store a change of the alert '%s'",
+				  alert->rule->name);
+		return;
+	}
+	stored.key = key;
+	stored.json = text;
+	if (transition->to == ALERT_RESOLVED || transition->to == ALERT_INACTIVE)
+		stored.to_us = since_us > stored.from_us ? since_us : stored.from_us + 1;
+	history_alert(server->history, &stored);
+}
+
+/* ---- questions ---- */
 
 static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret)
 {
-	(void)userdata;
-	(void)since_us;
-	(void)until_us;
-	(void)bins;
-	(void)path;
-	(void)subtree;
-	(void)ret;
-	return -EOPNOTSUPP;
+	struct server *server = userdata;
+	struct history_query query = {.question = HISTORY_ASK_PANES,
+				      .since_us = since_us,
+				      .until_us = until_us,
+				      .bins = bins,
+				      .subtree = subtree};
+
+	if (!server->history)
+		return -EOPNOTSUPP;
+	if (since_us >= until_us || bins > HISTORY_PANES_MAX || (path && strlen(path) >= sizeof(query.path)))
+		return -EINVAL;
+	(void)stpcpy(query.path, path ? path : "");
+	return history_past(server->history, &query, ret);
 }
 
 static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char **ret_json)
 {
-	(void)userdata;
-	(void)since_us;
-	(void)until_us;
-	(void)ret_json;
-	return -EOPNOTSUPP;
+	struct server *server = userdata;
+
+	if (!server->history)
+		return -EOPNOTSUPP;
+	return since_us < until_us ? history_alerts(server->history, since_us, until_us, ret_json) : -EINVAL;
 }
 
 static int get_past_neighbours(void *userdata, const struct past *past, const char *path,
 			       struct neighbours_report **ret)
 {
-	(void)userdata;
-	(void)past;
-	(void)path;
-	(void)ret;
-	return -EOPNOTSUPP;
+	struct server *server = userdata;
+
+	return past_neighbours(past, path, alerts_cgroup_root(server->alerts), SYSFS_ROOT, ret);
 }
 
-static void get_history(void *userdata, struct history_state *ret)
+void serve_history_state(void *userdata, struct history_state *ret)
 {
-	(void)userdata;
-	*ret = (struct history_state){.off_reason = "not built in"};
+	const struct server *server = userdata;
+
+	if (server->history)
+		history_describe(server->history, ret);
+	else
+		*ret = (struct history_state){.off_reason = server->history_off};
 }
 
 void serve_history_fill(struct control_backend *backend)
@@ -46,5 +223,5 @@ void serve_history_fill(struct control_backend *backend)
 	backend->past = get_past;
 	backend->past_alerts = get_past_alerts;
 	backend->past_neighbours = get_past_neighbours;
-	backend->history = get_history;
+	backend->history = serve_history_state;
 }

@@ -3,9 +3,28 @@
 #ifndef PEBSD_SERVE_HISTORY_H
 #define PEBSD_SERVE_HISTORY_H
 
+#include "policy/alert.h"
 #include "serve_internal.h"
+
+/*
+ * Begins the history, if the configuration wants one and there is a directory for it. Call it before the first
+ * collection, and after the lookup of container names was opened. A failure is logged, and costs only the history.
+ */
+void serve_history_open(struct server *server);
+
+/* Stores what is not stored yet, and ends the history. */
+void serve_history_close(struct server *server);
+
+/* Applies the limits of a reloaded configuration. */
+void serve_history_reload(struct server *server);
+
+/* Stores a change of an alert. */
+void serve_history_alert(struct server *server, const struct transition *transition);
 
 /* Fills in the members of the backend that answer questions about the past. */
 void serve_history_fill(struct control_backend *backend);
+
+/* The state of the history, also if there is none. */
+void serve_history_state(void *userdata, struct history_state *ret);
 
 #endif

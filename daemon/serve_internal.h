@@ -16,6 +16,7 @@
 #include "engine/tick.h"
 #include "export/control/control.h"
 #include "export/prometheus/process.h"
+#include "history/history.h"
 #include "http/http.h"
 #include "http/http_zooms.h"
 #include "sampling/pause.h"
@@ -37,6 +38,8 @@ struct server {
 	struct alerts *alerts;
 	struct containers *containers;
 	struct pause pause;
+	struct history *history; /* NULL: none is kept */
+	const char *history_off; /* why; a constant */
 	struct control *control;
 	struct http *http;
 	char served_at[HTTP_SOCKETS_TEXT_MAX];

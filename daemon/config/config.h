@@ -21,6 +21,9 @@
 /* The origins, in the order of the choices of the key `origin`. */
 enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
 
+/* Whether there is a history, in the order of the choices of the key `keep`. */
+enum config_history { CONFIG_HISTORY_AUTO, CONFIG_HISTORY_YES, CONFIG_HISTORY_NO };
+
 /* Stands for `auto` of a period: the PMU's own default, see struct event_periods. */
 #define CONFIG_PERIOD_AUTO 0
 
@@ -74,6 +77,11 @@ struct config {
 	/* [containers] */
 	bool container_names;          /* look for names in the files of container runtimes on this host */
 	unsigned int container_labels; /* labels of metrics, as bits: 1 << enum container_label */
+
+	/* [history] */
+	enum config_history history;
+	u64 history_bytes;  /* the files take at most this much */
+	u64 history_age_ns; /* older panes are dropped */
 
 	/* [export] */
 	struct listen_address listen;

@@ -330,6 +330,14 @@ static const struct config_key keys[] = {
 	 .default_text = "yes", .meaning = "whether names of pods and containers are looked up on this host"},
 	{"containers", "labels", CONFIG_KEY_LABELS, .needs_restart = false, FIELD(container_labels),
 	 .default_text = "", .meaning = "labels that metrics have besides cgroup, if they are known"},
+	{"history", "keep", CONFIG_KEY_HISTORY, .needs_restart = true, FIELD(history), .default_text = "auto",
+	 .meaning = "whether a history is kept on disk"},
+	{"history", "size", CONFIG_KEY_SIZE, .needs_restart = false, FIELD(history_bytes),
+	 .default_text = "256M", .min = 1ULL << 20, .max = 1ULL << 40,
+	 .meaning = "maximum size of the history on disk"},
+	{"history", "age", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(history_age_ns),
+	 .default_text = "14d", .min = 3600 * NSEC_PER_SEC, .max = 3650 * 86400 * NSEC_PER_SEC,
+	 .meaning = "maximum age of the history"},
 	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
 	 .default_text = LISTEN_ADDRESS_DEFAULT, .meaning = "where /metrics is served"},
 	{"export", "hosts", CONFIG_KEY_HOSTS, .needs_restart = false, FIELD(hosts), .default_text = "",
@@ -403,6 +411,8 @@ static size_t field_size(const struct config_key *key)
 	switch (key->type) {
 	case CONFIG_KEY_ORIGIN:
 		return sizeof(enum config_origin);
+	case CONFIG_KEY_HISTORY:
+		return sizeof(enum config_history);
 	case CONFIG_KEY_EVENTS:
 	case CONFIG_KEY_WORKLOADS:
 	case CONFIG_KEY_LABELS:
@@ -443,6 +453,19 @@ static int set_origin(const struct config_key *key, void *field, const char *tex
 			return 0;
 		}
 	return config_key_refuse_value(key, text, "auto, perf, replay or model", ret_problem);
+}
+
+static int set_history(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	static const char *const names[] = {
+		[CONFIG_HISTORY_AUTO] = "auto", [CONFIG_HISTORY_YES] = "yes", [CONFIG_HISTORY_NO] = "no"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(text, names[i]) == 0) {
+			*(enum config_history *)field = (enum config_history)i;
+			return 0;
+		}
+	return config_key_refuse_value(key, text, "auto, yes or no", ret_problem);
 }
 
 static int set_number(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -684,6 +707,8 @@ int config_key_set_field(const struct config_key *key, void *field, const char *
 		return set_duration(key, field, value, ret_problem);
 	case CONFIG_KEY_SIZE:
 		return set_size(key, field, value, ret_problem);
+	case CONFIG_KEY_HISTORY:
+		return set_history(key, field, value, ret_problem);
 	case CONFIG_KEY_YES_NO:
 		return set_yes_no(key, field, value, ret_problem);
 	case CONFIG_KEY_PATTERNS:
@@ -743,6 +768,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_DURATION:
 	case CONFIG_KEY_SIZE:
 	case CONFIG_KEY_YES_NO:
+	case CONFIG_KEY_HISTORY:
 	case CONFIG_KEY_MACHINE:
 	case CONFIG_KEY_WORKLOADS:
 	case CONFIG_KEY_CPUS:

@@ -15,6 +15,7 @@ enum config_key_type {
 	CONFIG_KEY_DURATION,  /* u64, nanoseconds */
 	CONFIG_KEY_SIZE,      /* u64, bytes */
 	CONFIG_KEY_YES_NO,    /* bool */
+	CONFIG_KEY_HISTORY,   /* enum config_history */
 	CONFIG_KEY_PATTERNS,  /* struct config_patterns */
 	CONFIG_KEY_LISTEN,    /* struct listen_address */
 	CONFIG_KEY_GROUP,     /* char[CONFIG_GROUP_MAX] */

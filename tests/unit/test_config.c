@@ -161,10 +161,10 @@ Test(config, sections_and_keys_that_are_not_known)
 			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
 	expect_mistakes(
 		"[network]\nx = 3\n",
-		"x.conf:1: unknown section [network]; valid sections: sampling, model, cgroups, containers, export, control, symbols, rule NAME\n");
+		"x.conf:1: unknown section [network]; valid sections: sampling, model, cgroups, containers, history, export, control, symbols, rule NAME\n");
 	expect_mistakes(
 		"[]\nx = 3\n",
-		"x.conf:1: unknown section []; valid sections: sampling, model, cgroups, containers, export, control, symbols, rule NAME\n");
+		"x.conf:1: unknown section []; valid sections: sampling, model, cgroups, containers, history, export, control, symbols, rule NAME\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes(
@@ -223,6 +223,26 @@ Test(config, containers)
 	expect_mistakes("[containers]\nlabels =\nnames =\n", "");
 	cr_expect(config->container_names);
 	cr_expect_eq(config->container_labels, 0);
+}
+
+Test(config, the_history)
+{
+	cr_expect_eq(config->history, CONFIG_HISTORY_AUTO);
+	cr_expect_eq(config->history_bytes, 256 << 20);
+	cr_expect_eq(config->history_age_ns, 14 * 86400 * NSEC_PER_SEC);
+	expect_mistakes("[history]\nkeep = yes\nsize = 2G\nage = 30d\n", "");
+	cr_expect_eq(config->history, CONFIG_HISTORY_YES);
+	cr_expect_eq(config->history_bytes, 2ULL << 30);
+	cr_expect_eq(config->history_age_ns, 30 * 86400 * NSEC_PER_SEC);
+	expect_mistakes("[history]\nkeep = no\n", "");
+	cr_expect_eq(config->history, CONFIG_HISTORY_NO);
+	expect_mistakes(
+		"[history]\nkeep = on\nsize = 100\nage = 5m\n",
+		"x.conf:2: keep = on: expected auto, yes or no (whether a history is kept on disk)\n"
+		"x.conf:3: size = 100: expected a size from 1M to 1T, a whole number with K, M, G or T (maximum size of the history on disk)\n"
+		"x.conf:4: age = 5m: expected a time from 1h to 3650d, a whole number with ms, s, m, h or d (maximum age of the history)\n");
+	expect_mistakes("[history]\nkeep =\n", "");
+	cr_expect_eq(config->history, CONFIG_HISTORY_AUTO);
 }
 
 Test(config, the_model)
@@ -356,7 +376,7 @@ Test(config, lines_that_are_wrong)
 {
 	expect_mistakes(
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
-		"x.conf:1: the key is not in a section; add a header [NAME] above it, where NAME is one of sampling, model, cgroups, containers, export, control, symbols, rule NAME\n"
+		"x.conf:1: the key is not in a section; add a header [NAME] above it, where NAME is one of sampling, model, cgroups, containers, history, export, control, symbols, rule NAME\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: expected a whole number from 3 to 65535 (cycles a load must take to be sampled)\n"
 		"x.conf:4: there is text after the section header; put it on a line of its own\n"
