@@ -62,6 +62,8 @@ struct connection {
 	u64 queued;      /* bytes that the kernel held when the period began */
 	bool waits;      /* the client has a call that is not answered yet */
 	bool needs_room; /* the unanswered call waits for memory */
+	bool waiting;    /* the unanswered call waits for varlink_server_retry() */
+	u64 waiting_us;  /* time at which the unanswered call first waited; 0: it did not */
 	u64 turn;        /* the server's `turns` when the connection was made or last answered */
 	bool input_ended;
 	bool closing; /* close the connection when the output has been sent */
@@ -75,6 +77,7 @@ struct varlink_server {
 	sd_event_source *again; /* resumes accepting connections */
 	sd_event_source *work;  /* answers the next call; enabled while one can be answered */
 	sd_event_source *room;  /* enabled while a call waits for memory */
+	sd_event_source *wait;  /* enabled while a call waits for varlink_server_retry() */
 	u64 accept_failed_us;   /* time of the last failure to accept a connection; 0: accepting works */
 	int fd;
 	const struct varlink_service *service;
@@ -118,6 +121,42 @@ static int refuse(struct connection *connection, const char *what)
 	return varlink_invalid_parameter(&call, "message");
 }
 
+static u64 event_now(sd_event *event)
+{
+	u64 now;
+
+	return sd_event_now(event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
+}
+
+static u64 wait_end_us(const struct connection *connection)
+{
+	return connection->waiting_us + VARLINK_WAIT_SECONDS * 1000000ULL;
+}
+
+/* The call waits: starts the clock of the call, and sets the timer to the earliest end of a wait. */
+static int begin_waiting(struct connection *connection)
+{
+	struct varlink_server *server = connection->server;
+	u64 set_us = UINT64_MAX;
+	int r;
+
+	connection->waiting = true;
+	if (connection->waiting_us == 0)
+		connection->waiting_us = event_now(server->event);
+	if (sd_event_source_get_enabled(server->wait, NULL) != 0)
+		(void)sd_event_source_get_time(server->wait, &set_us);
+	r = sd_event_source_set_time(server->wait, MIN(set_us, wait_end_us(connection)));
+	return r < 0 ? r : sd_event_source_set_enabled(server->wait, SD_EVENT_ONESHOT);
+}
+
+/* The first call of the input has been answered. */
+static void end_call(struct connection *connection, size_t length)
+{
+	connection->waiting = false;
+	connection->waiting_us = 0;
+	varlink_buffer_consume(&connection->in, length + 1);
+}
+
 /* Returns 0, or -errno if the connection must be closed immediately. */
 static int answer(struct connection *connection, size_t length)
 {
@@ -128,11 +167,14 @@ static int answer(struct connection *connection, size_t length)
 		.groups = connection->groups,
 		.n_groups = connection->n_groups,
 		.out = &connection->out,
+		.waited_enough = connection->waiting_us &&
+				 event_now(connection->server->event) >= wait_end_us(connection),
 	};
 	int r;
 
 	r = varlink_message_parse(varlink_buffer_data(&connection->in), length, &message);
-	varlink_buffer_consume(&connection->in, length + 1);
+	if (r < 0)
+		end_call(connection, length);
 	if (r == -EBADMSG)
 		return refuse(connection, "is not JSON");
 	if (r == -EPROTO)
@@ -141,6 +183,10 @@ static int answer(struct connection *connection, size_t length)
 		return r;
 
 	r = varlink_call_dispatch(&call, connection->server->service);
+	if (call.waiting && r >= 0)
+		r = begin_waiting(connection);
+	else
+		end_call(connection, length);
 	connection->subscribed = call.subscribed;
 	if (r >= 0 && !call.answered) {
 		(void)log_error(
@@ -166,13 +212,6 @@ static bool has_call(const struct connection *connection, size_t *ret_length)
 		return false;
 	*ret_length = (size_t)(end - data);
 	return true;
-}
-
-static u64 event_now(sd_event *event)
-{
-	u64 now;
-
-	return sd_event_now(event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
 }
 
 static size_t list_loads(const struct varlink_server *server,
@@ -300,9 +339,9 @@ static int settle(struct connection *connection, int error)
 	if (waiting)
 		events |= EPOLLOUT;
 	error = sd_event_source_set_io_events(connection->io, events);
-	connection->waits = call;
-	connection->needs_room = call && !has_room(connection, REPLY_BYTES);
-	if (error >= 0 && call && !connection->needs_room)
+	connection->waits = call && !connection->waiting;
+	connection->needs_room = connection->waits && !has_room(connection, REPLY_BYTES);
+	if (error >= 0 && connection->waits && !connection->needs_room)
 		error = sd_event_source_set_enabled(connection->server->work, SD_EVENT_ONESHOT);
 	if (error >= 0 && connection->needs_room &&
 	    sd_event_source_get_enabled(connection->server->room, NULL) == 0)
@@ -390,6 +429,41 @@ static int on_room(sd_event_source *source, u64 now, void *userdata)
 	return 0;
 }
 
+/* Runs the handlers of the waiting calls again: of all, or of those whose time is over. */
+static void retry(struct varlink_server *server, bool all)
+{
+	u64 now = event_now(server->event), next_us = UINT64_MAX;
+
+	for (struct connection *connection = server->connections, *next; connection; connection = next) {
+		next = connection->next;
+		if (!connection->waiting)
+			continue;
+		if (all || now >= wait_end_us(connection)) {
+			connection->waiting = false;
+			(void)settle(connection, 0);
+		} else {
+			next_us = MIN(next_us, wait_end_us(connection));
+		}
+	}
+	if (next_us == UINT64_MAX || sd_event_source_set_time(server->wait, next_us) < 0)
+		(void)sd_event_source_set_enabled(server->wait, SD_EVENT_OFF);
+	else
+		(void)sd_event_source_set_enabled(server->wait, SD_EVENT_ONESHOT);
+}
+
+void varlink_server_retry(struct varlink_server *server)
+{
+	retry(server, true);
+}
+
+static int on_wait(sd_event_source *source, u64 now, void *userdata)
+{
+	(void)source;
+	(void)now;
+	retry(userdata, false);
+	return 0;
+}
+
 static int on_stall(sd_event_source *source, u64 now, void *userdata)
 {
 	struct connection *connection = userdata;
@@ -443,10 +517,14 @@ static int on_io(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct connection *connection = userdata;
 	bool room = connection->in.length <= VARLINK_MESSAGE_MAX;
+	size_t length;
 	int r = 0;
 
 	(void)source;
 	(void)fd;
+	/* Nobody can receive the reply. Calls behind this one, if they are oneway, still run. */
+	if ((events & (EPOLLHUP | EPOLLERR)) && connection->waiting && has_call(connection, &length))
+		end_call(connection, length);
 	if ((events & (EPOLLHUP | EPOLLERR)) && (connection->subscribed || connection->closing || !room))
 		r = -ECONNRESET;
 	else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !connection->input_ended && room)
@@ -635,6 +713,11 @@ int varlink_server_new(sd_event *event, int fd, const struct varlink_service *se
 					       on_room, server);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(server->room, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &server->wait, CLOCK_MONOTONIC,
+					       VARLINK_WAIT_SECONDS * 1000000ULL, 10000, on_wait, server);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->wait, SD_EVENT_OFF);
 	if (r < 0) {
 		varlink_server_free(server);
 		return r;
@@ -654,6 +737,7 @@ struct varlink_server *varlink_server_free(struct varlink_server *server)
 	sd_event_source_disable_unref(server->again);
 	sd_event_source_disable_unref(server->work);
 	sd_event_source_disable_unref(server->room);
+	sd_event_source_disable_unref(server->wait);
 	sd_event_unref(server->event);
 	if (server->fd >= 0)
 		(void)close(server->fd);

@@ -24,6 +24,7 @@
 #define VARLINK_CONNECTIONS_MAX 64
 #define VARLINK_QUEUE_MAX       (1U << 20) /* bytes of items that a subscribed client has not read */
 #define VARLINK_REPLY_MAX       (1U << 20) /* a larger reply is replaced by the error ReplyTooLarge */
+#define VARLINK_WAIT_SECONDS    10         /* limit of varlink_wait() for one call */
 
 /*
  * Bytes that the kernel holds for a client that does not read its reply, including the kernel's own
@@ -39,7 +40,7 @@ struct varlink_call;
 
 /*
  * Answers with exactly one of varlink_reply(), varlink_error() and varlink_subscribe(), or in parts
- * (varlink_reply_begin()), and returns the result of that function. A negative return closes the connection.
+ * (varlink_reply_begin()), or not yet (varlink_wait()), and returns the result of that function. A negative return closes the connection.
  * `parameters` is an object or NULL.
  */
 typedef int (*varlink_handler)(struct varlink_call *call, json_object *parameters, void *userdata);
@@ -114,6 +115,18 @@ int varlink_invalid_parameter(struct varlink_call *call, const char *parameter);
  * or NULL.
  */
 const char *varlink_surplus_parameter(json_object *parameters, const char *const *known);
+
+/*
+ * The answer needs something that is not known yet: the handler runs again, with the same parameters, after
+ * varlink_server_retry(). The call stays the first one of its connection, and the calls behind it wait as well. The
+ * calls of other connections do not. A client that hangs up ends its waiting call. Call this function before
+ * any part of a reply is made. Returns 0; or -ETIME if the call has waited for VARLINK_WAIT_SECONDS: the handler
+ * then answers with an error.
+ */
+int varlink_wait(struct varlink_call *call);
+
+/* Runs the handlers of all waiting calls again, in the next turns of the loop. */
+void varlink_server_retry(struct varlink_server *server);
 
 /*
  * Subscribes the connection to everything that is published until it is closed. Only for methods with

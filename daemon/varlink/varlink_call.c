@@ -164,6 +164,16 @@ int varlink_subscribe(struct varlink_call *call)
 	return 0;
 }
 
+int varlink_wait(struct varlink_call *call)
+{
+	if (call->waited_enough)
+		return -ETIME;
+	call->answered = true;
+	/* Nobody waits for the reply of a oneway call. */
+	call->waiting = !call->message->oneway;
+	return 0;
+}
+
 const struct ucred *varlink_peer(const struct varlink_call *call)
 {
 	return call->peer;

@@ -17,9 +17,11 @@ struct varlink_call {
 	size_t n_groups;
 	struct varlink_buffer *out; /* the answer is appended here */
 	bool answered;
-	bool subscribed; /* set by varlink_subscribe() */
-	size_t begin;    /* offset in `out` of the reply that varlink_reply_begin() began */
-	bool too_large;  /* the reply in parts exceeds VARLINK_REPLY_MAX */
+	bool subscribed;    /* set by varlink_subscribe() */
+	bool waiting;       /* set by varlink_wait() */
+	bool waited_enough; /* the call has waited for VARLINK_WAIT_SECONDS */
+	size_t begin;       /* offset in `out` of the reply that varlink_reply_begin() began */
+	bool too_large;     /* the reply in parts exceeds VARLINK_REPLY_MAX */
 };
 
 /*
