@@ -306,8 +306,8 @@ void window_counts_row(const struct window_counts *counts, size_t row, struct wi
 	}
 }
 
-static void estimate_metric(const struct window_samples *samples, unsigned event, const struct metric *metric,
-			    double confidence, struct estimate *ret)
+void window_samples_metric(const struct window_samples *samples, unsigned event, const struct metric *metric,
+			   double confidence, struct estimate *ret)
 {
 	const struct rule rule = {.metric = *metric, .confidence = confidence};
 	struct measured measured = {
@@ -323,14 +323,14 @@ static void estimate_metric(const struct window_samples *samples, unsigned event
 void window_samples_quantile(const struct window_samples *samples, unsigned event, double q,
 			     double confidence, struct estimate *ret)
 {
-	estimate_metric(samples, event, &(struct metric){.kind = METRIC_QUANTILE, .quantile = q}, confidence,
-			ret);
+	window_samples_metric(samples, event, &(struct metric){.kind = METRIC_QUANTILE, .quantile = q},
+			      confidence, ret);
 }
 
 void window_samples_share(const struct window_samples *samples, unsigned event, u32 source, double confidence,
 			  struct estimate *ret)
 {
-	estimate_metric(
+	window_samples_metric(
 		samples, event,
 		&(struct metric){.kind = METRIC_SHARE, .share = METRIC_SHARE_SOURCE, .source = source},
 		confidence, ret);

@@ -62,4 +62,8 @@ void window_samples_quantile(const struct window_samples *samples, unsigned even
 void window_samples_share(const struct window_samples *samples, unsigned event, u32 source, double confidence,
 			  struct estimate *ret);
 
+/* The same for any quantile or share. */
+void window_samples_metric(const struct window_samples *samples, unsigned event, const struct metric *metric,
+			   double confidence, struct estimate *ret);
+
 #endif
