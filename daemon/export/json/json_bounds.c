@@ -27,27 +27,20 @@ static u32 *entries_of(const struct snapshot_cgroup *cgroup, size_t *ret_n)
 	return entries;
 }
 
-/* Returns 0, -ENODATA if no bounds can be computed, or -ENOMEM. The caller frees `*ret`. */
-static int read_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
-			struct window_samples **ret)
+int json_window_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+			struct window_samples *ret)
 {
-	_cleanup_free_ struct window_samples *samples = NULL;
 	_cleanup_free_ u32 *entries = NULL;
 	size_t n;
-	int r;
 
 	if (!snapshot->window || !snapshot->window_seconds.known)
 		return -ENODATA;
 	entries = entries_of(cgroup, &n);
-	samples = malloc(sizeof(*samples));
-	if (!entries || !samples)
+	if (!entries)
 		return -ENOMEM;
-	r = window_samples_of(snapshot->window,
-			      (u64)llround(snapshot->window_seconds.value * (double)NSEC_PER_SEC), entries, n,
-			      samples);
-	if (r == 0)
-		*ret = TAKE_PTR(samples);
-	return r;
+	return window_samples_of(snapshot->window,
+				 (u64)llround(snapshot->window_seconds.value * (double)NSEC_PER_SEC), entries,
+				 n, ret);
 }
 
 static bool has_bounds(const struct estimate *estimate)
@@ -83,8 +76,8 @@ static void put_share(struct json_writer *writer, json_object *source, const str
 	json_put(writer, source, "bounds", bounds);
 }
 
-static void put_event(struct json_writer *writer, json_object *object, const struct window_samples *samples,
-		      unsigned event)
+void json_put_event_bounds(struct json_writer *writer, json_object *object,
+			   const struct window_samples *samples, unsigned event)
 {
 	json_object *latency = json_object_object_get(object, "latency");
 	json_object *sources = json_object_object_get(object, "sources");
@@ -113,9 +106,10 @@ void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 	json_object *events = json_object_object_get(cgroup_object, "events");
 	int r;
 
-	if (!events)
+	if (!events || !snapshot->window)
 		return;
-	r = read_samples(snapshot, cgroup, &samples);
+	samples = malloc(sizeof(*samples));
+	r = samples ? json_window_samples(snapshot, cgroup, samples) : -ENOMEM;
 	if (r < 0) {
 		writer->failed = writer->failed || r == -ENOMEM;
 		return;
@@ -124,7 +118,7 @@ void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 		json_object *object = json_object_object_get(events, snapshot->events[event].key);
 
 		if (object)
-			put_event(writer, object, samples, event);
+			json_put_event_bounds(writer, object, samples, event);
 	}
 	json_put_wait_bounds(writer, cgroup_object, snapshot, figures, samples);
 }

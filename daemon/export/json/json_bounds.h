@@ -4,9 +4,7 @@
 #define PEBSD_EXPORT_JSON_BOUNDS_H
 
 #include "export/json/json_writer.h"
-
-struct window_counts;
-struct window_samples;
+#include "policy/window_samples.h"
 
 /*
  * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to each event of a cgroup's "events", and "bounds" to its
@@ -40,5 +38,16 @@ void json_rows_put(struct json_writer *writer, json_object *object, struct json_
 		   const struct figures *const *figures);
 void json_rows_put_total(struct json_writer *writer, json_object *object, struct json_rows *rows,
 			 const struct figures *const *figures);
+
+/*
+ * Reads the samples of a cgroup, or of all members of a sum, in the window that the snapshot covers. Returns 0; -ENODATA:
+ * it covers the whole time, or too few collections to detect bursts; or -ENOMEM.
+ */
+int json_window_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+			struct window_samples *ret);
+
+/* Adds the bounds of one event to its object, from its samples: "confidence" and the "bounds" of its figures. */
+void json_put_event_bounds(struct json_writer *writer, json_object *object,
+			   const struct window_samples *samples, unsigned event);
 
 #endif
