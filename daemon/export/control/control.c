@@ -48,6 +48,8 @@ const struct varlink_method control_methods[] = {
 	{.name = "GetAlerts", .rights = PERMISSION_ASK, .handle = control_get_alerts},
 	{.name = "Explain", .rights = PERMISSION_ASK, .handle = control_explain},
 	{.name = "GetNeighbours", .rights = PERMISSION_ASK, .handle = control_get_neighbours},
+	{.name = "GetHistory", .rights = PERMISSION_ASK, .handle = control_get_history},
+	{.name = "Compare", .rights = PERMISSION_ASK, .handle = control_compare},
 	{.name = "Pause", .rights = PERMISSION_DETAIL, .handle = control_pause},
 	{.name = "Resume", .rights = PERMISSION_DETAIL, .handle = control_resume},
 	{.name = "Reload", .rights = PERMISSION_ROOT, .handle = control_reload},
@@ -118,6 +120,11 @@ struct control *control_free(struct control *control)
 	local_socket_remove(&control->socket);
 	free(control);
 	return NULL;
+}
+
+void control_retry(struct control *control)
+{
+	varlink_server_retry(control->server);
 }
 
 /* Replaces all texts of `item` by their shown form: they are names or contain names. */

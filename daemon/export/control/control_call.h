@@ -63,6 +63,9 @@ int control_deny(struct varlink_call *call, const struct control *control, enum 
  */
 json_object *control_add_alerts(const struct control *control, json_object *status);
 
+/* Adds the state of the history in the same way. In control_history.c. */
+json_object *control_add_history(const struct control *control, json_object *status);
+
 /* The NUMA nodes, owned by `control`; empty if they could not be read. In control_nodes.c. */
 const struct control_nodes *control_read_nodes(struct control *control);
 void control_forget_nodes(struct control *control);

@@ -8,8 +8,10 @@
 #include "base/utf8.h"
 #include "export/control/control_call.h"
 #include "export/control/control_methods.h"
+#include "export/control/control_past.h"
 #include "export/control/order.h"
 #include "export/json/json.h"
+#include "export/json/json_past.h"
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
 #include "window/trend.h"
@@ -22,32 +24,38 @@
 #define SUMS_MOST  4
 #define SUMS_LEAST 20000ULL
 
-/* Reads `window_s`. If it is absent or null, the window is the whole time: `ret` is not known. */
-static int get_window(const json_object *parameters, struct maybe_double *ret)
+static time_t now(void)
 {
-	struct maybe_double window = {0};
+	return time(NULL);
+}
 
-	if (json_get(parameters, "window_s")) {
-		window.known = true;
-		if (!json_get_double(parameters, "window_s", &window.value) || !isfinite(window.value) ||
-		    window.value <= 0)
-			return -EINVAL;
-	}
-	*ret = window;
-	return 0;
+static int reply_status(struct varlink_call *call, const struct control *control)
+{
+	const struct snapshot *snapshot;
+	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+
+	if (r < 0)
+		return control_not_measured(call, r);
+	return control_reply(
+		call, control_add_history(control, control_add_alerts(control, json_status(snapshot))));
 }
 
 int control_get_status(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
-	const struct snapshot *snapshot;
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"since", "until", NULL});
+	struct control_when when;
+	const char *mistake = surplus ? surplus : control_get_when(parameters, false, now(), &when);
+	const struct past *past;
 	int r;
 
-	if (surplus)
-		return varlink_invalid_parameter(call, surplus);
-	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
-	return r < 0 ? control_not_measured(call, r)
-		     : control_reply(call, control_add_alerts(userdata, json_status(snapshot)));
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	if (!when.past)
+		return reply_status(call, userdata);
+	if (!control_past(call, userdata, &when, 0, NULL, false, &past, &r))
+		return r;
+	return control_reply(call, json_add_past(json_status_of_past(past), past, when.open));
 }
 
 static int reply_text(const char *text, size_t length, void *userdata)
@@ -57,7 +65,7 @@ static int reply_text(const char *text, size_t length, void *userdata)
 
 /* The parameters of GetTop. */
 struct top_request {
-	struct maybe_double window;
+	struct control_when when;
 	struct order order;
 	u64 limit, offset;
 	struct view_request view;
@@ -112,15 +120,17 @@ static const char *get_view(const json_object *parameters, struct top_request *r
 
 static const char *get_top_request(json_object *parameters, struct top_request *request)
 {
-	static const char *const names[] = {"window_s", "sort",  "limit", "offset",  "filter",
-					    "depth",    "event", "trend", "trend_s", NULL};
+	static const char *const names[] = {"window_s", "since", "until", "sort",  "limit",   "offset",
+					    "filter",   "depth", "event", "trend", "trend_s", NULL};
 	const char *surplus = varlink_surplus_parameter(parameters, names);
+	const char *mistake;
 
 	*request = (struct top_request){.order.by = ORDER_LATENCY, .limit = ~0ULL};
 	if (surplus)
 		return surplus;
-	if (get_window(parameters, &request->window) < 0)
-		return "window_s";
+	mistake = control_get_when(parameters, true, now(), &request->when);
+	if (mistake)
+		return mistake;
 	if (json_get(parameters, "sort")) {
 		const char *sort = json_get_text(parameters, "sort");
 
@@ -212,9 +222,16 @@ int control_get_top(struct varlink_call *call, json_object *parameters, void *us
 
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
-	r = control_snapshot(userdata, &request.window, &snapshot);
-	if (r < 0)
-		return control_not_measured(call, r);
+	if (request.when.past) {
+		if (!control_past(call, userdata, &request.when, 0, NULL, false, &request.more.past, &r))
+			return r;
+		request.more.past_open = request.when.open;
+		snapshot = past_snapshot(request.more.past);
+	} else {
+		r = control_snapshot(userdata, &request.when.window, &snapshot);
+		if (r < 0)
+			return control_not_measured(call, r);
+	}
 	if (request.view.filter || request.view.sums || request.event)
 		r = reply_view(call, snapshot, &request);
 	else
@@ -225,23 +242,26 @@ int control_get_top(struct varlink_call *call, json_object *parameters, void *us
 
 struct cgroup_request {
 	const char *shown;
-	struct maybe_double window;
+	struct control_when when;
 	bool subtree;
 	struct json_trend trend;
 };
 
 static const char *get_cgroup_request(json_object *parameters, struct cgroup_request *request)
 {
-	static const char *const names[] = {"cgroup", "window_s", "subtree", "trend", "trend_s", NULL};
+	static const char *const names[] = {"cgroup",  "window_s", "since",   "until",
+					    "subtree", "trend",    "trend_s", NULL};
 	const char *surplus = varlink_surplus_parameter(parameters, names);
+	const char *mistake;
 
 	*request = (struct cgroup_request){.shown = json_get_text(parameters, "cgroup")};
 	if (surplus)
 		return surplus;
 	if (!request->shown)
 		return "cgroup";
-	if (get_window(parameters, &request->window) < 0)
-		return "window_s";
+	mistake = control_get_when(parameters, true, now(), &request->when);
+	if (mistake)
+		return mistake;
 	if (json_get(parameters, "subtree") && !json_get_bool(parameters, "subtree", &request->subtree))
 		return "subtree";
 	return get_trend(parameters, &request->trend) ? NULL : "trend";
@@ -286,9 +306,9 @@ static int reply_subtree(struct varlink_call *call, const struct control *contro
 		return control_no_such_cgroup(call, request->shown);
 	if (r < 0)
 		return r;
-	if (request->window.known) {
+	if (request->when.window.known) {
 		all = snapshot_view_free(all);
-		r = control_snapshot(control, &request->window, &snapshot);
+		r = control_snapshot(control, &request->when.window, &snapshot);
 		if (r < 0)
 			return control_not_measured(call, r);
 		r = view_subtree(snapshot, request->shown, &windowed);
@@ -329,13 +349,13 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 		return without ? control_reply(call, json_cgroup_without_samples(snapshot, without, 0, true))
 			       : control_no_such_cgroup(call, request->shown);
 	}
-	if (request->window.known) {
+	if (request->when.window.known) {
 		path = strdup(cgroup->path); /* the next snapshot invalidates this one */
 		if (!path)
 			return -ENOMEM;
 		id = cgroup->id;
 		alive = cgroup->alive;
-		r = control_snapshot(control, &request->window, &snapshot);
+		r = control_snapshot(control, &request->when.window, &snapshot);
 		if (r < 0)
 			return control_not_measured(call, r);
 		cgroup = control_find_cgroup(snapshot, request->shown);
@@ -347,6 +367,40 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 	return control_reply(call, reply);
 }
 
+/* The cgroup as it was. Of one that had no samples then, the present must know something. */
+static int reply_past_cgroup(struct varlink_call *call, const struct control *control,
+			     const struct cgroup_request *request)
+{
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
+	const struct snapshot *snapshot, *present;
+	const struct snapshot_cgroup *cgroup;
+	const struct past *past;
+	json_object *reply;
+	int r;
+
+	if (!control_past(call, control, &request->when, 0, request->shown, request->subtree, &past, &r))
+		return r;
+	snapshot = past_snapshot(past);
+	r = request->subtree ? view_subtree(snapshot, request->shown, &view) : 0;
+	if (r < 0)
+		return r;
+	if (view)
+		snapshot = snapshot_view_of(view);
+	cgroup = view ? snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL
+		      : control_find_cgroup(snapshot, request->shown);
+	if (cgroup) {
+		reply = json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
+					       &request->trend);
+	} else {
+		r = control_snapshot(control, &(struct maybe_double){0}, &present);
+		cgroup = r < 0 ? NULL : control_find_cgroup(present, request->shown);
+		if (!cgroup)
+			return control_no_such_cgroup(call, request->shown);
+		reply = json_cgroup_without_samples(snapshot, cgroup->path, cgroup->id, cgroup->alive);
+	}
+	return control_reply(call, json_add_past(reply, past, request->when.open));
+}
+
 int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	struct cgroup_request request;
@@ -354,6 +408,8 @@ int control_get_cgroup(struct varlink_call *call, json_object *parameters, void 
 
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
+	if (request.when.past)
+		return reply_past_cgroup(call, userdata, &request);
 	return request.subtree ? reply_subtree(call, userdata, &request)
 			       : reply_cgroup(call, userdata, &request);
 }

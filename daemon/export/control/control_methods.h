@@ -25,6 +25,10 @@ int control_get_alerts(struct varlink_call *call, json_object *parameters, void 
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata);
 
+/* control_history.c: the history in bins, and comparisons. */
+int control_get_history(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_compare(struct varlink_call *call, json_object *parameters, void *userdata);
+
 /* control_detail.c: zooms. */
 int control_zoom(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_end_zoom(struct varlink_call *call, json_object *parameters, void *userdata);

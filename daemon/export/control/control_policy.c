@@ -6,7 +6,9 @@
 #include "base/utf8.h"
 #include "export/control/control_call.h"
 #include "export/control/control_methods.h"
+#include "export/control/control_past.h"
 #include "export/json/json_neighbours.h"
+#include "export/json/json_past.h"
 #include "export/json/json_rules.h"
 
 static const struct policy *take_policy(const struct control *control)
@@ -73,9 +75,28 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 	return control_reply(call, json_rules(snapshot->origin, rules, counts, n, &page));
 }
 
+static int reply_past_alerts(struct varlink_call *call, const struct control *control,
+			     const struct control_when *when, struct json_page *page)
+{
+	_cleanup_json_ json_object *alerts = NULL;
+	const struct snapshot *snapshot;
+	int r;
+
+	if (!control_past_alerts(call, control, when, &alerts, &r))
+		return r;
+	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	page->taken = (struct timespec){.tv_sec = (time_t)(when->until_us / 1000000)};
+	return control_reply(call, json_alerts_of_past(snapshot->origin, alerts, page));
+}
+
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"offset", NULL});
+	const char *surplus = varlink_surplus_parameter(
+		parameters, (const char *const[]){"offset", "since", "until", NULL});
+	const char *mistake;
+	struct control_when when;
 	struct json_page page;
 	_cleanup_free_ struct alert *alerts = NULL;
 	const struct snapshot *snapshot;
@@ -86,6 +107,11 @@ int control_get_alerts(struct varlink_call *call, json_object *parameters, void 
 		return varlink_invalid_parameter(call, surplus);
 	if (!get_page(parameters, &page))
 		return varlink_invalid_parameter(call, "offset");
+	mistake = control_get_when(parameters, false, time(NULL), &when);
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	if (when.past)
+		return reply_past_alerts(call, userdata, &when, &page);
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
@@ -164,10 +190,42 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 	return rule ? reply_explain(call, snapshot, policy, rule, shown) : no_such_rule(call, name);
 }
 
+static const char no_latency[] =
+	"neighbours need an event of loads with a latency and a data source, and no such event is sampled";
+
+static int reply_past_neighbours(struct varlink_call *call, const struct control *control,
+				 const struct control_when *when, const char *shown, struct json_page *page)
+{
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	const struct snapshot_cgroup *cgroup;
+	const struct snapshot *snapshot;
+	const struct past *past;
+	int r;
+
+	if (!control_past(call, control, when, 0, NULL, false, &past, &r))
+		return r;
+	snapshot = past_snapshot(past);
+	page->taken = snapshot->taken;
+	cgroup = control_find_cgroup(snapshot, shown);
+	if (!cgroup)
+		return control_no_samples(call, control, "neighbours", shown);
+	r = control->backend.past_neighbours(control->backend.userdata, past, cgroup->path, &report);
+	if (r == -ENOENT)
+		return control_no_samples(call, control, "neighbours", shown);
+	if (r == -ENODATA)
+		return control_not_measured_why(call, "neighbours", no_latency);
+	return r < 0 ? r
+		     : control_reply(call, json_add_past(json_neighbours(snapshot->origin, cgroup->path,
+									 report, page),
+							 past, when->open));
+}
+
 int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus =
-		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "offset", NULL});
+	const char *surplus = varlink_surplus_parameter(
+		parameters, (const char *const[]){"cgroup", "offset", "since", "until", NULL});
+	const char *mistake;
+	struct control_when when;
 	struct json_page page;
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
 	const char *shown = json_get_text(parameters, "cgroup");
@@ -184,6 +242,11 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 		return varlink_invalid_parameter(call, "cgroup");
 	if (!get_page(parameters, &page))
 		return varlink_invalid_parameter(call, "offset");
+	mistake = control_get_when(parameters, false, time(NULL), &when);
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	if (when.past)
+		return reply_past_neighbours(call, control, &when, shown, &page);
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
@@ -199,8 +262,6 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	if (r == -ENOENT)
 		return control_no_samples(call, control, "neighbours", shown);
 	if (r == -ENODATA)
-		return control_not_measured_why(
-			call, "neighbours",
-			"neighbours need an event of loads with a latency and a data source, and no such event is sampled");
+		return control_not_measured_why(call, "neighbours", no_latency);
 	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report, &page));
 }

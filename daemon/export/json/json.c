@@ -11,6 +11,7 @@
 #include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
 #include "export/json/json_offcore.h"
+#include "export/json/json_past.h"
 #include "export/json/json_waits.h"
 #include "snapshot/snapshot_figures.h"
 
@@ -204,8 +205,9 @@ static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 
 	return r;
 }
 
-/* Writes a comma and the members that json_put_page() adds. */
-static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page)
+/* Writes a comma and the members that json_put_page() adds. `taken` may be written already. */
+static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page,
+		    bool has_taken)
 {
 	json_object *members = json_checked(writer, json_object_new_object());
 	json_object *whole;
@@ -214,6 +216,12 @@ static int put_page(const struct text_sink *sink, struct json_writer *writer, co
 	int r;
 
 	json_put_page(writer, members, page);
+	if (has_taken)
+		json_object_object_del(members, "taken");
+	if (json_object_object_length(members) == 0) {
+		json_object_put(members);
+		return writer->failed ? -ENOMEM : 0;
+	}
 	whole = json_finish(writer, members);
 	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
 	r = text ? put_literal(sink, ",") : -ENOMEM;
@@ -243,6 +251,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 		put_time(&writer, head, snapshot);
 	else
 		json_put_recordings(&writer, head, snapshot);
+	if (more && more->past)
+		json_put_past(&writer, head, more->past, more->past_open);
 	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");
@@ -257,8 +267,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	if (r == 0)
 		r = put_literal(&text, "]");
 	if (r == 0 && page && (page->cut || first > 0))
-		r = put_page(&text, &writer, page);
-	if (r == 0 && !(more && more->public) && snapshot->notes && *snapshot->notes) {
+		r = put_page(&text, &writer, page, more->past != NULL);
+	if (r == 0 && !(more && (more->public || more->past)) && snapshot->notes && *snapshot->notes) {
 		r = put_literal(&text, ",\"notes\":");
 		if (r == 0)
 			r = put_object(&text, &writer, json_notes(&writer, snapshot), 0);

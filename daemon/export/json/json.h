@@ -20,6 +20,8 @@ json_object *json_top(const struct snapshot *snapshot);
 /* Same as json_top(), but with only the `n` cgroups whose indexes are in `cgroups`, in that order. */
 json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n);
 
+struct past;
+
 /* Receives the text in parts, without a NUL. A result other than 0 ends the output. */
 typedef int (*json_sink)(const char *text, size_t length, void *userdata);
 
@@ -30,6 +32,9 @@ struct json_more {
 	bool histograms; /* each cgroup has the histograms of json_cgroup() */
 	bool public;     /* for everybody (json_public.h): adds times; no ids, labels, recordings and notes */
 	struct json_page *page; /* the argument `cgroups` begins at its `first`; NULL: no paging */
+	const struct past
+		*past; /* the snapshot is of this past: adds json_put_past(); NULL: of the present */
+	bool past_open;
 };
 
 /*

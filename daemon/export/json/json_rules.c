@@ -372,6 +372,22 @@ json_object *json_alerts(const char *origin, const struct alert *alerts, size_t 
 	return json_finish(&writer, object);
 }
 
+json_object *json_alerts_of_past(const char *origin, json_object *alerts, struct json_page *page)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *list = json_checked(&writer, json_object_new_array());
+	size_t n = json_object_array_length(alerts);
+
+	for (size_t i = json_page_first(page, n); i < n; i++)
+		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(alerts, i)),
+					 page, i))
+			break;
+	json_put(&writer, object, "alerts", list);
+	json_put_page(&writer, object, page);
+	return json_finish(&writer, object);
+}
+
 static void put_sentences(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	json_object *list = json_checked(writer, json_object_new_array());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_status.h"
+
 #include <string.h>
 #include <sys/param.h>
 
@@ -266,11 +268,20 @@ static void put_no_slot(struct json_writer *writer, json_object *object, const s
 		  list ? MIN(list->n, NO_SLOT_NAMED) : 0, page);
 }
 
+void json_put_event_states(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
+{
+	json_object *events = json_checked(writer, json_object_new_object());
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		json_put_shown(writer, events, snapshot->events[i].key,
+			       status_event_object(writer, snapshot, &snapshot->events[i]));
+	json_put(writer, object, "events", events);
+}
+
 json_object *json_status(const struct snapshot *snapshot)
 {
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
-	json_object *events = json_checked(&writer, json_object_new_object());
 	const struct figures *totals[EVENTS_MAX];
 	struct json_page names = {0};
 
@@ -288,10 +299,7 @@ json_object *json_status(const struct snapshot *snapshot)
 		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);
 	if (snapshot->nominal_hz.known)
 		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
-	for (size_t i = 0; i < snapshot->n_events; i++)
-		json_put_shown(&writer, events, snapshot->events[i].key,
-			       status_event_object(&writer, snapshot, &snapshot->events[i]));
-	json_put(&writer, object, "events", events);
+	json_put_event_states(&writer, object, snapshot);
 	json_totals(snapshot, totals);
 	json_put_waits(&writer, object, snapshot, totals);
 	json_put(&writer, object, "samples",

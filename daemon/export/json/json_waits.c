@@ -62,6 +62,30 @@ static void put_bounds(struct json_writer *writer, json_object *item, enum wait_
 		put_number(writer, item, "high", figure, ceil(bounds->high * unit) / unit);
 }
 
+void json_put_wait_values(struct json_writer *writer, json_object *object,
+			  const struct wait_value values[WAIT_FIGURES], bool bounded)
+{
+	json_object *waits = NULL;
+
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
+		json_object *item;
+
+		if (!values[figure].known)
+			continue;
+		if (!waits)
+			waits = json_checked(writer, json_object_new_object());
+		item = json_checked(writer, json_object_new_object());
+		put_number(writer, item, "value", figure, values[figure].value);
+		if (bounded && are_bounds(figure, &values[figure].bounds))
+			put_bounds(writer, item, figure, &values[figure].bounds);
+		json_put(writer, waits, wait_figure_name(figure), item);
+	}
+	if (waits && bounded)
+		json_put_number(writer, waits, "confidence", JSON_CONFIDENCE, 2);
+	if (waits)
+		json_put(writer, object, "waits", waits);
+}
+
 void json_put_wait_bounds(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			  const struct figures *const *figures, const struct window_samples *samples)
 {

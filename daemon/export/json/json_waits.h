@@ -4,6 +4,7 @@
 #define PEBSD_EXPORT_JSON_WAITS_H
 
 #include "export/json/json_writer.h"
+#include "window/waits.h"
 
 struct window_samples;
 
@@ -18,5 +19,9 @@ void json_put_waits(struct json_writer *writer, json_object *object, const struc
  */
 void json_put_wait_bounds(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			  const struct figures *const *figures, const struct window_samples *samples);
+
+/* Adds "waits" with the known ones of these values; with their bounds and "confidence" if they are `bounded`. */
+void json_put_wait_values(struct json_writer *writer, json_object *object,
+			  const struct wait_value values[WAIT_FIGURES], bool bounded);
 
 #endif

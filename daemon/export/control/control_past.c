@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/control/control_past.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/json_get.h"
+#include "base/text.h"
+#include "export/control/control_detail.h"
+
+#define USEC_PER_SEC 1000000ULL
+
+/* Depth of the alerts that the history stores. */
+#define ALERTS_DEPTH 16
+
+/* Reads an RFC 3339 time. Returns 0, also if it is absent; or -EINVAL. */
+static int get_moment(const json_object *parameters, const char *key, bool *ret_given, u64 *ret_us)
+{
+	const char *text = json_get_text(parameters, key);
+	time_t seconds;
+
+	*ret_given = json_get(parameters, key) != NULL;
+	if (!*ret_given)
+		return 0;
+	if (!text || text_parse_time(text, &seconds) < 0 || seconds < 0)
+		return -EINVAL;
+	*ret_us = (u64)seconds * USEC_PER_SEC;
+	return 0;
+}
+
+static const char *get_window(const json_object *parameters, struct maybe_double *ret)
+{
+	*ret = (struct maybe_double){.known = json_get(parameters, "window_s") != NULL};
+	if (ret->known && (!json_get_double(parameters, "window_s", &ret->value) || !isfinite(ret->value) ||
+			   ret->value <= 0))
+		return "window_s";
+	return NULL;
+}
+
+const char *control_get_when(const json_object *parameters, bool with_window, time_t now,
+			     struct control_when *ret)
+{
+	u64 end = ((u64)now + HISTORY_PANE_SECONDS) / HISTORY_PANE_SECONDS * HISTORY_PANE_SECONDS;
+	bool since, until;
+	const char *mistake;
+
+	*ret = (struct control_when){0};
+	mistake = with_window ? get_window(parameters, &ret->window) : NULL;
+	if (mistake)
+		return mistake;
+	if (get_moment(parameters, "since", &since, &ret->since_us) < 0)
+		return "since";
+	if (get_moment(parameters, "until", &until, &ret->until_us) < 0)
+		return "until";
+	ret->past = since || until;
+	if (!ret->past)
+		return NULL;
+	if (ret->window.known)
+		return "window_s";
+	if (!until)
+		ret->until_us = end * USEC_PER_SEC;
+	ret->open = ret->until_us + 2 * HISTORY_PANE_SECONDS * USEC_PER_SEC > (u64)now * USEC_PER_SEC;
+	if (!since)
+		ret->since_us = ret->until_us - MIN(ret->until_us, HISTORY_PANE_SECONDS * USEC_PER_SEC);
+	return ret->since_us < ret->until_us ? NULL : since ? "since" : "until";
+}
+
+/* Says what is stored, for a time of which nothing is. */
+static int no_data(struct varlink_call *call, const struct history_state *state)
+{
+	char oldest[TEXT_TIME_MAX], newest[TEXT_TIME_MAX], text[160] = "nothing is stored of this time";
+
+	if (state->kept.oldest_us && state->kept.newest_us) {
+		text_time(&(struct timespec){.tv_sec = (time_t)(state->kept.oldest_us / USEC_PER_SEC)},
+			  oldest);
+		text_time(&(struct timespec){.tv_sec = (time_t)(state->kept.newest_us / USEC_PER_SEC)},
+			  newest);
+		(void)snprintf(text, sizeof(text),
+			       "nothing is stored of this time; the history reaches from %s to %s", oldest,
+			       newest);
+	} else {
+		(void)snprintf(text, sizeof(text),
+			       "nothing is stored yet; the first figures are stored after 10 seconds");
+	}
+	return control_not_measured_why(call, "history", text);
+}
+
+static int no_history(struct varlink_call *call, const struct history_state *state)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "no history is stored%s%s", state->off_reason ? ": " : "",
+		       state->off_reason ? state->off_reason : "");
+	return control_not_measured_why(call, "history", text);
+}
+
+/* Waits, or answers with the error. */
+static int answer_error(struct varlink_call *call, const struct control *control, int error)
+{
+	struct history_state state = {0};
+	int r;
+
+	if (error == -EAGAIN) {
+		r = varlink_wait(call);
+		if (r != -ETIME)
+			return r;
+		error = -ETIMEDOUT;
+	}
+	if (control->backend.history)
+		control->backend.history(control->backend.userdata, &state);
+	switch (error) {
+	case -ENOMEM:
+		return error;
+	case -ENODATA:
+		return no_data(call, &state);
+	case -EOPNOTSUPP:
+		return no_history(call, &state);
+	case -ETIMEDOUT:
+		return control_not_measured_why(
+			call, "history", "the history did not answer within 10 seconds; try again later");
+	case -E2BIG:
+		return control_not_measured_why(
+			call, "history",
+			"the answer would be too large; ask for a shorter time or for one cgroup");
+	case -EBUSY:
+		return control_busy(call, "too many questions about the history are waiting; try again",
+				    NULL);
+	default:
+		return control_not_measured_why(call, "history", strerror(-error));
+	}
+}
+
+bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
+		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result)
+{
+	const struct control_backend *backend = &control->backend;
+	/* A shown form with an escape is not the path itself: look among all cgroups. */
+	const char *path = shown && !strchr(shown, '\\') ? shown : NULL;
+	int r = backend->past ? backend->past(backend->userdata, when->since_us, when->until_us, bins, path,
+					      path && subtree, ret)
+			      : -EOPNOTSUPP;
+
+	if (r < 0)
+		*ret_result = answer_error(call, control, r);
+	return r >= 0;
+}
+
+bool control_past_alerts(struct varlink_call *call, const struct control *control,
+			 const struct control_when *when, json_object **ret, int *ret_result)
+{
+	const struct control_backend *backend = &control->backend;
+	const char *text;
+	int r = backend->past_alerts
+			? backend->past_alerts(backend->userdata, when->since_us, when->until_us, &text)
+			: -EOPNOTSUPP;
+
+	if (r >= 0)
+		r = json_parse(text, strlen(text), ALERTS_DEPTH, ret);
+	if (r >= 0 && !json_object_is_type(*ret, json_type_array)) {
+		json_object_put(*ret);
+		r = -EBADMSG;
+	}
+	if (r < 0)
+		*ret_result = answer_error(call, control, r);
+	return r >= 0;
+}

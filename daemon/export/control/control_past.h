@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The time that a call asks about, and answers about the past that the call may have to wait for. */
+#ifndef PEBSD_CONTROL_PAST_H
+#define PEBSD_CONTROL_PAST_H
+
+#include "export/control/control_call.h"
+
+struct control_when {
+	bool past;
+	struct maybe_double window; /* of the present; not known: the whole time */
+	u64 since_us, until_us;     /* of the past, CLOCK_REALTIME */
+	bool open;                  /* the past ends now */
+};
+
+/*
+ * Reads `since`, `until` and, if `with_window`, `window_s`. Without `until` the time ends at `now`, rounded up to 10 s, so that a call that
+ * waits asks the same question again; without `since` it begins 10 s before its end. Returns the name of the invalid parameter, or NULL.
+ */
+const char *control_get_when(const json_object *parameters, bool with_window, time_t now,
+			     struct control_when *ret);
+
+/*
+ * Gets the past of that time (struct control_backend). `shown` is the only cgroup that is needed, in its shown form; NULL: all. Returns
+ * true if `*ret` is there. Otherwise the call waits or was answered with an error, and the handler returns `*ret_result`.
+ */
+bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
+		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result);
+
+/* The same for the alerts of that time: a JSON array, which the caller puts. */
+bool control_past_alerts(struct varlink_call *call, const struct control *control,
+			 const struct control_when *when, json_object **ret, int *ret_result);
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/utf8.h"
+#include "collect/pairs.h"
+#include "export/json/json_bounds.h"
+#include "export/json/json_event.h"
+#include "export/json/json_past.h"
+#include "export/json/json_waits.h"
+#include "history/shared/history_wire.h"
+#include "policy/window_waits.h"
+#include "snapshot/snapshot_build.h"
+#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_view.h"
+#include "snapshot/snapshot_waits.h"
+
+/* As many as the windows of rules have. */
+#define PARTS_MAX 30U
+
+_Static_assert(PARTS_MAX <= BURSTS_PARTS_MAX, "all parts fit");
+
+/* A bin while its parts are added up. */
+struct bin {
+	struct past_span span;
+	u64 covered_ns;
+	bool sampled[EVENTS_MAX];
+	struct figures figures[EVENTS_MAX];
+	struct snapshot_wait_parts waits;
+	struct window_samples samples;
+	struct cgroup_figures of_part;
+};
+
+u32 json_history_parts(u64 range_us, u32 bins)
+{
+	u64 parts = range_us / bins / (HISTORY_PANE_SECONDS * 1000000ULL);
+
+	parts = MIN(MIN(parts, HISTORY_PANES_MAX / bins), PARTS_MAX);
+	return parts >= BURSTS_COLLECTIONS_MIN ? (u32)parts : 1;
+}
+
+/* The bin in which a pane ends. */
+static u32 bin_of(const struct json_history *history, const struct past_bin *pane)
+{
+	struct past_span range = past_range(history->past);
+	u64 ended = pane->span.until_us > range.since_us ? pane->span.until_us - range.since_us - 1 : 0;
+
+	return (u32)MIN((u64)((double)ended / (double)(range.until_us - range.since_us) * history->bins),
+			history->bins - 1);
+}
+
+/* The frequency of all parts is that of their cycles. */
+static void add_waits(struct snapshot_wait_parts *sum, const struct snapshot_wait_parts *addend)
+{
+	if (addend->n == 0)
+		return;
+	if (sum->n != addend->n) {
+		*sum = *addend;
+		return;
+	}
+	for (size_t i = 0; i < sum->n; i++) {
+		struct wait_part *to = &sum->parts[i];
+		const struct wait_part *from = &addend->parts[i];
+		struct wait_count *counts[] = {&to->cycles, &to->instructions, &to->stalls, &to->misses};
+		const struct wait_count *added[] = {&from->cycles, &from->instructions, &from->stalls,
+						    &from->misses};
+		double weight = (double)to->cycles.weight, more = (double)from->cycles.weight;
+
+		if (weight + more > 0)
+			to->frequency_hz =
+				(to->frequency_hz * weight + from->frequency_hz * more) / (weight + more);
+		for (size_t j = 0; j < ARRAY_SIZE(counts); j++) {
+			counts[j]->seconds += added[j]->seconds;
+			counts[j]->weight += added[j]->weight;
+			counts[j]->samples += added[j]->samples;
+			counts[j]->largest = MAX(counts[j]->largest, added[j]->largest);
+		}
+	}
+}
+
+/* Adds one pane as the next part of the bin. */
+static void add_part(const struct snapshot *snapshot, const struct figures *const *figures, u64 covered_ns,
+		     struct bin *bin)
+{
+	struct snapshot_wait_parts waits;
+	size_t part = MIN(bin->samples.n_parts, BURSTS_PARTS_MAX - 1);
+
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		struct measured_part *measured = &bin->samples.parts[event][part];
+		u8 pairs[PAIRS_MAX];
+		struct tally tally;
+
+		measured->seconds += (double)covered_ns / (double)NSEC_PER_SEC;
+		if (!figures[event])
+			continue;
+		tally_of(pairs, pairs_of(figures[event], pairs), &tally);
+		tally_add(&measured->tally, &tally);
+		tally_add(&bin->samples.sums[event], &tally);
+		figures_add(&bin->figures[event], figures[event]);
+		bin->sampled[event] = true;
+	}
+	bin->samples.n_parts = part + 1;
+	snapshot_wait_parts(snapshot, figures, &waits);
+	add_waits(&bin->waits, &waits);
+}
+
+static const struct snapshot_cgroup *find_cgroup(const struct snapshot *snapshot, const char *shown)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
+			return &snapshot->cgroups[i];
+	return NULL;
+}
+
+/* Adds the figures of the chosen cgroup in a pane. `ret_read` is increased by the number of cgroups that were read. */
+static int add_pane(const struct json_history *history, size_t index, struct bin *bin, size_t *ret_read)
+{
+	_cleanup_(snapshot_freep) struct snapshot *pane = NULL;
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
+	struct past_bin times = past_bin(history->past, index);
+	const struct snapshot_cgroup *cgroup = NULL;
+	const struct snapshot *snapshot;
+	int r = past_bin_snapshot(history->past, index, &pane);
+
+	if (r == 0 && history->subtree)
+		r = snapshot_view_new(pane, &(struct view_request){.subtree = history->shown}, &view);
+	if (r < 0)
+		return r;
+	*ret_read += pane->n_cgroups + 1;
+	snapshot = view ? snapshot_view_of(view) : pane;
+	if (view)
+		cgroup = snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL;
+	else if (history->shown)
+		cgroup = find_cgroup(snapshot, history->shown);
+	memset(bin->of_part.of, 0, sizeof(bin->of_part.of));
+	if (cgroup)
+		snapshot_figures(snapshot, cgroup, &bin->of_part);
+	for (unsigned event = 0; !history->shown && event < snapshot->n_events; event++)
+		bin->of_part.of[event] = &snapshot->events[event].total;
+	if (bin->covered_ns == 0)
+		bin->span = times.span;
+	bin->span.until_us = times.span.until_us;
+	bin->covered_ns += times.covered_ns;
+	add_part(snapshot, bin->of_part.of, times.covered_ns, bin);
+	return 0;
+}
+
+static void put_bounds(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+		       const struct bin *bin)
+{
+	json_object *events = json_object_object_get(object, "events");
+
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		json_object *of_event = json_object_object_get(events, snapshot->events[event].key);
+
+		if (of_event)
+			json_put_event_bounds(writer, of_event, &bin->samples, event);
+	}
+}
+
+static json_object *bin_object(struct json_writer *writer, const struct json_history *history,
+			       const struct bin *bin)
+{
+	const struct snapshot *snapshot = past_snapshot(history->past);
+	json_object *object = json_checked(writer, json_object_new_object());
+	bool bounded = bin->samples.n_parts >= BURSTS_COLLECTIONS_MIN;
+	const struct figures *figures[EVENTS_MAX];
+	struct wait_value values[WAIT_FIGURES];
+
+	for (unsigned event = 0; event < EVENTS_MAX; event++)
+		figures[event] = bin->sampled[event] ? &bin->figures[event] : NULL;
+	json_put_moment(writer, object, "since", bin->span.since_us);
+	json_put_moment(writer, object, "until", bin->span.until_us);
+	json_put_number(writer, object, "covered_s", (double)bin->covered_ns / (double)NSEC_PER_SEC, 3);
+	json_put_events(writer, object, snapshot, figures, history->histograms);
+	if (bounded)
+		put_bounds(writer, object, snapshot, bin);
+	window_waits_of(&bin->samples, bin->waits.events, bin->waits.parts, bin->waits.n, JSON_CONFIDENCE,
+			values);
+	json_put_wait_values(writer, object, values, bounded);
+	return object;
+}
+
+/* Appends the bins that fit on the page. */
+static int put_bins(struct json_writer *writer, const struct json_history *history, json_object *list,
+		    struct json_page *page)
+{
+	_cleanup_free_ struct bin *bin = malloc(sizeof(*bin));
+	size_t n = past_bins(history->past), pane = 0, read = 0;
+
+	if (!bin)
+		return -ENOMEM;
+	while (pane < n) {
+		struct past_bin times = past_bin(history->past, pane);
+		u32 index = bin_of(history, &times);
+
+		if (index >= page->first) {
+			if (!json_page_reads(page, index, read))
+				return 0;
+			read = 0;
+			memset(bin, 0, offsetof(struct bin, of_part));
+		}
+		for (; pane < n; pane++) {
+			int r;
+
+			times = past_bin(history->past, pane);
+			if (bin_of(history, &times) != index)
+				break;
+			r = index >= page->first ? add_pane(history, pane, bin, &read) : 0;
+			if (r < 0)
+				return r;
+		}
+		if (index >= page->first &&
+		    !json_append_to_page(writer, list, bin_object(writer, history, bin), page, index))
+			return 0;
+	}
+	return 0;
+}
+
+json_object *json_history(const struct json_history *history, struct json_page *page)
+{
+	const struct snapshot *snapshot = past_snapshot(history->past);
+	struct past_span range = past_range(history->past);
+	struct json_writer writer = {0};
+	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *list = json_checked(&writer, json_object_new_array());
+
+	json_put_u64(&writer, object, "version", JSON_VERSION);
+	json_put_text(&writer, object, "origin", snapshot->origin);
+	json_put_moment(&writer, object, "since", range.since_us);
+	json_put_moment(&writer, object, "until", range.until_us);
+	json_put_number(&writer, object, "bin_s",
+			(double)(range.until_us - range.since_us) / 1e6 / history->bins, 3);
+	if (history->shown)
+		json_put(&writer, object, "cgroup", json_object_new_string(history->shown));
+	if (put_bins(&writer, history, list, page) < 0)
+		writer.failed = true;
+	json_put(&writer, object, "bins", list);
+	if (page->cut)
+		json_put_u64(&writer, object, "next", page->next);
+	json_put_past(&writer, object, history->past, history->open);
+	return json_finish(&writer, object);
+}

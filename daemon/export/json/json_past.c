@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_past.h"
+
+#include "export/json/json_event.h"
+#include "export/json/json_status.h"
+#include "export/json/json_waits.h"
+
+#define USEC_PER_SEC 1000000ULL
+
+void json_put_moment(struct json_writer *writer, json_object *object, const char *key, u64 us)
+{
+	json_put_time(writer, object, key,
+		      &(struct timespec){.tv_sec = (time_t)(us / USEC_PER_SEC),
+					 .tv_nsec = (long)(us % USEC_PER_SEC * 1000)});
+}
+
+static void put_gaps(struct json_writer *writer, json_object *object, const struct past *past, bool open)
+{
+	json_object *list = json_checked(writer, json_object_new_array());
+	struct past_span range = past_range(past);
+	size_t n, listed = 0;
+	const struct past_span *gaps = past_gaps(past, &n);
+
+	if (open && n > 0 && gaps[n - 1].until_us >= range.until_us &&
+	    gaps[n - 1].until_us - gaps[n - 1].since_us <= 3 * HISTORY_PANE_SECONDS * USEC_PER_SEC)
+		n--;
+	for (; listed < n && listed < JSON_GAPS_MAX; listed++) {
+		json_object *gap = json_checked(writer, json_object_new_object());
+
+		json_put_moment(writer, gap, "since", gaps[listed].since_us);
+		json_put_moment(writer, gap, "until", gaps[listed].until_us);
+		json_append(writer, list, gap);
+	}
+	json_put(writer, object, "gaps", list);
+	if (n > listed)
+		json_put_u64(writer, object, "more_gaps", n - listed);
+}
+
+void json_put_past(struct json_writer *writer, json_object *object, const struct past *past, bool open)
+{
+	const struct snapshot *snapshot = past_snapshot(past);
+
+	json_put_time(writer, object, "taken", &snapshot->taken);
+	put_gaps(writer, object, past, open);
+	if (!json_object_object_get(object, "notes"))
+		json_put(writer, object, "notes", json_notes(writer, snapshot));
+}
+
+json_object *json_add_past(json_object *reply, const struct past *past, bool open)
+{
+	struct json_writer writer = {.failed = !reply};
+
+	if (reply)
+		json_put_past(&writer, reply, past, open);
+	return json_finish(&writer, reply);
+}
+
+json_object *json_status_of_past(const struct past *past)
+{
+	const struct snapshot *snapshot = past_snapshot(past);
+	struct json_writer writer = {0};
+	json_object *object = json_start(&writer, snapshot);
+	const struct figures *totals[EVENTS_MAX];
+
+	json_put_window(&writer, object, snapshot);
+	if (snapshot->nominal_hz.known)
+		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
+	json_put_event_states(&writer, object, snapshot);
+	json_totals(snapshot, totals);
+	json_put_waits(&writer, object, snapshot, totals);
+	json_put(&writer, object, "samples",
+		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
+	return json_finish(&writer, object);
+}
+
+json_object *json_history_status(struct json_writer *writer, const struct history_state *state)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put(writer, object, "on", json_object_new_boolean(state->on));
+	if (state->off_reason)
+		json_put_text(writer, object, "off_reason", state->off_reason);
+	if (!state->on)
+		return object;
+	if (state->directory)
+		json_put_text(writer, object, "directory", state->directory);
+	json_put_u64(writer, object, "bytes", state->kept.bytes);
+	json_put_u64(writer, object, "bytes_max", state->bytes_max);
+	json_put_u64(writer, object, "age_max_s", state->age_max_s);
+	if (state->kept.oldest_us)
+		json_put_moment(writer, object, "oldest", state->kept.oldest_us);
+	if (state->kept.newest_us)
+		json_put_moment(writer, object, "newest", state->kept.newest_us);
+	json_put(writer, object, "limited", json_object_new_boolean(state->kept.limited));
+	json_put_u64(writer, object, "panes_stored", state->panes_stored);
+	json_put_u64(writer, object, "panes_lost", state->panes_lost);
+	if (state->kept.error)
+		json_put_text(writer, object, "trouble", state->kept.what);
+	return object;
+}
