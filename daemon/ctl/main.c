@@ -11,6 +11,7 @@
 
 #include "base/build_info.h"
 #include "base/cleanup.h"
+#include "base/moment.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -33,6 +34,10 @@ enum option_id {
 	OPTION_FILTER,
 	OPTION_DEPTH,
 	OPTION_WINDOW,
+	OPTION_AT,
+	OPTION_SINCE,
+	OPTION_UNTIL,
+	OPTION_WITH,
 	OPTION_FOR,
 	OPTION_RATE,
 	OPTION_NO_WAIT,
@@ -215,6 +220,30 @@ static int set_for(struct ctl_options *options, const char *value)
 	return 0;
 }
 
+static int set_at(struct ctl_options *options, const char *value)
+{
+	options->has_at = true;
+	return moment_parse(value, options->now, localtime_r, &options->at);
+}
+
+static int set_since(struct ctl_options *options, const char *value)
+{
+	options->has_since = true;
+	return moment_parse(value, options->now, localtime_r, &options->since);
+}
+
+static int set_until(struct ctl_options *options, const char *value)
+{
+	options->has_until = true;
+	return moment_parse(value, options->now, localtime_r, &options->until);
+}
+
+static int set_with(struct ctl_options *options, const char *value)
+{
+	options->has_with = true;
+	return moment_parse(value, options->now, localtime_r, &options->with);
+}
+
 static const struct option_spec option_specs[] = {
 	[OPTION_SOCKET] = {"socket", 0, "PATH",
 			   "control socket (default $PEBSD_SOCKET, else that of the service)", set_socket,
@@ -230,6 +259,13 @@ static const struct option_spec option_specs[] = {
 			  set_depth, "0 to 99"},
 	[OPTION_WINDOW] = {"window", 0, "DUR", "cover the last DUR, such as 500ms, 10s or 5m; or all",
 			   set_window, "a time such as 500ms, 10s or 5m, or all"},
+	[OPTION_AT] = {"at", 0, "TIME", "as it was at TIME: 03:12, \"yesterday 22:00\", -2h, RFC 3339",
+		       set_at, NULL},
+	[OPTION_SINCE] = {"since", 0, "TIME", "as it was from TIME on", set_since, NULL},
+	[OPTION_UNTIL] = {"until", 0, "TIME", "as it was until TIME (without --since: 10s before)", set_until,
+			  NULL},
+	[OPTION_WITH] = {"with", 0, "TIME", "compare: with the time from TIME on, of the same length",
+			 set_with, NULL},
 	[OPTION_FOR] = {"for", 0, "DUR", "how long, such as 30s or 10m (zoom: at most 1h, hot: 1d)", set_for,
 			"a time such as 30s, 10m or 2h, at most 365d"},
 	[OPTION_RATE] = {"rate", 0, "N", "zoom: at most N samples/s, 1 to 20000 (default 1000)", set_rate,
@@ -256,6 +292,7 @@ static const struct option_spec option_specs[] = {
 
 #define USES(option) (1U << (option))
 #define USES_ALWAYS  (USES(OPTION_SOCKET) | USES(OPTION_JSON) | USES(OPTION_COLOUR))
+#define USES_TIME    (USES(OPTION_AT) | USES(OPTION_SINCE) | USES(OPTION_UNTIL))
 
 struct verb {
 	const char *name;
@@ -268,13 +305,16 @@ struct verb {
 #define ARGUMENTS_MAX 2 /* of a verb */
 
 static const struct verb verbs[] = {
-	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS, verb_status},
+	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS | USES_TIME,
+	 verb_status},
 	{"top", NULL, "cgroups by latency of sampled accesses; live on a terminal",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_FILTER) | USES(OPTION_DEPTH) |
-		 USES(OPTION_WINDOW),
+		 USES(OPTION_WINDOW) | USES_TIME,
 	 verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
-	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
+	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME, verb_show},
+	{"compare", "CGROUP [CGROUP]", "two times or two cgroups: what differs, and whether it is proven",
+	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME | USES(OPTION_WITH), verb_compare},
 	{"zoom", "CGROUP", "look closer now: functions, data, contended lines, nodes",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_NO_WAIT) |
 		 USES(OPTION_LAST) | USES(OPTION_STOP),
@@ -286,11 +326,12 @@ static const struct verb verbs[] = {
 		 USES(OPTION_FOLDED) | USES(OPTION_LATENCY) | USES(OPTION_PERF_DATA),
 	 verb_profile},
 	{"rules", NULL, "the rules in force, and on how many cgroups each fires", USES_ALWAYS, verb_rules},
-	{"alerts", NULL, "firing and pending alerts, and those of the last hour", USES_ALWAYS, verb_alerts},
+	{"alerts", NULL, "firing and pending alerts, and those of the last hour", USES_ALWAYS | USES_TIME,
+	 verb_alerts},
 	{"explain", "RULE CGROUP", "why a rule fires or does not, and what would change that", USES_ALWAYS,
 	 verb_explain},
-	{"neighbours", "CGROUP", "the cgroups whose traffic rose when this one's latency did", USES_ALWAYS,
-	 verb_neighbours},
+	{"neighbours", "CGROUP", "the cgroups whose traffic rose when this one's latency did",
+	 USES_ALWAYS | USES_TIME, verb_neighbours},
 	{"watch", NULL, "print alerts, cgroups born or gone, losses and more, live", USES_ALWAYS, verb_watch},
 	{"pause", NULL, "free all counters for other tools, until resume or --for",
 	 USES_ALWAYS | USES(OPTION_FOR), verb_pause},
@@ -389,7 +430,7 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 	struct option table[ARRAY_SIZE(option_specs) + 1] = {0};
 	char letters[2 * ARRAY_SIZE(option_specs) + 2] = ":";
 	size_t n_letters = 1;
-	int id;
+	int id, r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
 		const struct option_spec *spec = &option_specs[i];
@@ -414,9 +455,11 @@ static bool parse_options(int argc, char **argv, struct ctl_options *options, un
 			return false;
 		}
 		spec = &option_specs[i];
-		if (spec->set(options, optarg) < 0) {
-			*ret_result =
-				usage("invalid --%s '%s': expected %s", spec->name, optarg, spec->expected);
+		r = spec->set(options, optarg);
+		if (r < 0) {
+			*ret_result = usage("invalid --%s '%s': %s%s", spec->name, optarg,
+					    spec->expected ? "expected " : "",
+					    spec->expected ? spec->expected : moment_why(r));
 			return false;
 		}
 		*ret_used |= USES(i);
@@ -460,8 +503,8 @@ static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *optio
 	_cleanup_free_ char *nearest = NULL;
 	enum ctl_exit result = CTL_DONE;
 
-	for (size_t i = 0; wanted && result == CTL_DONE; i++) {
-		if (strncmp(wanted, "CGROUP", strlen("CGROUP")) == 0) {
+	for (size_t i = 0; wanted && arguments[i] && result == CTL_DONE; i++) {
+		if (strncmp(wanted + (*wanted == '['), "CGROUP", strlen("CGROUP")) == 0) {
 			result = call_cgroup(options, arguments[i], &found[i], &nearest);
 			arguments[i] = found[i];
 		}
@@ -475,12 +518,13 @@ static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *optio
 int main(int argc, char **argv)
 {
 	const char *socket = getenv("PEBSD_SOCKET");
-	struct ctl_options options = {.socket = socket && *socket ? socket : OPTIONS_SOCKET};
+	struct ctl_options options = {.socket = socket && *socket ? socket : OPTIONS_SOCKET,
+				      .now = time(NULL)};
 	char *found[ARGUMENTS_MAX] = {0};
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;
 	unsigned int used = 0;
-	int given, wanted = 0;
+	int given, wanted = 0, needed = 0;
 
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -501,15 +545,25 @@ int main(int argc, char **argv)
 		return failure_of_output(fflush(stdout) != 0 ? -errno : 0);
 	}
 	given = optind < argc ? argc - optind - 1 : 0;
-	for (const char *at = verb->arguments; at; at = strchr(at + 1, ' '))
+	for (const char *at = verb->arguments; at; at = strchr(at + 1, ' ')) {
 		wanted++;
-	if (given < wanted)
+		needed += at[at != verb->arguments] != '[';
+	}
+	if (given < needed)
 		return usage("%s needs %s", verb->name, verb->arguments);
 	if (given > wanted)
 		return usage("unexpected argument '%s' for %s", argv[optind + 1 + wanted], verb->name);
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
 		if (used & ~verb->options & USES(i))
 			return usage("--%s cannot be used with %s", option_specs[i].name, verb->name);
+	if (options.has_at && (options.has_since || options.has_until))
+		return usage("--at cannot be used with --since or --until");
+	if (options.window != WINDOW_DEFAULT && (options.has_since || options.has_until))
+		return usage("--window cannot be used with --since or --until");
+	if (options.window == WINDOW_ALL && options.has_at)
+		return usage("--window all cannot be used with --at");
+	if (options.has_since && options.since >= (options.has_until ? options.until : options.now))
+		return usage("--since must be before --until");
 	result = run_verb(verb, &options, argv + (optind < argc ? optind + 1 : optind), found);
 	for (size_t i = 0; i < ARGUMENTS_MAX; i++)
 		free(found[i]);

@@ -7,7 +7,7 @@
 #include "ctl/call/exit.h"
 
 /*
- * Each verb gets its arguments, as many as main.c lists for the verb, followed by NULL. Each verb reports its
+ * Each verb gets its arguments, as many as main.c lists for the verb at most, followed by NULL. Each verb reports its
  * own failures.
  */
 typedef enum ctl_exit (*verb_function)(const struct ctl_options *options, char *const *arguments);
@@ -15,6 +15,7 @@ typedef enum ctl_exit (*verb_function)(const struct ctl_options *options, char *
 enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_show(const struct ctl_options *options, char *const *arguments);
+enum ctl_exit verb_compare(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_profile(const struct ctl_options *options, char *const *arguments);

@@ -18,6 +18,8 @@ struct format_style {
 	bool utf8;
 	bool bold;   /* show table heads in bold; the text must be clear without bold */
 	bool colour; /* use colours; the text must be clear without them */
+	/* The time zone of times of the past, as localtime_r(3); NULL: UTC. */
+	struct tm *(*zone)(const time_t *time, struct tm *ret);
 };
 
 /* Prints the replies of GetStatus, and of GetTop over the last seconds (NULL: none). */
@@ -77,6 +79,9 @@ bool format_explain_waits(json_object *explained);
 
 /* Prints the reply of GetNeighbours. */
 void format_neighbours(FILE *out, json_object *neighbours, const struct format_style *style);
+
+/* Prints the reply of Compare. */
+void format_compare(FILE *out, json_object *reply, const struct format_style *style);
 
 /* Prints one item of Watch in one line. */
 void format_item(FILE *out, json_object *item);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
+#include "format/format_past.h"
 #include "format/rule_text.h"
 #include "format/verdict.h"
 
@@ -407,13 +408,18 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 	_cleanup_(table_donep) struct table *table = &(struct table){0};
 	_cleanup_free_ char *origin = NULL;
 
-	line_put(out, style, "Origin", "%s", format_origin_name(alerts, &origin));
+	line_put(out, style, "Origin", "%s%s", format_origin_name(alerts, &origin),
+		 format_is_past(alerts) ? ", from the history" : "");
+	format_past(out, style, alerts);
 	if (!list || !fill_table(table, list, now)) {
 		line_put(out, style, "Alerts", "not known");
 		return;
 	}
 	if (table->n == 0)
-		line_put(out, style, "Alerts", "none firing or pending, and none resolved in the last hour");
+		line_put(out, style, "Alerts", "%s",
+			 format_is_past(alerts)
+				 ? "none was firing or pending in this time"
+				 : "none firing or pending, and none resolved in the last hour");
 	else
 		put_summary(out, style, table);
 	put_silence(out, style, rules);

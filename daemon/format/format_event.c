@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/figure.h"
+#include "format/format_past.h"
 #include "format/format_waits.h"
 
 const char *format_origin_name(json_object *reply, char **kept)
@@ -66,6 +67,11 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 	_cleanup_free_ char *kept = NULL;
 	double seconds;
 
+	if (format_is_past(reply)) {
+		line_put(out, style, label, "%s, from the history", format_origin_name(reply, &kept));
+		format_past(out, style, reply);
+		return;
+	}
 	if (json_get_double(reply, "window_s", &seconds))
 		text_span(seconds, window);
 	else

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
+#include "format/format_past.h"
 #include "format/verdict.h"
 
 #define WIDTH_OF_NAMES 12
@@ -127,8 +128,10 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 		text_span(seconds, bin);
 	if (verdict_member(reply, "window_s", &seconds))
 		text_span(seconds, window);
-	line_put(out, style, "Event", "%s: %s bin%s of %s with a latency, of the last %s",
-		 line_visible(json_get_text(reply, "event"), &event), bins, n == 1 ? "" : "s", bin, window);
+	line_put(out, style, "Event", "%s: %s bin%s of %s with a latency, of %s%s",
+		 line_visible(json_get_text(reply, "event"), &event), bins, n == 1 ? "" : "s", bin,
+		 format_is_past(reply) ? "" : "the last ", window);
+	format_past(out, style, reply);
 	if (json_get_bool(reply, "nodes_known", &known) && !known)
 		line_put(out, style, "Nodes", "not known here, so every other cgroup is a candidate");
 	if (json_get_u64(reply, "apart", &n) && n > 0) {

@@ -8,6 +8,7 @@
 #include "format/figure.h"
 #include "format/format_event.h"
 #include "format/format_offcore.h"
+#include "format/format_past.h"
 #include "format/format_waits.h"
 
 /* Maximum number of cgroups without a slot that are named. */
@@ -455,6 +456,37 @@ static void put_config(FILE *out, const struct format_style *style, json_object 
 	put_files(out, style, json_get_array(config, "files"));
 }
 
+/* Says how far the history reaches, or why there is none. */
+static void put_history(FILE *out, const struct format_style *style, json_object *history)
+{
+	const char *off = json_get_text(history, "off_reason"), *oldest = json_get_text(history, "oldest");
+	const char *trouble = json_get_text(history, "trouble");
+	_cleanup_free_ char *kept = NULL;
+	char used[TEXT_NUMBER_MAX] = "-", most[TEXT_NUMBER_MAX] = "-", since[TEXT_TIME_MAX + 8];
+	bool on;
+	u64 value;
+
+	if (!json_get_bool(history, "on", &on))
+		return;
+	if (!on) {
+		line_put(out, style, "History", "none: %s", line_visible(off, &kept));
+		return;
+	}
+	if (json_get_u64(history, "bytes", &value))
+		text_bytes(value, used);
+	if (json_get_u64(history, "bytes_max", &value))
+		text_bytes(value, most);
+	if (oldest)
+		line_put(out, style, "History", "since %s, %s of at most %s", line_time(oldest, since), used,
+			 most);
+	else
+		line_put(out, style, "History", "nothing stored yet");
+	if (json_get_u64(history, "panes_lost", &value) && value > 0)
+		line_put(out, style, "", "%llu times of 10 s were not stored", (unsigned long long)value);
+	if (trouble)
+		line_put(out, style, "", "%s", line_visible(trouble, &kept));
+}
+
 void format_status(FILE *out, json_object *status, json_object *recent, const struct format_style *style)
 {
 	json_object *events = json_get_object(status, "events");
@@ -466,12 +498,16 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	const char *opened_by;
 	bool done;
 
-	format_state(out, style, status);
-	line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
-		 line_time(json_get_text(status, "since"), since),
-		 !json_get_bool(status, "replay_done", &done) ? ""
-		 : done                                       ? "; reading has ended"
-							      : "; still reading");
+	if (!format_is_past(status))
+		format_state(out, style, status);
+	if (format_is_past(status))
+		format_origin(out, style, "Origin", status);
+	else
+		line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
+			 line_time(json_get_text(status, "since"), since),
+			 !json_get_bool(status, "replay_done", &done) ? ""
+			 : done                                       ? "; reading has ended"
+								      : "; still reading");
 	format_recordings(out, style, status);
 	opened_by = json_get_text(status, "opened_by");
 	if (opened_by && strcmp(opened_by, "opener") == 0)
@@ -496,11 +532,12 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		text_span(collection_s, collection);
 		line_put(out, style, "Collection", "every %s; the last took %s", interval, collection);
 	}
+	put_history(out, style, json_get_object(status, "history"));
 	put_config(out, style, json_get_object(status, "config"));
 	if (json_get_u64(status, "alerts_firing", &firing) && firing > 0)
 		line_put(out, style, "Alerts", "%llu firing (see `pebsctl alerts`)",
 			 (unsigned long long)firing);
-	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
+	for (size_t i = 0; notes && !format_is_past(status) && i < json_object_array_length(notes); i++) {
 		_cleanup_free_ char *kept = NULL;
 
 		line_put(out, style, "Note", "%s",

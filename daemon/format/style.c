@@ -20,7 +20,8 @@ struct format_style style_of_output(enum style_colour colour)
 {
 	struct format_style style = {.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 				     .bold = output_is_screen(),
-				     .colour = has_colours(colour)};
+				     .colour = has_colours(colour),
+				     .zone = localtime_r};
 	size_t rows;
 
 	output_size(&style.width, &rows);

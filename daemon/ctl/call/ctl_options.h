@@ -4,6 +4,7 @@
 #define PEBSD_CTL_OPTIONS_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "format/style.h"
 #include "pebsd/types.h"
@@ -29,6 +30,9 @@ struct ctl_options {
 	double for_seconds;
 	enum window_kind window;
 	enum style_colour colour;
+	time_t now; /* at the start of the program */
+	time_t since, until, at, with;
+	bool has_since, has_until, has_at, has_with;
 	bool json;
 	bool has_limit, has_rate, has_for, has_depth;
 	bool no_wait, last, stop;

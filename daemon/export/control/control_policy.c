@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
+#include <time.h>
 
 #include "base/json_get.h"
 #include "base/utf8.h"
@@ -87,8 +89,11 @@ static int reply_past_alerts(struct varlink_call *call, const struct control *co
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	page->taken = (struct timespec){.tv_sec = (time_t)(when->until_us / 1000000)};
-	return control_reply(call, json_alerts_of_past(snapshot->origin, alerts, page));
+	page->taken = (struct timespec){.tv_sec = MIN((time_t)(when->until_us / 1000000), time(NULL))};
+	return control_reply(
+		call,
+		json_alerts_of_past(snapshot->origin, alerts,
+				    &(struct timespec){.tv_sec = (time_t)(when->since_us / 1000000)}, page));
 }
 
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)

@@ -372,7 +372,8 @@ json_object *json_alerts(const char *origin, const struct alert *alerts, size_t 
 	return json_finish(&writer, object);
 }
 
-json_object *json_alerts_of_past(const char *origin, json_object *alerts, struct json_page *page)
+json_object *json_alerts_of_past(const char *origin, json_object *alerts, const struct timespec *since,
+				 struct json_page *page)
 {
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
@@ -383,6 +384,9 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts, struct
 		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(alerts, i)),
 					 page, i))
 			break;
+	json_put_time(&writer, object, "since", since);
+	json_put_time(&writer, object, "taken", &page->taken);
+	json_put(&writer, object, "gaps", json_checked(&writer, json_object_new_array()));
 	json_put(&writer, object, "alerts", list);
 	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);

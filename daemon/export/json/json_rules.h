@@ -22,8 +22,9 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 /* The alerts in the given order. `page` NULL: all. */
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page);
 
-/* The alerts of the history: an array of objects as json_alerts() makes them. */
-json_object *json_alerts_of_past(const char *origin, json_object *alerts, struct json_page *page);
+/* The alerts of the history from `since` to the page's `taken`: an array of objects as json_alerts() makes them. */
+json_object *json_alerts_of_past(const char *origin, json_object *alerts, const struct timespec *since,
+				 struct json_page *page);
 
 /* One rule on one cgroup. `alerts` are from policy_explain(), one for each event. */
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/call/call_when.h"
+
+#include <math.h>
+
+#include "base/text.h"
+
+bool call_is_past(const struct ctl_options *options)
+{
+	return options->has_at || options->has_since || options->has_until;
+}
+
+struct call_range call_range(const struct ctl_options *options, double seconds)
+{
+	struct call_range range = {.until = options->has_at      ? options->at
+					    : options->has_until ? options->until
+								 : options->now};
+
+	range.since = options->has_since ? options->since : range.until - (time_t)ceil(seconds);
+	return range;
+}
+
+static bool add_time(json_object *parameters, const char *key, time_t seconds)
+{
+	char text[TEXT_TIME_MAX];
+
+	text_time(&(struct timespec){.tv_sec = seconds}, text);
+	return json_object_object_add(parameters, key, json_object_new_string(text)) == 0;
+}
+
+bool call_add_range(json_object *parameters, const struct call_range *range)
+{
+	return add_time(parameters, "since", range->since) && add_time(parameters, "until", range->until);
+}
+
+bool call_add_when(json_object *parameters, const struct ctl_options *options, double seconds)
+{
+	struct call_range range = call_range(options, seconds);
+
+	return parameters && (!call_is_past(options) || call_add_range(parameters, &range));
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The time that the options name, as parameters of a call. Pure. */
+#ifndef PEBSD_CTL_CALL_WHEN_H
+#define PEBSD_CTL_CALL_WHEN_H
+
+#include <json-c/json.h>
+
+#include "ctl/call/ctl_options.h"
+
+/* A range of the past, in seconds since 1970. */
+struct call_range {
+	time_t since, until;
+};
+
+/* Returns true if the options ask about the past. */
+bool call_is_past(const struct ctl_options *options);
+
+/* The range that the options ask about. One that has only an end, as with --at, begins `seconds` before it. */
+struct call_range call_range(const struct ctl_options *options, double seconds);
+
+/* Adds "since" and "until". Returns false if memory runs out. */
+bool call_add_range(json_object *parameters, const struct call_range *range);
+
+/*
+ * Adds the range if the options ask about the past; nothing otherwise. `seconds` is as in call_range(). `parameters` NULL: returns
+ * false.
+ */
+bool call_add_when(json_object *parameters, const struct ctl_options *options, double seconds);
+
+#endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <math.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/format_event.h"
+#include "format/format_past.h"
+
+#define LABEL_WIDTH 18
+#define VALUE_WIDTH 10
+#define BAR_MAX     24
+
+enum scale { CYCLES, SHARE, CORES, PLAIN, BYTES };
+
+/* The rows of waits, in the order of the interface. */
+static const struct {
+	const char *name, *text;
+	enum scale scale;
+} waits[] = {
+	{"wait", "wait", SHARE},
+	{"cpi", "cycles/instr.", PLAIN},
+	{"misses_per_thousand", "misses/1000 instr.", PLAIN},
+	{"cores_used", "cores used", CORES},
+	{"cores_lost", "cores lost", CORES},
+	{"traffic", "traffic", BYTES},
+};
+
+static const struct {
+	const char *name, *text;
+} shares[] = {{"hitm", "HITM"}, {"tlb_walk", "page walks"}, {"locked", "locked"}};
+
+static void value_text(const json_object *figure, const char *key, enum scale scale,
+		       char ret[static TEXT_NUMBER_MAX])
+{
+	double value;
+
+	(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+	if (!json_get_double(figure, key, &value) || !isfinite(value))
+		return;
+	switch (scale) {
+	case CYCLES:
+		text_short_count(value, ret);
+		break;
+	case SHARE:
+		line_percent(value, 1, ret);
+		break;
+	case BYTES:
+		if (value >= 0 && value < 1e18) {
+			text_bytes((u64)value, ret);
+			(void)strncat(ret, "/s", TEXT_NUMBER_MAX - strlen(ret) - 1);
+		}
+		break;
+	case CORES:
+	case PLAIN:
+		line_rate(value, ret);
+		break;
+	}
+}
+
+/* Writes "+18 %", or "+3.2 points" for a share. Bounds are rounded outwards: `direction` is -1 or 1. */
+static void change_text(double value, bool points, int direction, char ret[static TEXT_NUMBER_MAX])
+{
+	double scaled = 100 * value;
+	int decimals = points || fabs(scaled) < 10 ? 1 : 0;
+	double unit = decimals ? 10 : 1;
+
+	if (direction < 0)
+		scaled = floor(scaled * unit + 1e-6) / unit;
+	else if (direction > 0)
+		scaled = ceil(scaled * unit - 1e-6) / unit;
+	if (fabs(scaled) > 99999)
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "x%.3g", 1 + value);
+	else
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "%+.*f", decimals, scaled);
+}
+
+static void put_bounds(FILE *out, const json_object *figure, bool points)
+{
+	char low[TEXT_NUMBER_MAX] = "", high[TEXT_NUMBER_MAX] = "";
+	const char *unit = points ? "points" : "%";
+	double value;
+
+	if (json_get_double(figure, "low", &value))
+		change_text(value, points, -1, low);
+	if (json_get_double(figure, "high", &value))
+		change_text(value, points, 1, high);
+	if (*low && *high)
+		(void)fprintf(out, "%s to %s %s", low, high, unit);
+	else if (*low)
+		(void)fprintf(out, "%s %s or more", low, unit);
+	else if (*high)
+		(void)fprintf(out, "%s %s or less", high, unit);
+}
+
+static const char *verdict_of(const json_object *figure)
+{
+	const char *verdict = json_get_text(figure, "verdict");
+
+	return verdict ? verdict : "";
+}
+
+static void put_row(FILE *out, const char *label, const json_object *figure, enum scale scale)
+{
+	bool points = scale == SHARE;
+	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX], change[TEXT_NUMBER_MAX] = "-";
+	const char *verdict;
+	double value;
+
+	if (!figure)
+		return;
+	verdict = verdict_of(figure);
+	value_text(figure, "a", scale, a);
+	value_text(figure, "b", scale, b);
+	if (json_get_double(figure, "difference", &value)) {
+		change_text(value, points, 0, change);
+		(void)strncat(change, points ? " pts" : " %", TEXT_NUMBER_MAX - strlen(change) - 1);
+	}
+	(void)fprintf(out, "%-*s %*s %*s %11s  ", LABEL_WIDTH, label, VALUE_WIDTH, a, VALUE_WIDTH, b, change);
+	if (strcmp(verdict, "proven") == 0)
+		put_bounds(out, figure, points);
+	else if (strcmp(verdict, "not_proven") == 0)
+		(void)fprintf(out, "no difference proven");
+	else if (strcmp(verdict, "no_bounds") == 0)
+		(void)fprintf(out, "too few bursts or samples");
+	else
+		(void)fprintf(out, "not measured on both");
+	(void)fputc('\n', out);
+}
+
+static void put_head(FILE *out, const struct format_style *style, const char *title, unsigned percent)
+{
+	(void)fprintf(out, "\n%s%-*s %*s %*s %11s  BOUNDS (%u %%)%s\n", style->bold ? "\033[1m" : "",
+		      LABEL_WIDTH, title, VALUE_WIDTH, "A", VALUE_WIDTH, "B", "DIFFERENCE", percent,
+		      style->bold ? "\033[0m" : "");
+}
+
+static void put_sources(FILE *out, json_object *event)
+{
+	json_object *sources = json_get_object(event, "sources");
+
+	if (!sources)
+		return;
+	json_object_object_foreach (sources, name, figure) {
+		_cleanup_free_ char *kept = NULL;
+
+		put_row(out, line_visible(name, &kept), figure, SHARE);
+	}
+}
+
+static double largest_share(json_object *buckets, const char *key, double *ret_sum)
+{
+	double most = 0, sum = 0, value;
+
+	for (size_t i = 0; i < json_object_array_length(buckets); i++)
+		if (json_get_double(json_object_array_get_idx(buckets, i), key, &value) && value > 0) {
+			sum += value;
+			most = fmax(most, value);
+		}
+	*ret_sum = sum;
+	return sum > 0 ? most / sum : 0;
+}
+
+static void put_bar(FILE *out, const struct format_style *style, const json_object *bucket, const char *key,
+		    double sum, double most, size_t cells)
+{
+	char bar[TEXT_BAR_MAX], percent[TEXT_NUMBER_MAX];
+	double value = 0;
+	size_t columns;
+
+	(void)json_get_double(bucket, key, &value);
+	line_percent(value, sum, percent);
+	text_bar(most > 0 && sum > 0 ? value / sum / most : 0, cells, style->utf8, bar);
+	columns = text_width(bar);
+	(void)fprintf(out, " %6s %s%*s", percent, bar, (int)(columns < cells ? cells - columns : 0), "");
+}
+
+/* The histograms side by side, with one scale. */
+static void put_histogram(FILE *out, const struct format_style *style, json_object *event)
+{
+	json_object *buckets = json_get_array(event, "histogram");
+	size_t width = style->width ? MIN(style->width, 100UL) : 80;
+	size_t cells = MIN((width - 12 - 16) / 2, BAR_MAX);
+	double sum_a, sum_b, most;
+
+	if (!buckets || json_object_array_length(buckets) == 0)
+		return;
+	most = fmax(largest_share(buckets, "a", &sum_a), largest_share(buckets, "b", &sum_b));
+	(void)fprintf(out, "\n%s%11s  %-*s %s%s\n", style->bold ? "\033[1m" : "", "CYCLES", (int)cells + 7,
+		      "A", " B", style->bold ? "\033[0m" : "");
+	for (size_t i = 0; i < json_object_array_length(buckets); i++) {
+		const json_object *bucket = json_object_array_get_idx(buckets, i);
+		char edge[TEXT_NUMBER_MAX] = "-";
+		u64 le;
+
+		if (json_get_u64(bucket, "le", &le))
+			text_short_count((double)le, edge);
+		(void)fprintf(out, le == 0xffffffff ? "%11s" : "up to %5s", le == 0xffffffff ? "more" : edge);
+		put_bar(out, style, bucket, "a", sum_a, most, cells);
+		put_bar(out, style, bucket, "b", sum_b, most, cells);
+		(void)fputc('\n', out);
+	}
+}
+
+static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
+		      unsigned percent)
+{
+	json_object *latency = json_get_object(event, "latency");
+	char a[TEXT_NUMBER_MAX] = "-", b[TEXT_NUMBER_MAX] = "-", title[64], above[64] = "";
+	_cleanup_free_ char *kept = NULL;
+	u64 value;
+
+	if (json_get_u64(event, "samples_a", &value))
+		text_count(value, a);
+	if (json_get_u64(event, "samples_b", &value))
+		text_count(value, b);
+	(void)fputc('\n', out);
+	if (json_get_u64(event, "ldlat", &value))
+		(void)snprintf(above, sizeof(above), " above %llu cycles", (unsigned long long)value);
+	line_put(out, style, "Event", "%s%s: %s samples in A, %s in B%s", line_visible(key, &kept), above, a,
+		 b, latency ? "; latencies in core cycles" : "");
+	(void)snprintf(title, sizeof(title), "%s", latency ? "LATENCY" : "SHARE");
+	put_head(out, style, title, percent);
+	put_row(out, "p50", json_get_object(latency, "p50"), CYCLES);
+	put_row(out, "p90", json_get_object(latency, "p90"), CYCLES);
+	put_row(out, "p99", json_get_object(latency, "p99"), CYCLES);
+	put_row(out, "mean", json_get_object(latency, "mean"), CYCLES);
+	put_sources(out, event);
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++)
+		put_row(out, shares[i].text, json_get_object(event, shares[i].name), SHARE);
+	put_histogram(out, style, event);
+}
+
+static void put_side(FILE *out, const struct format_style *style, const char *label, json_object *side)
+{
+	const char *name = json_get_text(side, "cgroup"), *file = json_get_text(side, "file");
+	_cleanup_free_ char *kept = NULL;
+	char range[PAST_RANGE_MAX], covered[TEXT_NUMBER_MAX];
+	json_object *gaps = json_get_array(side, "gaps"), *subtree = json_get(side, "subtree");
+	double seconds;
+
+	line_put(out, style, label, "%s%s%s", file ? "recording " : "",
+		 file || name ? line_visible(file ? file : name, &kept) : "all cgroups",
+		 subtree ? " and everything below it" : "");
+	if (file)
+		return;
+	format_range(json_get_text(side, "since"), json_get_text(side, "taken"), style, range);
+	if (json_get_double(side, "window_s", &seconds)) {
+		text_span(seconds, covered);
+		line_put(out, style, "", "%s (%s)", range, covered);
+	} else {
+		line_put(out, style, "", "%s", range);
+	}
+	if (gaps && json_object_array_length(gaps) > 0)
+		line_put(out, style, "", "%zu gap%s in this time, of which nothing is stored",
+			 json_object_array_length(gaps), json_object_array_length(gaps) == 1 ? "" : "s");
+}
+
+static size_t count_verdicts(json_object *object, const char *verdict, int depth)
+{
+	size_t n = 0;
+
+	if (!object || !json_object_is_type(object, json_type_object) || depth == 0)
+		return 0;
+	json_object_object_foreach (object, key, value) {
+		if (strcmp(key, "verdict") == 0)
+			n += strcmp(verdict_of(object), verdict) == 0;
+		else
+			n += count_verdicts(value, verdict, depth - 1);
+	}
+	return n;
+}
+
+static void put_summary(FILE *out, const struct format_style *style, json_object *reply, unsigned percent)
+{
+	size_t proven = count_verdicts(reply, "proven", 6), unknown = count_verdicts(reply, "no_bounds", 6);
+	u64 n = 0;
+
+	(void)json_get_u64(reply, "comparisons", &n);
+	line_put(out, style, "Verdict", "%zu of %llu figure%s differ%s, proven with %u %% confidence%s",
+		 proven, (unsigned long long)n, n == 1 ? "" : "s", proven == 1 ? "s" : "", percent,
+		 unknown ? "; some have no bounds" : "");
+}
+
+void format_compare(FILE *out, json_object *reply, const struct format_style *style)
+{
+	json_object *events = json_get_object(reply, "events"), *figures = json_get_object(reply, "waits");
+	json_object *notes = json_get_array(reply, "notes");
+	double confidence = 0;
+	unsigned percent;
+	u64 n = 0;
+
+	(void)json_get_double(reply, "confidence", &confidence);
+	(void)json_get_u64(reply, "comparisons", &n);
+	percent = (unsigned)lround(100 * fmin(fmax(confidence, 0), 1));
+	put_side(out, style, "A", json_get_object(reply, "a"));
+	put_side(out, style, "B", json_get_object(reply, "b"));
+	put_summary(out, style, reply, percent);
+	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "Note", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(notes, i)), &kept));
+	}
+	if (events) {
+		json_object_object_foreach (events, key, event)
+			put_event(out, style, key, event, percent);
+	}
+	if (figures) {
+		put_head(out, style, "WAITING", percent);
+		for (size_t i = 0; i < ARRAY_SIZE(waits); i++)
+			put_row(out, waits[i].text, json_get_object(figures, waits[i].name), waits[i].scale);
+	}
+	(void)fputc('\n', out);
+	if (n == 0) {
+		line_put(out, style, NULL, "Nothing was measured on both sides.");
+		return;
+	}
+	line_put(
+		out, style, NULL,
+		"DIFFERENCE is that of B to A. All bounds hold together with %u %% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
+		percent, 100 - percent);
+}
